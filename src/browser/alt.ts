@@ -1,9 +1,9 @@
 // Alt text of charts.
 import { listOf } from '../charts/figure/lists.ts'
-import { type Attributes, textOf } from './theme/draft.ts'
+import { type Attributes, titleTextOf } from './theme/draft.ts'
 
 /** Name of each chart type or trace type. */
-const WORDS: Record<string, string> = {
+const TYPE_NAMES: Record<string, string> = {
   bar: 'Bar chart',
   box: 'Box plot',
   violin: 'Violin plot',
@@ -42,19 +42,19 @@ const WORDS: Record<string, string> = {
 }
 
 /** Returns a sentence that describes a chart from its data. */
-export function altOf({ data, layout }: { data: readonly Attributes[]; layout: Attributes }): string {
+export function describeChart({ data, layout }: { data: readonly Attributes[]; layout: Attributes }): string {
   const visible = data.filter((trace) => trace && trace.visible !== false)
-  const title = plainOf(textOf(layout.title))
+  const title = removeMarkup(titleTextOf(layout.title))
   const parts = [
     visible.length === 0
       ? 'Empty chart'
-      : `${WORDS[layout.meta?.chart] ?? wordOf(visible[0])}${seriesOf(visible)}`,
+      : `${TYPE_NAMES[layout.meta?.chart] ?? typeNameOf(visible[0])}${describeSeries(visible)}`,
     // The x axis of a calendar holds weeks, not dates.
-    layout.meta?.chart === 'calendar' ? '' : rangeOf(visible),
-    extremesOf(visible),
+    layout.meta?.chart === 'calendar' ? '' : describeRange(visible),
+    describeExtremes(visible),
   ].filter((part) => part !== '')
   const axes = ['xaxis', 'yaxis'].flatMap((key) => {
-    const text = plainOf(textOf(layout[key]?.title))
+    const text = removeMarkup(titleTextOf(layout[key]?.title))
     return text ? [`${key[0]}: ${text}`] : []
   })
   const axesText = axes.length > 0 ? ` Axes: ${axes.join('; ')}.` : ''
@@ -62,7 +62,7 @@ export function altOf({ data, layout }: { data: readonly Attributes[]; layout: A
 }
 
 /** Returns a text without markup. */
-function plainOf(markup: string | undefined): string | undefined {
+function removeMarkup(markup: string | undefined): string | undefined {
   return markup
     ?.replace(/<[^<>]*>/g, ' ')
     .replace(/\s+/g, ' ')
@@ -70,15 +70,15 @@ function plainOf(markup: string | undefined): string | undefined {
 }
 
 /** Returns the name of the type of a trace. */
-function wordOf({ type = 'scatter', mode, fill, stackgroup, hole }: Attributes): string {
+function typeNameOf({ type = 'scatter', mode, fill, stackgroup, hole }: Attributes): string {
   if (type === 'pie' && hole) return 'Donut chart'
-  if (type !== 'scatter' && type !== 'scattergl') return WORDS[type] ?? 'Chart'
+  if (type !== 'scatter' && type !== 'scattergl') return TYPE_NAMES[type] ?? 'Chart'
   if (stackgroup || (fill && fill !== 'none')) return 'Area chart'
   return String(mode).includes('lines') || mode === undefined ? 'Line chart' : 'Scatter plot'
 }
 
 /** Returns how many series or points there are. */
-function seriesOf(traces: readonly Attributes[]): string {
+function describeSeries(traces: readonly Attributes[]): string {
   if (traces.length > 1) return ` of ${traces.length} series`
   const count = Math.max(
     ...['x', 'y', 'values', 'locations', 'lat'].map((key) => listOf(traces[0][key]).length),
@@ -87,7 +87,7 @@ function seriesOf(traces: readonly Attributes[]): string {
 }
 
 /** Returns the range of x: `from 2019 to 2023`; empty for labels. */
-function rangeOf(traces: readonly Attributes[]): string {
+function describeRange(traces: readonly Attributes[]): string {
   let [first, last]: (string | number | undefined)[] = [undefined, undefined]
   for (const { x, orientation } of traces)
     for (const value of orientation === 'h' ? [] : listOf(x)) {
@@ -97,12 +97,12 @@ function rangeOf(traces: readonly Attributes[]): string {
     }
   if (first === undefined || first === last) return ''
   const format = (value: string | number): string =>
-    typeof value === 'number' ? numberText(value) : value.replace(/[T ]00:00(:00)?(\.0+)?Z?$/, '')
+    typeof value === 'number' ? formatNumber(value) : value.replace(/[T ]00:00(:00)?(\.0+)?Z?$/, '')
   return `from ${format(first)} to ${format(last!)}`
 }
 
 /** Returns the lowest and the highest value. */
-function extremesOf(traces: readonly Attributes[]): string {
+function describeExtremes(traces: readonly Attributes[]): string {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const trace of traces) {
     if (trace.type === 'histogram') continue
@@ -116,11 +116,11 @@ function extremesOf(traces: readonly Attributes[]): string {
   }
   if (least > most) return ''
   return least === most
-    ? `value ${numberText(most)}`
-    : `lowest ${numberText(least)}, highest ${numberText(most)}`
+    ? `value ${formatNumber(most)}`
+    : `lowest ${formatNumber(least)}, highest ${formatNumber(most)}`
 }
 
-function numberText(value: number): string {
+function formatNumber(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 10_000
     ? String(value)
     : value.toLocaleString('en', { maximumSignificantDigits: 4 })

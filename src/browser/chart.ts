@@ -1,11 +1,11 @@
 /// <reference lib="dom" />
 // Draws the figure of an embedded chart, in the size of its frame. It runs in an opaque origin.
 
-import type { More } from './adapted.ts'
-import { altOf } from './alt.ts'
-import { type Figure, loadScript, prepared, withoutTiles } from './plotly.ts'
-import { framesIn, needsMore, themedWith } from './theme/core.ts'
-import { fitOf } from './theme/fit.ts'
+import type { AdditionalCode } from './adapted.ts'
+import { describeChart } from './alt.ts'
+import { type Figure, loadScript, prepareFigure, removeTiles } from './plotly.ts'
+import { applyThemeToFrames, applyThemeWith, needsAdditionalSteps } from './theme/core.ts'
+import { measuredChanges } from './theme/fit.ts'
 
 const script = document.currentScript as HTMLScriptElement
 const {
@@ -20,15 +20,22 @@ const {
 const query = new URLSearchParams(location.search)
 
 /** Allowed settings of the figure. Others could name other servers or let the reader edit the chart. */
-const KEPT = ['locale', 'scrollZoom', 'doubleClick', 'staticPlot', 'showTips', 'showAxisDragHandles'] as const
+const ALLOWED_SETTINGS = [
+  'locale',
+  'scrollZoom',
+  'doubleClick',
+  'staticPlot',
+  'showTips',
+  'showAxisDragHandles',
+] as const
 
 /** Width below which a chart has no buttons, in pixels. */
 const NARROW_PIXELS = 480
 
 /** Returns the plotly.js configuration of a figure. */
-function configOf({ config = {} }: Figure): Record<string, unknown> {
+function createConfig({ config = {} }: Figure): Record<string, unknown> {
   const allowed = Object.fromEntries(
-    KEPT.filter((name) => name in config).map((name) => [name, config[name]]),
+    ALLOWED_SETTINGS.filter((name) => name in config).map((name) => [name, config[name]]),
   )
   return {
     ...allowed,
@@ -42,8 +49,8 @@ function configOf({ config = {} }: Figure): Record<string, unknown> {
 }
 
 /** Returns the figure in the size of the frame, unless the URL sets one, and with its theme. */
-function shownFigure(figure: Figure): Figure {
-  const { width: _, height: __, ...plain } = withoutTiles(figure)
+function fitToFrame(figure: Figure): Figure {
+  const { width: _, height: __, ...plain } = removeTiles(figure)
   // The page shows the title instead. Figures without a theme stay as they are.
   if (query.get('title') === 'false' && (plain.meta as { theme?: unknown } | undefined)?.theme !== undefined)
     delete plain.title
@@ -55,39 +62,42 @@ function shownFigure(figure: Figure): Figure {
   const maxHeight = height === undefined ? MAX_HEIGHT_PIXELS : undefined
   const size = { width: width ?? innerWidth, height: height ?? innerHeight, most: maxHeight }
   const untitled = { data: figure.data, layout: plain }
-  const { data, layout } = themedWith(untitled, { scheme: schemeOf(), ...size }, loaded?.parts)
+  const { data, layout } = applyThemeWith(untitled, { scheme: readScheme(), ...size }, loaded?.steps)
   // A chart that is higher than the frame scrolls.
   chart.style.minHeight = layout.height === undefined || height !== undefined ? '' : `${layout.height}px`
-  return { data, layout: { ...(isPlain(layout) ? dark(layout) : layout), width, height, autosize: true } }
+  return {
+    data,
+    layout: { ...(hasNoColors(layout) ? withDarkColors(layout) : layout), width, height, autosize: true },
+  }
 }
 
 /** Code that few charts need, once it is loaded. */
-let loaded: More | undefined
+let loaded: AdditionalCode | undefined
 
 /** Returns a figure as the current plotly.js draws it. Loads the additional code if necessary. */
 async function adapt(figure: Figure): Promise<Figure> {
-  if (!needsMore(figure)) return figure
+  if (!needsAdditionalSteps(figure)) return figure
   if (!loaded) await loadScript(more, 'a part of the page')
   loaded = globalThis.gridlineMore
-  return loaded!.adapted(figure)
+  return loaded!.upgrade(figure)
 }
 
 /** Maximum height of a chart, in pixels. */
 const MAX_HEIGHT_PIXELS = 10_000
 
-function schemeOf(): 'light' | 'dark' {
+function readScheme(): 'light' | 'dark' {
   if (scheme !== 'auto') return scheme === 'dark' ? 'dark' : 'light'
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 }
 
 /** Returns whether the figure sets no colors. */
-function isPlain(layout: Record<string, unknown>): boolean {
+function hasNoColors(layout: Record<string, unknown>): boolean {
   return ['template', 'paper_bgcolor', 'plot_bgcolor', 'font'].every((name) => layout[name] === undefined)
 }
 
 /** Adds dark colors in the dark scheme. */
-function dark(layout: Record<string, unknown>): Record<string, unknown> {
-  if (schemeOf() === 'light') return layout
+function withDarkColors(layout: Record<string, unknown>): Record<string, unknown> {
+  if (readScheme() === 'light') return layout
   const axis = { gridcolor: '#3a3f47', zerolinecolor: '#555b66', linecolor: '#555b66' }
   const template = {
     layout: {
@@ -102,13 +112,13 @@ function dark(layout: Record<string, unknown>): Record<string, unknown> {
   return { ...layout, template }
 }
 
-interface ShownAxis {
+interface AxisState {
   type?: string
   range?: unknown[]
   autorange?: unknown
 }
 
-interface Plotted {
+interface PlotlyElement {
   on?: (event: string, listener: (change: Record<string, unknown>) => void) => void
 }
 
@@ -116,7 +126,7 @@ const chart = document.getElementById('chart')!
 const status = document.getElementById('status')!
 
 /** Time limit for the first drawing, in ms. */
-const PATIENCE_MS = 30_000
+const DRAW_TIMEOUT_MS = 30_000
 
 // Opens links of a figure in a new tab, without access to this page.
 document.addEventListener(
@@ -133,45 +143,50 @@ document.addEventListener(
 
 /** Draws a figure (JSON text), for the first time or again with new data. */
 async function draw(text: string): Promise<void> {
-  const figure = await prepared(text, geo, adapt)
+  const figure = await prepareFigure(text, geo, adapt)
   const givenFrames = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
-  const view = { scheme: schemeOf(), width: innerWidth, height: innerHeight }
-  const frames = framesIn(givenFrames as Record<string, unknown>[], figure.layout, view, loaded?.parts)
-  const { data, layout } = shownFigure(figure)
+  const view = { scheme: readScheme(), width: innerWidth, height: innerHeight }
+  const frames = applyThemeToFrames(
+    givenFrames as Record<string, unknown>[],
+    figure.layout,
+    view,
+    loaded?.steps,
+  )
+  const { data, layout } = fitToFrame(figure)
   // Keeps the zoom and hidden series when the data changes.
   layout.uirevision ??= 'kept'
-  const drawing = { data, layout, config: configOf(figure), ...(frames.length > 0 && { frames }) }
+  const drawing = { data, layout, config: createConfig(figure), ...(frames.length > 0 && { frames }) }
   await (chart.dataset.drawn === 'true' ? Plotly.react(chart, drawing) : Plotly.newPlot(chart, drawing))
-  const changes = fitOf(chart, loaded?.placesNote)
+  const changes = measuredChanges(chart, loaded?.placesNote)
   if (changes) await Plotly.relayout(chart, changes)
   status.hidden = true
   status.textContent = ''
   chart.dataset.drawn = 'true'
   lastDrawn = { text, width: innerWidth }
-  tellParent()
+  sendHeight()
   chart.dataset.width = String(innerWidth)
-  chart.ariaLabel = altOf(figure)
-  isReduced = hasPointsNote(layout)
+  chart.ariaLabel = describeChart(figure)
+  hasOmittedPoints = hasPointsNote(layout)
 }
 
 /** Figure that was drawn last (JSON text), and the width at that time, in pixels. */
 let lastDrawn = { text: '', width: 0 }
 let resizing: ReturnType<typeof setTimeout> | undefined
 /** Delay after a change of size before the chart is drawn again, in ms. */
-const RESIZE_MS = 150
+const RESIZE_DELAY_MS = 150
 
 /** Draws the chart again if the width of its frame changed. plotly.js itself only stretches it. */
-function resized(): void {
+function drawResized(): void {
   if (lastDrawn.text === '' || innerWidth === lastDrawn.width) return
   clearTimeout(resizing)
-  resizing = setTimeout(() => draw(lastDrawn.text).catch(() => {}), RESIZE_MS)
+  resizing = setTimeout(() => draw(lastDrawn.text).catch(() => {}), RESIZE_DELAY_MS)
 }
 
 /** Draws the chart for the first time, then follows its data. */
 async function begin(): Promise<void> {
   try {
     const timeout = new Promise<never>((_, reject) => {
-      setTimeout(() => reject(new Error('it takes too long')), PATIENCE_MS)
+      setTimeout(() => reject(new Error('it takes too long')), DRAW_TIMEOUT_MS)
     })
     timeout.catch(() => {})
     await Promise.race([draw(document.getElementById('figure')!.textContent!), timeout])
@@ -180,89 +195,89 @@ async function begin(): Promise<void> {
     status.hidden = false
     status.textContent = `This chart cannot be drawn: ${(error as Error).message}`
     chart.dataset.drawn = 'failed'
-    tellParent()
+    sendHeight()
   }
-  ;(chart as unknown as Plotted).on?.('plotly_relayout', zoomed)
-  follow()
+  ;(chart as unknown as PlotlyElement).on?.('plotly_relayout', loadMorePoints)
+  followChanges()
 }
 
 /** Sends the height of the chart to the parent page, but none of its content. */
-function tellParent(): void {
+function sendHeight(): void {
   if (parent === window) return
   const height = Math.ceil(document.documentElement.scrollHeight)
   parent.postMessage({ type: 'gridline:drawn', height }, '*')
 }
 
 /** Interval between polls for changed data, in ms. */
-const ASK_EVERY_MS = 5000
+const POLL_MS = 5000
 let state = script.dataset.state ?? ''
-let events: EventSource | undefined
-let timer: ReturnType<typeof setTimeout> | undefined
+let eventSource: EventSource | undefined
+let pollTimer: ReturnType<typeof setTimeout> | undefined
 
 /** Returns a URL of the live chart. */
 const liveUrl = (what: string): string => `${own}.${what}?watch=${encodeURIComponent(watch)}`
 
 /** Keeps the chart up to date while it is visible. */
-function follow(): void {
-  events?.close()
-  events = undefined
-  clearTimeout(timer)
+function followChanges(): void {
+  eventSource?.close()
+  eventSource = undefined
+  clearTimeout(pollTimer)
   if (document.visibilityState === 'hidden') return
   if (live !== 'events') {
-    ask()
+    poll()
     return
   }
-  events = new EventSource(liveUrl('events'))
-  events.addEventListener('state', (event) => changed((event as MessageEvent<string>).data))
+  eventSource = new EventSource(liveUrl('events'))
+  eventSource.addEventListener('state', (event) => drawIfChanged((event as MessageEvent<string>).data))
   // If a proxy blocks the event stream, poll instead.
-  events.addEventListener('error', () => {
-    events?.close()
-    later()
+  eventSource.addEventListener('error', () => {
+    eventSource?.close()
+    schedulePoll()
   })
 }
 
 /** Schedules the next poll. */
-function later(): void {
-  clearTimeout(timer)
-  timer = setTimeout(ask, ASK_EVERY_MS * (0.8 + Math.random() * 0.4))
+function schedulePoll(): void {
+  clearTimeout(pollTimer)
+  pollTimer = setTimeout(poll, POLL_MS * (0.8 + Math.random() * 0.4))
 }
 
 /** Polls for changed data. */
-async function ask(): Promise<void> {
+async function poll(): Promise<void> {
   try {
     const response = await fetch(liveUrl('state'))
     // The plot was deleted or is no longer accessible: keep the drawn chart.
     if (response.status === 404) return
-    if (response.ok) await changed((await response.json()).state)
+    if (response.ok) await drawIfChanged((await response.json()).state)
   } catch {
     // The server is unreachable: try again later.
   }
-  later()
+  schedulePoll()
 }
 
 /** Draws the data again if it has changed. */
-async function changed(newState: string): Promise<void> {
+async function drawIfChanged(newState: string): Promise<void> {
   if (newState === state) return
   state = newState
-  await drawAgain()
+  await drawCurrentData()
 }
 
 /** Loads and draws the current data, with points for the visible ranges. */
-async function drawAgain(): Promise<void> {
-  const number = ++drawings
-  const ranges = shownRanges().map((range) => `&range=${encodeURIComponent(range)}`)
+async function drawCurrentData(): Promise<void> {
+  const number = ++lastDrawing
+  const ranges = listVisibleRanges().map((range) => `&range=${encodeURIComponent(range)}`)
   const response = await fetch(liveUrl('live') + ranges.join(''))
   const text = response.ok ? await response.text() : undefined
   // Ignore outdated responses.
-  if (text !== undefined && number === drawings) await draw(text)
+  if (text !== undefined && number === lastDrawing) await draw(text)
 }
 
 /** True if the chart shows fewer points than its data: zooming then loads more. */
-let isReduced = false
-let drawings = 0
+let hasOmittedPoints = false
+let lastDrawing = 0
 let zooming: ReturnType<typeof setTimeout> | undefined
 /** Delay after zooming before more points are loaded, in ms. */
-const ZOOM_MS = 200
+const ZOOM_DELAY_MS = 200
 
 /** Returns whether a note says that points are omitted. */
 function hasPointsNote({ annotations }: Record<string, unknown>): boolean {
@@ -272,8 +287,8 @@ function hasPointsNote({ annotations }: Record<string, unknown>): boolean {
 }
 
 /** Returns the visible ranges of the x axes that the reader changed, as `xaxis,FROM,TO`. */
-function shownRanges(): string[] {
-  const layout = (chart as unknown as { layout?: Record<string, ShownAxis> }).layout
+function listVisibleRanges(): string[] {
+  const layout = (chart as unknown as { layout?: Record<string, AxisState> }).layout
   return Object.entries(layout ?? {}).flatMap(([name, axis]) =>
     /^xaxis\d*$/.test(name) && axis.autorange !== true && axis.range?.length === 2
       ? [`${name},${axis.range.map((end) => (axis.type === 'log' ? 10 ** Number(end) : end)).join(',')}`]
@@ -282,12 +297,13 @@ function shownRanges(): string[] {
 }
 
 /** Loads more points for the range that the reader zooms to. */
-function zoomed(change: Record<string, unknown>): void {
-  if (!isReduced || !Object.keys(change).some((name) => /^xaxis\d*\.(range|autorange)/.test(name))) return
+function loadMorePoints(change: Record<string, unknown>): void {
+  if (!hasOmittedPoints || !Object.keys(change).some((name) => /^xaxis\d*\.(range|autorange)/.test(name)))
+    return
   clearTimeout(zooming)
-  zooming = setTimeout(() => drawAgain().catch(() => {}), ZOOM_MS)
+  zooming = setTimeout(() => drawCurrentData().catch(() => {}), ZOOM_DELAY_MS)
 }
 
-addEventListener('resize', resized)
-document.addEventListener('visibilitychange', follow)
+addEventListener('resize', drawResized)
+document.addEventListener('visibilitychange', followChanges)
 begin()

@@ -1,6 +1,6 @@
 // Month names and number formats of charts in the language of `layout.meta.locale`.
 
-import { knownLocale } from '../charts/figure/locale.ts'
+import { findSupportedLocale } from '../charts/figure/locale.ts'
 
 interface Figure {
   layout: Record<string, unknown>
@@ -8,9 +8,9 @@ interface Figure {
 }
 
 /** Registers the language of a figure with plotly.js and returns the figure with its settings. */
-export function inLocale<T extends Figure>(figure: T): T {
+export function registerLocale<T extends Figure>(figure: T): T {
   const tag = (figure.layout.meta as { locale?: unknown } | undefined)?.locale
-  if (typeof tag !== 'string' || knownLocale(tag) === undefined) return figure
+  if (typeof tag !== 'string' || findSupportedLocale(tag) === undefined) return figure
   // 2023-01-01 was a Sunday.
   const format = (option: Intl.DateTimeFormatOptions, times: readonly number[]): string[] =>
     times.map((time) => new Intl.DateTimeFormat(tag, { ...option, timeZone: 'UTC' }).format(time))
@@ -25,18 +25,18 @@ export function inLocale<T extends Figure>(figure: T): T {
       shortDays: format({ weekday: 'short' }, days),
       months: format({ month: 'long' }, months),
       shortMonths: format({ month: 'short' }, months),
-      ...dateFormats(tag),
+      ...createDateFormats(tag),
     },
   })
   return {
     ...figure,
-    layout: { separators: separatorsOf(tag), ...figure.layout },
+    layout: { separators: findSeparators(tag), ...figure.layout },
     config: { ...figure.config, locale: tag },
   }
 }
 
 /** Returns the d3 date formats of a language: `%d.%m.%Y`, `%-d. %b`, `%-d. %b %Y`. */
-function dateFormats(tag: string): Record<'date' | 'dayMonth' | 'dayMonthYear', string> {
+function createDateFormats(tag: string): Record<'date' | 'dayMonth' | 'dayMonthYear', string> {
   const patternOf = (options: Intl.DateTimeFormatOptions, names: Record<string, string>): string =>
     new Intl.DateTimeFormat(tag, { ...options, calendar: 'gregory', numberingSystem: 'latn' })
       .formatToParts(0)
@@ -59,7 +59,7 @@ function dateFormats(tag: string): Record<'date' | 'dayMonth' | 'dayMonthYear', 
 }
 
 /** Returns the decimal and the thousands separator of a language. */
-function separatorsOf(tag: string): string {
+function findSeparators(tag: string): string {
   const parts = new Intl.NumberFormat(tag, {
     useGrouping: 'always',
     numberingSystem: 'latn',

@@ -7,12 +7,12 @@ const {
   user: userPath = '',
   plots: plotsPath = '',
 } = (document.currentScript as HTMLScriptElement).dataset
-const element = <T extends HTMLElement = HTMLElement>(id: string): T => document.getElementById(id) as T
-const show = (id: string, visible: boolean): void => {
-  element(id).hidden = !visible
+const getElement = <T extends HTMLElement = HTMLElement>(id: string): T => document.getElementById(id) as T
+const setVisible = (id: string, visible: boolean): void => {
+  getElement(id).hidden = !visible
 }
-const say = (text: string): void => {
-  element('message').textContent = text
+const showMessage = (text: string): void => {
+  getElement('message').textContent = text
 }
 
 /** JSON text of the chart, without members that are not part of a figure. */
@@ -22,47 +22,50 @@ let figure: string | undefined
 const senderOrigin = new URLSearchParams(location.search).get('origin') ?? ''
 
 /** Returns the name of the signed-in user; undefined if there is none. */
-async function signedIn(): Promise<string | undefined> {
+async function loadUsername(): Promise<string | undefined> {
   const response = await fetch(userPath)
   return response.ok ? (await response.json()).username : undefined
 }
 
-async function begin(): Promise<void> {
-  const user = await signedIn()
+async function start(): Promise<void> {
+  const user = await loadUsername()
   if (user === undefined) {
-    show('signin', true)
-    say('Sign in to save this chart.')
+    setVisible('signin', true)
+    showMessage('Sign in to save this chart.')
     return
   }
-  show('signin', false)
-  element('user').textContent = user
-  if (external) take(element('figure').textContent ?? '', 'a page that sent a form')
-  else askOpener()
+  setVisible('signin', false)
+  getElement('user').textContent = user
+  if (external) showReceivedChart(getElement('figure').textContent ?? '', 'a page that sent a form')
+  else requestChart()
 }
 
-element<HTMLFormElement>('signin').addEventListener('submit', async (event) => {
+getElement<HTMLFormElement>('signin').addEventListener('submit', async (event) => {
   event.preventDefault()
   const body = new URLSearchParams()
-  for (const name of ['username', 'api_key']) body.set(name, element<HTMLInputElement>(name).value)
+  for (const name of ['username', 'api_key']) body.set(name, getElement<HTMLInputElement>(name).value)
   // The response redirects to the start page, so check the session instead.
   await fetch('/signin', { method: 'POST', body, redirect: 'manual' })
-  if (await signedIn()) await begin()
-  else say('Wrong username or API key.')
+  if (await loadUsername()) await start()
+  else showMessage('Wrong username or API key.')
 })
 
 /** Asks the opener for the chart, with the protocol of the share button of plotly.js 3.7 and later. */
-function askOpener(): void {
+function requestChart(): void {
   const opener = window.opener as Window | null
   if (!opener || !isOrigin(senderOrigin)) {
-    say('Open this page with the share button of a chart.')
+    showMessage('Open this page with the share button of a chart.')
     return
   }
   addEventListener('message', ({ source, origin, data }) => {
     if (source !== opener || origin !== senderOrigin || data?.type !== 'chart' || figure !== undefined) return
-    take(JSON.stringify(data.chart, plain), senderOrigin === 'null' ? 'a page from a file' : senderOrigin)
+    showReceivedChart(
+      JSON.stringify(data.chart, toPlainValue),
+      senderOrigin === 'null' ? 'a page from a file' : senderOrigin,
+    )
   })
   opener.postMessage({ type: 'CHART_AUTH_SUCCESS' }, senderOrigin === 'null' ? '*' : senderOrigin)
-  say('Receiving the chart …')
+  showMessage('Receiving the chart …')
 }
 
 function isOrigin(text: string): boolean {
@@ -70,23 +73,23 @@ function isOrigin(text: string): boolean {
 }
 
 /** Replaces typed arrays by arrays (for `JSON.stringify`). */
-function plain(_: string, value: unknown): unknown {
+function toPlainValue(_: string, value: unknown): unknown {
   return ArrayBuffer.isView(value) && !(value instanceof DataView)
     ? Array.from(value as unknown as ArrayLike<number>)
     : value
 }
 
 /** Shows a received chart, and the form to save it. */
-function take(text: string, origin: string): void {
+function showReceivedChart(text: string, origin: string): void {
   let chart: { data?: unknown; layout?: { title?: unknown }; frames?: unknown; config?: unknown }
   try {
     chart = JSON.parse(text)
   } catch {
-    say('The page did not send a chart.')
+    showMessage('The page did not send a chart.')
     return
   }
   if (typeof chart !== 'object' || chart === null || !Array.isArray(chart.data)) {
-    say('The page did not send a chart.')
+    showMessage('The page did not send a chart.')
     return
   }
   const { data, layout, frames } = chart
@@ -94,9 +97,10 @@ function take(text: string, origin: string): void {
   const size = new Blob([figure]).size
   const title = layout?.title
   const titleText = typeof title === 'string' ? title : (title as { text?: unknown } | undefined)?.text
-  element('origin').textContent = origin
-  element('size').textContent = size < 1e6 ? `${Math.ceil(size / 1000)} kB` : `${(size / 1e6).toFixed(1)} MB`
-  element<HTMLInputElement>('name').value =
+  getElement('origin').textContent = origin
+  getElement('size').textContent =
+    size < 1e6 ? `${Math.ceil(size / 1000)} kB` : `${(size / 1e6).toFixed(1)} MB`
+  getElement<HTMLInputElement>('name').value =
     (typeof titleText === 'string' ? titleText : '')
       .replace(/<[^>]*>/g, ' ')
       .replace(/[/\\]/g, ' ')
@@ -111,15 +115,15 @@ function take(text: string, origin: string): void {
     if (source === frame.contentWindow && message?.type === 'gridline:ready')
       frame.contentWindow!.postMessage(figure, '*')
   })
-  element('preview').replaceChildren(frame)
-  say('')
-  show('save', true)
+  getElement('preview').replaceChildren(frame)
+  showMessage('')
+  setVisible('save', true)
 }
 
-element<HTMLFormElement>('save').addEventListener('submit', async (event) => {
+getElement<HTMLFormElement>('save').addEventListener('submit', async (event) => {
   event.preventDefault()
-  const button = element<HTMLButtonElement>('saving')
-  const value = (id: string): string => element<HTMLInputElement>(id).value.trim()
+  const button = getElement<HTMLButtonElement>('saving')
+  const value = (id: string): string => getElement<HTMLInputElement>(id).value.trim()
   const access = value('access')
   const fields = {
     raw_data: 'grid',
@@ -130,7 +134,7 @@ element<HTMLFormElement>('save').addEventListener('submit', async (event) => {
     share_key_enabled: access === 'secret',
   }
   button.disabled = true
-  say('Saving …')
+  showMessage('Saving …')
   try {
     const response = await fetch(plotsPath, {
       method: 'POST',
@@ -141,23 +145,23 @@ element<HTMLFormElement>('save').addEventListener('submit', async (event) => {
     if (!response.ok) throw new Error(answer.detail)
     const { web_url, share_key } = answer.file
     const link = share_key ? `${web_url}?share_key=${share_key}` : web_url
-    const anchor = element<HTMLAnchorElement>('link')
+    const anchor = getElement<HTMLAnchorElement>('link')
     anchor.href = link
     anchor.textContent = link
-    show('save', false)
-    show('saved', true)
+    setVisible('save', false)
+    setVisible('saved', true)
     const copied = await navigator.clipboard.writeText(link).then(
       () => true,
       () => false,
     )
-    say(copied ? 'Saved. The link is copied.' : 'Saved.')
+    showMessage(copied ? 'Saved. The link is copied.' : 'Saved.')
   } catch (error) {
-    say(`Not saved: ${(error as Error).message}`)
+    showMessage(`Not saved: ${(error as Error).message}`)
   } finally {
     button.disabled = false
   }
 })
 
-begin()
+start()
 
 export {}

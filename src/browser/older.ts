@@ -5,7 +5,7 @@
 type Attributes = Record<string, any>
 
 /** Attributes that moved into `title`, at any depth. */
-const IN_TITLE: Readonly<Record<string, string>> = {
+const TITLE_MEMBERS: Readonly<Record<string, string>> = {
   titlefont: 'font',
   titleside: 'side',
   titleposition: 'position',
@@ -13,18 +13,18 @@ const IN_TITLE: Readonly<Record<string, string>> = {
 }
 
 /** Trace types that were replaced, with the conversion of their attributes. */
-const TYPES: Readonly<Record<string, [type: string, change?: (trace: Attributes) => Attributes]>> = {
+const REPLACED_TYPES: Readonly<Record<string, [type: string, change?: (trace: Attributes) => Attributes]>> = {
   heatmapgl: ['heatmap'],
   contourgl: ['contour'],
-  pointcloud: ['scattergl', pointcloud],
-  scattermapbox: ['scattermap', onMap],
-  choroplethmapbox: ['choroplethmap', onMap],
-  densitymapbox: ['densitymap', onMap],
-  area: ['barpolar', polar],
+  pointcloud: ['scattergl', convertPointcloud],
+  scattermapbox: ['scattermap', convertMapbox],
+  choroplethmapbox: ['choroplethmap', convertMapbox],
+  densitymapbox: ['densitymap', convertMapbox],
+  area: ['barpolar', convertAngle],
 }
 
 /** Renamed trace attributes, by trace type; `*` for all types. */
-const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const RENAMED_ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '*': { scl: 'colorscale', reversescl: 'reversescale' },
   surface: { zauto: 'cauto', zmin: 'cmin', zmax: 'cmax' },
 }
@@ -33,67 +33,72 @@ const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const DATA_KEYS = new Set(['meta', 'customdata', 'geojson', 'source', 'ids'])
 
 /** Returns a figure with the current attributes; anything else unchanged. */
-export function withToday<T extends { data: unknown; layout: unknown }>(figure: T): T {
+export function upgradeFigure<T extends { data: unknown; layout: unknown }>(figure: T): T {
   const { frames } = figure as { frames?: unknown }
   return {
-    ...(drawable(figure) as object),
-    ...(Array.isArray(frames) && { frames: frames.map(drawable) }),
+    ...(upgradeParts(figure) as object),
+    ...(Array.isArray(frames) && { frames: frames.map(upgradeParts) }),
   } as T
 }
 
 /** Converts a figure or a frame, which may lack data or layout. */
-function drawable(figure: unknown): unknown {
+function upgradeParts(figure: unknown): unknown {
   if (!isObject(figure)) return figure
   const { data, layout } = figure
   return {
     ...figure,
-    ...(Array.isArray(data) && { data: data.map(traceOf) }),
-    ...(isObject(layout) && { layout: layoutOf(layout) }),
+    ...(Array.isArray(data) && { data: data.map(upgradeTrace) }),
+    ...(isObject(layout) && { layout: upgradeLayout(layout) }),
   }
 }
 
 /** Converts a trace. */
-function traceOf(old: unknown): unknown {
+function upgradeTrace(old: unknown): unknown {
   if (!isObject(old)) return old
-  let trace = withTitles(old)
+  let trace = convertTitles(old)
   if (isLegacyPolar(trace))
-    trace = polar({ ...trace, type: trace.type === 'bar' ? 'barpolar' : 'scatterpolar' })
+    trace = convertAngle({ ...trace, type: trace.type === 'bar' ? 'barpolar' : 'scatterpolar' })
   const [type, change] =
-    isText(trace.type) && Object.hasOwn(TYPES, trace.type) ? TYPES[trace.type] : [trace.type]
+    isText(trace.type) && Object.hasOwn(REPLACED_TYPES, trace.type)
+      ? REPLACED_TYPES[trace.type]
+      : [trace.type]
   if (type !== trace.type) trace = { ...(change?.(trace) ?? trace), type }
-  if (trace.bardir !== undefined) trace = withOrientation(trace)
-  const names = { ...RENAMED['*'], ...(isText(type) && Object.hasOwn(RENAMED, type) ? RENAMED[type] : {}) }
+  if (trace.bardir !== undefined) trace = convertBardir(trace)
+  const names = {
+    ...RENAMED_ATTRIBUTES['*'],
+    ...(isText(type) && Object.hasOwn(RENAMED_ATTRIBUTES, type) ? RENAMED_ATTRIBUTES[type] : {}),
+  }
   for (const [before, after] of Object.entries(names)) {
     if (trace[before] === undefined) continue
     const { [before]: value, ...rest } = trace
     trace = { [after]: value, ...rest }
   }
   for (const key of ['error_x', 'error_y', 'error_z'])
-    if (isObject(trace[key])) trace[key] = errorBars(trace[key])
+    if (isObject(trace[key])) trace[key] = convertErrorBars(trace[key])
   return trace
 }
 
 /** Attributes that swap axes with `bardir: 'h'`; it was written beside the attributes of vertical bars. */
-const OF_X = /^(?:x(?:src|0|bins|calendar)?|dx|nbinsx|autobinx|error_x)$/
+const X_ATTRIBUTES = /^(?:x(?:src|0|bins|calendar)?|dx|nbinsx|autobinx|error_x)$/
 
 /** Converts `bardir: 'h'` to `orientation: 'h'`: swaps x and y. */
-function withOrientation({ bardir, ...trace }: Attributes): Attributes {
+function convertBardir({ bardir, ...trace }: Attributes): Attributes {
   const { type } = trace
   if (bardir !== 'h' || (type !== 'bar' && !String(type).startsWith('histogram'))) return trace
   const converted: Attributes = { orientation: 'h' }
   for (const [key, value] of Object.entries(trace)) {
     const swapped = key.replace(/[xy](?=src$|0$|bins$|calendar$|$)/, (letter) => (letter === 'x' ? 'y' : 'x'))
-    converted[OF_X.test(key) || OF_X.test(swapped) ? swapped : key] = value
+    converted[X_ATTRIBUTES.test(key) || X_ATTRIBUTES.test(swapped) ? swapped : key] = value
   }
   return converted
 }
 
 /** Converts a layout and its template. */
-function layoutOf(old: Attributes): Attributes {
-  const layout = withTitles(old)
+function upgradeLayout(old: Attributes): Attributes {
+  const layout = convertTitles(old)
   for (const [key, value] of Object.entries(layout)) {
-    if (/^[xy]axis\d*$/.test(key) && isObject(value)) layout[key] = axisOf(value)
-    if (/^scene\d*$/.test(key) && isObject(value)) layout[key] = sceneOf(value)
+    if (/^[xy]axis\d*$/.test(key) && isObject(value)) layout[key] = convertAxis(value)
+    if (/^scene\d*$/.test(key) && isObject(value)) layout[key] = convertScene(value)
     // Map subplots were renamed too.
     const [, number] = /^mapbox(\d*)$/.exec(key) ?? []
     if (number !== undefined) {
@@ -101,18 +106,18 @@ function layoutOf(old: Attributes): Attributes {
       delete layout[key]
     }
   }
-  if (Array.isArray(layout.annotations)) layout.annotations = layout.annotations.map(annotationOf)
+  if (Array.isArray(layout.annotations)) layout.annotations = layout.annotations.map(convertAnnotation)
   const { template } = layout
   if (isObject(template)) {
     const next = { ...template }
-    if (isObject(template.layout)) next.layout = layoutOf(template.layout)
+    if (isObject(template.layout)) next.layout = upgradeLayout(template.layout)
     if (isObject(template.data)) {
       // Template traces are listed by type.
       next.data = {}
       for (const [type, traces] of Object.entries(template.data)) {
-        const newType = Object.hasOwn(TYPES, type) ? TYPES[type][0] : type
+        const newType = Object.hasOwn(REPLACED_TYPES, type) ? REPLACED_TYPES[type][0] : type
         if (Array.isArray(traces) && type !== '__proto__')
-          next.data[newType] ??= traces.map((trace) => templateOf(type, trace))
+          next.data[newType] ??= traces.map((trace) => upgradeTemplateTrace(type, trace))
       }
     }
     layout.template = next
@@ -121,29 +126,29 @@ function layoutOf(old: Attributes): Attributes {
 }
 
 /** Converts a trace of a template, whose type is its key. */
-function templateOf(type: string, trace: unknown): unknown {
+function upgradeTemplateTrace(type: string, trace: unknown): unknown {
   if (!isObject(trace)) return trace
-  const { type: _, ...rest } = traceOf({ ...trace, type }) as Attributes
+  const { type: _, ...rest } = upgradeTrace({ ...trace, type }) as Attributes
   return rest
 }
 
 /** Returns a copy in which all titles are objects, at any depth. Skips arrays of values. */
-function withTitles(source: Attributes): Attributes {
+function convertTitles(source: Attributes): Attributes {
   const copy: Attributes = {}
   for (const [key, value] of Object.entries(source)) {
     // An assignment would set the prototype of the copy.
     if (key === '__proto__') continue
     if (DATA_KEYS.has(key)) copy[key] = value
-    else if ((key === 'args' || key === 'args2') && Array.isArray(value)) copy[key] = argumentsOf(value)
+    else if ((key === 'args' || key === 'args2') && Array.isArray(value)) copy[key] = convertArguments(value)
     else if (key === 'title' && isText(value)) copy.title = { ...copy.title, text: String(value) }
-    else if (key === 'title' && isObject(value)) copy.title = { ...copy.title, ...withTitles(value) }
-    else if (Object.hasOwn(IN_TITLE, key)) {
+    else if (key === 'title' && isObject(value)) copy.title = { ...copy.title, ...convertTitles(value) }
+    else if (Object.hasOwn(TITLE_MEMBERS, key)) {
       const title = isText(copy.title) ? { text: String(copy.title) } : copy.title
       // Current attributes take precedence.
-      copy.title = { [IN_TITLE[key]]: value, ...title }
-    } else if (isObject(value)) copy[key] = withTitles(value)
+      copy.title = { [TITLE_MEMBERS[key]]: value, ...title }
+    } else if (isObject(value)) copy[key] = convertTitles(value)
     else if (Array.isArray(value) && value.some(isObject))
-      copy[key] = value.map((item) => (isObject(item) ? withTitles(item) : item))
+      copy[key] = value.map((item) => (isObject(item) ? convertTitles(item) : item))
     else copy[key] = value
   }
   return copy
@@ -153,15 +158,15 @@ function withTitles(source: Attributes): Attributes {
  * Converts arguments of buttons and sliders: attributes by path, or one path and its value. A string title
  * changes only the text, as before.
  */
-function argumentsOf(values: readonly unknown[]): unknown[] {
+function convertArguments(values: readonly unknown[]): unknown[] {
   const [path, value] = values
-  if (typeof path === 'string') return [todaysPath(path, value), ...values.slice(1)]
+  if (typeof path === 'string') return [currentPathOf(path, value), ...values.slice(1)]
   return values.map((item) =>
     isObject(item)
       ? Object.fromEntries(
           Object.entries(item).map(([key, inner]) => [
-            todaysPath(key, inner),
-            isObject(inner) ? withTitles(inner) : inner,
+            currentPathOf(key, inner),
+            isObject(inner) ? convertTitles(inner) : inner,
           ]),
         )
       : item,
@@ -169,33 +174,33 @@ function argumentsOf(values: readonly unknown[]): unknown[] {
 }
 
 /** Returns the current path of an attribute: `xaxis.title` → `xaxis.title.text`. */
-function todaysPath(path: string, value: unknown): string {
+function currentPathOf(path: string, value: unknown): string {
   if (/(^|\.)title$/.test(path) && (isText(value) || Array.isArray(value))) return `${path}.text`
   return path.replace(
     /(^|\.)(titlefont|titleside|titleposition|titleoffset)(?=\.|$)/,
-    (_, before, name) => `${before}title.${IN_TITLE[name]}`,
+    (_, before, name) => `${before}title.${TITLE_MEMBERS[name]}`,
   )
 }
 
 /** Converts `autotick` to `tickmode`. */
-function axisOf({ autotick, ...axis }: Attributes): Attributes {
+function convertAxis({ autotick, ...axis }: Attributes): Attributes {
   if (typeof autotick !== 'boolean' || axis.tickmode !== undefined) return axis
   return { ...axis, tickmode: autotick ? 'auto' : axis.tickvals === undefined ? 'linear' : 'array' }
 }
 
 /** Converts the camera and the axes of a 3-D scene. */
-function sceneOf(scene: Attributes): Attributes {
+function convertScene(scene: Attributes): Attributes {
   const axes = Object.entries(scene).filter(([key, value]) => /^[xyz]axis$/.test(key) && isObject(value))
   const { cameraposition, ...rest } = scene
-  const camera = cameraOf(cameraposition)
+  const camera = convertCamera(cameraposition)
   return {
     ...(camera ? { ...rest, camera } : scene),
-    ...Object.fromEntries(axes.map(([key, axis]) => [key, axisOf(axis)])),
+    ...Object.fromEntries(axes.map(([key, axis]) => [key, convertAxis(axis)])),
   }
 }
 
 /** Converts `cameraposition`: a quaternion, a center and a distance. */
-function cameraOf(position: unknown): Attributes | undefined {
+function convertCamera(position: unknown): Attributes | undefined {
   if (!Array.isArray(position)) return undefined
   const [rotation, center, radius] = position
   if (!isNumbers(rotation, 4) || !isNumbers(center, 3) || typeof radius !== 'number') return undefined
@@ -215,7 +220,7 @@ function isNumbers(value: unknown, count: number): value is number[] {
 }
 
 /** Converts `ref` to `xref` and `yref`. */
-function annotationOf(annotation: unknown): unknown {
+function convertAnnotation(annotation: unknown): unknown {
   if (!isObject(annotation) || annotation.ref === undefined) return annotation
   const { ref, ...rest } = annotation
   const isPaper = ref === 'paper'
@@ -223,7 +228,7 @@ function annotationOf(annotation: unknown): unknown {
 }
 
 /** Moves the opacity of error bars into their color. */
-function errorBars({ opacity, ...bars }: Attributes): Attributes {
+function convertErrorBars({ opacity, ...bars }: Attributes): Attributes {
   const color = isText(bars.color) ? String(bars.color) : ''
   const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color)
   const rgb = hex
@@ -234,7 +239,7 @@ function errorBars({ opacity, ...bars }: Attributes): Attributes {
 }
 
 /** Converts a `pointcloud` trace to `scattergl`. */
-function pointcloud({ xy, marker, ...trace }: Attributes): Attributes {
+function convertPointcloud({ xy, marker, ...trace }: Attributes): Attributes {
   const { sizemin = 0.5, sizemax: _, blend: __, border, ...rest } = isObject(marker) ? marker : {}
   const pairs = Array.isArray(xy) || ArrayBuffer.isView(xy) ? Array.from(xy as ArrayLike<number>) : undefined
   return {
@@ -250,7 +255,7 @@ function pointcloud({ xy, marker, ...trace }: Attributes): Attributes {
 }
 
 /** Renames the subplot of a `mapbox` trace. */
-function onMap(trace: Attributes): Attributes {
+function convertMapbox(trace: Attributes): Attributes {
   const { subplot } = trace
   return typeof subplot === 'string' ? { ...trace, subplot: subplot.replace(/^mapbox/, 'map') } : trace
 }
@@ -261,7 +266,7 @@ function isLegacyPolar({ type = 'scatter', r, t, x, y }: Attributes): boolean {
 }
 
 /** Renames the angle `t` to `theta`. */
-function polar({ t, ...trace }: Attributes): Attributes {
+function convertAngle({ t, ...trace }: Attributes): Attributes {
   return t === undefined ? trace : { theta: t, ...trace }
 }
 

@@ -7,17 +7,17 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
     const source = document.getElementById(button.dataset.copy!) as HTMLElement
     try {
       await navigator.clipboard.writeText(source.textContent ?? '')
-      say(button, 'Copied')
+      showOnButton(button, 'Copied')
     } catch {
       // No permission, or an insecure origin: select the text instead.
       getSelection()?.selectAllChildren(source)
-      say(button, 'Press Ctrl+C to copy')
+      showOnButton(button, 'Press Ctrl+C to copy')
     }
   })
 }
 
 /** Shows a message on a button for two seconds. */
-function say(button: HTMLButtonElement, text: string): void {
+function showOnButton(button: HTMLButtonElement, text: string): void {
   const label = button.textContent
   button.textContent = text
   setTimeout(() => {
@@ -34,8 +34,8 @@ if (form && snippet) {
   form.addEventListener('input', () => {
     const { width, height, theme } = Object.fromEntries(new FormData(form)) as Record<string, string>
     snippet.textContent = original
-      .replace(/width="[^"]*"/, () => `width="${attribute(width || '100%')}"`)
-      .replace(/height="[^"]*"/, () => `height="${attribute(height || '500')}"`)
+      .replace(/width="[^"]*"/, () => `width="${sizeAttribute(width || '100%')}"`)
+      .replace(/height="[^"]*"/, () => `height="${sizeAttribute(height || '500')}"`)
       .replace(/src="([^"]*)"/, (_, url: string) =>
         theme ? `src="${url}${url.includes('?') ? '&amp;' : '?'}theme=${theme}"` : `src="${url}"`,
       )
@@ -43,7 +43,7 @@ if (form && snippet) {
 }
 
 /** Returns a valid size for an HTML attribute; 100% for invalid ones. */
-function attribute(size: string): string {
+function sizeAttribute(size: string): string {
   return /^\d{1,4}(?:px|%)?$/.test(size.trim()) ? size.trim() : '100%'
 }
 
@@ -65,7 +65,7 @@ addEventListener('message', ({ data, source }) => {
 const MAX_CHART_PIXELS = 10_000
 
 /** Maximum number of retries of an image that was not drawn. */
-const MAX_TRIES = 4
+const MAX_RETRIES = 4
 /** Delay before the first retry, in ms. It doubles each time. */
 const FIRST_WAIT_MS = 2000
 
@@ -74,7 +74,7 @@ for (const picture of document.querySelectorAll<HTMLImageElement>('.thumb img'))
   let tries = 0
   const retry = (): void => {
     picture.style.visibility = 'hidden'
-    if (tries === MAX_TRIES) return
+    if (tries === MAX_RETRIES) return
     // Setting the same URL loads the image again.
     const { src } = picture
     setTimeout(
@@ -93,7 +93,7 @@ for (const picture of document.querySelectorAll<HTMLImageElement>('.thumb img'))
 }
 
 /** Loads the script that an element names in `data-script`. */
-function load({ dataset }: HTMLElement): void {
+function loadScriptOf({ dataset }: HTMLElement): void {
   const script = document.createElement('script')
   script.src = dataset.script!
   document.head.append(script)
@@ -102,14 +102,14 @@ function load({ dataset }: HTMLElement): void {
 const make = document.getElementById('make')
 if (make) {
   make.hidden = false
-  make.addEventListener('click', () => load(make), { once: true })
+  make.addEventListener('click', () => loadScriptOf(make), { once: true })
 }
 
 // Load the edit form when it is opened.
 const edit = document.getElementById('edit')
 if (edit?.dataset.script) {
   edit.hidden = false
-  edit.addEventListener('toggle', () => load(edit), { once: true })
+  edit.addEventListener('toggle', () => loadScriptOf(edit), { once: true })
   // A chart that was just created opens its form.
   if (location.hash === '#edit') (edit as HTMLDetailsElement).open = true
 }

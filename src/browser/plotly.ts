@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // The API of plotly.js that our pages use, and how they prepare figures for it.
-import { inUtc } from './zones.ts'
+import { convertToUtc } from './zones.ts'
 
 export interface Figure {
   data: Record<string, unknown>[]
@@ -34,22 +34,22 @@ export function needsGeo({ data, layout }: Figure): boolean {
 }
 
 /** Map style without tiles from another host. */
-const LOCAL_STYLE = 'white-bg'
+const TILELESS_STYLE = 'white-bg'
 
 /** Returns the layout with maps on a white background: tiles and layers would be loaded from other hosts. */
-export function withoutTiles({ data, layout }: Pick<Figure, 'data' | 'layout'>): Record<string, unknown> {
+export function removeTiles({ data, layout }: Pick<Figure, 'data' | 'layout'>): Record<string, unknown> {
   const subplots = data.flatMap((trace) => (typeof trace?.subplot === 'string' ? [trace.subplot] : []))
   const names = new Set([...Object.keys(layout), ...subplots, 'map', 'mapbox'])
   const next = { ...layout }
-  for (const name of names) if (/^map(box)?\d*$/.test(name)) next[name] = onWhite(layout[name])
+  for (const name of names) if (/^map(box)?\d*$/.test(name)) next[name] = removeMapTiles(layout[name])
   const template = layout.template as { layout?: Record<string, unknown> } | undefined
   if (typeof template?.layout === 'object' && template.layout !== null)
-    next.template = { ...template, layout: withoutTiles({ data: [], layout: template.layout }) }
+    next.template = { ...template, layout: removeTiles({ data: [], layout: template.layout }) }
   return next
 }
 
 /** Returns a map with a white background, and only with layers that contain their GeoJSON. */
-function onWhite(map: unknown): Record<string, unknown> {
+function removeMapTiles(map: unknown): Record<string, unknown> {
   const { layers, ...rest } = (typeof map === 'object' && map !== null ? map : {}) as { layers?: unknown }
   // A layer that contains its GeoJSON loads nothing.
   const safeLayers = Array.isArray(layers)
@@ -57,11 +57,11 @@ function onWhite(map: unknown): Record<string, unknown> {
         ({ source } = {}) => typeof source === 'object' && source !== null && !Array.isArray(source),
       )
     : undefined
-  return { ...rest, style: LOCAL_STYLE, ...(safeLayers && { layers: safeLayers }) }
+  return { ...rest, style: TILELESS_STYLE, ...(safeLayers && { layers: safeLayers }) }
 }
 
 /** Returns whether a figure draws a map with MapLibre. */
-function needsMap({ data }: Figure): boolean {
+function needsMapLibre({ data }: Figure): boolean {
   return data.some((trace) => typeof trace?.type === 'string' && /map(box)?$/.test(trace.type))
 }
 
@@ -107,15 +107,15 @@ let mapWorkersAllowed = false
  * Parses a figure (JSON text) and loads everything that plotly.js needs to draw it in an opaque origin.
  * `adapt` converts it for the current plotly.js.
  */
-export async function prepared(
+export async function prepareFigure(
   text: string,
   geoUrl: string,
   adapt: (figure: Figure) => Figure | Promise<Figure>,
 ): Promise<Figure> {
   const input = JSON.parse(text) as Partial<Figure>
-  const figure = inUtc(await adapt({ ...input, data: input.data ?? [], layout: input.layout ?? {} }))
+  const figure = convertToUtc(await adapt({ ...input, data: input.data ?? [], layout: input.layout ?? {} }))
   if (needsGeo(figure)) await loadGeo(geoUrl)
-  if (needsMap(figure) && !mapWorkersAllowed) {
+  if (needsMapLibre(figure) && !mapWorkersAllowed) {
     allowMapWorkers()
     mapWorkersAllowed = true
   }
@@ -133,10 +133,10 @@ export function loadScript(url: string, what: string): Promise<void> {
   })
 }
 
-let geo: Promise<void> | undefined
+let geoLoading: Promise<void> | undefined
 
 /** Loads the outlines of countries once. Otherwise plotly.js would request them from another host. */
 export function loadGeo(url: string): Promise<void> {
-  geo ??= loadScript(url, 'the outlines of countries')
-  return geo
+  geoLoading ??= loadScript(url, 'the outlines of countries')
+  return geoLoading
 }

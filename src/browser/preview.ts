@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // Draws a figure that the parent page sends. It runs in an opaque origin, because the figure is not trusted.
-import { adapted } from './adapted.ts'
-import { prepared, withoutTiles } from './plotly.ts'
+import { adaptFigure } from './adapted.ts'
+import { prepareFigure, removeTiles } from './plotly.ts'
 
 const { own: parentOrigin = '', geo = '' } = (document.currentScript as HTMLScriptElement).dataset
 const chart = document.getElementById('chart')!
@@ -10,8 +10,8 @@ const status = document.getElementById('status')!
 addEventListener('message', async ({ source, origin, data }) => {
   if (source !== parent || origin !== parentOrigin) return
   try {
-    const figure = await prepared(data as string, geo, adapted)
-    const { width, height, ...layout } = withoutTiles(figure)
+    const figure = await prepareFigure(data as string, geo, adaptFigure)
+    const { width, height, ...layout } = removeTiles(figure)
     await Plotly.newPlot(chart, {
       data: figure.data,
       layout: { ...layout, autosize: true },

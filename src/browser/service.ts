@@ -3,13 +3,13 @@
 import type { ChartClient } from '../charts/normalize/values.ts'
 
 /** Returns the message and the hint of an error. */
-export function textOf(error: unknown): string {
+export function formatError(error: unknown): string {
   const { message, hint } = error as { message: string; hint?: string }
   return hint ? `${message}. ${hint}` : message
 }
 
 /** Returns an API URL with the id of a file and a query. */
-export function address(path: string, id: string, query: Record<string, unknown> = {}): string {
+export function apiUrl(path: string, id: string, query: Record<string, unknown> = {}): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     for (const item of [value].flat()) if (item !== undefined) parameters.append(name, String(item))
@@ -18,7 +18,7 @@ export function address(path: string, id: string, query: Record<string, unknown>
 }
 
 /** Sends a request. Throws an error with message and hint if the response is not 2xx. */
-export async function ask(url: string, options?: RequestInit): Promise<Response> {
+export async function sendRequest(url: string, options?: RequestInit): Promise<Response> {
   const response = await fetch(url, options)
   if (response.ok) return response
   const body = await response.json().catch(() => ({}))
@@ -29,20 +29,20 @@ export async function ask(url: string, options?: RequestInit): Promise<Response>
 }
 
 /** Returns a client for charts that uses the API paths of a page. */
-export function chartClient({ describe = '', rows = '', columns = '' }: DOMStringMap): ChartClient {
+export function createChartClient({ describe = '', rows = '', columns = '' }: DOMStringMap): ChartClient {
   return {
     async call(_, { fid: id, query }) {
-      return (await ask(address(describe, id, query))).json()
+      return (await sendRequest(apiUrl(describe, id, query))).json()
     },
     async response(name, { fid: id, query }) {
-      const response = await ask(address(name === 'columns.get' ? columns : rows, id, query))
-      return { json: () => response.json(), bytes: () => bytesOf(response) }
+      const response = await sendRequest(apiUrl(name === 'columns.get' ? columns : rows, id, query))
+      return { json: () => response.json(), bytes: () => readChunks(response) }
     },
   }
 }
 
 /** Yields the chunks of a response body. */
-async function* bytesOf(response: Response): AsyncGenerator<Uint8Array> {
+async function* readChunks(response: Response): AsyncGenerator<Uint8Array> {
   const reader = response.body!.getReader()
   for (;;) {
     const { value, done } = await reader.read()

@@ -1,33 +1,33 @@
 // Converts times with a zone to UTC: plotly.js would drop the zone. See docs/formats.md#types.
 
 /** An ISO 8601 time with a zone. */
-const ZONED = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)$/i
+const TIME_WITH_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)$/i
 /** Trace attributes with positions on an axis. */
-const PLACED = ['x', 'y', 'z', 'base', 'open', 'high', 'low', 'close'] as const
+const AXIS_ATTRIBUTES = ['x', 'y', 'z', 'base', 'open', 'high', 'low', 'close'] as const
 
-interface Drawn {
+interface FigureParts {
   data?: unknown
   layout?: unknown
   frames?: unknown
 }
 
 /** Returns the figure with its times in UTC, except on axes of labels. Other arrays stay unchanged. */
-export function inUtc<T extends Drawn>(figure: T): T {
+export function convertToUtc<T extends FigureParts>(figure: T): T {
   const { data, frames } = figure
   const layout = isObject(figure.layout) ? figure.layout : {}
   return {
     ...figure,
-    ...(Array.isArray(data) && { data: data.map((trace) => traceInUtc(trace, layout)) }),
+    ...(Array.isArray(data) && { data: data.map((trace) => convertTraceToUtc(trace, layout)) }),
     ...(Array.isArray(frames) && {
-      frames: frames.map((frame) => (isObject(frame) ? inUtc(frame as Drawn) : frame)),
+      frames: frames.map((frame) => (isObject(frame) ? convertToUtc(frame as FigureParts) : frame)),
     }),
   }
 }
 
-function traceInUtc(trace: unknown, layout: Record<string, unknown>): unknown {
+function convertTraceToUtc(trace: unknown, layout: Record<string, unknown>): unknown {
   if (!isObject(trace)) return trace
   const changed: Record<string, unknown> = {}
-  for (const name of PLACED) {
+  for (const name of AXIS_ATTRIBUTES) {
     const values = trace[name]
     if (!Array.isArray(values)) continue
     const axis = name === 'x' ? trace.xaxis : trace.yaxis
@@ -35,14 +35,14 @@ function traceInUtc(trace: unknown, layout: Record<string, unknown>): unknown {
     if (isObject(settings) && settings.type === 'category') continue
     // All values of a column have one type, so check the first.
     const first = values.find((value) => value !== null && value !== undefined)
-    if (typeof first === 'string' && ZONED.test(first)) changed[name] = values.map(utc)
+    if (typeof first === 'string' && TIME_WITH_ZONE.test(first)) changed[name] = values.map(timeToUtc)
   }
   return Object.keys(changed).length > 0 ? { ...trace, ...changed } : trace
 }
 
 /** Converts a time with a zone to UTC; other values unchanged. */
-function utc(value: unknown): unknown {
-  if (typeof value !== 'string' || !ZONED.test(value)) return value
+function timeToUtc(value: unknown): unknown {
+  if (typeof value !== 'string' || !TIME_WITH_ZONE.test(value)) return value
   const iso = value
     .replace(' ', 'T')
     .replace(/([+-]\d\d)$/, '$1:00')

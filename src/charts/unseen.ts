@@ -1,9 +1,9 @@
 // Describes the rows and values that a chart omits, for the line below it: see docs/guide.md#themes.
-import { counted } from '../contract/closest.ts'
+import { formatCount } from '../contract/closest.ts'
 import { type Attributes, isObject } from './figure/figure.ts'
-import { isMissing, listOf, withRows } from './figure/lists.ts'
-import { columnNames, hasLabels } from './spec/column-names.ts'
-import { spoken } from './spec/words.ts'
+import { isMissing, listOf, selectRows } from './figure/lists.ts'
+import { hasLabels, parseColumnNames } from './spec/column-names.ts'
+import { humanizeName } from './spec/words.ts'
 
 interface Figure {
   data: readonly Attributes[]
@@ -11,10 +11,10 @@ interface Figure {
 }
 
 /** Lists in which each row needs a value, with the name of what a row without one lacks. */
-type Needed = [lists: unknown[], what: string][]
+type RequiredValues = [lists: unknown[], what: string][]
 
 /** Returns whether an axis has labels. Dates and numbers that a slope chart converts do not count. */
-function isLabeled(layout: Attributes, letter: 'x' | 'y', id: unknown): boolean {
+function hasLabelAxis(layout: Attributes, letter: 'x' | 'y', id: unknown): boolean {
   if (layout[`${letter}axis${String(id ?? letter).slice(1)}`]?.type !== 'category') return false
   const { columns = [], options = {} }: Attributes = layout.meta?.spec ?? {}
   const x =
@@ -23,12 +23,12 @@ function isLabeled(layout: Attributes, letter: 'x' | 'y', id: unknown): boolean 
 }
 
 /** Returns what the rows of a trace need to be drawn. Labels are optional: rows without one get `(none)`. */
-function neededBy(trace: Attributes, layout: Attributes): Needed {
+function requiredValuesOf(trace: Attributes, layout: Attributes): RequiredValues {
   const { x, y, color, aggregate }: Record<string, string | undefined> = layout.meta?.spec?.options ?? {}
   const nameOr = (name: unknown, fallback: string): string =>
-    typeof name === 'string' ? spoken(name) : fallback
-  const isLabels = (letter: 'x' | 'y'): boolean => isLabeled(layout, letter, trace[`${letter}axis`])
-  const axis = (letter: 'x' | 'y', name: unknown): Needed =>
+    typeof name === 'string' ? humanizeName(name) : fallback
+  const isLabels = (letter: 'x' | 'y'): boolean => hasLabelAxis(layout, letter, trace[`${letter}axis`])
+  const axis = (letter: 'x' | 'y', name: unknown): RequiredValues =>
     isLabels(letter) ? [] : [[[trace[letter]], nameOr(name, letter)]]
   // Several columns, or a quoted name: use the name of the trace.
   const value = nameOr(y !== undefined && !/[",]/.test(y) ? y : trace.name, 'a value')
@@ -37,7 +37,7 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
   const isComputed =
     (aggregate !== undefined && !/^(?:count|none)$/.test(aggregate)) ||
     /^(?:bump|slope)$/.test(layout.meta?.chart)
-  const computed: Needed = isComputed && listOf(trace.y).length > 0 ? [[[trace.y], value]] : []
+  const computed: RequiredValues = isComputed && listOf(trace.y).length > 0 ? [[[trace.y], value]] : []
   switch (type) {
     case 'candlestick':
     case 'ohlc':
@@ -47,7 +47,9 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
         [[trace.lat, trace.lon], 'a place'],
         ...(trace.marker?.sizeref === undefined
           ? []
-          : ([[[trace.marker.size], nameOr(layout.meta?.spec?.options?.size, 'size')]] satisfies Needed)),
+          : ([
+              [[trace.marker.size], nameOr(layout.meta?.spec?.options?.size, 'size')],
+            ] satisfies RequiredValues)),
       ]
     case 'choropleth':
       return [
@@ -83,7 +85,7 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
     case 'parcoords':
       return (Array.isArray(trace.dimensions) ? trace.dimensions : [])
         .filter(isObject)
-        .map(({ values, label }: Attributes): Needed[number] => [[values], nameOr(label, 'a value')])
+        .map(({ values, label }: Attributes): RequiredValues[number] => [[values], nameOr(label, 'a value')])
     case 'pie':
       return [[[trace.values], value]]
     case 'scatterpolar':
@@ -92,7 +94,7 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
       const isDegrees = Array.from(listOf(trace.theta)).some((theta) => typeof theta === 'number')
       return [
         [[trace.r], value],
-        ...(isDegrees ? ([[[trace.theta], nameOr(x, 'a direction')]] satisfies Needed) : []),
+        ...(isDegrees ? ([[[trace.theta], nameOr(x, 'a direction')]] satisfies RequiredValues) : []),
       ]
     }
     case 'sankey':
@@ -112,8 +114,9 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
       // A gap in a line already shows a missing value.
       const isPoint = (mode === 'markers' || mode === 'markers+text') && !isLabels('x')
       const angle = nameOr(layout.meta?.spec?.options?.angle, 'a direction')
-      const isTurned: Needed = listOf(trace.marker?.angle).length > 0 ? [[[trace.marker.angle], angle]] : []
-      const isSized: Needed =
+      const isTurned: RequiredValues =
+        listOf(trace.marker?.angle).length > 0 ? [[[trace.marker.angle], angle]] : []
+      const isSized: RequiredValues =
         trace.marker?.sizeref === undefined
           ? []
           : [[[trace.marker.size], nameOr(layout.meta?.spec?.options?.size, 'size')]]
@@ -121,7 +124,7 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
       return [
         ...axis('x', isSpread ? trace.name : x),
         ...isSized,
-        ...(isPoint ? ([[[trace.y], value]] satisfies Needed) : computed),
+        ...(isPoint ? ([[[trace.y], value]] satisfies RequiredValues) : computed),
         ...isTurned,
       ]
     }
@@ -131,12 +134,13 @@ function neededBy(trace: Attributes, layout: Attributes): Needed {
 }
 
 /** Returns how many rows are omitted, and why: `2 rows without date`. Ignores empty rows at the end. */
-export function missingIn({ data, layout }: Figure): string[] {
+export function describeMissingRows({ data, layout }: Figure): string[] {
   const countsByReason = new Map<string, number>()
   for (const trace of data) {
     if (trace.meta?.isBand === true) continue
-    if (trace.type === 'treemap' || trace.type === 'sunburst') countParts(trace, layout, countsByReason)
-    const needed = neededBy(trace, layout)
+    if (trace.type === 'treemap' || trace.type === 'sunburst')
+      countMissingLeaves(trace, layout, countsByReason)
+    const needed = requiredValuesOf(trace, layout)
     const lists = [
       ...needed.flatMap(([required]) => required),
       trace.x,
@@ -156,11 +160,11 @@ export function missingIn({ data, layout }: Figure): string[] {
       if (count > 0) countsByReason.set(what, Math.max(count, countsByReason.get(what) ?? 0))
     }
   }
-  return [...countsByReason].map(([what, count]) => `${counted(count, 'row')} without ${what}`)
+  return [...countsByReason].map(([what, count]) => `${formatCount(count, 'row')} without ${what}`)
 }
 
 /** Counts the leaves of a treemap or sunburst that have no value. */
-function countParts(
+function countMissingLeaves(
   { labels, ids, parents, values }: Attributes,
   layout: Attributes,
   countsByReason: Map<string, number>,
@@ -176,28 +180,28 @@ function countParts(
     (name, k) => isMissing(sizes[k]) && !isParent.has(String(name)),
   ).length
   const y = layout.meta?.spec?.options?.y
-  if (count > 0) countsByReason.set(typeof y === 'string' ? spoken(y) : 'a value', count)
+  if (count > 0) countsByReason.set(typeof y === 'string' ? humanizeName(y) : 'a value', count)
 }
 
 /** Trace types whose rows have a position on the x axis. */
-const PLACED: ReadonlySet<string> = new Set(['scatter', 'scattergl', 'bar', 'waterfall'])
+const X_AXIS_TYPES: ReadonlySet<string> = new Set(['scatter', 'scattergl', 'bar', 'waterfall'])
 
 /** Returns a trace without rows that lack a position on a numeric or date x axis. */
-export function placed(trace: Attributes, layout: Attributes): Attributes {
+export function dropUnplacedRows(trace: Attributes, layout: Attributes): Attributes {
   const { type = 'scatter', x, xaxis = 'x', orientation, meta } = trace
-  const isAxis = !isLabeled(layout, 'x', xaxis)
+  const isAxis = !hasLabelAxis(layout, 'x', xaxis)
   const values = Array.from(listOf(x))
-  if (!PLACED.has(type) || orientation === 'h' || !isAxis || meta?.isBand || !values.some(isMissing))
+  if (!X_AXIS_TYPES.has(type) || orientation === 'h' || !isAxis || meta?.isBand || !values.some(isMissing))
     return trace
   const rows = [...values.keys()].filter((k) => !isMissing(values[k]))
-  return withRows(trace, rows, values.length)
+  return selectRows(trace, rows, values.length)
 }
 
 /** Returns what a figure omits, and remarks about its axes. Markup is not escaped. */
-export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks: string[] } {
+export function describeOmitted({ data, layout }: Figure): { unseen: string[]; remarks: string[] } {
   const { notShown, isCounted, spec } = layout.meta ?? {}
   const unseen = [...Array.from(listOf(notShown), String)]
-  if (isCounted !== true) unseen.push(...missingIn({ data, layout }))
+  if (isCounted !== true) unseen.push(...describeMissingRows({ data, layout }))
   let [unsized, notAbove] = [0, 0]
   const cut = new Map<string, number>()
   for (const trace of data) {
@@ -207,26 +211,27 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
       const axis = layout[`${letter}axis${String(trace[`${letter}axis`] ?? letter).slice(1)}`]
       // An empty bin of a histogram is not omitted data.
       if (axis?.type === 'log' && !(layout.meta?.chart === 'histogram' && letter === 'y'))
-        notAbove += countNotAbove(trace, letter)
-      countCut(trace[letter], axis, spec?.options, cut)
+        notAbove += countNotPositive(trace, letter)
+      countOutsideLimits(trace[letter], axis, spec?.options, cut)
     }
   }
   // Each --y column counts every row.
-  const columns = columnNames(String(spec?.options?.y ?? '')).length || 1
-  if (unsized > 0) unseen.push(`${counted(Math.ceil(unsized / columns), 'row')} with a size of zero or less`)
-  const negative = data.reduce((sum, trace) => sum + negativeParts(trace, layout).length, 0)
-  if (negative > 0) unseen.push(`${counted(negative, 'value')} below zero`)
-  if (notAbove > 0) unseen.push(`${counted(notAbove, 'value')} not above zero`)
-  for (const [where, count] of cut) unseen.push(`${counted(count, 'value')} ${where}`)
-  const unknownPlaces = data.reduce((sum, trace) => sum + regionless(trace), 0)
-  if (unknownPlaces > 0) unseen.push(`${counted(unknownPlaces, 'place')} not on the map`)
+  const columns = parseColumnNames(String(spec?.options?.y ?? '')).length || 1
+  if (unsized > 0)
+    unseen.push(`${formatCount(Math.ceil(unsized / columns), 'row')} with a size of zero or less`)
+  const negative = data.reduce((sum, trace) => sum + findNegativeParts(trace, layout).length, 0)
+  if (negative > 0) unseen.push(`${formatCount(negative, 'value')} below zero`)
+  if (notAbove > 0) unseen.push(`${formatCount(notAbove, 'value')} not above zero`)
+  for (const [where, count] of cut) unseen.push(`${formatCount(count, 'value')} ${where}`)
+  const unknownPlaces = data.reduce((sum, trace) => sum + countUnknownRegions(trace), 0)
+  if (unknownPlaces > 0) unseen.push(`${formatCount(unknownPlaces, 'place')} not on the map`)
   const colorless = data.reduce(
     (sum, { marker }) =>
       sum + (marker?.showscale === true ? Array.from(listOf(marker.color)).filter(isMissing).length : 0),
     0,
   )
-  const start = data.some(isFromZero) && cutEnd(layout, data)
-  const zeros = missingInAreas(data, isLabeled(layout, 'x', undefined))
+  const start = data.some(beginsAtZero) && findCutStart(layout, data)
+  const zeros = countAreaGaps(data, hasLabelAxis(layout, 'x', undefined))
   return {
     unseen,
     remarks: [
@@ -234,17 +239,17 @@ export function unseenIn({ data, layout }: Figure): { unseen: string[]; remarks:
       ...(colorless === 0
         ? []
         : [
-            `${counted(colorless, 'row')} without ${spoken(String(spec?.options?.color ?? 'a color'))} ${colorless === 1 ? 'is' : 'are'} grey`,
+            `${formatCount(colorless, 'row')} without ${humanizeName(String(spec?.options?.color ?? 'a color'))} ${colorless === 1 ? 'is' : 'are'} grey`,
           ]),
       ...(zeros === 0
         ? []
-        : [`${counted(zeros, 'missing value')} ${zeros === 1 ? 'is' : 'are'} drawn as zero`]),
+        : [`${formatCount(zeros, 'missing value')} ${zeros === 1 ? 'is' : 'are'} drawn as zero`]),
     ],
   }
 }
 
 /** Counts values that are not positive, in rows with a value on the other axis. */
-function countNotAbove(trace: Attributes, letter: 'x' | 'y'): number {
+function countNotPositive(trace: Attributes, letter: 'x' | 'y'): number {
   const [values, otherValues] = [listOf(trace[letter]), listOf(trace[letter === 'x' ? 'y' : 'x'])]
   return Array.from(values).filter(
     (value, k) =>
@@ -253,7 +258,7 @@ function countNotAbove(trace: Attributes, letter: 'x' | 'y'): number {
 }
 
 /** Counts locations without a region, in a choropleth with custom regions. */
-function regionless({ geojson, featureidkey = 'id', locations, z }: Attributes): number {
+function countUnknownRegions({ geojson, featureidkey = 'id', locations, z }: Attributes): number {
   const features: unknown = geojson?.features
   if (!Array.isArray(features) || featureidkey !== 'id') return 0
   const ids = new Set(features.map((feature) => String(feature?.id)))
@@ -263,7 +268,7 @@ function regionless({ geojson, featureidkey = 'id', locations, z }: Attributes):
 }
 
 /** Returns the row numbers of negative parts of a whole: pie slices, and shares of stacked bars and areas. */
-export function negativeParts(trace: Attributes, layout: Attributes): number[] {
+export function findNegativeParts(trace: Attributes, layout: Attributes): number[] {
   const isShare = layout.barnorm === 'percent' || trace.groupnorm === 'percent'
   if (trace.type !== 'pie' && !isShare) return []
   const values = Array.from(listOf(trace.type === 'pie' ? trace.values : trace.y))
@@ -271,7 +276,7 @@ export function negativeParts(trace: Attributes, layout: Attributes): number[] {
 }
 
 /** Counts values outside the limits that --range-x or --range-y sets, by `above N` and `below N`. */
-function countCut(
+function countOutsideLimits(
   values: unknown,
   axis: Attributes | undefined,
   options: Attributes | undefined,
@@ -296,7 +301,7 @@ function countCut(
 }
 
 /** Counts the positions at which a stacked area has no value: it is drawn as zero there. */
-function missingInAreas(data: readonly Attributes[], isLabels: boolean): number {
+function countAreaGaps(data: readonly Attributes[], isLabels: boolean): number {
   const isPosition = (place: unknown): boolean => isLabels || !isMissing(place)
   const areas = data.filter(({ stackgroup, hoverinfo }) => stackgroup !== undefined && hoverinfo !== 'skip')
   if (areas.length < 2) return 0
@@ -313,18 +318,24 @@ function missingInAreas(data: readonly Attributes[], isLabels: boolean): number 
 }
 
 /** Trace types that begin at zero. */
-const FROM_ZERO: ReadonlySet<string> = new Set(['bar', 'waterfall', 'funnel'])
+const ZERO_BASED_TYPES: ReadonlySet<string> = new Set(['bar', 'waterfall', 'funnel'])
 
 /** Returns whether a trace begins at zero. */
-function isFromZero({ type = 'scatter', fill, stackgroup, error_y, error_x }: Attributes): boolean {
+function beginsAtZero({ type = 'scatter', fill, stackgroup, error_y, error_x }: Attributes): boolean {
   const isStem = [error_x, error_y].some(
     (error) => (error?.arrayminus ?? error?.valueminus) !== undefined && error.width === 0,
   )
-  return FROM_ZERO.has(type) || isStem || stackgroup !== undefined || fill === 'tozeroy' || fill === 'tozerox'
+  return (
+    ZERO_BASED_TYPES.has(type) ||
+    isStem ||
+    stackgroup !== undefined ||
+    fill === 'tozeroy' ||
+    fill === 'tozerox'
+  )
 }
 
 /** Returns the end of the value axis that is nearest to zero; false if the axis includes zero. */
-function cutEnd(layout: Attributes, data: readonly Attributes[]): number | false {
+function findCutStart(layout: Attributes, data: readonly Attributes[]): number | false {
   const axis = data.some(({ orientation }) => orientation === 'h') ? layout.xaxis : layout.yaxis
   if (axis?.type === 'log' || !Array.isArray(axis?.range)) return false
   const [low, high] = [...axis.range].map(Number).sort((a, b) => a - b)

@@ -1,8 +1,8 @@
 // Parses checks files (docs/checks.md).
-import { closest, hintWith, listed } from '../contract/closest.ts'
+import { findClosest, formatList, withSuggestion } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import { type Severity, severities } from '../contract/resources/index.ts'
-import { checksOfSchema, isTableSchema } from './frictionless.ts'
+import { convertTableSchema, isTableSchema } from './frictionless.ts'
 import { columnSpellings, tableSpellings } from './rules.ts'
 import type { Checks, TableRule, WithSeverity } from './types.ts'
 
@@ -14,26 +14,30 @@ const MAX_GROUPS = 100
 type Members = Readonly<Record<string, unknown>>
 
 /** Parses a checks file or a Frictionless Table Schema. Throws `bad_checks` with the position. */
-export function readChecks(value: unknown): Checks {
-  const document = members(value, 'the checks')
-  const checks = isTableSchema(document) ? checksOfSchema(document) : ourChecks(document)
+export function parseChecks(value: unknown): Checks {
+  const document = parseMapping(value, 'the checks')
+  const checks = isTableSchema(document) ? convertTableSchema(document) : parseGridlineChecks(document)
   const count = checks.columns.reduce((sum, { rules }) => sum + rules.length, checks.table.length)
-  if (count > MAX_RULES) throw bad('the checks', `more than ${MAX_RULES} rules`)
+  if (count > MAX_RULES) throw badChecks('the checks', `more than ${MAX_RULES} rules`)
   if (count === 0)
-    throw bad('the checks', 'no rules', 'Write rules under columns or table. See: gridline check FILE --init')
+    throw badChecks(
+      'the checks',
+      'no rules',
+      'Write rules under columns or table. See: gridline check FILE --init',
+    )
   return checks
 }
 
 /** Parses a checks file in Gridline's own format. */
-function ourChecks(document: Members): Checks {
-  known(document, ['columns', 'table', 'severity'], 'the checks')
-  const severity = severityOf(document, 'the checks', 'error')
-  const columns = columnsOf(document.columns, severity)
-  if (columns.length > MAX_COLUMNS) throw bad('columns', `more than ${MAX_COLUMNS} columns`)
-  const groups = listOf(document.table, 'table')
-  if (groups.length > MAX_GROUPS) throw bad('table', `more than ${MAX_GROUPS} groups of rules`)
+function parseGridlineChecks(document: Members): Checks {
+  checkRuleNames(document, ['columns', 'table', 'severity'], 'the checks')
+  const severity = parseSeverity(document, 'the checks', 'error')
+  const columns = parseColumns(document.columns, severity)
+  if (columns.length > MAX_COLUMNS) throw badChecks('columns', `more than ${MAX_COLUMNS} columns`)
+  const groups = parseGroups(document.table, 'table')
+  if (groups.length > MAX_GROUPS) throw badChecks('table', `more than ${MAX_GROUPS} groups of rules`)
   const names = [...new Set(columns.map(({ column }) => column))]
-  const table = groups.flatMap((rules) => tableRules(rules, severity, names))
+  const table = groups.flatMap((rules) => parseTableRules(rules, severity, names))
   const severityOfColumns = new Map<string, Severity>()
   for (const column of columns)
     if (severityOfColumns.get(column.column) !== 'error')
@@ -46,52 +50,52 @@ function ourChecks(document: Members): Checks {
 }
 
 /** Parses the rules of columns: a mapping by name, or a list of objects with names. */
-function columnsOf(value: unknown, severity: Severity): Checks['columns'] {
+function parseColumns(value: unknown, severity: Severity): Checks['columns'] {
   if (value === undefined) return []
   if (Array.isArray(value))
     return value.map((item, k) => {
-      const { name, ...rules } = members(item, `columns[${k}]`)
-      if (typeof name !== 'string') throw bad(`columns[${k}]`, 'name is missing')
-      return columnOf(name, rules, severity)
+      const { name, ...rules } = parseMapping(item, `columns[${k}]`)
+      if (typeof name !== 'string') throw badChecks(`columns[${k}]`, 'name is missing')
+      return parseColumn(name, rules, severity)
     })
-  return Object.entries(members(value, 'columns')).map(([name, rules]) =>
-    columnOf(name, rules === null ? {} : members(rules, `column ${name}`), severity),
+  return Object.entries(parseMapping(value, 'columns')).map(([name, rules]) =>
+    parseColumn(name, rules === null ? {} : parseMapping(rules, `column ${name}`), severity),
   )
 }
 
 /** Parses the rules of one column. `inherited`: severity of rules that set none. */
-function columnOf(column: string, rulesByName: Members, inherited: Severity): Checks['columns'][number] {
+function parseColumn(column: string, rulesByName: Members, inherited: Severity): Checks['columns'][number] {
   const place = `column ${column}`
-  known(rulesByName, [...Object.keys(columnSpellings), 'severity', 'optional'], place)
-  const severity = severityOf(rulesByName, place, inherited)
+  checkRuleNames(rulesByName, [...Object.keys(columnSpellings), 'severity', 'optional'], place)
+  const severity = parseSeverity(rulesByName, place, inherited)
   const rules = parseRules(columnSpellings, rulesByName, { place, severity, columns: [column] })
-  refuseReversed(rulesByName, place)
+  checkBounds(rulesByName, place)
   return { column, isOptional: rulesByName.optional === true, severity, rules }
 }
 
 /** Throws if the minimum is above the maximum. */
-function refuseReversed(rulesByName: Members, place: string): void {
+function checkBounds(rulesByName: Members, place: string): void {
   const low = rulesByName.minimum ?? rulesByName.exclusive_minimum
   const high = rulesByName.maximum ?? rulesByName.exclusive_maximum
   const isReversed =
     (typeof low === 'number' && typeof high === 'number' && low > high) ||
     (typeof low === 'string' && typeof high === 'string' && low > high)
-  if (isReversed) throw bad(place, `the minimum ${low} is above the maximum ${high}`)
+  if (isReversed) throw badChecks(place, `the minimum ${low} is above the maximum ${high}`)
 }
 
 /** Parses a group of table rules. `inherited`: severity of rules that set none. */
-function tableRules(
+function parseTableRules(
   group: Members,
   inherited: Severity,
   columns: readonly string[],
 ): WithSeverity<TableRule>[] {
   const { change, ...own } = group
-  const changes = change === undefined ? {} : members(change, 'change')
+  const changes = change === undefined ? {} : parseMapping(change, 'change')
   const names = Object.keys(tableSpellings)
   const changeNames = names.flatMap((name) => (name.startsWith('change.') ? [name.slice(7)] : []))
-  known(own, [...names.filter((name) => !name.startsWith('change.')), 'change', 'severity'], 'table')
-  known(changes, changeNames, 'change')
-  const severity = severityOf(group, 'table', inherited)
+  checkRuleNames(own, [...names.filter((name) => !name.startsWith('change.')), 'change', 'severity'], 'table')
+  checkRuleNames(changes, changeNames, 'change')
+  const severity = parseSeverity(group, 'table', inherited)
   const prefixed = Object.entries(changes).map(([name, value]) => [`change.${name}`, value])
   const values = { ...own, ...Object.fromEntries(prefixed) }
   return parseRules(tableSpellings, values, { place: 'table', severity, columns })
@@ -113,44 +117,44 @@ function parseRules<R>(
     if (value === undefined) return []
     const rules = parse(value, columns)
     if (rules === undefined)
-      throw bad(place, `${name}: ${JSON.stringify(value)?.slice(0, 80)} is not ${accepts}`)
+      throw badChecks(place, `${name}: ${JSON.stringify(value)?.slice(0, 80)} is not ${accepts}`)
     return [rules].flat().map((rule) => ({ ...(rule as R), severity }))
   })
 }
 
 /** Returns the objects of a member that holds one object or several. */
-function listOf(value: unknown, place: string): Members[] {
+function parseGroups(value: unknown, place: string): Members[] {
   if (value === undefined) return []
-  return Array.isArray(value) ? value.map((item) => members(item, place)) : [members(value, place)]
+  return Array.isArray(value) ? value.map((item) => parseMapping(item, place)) : [parseMapping(value, place)]
 }
 
 /** Returns `value` if it is an object. Throws otherwise. */
-function members(value: unknown, place: string): Members {
+function parseMapping(value: unknown, place: string): Members {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
-  throw bad(place, 'must be a mapping of names to values')
+  throw badChecks(place, 'must be a mapping of names to values')
 }
 
 /** Returns `mapping` if it has no other members than `names`. Throws otherwise. */
-function known(mapping: Members, names: readonly string[], place: string): Members {
+function checkRuleNames(mapping: Members, names: readonly string[], place: string): Members {
   const unknown = Object.keys(mapping).find((name) => !names.includes(name))
   if (unknown === undefined) return mapping
-  throw bad(
+  throw badChecks(
     place,
     `unknown rule ${JSON.stringify(unknown)}`,
-    hintWith(closest(unknown, names), `Known: ${listed(names)}.`),
+    withSuggestion(findClosest(unknown, names), `Known: ${formatList(names)}.`),
   )
 }
 
 /** Returns the severity of an object, or `inherited` if it has none. Throws for unknown ones. */
-function severityOf({ severity }: Members, place: string, inherited: Severity): Severity {
+function parseSeverity({ severity }: Members, place: string, inherited: Severity): Severity {
   if (severity === undefined) return inherited
   const match = severities.find((candidate) => candidate === severity)
-  if (!match) throw bad(place, `severity: ${JSON.stringify(severity)} is neither error nor warn`)
+  if (!match) throw badChecks(place, `severity: ${JSON.stringify(severity)} is neither error nor warn`)
   return match
 }
 
 /** Returns the error for a checks file. `place`: the column, `table` or another part of the file. */
-function bad(place: string, why: string, hint?: string): Problem {
+function badChecks(place: string, why: string, hint?: string): Problem {
   return new Problem('bad_checks', place === 'the checks' ? `checks: ${why}` : `checks, ${place}: ${why}`, {
     hint,
   })

@@ -4,7 +4,7 @@ import type { Checks, CheckType, ColumnRule, TableRule, WithSeverity } from './t
 
 type Members = Readonly<Record<string, unknown>>
 
-const TYPES: Readonly<Record<string, CheckType | undefined>> = {
+const CHECK_TYPES: Readonly<Record<string, CheckType | undefined>> = {
   string: 'text',
   number: 'number',
   integer: 'integer',
@@ -19,21 +19,21 @@ const TYPES: Readonly<Record<string, CheckType | undefined>> = {
 }
 
 /** Regular expressions for types and text formats. */
-const PATTERNS: Readonly<Record<string, string>> = {
+const TYPE_PATTERNS: Readonly<Record<string, string>> = {
   year: '-?[0-9]{4}',
   yearmonth: '[0-9]{4}-(0[1-9]|1[0-2])',
   duration: '-?P([0-9]+Y)?([0-9]+M)?([0-9]+W)?([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+(\\.[0-9]+)?S)?)?',
   geopoint: '\\s*-?[0-9]+(\\.[0-9]+)?\\s*,\\s*-?[0-9]+(\\.[0-9]+)?\\s*',
 }
-const FORMATS: Readonly<Record<string, string>> = {
+const FORMAT_PATTERNS: Readonly<Record<string, string>> = {
   email: '[^@\\s]+@[^@\\s]+',
   uri: '[A-Za-z][A-Za-z0-9+.-]*:\\S+',
   uuid: '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}',
 }
 
 /** Default texts of booleans. */
-const TRUE = ['true', 'True', 'TRUE', '1']
-const FALSE = ['false', 'False', 'FALSE', '0']
+const TRUE_TEXTS = ['true', 'True', 'TRUE', '1']
+const FALSE_TEXTS = ['false', 'False', 'FALSE', '0']
 
 /** Maximum number of fields, and of keys and columns per key. */
 const MAX_FIELDS = 20_000
@@ -44,13 +44,18 @@ export function isTableSchema(document: Members): boolean {
 }
 
 /** Converts a Table Schema to checks. Parts that cannot be checked become rules that fail. */
-export function checksOfSchema(schema: Members): Checks {
+export function convertTableSchema(schema: Members): Checks {
   const fields = schema.fields as readonly unknown[]
   if (fields.length > MAX_FIELDS) throw new Problem('bad_checks', `checks: more than ${MAX_FIELDS} fields`)
   const columns = fields.map((field, k) => {
     const { name } = (field ?? {}) as Members
     if (typeof name !== 'string') throw new Problem('bad_checks', `checks, fields[${k}]: name is missing`)
-    return { column: name, isOptional: false, severity: 'error' as const, rules: rulesOf(field as Members) }
+    return {
+      column: name,
+      isOptional: false,
+      severity: 'error' as const,
+      rules: convertField(field as Members),
+    }
   })
   const names = columns.map(({ column }) => column)
   const table: TableRule[] = []
@@ -62,11 +67,11 @@ export function checksOfSchema(schema: Members): Checks {
     table.push({ rule: 'cannot', name: 'fieldsMatch', why: `unknown value ${JSON.stringify(match)}` })
   if (['exact', 'equal', 'superset'].includes(match)) table.push({ rule: 'extra_columns', columns: names })
   if (match === 'exact') table.push({ rule: 'column_order', columns: names })
-  const key = textsOf(schema.primaryKey)
+  const key = toTexts(schema.primaryKey)
   if (key) table.push({ rule: 'key', columns: key })
   if (Array.isArray(schema.uniqueKeys))
     for (const unique of schema.uniqueKeys.slice(0, MAX_KEYS)) {
-      const list = textsOf(unique)
+      const list = toTexts(unique)
       table.push(
         list
           ? { rule: 'unique', columns: list }
@@ -84,29 +89,29 @@ export function checksOfSchema(schema: Members): Checks {
     columns: columns.map((column) => ({
       ...column,
       isOptional: ['superset', 'partial'].includes(match),
-      rules: column.rules.map(asError),
+      rules: column.rules.map(withErrorSeverity),
     })),
-    table: table.map(asError),
+    table: table.map(withErrorSeverity),
     missing,
   }
 }
 
-function asError<R extends ColumnRule | TableRule>(rule: R): WithSeverity<R> {
+function withErrorSeverity<R extends ColumnRule | TableRule>(rule: R): WithSeverity<R> {
   return { ...rule, severity: 'error' }
 }
 
 /** Converts type, format and constraints of a field to rules. */
-function rulesOf(field: Members): ColumnRule[] {
+function convertField(field: Members): ColumnRule[] {
   const rules: ColumnRule[] = []
   const { type = 'any', format = 'default', decimalChar, groupChar } = field
-  const pattern = type === 'string' ? FORMATS[String(format)] : PATTERNS[String(type)]
+  const pattern = type === 'string' ? FORMAT_PATTERNS[String(format)] : TYPE_PATTERNS[String(type)]
   if (type === 'boolean')
     rules.push({
       rule: 'type',
       type: 'boolean',
-      texts: [...(textsOf(field.trueValues) ?? TRUE), ...(textsOf(field.falseValues) ?? FALSE)],
+      texts: [...(toTexts(field.trueValues) ?? TRUE_TEXTS), ...(toTexts(field.falseValues) ?? FALSE_TEXTS)],
     })
-  else if (TYPES[String(type)]) rules.push({ rule: 'type', type: TYPES[String(type)]! })
+  else if (CHECK_TYPES[String(type)]) rules.push({ rule: 'type', type: CHECK_TYPES[String(type)]! })
   else if (!pattern && type !== 'any')
     rules.push({ rule: 'cannot', name: 'type', why: `unknown type ${JSON.stringify(type)}` })
   if (pattern) rules.push({ rule: 'pattern', pattern })
@@ -126,14 +131,14 @@ function rulesOf(field: Members): ColumnRule[] {
     })
   const constraints = (field.constraints ?? {}) as Members
   for (const [name, value] of Object.entries(constraints)) {
-    const rule = constraintRule(name, value, constraints)
+    const rule = convertConstraint(name, value, constraints)
     if (rule) rules.push(rule)
   }
   return rules
 }
 
 /** Converts a constraint to a rule; undefined if it has no effect. `all`: all constraints of the field. */
-function constraintRule(name: string, value: unknown, constraints: Members): ColumnRule | undefined {
+function convertConstraint(name: string, value: unknown, constraints: Members): ColumnRule | undefined {
   switch (name) {
     case 'required':
       return value === true ? { rule: 'required' } : undefined
@@ -170,7 +175,7 @@ function constraintRule(name: string, value: unknown, constraints: Members): Col
 }
 
 /** Returns one text or a list of texts as a list without duplicates; undefined for other values. */
-function textsOf(value: unknown): string[] | undefined {
+function toTexts(value: unknown): string[] | undefined {
   if (typeof value === 'string') return [value]
   const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
   return isList ? [...new Set(value)].slice(0, MAX_KEYS) : undefined

@@ -1,7 +1,7 @@
 // All rules: how a checks file writes them, and what they expect. How they run is in service/grids/checks.
-import { listed } from '../contract/closest.ts'
+import { formatList } from '../contract/closest.ts'
 import { type ColumnRule, checkTypes, type TableRule } from './types.ts'
-import { durationOf, percentText, rangeOf, rangeText, shareOf } from './values.ts'
+import { formatPercent, formatRange, parseDurationMs, parseRange, parseShare } from './values.ts'
 
 /** Maximum number of columns of a key. */
 const MAX_KEY_COLUMNS = 100
@@ -81,7 +81,7 @@ const columnRules: Kinds<ColumnRule> = {
             : undefined,
       },
     },
-    describe: ({ values }) => `one of ${listed(values.map(String), 10)}`,
+    describe: ({ values }) => `one of ${formatList(values.map(String), 10)}`,
   },
   pattern: {
     spellings: {
@@ -105,36 +105,36 @@ const columnRules: Kinds<ColumnRule> = {
       length: {
         accepts: 'a number or a range, such as 2..10',
         parse: (value) => {
-          const range = rangeOf(value)
+          const range = parseRange(value)
           return range && { rule: 'length', range }
         },
       },
     },
-    describe: ({ range }) => `${rangeText(range)} characters`,
+    describe: ({ range }) => `${formatRange(range)} characters`,
   },
   nulls: {
     spellings: {
       nulls: {
         accepts: 'a percentage, such as 5%',
         parse: (value) => {
-          const most = shareOf(value)
-          return most === undefined ? undefined : { rule: 'nulls', most }
+          const most = parseShare(value)
+          return most === undefined ? undefined : { rule: 'nulls', maxShare: most }
         },
       },
     },
-    describe: ({ most }) => `at most ${percentText(most)} missing values`,
+    describe: ({ maxShare: most }) => `at most ${formatPercent(most)} missing values`,
   },
   max_age: {
     spellings: {
       max_age: {
         accepts: 'a duration, such as 36h or 2d',
         parse: (value) => {
-          const ms = durationOf(value)
-          return ms === undefined ? undefined : { rule: 'max_age', ms, given: String(value) }
+          const ms = parseDurationMs(value)
+          return ms === undefined ? undefined : { rule: 'max_age', ms, written: String(value) }
         },
       },
     },
-    describe: ({ given }) => `newest value at most ${given} old`,
+    describe: ({ written: given }) => `newest value at most ${given} old`,
   },
   cannot,
 }
@@ -151,19 +151,19 @@ const tableRules: Kinds<TableRule> = {
         },
       },
     },
-    describe: ({ columns }) => `key: ${listed(columns)}`,
+    describe: ({ columns }) => `key: ${formatList(columns)}`,
   },
   rows: {
     spellings: {
       rows: {
         accepts: 'a number or a range, such as 1.. or 100..200',
         parse: (value) => {
-          const range = rangeOf(value)
+          const range = parseRange(value)
           return range && { rule: 'rows', range }
         },
       },
     },
-    describe: ({ range }) => `${rangeText(range)} rows`,
+    describe: ({ range }) => `${formatRange(range)} rows`,
   },
   where: {
     spellings: {
@@ -198,26 +198,26 @@ const tableRules: Kinds<TableRule> = {
       'change.rows': {
         accepts: 'a range of percentages, such as -10%..+50%',
         parse: (value) => {
-          const range = rangeOf(value, true)
+          const range = parseRange(value, true)
           return range && { rule: 'change.rows', range }
         },
       },
     },
-    describe: ({ range }) => `rows change by ${rangeText(range, '%')}`,
+    describe: ({ range }) => `rows change by ${formatRange(range, '%')}`,
   },
   'change.removed': {
     spellings: {
       'change.removed': {
         accepts: 'a percentage, such as 5%',
         parse: (value) => {
-          const most = shareOf(value)
-          return most === undefined ? undefined : { rule: 'change.removed', most }
+          const most = parseShare(value)
+          return most === undefined ? undefined : { rule: 'change.removed', maxShare: most }
         },
       },
     },
-    describe: ({ most }) => `at most ${percentText(most)} of the rows removed`,
+    describe: ({ maxShare: most }) => `at most ${formatPercent(most)} of the rows removed`,
   },
-  unique: { spellings: {}, describe: ({ columns }) => `unique: ${listed(columns)}` },
+  unique: { spellings: {}, describe: ({ columns }) => `unique: ${formatList(columns)}` },
   columns: { spellings: {}, describe: ({ column }) => `column ${column}` },
   column_order: { spellings: {}, describe: () => 'columns in this order' },
   cannot,

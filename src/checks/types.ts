@@ -33,9 +33,9 @@ export type ValueRule =
 export type WholeColumnRule =
   | { rule: 'unique' }
   /** Maximum share of missing values, from 0 to 1. */
-  | { rule: 'nulls'; most: number }
+  | { rule: 'nulls'; maxShare: number }
   /** Maximum age of the newest date, in ms. `written`: the duration as written. */
-  | { rule: 'max_age'; ms: number; given: string }
+  | { rule: 'max_age'; ms: number; written: string }
   | CannotRule
 
 export type ColumnRule = ValueRule | WholeColumnRule
@@ -61,7 +61,7 @@ export type TableRule =
   /** Allowed change of the number of rows since the last version, in percent. */
   | { rule: 'change.rows'; range: Range }
   /** Maximum share of the rows of the last version that may be removed, from 0 to 1. */
-  | { rule: 'change.removed'; most: number }
+  | { rule: 'change.removed'; maxShare: number }
   | CannotRule
 
 export type WithSeverity<R> = R & { severity: Severity }

@@ -2,7 +2,7 @@
 import type { Range } from './types.ts'
 
 /** Parses `100`, `1..`, `..500` or `1..500`; with `percent`, `-10%..+50%`. Undefined for other values. */
-export function rangeOf(value: unknown, percent = false): Range | undefined {
+export function parseRange(value: unknown, percent = false): Range | undefined {
   if (typeof value === 'number')
     return percent || !Number.isFinite(value) ? undefined : { from: value, to: value }
   if (typeof value !== 'string') return undefined
@@ -23,7 +23,7 @@ export function rangeOf(value: unknown, percent = false): Range | undefined {
 }
 
 /** Parses `5%` or `0.05` to a number from 0 to 1; undefined for other values. */
-export function shareOf(text: unknown): number | undefined {
+export function parseShare(text: unknown): number | undefined {
   const value =
     typeof text === 'number'
       ? text
@@ -33,7 +33,7 @@ export function shareOf(text: unknown): number | undefined {
   return value >= 0 && value <= 1 ? value : undefined
 }
 
-const UNITS: Readonly<Record<string, number>> = {
+const UNIT_MS: Readonly<Record<string, number>> = {
   m: 60_000,
   h: 3_600_000,
   d: 86_400_000,
@@ -41,19 +41,19 @@ const UNITS: Readonly<Record<string, number>> = {
 }
 
 /** Parses `30m`, `36h`, `2d`, `1w` or `2 days` to ms; undefined for other values. */
-export function durationOf(value: unknown): number | undefined {
+export function parseDurationMs(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined
   const match = /^\s*(\d+(?:\.\d+)?)\s*(m|h|d|w|min|minutes?|hours?|days?|weeks?)\s*$/.exec(value)
-  return match ? Number(match[1]) * UNITS[match[2][0]] : undefined
+  return match ? Number(match[1]) * UNIT_MS[match[2][0]] : undefined
 }
 
 /** Formats a range: `1 or more`, `2 to 10`. */
-export function rangeText({ from, to }: Range, unit = ''): string {
+export function formatRange({ from, to }: Range, unit = ''): string {
   if (from !== undefined && to !== undefined)
     return from === to ? `${from}${unit}` : `${from}${unit} to ${to}${unit}`
   return from !== undefined ? `${from}${unit} or more` : `${to}${unit} or less`
 }
 
-export function percentText(share: number): string {
+export function formatPercent(share: number): string {
   return `${Number((share * 100).toFixed(2))}%`
 }

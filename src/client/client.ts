@@ -3,9 +3,9 @@ import { type ErrorBody, type ErrorCode, errorCodes, isErrorCode, Problem } from
 import {
   DRY_RUN_HEADER,
   FILE_NAME_HEADER,
+  HEADER_PREFIXES,
   IDEMPOTENCY_HEADER,
   MESSAGE_HEADER,
-  prefixes,
 } from '../contract/headers.ts'
 import { HttpHeaders, type HttpRequest, type HttpResponse } from '../contract/http.ts'
 import {
@@ -43,9 +43,9 @@ export interface ClientOptions {
   /** Reason of the changes, stored with new versions. */
   message?: string
   /** With --dry-run: creates the error that is thrown instead of a write. */
-  plan?: (operation: OperationName, target: string | undefined, change: unknown) => Error
+  planError?: (operation: OperationName, target: string | undefined, change: unknown) => Error
   /** false: writes throw, because the command does not declare them. */
-  writes?: boolean
+  mayWrite?: boolean
   /** Origin of the key, for messages. */
   keyFrom?: string
   /** Proxy in use, without credentials, for messages. */
@@ -87,11 +87,11 @@ interface SendOptions {
 }
 
 /** Waits before the second, third … attempt, in ms. */
-const WAITS = [300, 1000, 3000]
+const RETRY_WAITS_MS = [300, 1000, 3000]
 /** Maximum `Retry-After` to wait for, in ms. Above it, the request fails. */
-const MAX_WAIT_MS = 60_000
+const MAX_RETRY_AFTER_MS = 60_000
 /** Error codes of statuses 429 and 503, which are retried. */
-const RETRIED: ReadonlySet<string> = new Set(
+const RETRIED_ERRORS: ReadonlySet<string> = new Set(
   Object.entries(errorCodes).flatMap(([code, { status }]) =>
     status === 429 || status === 503 ? [code] : [],
   ),
@@ -107,14 +107,14 @@ export class Client {
   /** Index of the server, which tells whether it supports dry runs. */
   private dryRuns: Promise<Record<string, string>> | undefined
   /** Number of writes by request, to derive distinct keys. */
-  private readonly writes = new Map<string, number>()
+  private readonly writeCounts = new Map<string, number>()
 
   constructor(private readonly options: ClientOptions) {
     this.url = options.url.replace(/\/+$/, '')
   }
 
   /** Sets the share key (from a secret link) for requests about this file. */
-  openWith(fid: string, shareKey: string): void {
+  setShareKey(fid: string, shareKey: string): void {
     this.shareKeys.set(fid, shareKey)
   }
 
@@ -122,7 +122,7 @@ export class Client {
    * Sets the version of a file that requests read; undefined for the current one. Throws `usage` if another
    * version was set.
    */
-  atVersion(fid: string, version: string | undefined): void {
+  setVersion(fid: string, version: string | undefined): void {
     if (this.versions.has(fid) && this.versions.get(fid) !== version)
       throw new Problem('usage', `two versions of ${fid} in one command`, {
         hint: 'Run the command once per version.',
@@ -131,7 +131,7 @@ export class Client {
   }
 
   /** Throws `usage` if an earlier version was set: the operation works only with the current one. */
-  private refuseVersion(fid: string): void {
+  private assertCurrentVersion(fid: string): void {
     const version = this.versions.get(fid)
     if (version !== undefined)
       throw new Problem('usage', `${fid}@${version}: only the current version can be used here`, {
@@ -142,26 +142,26 @@ export class Client {
   /** Calls an operation and returns its JSON result. Throws a Problem with the error code of the service. */
   async call<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<ResultOf<N>> {
     const response = await this.response(name, options)
-    return (response.status === 204 ? undefined : await readJson(response)) as ResultOf<N>
+    return (response.status === 204 ? undefined : await parseJson(response)) as ResultOf<N>
   }
 
   /** Calls an operation and returns the response, for streamed results. */
   async response<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<HttpResponse> {
     const operation: Operation = operations[name]
-    const isRead = operation.method === 'GET' || operation.agents === 'reads'
-    if (this.options.writes === false && !isRead)
+    const isRead = operation.method === 'GET' || operation.agentTool === 'reads'
+    if (this.options.mayWrite === false && !isRead)
       throw new Error(`${name} changes data, but the command does not declare \`writes\` or \`stores\``)
-    const { plan } = this.options
-    if (plan && !isRead) {
+    const { planError } = this.options
+    if (planError && !isRead) {
       if (!operation.lasts) await this.perform(name, options, true)
-      throw plan(name, options.fid ?? options.name, options.json ?? options.query)
+      throw planError(name, options.fid ?? options.name, options.json ?? options.query)
     }
     return this.perform(name, options)
   }
 
   /** Performs a write as a dry run: the server rolls it back. Returns its result, or throws its error. */
   async tryCall<N extends OperationName>(name: N, options: CallOptions<N> = {}): Promise<ResultOf<N>> {
-    return (await readJson(await this.perform(name, options, true))) as ResultOf<N>
+    return (await parseJson(await this.perform(name, options, true))) as ResultOf<N>
   }
 
   /** Throws `usage` if the server does not support dry runs: it would ignore the header, and write. */
@@ -192,16 +192,16 @@ export class Client {
     if (shareKey !== undefined && (operation.method === 'GET' || operation.access === 'read'))
       query.append('share_key', shareKey)
     const version = options.version ?? this.versions.get(options.fid ?? '')
-    if (version !== undefined && operation.ofVersions) query.append('version', version)
-    else if (version !== undefined && !query.has('version')) this.refuseVersion(options.fid!)
+    if (version !== undefined && operation.takesVersion) query.append('version', version)
+    else if (version !== undefined && !query.has('version')) this.assertCurrentVersion(options.fid!)
     const path = pathOf(name, options.fid ?? options.name) + (query.size > 0 ? `?${query}` : '')
     const headers: Record<string, string> = { ...options.plainHeaders }
     for (const [key, value] of Object.entries(options.headers ?? {})) {
-      if (value !== undefined) headers[prefixes[0] + key.toLowerCase()] = headerText(String(value))
+      if (value !== undefined) headers[HEADER_PREFIXES[0] + key.toLowerCase()] = encodeHeader(String(value))
     }
     return this.send(operation.method, path, headers, {
       ...options,
-      repeatable: operation.repeatable,
+      repeatable: operation.isIdempotent,
       isDry,
     })
   }
@@ -224,7 +224,7 @@ export class Client {
       allHeaders.authorization = user
         ? `Basic ${Buffer.from(`${user}:${apiKey}`).toString('base64')}`
         : `Bearer ${apiKey}`
-    if (isDry) allHeaders[prefixes[0] + DRY_RUN_HEADER.toLowerCase()] = 'true'
+    if (isDry) allHeaders[HEADER_PREFIXES[0] + DRY_RUN_HEADER.toLowerCase()] = 'true'
     if (!repeatable)
       allHeaders[IDEMPOTENCY_HEADER.toLowerCase()] ??= this.keyFor(
         method,
@@ -233,13 +233,13 @@ export class Client {
       )
     const { message } = this.options
     if (message !== undefined && method !== 'GET')
-      allHeaders[prefixes[0] + MESSAGE_HEADER.toLowerCase()] = encodeURIComponent(message)
+      allHeaders[HEADER_PREFIXES[0] + MESSAGE_HEADER.toLowerCase()] = encodeURIComponent(message)
     if (json !== undefined) allHeaders['content-type'] = 'application/json'
     if (body) allHeaders['content-type'] = body.type
     const abortSignal = signal ?? this.options.signal
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.once(
+        return await this.sendOnce(
           method,
           path,
           allHeaders,
@@ -247,11 +247,12 @@ export class Client {
           abortSignal,
         )
       } catch (error) {
-        if (!(error instanceof Problem) || !RETRIED.has(error.code) || error.isPermanent) throw error
-        if (attempt >= WAITS.length || (body && !body.repeatable) || abortSignal?.aborted) throw error
+        if (!(error instanceof Problem) || !RETRIED_ERRORS.has(error.code) || error.isPermanent) throw error
+        if (attempt >= RETRY_WAITS_MS.length || (body && !body.repeatable) || abortSignal?.aborted)
+          throw error
         // Random, so that clients do not retry at the same time.
-        const wait = Math.max(WAITS[attempt] * (0.8 + Math.random() * 0.4), error.retryAfter ?? 0)
-        if (wait > MAX_WAIT_MS)
+        const wait = Math.max(RETRY_WAITS_MS[attempt] * (0.8 + Math.random() * 0.4), error.retryAfter ?? 0)
+        if (wait > MAX_RETRY_AFTER_MS)
           throw new Problem(error.code, error.message, {
             hint: `Try again in ${Math.ceil(wait / 1000)} s.`,
           })
@@ -269,13 +270,13 @@ export class Client {
     const prefix = this.options.idempotencyKey
     if (prefix === undefined) return randomKey()
     const { createHash } = process.getBuiltinModule('node:crypto')
-    if (this.writes.size === 0 && !this.several) {
-      this.writes.set('', 1)
+    if (this.writeCounts.size === 0 && !this.isMultiple) {
+      this.writeCounts.set('', 1)
       return prefix
     }
     const write = `${method} ${path} ${fileName}`
-    const count = this.writes.get(write) ?? 0
-    this.writes.set(write, count + 1)
+    const count = this.writeCounts.get(write) ?? 0
+    this.writeCounts.set(write, count + 1)
     const digest = createHash('sha256').update(`${write} ${count}`).digest('hex').slice(0, 16)
     return `${prefix.slice(0, 200)}/${digest}`
   }
@@ -286,10 +287,10 @@ export class Client {
   }
 
   /** True if several files are written: the first write also gets a derived key. */
-  several = false
+  isMultiple = false
 
   /** Sends a request once. Throws a Problem for errors of network or server. */
-  private async once(
+  private async sendOnce(
     method: string,
     path: string,
     headers: Record<string, string>,
@@ -307,16 +308,18 @@ export class Client {
       })
     } catch (error) {
       if (error instanceof Problem) throw error
-      throw signal?.aborted && signal.reason instanceof Problem ? signal.reason : this.unreachable(error)
+      throw signal?.aborted && signal.reason instanceof Problem
+        ? signal.reason
+        : this.toConnectionProblem(error)
     }
     if (response.status >= 300 && response.status < 400 && response.status !== 304)
-      throw this.redirected(response)
+      throw this.toRedirectProblem(response)
     if (response.status < 300 || response.status === 304) return response
-    throw this.withKey(await problemOf(response))
+    throw this.withKeyHint(await toProblem(response))
   }
 
   /** Adds to errors of authentication which key was refused, or how to set one. */
-  private withKey(problem: Problem): Problem {
+  private withKeyHint(problem: Problem): Problem {
     const { code, message, hint = '' } = problem
     if (code !== 'unauthenticated') return problem
     const { apiKey, keyFrom } = this.options
@@ -332,11 +335,11 @@ export class Client {
   }
 
   /** Converts an error of the network to a Problem. */
-  private unreachable(error: unknown): Problem {
+  private toConnectionProblem(error: unknown): Problem {
     const cause = (error as { cause?: NodeJS.ErrnoException }).cause ?? (error as NodeJS.ErrnoException)
     // Report errors of the source file unchanged.
     if (cause instanceof Problem) return cause
-    const reason = reasons.get(cause.code ?? '') ?? cause.message ?? 'the request failed'
+    const reason = REASON_BY_CODE.get(cause.code ?? '') ?? cause.message ?? 'the request failed'
     const { proxy } = this.options
     if (/CERT|ISSUER|VERIFY/.test(cause.code ?? ''))
       return new Problem('unreachable', `the certificate of ${this.url} is not trusted: ${reason}`, {
@@ -370,7 +373,7 @@ export class Client {
    * Returns the error for a redirect. Redirects are not followed: credentials are for the configured URL
    * only.
    */
-  private redirected(response: HttpResponse): Problem {
+  private toRedirectProblem(response: HttpResponse): Problem {
     const location = response.headers.location ?? ''
     if (!URL.canParse(location, this.url))
       return new Problem('failed', `${this.url} responded with a redirect (status ${response.status})`)
@@ -413,7 +416,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 }
 
 /** Descriptions of connection errors. */
-const reasons = new Map([
+const REASON_BY_CODE = new Map([
   ['ECONNREFUSED', 'the connection was refused'],
   ['ENOTFOUND', 'unknown host'],
   ['EAI_AGAIN', 'the host name cannot be resolved now'],
@@ -426,7 +429,7 @@ const reasons = new Map([
 ])
 
 /** Encodes text for a header: UTF-8 bytes as Latin-1. Throws `usage` for control characters. */
-export function headerText(text: string): string {
+export function encodeHeader(text: string): string {
   if (/[\u0000-\u001f\u007f]/.test(text))
     throw new Problem('usage', `a name with control characters: ${JSON.stringify(text.slice(0, 100))}`, {
       hint: 'Rename the file, or use --name.',
@@ -435,7 +438,7 @@ export function headerText(text: string): string {
 }
 
 /** Parses a JSON response. Throws `failed`. */
-async function readJson(response: HttpResponse): Promise<unknown> {
+async function parseJson(response: HttpResponse): Promise<unknown> {
   try {
     return await response.json()
   } catch {
@@ -446,26 +449,26 @@ async function readJson(response: HttpResponse): Promise<unknown> {
 }
 
 /** Converts an error response to a Problem. */
-async function problemOf(response: HttpResponse): Promise<Problem> {
+async function toProblem(response: HttpResponse): Promise<Problem> {
   const text = await response.text().catch(() => '')
   const { headers } = response
-  const retryAfter = readRetryAfter(headers['retry-after'])
+  const retryAfter = parseRetryAfter(headers['retry-after'])
   try {
     const body = JSON.parse(text) as {
       detail?: string
       errors?: Partial<ErrorBody['errors'][number]>[]
     }
     const [first] = body.errors ?? []
-    const code = isErrorCode(first?.code) ? first.code : codeFor(response.status)
+    const code = isErrorCode(first?.code) ? first.code : errorCodeOf(response.status)
     return new Problem(code, first?.message ?? body.detail ?? `status ${response.status}`, {
       ...first,
       retryAfter,
     })
   } catch {
     const { STATUS_CODES } = await import('node:http')
-    const summary = summaryOf(text, headers['content-type']) || STATUS_CODES[response.status]
+    const summary = summarizeBody(text, headers['content-type']) || STATUS_CODES[response.status]
     return new Problem(
-      codeFor(response.status),
+      errorCodeOf(response.status),
       `the server responded with status ${response.status}${summary ? `: ${summary}` : ''}`,
       { retryAfter, hint: 'Check that the URL is a Gridline server: gridline config list' },
     )
@@ -473,22 +476,22 @@ async function problemOf(response: HttpResponse): Promise<Problem> {
 }
 
 /** Parses `Retry-After` (seconds or a date) to ms from now. */
-function readRetryAfter(text: string | null | undefined): number | undefined {
+function parseRetryAfter(text: string | null | undefined): number | undefined {
   if (!text) return undefined
   const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - Date.now()
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
 /** Summarizes a response that is not JSON in one line: for HTML, by title or first heading. */
-function summaryOf(text: string, type: string | null | undefined): string {
+function summarizeBody(text: string, type: string | null | undefined): string {
   const isPage = type?.includes('html') || /^\s*</.test(text)
-  if (!isPage) return oneLine(text)
+  if (!isPage) return joinLines(text)
   const [, title = ''] = /<title[^>]*>([^<]*)/i.exec(text) ?? /<h1[^>]*>([^<]*)/i.exec(text) ?? []
-  return title.trim() === '' ? 'a page, not JSON' : `a page, not JSON: ${oneLine(title)}`
+  return title.trim() === '' ? 'a page, not JSON' : `a page, not JSON: ${joinLines(title)}`
 }
 
 /** Joins lines, at most 200 characters. */
-function oneLine(text: string): string {
+function joinLines(text: string): string {
   return text
     .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
     .trim()
@@ -496,7 +499,7 @@ function oneLine(text: string): string {
 }
 
 /** Error codes of statuses, for responses without error code. */
-const codes = new Map<number, ErrorCode>([
+const CODE_BY_STATUS = new Map<number, ErrorCode>([
   [401, 'unauthenticated'],
   [403, 'forbidden'],
   [404, 'not_found'],
@@ -511,6 +514,6 @@ const codes = new Map<number, ErrorCode>([
 ])
 
 /** Returns the error code of a status. */
-function codeFor(status: number): ErrorCode {
-  return codes.get(status) ?? (status >= 500 ? 'internal' : 'invalid_request')
+function errorCodeOf(status: number): ErrorCode {
+  return CODE_BY_STATUS.get(status) ?? (status >= 500 ? 'internal' : 'invalid_request')
 }

@@ -4,9 +4,17 @@ export {
   type CallOptions,
   Client,
   type ClientOptions,
+  encodeHeader as headerText,
   type Fetch,
-  headerText,
   type SentRequest,
 } from './client.ts'
 export { isTransient, type PartsEvents, type PartsSource, uploadInParts } from './parts.ts'
-export { baseOfLink, type Kind, lookup, lookupIfThere, resolve, resolveVersion, startOf } from './resolve.ts'
+export {
+  baseOfLink,
+  type FileKind as Kind,
+  lookup,
+  lookupOrUndefined as lookupIfThere,
+  resolveFid as resolve,
+  resolveVersion,
+  splitFolderId as startOf,
+} from './resolve.ts'

@@ -7,9 +7,9 @@ import type { Client } from './client.ts'
 /** Size of a part, in bytes. */
 const PART_BYTES = 64 * 1024 * 1024
 /** Waits after consecutive failures without progress, in ms. */
-const WAITS = [500, 1000, 2000, 4000, 8000, 15_000]
+const RETRY_WAITS_MS = [500, 1000, 2000, 4000, 8000, 15_000]
 /** Maximum number of requests that reach a wrong server before the upload starts again. */
-const MISDIRECTED = 30
+const MAX_MISDIRECTED_REQUESTS = 30
 
 /** Id of an upload, and number of received bytes. */
 type UploadState = Pick<ResultOf<'uploads.put'>, 'id' | 'received'>
@@ -25,11 +25,11 @@ export interface PartsSource {
 /** Callbacks. Offsets and sizes in bytes, waits in ms. */
 export interface PartsEvents {
   /** Called with the number of sent bytes. */
-  count?: (bytes: number) => void
+  onBytes?: (bytes: number) => void
   /** Called when the server has started this upload. */
-  begun?: (id: string) => void
+  onStart?: (id: string) => void
   /** Called when sending continues at an offset. */
-  at?: (offset: number) => void
+  onResume?: (offset: number) => void
   /** Called before a retry. */
   onRetry?: (problem: Problem, wait: number, offset: number) => void
 }
@@ -49,9 +49,9 @@ export async function uploadInParts(
 ): Promise<ResultOf<'grids.upload'>> {
   let upload: UploadState | undefined
   if (unfinished !== undefined) {
-    const receivedBytes = await received(client, unfinished)
+    const receivedBytes = await loadReceivedBytes(client, unfinished)
     if (receivedBytes !== undefined) upload = { id: unfinished, received: receivedBytes }
-    if (receivedBytes) events.at?.(receivedBytes)
+    if (receivedBytes) events.onResume?.(receivedBytes)
   }
   // One key for all attempts: a completed upload is not applied again.
   const key = { [IDEMPOTENCY_HEADER]: client.keyFor('POST', '/v2/uploads', plainHeaders[FILE_NAME_HEADER]) }
@@ -62,12 +62,12 @@ export async function uploadInParts(
     try {
       if (!upload) {
         upload = await client.call('uploads.create', { headers, plainHeaders: { ...plainHeaders, ...key } })
-        events.begun?.(upload.id)
+        events.onStart?.(upload.id)
       }
       for (;;) {
         const { id, received }: UploadState = upload
         const remaining = source.size === undefined ? undefined : source.size - received
-        const part = partOf(source, received, PART_BYTES, events)
+        const part = createPart(source, received, PART_BYTES, events)
         const isLast = remaining !== undefined && remaining <= PART_BYTES
         const state: ResultOf<'uploads.put'> = await client.call('uploads.put', {
           name: id,
@@ -77,14 +77,14 @@ export async function uploadInParts(
         const progress: UploadState = { id, received: state.received }
         upload = progress
         failures = 0
-        if (isLast) return resultOf(state)
+        if (isLast) return toUploadResult(state)
         if (part.isAtEnd()) {
           // The size was unknown: an empty part completes the upload.
-          return resultOf(
+          return toUploadResult(
             await client.call('uploads.put', {
               name: id,
               query: { offset: state.received, last: true },
-              body: { type: 'application/octet-stream', repeatable: true, open: nothing },
+              body: { type: 'application/octet-stream', repeatable: true, open: emptyStream },
             }),
           )
         }
@@ -92,23 +92,23 @@ export async function uploadInParts(
     } catch (error) {
       if (!(error instanceof Problem) || !isTransient(error)) throw error
       // Behind a load balancer, the next request can reach the right server.
-      if (error.code === 'wrong_server' && misdirected++ < MISDIRECTED) {
-        events.at?.(startOffset)
+      if (error.code === 'wrong_server' && misdirected++ < MAX_MISDIRECTED_REQUESTS) {
+        events.onResume?.(startOffset)
         continue
       }
-      const currentOffset = upload && (await received(client, upload.id))
+      const currentOffset = upload && (await loadReceivedBytes(client, upload.id))
       if (currentOffset !== undefined && currentOffset > startOffset) failures = 0
-      if (failures >= WAITS.length) throw error
-      const wait = Math.max(WAITS[failures++] * (0.75 + Math.random() / 2), error.retryAfter ?? 0)
+      if (failures >= RETRY_WAITS_MS.length) throw error
+      const wait = Math.max(RETRY_WAITS_MS[failures++] * (0.75 + Math.random() / 2), error.retryAfter ?? 0)
       upload = upload && currentOffset !== undefined ? { id: upload.id, received: currentOffset } : undefined
       events.onRetry?.(error, wait, upload?.received ?? 0)
-      events.at?.(upload?.received ?? 0)
+      events.onResume?.(upload?.received ?? 0)
       await client.pause(wait)
     }
   }
 }
 
-const PASSING: ReadonlySet<string> = new Set([
+const TRANSIENT_ERRORS: ReadonlySet<string> = new Set([
   'unreachable',
   'overloaded',
   'rate_limited',
@@ -121,20 +121,21 @@ const PASSING: ReadonlySet<string> = new Set([
 
 /** Returns whether an upload that failed with this error can succeed later. */
 export function isTransient({ code }: Problem): boolean {
-  return PASSING.has(code)
+  return TRANSIENT_ERRORS.has(code)
 }
 
 /**
  * Returns the number of bytes received by the server; undefined if it does not know the upload or is
  * unreachable.
  */
-async function received(client: Client, id: string): Promise<number | undefined> {
+async function loadReceivedBytes(client: Client, id: string): Promise<number | undefined> {
   try {
     for (let k = 0; ; k++) {
       try {
         return (await client.call('uploads.get', { name: id })).received
       } catch (error) {
-        if (!(error instanceof Problem) || error.code !== 'wrong_server' || k >= MISDIRECTED) throw error
+        if (!(error instanceof Problem) || error.code !== 'wrong_server' || k >= MAX_MISDIRECTED_REQUESTS)
+          throw error
       }
     }
   } catch (error) {
@@ -144,21 +145,21 @@ async function received(client: Client, id: string): Promise<number | undefined>
 }
 
 /** Converts the last response to the result of an upload. Throws `failed` without a file. */
-function resultOf(state: ResultOf<'uploads.put'>): ResultOf<'grids.upload'> {
+function toUploadResult(state: ResultOf<'uploads.put'>): ResultOf<'grids.upload'> {
   const { id: _id, received: _received, file, warnings = [], action, ...counts } = state
   if (!file) throw new Problem('failed', 'the server sent no file for the last part')
   return { file, warnings, action, ...counts }
 }
 
 /** Returns one part of the source as a stream, and whether the source ended in it. */
-function partOf(source: PartsSource, from: number, maxBytes: number, { count }: PartsEvents) {
+function createPart(source: PartsSource, from: number, maxBytes: number, { onBytes }: PartsEvents) {
   let isAtEnd = false
   async function* bytes(): AsyncGenerator<Uint8Array> {
     let remaining = maxBytes
     for await (const chunk of source.open(from)) {
       const part = chunk.subarray(0, remaining)
       remaining -= part.length
-      count?.(part.length)
+      onBytes?.(part.length)
       yield part
       if (remaining === 0) return
     }
@@ -167,4 +168,4 @@ function partOf(source: PartsSource, from: number, maxBytes: number, { count }: 
   return { bytes: bytes(), isAtEnd: () => isAtEnd }
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+async function* emptyStream(): AsyncGenerator<Uint8Array> {}

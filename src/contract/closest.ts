@@ -1,17 +1,17 @@
 // Texts of messages: suggestions for mistyped names, lists and counts.
 /** Returns the hint, preceded by a suggested name if there is one. */
-export function hintWith(suggestion: string | undefined, hint: string): string {
+export function withSuggestion(suggestion: string | undefined, hint: string): string {
   return suggestion === undefined ? hint : `Did you mean ${suggestion}? ${hint}`
 }
 
 /** Returns the name most similar to `given`, ignoring case; undefined if none is similar enough. */
-export function closest(given: string, names: readonly string[]): string | undefined {
+export function findClosest(given: string, names: readonly string[]): string | undefined {
   const lowerCase = given.toLowerCase()
   let best: string | undefined
   // Two edits can turn a short word into an unrelated one.
   let minDistance = (lowerCase.length < 5 ? 1 : lowerCase.length < 8 ? 2 : 3) + 1
   for (const name of names) {
-    const distance = distanceOf(lowerCase, name.toLowerCase(), minDistance)
+    const distance = editDistance(lowerCase, name.toLowerCase(), minDistance)
     if (distance < minDistance) {
       minDistance = distance
       best = name
@@ -24,7 +24,7 @@ export function closest(given: string, names: readonly string[]): string | undef
  * Returns the number of edits between two words, at most `limit`. Exchanging two adjacent letters is one edit
  * (optimal string alignment).
  */
-function distanceOf(a: string, b: string, limit: number): number {
+function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
   let beforeRow: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, k) => k)
@@ -43,11 +43,11 @@ function distanceOf(a: string, b: string, limit: number): number {
 }
 
 /** Formats names for a message: the first `limit`, then `…`. */
-export function listed(names: readonly string[], limit = 20): string {
+export function formatList(names: readonly string[], limit = 20): string {
   return `${names.slice(0, limit).join(', ')}${names.length > limit ? ' …' : ''}`
 }
 
 /** Formats a count for a message: `1 row`, `2 rows`, `no rows`. */
-export function counted(count: number, thing: string): string {
+export function formatCount(count: number, thing: string): string {
   return `${count === 0 ? 'no' : count} ${thing}${count === 1 ? '' : 's'}`
 }

@@ -139,7 +139,7 @@ export interface ErrorBody {
   }[]
 }
 
-export function errorBody(problem: Problem): ErrorBody {
+export function formatErrorBody(problem: Problem): ErrorBody {
   const { code, message, field, path, line, column, hint, checks, server } = problem
   return { detail: message, errors: [{ code, message, field, path, line, column, hint, checks, server }] }
 }
@@ -154,7 +154,7 @@ export function invalidField(path: string, why: string): Problem {
 }
 
 /** Returns the result of a lookup; undefined if it fails with `not_found`. */
-export async function ifFound<T>(lookup: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfNotFound<T>(lookup: Promise<T>): Promise<T | undefined> {
   try {
     return await lookup
   } catch (error) {

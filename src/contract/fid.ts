@@ -25,16 +25,16 @@ export function parseFid(text: string): Fid | undefined {
 }
 
 /** Returns `<base>/~alice/12/`. Existing clients cut off the last character: keep the trailing slash. */
-export function webUrl(base: string, { owner, idlocal }: Fid): string {
+export function formatWebUrl(base: string, { owner, idlocal }: Fid): string {
   return `${base}/~${owner}/${idlocal}/`
 }
 
-export function embedUrl(base: string, { owner, idlocal }: Fid): string {
+export function formatEmbedUrl(base: string, { owner, idlocal }: Fid): string {
   return `${base}/~${owner}/${idlocal}.embed`
 }
 
 /** Returns the fid in a link to a page, embed, export (`….csv`) or API URL; undefined for other links. */
-export function fidFromLink(link: string): Fid | undefined {
+export function parseFidLink(link: string): Fid | undefined {
   if (!/^https?:\/\//i.test(link)) return undefined
   let text: string
   try {

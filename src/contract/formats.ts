@@ -1,5 +1,5 @@
 // Formats of data files and images: names, extensions and media types.
-import { HIDDEN } from './hidden.ts'
+import { INVISIBLE_CHARACTERS } from './hidden.ts'
 
 /**
  * Format of data files. `reader`: module of `ingest` that reads it. The format is detected from the bytes
@@ -87,13 +87,13 @@ export const compressions = {
   bzip2: { extensions: ['bz2'], mediaTypes: ['application/x-bzip2'] },
 } as const satisfies Record<string, { extensions: readonly string[]; mediaTypes: readonly string[] }>
 
-const byExtension = new Map<string, FormatName>(
+const FORMAT_BY_EXTENSION = new Map<string, FormatName>(
   (Object.keys(fileFormats) as FormatName[]).flatMap((name) =>
     fileFormats[name].extensions.map((extension): [string, FormatName] => [extension, name]),
   ),
 )
 
-const COMPRESSED = new RegExp(
+const COMPRESSION_EXTENSION = new RegExp(
   `\\.(${Object.values(compressions)
     .flatMap(({ extensions }) => extensions)
     .join('|')})$`,
@@ -101,19 +101,19 @@ const COMPRESSED = new RegExp(
 )
 
 /** Returns a file name without the extension of a compression. */
-export function withoutCompression(fileName: string): string {
-  return fileName.replace(COMPRESSED, '')
+export function removeCompressionExtension(fileName: string): string {
+  return fileName.replace(COMPRESSION_EXTENSION, '')
 }
 
 /** Returns the format that the extension names, before that of a compression; undefined if unknown. */
-export function formatByName(fileName: string): FormatName | undefined {
-  const extension = /\.(\w+)$/.exec(withoutCompression(fileName))?.[1]
-  return extension === undefined ? undefined : byExtension.get(extension.toLowerCase())
+export function formatOfFileName(fileName: string): FormatName | undefined {
+  const extension = /\.(\w+)$/.exec(removeCompressionExtension(fileName))?.[1]
+  return extension === undefined ? undefined : FORMAT_BY_EXTENSION.get(extension.toLowerCase())
 }
 
 /** Returns the delimiter that the extension prescribes; undefined for other extensions. */
-export function delimiterByName(fileName: string): string | undefined {
-  const name = formatByName(fileName)
+export function delimiterOfFileName(fileName: string): string | undefined {
+  const name = formatOfFileName(fileName)
   const format: FileFormat | undefined = name && fileFormats[name]
   return format?.delimiter
 }
@@ -123,35 +123,35 @@ export function delimiterByName(fileName: string): string | undefined {
  * to NFC, because some systems decompose letters with accents, which would make a second name that looks the
  * same.
  */
-export function gridName(fileName: string | undefined): string {
+export function gridNameOf(fileName: string | undefined): string {
   const last = (fileName ?? '').normalize('NFC').split(/[/\\]/).pop() ?? ''
-  const name = withoutCompression(last.replaceAll(new RegExp(HIDDEN, 'g'), ''))
-  const formatName = formatByName(name)
+  const name = removeCompressionExtension(last.replaceAll(new RegExp(INVISIBLE_CHARACTERS, 'g'), ''))
+  const formatName = formatOfFileName(name)
   const format: FileFormat | undefined = formatName && fileFormats[formatName]
-  const inner = format?.isArchive ? withoutExtension(name) : name
-  return (formatByName(inner) ? withoutExtension(inner) : inner) || 'Untitled grid'
+  const inner = format?.isArchive ? removeExtension(name) : name
+  return (formatOfFileName(inner) ? removeExtension(inner) : inner) || 'Untitled grid'
 }
 
 /**
  * Returns the file name to send for a grid named `name`: with the extension of `file`, which decides how it
  * is parsed. Standard input has no extension.
  */
-export function sentName(name: string | undefined, file: string | undefined): string | undefined {
+export function uploadNameOf(name: string | undefined, file: string | undefined): string | undefined {
   if (name === undefined) return file
-  const isKnown = file !== undefined && formatByName(file) !== undefined
-  return gridName(name) + (isKnown ? file.slice(withoutCompression(file).lastIndexOf('.')) : '')
+  const isKnown = file !== undefined && formatOfFileName(file) !== undefined
+  return gridNameOf(name) + (isKnown ? file.slice(removeCompressionExtension(file).lastIndexOf('.')) : '')
 }
 
-function withoutExtension(name: string): string {
+function removeExtension(name: string): string {
   return name.slice(0, name.lastIndexOf('.'))
 }
 
 /** Warnings about unambiguous facts. `--strict` ignores them. */
-const NOTICE =
+const NOTICE_PATTERN =
   /^(?:[^:]+: )?(?:delimiter detected: |sheet .* was skipped: it is empty$|sheets were skipped, which are empty: )/s
 
 export function isNotice(warning: string): boolean {
-  return NOTICE.test(warning)
+  return NOTICE_PATTERN.test(warning)
 }
 
 /** Image formats and their media types. */

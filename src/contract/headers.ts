@@ -5,10 +5,10 @@ import * as s from './schema.ts'
  * Prefixes of Gridline's own headers. `Gridline-<Name>` is canonical. `Service-<Name>` and `Plotly-<Name>`
  * (sent by clients of the old service) are accepted too. See docs/api.md#legacy-clients.
  */
-export const prefixes = ['gridline-', 'service-', 'plotly-'] as const
+export const HEADER_PREFIXES = ['gridline-', 'service-', 'plotly-'] as const
 
 /** Maximum percentage of rows that Delete-Missing removes without Max-Shrink. */
-export const MAX_REMOVED = 10
+export const MAX_REMOVED_PERCENT = 10
 
 export const conflictRules = ['fail', 'rename', 'replace', 'append'] as const
 export type ConflictRule = (typeof conflictRules)[number]
@@ -174,17 +174,20 @@ export const DRY_RUN_HEADER = 'Dry-Run'
 /** Header with the reason of a change, percent-encoded. The new version shows it. */
 export const MESSAGE_HEADER = 'Message'
 /** Maximum length of a message. */
-export const MAX_MESSAGE = 500
+export const MAX_MESSAGE_CHARACTERS = 500
 
 /** Cache: header name → prefixed names in lower case. */
-const prefixedNames = new Map<string, readonly string[]>()
+const NAMES_WITH_PREFIX = new Map<string, readonly string[]>()
 
 /** Returns the value of a header under any prefix; `Gridline-` takes precedence. Undefined if missing. */
-export function prefixed(headers: { get(name: string): string | null }, name: string): string | undefined {
-  let names = prefixedNames.get(name)
+export function getPrefixedHeader(
+  headers: { get(name: string): string | null },
+  name: string,
+): string | undefined {
+  let names = NAMES_WITH_PREFIX.get(name)
   if (!names) {
-    names = prefixes.map((prefix) => prefix + name.toLowerCase())
-    prefixedNames.set(name, names)
+    names = HEADER_PREFIXES.map((prefix) => prefix + name.toLowerCase())
+    NAMES_WITH_PREFIX.set(name, names)
   }
   for (const prefixedName of names) {
     const value = headers.get(prefixedName)

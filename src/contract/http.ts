@@ -20,7 +20,7 @@ export interface HttpRequest {
   /** IP address of the client; undefined for requests inside the process. */
   address?: string
   /** Returns whether the client has disconnected. */
-  gone?: () => boolean
+  isAborted?: () => boolean
 }
 
 /** Headers of an outgoing request, by name in lower case. */

@@ -1,5 +1,5 @@
 // Limits of the service, and how operators override them.
-import { closest } from './closest.ts'
+import { findClosest } from './closest.ts'
 import { Problem } from './errors.ts'
 
 /**
@@ -209,25 +209,25 @@ export const limits = {
 export type LimitName = keyof typeof limits
 export type Limits = { [name in LimitName]: number }
 
-const PREFIX = 'GRIDLINE_LIMIT_'
+const VARIABLE_PREFIX = 'GRIDLINE_LIMIT_'
 /** Maximum delay of a Node.js timer, in seconds. */
-const MAX_SECONDS = 2_147_483
+const MAX_TIMER_SECONDS = 2_147_483
 
 /**
  * Returns the limits in effect: defaults overridden by the environment, in the units of the table. Throws
  * `usage` for unknown limits and invalid values.
  */
-export function limitsFrom(environment: Record<string, string | undefined> = {}): Limits {
+export function readLimits(environment: Record<string, string | undefined> = {}): Limits {
   const result = Object.fromEntries(
     Object.entries(limits).map(([name, { value }]) => [name, value as number]),
   )
   for (const [variable, text] of Object.entries(environment)) {
-    if (!variable.startsWith(PREFIX) || text === undefined) continue
-    const name = variable.slice(PREFIX.length).toLowerCase()
+    if (!variable.startsWith(VARIABLE_PREFIX) || text === undefined) continue
+    const name = variable.slice(VARIABLE_PREFIX.length).toLowerCase()
     if (!Object.hasOwn(limits, name)) {
-      const similar = closest(name, Object.keys(limits))
+      const similar = findClosest(name, Object.keys(limits))
       throw new Problem('usage', `${variable}: unknown limit`, {
-        hint: `${similar === undefined ? '' : `Did you mean ${PREFIX}${similar.toUpperCase()}? `}The limits are listed in docs/api.md.`,
+        hint: `${similar === undefined ? '' : `Did you mean ${VARIABLE_PREFIX}${similar.toUpperCase()}? `}The limits are listed in docs/api.md.`,
       })
     }
     const value = Number(text)
@@ -241,24 +241,24 @@ export function limitsFrom(environment: Record<string, string | undefined> = {})
           hint: `Its unit is ${limits[name as LimitName].unit}, and its default ${limits[name as LimitName].value}.`,
         },
       )
-    if (limits[name as LimitName].unit === 'seconds' && value > MAX_SECONDS)
-      throw new Problem('usage', `${variable}=${text}: the maximum is ${MAX_SECONDS} seconds`)
+    if (limits[name as LimitName].unit === 'seconds' && value > MAX_TIMER_SECONDS)
+      throw new Problem('usage', `${variable}=${text}: the maximum is ${MAX_TIMER_SECONDS} seconds`)
     result[name] = value
   }
   return result as Limits
 }
 
 /** Lists limits that differ from their default: `name=value`. */
-export function changedLimits(current: Limits): string[] {
+export function listChangedLimits(current: Limits): string[] {
   return (Object.keys(limits) as LimitName[])
     .filter((name) => current[name] !== limits[name].value)
     .map((name) => `${name}=${current[name]}`)
 }
 
-export const defaultLimits: Limits = limitsFrom()
+export const defaultLimits: Limits = readLimits()
 
 /** Formats a size: 1536 → `1.5 KiB`. */
-export function bytesText(bytes: number): string {
+export function formatBytes(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
   let unit = 0
   let value = bytes

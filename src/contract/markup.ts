@@ -1,4 +1,4 @@
 /** Escapes `<`, `>` and `&`, which plotly.js would read as markup. */
-export function escapedMarkup(text: string): string {
+export function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

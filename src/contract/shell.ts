@@ -1,4 +1,4 @@
 /** Quotes a text as one word of a shell command, if necessary. */
-export function quoted(text: string): string {
+export function quoteShellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -18,13 +18,13 @@ const NAME = /^\p{L}[\p{L}\p{N}._-]{0,63}$/u
 export function parseVersionRef(text: string): VersionRef | undefined {
   if (/^\d{1,9}$/.test(text)) return { kind: 'number', number: Number(text) }
   if (/^-\d{1,9}$/.test(text)) return { kind: 'back', count: Number(text.slice(1)) }
-  const time = timeOf(text)
+  const time = parseTime(text)
   if (time !== undefined) return { kind: 'time', time }
   return NAME.test(text) ? { kind: 'name', name: text } : undefined
 }
 
 /** Returns the last millisecond of a day or time, in ms since 1970; undefined if the text is neither. */
-function timeOf(text: string): number | undefined {
+function parseTime(text: string): number | undefined {
   const day = DAY.exec(text)
   if (day) {
     const start = Date.parse(`${day[1]}T00:00:00Z`)
@@ -41,7 +41,7 @@ function timeOf(text: string): number | undefined {
 }
 
 /** Returns why a text is not valid as the name of a version or draft; undefined if it is valid. */
-export function versionNameFault(text: string): string | undefined {
+export function findNameFault(text: string): string | undefined {
   if (text === '') return 'is empty'
   if (text.length > 64) return `has ${text.length} characters; the limit is 64`
   return NAME.test(text) ? undefined : 'cannot be a name'

@@ -1,6 +1,6 @@
 // Loads WebAssembly modules of the build.
 import { readFileSync } from 'node:fs'
-import { built } from './built.ts'
+import { buildPath } from './built.ts'
 
 /** Used part of the WebAssembly API, which the types of Node.js 20 do not declare. */
 interface Wasm {
@@ -21,8 +21,8 @@ export class WasmModule<Exports> {
    * Creates an instance with at least `bytes` of memory, which does not grow. Returns undefined if it cannot
    * run: without WebAssembly, without SIMD, or without enough memory.
    */
-  instance(bytes: number): { exports: Exports; memory: ArrayBuffer } | undefined {
-    const module = this.compiled()
+  createInstance(bytes: number): { exports: Exports; memory: ArrayBuffer } | undefined {
+    const module = this.compile()
     if (!module) return undefined
     try {
       const pages = Math.ceil(bytes / 65_536)
@@ -34,10 +34,10 @@ export class WasmModule<Exports> {
     }
   }
 
-  private compiled(): object | undefined {
+  private compile(): object | undefined {
     if (this.isBroken) return undefined
     try {
-      this.module ??= new WebAssembly!.Module(readFileSync(built(this.file)))
+      this.module ??= new WebAssembly!.Module(readFileSync(buildPath(this.file)))
     } catch {
       this.isBroken = true
     }

@@ -18,12 +18,12 @@ export interface Chromium {
  * Returns the Chromium of the npm package @sparticuz/chromium, unpacked once into the user's cache; undefined
  * if it is not installed. It includes libraries and fonts that minimal systems lack.
  */
-export async function bundledChromium(): Promise<Chromium | undefined> {
+export async function findBundledChromium(): Promise<Chromium | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
-  const packed = packageFolder('@sparticuz/chromium')
+  const packed = findPackageFolder('@sparticuz/chromium')
   if (packed === undefined) return undefined
   const { version } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8')) as { version: string }
-  const home = join(await cacheFolder(), `chromium-${version}`)
+  const home = join(await createCacheFolder(), `chromium-${version}`)
   if (!existsSync(home)) await unpack(join(packed, 'bin'), home)
   const systemFonts = ['/etc/fonts/fonts.conf'].find(existsSync)
   return {
@@ -37,7 +37,7 @@ export async function bundledChromium(): Promise<Chromium | undefined> {
 }
 
 /** Returns the directory of an installed package that contains the binary; undefined if there is none. */
-function packageFolder(name: string): string | undefined {
+function findPackageFolder(name: string): string | undefined {
   const directories = createRequire(import.meta.url).resolve.paths(name) ?? []
   return directories
     .map((directory) => join(directory, name))
@@ -45,16 +45,16 @@ function packageFolder(name: string): string | undefined {
 }
 
 /** Returns the user's cache directory, or a temporary directory if it is not writable. */
-async function cacheFolder(): Promise<string> {
+async function createCacheFolder(): Promise<string> {
   const preferred = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'gridline')
   try {
-    return await privateFolder(preferred)
+    return await createPrivateFolder(preferred)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (!/^(EROFS|EACCES|EPERM|ENOENT|ENOTDIR)$/.test(code)) throw error
   }
   const temporary = join(tmpdir(), `gridline-cache-${process.getuid?.() ?? 'user'}`)
-  return privateFolder(temporary).catch((error) => {
+  return createPrivateFolder(temporary).catch((error) => {
     const { code } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
     throw new Error(
@@ -64,7 +64,7 @@ async function cacheFolder(): Promise<string> {
 }
 
 /** Creates a folder that only this user can write to, because its files are executed. */
-async function privateFolder(folder: string): Promise<string> {
+async function createPrivateFolder(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await access(folder, constants.W_OK)
   const { uid, mode } = await lstat(folder)

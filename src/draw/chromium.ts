@@ -2,10 +2,10 @@
 import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
-import { bundledChromium, type Chromium } from './bundled.ts'
+import { type Chromium, findBundledChromium } from './bundled.ts'
 
 /** Executables on the PATH, in order of preference. */
-const NAMES = [
+const EXECUTABLE_NAMES = [
   'chromium',
   'chromium-browser',
   'google-chrome-stable',
@@ -14,17 +14,17 @@ const NAMES = [
   'microsoft-edge',
 ]
 /** Default install locations on macOS and Windows. */
-const ELSEWHERE = [
+const DEFAULT_PATHS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
   'C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe',
 ]
 
-const NO_CHROMIUM =
+const CHROMIUM_MISSING =
   'images need Chromium: install it with the system (for example: apt install chromium), or run: npm install @sparticuz/chromium puppeteer-core'
 
-export const NO_PUPPETEER =
+export const PUPPETEER_MISSING =
   'images need the npm package puppeteer-core, which drives Chromium: install gridline without --omit=optional, or run: npm install puppeteer-core'
 
 /** Returns whether puppeteer-core, an optional dependency, is installed. */
@@ -47,13 +47,13 @@ export async function findChromium(configuredPath?: string): Promise<Chromium> {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
   const suffix = process.platform === 'win32' ? '.exe' : ''
   const candidates = [
-    ...NAMES.flatMap((name) => folders.map((folder) => join(folder, name + suffix))),
-    ...ELSEWHERE,
+    ...EXECUTABLE_NAMES.flatMap((name) => folders.map((folder) => join(folder, name + suffix))),
+    ...DEFAULT_PATHS,
   ]
   const path = candidates.find(isExecutable)
   if (path) return { path }
-  const bundled = await bundledChromium()
-  if (!bundled) throw new Error(NO_CHROMIUM)
+  const bundled = await findBundledChromium()
+  if (!bundled) throw new Error(CHROMIUM_MISSING)
   return bundled
 }
 

@@ -1,6 +1,6 @@
 // Draws figures as images, in a child process with Chromium.
 import type { ChildProcess } from 'node:child_process'
-import { built } from '../contract/built.ts'
+import { buildPath } from '../contract/built.ts'
 import { Problem } from '../contract/errors.ts'
 import type { DrawRequest, DrawResponse, DrawSettings, ImageOptions } from './messages.ts'
 
@@ -9,26 +9,26 @@ export type { ImageOptions } from './messages.ts'
 
 export interface DrawerOptions {
   /** Maximum memory of Chromium, in bytes. */
-  memory: number
+  maxMemoryBytes: number
   /** Time limit of one image, in seconds. */
-  seconds: number
+  timeoutSeconds: number
   /** Idle time after which Chromium is closed, in seconds. */
   idleSeconds?: number
   chromium?: string
 }
 
-const IDLE_SECONDS = 60
+const DEFAULT_IDLE_SECONDS = 60
 /** Time limit for starting Chromium and its first page, in ms. */
-const START_MS = 30_000
+const START_TIMEOUT_MS = 30_000
 
-interface Waiting {
+interface PendingRequest {
   resolve(response: DrawResponse): void
 }
 
 /** Draws figures in a child process that starts on demand and ends when idle. */
 export class Drawer {
   private child: ChildProcess | undefined
-  private readonly waiting = new Map<number, Waiting>()
+  private readonly pendingRequests = new Map<number, PendingRequest>()
   private lastId = 0
   private idleTimer: NodeJS.Timeout | undefined
 
@@ -40,52 +40,53 @@ export class Drawer {
    */
   async draw(figure: Uint8Array, options: ImageOptions): Promise<Uint8Array> {
     for (let attempt = 1; ; attempt++) {
-      const response = await this.ask(figure, options)
+      const response = await this.sendRequest(figure, options)
       if ('image' in response) return response.image
       // Another figure that was drawn at the same time may have crashed Chromium: try once more.
       if (response.failure === 'crashed' && attempt === 1) continue
-      throw problemOf(response)
+      throw createProblem(response)
     }
   }
 
-  private ask(figure: Uint8Array, options: ImageOptions): Promise<DrawResponse> {
-    const child = (this.child ??= this.start())
+  private sendRequest(figure: Uint8Array, options: ImageOptions): Promise<DrawResponse> {
+    const child = (this.child ??= this.startProcess())
     clearTimeout(this.idleTimer)
     const id = ++this.lastId
-    const timeout = this.options.seconds * 1000
+    const timeout = this.options.timeoutSeconds * 1000
     return new Promise<DrawResponse>((resolve) => {
       // The child process has its own timeout; this one is for a process that hangs.
-      const backstop = setTimeout(() => child.kill('SIGKILL'), timeout + START_MS)
-      this.waiting.set(id, {
+      const backstop = setTimeout(() => child.kill('SIGKILL'), timeout + START_TIMEOUT_MS)
+      this.pendingRequests.set(id, {
         resolve: (response) => {
           clearTimeout(backstop)
-          this.waiting.delete(id)
+          this.pendingRequests.delete(id)
           resolve(response)
-          if (this.waiting.size === 0) this.startIdleTimer()
+          if (this.pendingRequests.size === 0) this.startIdleTimer()
         },
       })
-      const request: DrawRequest = { id, figure, options, timeout }
+      const request: DrawRequest = { id, figure, options, timeoutMs: timeout }
       child.send(request, (error) => {
-        if (error) this.waiting.get(id)?.resolve({ id, failure: 'crashed', detail: error.message })
+        if (error) this.pendingRequests.get(id)?.resolve({ id, failure: 'crashed', detail: error.message })
       })
     })
   }
 
-  private start(): ChildProcess {
-    const { memory, chromium } = this.options
-    const settings: DrawSettings = { memory, chromium, assets: built('assets') }
+  private startProcess(): ChildProcess {
+    const { maxMemoryBytes, chromium } = this.options
+    const settings: DrawSettings = { maxMemoryBytes, chromium, assets: buildPath('assets') }
     // Load it with the first image only, because other commands do not need it.
     const { fork } = process.getBuiltinModule('node:child_process')
-    const child = fork(built('draw-process.js'), [JSON.stringify(settings)], {
+    const child = fork(buildPath('draw-process.js'), [JSON.stringify(settings)], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: [],
     })
-    child.on('message', (response: DrawResponse) => this.waiting.get(response.id)?.resolve(response))
+    child.on('message', (response: DrawResponse) => this.pendingRequests.get(response.id)?.resolve(response))
     const failAll = (reason: string): void => {
       if (this.child !== child) return
       this.child = undefined
-      for (const [id, { resolve }] of this.waiting) resolve({ id, failure: 'crashed', detail: reason })
+      for (const [id, { resolve }] of this.pendingRequests)
+        resolve({ id, failure: 'crashed', detail: reason })
     }
     child.on('error', (error) => failAll(error.message))
     child.on('exit', () => failAll('the drawing process ended'))
@@ -95,14 +96,17 @@ export class Drawer {
   /** Ends the child process after the idle time, and lets this process exit before. */
   private startIdleTimer(): void {
     clearTimeout(this.idleTimer)
-    this.idleTimer = setTimeout(() => this.end(), (this.options.idleSeconds ?? IDLE_SECONDS) * 1000)
+    this.idleTimer = setTimeout(
+      () => this.endProcess(),
+      (this.options.idleSeconds ?? DEFAULT_IDLE_SECONDS) * 1000,
+    )
     this.idleTimer.unref()
     // An idle process must not keep this one alive.
     this.child?.unref()
     this.child?.channel?.unref()
   }
 
-  private end(): Promise<void> {
+  private endProcess(): Promise<void> {
     const child = this.child
     this.child = undefined
     if (!child || child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
@@ -115,7 +119,7 @@ export class Drawer {
 
   async close(): Promise<void> {
     clearTimeout(this.idleTimer)
-    await this.end()
+    await this.endProcess()
   }
 }
 
@@ -130,7 +134,7 @@ export class Undrawable extends Problem {
   }
 }
 
-function problemOf(response: Exclude<DrawResponse, { image: Uint8Array }>): Problem {
+function createProblem(response: Exclude<DrawResponse, { image: Uint8Array }>): Problem {
   const { failure, detail } = response
   switch (failure) {
     case 'no_browser':

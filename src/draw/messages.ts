@@ -11,7 +11,7 @@ export interface ImageOptions {
   /** Color scheme. Figures that set their own colors keep them. */
   theme?: 'light' | 'dark'
   /** Maximum height in CSS pixels if a chart grows with its rows; undefined for a fixed height. */
-  most?: number
+  maxHeight?: number
 }
 
 /** Request to the drawing process. */
@@ -21,7 +21,7 @@ export interface DrawRequest {
   figure: Uint8Array
   options: ImageOptions
   /** Time limit, in ms. */
-  timeout: number
+  timeoutMs: number
 }
 
 /** Response of the drawing process: an image, or the reason of the failure. */
@@ -36,7 +36,7 @@ export type DrawResponse =
 /** Settings of the drawing process. */
 export interface DrawSettings {
   /** Maximum memory of Chromium, in bytes. */
-  memory: number
+  maxMemoryBytes: number
   /** Directory of the scripts that pages load. */
   assets: string
   /** Path of a Chromium to use instead of searching for one. */

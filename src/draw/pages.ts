@@ -24,14 +24,14 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ')
 
-const HTML = `<!doctype html><meta charset="utf-8"><title>drawing</title>
+const PAGE_HTML = `<!doctype html><meta charset="utf-8"><title>drawing</title>
 <style>body { margin: 0; font-family: sans-serif }</style>
 <script src="/plotly.js"></script><script src="/draw.js"></script>`
 
-const SCRIPTS = ['plotly.js', 'plotly-geo.js', 'draw.js']
+const SERVED_SCRIPTS = ['plotly.js', 'plotly-geo.js', 'draw.js']
 
 /** Number of images after which a page is replaced, to free its memory. */
-const IMAGES_OF_A_PAGE = 500
+const MAX_IMAGES_PER_PAGE = 500
 
 /** Thrown if the page crashed or was closed. */
 export class PageCrashed extends Error {}
@@ -40,7 +40,7 @@ export class PageCrashed extends Error {}
 export interface DrawingPage {
   draw(figure: string, options: ImageOptions): Promise<Uint8Array>
   /** True once the page has drawn enough images and should be replaced. */
-  readonly worn: boolean
+  readonly isWorn: boolean
   close(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export async function openPage(
 ): Promise<DrawingPage> {
   const page = await browser.newPage()
   await page.setRequestInterception(true)
-  page.on('request', (request) => answer(request, assets).catch(() => {}))
+  page.on('request', (request) => answerRequest(request, assets).catch(() => {}))
   page.on('dialog', (dialog) => dialog.dismiss().catch(() => {}))
   const crashed = new Promise<never>((_, reject) => {
     page.on('error', () => reject(new PageCrashed('the page crashed')))
@@ -63,43 +63,43 @@ export async function openPage(
   return {
     async draw(figure, options) {
       imageCount++
-      const { format, width, height, scale, theme, most } = options
+      const { format, width, height, scale, theme, maxHeight } = options
       // A PDF does not grow with the rows of a chart.
       const pageOptions =
         format === 'pdf'
           ? { format: 'svg' as const, width, height, scale, theme }
-          : { format, width, height, scale, theme, most }
+          : { format, width, height, scale, theme, most: maxHeight }
       const url = await Promise.race([
         page.evaluate((text, imageOptions) => window.drawFigure(text, imageOptions), figure, pageOptions),
         crashed,
       ])
-      const image = bytesOf(url)
-      return format === 'pdf' ? await Promise.race([pdfOf(browser, image, options), crashed]) : image
+      const image = decodeDataUrl(url)
+      return format === 'pdf' ? await Promise.race([printPdf(browser, image, options), crashed]) : image
     },
-    get worn() {
-      return imageCount >= IMAGES_OF_A_PAGE
+    get isWorn() {
+      return imageCount >= MAX_IMAGES_PER_PAGE
     },
     close: () => page.close().catch(() => {}),
   }
 }
 
 /** Serves the page and its scripts. Refuses every other request. */
-async function answer(request: HTTPRequest, assets: string): Promise<void> {
+async function answerRequest(request: HTTPRequest, assets: string): Promise<void> {
   const path = request.url().startsWith(`${ORIGIN}/`) ? request.url().slice(ORIGIN.length + 1) : undefined
   if (path === '')
     await request.respond({
       contentType: 'text/html',
       headers: { 'content-security-policy': POLICY },
-      body: HTML,
+      body: PAGE_HTML,
     })
-  else if (path && SCRIPTS.includes(path))
+  else if (path && SERVED_SCRIPTS.includes(path))
     await request.respond({ contentType: 'text/javascript', body: await readFile(join(assets, path)) })
   else if (/^(data|blob):/.test(request.url())) await request.continue()
   else await request.abort()
 }
 
 /** Decodes a data URL. */
-function bytesOf(url: string): Uint8Array {
+function decodeDataUrl(url: string): Uint8Array {
   const comma = url.indexOf(',')
   const data = url.slice(comma + 1)
   return url.slice(0, comma).endsWith(';base64')
@@ -108,7 +108,7 @@ function bytesOf(url: string): Uint8Array {
 }
 
 /** Converts an SVG image to a PDF page of the same size. */
-async function pdfOf(
+async function printPdf(
   browser: Browser,
   svg: Uint8Array,
   { width, height }: ImageOptions,

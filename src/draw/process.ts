@@ -4,16 +4,16 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'puppeteer-core'
-import { findChromium, NO_PUPPETEER } from './chromium.ts'
+import { findChromium, PUPPETEER_MISSING } from './chromium.ts'
 import type { DrawRequest, DrawResponse, DrawSettings } from './messages.ts'
 import { type DrawingPage, openPage, PageCrashed } from './pages.ts'
 
 const settings = JSON.parse(process.argv[2]) as DrawSettings
 
 /** Interval between measurements of Chromium's memory, in ms. */
-const MEASURE_EVERY_MS = 250
+const MEASURE_MS = 250
 
-const ARGS = [
+const CHROMIUM_ARGUMENTS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
@@ -41,13 +41,13 @@ const ARGS = [
 
 let starting: Promise<Browser> | undefined
 /** Directory of all temporary files of Chromium. */
-let folder: string | undefined
+let temporaryFolder: string | undefined
 /** Pages that are not drawing. */
-const idle: DrawingPage[] = []
+const idlePages: DrawingPage[] = []
 
 /** Returns the running Chromium; starts it if necessary. */
-async function browser(): Promise<Browser> {
-  starting ??= start()
+async function getBrowser(): Promise<Browser> {
+  starting ??= startBrowser()
   try {
     return await starting
   } catch (error) {
@@ -57,38 +57,39 @@ async function browser(): Promise<Browser> {
 }
 
 /** Starts Chromium. Throws `NoBrowser`. */
-async function start(): Promise<Browser> {
+async function startBrowser(): Promise<Browser> {
   const chromium = await findChromium(settings.chromium).catch((error) => {
     throw new NoBrowser((error as Error).message)
   })
   const puppeteer = await import('puppeteer-core').catch(() => {
-    throw new NoBrowser(NO_PUPPETEER)
+    throw new NoBrowser(PUPPETEER_MISSING)
   })
-  await removeLeftOvers()
+  await removeOrphanedFolders()
   // A killed Chromium leaves files behind.
-  if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
-  folder = await mkdtemp(join(tmpdir(), `${FOLDER}${process.pid}-`)).catch((error) => {
+  if (temporaryFolder)
+    await rm(temporaryFolder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
+  temporaryFolder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`)).catch((error) => {
     throw new NoBrowser(
       `Chromium needs a folder for temporary files, but ${tmpdir()} is not writable (${(error as NodeJS.ErrnoException).code}): set TMPDIR to another folder`,
     )
   })
-  const profile = join(folder, 'profile')
+  const profile = join(temporaryFolder, 'profile')
   await mkdir(profile)
   // The home directory of the user may not be writable.
   const temporary = {
-    TMPDIR: folder,
-    TMP: folder,
-    TEMP: folder,
-    HOME: folder,
-    XDG_CONFIG_HOME: folder,
-    XDG_CACHE_HOME: folder,
+    TMPDIR: temporaryFolder,
+    TMP: temporaryFolder,
+    TEMP: temporaryFolder,
+    HOME: temporaryFolder,
+    XDG_CONFIG_HOME: temporaryFolder,
+    XDG_CACHE_HOME: temporaryFolder,
   }
-  const heap = `--js-flags=--max-old-space-size=${Math.round(settings.memory / 2 / 1024 / 1024)}`
+  const heap = `--js-flags=--max-old-space-size=${Math.round(settings.maxMemoryBytes / 2 / 1024 / 1024)}`
   const launch = (sandbox: boolean): Promise<Browser> =>
     puppeteer.launch({
       executablePath: chromium.path,
-      env: { ...ownEnvironment(), ...chromium.env, ...temporary },
-      args: [...ARGS, heap, ...(chromium.args ?? []), ...(sandbox ? [] : ['--no-sandbox'])],
+      env: { ...filterEnvironment(), ...chromium.env, ...temporary },
+      args: [...CHROMIUM_ARGUMENTS, heap, ...(chromium.args ?? []), ...(sandbox ? [] : ['--no-sandbox'])],
       headless: 'shell',
       pipe: true,
       userDataDir: profile,
@@ -103,28 +104,32 @@ async function start(): Promise<Browser> {
     : launch(true).catch(() => launch(false))
   ).catch((error) => {
     const reason =
-      existsSync('/proc') && readdirSync('/proc').length === 0 ? '/proc is not mounted' : firstLine(error)
+      existsSync('/proc') && readdirSync('/proc').length === 0
+        ? '/proc is not mounted'
+        : firstErrorLineOf(error)
     throw new NoBrowser(`Chromium (${chromium.path}) does not start: ${reason}`)
   })
   running.on('disconnected', () => {
     starting = undefined
-    idle.length = 0
+    idlePages.length = 0
   })
   return running
 }
 
-const FOLDER = 'gridline-draw-'
+const FOLDER_PREFIX = 'gridline-draw-'
 /** Minimum age of an orphaned directory to be removed, in ms: process ids differ between containers. */
-const LEFT_OVER_MS = 24 * 3600 * 1000
+const MIN_ORPHAN_AGE_MS = 24 * 3600 * 1000
 
 /** Removes directories of drawing processes that were killed. */
-async function removeLeftOvers(): Promise<void> {
+async function removeOrphanedFolders(): Promise<void> {
   for (const name of await readdir(tmpdir()).catch(() => [])) {
-    const pid = name.startsWith(FOLDER) ? Number.parseInt(name.slice(FOLDER.length), 10) : Number.NaN
+    const pid = name.startsWith(FOLDER_PREFIX)
+      ? Number.parseInt(name.slice(FOLDER_PREFIX.length), 10)
+      : Number.NaN
     if (!(pid > 0) || isRunning(pid)) continue
     const path = join(tmpdir(), name)
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))
-    if (Date.now() - mtimeMs < LEFT_OVER_MS) continue
+    if (Date.now() - mtimeMs < MIN_ORPHAN_AGE_MS) continue
     await rm(path, { recursive: true, force: true }).catch(() => {})
   }
 }
@@ -139,7 +144,7 @@ function isRunning(pid: number): boolean {
 }
 
 /** Returns the environment variables that Chromium needs. It draws untrusted text, so it gets no secrets. */
-function ownEnvironment(): Record<string, string> {
+function filterEnvironment(): Record<string, string> {
   const allowed =
     /^(PATH|HOME|USER|LANG|LANGUAGE|LC_\w+|TMPDIR|TMP|TEMP|TZ|FONTCONFIG_\w+|LD_LIBRARY_PATH|XDG_\w+|SYSTEMROOT|WINDIR|LOCALAPPDATA|APPDATA|PROGRAMFILES.*)$/i
   return Object.fromEntries(
@@ -152,83 +157,83 @@ function ownEnvironment(): Record<string, string> {
 /** Thrown if Chromium is missing or does not start. */
 class NoBrowser extends Error {}
 
-function firstLine(error: unknown): string {
+function firstErrorLineOf(error: unknown): string {
   return String((error as Error)?.message ?? error).split('\n')[0]
 }
 
 /** Kills Chromium at once; the next request starts it again. */
-async function kill(): Promise<void> {
+async function killBrowser(): Promise<void> {
   const running = await starting?.catch(() => undefined)
   starting = undefined
-  idle.length = 0
+  idlePages.length = 0
   running?.process()?.kill('SIGKILL')
 }
 
 /** Draws one figure, within the limits of time and memory. */
-async function draw({ id, figure, options, timeout }: DrawRequest): Promise<DrawResponse> {
+async function drawFigure({ id, figure, options, timeoutMs }: DrawRequest): Promise<DrawResponse> {
   let timer: NodeJS.Timeout | undefined
   let measuring: NodeJS.Timeout | undefined
   let page: DrawingPage | undefined
   let limitExceeded: DrawResponse | undefined
   const stop = (failure: 'too_slow' | 'starved' | 'too_large', detail: string): void => {
     limitExceeded ??= { id, failure, detail }
-    kill().catch(() => {})
+    killBrowser().catch(() => {})
   }
   try {
-    const running = await browser()
+    const running = await getBrowser()
     // Start the time limit when Chromium and its page are ready.
-    page = idle.pop() ?? (await openPage(running, settings))
+    page = idlePages.pop() ?? (await openPage(running, settings))
     const pid = running.process()?.pid
-    const { cpu } = usageOf(pid)
+    const { cpuSeconds } = measureUsage(pid)
     timer = setTimeout(() => {
       // On a busy machine, the figure did not get its CPU time: do not blame it.
-      const used = usageOf(pid).cpu - cpu
-      const isStarved = process.platform === 'linux' && used * 1000 < timeout * OWN_SHARE
+      const used = measureUsage(pid).cpuSeconds - cpuSeconds
+      const isStarved = process.platform === 'linux' && used * 1000 < timeoutMs * MIN_CPU_SHARE
       if (isStarved)
-        stop('starved', `the machine is busy: ${used.toFixed(1)} s of CPU time in ${timeout / 1000} s`)
-      else stop('too_slow', `not drawn within ${timeout / 1000} seconds`)
-    }, timeout)
+        stop('starved', `the machine is busy: ${used.toFixed(1)} s of CPU time in ${timeoutMs / 1000} s`)
+      else stop('too_slow', `not drawn within ${timeoutMs / 1000} seconds`)
+    }, timeoutMs)
     measuring = setInterval(() => {
-      const used = usageOf(pid).memory
-      if (used > settings.memory)
-        stop('too_large', `more than ${Math.round(settings.memory / 1024 / 1024)} MiB of memory`)
-    }, MEASURE_EVERY_MS)
+      const used = measureUsage(pid).memoryBytes
+      if (used > settings.maxMemoryBytes)
+        stop('too_large', `more than ${Math.round(settings.maxMemoryBytes / 1024 / 1024)} MiB of memory`)
+    }, MEASURE_MS)
     const image = await page.draw(Buffer.from(figure).toString('utf8'), options)
-    if (page.worn) await page.close()
-    else idle.push(page)
+    if (page.isWorn) await page.close()
+    else idlePages.push(page)
     return { id, image }
   } catch (error) {
     await page?.close()
     if (limitExceeded) return limitExceeded
     if (error instanceof NoBrowser) return { id, failure: 'no_browser', detail: error.message }
-    if (error instanceof PageCrashed || !(await isAlive()))
-      return { id, failure: 'crashed', detail: firstLine(error) }
-    return { id, failure: 'undrawable', detail: firstLine(error) }
+    if (error instanceof PageCrashed || !(await isBrowserConnected()))
+      return { id, failure: 'crashed', detail: firstErrorLineOf(error) }
+    return { id, failure: 'undrawable', detail: firstErrorLineOf(error) }
   } finally {
     clearTimeout(timer)
     clearInterval(measuring)
   }
 }
 
-async function isAlive(): Promise<boolean> {
+async function isBrowserConnected(): Promise<boolean> {
   const running = await starting?.catch(() => undefined)
   return running?.connected === true
 }
 
 /** Minimum CPU share of Chromium during a timeout for the figure to be blamed for it. */
-const OWN_SHARE = 0.5
+const MIN_CPU_SHARE = 0.5
 
 /** Memory and CPU time of a process tree. */
 interface Usage {
   /** Resident memory, in bytes. */
-  memory: number
+  memoryBytes: number
   /** CPU time, in seconds. */
-  cpu: number
+  cpuSeconds: number
 }
 
 /** Returns the usage of a process and its descendants; zero on systems other than Linux. */
-function usageOf(pid: number | undefined): Usage {
-  const none: Usage = { memory: 0, cpu: 0 }
+function measureUsage(pid: number | undefined): Usage {
+  const none: Usage = { memoryBytes: 0, cpuSeconds: 0 }
   if (pid === undefined || process.platform !== 'linux') return none
   try {
     const parents = new Map<number, number>()
@@ -241,18 +246,18 @@ function usageOf(pid: number | undefined): Usage {
         parents.set(Number(name), Number(fields[1]))
         // In clock ticks, usually of 10 ms.
         const cpu = (Number(fields[11]) + Number(fields[12])) / 100
-        uses.set(Number(name), { memory: Number(fields[21]) * 4096, cpu })
+        uses.set(Number(name), { memoryBytes: Number(fields[21]) * 4096, cpuSeconds: cpu })
       } catch {
         // The process has ended.
       }
     }
     const sum: Usage = { ...none }
-    for (const [descendant, { memory, cpu }] of uses) {
+    for (const [descendant, { memoryBytes, cpuSeconds }] of uses) {
       let ancestor: number | undefined = descendant
       while (ancestor !== undefined && ancestor > 1 && ancestor !== pid) ancestor = parents.get(ancestor)
       if (ancestor !== pid) continue
-      sum.memory += memory
-      sum.cpu += cpu
+      sum.memoryBytes += memoryBytes
+      sum.cpuSeconds += cpuSeconds
     }
     return sum
   } catch {
@@ -261,19 +266,20 @@ function usageOf(pid: number | undefined): Usage {
 }
 
 /** Closes Chromium, removes its files, and exits. */
-async function end(): Promise<void> {
+async function shutDown(): Promise<void> {
   const running = await starting?.catch(() => undefined)
   await running?.close().catch(() => {})
-  if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
+  if (temporaryFolder)
+    await rm(temporaryFolder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
   process.exit(0)
 }
 
 process.on('message', (request: DrawRequest) => {
-  draw(request)
-    .catch((error): DrawResponse => ({ id: request.id, failure: 'crashed', detail: firstLine(error) }))
+  drawFigure(request)
+    .catch((error): DrawResponse => ({ id: request.id, failure: 'crashed', detail: firstErrorLineOf(error) }))
     .then((response) => process.connected && process.send!(response))
 })
-process.on('disconnect', () => end())
+process.on('disconnect', () => shutDown())
 // Interrupts of a terminal reach the whole group; the parent decides when this process ends.
 process.on('SIGINT', () => {})
-process.on('SIGTERM', () => end())
+process.on('SIGTERM', () => shutDown())

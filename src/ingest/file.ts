@@ -1,31 +1,31 @@
 // Reads any data file: detects its format and passes it to the reader of that format.
-import { listed } from '../contract/closest.ts'
+import { formatList } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import {
   type FileFormat,
   fileFormats,
-  formatByName,
-  gridName,
-  withoutCompression,
+  formatOfFileName,
+  gridNameOf,
+  removeCompressionExtension,
 } from '../contract/formats.ts'
 import type { Limits } from '../contract/limits.ts'
 import { type Bytes, once } from '../json/index.ts'
 import type { ArchiveEntry } from './archive/archive.ts'
-import { UnpackMeter, unpacked } from './archive/unpack.ts'
+import { decompress, UnpackMeter } from './archive/unpack.ts'
 import { ingestDelimited } from './delimited/delimited.ts'
-import { hasBlankRows, SEVERAL_BYTES, tablesIn } from './delimited/several-tables.ts'
-import { isAboutFile, isDataFile } from './name.ts'
+import { hasBlankRows, MAX_SPLIT_BYTES, splitTables } from './delimited/several-tables.ts'
+import { isDataFile, isDocumentationFile } from './name.ts'
 import { peek } from './text/peek.ts'
 import type { DelimitedOptions } from './values/dialect.ts'
-import type { Ingested, SliceSink } from './values/table.ts'
+import type { IngestResult, SliceSink } from './values/table.ts'
 import { badData, Warnings } from './values/warnings.ts'
-import type { xlsxSheets } from './workbook/xlsx.ts'
+import type { readXlsxSheets } from './workbook/xlsx.ts'
 
 /** A parsed table of a file. */
-export interface FoundTable<S> {
+export interface ParsedTable<S> {
   /** Folders and name inside an archive or workbook; empty if the file is a single table. */
   path: string[]
-  ingested: Ingested
+  ingested: IngestResult
   sink: S
 }
 
@@ -42,7 +42,7 @@ export interface FileOptions extends DelimitedOptions {
 }
 
 /** Maximum number of nested archives. */
-const MAX_DEPTH = 4
+const MAX_ARCHIVE_DEPTH = 4
 
 type Kind = FileFormat['reader']
 
@@ -54,13 +54,13 @@ export async function ingestFile<S extends SliceSink>(
   input: Bytes,
   options: FileOptions,
   open: () => S,
-): Promise<{ tables: FoundTable<S>[]; warnings: string[] }> {
+): Promise<{ tables: ParsedTable<S>[]; warnings: string[] }> {
   const source = options.source ?? 'input'
   const meter = options.meter ?? new UnpackMeter(source, options.limits)
-  const arriving = options.meter ? input : meter.arriving(input)
-  const { head, whole } = await peek(unpacked(arriving, source, options.limits, meter), 1024)
-  const kind = checkedKind(head, source, options)
-  const reading: Reading<S> = {
+  const arriving = options.meter ? input : meter.countReceived(input)
+  const { head, whole } = await peek(decompress(arriving, source, options.limits, meter), 1024)
+  const kind = requireSupportedKind(head, source, options)
+  const reading: ReadContext<S> = {
     source,
     options: { ...options, meter },
     open,
@@ -70,7 +70,7 @@ export async function ingestFile<S extends SliceSink>(
   const isTextByName = readerByName(options.fileName) === 'delimited'
   if (kind === 'lines' && isTextByName) reading.warnings.note('read as NDJSON: each line is a JSON object')
   if (kind === 'json' && isTextByName) reading.warnings.note('read as JSON')
-  await readers[kind](reading as Reading<SliceSink>, whole, kind)
+  await readers[kind](reading as ReadContext<SliceSink>, whole, kind)
   const { tables, warnings } = reading
   if (tables.length === 0)
     throw badData(
@@ -85,10 +85,10 @@ export async function ingestFile<S extends SliceSink>(
 }
 
 /** Detects the format of a file. Throws `bad_data` for unsupported formats, options and nesting. */
-function checkedKind(head: Buffer, source: string, options: FileOptions): Kind {
+function requireSupportedKind(head: Buffer, source: string, options: FileOptions): Kind {
   if (head.toString('latin1', 0, 4) === 'PARE')
     throw badData(source, {}, 'this is an encrypted Parquet file', 'Write it without encryption.')
-  const kind = kindOf(head, options.fileName)
+  const kind = detectKind(head, options.fileName)
   // Streams of Arrow before 0.15 have no signature.
   if (kind === 'delimited' && readerByName(options.fileName) === 'arrow' && head.includes(0))
     throw badData(
@@ -97,31 +97,31 @@ function checkedKind(head: Buffer, source: string, options: FileOptions): Kind {
       'this is not an Arrow file, or it was written by Arrow before 0.15',
       'Write it again with a current version of Arrow.',
     )
-  if (kind === 'delimited' && /\.json5$/i.test(withoutCompression(options.fileName ?? '')))
+  if (kind === 'delimited' && /\.json5$/i.test(removeCompressionExtension(options.fileName ?? '')))
     throw badData(source, {}, 'this is JSON5, which is not supported', 'Convert it to JSON.')
   if (kind !== 'zip' && kind !== 'tar' && (options.sheet ?? options.range) !== undefined)
     throw badData(source, {}, 'this is not a workbook: it has no sheets', 'Leave out --sheet and --range.')
   const { depth = 0 } = options
-  if (depth > MAX_DEPTH)
+  if (depth > MAX_ARCHIVE_DEPTH)
     throw badData(
       source,
       {},
-      `archives are nested ${depth} deep; the limit is ${MAX_DEPTH}`,
+      `archives are nested ${depth} deep; the limit is ${MAX_ARCHIVE_DEPTH}`,
       'Unpack them first.',
     )
   return kind
 }
 
 /** State shared by the readers of a file. */
-interface Reading<S> {
+interface ReadContext<S> {
   source: string
   options: FileOptions
   open: () => S
   warnings: Warnings
-  tables: FoundTable<S>[]
+  tables: ParsedTable<S>[]
 }
 
-type Reader = (reading: Reading<SliceSink>, whole: Bytes, kind: Kind) => Promise<void>
+type Reader = (reading: ReadContext<SliceSink>, whole: Bytes, kind: Kind) => Promise<void>
 
 /** Reader of each format. */
 const readers: Record<Kind, Reader> = {
@@ -130,19 +130,19 @@ const readers: Record<Kind, Reader> = {
   parquet: readColumnar,
   arrow: readColumnar,
   delimited: async ({ tables, options, open, warnings }, whole) => {
-    tables.push(...(await delimited(whole, options, open, warnings)))
+    tables.push(...(await readDelimited(whole, options, open, warnings)))
   },
   json: readRecords,
   lines: readRecords,
 }
 
 /** Reads a file in an archive. Skips files that are not data. */
-async function readMember(reading: Reading<SliceSink>, member: ArchiveEntry): Promise<void> {
+async function readMember(reading: ReadContext<SliceSink>, member: ArchiveEntry): Promise<void> {
   const { source, options, open, warnings, tables } = reading
   const parts = member.path.split('/')
   const name = parts.pop()!
   if (name.startsWith('.') || parts[0] === '__MACOSX') return
-  if (!isDataFile(name) || isAboutFile(name)) {
+  if (!isDataFile(name) || isDocumentationFile(name)) {
     warnings.note(`${member.path} was skipped: not a data file`)
     return
   }
@@ -160,31 +160,34 @@ async function readMember(reading: Reading<SliceSink>, member: ArchiveEntry): Pr
     open,
   )
   warnings.addAll(inner.warnings)
-  for (const table of inner.tables) tables.push({ ...table, path: [...parts, gridName(name), ...table.path] })
+  for (const table of inner.tables)
+    tables.push({ ...table, path: [...parts, gridNameOf(name), ...table.path] })
 }
 
-async function readTar(reading: Reading<SliceSink>, whole: Bytes): Promise<void> {
-  const { tarMembers } = await import('./archive/archive.ts')
+async function readTar(reading: ReadContext<SliceSink>, whole: Bytes): Promise<void> {
+  const { readTarMembers: tarMembers } = await import('./archive/archive.ts')
   for await (const member of tarMembers(whole, reading.options.limits, reading.source))
     await readMember(reading, member)
 }
 
 /** Reads a ZIP file: a workbook, or an archive of files. */
-async function readZip(reading: Reading<SliceSink>, whole: Bytes): Promise<void> {
+async function readZip(reading: ReadContext<SliceSink>, whole: Bytes): Promise<void> {
   const { source, options } = reading
-  const { tooLargeArchive, zipMembers } = await import('./archive/archive.ts')
-  const { spool } = await import('./archive/spool.ts')
+  const { tooLargeArchiveError: tooLargeArchive, listZipMembers: zipMembers } = await import(
+    './archive/archive.ts'
+  )
+  const { spoolToFile: spool } = await import('./archive/spool.ts')
   const spooled = await spool(whole, options.limits.archive_bytes, () =>
     tooLargeArchive(source, options.limits),
   )
   try {
     const members = await zipMembers(spooled, options.limits, source)
-    const sheetsOf = await workbookReader(members)
+    const sheetsOf = await loadWorkbookReader(members)
     if (sheetsOf) {
       await readSheets(reading, sheetsOf(spooled, options.limits, source, reading.warnings, options))
       return
     }
-    const unsupported = otherOffice(members.map(({ path }) => path))
+    const unsupported = describeUnsupportedOffice(members.map(({ path }) => path))
     if (unsupported) throw badData(source, {}, unsupported, 'Save it as XLSX or CSV first.')
     for (const member of members) await readMember(reading, member)
   } finally {
@@ -194,8 +197,8 @@ async function readZip(reading: Reading<SliceSink>, whole: Bytes): Promise<void>
 
 /** Reads the sheets of a workbook. If there are several, skips those that cannot be read. */
 async function readSheets(
-  { source, options, open, warnings, tables }: Reading<SliceSink>,
-  sheets: ReturnType<typeof xlsxSheets>,
+  { source, options, open, warnings, tables }: ReadContext<SliceSink>,
+  sheets: ReturnType<typeof readXlsxSheets>,
 ): Promise<void> {
   let failed: Problem | undefined
   for await (const sheet of sheets) {
@@ -204,7 +207,7 @@ async function readSheets(
     const sheetName = sheet.oneOfSeveral ? sheet.name : undefined
     const reading = { ...options, source: where, ...written, width: sheet.width, sheetName }
     try {
-      const sheetTables = await delimited(sheet.csv, reading, open, warnings)
+      const sheetTables = await readDelimited(sheet.csv, reading, open, warnings)
       tables.push(...sheetTables.map((table) => ({ ...table, path: [sheet.name, ...table.path] })))
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'bad_data' || !sheet.oneOfSeveral) throw error
@@ -217,14 +220,15 @@ async function readSheets(
 }
 
 /** Reads Parquet or Arrow, from a temporary file since they need random access. */
-async function readColumnar(reading: Reading<SliceSink>, whole: Bytes, kind: Kind): Promise<void> {
+async function readColumnar(reading: ReadContext<SliceSink>, whole: Bytes, kind: Kind): Promise<void> {
   const { source, options, open, tables } = reading
-  noteOwnTypes(reading)
-  const [{ tooLargeArchive }, { spool }, { ingestColumnar }] = await Promise.all([
-    import('./archive/archive.ts'),
-    import('./archive/spool.ts'),
-    import('./columnar/process.ts'),
-  ])
+  noteIgnoredTypes(reading)
+  const [{ tooLargeArchiveError: tooLargeArchive }, { spoolToFile: spool }, { ingestColumnar }] =
+    await Promise.all([
+      import('./archive/archive.ts'),
+      import('./archive/spool.ts'),
+      import('./columnar/process.ts'),
+    ])
   const { limits, who } = options
   const spooled = await spool(whole, limits.archive_bytes, () => tooLargeArchive(source, limits))
   try {
@@ -243,50 +247,50 @@ async function readColumnar(reading: Reading<SliceSink>, whole: Bytes, kind: Kin
 }
 
 /** Warns that requested column types are ignored: the file defines its own. */
-function noteOwnTypes({ options, warnings, source }: Reading<SliceSink>): void {
+function noteIgnoredTypes({ options, warnings, source }: ReadContext<SliceSink>): void {
   const names = [...(options.types?.keys() ?? [])].map(String)
   if (names.length > 0)
     warnings.note(
-      `${source}: the type of ${listed(names)} is not changed: the format defines types; texts in ISO 8601 are dates`,
+      `${source}: the type of ${formatList(names)} is not changed: the format defines types; texts in ISO 8601 are dates`,
     )
 }
 
-async function readRecords(reading: Reading<SliceSink>, whole: Bytes, kind: Kind): Promise<void> {
+async function readRecords(reading: ReadContext<SliceSink>, whole: Bytes, kind: Kind): Promise<void> {
   const { options, open, tables } = reading
-  noteOwnTypes(reading)
-  const { ingestJson, ingestLines } = await import('./records/records.ts')
+  noteIgnoredTypes(reading)
+  const { ingestJson, ingestJsonLines: ingestLines } = await import('./records/records.ts')
   const sink = open()
   const read = kind === 'lines' ? ingestLines : ingestJson
   tables.push({ path: [], ingested: await read(whole, options, sink), sink })
 }
 
 /** Reads delimited text. A short text can hold several tables, one below the other. */
-async function delimited<S extends SliceSink>(
+async function readDelimited<S extends SliceSink>(
   bytes: Bytes,
   options: FileOptions,
   open: () => S,
   warnings: Warnings,
-): Promise<FoundTable<S>[]> {
-  const { head, whole: input } = await peek(bytes, SEVERAL_BYTES + 1)
-  const isLong = head.length > SEVERAL_BYTES
+): Promise<ParsedTable<S>[]> {
+  const { head, whole: input } = await peek(bytes, MAX_SPLIT_BYTES + 1)
+  const isLong = head.length > MAX_SPLIT_BYTES
   const sink = open()
-  const read = (): Promise<Ingested> => ingestDelimited(input, options, sink)
+  const read = (): Promise<IngestResult> => ingestDelimited(input, options, sink)
   if (isLong) return [{ path: [], ingested: await read(), sink }]
   const ingested = await read().catch((error: unknown) => error)
   const isRead = !(ingested instanceof Error)
   const isPatchy =
-    isRead && (ingested as Ingested).warnings.some((text) => text.startsWith('rows with fewer'))
+    isRead && (ingested as IngestResult).warnings.some((text) => text.startsWith('rows with fewer'))
   // Options that place the table mean a single one.
   const isPlaced = options.header === false || options.skip !== undefined
   if (isRead && !isPatchy && (isPlaced || !hasBlankRows(head)))
-    return [{ path: [], ingested: ingested as Ingested, sink }]
+    return [{ path: [], ingested: ingested as IngestResult, sink }]
   // Rows that do not fit may be another table.
-  const parts = await tablesIn(head, options)
+  const parts = await splitTables(head, options)
   if (parts.length === 1) {
     if (!isRead) throw ingested
-    return [{ path: [], ingested: ingested as Ingested, sink }]
+    return [{ path: [], ingested: ingested as IngestResult, sink }]
   }
-  const tables: FoundTable<S>[] = []
+  const tables: ParsedTable<S>[] = []
   try {
     for (const [k, part] of parts.entries()) {
       const partSink = open()
@@ -314,7 +318,7 @@ async function delimited<S extends SliceSink>(
 }
 
 /** Detects the format of a file from its first bytes, or else from its extension. */
-function kindOf(head: Buffer, fileName = ''): Kind {
+function detectKind(head: Buffer, fileName = ''): Kind {
   if (head.toString('latin1', 0, 4) === 'PK\x03\x04' || head.toString('latin1', 0, 4) === 'PK\x05\x06')
     return 'zip'
   if (head.toString('latin1', 257, 262) === 'ustar') return 'tar'
@@ -336,26 +340,26 @@ function kindOf(head: Buffer, fileName = ''): Kind {
   if (named === 'json') return isLines ? 'lines' : 'json'
   if (!looksLikeJson) return 'delimited'
   // NDJSON, whatever the extension.
-  if (areObjects(text) || (isLines && named !== 'delimited')) return 'lines'
+  if (isNdjsonObjects(text) || (isLines && named !== 'delimited')) return 'lines'
   // Tables can begin like JSON too: `[10:00] started`, `[0,1),5`.
   const isObject = named !== 'delimited' && text.startsWith('{')
-  return isObject || beginsJson(text) ? 'json' : 'delimited'
+  return isObject || isJsonPrefix(text) ? 'json' : 'delimited'
 }
 
 /** Returns the format that the extension stands for; undefined for unknown extensions. */
 function readerByName(fileName = ''): Kind | undefined {
-  const name = formatByName(fileName)
+  const name = formatOfFileName(fileName)
   return name && fileFormats[name].reader
 }
 
 /** Returns whether all complete lines of a text are JSON objects. The last one may be cut off. */
-function areObjects(text: string): boolean {
+function isNdjsonObjects(text: string): boolean {
   const lines = text.split('\n').slice(0, -1)
   return lines.length > 0 && lines.every((line) => line.trimStart().startsWith('{') && isJson(line))
 }
 
 /** Returns whether a text is JSON or a prefix of it: valid if cut at its last comma and closed. */
-function beginsJson(text: string): boolean {
+function isJsonPrefix(text: string): boolean {
   const open: string[] = []
   let cut = text
   let isString = false
@@ -381,19 +385,22 @@ function isJson(line: string): boolean {
 }
 
 /** Loads the reader of a workbook, by the file names in its archive; undefined for other archives. */
-async function workbookReader(members: readonly { path: string }[]): Promise<typeof xlsxSheets | undefined> {
+async function loadWorkbookReader(
+  members: readonly { path: string }[],
+): Promise<typeof readXlsxSheets | undefined> {
   const has = (name: string): boolean =>
     members.some(({ path }) => path.replaceAll('\\', '/').toLowerCase() === name.toLowerCase())
   // The main part of a workbook can have any name.
   const isSheets = members.some(({ path }) => /(^|[/\\])worksheets[/\\]/i.test(path))
   if (has('xl/workbook.xml') || (has('[Content_Types].xml') && isSheets && !has('xl/workbook.bin')))
-    return (await import('./workbook/xlsx.ts')).xlsxSheets
-  if (has('content.xml') && has('META-INF/manifest.xml')) return (await import('./workbook/ods.ts')).odsSheets
+    return (await import('./workbook/xlsx.ts')).readXlsxSheets
+  if (has('content.xml') && has('META-INF/manifest.xml'))
+    return (await import('./workbook/ods.ts')).readOdsSheets
   return undefined
 }
 
 /** Returns the error message for unsupported office documents; undefined for other archives. */
-function otherOffice(paths: readonly string[]): string | undefined {
+function describeUnsupportedOffice(paths: readonly string[]): string | undefined {
   if (paths.includes('xl/workbook.bin')) return 'this is a binary workbook (XLSB)'
   return paths.includes('word/document.xml') ? 'this is a text document (DOCX), not a table' : undefined
 }

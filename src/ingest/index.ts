@@ -1,25 +1,30 @@
 // Parses files into columns of JSON. Independent of the service: the command line uses it for previews.
 
-export { unpacked } from './archive/unpack.ts'
+export { decompress as unpacked } from './archive/unpack.ts'
 export { ingestDelimited } from './delimited/delimited.ts'
 export { isSparse } from './delimited/gaps.ts'
-export { givenDelimiter, givenStyle } from './detect/given.ts'
-export { type FileOptions, type FoundTable, ingestFile } from './file.ts'
+export { parseDelimiter as givenDelimiter, parseStyleOptions as givenStyle } from './detect/given.ts'
+export { type FileOptions, ingestFile, type ParsedTable as FoundTable } from './file.ts'
 export { isDataFile } from './name.ts'
-export { type JsonLine, jsonLines } from './records/ndjson.ts'
-export { encodingNamed } from './text/encoding.ts'
+export { type JsonLine, readJsonLines as jsonLines } from './records/ndjson.ts'
+export { resolveEncoding as encodingNamed } from './text/encoding.ts'
 export { peek } from './text/peek.ts'
-export { type Bounds, boundsOf, boundsTogether } from './values/bounds.ts'
-export { numbersAsText, type SliceEncoding as Form } from './values/column.ts'
+export { type Bounds, boundsOf, mergeBounds as boundsTogether } from './values/bounds.ts'
+export { quoteNumbers as numbersAsText, type SliceEncoding as Form } from './values/column.ts'
 export {
   type ColumnType,
   type DelimitedOptions,
   type Dialect,
   type FirstValue,
+  GIVEN_TYPES as givenTypes,
   type GivenType,
-  givenTypes,
 } from './values/dialect.ts'
-export { endsAmong, SliceEnds } from './values/slice-ends.ts'
-export type { ColumnFound, Ingested, Slice, SliceSink } from './values/table.ts'
-export { type Rewrite, rewritten } from './values/text-type.ts'
+export { findSliceEnds as endsAmong, SliceEnds } from './values/slice-ends.ts'
+export type {
+  IngestResult as Ingested,
+  ParsedColumn as ColumnFound,
+  Slice,
+  SliceSink,
+} from './values/table.ts'
+export { convertTexts as rewritten, type Rewrite } from './values/text-type.ts'
 export { badData } from './values/warnings.ts'

@@ -7,7 +7,7 @@ export function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 /** Yields the bytes as a single chunk. */
-export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+export async function* toByteStream(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
@@ -15,7 +15,7 @@ export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
  * Returns a buffer with space for `more` bytes after the first `used`: the same one, or a copy at least twice
  * as large.
  */
-export function withRoom(buffer: Buffer, used: number, more: number): Buffer {
+export function ensureCapacity(buffer: Buffer, used: number, more: number): Buffer {
   if (used + more <= buffer.length) return buffer
   const bigger = Buffer.allocUnsafe(Math.max(buffer.length * 2, used + more))
   buffer.copy(bigger, 0, 0, used)

@@ -1,23 +1,35 @@
 // Parses JSON without converting its values, and yields to the event loop during long work.
-export { asBuffer, type Bytes, once, withRoom } from './bytes.ts'
+export { asBuffer, type Bytes, ensureCapacity as withRoom, toByteStream as once } from './bytes.ts'
 export { excerpt } from './excerpt.ts'
-export { instantIn, instantOf, isDay, type Moment, momentIn, twoDigits } from './moment.ts'
 export {
-  acceptedBefore,
-  endOf,
-  endOfString,
+  detectMoment as momentIn,
+  isCalendarDay as isDay,
+  type Moment,
+  parseInstant as instantOf,
+  parseInstantBytes as instantIn,
+  parseTwoDigits as twoDigits,
+} from './moment.ts'
+export {
+  decodeMemberName as memberName,
+  decodeStringAsync as textInTurns,
+  findStringEnd as endOfString,
+  findValueEnd as endOf,
   hasEscapes,
   type JsonLimits,
-  kindOf,
+  jsonKindOf as kindOf,
   type Member,
-  memberName,
+  NO_JSON_LIMITS as acceptedBefore,
   nextValue,
-  parseMembersInTurns,
+  parseMembersAsync as parseMembersInTurns,
   parseRaw,
-  parseRawInTurns,
+  parseRawAsync as parseRawInTurns,
   RawJson,
-  skipBlanks,
-  textInTurns,
+  skipWhitespace as skipBlanks,
 } from './raw.ts'
-export { breathe, joinInTurns, loadAhead, turnIsLong } from './turn.ts'
-export { Work, type Worker } from './work.ts'
+export {
+  concatAsync as joinInTurns,
+  loadAhead,
+  shouldYield as turnIsLong,
+  yieldToEventLoop as breathe,
+} from './turn.ts'
+export { type RequestOrigin as Worker, WorkBudget as Work } from './work.ts'

@@ -13,24 +13,24 @@ const DAY_BYTES = 10
 /** Length of `2024-01-31T09:30`. */
 const MINUTE_BYTES = 16
 /** Maximum length of a text that is tried, since fractions of seconds can have any number of digits. */
-const MAX_BYTES = 64
+const MAX_MOMENT_BYTES = 64
 
-const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const DAYS_BY_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 function isDigit(c: number): boolean {
   return c >= ZERO && c <= 0x39
 }
 
 /** Parses two digits at `i`; −1 if they are not digits. */
-export function twoDigits(buf: Uint8Array, i: number): number {
+export function parseTwoDigits(buf: Uint8Array, i: number): number {
   const a = buf[i] - ZERO
   const b = buf[i + 1] - ZERO
   return a >= 0 && a <= 9 && b >= 0 && b <= 9 ? a * 10 + b : -1
 }
 
 /** Returns whether a year (1 to 9999), month (from 1) and day exist in the calendar. */
-export function isDay(year: number, month: number, day: number): boolean {
-  if (year < 1 || month < 1 || month > 12 || day < 1 || day > DAYS[month - 1]) return false
+export function isCalendarDay(year: number, month: number, day: number): boolean {
+  if (year < 1 || month < 1 || month > 12 || day < 1 || day > DAYS_BY_MONTH[month - 1]) return false
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0))
 }
 
@@ -39,23 +39,24 @@ export function isDay(year: number, month: number, day: number): boolean {
  * space for the T), with optional seconds, fraction and zone (`Z`, `+02`, `+0200` or `+02:00`). undefined for
  * other texts.
  */
-export function momentIn(buf: Uint8Array, start: number, end: number): Moment | undefined {
+export function detectMoment(buf: Uint8Array, start: number, end: number): Moment | undefined {
   const length = end - start
-  if (length < DAY_BYTES || length > MAX_BYTES) return undefined
+  if (length < DAY_BYTES || length > MAX_MOMENT_BYTES) return undefined
   if (buf[start + 4] !== HYPHEN || buf[start + 7] !== HYPHEN) return undefined
-  const century = twoDigits(buf, start)
-  const year = twoDigits(buf, start + 2)
+  const century = parseTwoDigits(buf, start)
+  const year = parseTwoDigits(buf, start + 2)
   if (century < 0 || year < 0) return undefined
-  if (!isDay(century * 100 + year, twoDigits(buf, start + 5), twoDigits(buf, start + 8))) return undefined
+  if (!isCalendarDay(century * 100 + year, parseTwoDigits(buf, start + 5), parseTwoDigits(buf, start + 8)))
+    return undefined
   if (length === DAY_BYTES) return 'date'
   const separator = buf[start + DAY_BYTES]
   if (length < MINUTE_BYTES || (separator !== 0x54 && separator !== 0x20)) return undefined
-  const hour = twoDigits(buf, start + 11)
-  const minute = twoDigits(buf, start + 14)
+  const hour = parseTwoDigits(buf, start + 11)
+  const minute = parseTwoDigits(buf, start + 14)
   if (hour < 0 || hour > 23 || buf[start + 13] !== COLON || minute < 0 || minute > 59) return undefined
   let i = start + MINUTE_BYTES
   if (buf[i] === COLON && i < end) {
-    const second = i + 3 <= end ? twoDigits(buf, i + 1) : -1
+    const second = i + 3 <= end ? parseTwoDigits(buf, i + 1) : -1
     if (second < 0 || second > 59) return undefined
     i += 3
     if (buf[i] === POINT && i < end) {
@@ -72,12 +73,12 @@ export function momentIn(buf: Uint8Array, start: number, end: number): Moment | 
 function isZone(buf: Uint8Array, i: number, end: number): boolean {
   if (buf[i] === 0x5a) return i + 1 === end
   if (buf[i] !== PLUS && buf[i] !== HYPHEN) return false
-  const hours = i + 3 <= end ? twoDigits(buf, i + 1) : -1
+  const hours = i + 3 <= end ? parseTwoDigits(buf, i + 1) : -1
   // The largest offset in use is +14:00.
   if (hours < 0 || hours > 15) return false
   if (i + 3 === end) return true
   const minutes = buf[i + 3] === COLON ? i + 4 : i + 3
-  const count = minutes + 2 === end ? twoDigits(buf, minutes) : -1
+  const count = minutes + 2 === end ? parseTwoDigits(buf, minutes) : -1
   return count >= 0 && count <= 59
 }
 
@@ -89,22 +90,22 @@ const SECOND_BYTES = 19
  * Returns `parseInstant` for the text buf[start, end). Fast for days, and times with seconds and an optional
  * `Z`.
  */
-export function instantIn(buf: Buffer, start: number, end: number): number {
+export function parseInstantBytes(buf: Buffer, start: number, end: number): number {
   const length = end - start
   const isPlain =
     length === DAY_BYTES || length === SECOND_BYTES || (length === SECOND_BYTES + 1 && buf[end - 1] === 0x5a)
   if (!isPlain || buf[start + 4] !== HYPHEN || buf[start + 7] !== HYPHEN)
-    return instantOf(buf.toString('latin1', start, end))
-  const [century, year] = [twoDigits(buf, start), twoDigits(buf, start + 2)]
-  const [month, day] = [twoDigits(buf, start + 5), twoDigits(buf, start + 8)]
-  if (century < 0 || year < 0 || !isDay(century * 100 + year, month, day))
-    return instantOf(buf.toString('latin1', start, end))
+    return parseInstant(buf.toString('latin1', start, end))
+  const [century, year] = [parseTwoDigits(buf, start), parseTwoDigits(buf, start + 2)]
+  const [month, day] = [parseTwoDigits(buf, start + 5), parseTwoDigits(buf, start + 8)]
+  if (century < 0 || year < 0 || !isCalendarDay(century * 100 + year, month, day))
+    return parseInstant(buf.toString('latin1', start, end))
   const time = daysSince1970(century * 100 + year, month, day) * DAY_MS
   if (length === DAY_BYTES) return time
   const [hour, minute, second] = [
-    twoDigits(buf, start + 11),
-    twoDigits(buf, start + 14),
-    twoDigits(buf, start + 17),
+    parseTwoDigits(buf, start + 11),
+    parseTwoDigits(buf, start + 14),
+    parseTwoDigits(buf, start + 17),
   ]
   const separator = buf[start + DAY_BYTES]
   const isTime =
@@ -117,7 +118,7 @@ export function instantIn(buf: Buffer, start: number, end: number): number {
     minute < 60 &&
     second >= 0 &&
     second < 60
-  if (!isTime) return instantOf(buf.toString('latin1', start, end))
+  if (!isTime) return parseInstant(buf.toString('latin1', start, end))
   return time + ((hour * 60 + minute) * 60 + second) * 1000
 }
 
@@ -134,14 +135,14 @@ function daysSince1970(year: number, month: number, day: number): number {
   return era * 146_097 + dayOfEra - 719_468
 }
 
-const PARTS = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d+)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/
+const MOMENT_PARTS = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d+)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/
 
 /**
  * Returns the time of an ISO 8601 text in ms since 1970, with fractions; NaN for other texts. Without a zone,
  * it is UTC.
  */
-export function instantOf(text: string): number {
-  const match = PARTS.exec(text)
+export function parseInstant(text: string): number {
+  const match = MOMENT_PARTS.exec(text)
   if (!match) return Number.NaN
   const [, day, minute = '00:00', second = ':00', fraction = '', zone = 'Z'] = match
   const offset = zone === 'Z' ? zone : `${zone.slice(0, 3)}:${zone.replace(':', '').slice(3) || '00'}`

@@ -3,13 +3,13 @@ import { isUtf8 } from 'node:buffer'
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits, type Limits } from '../contract/limits.ts'
 import { excerpt } from './excerpt.ts'
-import { breathe, turnIsLong } from './turn.ts'
+import { shouldYield, yieldToEventLoop } from './turn.ts'
 
 /** Limits of JSON documents: depth of nesting, and members per object. */
 export type JsonLimits = Pick<Limits, 'json_depth' | 'json_members'>
 
 /** No limits, for stored JSON: it stays readable even if the limits are lowered. */
-export const acceptedBefore: JsonLimits = {
+export const NO_JSON_LIMITS: JsonLimits = {
   json_depth: Number.POSITIVE_INFINITY,
   json_members: Number.POSITIVE_INFINITY,
 }
@@ -19,7 +19,7 @@ export const acceptedBefore: JsonLimits = {
  * double. Only values that the service itself needs are parsed.
  */
 export class RawJson {
-  private kept: Member[] | undefined
+  private cachedMembers: Member[] | undefined
 
   /** buf[start, end): one valid JSON value without surrounding white space. */
   constructor(
@@ -30,7 +30,7 @@ export class RawJson {
   ) {}
 
   get kind(): 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null' {
-    return kindOf(this.buf[this.start])
+    return jsonKindOf(this.buf[this.start])
   }
 
   get bytes(): Buffer {
@@ -38,7 +38,7 @@ export class RawJson {
   }
 
   /** Parses the value. */
-  value(): unknown {
+  toValue(): unknown {
     return JSON.parse(this.bytes.toString('utf8'))
   }
 
@@ -46,7 +46,8 @@ export class RawJson {
   *members(): Generator<[string, RawJson]> {
     if (this.kind !== 'object') return
     const { buf, limits } = this
-    for (const at of this.spans()) yield [memberName(buf, at), new RawJson(buf, at.value, at.end, limits)]
+    for (const at of this.listSpans())
+      yield [decodeMemberName(buf, at), new RawJson(buf, at.value, at.end, limits)]
   }
 
   /** Returns the members of an object in order. The last of duplicate names wins. */
@@ -60,42 +61,45 @@ export class RawJson {
     const { buf } = this
     const plain = Buffer.from(name)
     let member: RawJson | undefined
-    for (const at of this.spans()) {
+    for (const at of this.listSpans()) {
       const length = at.nameEnd - at.start - 2
       // A name with escapes is longer than the name itself.
       const isMatch =
         length === plain.length
           ? plain.compare(buf, at.start + 1, at.nameEnd - 1) === 0
-          : length > plain.length && hasEscapes(buf, at.start, at.nameEnd) && memberName(buf, at) === name
+          : length > plain.length &&
+            hasEscapes(buf, at.start, at.nameEnd) &&
+            decodeMemberName(buf, at) === name
       if (isMatch) member = new RawJson(buf, at.value, at.end, this.limits)
     }
     return member
   }
 
   /** Indexes the members of a large object in advance, yielding to the event loop. */
-  async index(): Promise<this> {
-    if (this.kind !== 'object' || this.end - this.start < LARGE_BYTES || this.kept) return this
+  async indexMembers(): Promise<this> {
+    if (this.kind !== 'object' || this.end - this.start < MIN_CACHED_OBJECT_BYTES || this.cachedMembers)
+      return this
     const indexed: Member[] = []
-    for (const member of this.bounded()) {
+    for (const member of this.limitedMembers()) {
       indexed.push(member)
-      if (turnIsLong()) await breathe()
+      if (shouldYield()) await yieldToEventLoop()
     }
-    this.kept = indexed
+    this.cachedMembers = indexed
     return this
   }
 
   /** Returns the offsets of the members. Cached for large objects. */
-  private spans(): Iterable<Member> {
-    if (this.end - this.start < LARGE_BYTES) return membersOf(this.buf, this.start)
-    this.kept ??= [...this.bounded()]
-    return this.kept
+  private listSpans(): Iterable<Member> {
+    if (this.end - this.start < MIN_CACHED_OBJECT_BYTES) return iterateMembers(this.buf, this.start)
+    this.cachedMembers ??= [...this.limitedMembers()]
+    return this.cachedMembers
   }
 
   /** Yields the members. Throws beyond the limit `json_members`. */
-  private *bounded(): Generator<Member> {
+  private *limitedMembers(): Generator<Member> {
     let count = 0
-    for (const member of membersOf(this.buf, this.start)) {
-      if (++count > this.limits.json_members) throw tooManyMembers(this.limits)
+    for (const member of iterateMembers(this.buf, this.start)) {
+      if (++count > this.limits.json_members) throw tooManyMembersError(this.limits)
       yield member
     }
   }
@@ -104,12 +108,12 @@ export class RawJson {
   *items(): Generator<RawJson> {
     if (this.kind !== 'array') return
     const { buf } = this
-    let i = skipBlanks(buf, this.start + 1)
+    let i = skipWhitespace(buf, this.start + 1)
     while (buf[i] !== 0x5d) {
-      const end = endOf(buf, i)
+      const end = findValueEnd(buf, i)
       yield new RawJson(buf, i, end, this.limits)
-      i = skipBlanks(buf, end)
-      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+      i = skipWhitespace(buf, end)
+      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
     }
   }
 }
@@ -124,7 +128,7 @@ export interface Member {
   end: number
 }
 
-function tooManyMembers({ json_members }: JsonLimits): Problem {
+function tooManyMembersError({ json_members }: JsonLimits): Problem {
   return new Problem(
     'invalid_request',
     `an object has more than ${json_members} members (limit json_members)`,
@@ -132,34 +136,34 @@ function tooManyMembers({ json_members }: JsonLimits): Problem {
 }
 
 /** Minimum size of objects that cache the offsets of their members. */
-const LARGE_BYTES = 64 * 1024
+const MIN_CACHED_OBJECT_BYTES = 64 * 1024
 
 /** Yields the members of the object at `start`. */
-function* membersOf(buf: Buffer, start: number): Generator<Member> {
-  for (let at = firstMember(buf, start); at; at = nextMember(buf, at.end)) yield at
+function* iterateMembers(buf: Buffer, start: number): Generator<Member> {
+  for (let at = findFirstMember(buf, start); at; at = findNextMember(buf, at.end)) yield at
 }
 
 /** Returns the first member of the object at `from`; undefined if it is empty. */
-function firstMember(buf: Buffer, from: number): Member | undefined {
-  const start = skipBlanks(buf, from + 1)
-  return buf[start] === 0x7d ? undefined : memberAt(buf, start)
+function findFirstMember(buf: Buffer, from: number): Member | undefined {
+  const start = skipWhitespace(buf, from + 1)
+  return buf[start] === 0x7d ? undefined : parseMemberAt(buf, start)
 }
 
 /** Returns the next member after offset `end`; undefined if there is none. */
-function nextMember(buf: Buffer, end: number): Member | undefined {
-  const comma = skipBlanks(buf, end)
-  return buf[comma] === 0x2c ? memberAt(buf, skipBlanks(buf, comma + 1)) : undefined
+function findNextMember(buf: Buffer, end: number): Member | undefined {
+  const comma = skipWhitespace(buf, end)
+  return buf[comma] === 0x2c ? parseMemberAt(buf, skipWhitespace(buf, comma + 1)) : undefined
 }
 
 /** Returns the member whose name starts at `start`. */
-function memberAt(buf: Buffer, start: number): Member {
-  const nameEnd = endOfString(buf, start)
+function parseMemberAt(buf: Buffer, start: number): Member {
+  const nameEnd = findStringEnd(buf, start)
   const value = nextValue(buf, nameEnd)
-  return { start, nameEnd, value, end: endOf(buf, value) }
+  return { start, nameEnd, value, end: findValueEnd(buf, value) }
 }
 
 /** Returns the decoded name of a member. */
-export function memberName(buf: Buffer, { start, nameEnd }: Member): string {
+export function decodeMemberName(buf: Buffer, { start, nameEnd }: Member): string {
   if (hasEscapes(buf, start, nameEnd)) return JSON.parse(buf.toString('utf8', start, nameEnd)) as string
   return buf.toString('utf8', start + 1, nameEnd - 1)
 }
@@ -176,53 +180,53 @@ export function hasEscapes(buf: Buffer, start: number, end: number): boolean {
  */
 export function parseRaw(buf: Buffer, what: string, limits: JsonLimits): RawJson {
   try {
-    const validator = new Validator(startOf(buf), limits)
-    validator.run(Number.POSITIVE_INFINITY)
-    return validator.result()
+    const validator = new Validator(skipByteOrderMark(buf), limits)
+    validator.advance(Number.POSITIVE_INFINITY)
+    return validator.finish()
   } catch (error) {
-    throw problemOf(error, buf, what, limits)
+    throw toProblem(error, buf, what, limits)
   }
 }
 
 /** Number of bytes validated per turn of the event loop. */
-const TURN_BYTES = 256 * 1024
+const MAX_TURN_BYTES = 256 * 1024
 
 /** Like `parseRaw`, but yields to the event loop. For large texts. */
-export async function parseRawInTurns(
+export async function parseRawAsync(
   buf: Buffer,
   what = 'the body',
   limits: JsonLimits = defaultLimits,
 ): Promise<RawJson> {
   try {
-    return (await validated(buf, limits)).result()
+    return (await validate(buf, limits)).finish()
   } catch (error) {
-    throw problemOf(error, buf, what, limits)
+    throw toProblem(error, buf, what, limits)
   }
 }
 
 /** Like `parseRawAsync`, and returns the members of the object. Throws beyond the limits. */
-export async function parseMembersInTurns(
+export async function parseMembersAsync(
   buf: Buffer,
   limits: JsonLimits,
 ): Promise<{ json: RawJson; members: [string, RawJson][] }> {
   try {
-    const validator = await validated(buf, limits, true)
+    const validator = await validate(buf, limits, true)
     return {
-      json: validator.result(),
+      json: validator.finish(),
       members: validator.members.map((at) => [
-        memberName(buf, at),
+        decodeMemberName(buf, at),
         new RawJson(buf, at.value, at.end, limits),
       ]),
     }
   } catch (error) {
-    throw problemOf(error, buf, 'the body', limits)
+    throw toProblem(error, buf, 'the body', limits)
   }
 }
 
 /** Validates a text, yielding to the event loop. */
-async function validated(buf: Buffer, limits: JsonLimits, keepMembers = false): Promise<Validator> {
-  const validator = new Validator(startOf(buf), limits, keepMembers)
-  for (let upTo = TURN_BYTES; !validator.run(upTo); upTo += TURN_BYTES) await breathe()
+async function validate(buf: Buffer, limits: JsonLimits, keepMembers = false): Promise<Validator> {
+  const validator = new Validator(skipByteOrderMark(buf), limits, keepMembers)
+  for (let upTo = MAX_TURN_BYTES; !validator.advance(upTo); upTo += MAX_TURN_BYTES) await yieldToEventLoop()
   return validator
 }
 
@@ -230,29 +234,29 @@ async function validated(buf: Buffer, limits: JsonLimits, keepMembers = false): 
  * Decodes a JSON string to UTF-8, yielding to the event loop: a JSON document inside a string may be as large
  * as a request body.
  */
-export async function textInTurns({ buf, start, end }: RawJson): Promise<Buffer> {
+export async function decodeStringAsync({ buf, start, end }: RawJson): Promise<Buffer> {
   const out = Buffer.allocUnsafe(end - start)
   // The search ends with the string, since a large document may follow.
   const inside = buf.subarray(0, end - 1)
   let at = 0
   let turn = start
   for (let i = start + 1; i < end - 1; ) {
-    if (i - turn > TURN_BYTES) {
+    if (i - turn > MAX_TURN_BYTES) {
       turn = i
-      await breathe()
+      await yieldToEventLoop()
     }
     const backslash = inside.indexOf(0x5c, i)
     const upTo = backslash < 0 ? end - 1 : backslash
     at += buf.copy(out, at, i, upTo)
     i = upTo
     if (i === end - 1) break
-    const simple = SIMPLE.get(buf[i + 1])
+    const simple = SIMPLE_ESCAPES.get(buf[i + 1])
     if (simple !== undefined) {
       out[at++] = simple
       i += 2
       continue
     }
-    const length = escapeLength(buf, i)
+    const length = escapeLengthAt(buf, i)
     at += out.write(JSON.parse(`"${buf.toString('latin1', i, i + length)}"`) as string, at)
     i += length
   }
@@ -260,7 +264,7 @@ export async function textInTurns({ buf, start, end }: RawJson): Promise<Buffer>
 }
 
 /** Single-character escapes: character after the backslash → decoded byte. */
-const SIMPLE = new Map([
+const SIMPLE_ESCAPES = new Map([
   [0x22, 0x22],
   [0x5c, 0x5c],
   [0x2f, 0x2f],
@@ -272,20 +276,20 @@ const SIMPLE = new Map([
 ])
 
 /** Returns the length of the escape at `i`, or of both escapes of a surrogate pair. */
-function escapeLength(buf: Buffer, i: number): number {
+function escapeLengthAt(buf: Buffer, i: number): number {
   if (buf[i + 1] !== 0x75) return 2
   const isHigh = /^d[89ab]/i.test(buf.toString('latin1', i + 2, i + 4))
   return isHigh && buf[i + 6] === 0x5c && buf[i + 7] === 0x75 ? 12 : 6
 }
 
 /** Skips a byte order mark and white space. Throws `NotUtf8`. */
-function startOf(buf: Buffer): { buf: Buffer; start: number } {
+function skipByteOrderMark(buf: Buffer): { buf: Buffer; start: number } {
   if (!isUtf8(buf)) throw new NotUtf8()
-  return { buf, start: skipBlanks(buf, buf[0] === 0xef && buf[1] === 0xbb ? 3 : 0) }
+  return { buf, start: skipWhitespace(buf, buf[0] === 0xef && buf[1] === 0xbb ? 3 : 0) }
 }
 
 /** Converts errors of validation to `invalid_request`; returns others unchanged. */
-function problemOf(error: unknown, buf: Buffer, what: string, limits: JsonLimits): unknown {
+function toProblem(error: unknown, buf: Buffer, what: string, limits: JsonLimits): unknown {
   if (error instanceof NotUtf8) return new Problem('invalid_request', `${what} is not UTF-8`)
   if (error instanceof TooDeep)
     return new Problem(
@@ -313,7 +317,7 @@ class NotJson extends Error {
 class TooDeep extends Error {}
 
 /** Returns the kind of the JSON value that begins with this byte. */
-export function kindOf(c: number): RawJson['kind'] {
+export function jsonKindOf(c: number): RawJson['kind'] {
   switch (c) {
     case 0x7b:
       return 'object'
@@ -332,7 +336,7 @@ export function kindOf(c: number): RawJson['kind'] {
 }
 
 /** Returns the index of the first byte that is not white space. */
-export function skipBlanks(buf: Uint8Array, from: number): number {
+export function skipWhitespace(buf: Uint8Array, from: number): number {
   let i = from
   for (;;) {
     const c = buf[i]
@@ -343,13 +347,13 @@ export function skipBlanks(buf: Uint8Array, from: number): number {
 
 /** Returns the start of the value after one that ends at `end`, past the comma between them. */
 export function nextValue(buf: Uint8Array, end: number): number {
-  return skipBlanks(buf, skipBlanks(buf, end) + 1)
+  return skipWhitespace(buf, skipWhitespace(buf, end) + 1)
 }
 
 /** Returns the end of the value at `from`. The JSON must be valid: only brackets and quotes are checked. */
-export function endOf(buf: Uint8Array, from: number): number {
-  if (buf.length > LARGE_TEXT_BYTES) {
-    const cached = largeSpans(buf)?.get(from)
+export function findValueEnd(buf: Uint8Array, from: number): number {
+  if (buf.length > MIN_CACHED_TEXT_BYTES) {
+    const cached = cachedSpansOf(buf)?.get(from)
     if (cached !== undefined) return cached
   }
   let i = from
@@ -357,7 +361,7 @@ export function endOf(buf: Uint8Array, from: number): number {
   for (;;) {
     const c = buf[i]
     if (c === 0x22) {
-      i = endOfString(buf, i)
+      i = findStringEnd(buf, i)
       if (open === 0) return i
     } else if (c === 0x5b || c === 0x7b) {
       open++
@@ -368,37 +372,39 @@ export function endOf(buf: Uint8Array, from: number): number {
     } else if (i >= buf.length) throw new NotJson(i)
     else if (open > 0) {
       i++
-      while (PLAIN[buf[i]] === 1) i++
+      while (IS_PLAIN[buf[i]] === 1) i++
     } else {
       // Numbers, true, false and null end at the next separator.
-      while (i < buf.length && WORD[buf[i]]) i++
+      while (i < buf.length && IS_WORD[buf[i]]) i++
       return i
     }
   }
 }
 
 /** Minimum size of texts that cache the ends of their large values, to avoid repeated scans. */
-const LARGE_TEXT_BYTES = 1024 * 1024
+const MIN_CACHED_TEXT_BYTES = 1024 * 1024
 /** Minimum size of a value whose end is cached. */
-const LARGE_SPAN_BYTES = 64 * 1024
-const spansByText = new WeakMap<Uint8Array, Map<number, number>>()
-let lastText: WeakRef<Uint8Array> | undefined
-let lastSpans: Map<number, number> | undefined
+const MIN_CACHED_SPAN_BYTES = 64 * 1024
+const spansCache = new WeakMap<Uint8Array, Map<number, number>>()
+let lastCachedText: WeakRef<Uint8Array> | undefined
+let lastCachedSpans: Map<number, number> | undefined
 
 /** Returns start → end of large objects and arrays in a validated text; undefined if they are not cached. */
-function largeSpans(buf: Uint8Array): Map<number, number> | undefined {
-  if (lastText?.deref() !== buf) {
-    lastText = new WeakRef(buf)
-    lastSpans = spansByText.get(buf)
+function cachedSpansOf(buf: Uint8Array): Map<number, number> | undefined {
+  if (lastCachedText?.deref() !== buf) {
+    lastCachedText = new WeakRef(buf)
+    lastCachedSpans = spansCache.get(buf)
   }
-  return lastSpans
+  return lastCachedSpans
 }
 
 /** 1 for bytes other than brackets and quotes. */
-const PLAIN = Uint8Array.from({ length: 256 }, (_, c) => ('"[]{}'.includes(String.fromCharCode(c)) ? 0 : 1))
+const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, c) =>
+  '"[]{}'.includes(String.fromCharCode(c)) ? 0 : 1,
+)
 
 /** Returns the end of the string whose opening quote is at `start`. The string must be valid. */
-export function endOfString(buf: Uint8Array, start: number): number {
+export function findStringEnd(buf: Uint8Array, start: number): number {
   const near = Math.min(buf.length, start + 256)
   let i = start + 1
   for (; i < near; i += buf[i] === 0x5c ? 2 : 1) if (buf[i] === 0x22) return i + 1
@@ -412,7 +418,7 @@ export function endOfString(buf: Uint8Array, start: number): number {
 }
 
 /** 1 for bytes of numbers, true, false and null. */
-const WORD = Uint8Array.from({ length: 256 }, (_, c) => (/[\w.+-]/.test(String.fromCharCode(c)) ? 1 : 0))
+const IS_WORD = Uint8Array.from({ length: 256 }, (_, c) => (/[\w.+-]/.test(String.fromCharCode(c)) ? 1 : 0))
 
 const ARRAY = 1
 const OBJECT = 2
@@ -425,13 +431,13 @@ class Validator {
   private readonly start: number
   private i: number
   /** ARRAY or OBJECT for each open bracket. */
-  private readonly open: number[] = []
+  private readonly openKinds: number[] = []
   /** Start of each open array or object. */
-  private readonly starts: number[] = []
+  private readonly openStarts: number[] = []
   private depth = 0
   /** Expected next token. `string`: inside a string; `after`: after a value. */
-  private next: 'value' | 'string' | 'name' | 'after' = 'value'
-  private done = false
+  private expected: 'value' | 'string' | 'name' | 'after' = 'value'
+  private isDone = false
 
   constructor(
     { buf, start }: { buf: Buffer; start: number },
@@ -444,18 +450,18 @@ class Validator {
   }
 
   /** Continues to about `upTo`. Returns whether the value is complete. */
-  run(upTo: number): boolean {
-    const { buf, open } = this
+  advance(upTo: number): boolean {
+    const { buf, openKinds: open } = this
     const most = this.limits.json_depth
-    let { i, depth, next } = this
-    while (!this.done && i < upTo) {
+    let { i, depth, expected: next } = this
+    while (!this.isDone && i < upTo) {
       if (next === 'value') {
         const c = buf[i]
         if (c === 0x5b || c === 0x7b) {
           if (depth >= most) throw new TooDeep()
-          this.starts[depth] = i
+          this.openStarts[depth] = i
           open[depth++] = c === 0x5b ? ARRAY : OBJECT
-          i = skipBlanks(buf, i + 1)
+          i = skipWhitespace(buf, i + 1)
           if (buf[i] === c + 2) {
             i++
             depth--
@@ -470,60 +476,61 @@ class Validator {
         }
       } else if (next === 'string') {
         // A long string may need several calls.
-        const end = insideString(buf, i, upTo)
+        const end = scanString(buf, i, upTo)
         i = end < 0 ? ~end : end
         if (end >= 0) next = 'after'
       } else if (next === 'name') {
         if (buf[i] !== 0x22) throw new NotJson(i)
         const nameEnd = skipString(buf, i)
-        const colon = skipBlanks(buf, nameEnd)
+        const colon = skipWhitespace(buf, nameEnd)
         if (buf[colon] !== 0x3a) throw new NotJson(colon)
-        const value = skipBlanks(buf, colon + 1)
+        const value = skipWhitespace(buf, colon + 1)
         if (depth === 1 && this.keepMembers) this.addMember(i, nameEnd, value)
         i = value
         next = 'value'
       } else if (depth === 0) {
-        this.done = true
+        this.isDone = true
       } else {
         if (depth === 1 && this.members.length > 0) this.members[this.members.length - 1].end = i
-        i = skipBlanks(buf, i)
+        i = skipWhitespace(buf, i)
         const c = buf[i]
         const inArray = open[depth - 1] === ARRAY
         if (c === 0x2c) {
-          i = skipBlanks(buf, i + 1)
+          i = skipWhitespace(buf, i + 1)
           next = inArray ? 'value' : 'name'
         } else if (c === (inArray ? 0x5d : 0x7d)) {
           i++
-          const start = this.starts[--depth]
-          if (i - start > LARGE_SPAN_BYTES && buf.length > LARGE_TEXT_BYTES) this.keepSpan(start, i)
+          const start = this.openStarts[--depth]
+          if (i - start > MIN_CACHED_SPAN_BYTES && buf.length > MIN_CACHED_TEXT_BYTES)
+            this.cacheSpan(start, i)
         } else throw new NotJson(i)
       }
     }
     // The value may have ended exactly at `upTo`.
-    if (next === 'after' && depth === 0) this.done = true
+    if (next === 'after' && depth === 0) this.isDone = true
     Object.assign(this, { i, depth, next })
-    return this.done
+    return this.isDone
   }
 
   /** Returns the value. Throws `NotJson` if other text follows. */
-  result(): RawJson {
-    const after = skipBlanks(this.buf, this.i)
+  finish(): RawJson {
+    const after = skipWhitespace(this.buf, this.i)
     if (after < this.buf.length) throw new NotJson(after)
     return new RawJson(this.buf, this.start, this.i, this.limits)
   }
 
-  private keepSpan(start: number, end: number): void {
-    let spans = spansByText.get(this.buf)
+  private cacheSpan(start: number, end: number): void {
+    let spans = spansCache.get(this.buf)
     if (!spans) {
       spans = new Map()
-      spansByText.set(this.buf, spans)
-      lastText = undefined
+      spansCache.set(this.buf, spans)
+      lastCachedText = undefined
     }
     spans.set(start, end)
   }
 
   private addMember(start: number, nameEnd: number, value: number): void {
-    if (this.members.length >= this.limits.json_members) throw tooManyMembers(this.limits)
+    if (this.members.length >= this.limits.json_members) throw tooManyMembersError(this.limits)
     this.members.push({ start, nameEnd, value, end: value })
   }
 }
@@ -550,14 +557,14 @@ function skipWord(buf: Uint8Array, i: number, word: string): number {
 }
 
 function skipString(buf: Uint8Array, start: number): number {
-  return insideString(buf, start + 1, Number.POSITIVE_INFINITY)
+  return scanString(buf, start + 1, Number.POSITIVE_INFINITY)
 }
 
 /**
  * Returns the index after the closing quote. Returns `~at` if the string is still open at `upTo`; resume at
  * `at`.
  */
-function insideString(buf: Uint8Array, from: number, upTo: number): number {
+function scanString(buf: Uint8Array, from: number, upTo: number): number {
   let i = from
   while (i < upTo) {
     const c = buf[i]

@@ -1,22 +1,22 @@
 // Lets long work yield to the event loop.
 
 /** Maximum duration of a turn of the event loop before long work yields, in ms. */
-const TURN_MS = 10
+const MAX_TURN_MS = 10
 
-let began = performance.now()
-let watching = false
+let turnStart = performance.now()
+let isWatching = false
 
-function watch(): void {
-  watching = false
+function endTurn(): void {
+  isWatching = false
 }
 
 /** Returns whether this turn of the event loop has taken longer than `MAX_TURN_MS`. */
-export function turnIsLong(): boolean {
-  if (watching) return performance.now() - began > TURN_MS
+export function shouldYield(): boolean {
+  if (isWatching) return performance.now() - turnStart > MAX_TURN_MS
   // This is the first call in this turn.
-  watching = true
-  began = performance.now()
-  setImmediate(watch)
+  isWatching = true
+  turnStart = performance.now()
+  setImmediate(endTurn)
   return false
 }
 
@@ -24,36 +24,36 @@ export function turnIsLong(): boolean {
  * Yields to the event loop if this turn has taken long. SQLite queries are synchronous, so a chain of them
  * would otherwise block new requests and health checks.
  */
-export async function breathe(): Promise<void> {
-  if (turnIsLong()) await nextTurn()
+export async function yieldToEventLoop(): Promise<void> {
+  if (shouldYield()) await waitForTurn()
 }
 
 /** Resolvers of work that waits for a turn, first come, first served. */
-const waiting: (() => void)[] = []
+const waiters: (() => void)[] = []
 
 /**
  * Waits for a turn of the event loop. Each turn resumes one waiter: if all resumed at once, hundreds of
  * streams would block connections and health checks for seconds.
  */
-function nextTurn(): Promise<void> {
+function waitForTurn(): Promise<void> {
   return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(resume)
+    if (waiters.push(resolve) === 1) setImmediate(resumeNext)
   })
 }
 
-function resume(): void {
-  waiting.shift()?.()
-  if (waiting.length > 0) setImmediate(resume)
+function resumeNext(): void {
+  waiters.shift()?.()
+  if (waiters.length > 0) setImmediate(resumeNext)
 }
 
 /** Concatenates buffers, yielding to the event loop. */
-export async function joinInTurns(parts: readonly Uint8Array[]): Promise<Buffer> {
+export async function concatAsync(parts: readonly Uint8Array[]): Promise<Buffer> {
   const joined = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const part of parts) {
     joined.set(part, at)
     at += part.length
-    if (turnIsLong()) await breathe()
+    if (shouldYield()) await yieldToEventLoop()
   }
   return joined
 }

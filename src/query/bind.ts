@@ -1,10 +1,17 @@
 // Binds expressions to columns: checks their types, and compiles them to tests of rows.
-import { closest, hintWith, listed } from '../contract/closest.ts'
+import { findClosest, formatList, withSuggestion } from '../contract/closest.ts'
 import { Problem } from '../contract/errors.ts'
 import { instantOf, momentIn } from '../json/index.ts'
-import { likeTest } from './like.ts'
-import { type Arithmetic, type Comparison, columnsOf, type Expression, usesOf, type Where } from './parse.ts'
-import { badQuery } from './tokens.ts'
+import { createLikeTest } from './like.ts'
+import {
+  type Arithmetic,
+  type Comparison,
+  countUses,
+  type Expression,
+  queriedColumns,
+  type Where,
+} from './parse.ts'
+import { queryError } from './tokens.ts'
 
 /** Column types, as named by the API. */
 export type QueryType = 'number' | 'text' | 'boolean' | 'date' | 'datetime' | 'json' | 'empty'
@@ -32,15 +39,15 @@ export interface RowTest {
 }
 
 type Kind = 'number' | 'text' | 'boolean' | 'moment' | 'any' | 'null'
-type Run = (row: readonly Scalar[]) => Scalar
-interface Bound {
+type Evaluate = (row: readonly Scalar[]) => Scalar
+interface BoundExpression {
   kind: Kind
-  run: Run
+  run: Evaluate
   /** The value, if it is the same for all rows. */
   constant?: Scalar
 }
 
-const kindOfColumn: Record<QueryType, Kind> = {
+const KIND_BY_TYPE: Record<QueryType, Kind> = {
   number: 'number',
   text: 'text',
   boolean: 'boolean',
@@ -49,7 +56,7 @@ const kindOfColumn: Record<QueryType, Kind> = {
   json: 'any',
   empty: 'any',
 }
-const words: Record<Kind, string> = {
+const KIND_LABELS: Record<Kind, string> = {
   number: 'a number',
   text: 'text',
   boolean: 'true or false',
@@ -62,20 +69,20 @@ const words: Record<Kind, string> = {
  * Compiles an expression to a test of rows. Throws `unknown_column`, and `invalid_query` if values of
  * different types are compared.
  */
-export function boundWhere({ text, expression }: Where, columns: readonly QueryColumn[]): RowTest {
-  const names = columnsOf(expression)
-  for (const name of names) columnNamed(name, columns)
+export function bindWhere({ text, expression }: Where, columns: readonly QueryColumn[]): RowTest {
+  const names = queriedColumns(expression)
+  for (const name of names) resolveColumn(name, columns)
   const binder = new Binder(text, names, columns)
   const bound = binder.bind(expression)
   if (bound.kind !== 'boolean' && bound.kind !== 'any' && bound.kind !== 'null')
-    throw badQuery(
+    throw queryError(
       'where',
       text,
       expression.at,
-      `this is ${words[bound.kind]}, not a condition`,
+      `this is ${KIND_LABELS[bound.kind]}, not a condition`,
       "For example: temp > 20 and city = 'Oslo'",
     )
-  const uses = usesOf(expression)
+  const uses = countUses(expression)
   return {
     columns: names,
     test: (row) => bound.run(row) === true,
@@ -85,7 +92,7 @@ export function boundWhere({ text, expression }: Where, columns: readonly QueryC
 }
 
 /** Returns the column of a name. Throws `unknown_column` with the most similar name. */
-export function columnNamed<C extends { name: string }>(
+export function resolveColumn<C extends { name: string }>(
   name: string,
   columns: readonly C[],
   field: 'where' | 'sort' = 'where',
@@ -99,14 +106,14 @@ export function columnNamed<C extends { name: string }>(
       : `. If it is a text, write it in single quotes: '${name.replaceAll("'", "''")}'`
   throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(name)}`, {
     field,
-    hint: `${hintWith(meantBy(name, names), `Its columns are: ${listed(names)}`)}${what}`,
+    hint: `${withSuggestion(findSimilarName(name, names), `Its columns are: ${formatList(names)}`)}${what}`,
   })
 }
 
 /** Returns a similar name, or one that begins with this text; undefined if there is none. */
-function meantBy(name: string, names: readonly string[]): string | undefined {
+function findSimilarName(name: string, names: readonly string[]): string | undefined {
   const start = name.toLowerCase()
-  return closest(name, names) ?? names.find((candidate) => candidate.toLowerCase().startsWith(start))
+  return findClosest(name, names) ?? names.find((candidate) => candidate.toLowerCase().startsWith(start))
 }
 
 /** Compiles the parts of an expression. */
@@ -117,82 +124,90 @@ class Binder {
     private readonly columns: readonly QueryColumn[],
   ) {}
 
-  private wrong(at: number, message: string, hint?: string): Problem {
-    return badQuery('where', this.text, at, message, hint)
+  private createError(at: number, message: string, hint?: string): Problem {
+    return queryError('where', this.text, at, message, hint)
   }
 
   /** Binds an expression. Throws `invalid_query` if the types of its operands do not fit. */
-  bind(expression: Expression): Bound {
+  bind(expression: Expression): BoundExpression {
     switch (expression.kind) {
       case 'literal':
-        return literal(expression.value)
+        return bindLiteral(expression.value)
       case 'column': {
         const k = this.names.indexOf(expression.name)
-        return { kind: kindOfColumn[columnNamed(expression.name, this.columns).type], run: (row) => row[k] }
+        return { kind: KIND_BY_TYPE[resolveColumn(expression.name, this.columns).type], run: (row) => row[k] }
       }
       case 'not': {
-        const run = this.condition(expression.of)
-        return { kind: 'boolean', run: (row) => negated(run(row)) }
+        const run = this.bindCondition(expression.of)
+        return { kind: 'boolean', run: (row) => negate(run(row)) }
       }
       case 'and': {
-        const [left, right] = [this.condition(expression.left), this.condition(expression.right)]
-        return { kind: 'boolean', run: (row) => both(left, right, row) }
+        const [left, right] = [this.bindCondition(expression.left), this.bindCondition(expression.right)]
+        return { kind: 'boolean', run: (row) => evaluateAnd(left, right, row) }
       }
       case 'or': {
-        const [left, right] = [this.condition(expression.left), this.condition(expression.right)]
-        return { kind: 'boolean', run: (row) => either(left, right, row) }
+        const [left, right] = [this.bindCondition(expression.left), this.bindCondition(expression.right)]
+        return { kind: 'boolean', run: (row) => evaluateOr(left, right, row) }
       }
       case 'negative': {
-        const run = this.number(expression.of)
-        return { kind: 'number', run: (row) => arithmetic['-'](0, run(row)) }
+        const run = this.bindNumber(expression.of)
+        return { kind: 'number', run: (row) => OPERATIONS['-'](0, run(row)) }
       }
       case 'arithmetic': {
-        const [left, right] = [this.number(expression.left), this.number(expression.right)]
-        const compute = arithmetic[expression.sign]
+        const [left, right] = [this.bindNumber(expression.left), this.bindNumber(expression.right)]
+        const compute = OPERATIONS[expression.sign]
         return { kind: 'number', run: (row) => compute(left(row), right(row)) }
       }
       case 'compare': {
-        const [left, right] = this.comparable(
+        const [left, right] = this.bindComparable(
           this.bind(expression.left),
           this.bind(expression.right),
           expression.left,
           expression.right,
         )
-        const test = comparisons[expression.sign]
+        const test = COMPARISON_TESTS[expression.sign]
         if (expression.left.kind === 'column' && expression.right.kind === 'literal')
           return {
             kind: 'boolean',
-            run: withConstant(this.names.indexOf(expression.left.name), right([]), test),
+            run: compareWithConstant(this.names.indexOf(expression.left.name), right([]), test),
           }
-        return { kind: 'boolean', run: (row) => compared(left(row), right(row), test) }
+        return { kind: 'boolean', run: (row) => compareValues(left(row), right(row), test) }
       }
       case 'between': {
         // Bound once: binding it twice would double the work at each level of nesting.
         const value = this.bind(expression.of)
-        const [of, low] = this.comparable(value, this.bind(expression.low), expression.of, expression.low)
-        const [, high] = this.comparable(value, this.bind(expression.high), expression.of, expression.high)
-        const [least, most] = [comparisons['>='], comparisons['<=']]
+        const [of, low] = this.bindComparable(value, this.bind(expression.low), expression.of, expression.low)
+        const [, high] = this.bindComparable(
+          value,
+          this.bind(expression.high),
+          expression.of,
+          expression.high,
+        )
+        const [least, most] = [COMPARISON_TESTS['>='], COMPARISON_TESTS['<=']]
         return {
           kind: 'boolean',
           run: (row) => {
             const current = of(row)
-            return and(compared(current, low(row), least), compared(current, high(row), most))
+            return logicalAnd(
+              compareValues(current, low(row), least),
+              compareValues(current, high(row), most),
+            )
           },
         }
       }
       case 'in':
-        return this.membership(expression.of, expression.list)
+        return this.bindIn(expression.of, expression.list)
       case 'like': {
         const of = this.bind(expression.of)
         if (of.kind !== 'text' && of.kind !== 'any' && of.kind !== 'null')
-          throw this.wrong(
+          throw this.createError(
             expression.of.at,
-            `like compares text, found ${words[of.kind]}`,
+            `like compares text, found ${KIND_LABELS[of.kind]}`,
             of.kind === 'moment'
               ? "For a part of a year, use between '2024-01-01' and '2024-01-31'."
               : undefined,
           )
-        const test = likeTest(expression.pattern, expression.anyCase)
+        const test = createLikeTest(expression.pattern, expression.anyCase)
         return {
           kind: 'boolean',
           run: (row) => {
@@ -209,34 +224,40 @@ class Binder {
   }
 
   /** Binds an operand of `and`, `or` and `not`. */
-  private condition(expression: Expression): Run {
+  private bindCondition(expression: Expression): Evaluate {
     const { kind, run } = this.bind(expression)
     if (kind === 'boolean' || kind === 'null') return run
-    if (kind !== 'any') throw this.wrong(expression.at, `expected a condition, found ${words[kind]}`)
+    if (kind !== 'any')
+      throw this.createError(expression.at, `expected a condition, found ${KIND_LABELS[kind]}`)
     return (row) => {
       const value = run(row)
       return typeof value === 'boolean' ? value : null
     }
   }
 
-  private number(expression: Expression): Run {
+  private bindNumber(expression: Expression): Evaluate {
     const { kind, run } = this.bind(expression)
     if (kind !== 'number' && kind !== 'any' && kind !== 'null')
-      throw this.wrong(expression.at, `expected a number, found ${words[kind]}`)
+      throw this.createError(expression.at, `expected a number, found ${KIND_LABELS[kind]}`)
     return run
   }
 
   /** Binds two operands of a comparison. Throws `invalid_query` if their types differ. */
-  private comparable(leftBound: Bound, rightBound: Bound, left: Expression, right: Expression): [Run, Run] {
+  private bindComparable(
+    leftBound: BoundExpression,
+    rightBound: BoundExpression,
+    left: Expression,
+    right: Expression,
+  ): [Evaluate, Evaluate] {
     if (leftBound.kind === 'moment' && rightBound.kind === 'text')
-      return [leftBound.run, this.moment(rightBound, right)]
+      return [leftBound.run, this.bindMoment(rightBound, right)]
     if (rightBound.kind === 'moment' && leftBound.kind === 'text')
-      return [this.moment(leftBound, left), rightBound.run]
-    this.assertAlike(leftBound, rightBound, right)
+      return [this.bindMoment(leftBound, left), rightBound.run]
+    this.assertComparable(leftBound, rightBound, right)
     return [leftBound.run, rightBound.run]
   }
 
-  private assertAlike(leftBound: Bound, rightBound: Bound, right: Expression): void {
+  private assertComparable(leftBound: BoundExpression, rightBound: BoundExpression, right: Expression): void {
     const isFree = [leftBound, rightBound].some(({ kind }) => kind === 'any' || kind === 'null')
     if (isFree || leftBound.kind === rightBound.kind) return
     const hint =
@@ -245,20 +266,20 @@ class Binder {
         : leftBound.kind === 'text' && rightBound.kind === 'number'
           ? "Write texts in single quotes: '12'."
           : undefined
-    throw this.wrong(
+    throw this.createError(
       right.at,
-      `${words[leftBound.kind]} cannot be compared with ${words[rightBound.kind]}`,
+      `${KIND_LABELS[leftBound.kind]} cannot be compared with ${KIND_LABELS[rightBound.kind]}`,
       hint,
     )
   }
 
   /** Converts a text that is compared with dates. Throws `invalid_query` if it is not a date. */
-  private moment({ constant }: Bound, expression: Expression): Run {
+  private bindMoment({ constant }: BoundExpression, expression: Expression): Evaluate {
     const bytes = typeof constant === 'string' ? Buffer.from(constant) : Buffer.alloc(0)
     // Days that do not exist are not dates.
     const instant = momentIn(bytes, 0, bytes.length) ? instantOf(constant as string) : Number.NaN
     if (Number.isNaN(instant))
-      throw this.wrong(
+      throw this.createError(
         expression.at,
         'expected a date',
         "Write dates as '2024-01-31', and times as '2024-01-31 09:30' or '2024-01-31T09:30:00Z'.",
@@ -267,15 +288,15 @@ class Binder {
   }
 
   /** Binds `in`. */
-  private membership(of: Expression, list: readonly Expression[]): Bound {
+  private bindIn(of: Expression, list: readonly Expression[]): BoundExpression {
     const operand = this.bind(of)
     const items = list.map((item) => {
       const boundItem = this.bind(item)
       if (operand.kind === 'moment' && boundItem.kind === 'text') {
-        const run = this.moment(boundItem, item)
-        return { kind: 'moment', run, constant: run([]) } as Bound
+        const run = this.bindMoment(boundItem, item)
+        return { kind: 'moment', run, constant: run([]) } as BoundExpression
       }
-      this.assertAlike(operand, boundItem, item)
+      this.assertComparable(operand, boundItem, item)
       return boundItem
     })
     // A lookup in a set costs the same for any number of constants.
@@ -283,7 +304,7 @@ class Binder {
     const [type] = types
     if (types.size === 1 && (type === 'string' || type === 'number')) {
       const set = new Set(items.map(({ constant }) => constant as Scalar))
-      return { kind: 'boolean', run: (row) => isAmong(operand.run(row), set, type) }
+      return { kind: 'boolean', run: (row) => testMembership(operand.run(row), set, type) }
     }
     return {
       kind: 'boolean',
@@ -291,7 +312,7 @@ class Binder {
         const value = operand.run(row)
         let result: Scalar = false
         for (const { run } of items) {
-          const same = compared(value, run(row), comparisons['='])
+          const same = compareValues(value, run(row), COMPARISON_TESTS['='])
           if (same === true) return true
           if (same === null) result = null
         }
@@ -301,7 +322,7 @@ class Binder {
   }
 }
 
-function literal(value: number | bigint | string | boolean | null): Bound {
+function bindLiteral(value: number | bigint | string | boolean | null): BoundExpression {
   const kind: Kind =
     value === null
       ? 'null'
@@ -314,34 +335,34 @@ function literal(value: number | bigint | string | boolean | null): Bound {
 }
 
 /** Returns whether a value is in a set of texts, or of numbers; null for values of another type. */
-function isAmong(value: Scalar, set: ReadonlySet<Scalar>, type: 'string' | 'number'): Scalar {
+function testMembership(value: Scalar, set: ReadonlySet<Scalar>, type: 'string' | 'number'): Scalar {
   if (set.has(value)) return true
   if (typeof value === type) return false
-  return typeof value === 'bigint' && type === 'number' ? set.has(exactDouble(value) ?? null) : null
+  return typeof value === 'bigint' && type === 'number' ? set.has(toExactDouble(value) ?? null) : null
 }
 
 /** Returns an integer as a double; undefined if that is not exact. */
-function exactDouble(value: bigint): number | undefined {
+function toExactDouble(value: bigint): number | undefined {
   const double = Number(value)
   return BigInt(double) === value ? double : undefined
 }
 
-function negated(value: Scalar): Scalar {
+function negate(value: Scalar): Scalar {
   return typeof value === 'boolean' ? !value : null
 }
 
 /** Evaluates `and`: false if one operand is false, else null if one is null. */
-function both(left: Run, right: Run, row: readonly Scalar[]): Scalar {
+function evaluateAnd(left: Evaluate, right: Evaluate, row: readonly Scalar[]): Scalar {
   const leftValue = left(row)
-  return leftValue === false ? false : and(leftValue, right(row))
+  return leftValue === false ? false : logicalAnd(leftValue, right(row))
 }
 
-function and(left: Scalar, right: Scalar): Scalar {
+function logicalAnd(left: Scalar, right: Scalar): Scalar {
   if (left === false || right === false) return false
   return left === true && right === true ? true : null
 }
 
-function either(left: Run, right: Run, row: readonly Scalar[]): Scalar {
+function evaluateOr(left: Evaluate, right: Evaluate, row: readonly Scalar[]): Scalar {
   const leftValue = left(row)
   if (leftValue === true) return true
   const rightValue = right(row)
@@ -351,34 +372,36 @@ function either(left: Run, right: Run, row: readonly Scalar[]): Scalar {
 type Test = (left: never, right: never) => boolean
 
 /** Tests by sign of the comparison. */
-const comparisons: Record<Comparison, Test> = {
+const COMPARISON_TESTS: Record<Comparison, Test> = {
   // An integer can be a number or a bigint.
-  '=': (left: Scalar, right: Scalar) => left === right || isSame(left, right),
-  '<>': (left: Scalar, right: Scalar) => left !== right && !isSame(left, right),
+  '=': (left: Scalar, right: Scalar) => left === right || isSameInteger(left, right),
+  '<>': (left: Scalar, right: Scalar) => left !== right && !isSameInteger(left, right),
   '<': (left: number, right: number) => left < right,
   '<=': (left: number, right: number) => left <= right,
   '>': (left: number, right: number) => left > right,
   '>=': (left: number, right: number) => left >= right,
 }
 
-function isSame(left: Scalar, right: Scalar): boolean {
+function isSameInteger(left: Scalar, right: Scalar): boolean {
   // biome-ignore lint/suspicious/noDoubleEquals: compares a bigint with a number exactly
   return typeof left !== typeof right && left == (right as number)
 }
 
 /** Compiles the comparison of a column with a constant: the fast path of `compareValues`. */
-function withConstant(column: number, constant: Scalar, test: Test): Run {
+function compareWithConstant(column: number, constant: Scalar, test: Test): Evaluate {
   if (typeof constant !== 'number' && typeof constant !== 'string')
-    return (row) => compared(row[column], constant, test)
+    return (row) => compareValues(row[column], constant, test)
   const type = typeof constant
   return (row) => {
     const value = row[column]
-    return typeof value === type ? test(value as never, constant as never) : compared(value, constant, test)
+    return typeof value === type
+      ? test(value as never, constant as never)
+      : compareValues(value, constant, test)
   }
 }
 
 /** Compares two values; null if one is null, or if their types differ. */
-function compared(left: Scalar, right: Scalar, test: Test): Scalar {
+function compareValues(left: Scalar, right: Scalar, test: Test): Scalar {
   if (left === null || right === null || left === COMPOUND || right === COMPOUND) return null
   const isComparable = typeof left === typeof right || (isNumber(left) && isNumber(right))
   return isComparable ? test(left as never, right as never) : null
@@ -392,7 +415,7 @@ function isNumber(value: Scalar): value is number | bigint {
  * Creates an operation on numbers; null for other values and results that are not finite, such as a division
  * by zero.
  */
-const computed =
+const createOperation =
   (compute: (a: number, b: number) => number) =>
   (left: Scalar, right: Scalar): Scalar => {
     if (!isNumber(left) || !isNumber(right)) return null
@@ -400,10 +423,10 @@ const computed =
     return Number.isFinite(value) ? value : null
   }
 
-const arithmetic: Record<Arithmetic, (left: Scalar, right: Scalar) => Scalar> = {
-  '+': computed((a, b) => a + b),
-  '-': computed((a, b) => a - b),
-  '*': computed((a, b) => a * b),
-  '/': computed((a, b) => a / b),
-  '%': computed((a, b) => a % b),
+const OPERATIONS: Record<Arithmetic, (left: Scalar, right: Scalar) => Scalar> = {
+  '+': createOperation((a, b) => a + b),
+  '-': createOperation((a, b) => a - b),
+  '*': createOperation((a, b) => a * b),
+  '/': createOperation((a, b) => a / b),
+  '%': createOperation((a, b) => a % b),
 }

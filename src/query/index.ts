@@ -1,12 +1,19 @@
 // Language of `where` and `sort`, for the API, pages, charts and commands. See docs/filtering.md.
 export {
-  boundWhere,
+  bindWhere as boundWhere,
   COMPOUND,
-  columnNamed,
   type QueryColumn,
   type QueryType,
   type RowTest,
+  resolveColumn as columnNamed,
   type Scalar,
 } from './bind.ts'
-export { parseSort, type SortKey, sortText } from './order.ts'
-export { columnsOf, nameText, numberOf, parseWhere, renamedWhere, type Where } from './parse.ts'
+export { formatSortKey as sortText, parseSort, type SortKey } from './order.ts'
+export {
+  parseNumberLiteral as numberOf,
+  parseWhere,
+  queriedColumns as columnsOf,
+  quoteColumnName as nameText,
+  renameColumns as renamedWhere,
+  type Where,
+} from './parse.ts'

@@ -4,7 +4,7 @@
 export const MAX_PATTERN_CHARACTERS = 256
 
 /** Matches any one character. */
-const ANY = -1
+const ANY_CHARACTER = -1
 
 /** Code points of a pattern between two `%`. */
 type Part = readonly number[]
@@ -13,40 +13,40 @@ type Part = readonly number[]
  * Returns a test of texts against a pattern: `%` matches any text, `_` one character, and `\` escapes the
  * next character. Runs in time proportional to the length of the text, without backtracking.
  */
-export function likeTest(pattern: string, anyCase: boolean): (text: string) => boolean {
+export function createLikeTest(pattern: string, anyCase: boolean): (text: string) => boolean {
   const parts: number[][] = [[]]
-  const characters = [...(anyCase ? folded(pattern) : pattern)]
+  const characters = [...(anyCase ? foldCase(pattern) : pattern)]
   for (let k = 0; k < characters.length; k++) {
     const c = characters[k]
     const part = parts[parts.length - 1]
     if (c === '%') parts.push([])
-    else if (c === '_') part.push(ANY)
+    else if (c === '_') part.push(ANY_CHARACTER)
     else part.push((c === '\\' && k + 1 < characters.length ? characters[++k] : c).codePointAt(0)!)
   }
-  const test = partsTest(parts)
-  return anyCase ? (text) => test(foldedOnce(text)) : test
+  const test = createPartsTest(parts)
+  return anyCase ? (text) => test(foldCaseCached(text)) : test
 }
 
 /** Returns the number of steps of a test per character of a text. */
-export function likeSteps(pattern: string, anyCase: boolean): number {
+export function likeStepsPerCharacter(pattern: string, anyCase: boolean): number {
   const steps = pattern.includes('_') ? 4 + 2 * Math.ceil(pattern.length / WORD_BITS) : 1
   return steps + (anyCase ? 4 : 0)
 }
 
 let lastText = ''
-let lastFolded = ''
+let lastFoldedText = ''
 
 /** Caches `foldCase` of the last text, since several patterns of one condition test it in turn. */
-function foldedOnce(text: string): string {
+function foldCaseCached(text: string): string {
   if (text !== lastText) {
-    lastFolded = folded(text)
+    lastFoldedText = foldCase(text)
     lastText = text
   }
-  return lastFolded
+  return lastFoldedText
 }
 
 /** Converts a text to lower case, character by character, so that the result does not depend on neighbors. */
-function folded(text: string): string {
+function foldCase(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase()
   return text.replace(/[A-Z]+|[^\0-\x7f]/gu, (c) => {
     const lower = c.toLowerCase()
@@ -55,33 +55,33 @@ function folded(text: string): string {
 }
 
 /** Creates a test for parts separated by any text. */
-function partsTest(parts: readonly Part[]): (text: string) => boolean {
+function createPartsTest(parts: readonly Part[]): (text: string) => boolean {
   const [first, ...middle] = parts
   const last = middle.pop()
-  if (last === undefined) return (text) => endAt(text, 0, first) === text.length
-  const searches = middle.filter((part) => part.length > 0).map(searchOf)
+  if (last === undefined) return (text) => matchAt(text, 0, first) === text.length
+  const searches = middle.filter((part) => part.length > 0).map(createSearch)
   return (text) => {
-    let at = endAt(text, 0, first)
+    let at = matchAt(text, 0, first)
     for (let k = 0; at >= 0 && k < searches.length; k++) at = searches[k](text, at)
     if (at < 0) return false
-    const start = startOfLast(text, last.length)
-    return start >= at && endAt(text, start, last) === text.length
+    const start = indexOfLast(text, last.length)
+    return start >= at && matchAt(text, start, last) === text.length
   }
 }
 
 /** Returns the index after a part that begins at `at`; -1 if the text does not match there. */
-function endAt(text: string, at: number, part: Part): number {
+function matchAt(text: string, at: number, part: Part): number {
   let i = at
   for (const codePoint of part) {
     const c = text.codePointAt(i)
-    if (c === undefined || (codePoint !== ANY && c !== codePoint)) return -1
+    if (c === undefined || (codePoint !== ANY_CHARACTER && c !== codePoint)) return -1
     i += c > 0xffff ? 2 : 1
   }
   return i
 }
 
 /** Returns the index of the last `count` characters; -1 if there are fewer. */
-function startOfLast(text: string, count: number): number {
+function indexOfLast(text: string, count: number): number {
   let i = text.length
   for (let k = 0; k < count; k++) {
     if (i === 0) return -1
@@ -94,15 +94,15 @@ function startOfLast(text: string, count: number): number {
  * Creates a search for the first match of a part from an index on. It returns the index after the part, or
  * -1.
  */
-function searchOf(part: Part): (text: string, from: number) => number {
-  if (!part.includes(ANY)) {
+function createSearch(part: Part): (text: string, from: number) => number {
+  if (!part.includes(ANY_CHARACTER)) {
     const plain = String.fromCodePoint(...part)
     return (text, from) => {
       const start = text.indexOf(plain, from)
       return start < 0 ? -1 : start + plain.length
     }
   }
-  return bitSearch(part)
+  return createBitSearch(part)
 }
 
 const WORD_BITS = 32
@@ -111,15 +111,15 @@ const WORD_BITS = 32
  * Creates a Shift-And search. Bit k of the state: the last k + 1 characters match the beginning of the part.
  * Each character shifts the state and masks it with the positions at which the part has that character.
  */
-function bitSearch(part: Part): (text: string, from: number) => number {
+function createBitSearch(part: Part): (text: string, from: number) => number {
   const words = Math.ceil(part.length / WORD_BITS)
   const masksOf = (c: number): Uint32Array => {
     const masks = new Uint32Array(words)
     for (const [k, codePoint] of part.entries())
-      if (codePoint === ANY || codePoint === c) masks[k >> 5] |= 1 << (k & 31)
+      if (codePoint === ANY_CHARACTER || codePoint === c) masks[k >> 5] |= 1 << (k & 31)
     return masks
   }
-  const anyMasks = masksOf(ANY)
+  const anyMasks = masksOf(ANY_CHARACTER)
   const masks = new Map<number, Uint32Array>(part.map((c) => [c, masksOf(c)]))
   const ascii = Array.from({ length: 128 }, (_, c) => masks.get(c) ?? anyMasks)
   const lastWord = words - 1

@@ -8,15 +8,15 @@ export interface SortKey {
 }
 
 /** Formats a key for `parseSort`. */
-export function sortText({ name, descending }: SortKey): string {
+export function formatSortKey({ name, descending }: SortKey): string {
   const isPlain = /^[^-+",\s](?:[^",]*[^",\s])?$/.test(name)
   return `${descending ? '-' : ''}${isPlain ? name : `"${name.replaceAll('"', '""')}"`}`
 }
 
 /** Maximum number of columns to sort by. */
-const MAX_KEYS = 10
+const MAX_SORT_KEYS = 10
 /** Maximum length of a list of columns. */
-const MAX_CHARACTERS = 10_000
+const MAX_SORT_CHARACTERS = 10_000
 
 /**
  * Parses a list of columns to sort by: `-date,city`. A minus sign means descending. Names with commas or a
@@ -28,10 +28,11 @@ export function parseSort(text: string): SortKey[] {
       field: 'sort',
       hint: 'For example: -date,city. Names with commas are in double quotes.',
     })
-  if (text.length > MAX_CHARACTERS) throw wrong(`${text.length} characters; the limit is ${MAX_CHARACTERS}`)
+  if (text.length > MAX_SORT_CHARACTERS)
+    throw wrong(`${text.length} characters; the limit is ${MAX_SORT_CHARACTERS}`)
   const keys: SortKey[] = []
-  for (const item of itemsOf(text)) {
-    if (keys.length === MAX_KEYS) throw wrong(`more than ${MAX_KEYS} columns`)
+  for (const item of splitItems(text)) {
+    if (keys.length === MAX_SORT_KEYS) throw wrong(`more than ${MAX_SORT_KEYS} columns`)
     const trimmed = item.trim()
     const descending = trimmed.startsWith('-')
     const rest = descending || trimmed.startsWith('+') ? trimmed.slice(1) : trimmed
@@ -45,7 +46,7 @@ export function parseSort(text: string): SortKey[] {
 }
 
 /** Splits a text at commas that are not in double quotes. */
-function* itemsOf(text: string): Generator<string> {
+function* splitItems(text: string): Generator<string> {
   let from = 0
   let isQuoted = false
   for (let at = 0; at < text.length; at++) {

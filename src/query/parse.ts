@@ -1,6 +1,6 @@
 // Parses `where` expressions. See docs/filtering.md.
-import { likeSteps, MAX_PATTERN_CHARACTERS } from './like.ts'
-import { badQuery, type Token, tokensOf } from './tokens.ts'
+import { likeStepsPerCharacter, MAX_PATTERN_CHARACTERS } from './like.ts'
+import { queryError, type Token, tokenize } from './tokens.ts'
 
 /**
  * A parsed expression: comparisons, `and`, `or`, `not`, `in`, `like`, `ilike`, `between`, `is null` and
@@ -30,7 +30,7 @@ export interface Where {
 /** Maximum number of operators of an expression. */
 const MAX_OPERATORS = 1000
 /** Maximum nesting of parentheses, `not` and signs. */
-const DEEPEST = 100
+const MAX_NESTING = 100
 /** Reserved words. A column of such a name is written in double quotes. */
 const RESERVED = new Set('and or not in like ilike between is null true false'.split(' '))
 const COMPARISONS: Readonly<Record<string, Comparison>> = {
@@ -46,35 +46,35 @@ const COMPARISONS: Readonly<Record<string, Comparison>> = {
 
 /** Parses a `where` expression. Throws `invalid_query` with the position of the error. */
 export function parseWhere(text: string): Where {
-  return { text, expression: new Parser(text, tokensOf('where', text)).whole() }
+  return { text, expression: new Parser(text, tokenize('where', text)).parse() }
 }
 
 /** Returns the names of the columns that an expression reads, without duplicates. */
-export function columnsOf(expression: Expression): string[] {
-  return [...usesOf(expression).columns.keys()]
+export function queriedColumns(expression: Expression): string[] {
+  return [...countUses(expression).columns.keys()]
 }
 
 /** Replaces the column names in the text of an expression. */
-export function renamedWhere(text: string, names: ReadonlyMap<string, string>): string {
+export function renameColumns(text: string, names: ReadonlyMap<string, string>): string {
   const columns = new Set<number>()
   const visit = (expression: Expression): void => {
     if (expression.kind === 'column') columns.add(expression.at)
     for (const child of childrenOf(expression)) visit(child)
   }
   visit(parseWhere(text).expression)
-  const tokens = tokensOf('where', text)
+  const tokens = tokenize('where', text)
   let [written, from] = ['', 0]
   for (const [k, { at, text: name }] of tokens.entries()) {
     const newName = columns.has(at) ? names.get(name) : undefined
     if (newName === undefined) continue
-    written += text.slice(from, at) + nameText(newName)
+    written += text.slice(from, at) + quoteColumnName(newName)
     from = at + text.slice(at, tokens[k + 1].at).trimEnd().length
   }
   return written + text.slice(from)
 }
 
 /** Counts the nodes of an expression, and the steps per character of each column. */
-export function usesOf(expression: Expression): { all: number; columns: ReadonlyMap<string, number> } {
+export function countUses(expression: Expression): { all: number; columns: ReadonlyMap<string, number> } {
   const columns = new Map<string, number>()
   let nodes = 0
   const visit = (node: Expression, steps = 1): void => {
@@ -82,7 +82,7 @@ export function usesOf(expression: Expression): { all: number; columns: Readonly
     if (node.kind === 'column') columns.set(node.name, (columns.get(node.name) ?? 0) + steps)
     // A list of constants is a single lookup.
     if (node.kind === 'in' && node.list.every(({ kind }) => kind === 'literal')) visit(node.of)
-    else if (node.kind === 'like') visit(node.of, likeSteps(node.pattern, node.anyCase))
+    else if (node.kind === 'like') visit(node.of, likeStepsPerCharacter(node.pattern, node.anyCase))
     else for (const child of childrenOf(node)) visit(child)
   }
   visit(expression)
@@ -98,7 +98,7 @@ function childrenOf(expression: Expression): readonly Expression[] {
 
 /** Recursive descent parser. */
 class Parser {
-  private next = 0
+  private nextIndex = 0
   private depth = 0
   private operators = 0
 
@@ -107,177 +107,183 @@ class Parser {
     private readonly tokens: readonly Token[],
   ) {}
 
-  whole(): Expression {
-    if (this.isAtEnd()) throw this.wrong('expected a condition', "For example: temp > 20 and city = 'Oslo'")
-    const expression = this.either()
-    if (this.here.kind === 'sign' && this.here.text === '(')
-      throw this.wrong('functions are not supported', 'Use ilike to ignore case, and between for dates.')
-    if (!this.isAtEnd()) throw this.wrong('expected and, or, or the end')
+  parse(): Expression {
+    if (this.isAtEnd())
+      throw this.createError('expected a condition', "For example: temp > 20 and city = 'Oslo'")
+    const expression = this.parseOr()
+    if (this.current.kind === 'sign' && this.current.text === '(')
+      throw this.createError(
+        'functions are not supported',
+        'Use ilike to ignore case, and between for dates.',
+      )
+    if (!this.isAtEnd()) throw this.createError('expected and, or, or the end')
     return expression
   }
 
-  private get here(): Token {
-    return this.tokens[this.next]
+  private get current(): Token {
+    return this.tokens[this.nextIndex]
   }
 
   private isAtEnd(): boolean {
-    return this.here.kind === 'end'
+    return this.current.kind === 'end'
   }
 
-  private wrong(message: string, hint?: string): Error {
-    return badQuery('where', this.text, this.here.at, message, hint)
+  private createError(message: string, hint?: string): Error {
+    return queryError('where', this.text, this.current.at, message, hint)
   }
 
   /** Consumes the next token if it is this reserved word. Returns whether it was. */
-  private takes(word: string): boolean {
-    const { kind, text } = this.here
+  private acceptWord(word: string): boolean {
+    const { kind, text } = this.current
     const isIt = kind === 'word' && text.toLowerCase() === word
-    if (isIt) this.pass()
+    if (isIt) this.consumeOperator()
     return isIt
   }
 
   /** Consumes the next token if it is this sign. Returns whether it was. */
-  private takesSign(sign: string): boolean {
-    const isIt = this.here.kind === 'sign' && this.here.text === sign
-    if (isIt && sign !== ',') this.pass()
-    else if (isIt) this.next++
+  private acceptSign(sign: string): boolean {
+    const isIt = this.current.kind === 'sign' && this.current.text === sign
+    if (isIt && sign !== ',') this.consumeOperator()
+    else if (isIt) this.nextIndex++
     return isIt
   }
 
   /** Consumes an operator. Throws if there are too many. */
-  private pass(): void {
-    if (++this.operators > MAX_OPERATORS) throw this.wrong(`more than ${MAX_OPERATORS} operators`)
-    this.next++
+  private consumeOperator(): void {
+    if (++this.operators > MAX_OPERATORS) throw this.createError(`more than ${MAX_OPERATORS} operators`)
+    this.nextIndex++
   }
 
   /** Throws `invalid_query` unless the expected token was found. */
-  private needs(what: string, isThere: boolean): void {
-    if (!isThere) throw this.wrong(`expected ${what}`)
+  private expect(what: string, isThere: boolean): void {
+    if (!isThere) throw this.createError(`expected ${what}`)
   }
 
   /** Parses one level deeper. Throws if that is too deep. */
-  private nested(read: () => Expression): Expression {
-    if (++this.depth > DEEPEST) throw this.wrong(`nested more than ${DEEPEST} times`)
+  private parseNested(read: () => Expression): Expression {
+    if (++this.depth > MAX_NESTING) throw this.createError(`nested more than ${MAX_NESTING} times`)
     const expression = read()
     this.depth--
     return expression
   }
 
-  private either(): Expression {
-    let left = this.both()
-    for (let { at } = this.here; this.takes('or'); { at } = this.here)
-      left = { kind: 'or', left, right: this.both(), at }
+  private parseOr(): Expression {
+    let left = this.parseAnd()
+    for (let { at } = this.current; this.acceptWord('or'); { at } = this.current)
+      left = { kind: 'or', left, right: this.parseAnd(), at }
     return left
   }
 
-  private both(): Expression {
-    let left = this.negated()
-    for (let { at } = this.here; this.takes('and'); { at } = this.here)
-      left = { kind: 'and', left, right: this.negated(), at }
+  private parseAnd(): Expression {
+    let left = this.parseNot()
+    for (let { at } = this.current; this.acceptWord('and'); { at } = this.current)
+      left = { kind: 'and', left, right: this.parseNot(), at }
     return left
   }
 
-  private negated(): Expression {
-    const { at } = this.here
-    return this.takes('not') ? { kind: 'not', of: this.nested(() => this.negated()), at } : this.predicate()
+  private parseNot(): Expression {
+    const { at } = this.current
+    return this.acceptWord('not')
+      ? { kind: 'not', of: this.parseNested(() => this.parseNot()), at }
+      : this.parsePredicate()
   }
 
-  private predicate(): Expression {
-    const left = this.sum()
-    const { at, kind, text } = this.here
+  private parsePredicate(): Expression {
+    const left = this.parseSum()
+    const { at, kind, text } = this.current
     if (kind === 'sign' && Object.hasOwn(COMPARISONS, text)) {
-      this.next++
+      this.nextIndex++
       const sign = COMPARISONS[text]
-      const expression: Expression = { kind: 'compare', sign, left, right: this.sum(), at }
-      const after = this.here
+      const expression: Expression = { kind: 'compare', sign, left, right: this.parseSum(), at }
+      const after = this.current
       if (after.kind === 'sign' && Object.hasOwn(COMPARISONS, after.text))
-        throw this.wrong('comparisons cannot be chained', 'Write: low < x and x < high')
+        throw this.createError('comparisons cannot be chained', 'Write: low < x and x < high')
       return expression
     }
-    if (this.takes('is')) {
-      const isNot = this.takes('not')
-      this.needs('null', this.takes('null'))
-      return negatedIf(isNot, { kind: 'null', of: left, at })
+    if (this.acceptWord('is')) {
+      const isNot = this.acceptWord('not')
+      this.expect('null', this.acceptWord('null'))
+      return negateIf(isNot, { kind: 'null', of: left, at })
     }
-    const isNot = this.takes('not')
-    const expression = this.membership(left, at)
-    if (isNot && !expression) throw this.wrong('expected in, like, ilike or between')
-    return expression ? negatedIf(isNot, expression) : left
+    const isNot = this.acceptWord('not')
+    const expression = this.parseMembership(left, at)
+    if (isNot && !expression) throw this.createError('expected in, like, ilike or between')
+    return expression ? negateIf(isNot, expression) : left
   }
 
   /**
    * Parses the rest after `x` or `x not`: `in (…)`, `like '…'`, `between … and …`; undefined for other
    * tokens.
    */
-  private membership(of: Expression, at: number): Expression | undefined {
-    if (this.takes('in')) {
-      this.needs('( after in', this.takesSign('('))
-      const list = [this.sum()]
-      while (this.takesSign(',')) list.push(this.sum())
-      this.needs(', or )', this.takesSign(')'))
+  private parseMembership(of: Expression, at: number): Expression | undefined {
+    if (this.acceptWord('in')) {
+      this.expect('( after in', this.acceptSign('('))
+      const list = [this.parseSum()]
+      while (this.acceptSign(',')) list.push(this.parseSum())
+      this.expect(', or )', this.acceptSign(')'))
       return { kind: 'in', of, list, at }
     }
-    if (this.takes('between')) {
-      const low = this.sum()
-      this.needs('and', this.takes('and'))
-      const high = this.sum()
+    if (this.acceptWord('between')) {
+      const low = this.parseSum()
+      this.expect('and', this.acceptWord('and'))
+      const high = this.parseSum()
       return { kind: 'between', of, low, high, at }
     }
-    const anyCase = this.here.text.toLowerCase() === 'ilike'
-    if (!this.takes('like') && !this.takes('ilike')) return undefined
-    const { kind, text: pattern } = this.here
-    if (kind !== 'text') throw this.wrong("expected a text after like, such as 'Os%'")
+    const anyCase = this.current.text.toLowerCase() === 'ilike'
+    if (!this.acceptWord('like') && !this.acceptWord('ilike')) return undefined
+    const { kind, text: pattern } = this.current
+    if (kind !== 'text') throw this.createError("expected a text after like, such as 'Os%'")
     if (pattern.length > MAX_PATTERN_CHARACTERS)
-      throw this.wrong(`the pattern is longer than ${MAX_PATTERN_CHARACTERS} characters`)
-    this.next++
+      throw this.createError(`the pattern is longer than ${MAX_PATTERN_CHARACTERS} characters`)
+    this.nextIndex++
     return { kind: 'like', of, pattern, anyCase, at }
   }
 
-  private sum(): Expression {
-    return this.chain(['+', '-'], () => this.product())
+  private parseSum(): Expression {
+    return this.parseChain(['+', '-'], () => this.parseProduct())
   }
 
-  private product(): Expression {
-    return this.chain(['*', '/', '%'], () => this.signed())
+  private parseProduct(): Expression {
+    return this.parseChain(['*', '/', '%'], () => this.parseSigned())
   }
 
-  private chain(signs: readonly Arithmetic[], operand: () => Expression): Expression {
+  private parseChain(signs: readonly Arithmetic[], operand: () => Expression): Expression {
     let left = operand()
     for (;;) {
-      const { at } = this.here
-      const sign = signs.find((candidate) => this.takesSign(candidate))
+      const { at } = this.current
+      const sign = signs.find((candidate) => this.acceptSign(candidate))
       if (!sign) return left
       left = { kind: 'arithmetic', sign, left, right: operand(), at }
     }
   }
 
-  private signed(): Expression {
-    const { at } = this.here
-    if (this.takesSign('+')) return this.nested(() => this.signed())
-    if (!this.takesSign('-')) return this.primary()
-    const of = this.nested(() => this.signed())
+  private parseSigned(): Expression {
+    const { at } = this.current
+    if (this.acceptSign('+')) return this.parseNested(() => this.parseSigned())
+    if (!this.acceptSign('-')) return this.parsePrimary()
+    const of = this.parseNested(() => this.parseSigned())
     const isNumber = of.kind === 'literal' && (typeof of.value === 'number' || typeof of.value === 'bigint')
     return isNumber ? { ...of, value: -(of.value as number), at } : { kind: 'negative', of, at }
   }
 
-  private primary(): Expression {
-    const { kind, text, at } = this.here
-    if (this.takesSign('(')) {
-      const expression = this.nested(() => this.either())
-      this.needs(')', this.takesSign(')'))
+  private parsePrimary(): Expression {
+    const { kind, text, at } = this.current
+    if (this.acceptSign('(')) {
+      const expression = this.parseNested(() => this.parseOr())
+      this.expect(')', this.acceptSign(')'))
       return expression
     }
-    if (kind === 'end' || kind === 'sign') throw this.wrong('expected a column, a number or a text')
-    this.next++
-    if (kind === 'number') return { kind: 'literal', value: numberOf(text), at }
+    if (kind === 'end' || kind === 'sign') throw this.createError('expected a column, a number or a text')
+    this.nextIndex++
+    if (kind === 'number') return { kind: 'literal', value: parseNumberLiteral(text), at }
     if (kind === 'text') return { kind: 'literal', value: text, at }
     if (kind === 'name') return { kind: 'column', name: text, at }
     const word = text.toLowerCase()
     if (word === 'true' || word === 'false') return { kind: 'literal', value: word === 'true', at }
     if (word === 'null') return { kind: 'literal', value: null, at }
     if (!RESERVED.has(word)) return { kind: 'column', name: text, at }
-    this.next--
-    throw this.wrong(
+    this.nextIndex--
+    throw this.createError(
       'expected a column, a number or a text',
       `If ${text} is a column, write it in double quotes: "${text}".`,
     )
@@ -285,17 +291,17 @@ class Parser {
 }
 
 /** Returns a column name as written in an expression, quoted if necessary. */
-export function nameText(name: string): string {
+export function quoteColumnName(name: string): string {
   const isPlain = /^[\p{L}_][\p{L}\p{M}\p{N}_]*$/u.test(name) && !RESERVED.has(name.toLowerCase())
   return isPlain ? name : `"${name.replaceAll('"', '""')}"`
 }
 
-function negatedIf(isNot: boolean, of: Expression): Expression {
+function negateIf(isNot: boolean, of: Expression): Expression {
   return isNot ? { kind: 'not', of, at: of.at } : of
 }
 
 /** Parses a number. Integers that a double cannot represent become a bigint. */
-export function numberOf(text: string): number | bigint {
+export function parseNumberLiteral(text: string): number | bigint {
   const value = Number(text)
   return Number.isSafeInteger(value) || !/^-?\d+$/.test(text) ? value : BigInt(text)
 }

@@ -2,7 +2,7 @@
 import { Problem } from '../contract/errors.ts'
 
 /** Maximum length of an expression. */
-const MAX_CHARACTERS = 10_000
+const MAX_EXPRESSION_CHARACTERS = 10_000
 
 /** A word, number, text, quoted name or sign. `at`: index of its first character, from 0. */
 export interface Token {
@@ -13,7 +13,7 @@ export interface Token {
 }
 
 /** Creates an `invalid_query` error with the position and the text there. */
-export function badQuery(
+export function queryError(
   field: string,
   expression: string,
   at: number,
@@ -32,11 +32,11 @@ const SIGN = /<=|>=|<>|!=|==|[=<>+\-*/%(),]/y
 const QUOTED = { "'": /'((?:[^']|'')*)'/y, '"': /"((?:[^"]|"")*)"/y, '`': /`((?:[^`]|``)*)`/y } as const
 
 /** Splits an expression into tokens. Throws `invalid_query`. */
-export function tokensOf(field: string, expression: string): Token[] {
-  if (expression.length > MAX_CHARACTERS)
+export function tokenize(field: string, expression: string): Token[] {
+  if (expression.length > MAX_EXPRESSION_CHARACTERS)
     throw new Problem(
       'invalid_query',
-      `${field}: ${expression.length} characters; the limit is ${MAX_CHARACTERS}`,
+      `${field}: ${expression.length} characters; the limit is ${MAX_EXPRESSION_CHARACTERS}`,
       { field },
     )
   const tokens: Token[] = []
@@ -58,7 +58,7 @@ export function tokensOf(field: string, expression: string): Token[] {
     const quote = expression[at] as keyof typeof QUOTED
     if (Object.hasOwn(QUOTED, quote)) {
       const quoted = match(QUOTED[quote])
-      if (!quoted) throw badQuery(field, expression, at, `the quote ${quote} is not closed`)
+      if (!quoted) throw queryError(field, expression, at, `the quote ${quote} is not closed`)
       add(quote === "'" ? 'text' : 'name', quoted[0].length, quoted[1].replaceAll(quote + quote, quote))
       continue
     }
@@ -69,7 +69,7 @@ export function tokensOf(field: string, expression: string): Token[] {
       add('number', number[0].length, number[0])
       WORD.lastIndex = at
       if (WORD.test(expression))
-        throw badQuery(
+        throw queryError(
           field,
           expression,
           tokens[tokens.length - 1].at,
@@ -83,7 +83,7 @@ export function tokensOf(field: string, expression: string): Token[] {
       const hint = isSign
         ? 'Write and, or.'
         : 'Put column names in double quotes, and texts in single quotes.'
-      throw badQuery(field, expression, at, 'unexpected character', hint)
+      throw queryError(field, expression, at, 'unexpected character', hint)
     }
   }
   tokens.push({ kind: 'end', text: '', at })

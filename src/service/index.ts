@@ -5,18 +5,18 @@ import type { Theme } from '../charts/figure/themes.ts'
 import { Problem } from '../contract/errors.ts'
 import { type Fid, formatFid } from '../contract/fid.ts'
 import type { HttpRequest, HttpResponse } from '../contract/http.ts'
-import { type Limits, limitsFrom } from '../contract/limits.ts'
+import { type Limits, readLimits } from '../contract/limits.ts'
 import type { Caller } from './access/access.ts'
 import { ensureUser } from './accounts/accounts.ts'
-import { OidcLogin } from './accounts/oidc.ts'
-import { PeopleLogin, type ProviderOptions } from './accounts/people.ts'
+import { TokenExchanger } from './accounts/oidc.ts'
+import { OidcSignIn, type ProviderOptions } from './accounts/people.ts'
 import { Jobs } from './background/jobs.ts'
-import { jobKinds } from './background/kinds.ts'
-import { jobMeasures } from './background/measures.ts'
+import { createJobHandlers } from './background/kinds.ts'
+import { jobMetrics } from './background/measures.ts'
 import { Admission } from './core/admission.ts'
 import { CursorSigner } from './core/cursors.ts'
 import { FormerNames } from './core/former-names.ts'
-import { blobMeasures, databaseMeasures, processMeasures } from './core/measures.ts'
+import { blobMetrics, databaseMetrics, processMetrics } from './core/measures.ts'
 import { Metrics } from './core/metrics.ts'
 import { ViewCounter } from './core/view-counter.ts'
 import { AppendQueue } from './grids/change/append/queue.ts'
@@ -25,9 +25,9 @@ import { RowOrders } from './grids/read/order.ts'
 import { createApp } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
 import type { LogLine } from './http/desk.ts'
-import type { Listening, ListenOptions, Served } from './http/listen.ts'
+import type { ListenOptions, RequestService, RunningServer } from './http/listen.ts'
 import { toResponse } from './http/message.ts'
-import { Images } from './images/images.ts'
+import { ImageRenderer } from './images/images.ts'
 import { UrlImport } from './import/fetch.ts'
 import { accountHandlers } from './operations/accounts.ts'
 import { checksHandlers } from './operations/checks.ts'
@@ -44,10 +44,10 @@ import { systemHandlers } from './operations/service.ts'
 import { teamHandlers } from './operations/teams.ts'
 import { uploadHandlers } from './operations/uploads.ts'
 import { versionHandlers } from './operations/versions.ts'
-import { LiveFigures } from './plots/live.ts'
-import { columnsOfPlots } from './plots/lost.ts'
-import { Mail } from './sharing/mail.ts'
-import { besideDatabase, openStore, type Store, type StoreOptions } from './store/store.ts'
+import { LivePlots } from './plots/live.ts'
+import { listColumnsUsedByPlots } from './plots/lost.ts'
+import { Mailer } from './sharing/mail.ts'
+import { openStore, resolveBesideDatabase, type Store, type StoreOptions } from './store/store.ts'
 import { ResumableUploads } from './uploads/resumable.ts'
 import { UploadSpool } from './uploads/upload-spool.ts'
 
@@ -59,29 +59,29 @@ export {
   findUser,
   listKeys,
   listUsers,
+  loadUserQuota,
   type NewKey,
   revokeKeys,
   setDisabled,
   setUserQuota,
-  userQuota,
 } from './accounts/accounts.ts'
 export { addTrust, listTrust, removeTrust } from './accounts/oidc.ts'
 export type { GroupTeam, ProviderOptions } from './accounts/people.ts'
 export type { LogLine } from './http/desk.ts'
 export { startHealthThread } from './http/health-thread.ts'
-export type { Listening } from './http/listen.ts'
+export type { RunningServer as Listening } from './http/listen.ts'
 export { drawFigure } from './images/draw.ts'
 export { UrlImport } from './import/fetch.ts'
-export { checkNewName, renameUser } from './operations/accounts.rename.ts'
-export { type AuditRow, auditEvents } from './store/aggregates/audit.ts'
+export { checkNewUsername, renameUser } from './operations/accounts.rename.ts'
+export { AUDIT_EVENTS, type AuditRow } from './store/aggregates/audit.ts'
 export { distribute } from './store/engines/distribution.ts'
 export { releaseSpace, reserveSpace } from './store/engines/sqlite-reserve.ts'
-export { wholeAddress } from './store/objects/object-store.ts'
-export { backup, checkRestore, isInUse, restore } from './store/sqlite-files.ts'
+export { normalizeAddress } from './store/objects/object-store.ts'
+export { assertRestorable, backUpDatabase, isDatabaseInUse, restoreDatabase } from './store/sqlite-files.ts'
 export { migrateDatabase, openStore, type Store, withoutCommit } from './store/store.ts'
-export { assertEmpty, copyDatabase } from './store/upkeep/copy.ts'
+export { assertNoUsers, copyDatabase } from './store/upkeep/copy.ts'
 export { moveBlobs } from './store/upkeep/move.ts'
-export { verify } from './store/upkeep/verify.ts'
+export { verifyStore } from './store/upkeep/verify.ts'
 export { useOpenTelemetry } from './tracing/tracing.ts'
 
 export interface ServiceOptions extends StoreOptions {
@@ -140,8 +140,11 @@ export interface RunningService {
 }
 
 /** Starts Node's HTTP server in front of the service. Imports it on first use. */
-export async function listen(current: () => Served | undefined, options: ListenOptions): Promise<Listening> {
-  const { listen: start } = await import('./http/listen.ts')
+export async function listen(
+  current: () => RequestService | undefined,
+  options: ListenOptions,
+): Promise<RunningServer> {
+  const { startHttpServer: start } = await import('./http/listen.ts')
   return start(current, options)
 }
 
@@ -164,25 +167,28 @@ const handlers: Handlers = {
 }
 
 /** Interval at which a server measures the stored size per location, in ms. */
-const READ_SIZES = 60_000
+const SIZES_INTERVAL_MS = 60_000
 
 /** Time that a command spends on due jobs before it exits, in ms. The next command continues. */
 const CLOSE_TIMEOUT_MS = 300
 
 /** Opens the store and creates the service on it. */
 export async function createService(options: ServiceOptions): Promise<RunningService> {
-  const limits = limitsFrom(options.environment ?? process.env)
+  const limits = readLimits(options.environment ?? process.env)
   const store = await openStore({ limits, ...options })
   const background = new Background(options.log)
-  const service = serviceOn(store, limits, options, background, () => authenticator.forget())
-  const jobs = new Jobs(store, jobKinds(store), (error) => background.run(() => Promise.reject(error)))
-  service.metrics.add(...databaseMeasures(store, limits), ...blobMeasures(store), ...jobMeasures(jobs))
+  const service = createServiceContext(store, limits, options, background, () => authenticator.clearCache())
+  const jobs = new Jobs(store, createJobHandlers(store), (error) =>
+    background.run(() => Promise.reject(error)),
+  )
+  service.metrics.add(...databaseMetrics(store, limits), ...blobMetrics(store), ...jobMetrics(jobs))
   store.onAudit(({ event, owner, actor, fid, details, request_id, address }) =>
     options.audit?.({ audit: event, owner, actor, fid, details: JSON.parse(details), request_id, address }),
   )
-  store.onJob(() => background.run(() => jobs.look()))
-  const actingAs = options.actingAs === undefined ? undefined : await localCaller(store, options.actingAs)
-  const authenticator = new Authenticator(store, actingAs, service.url, service.names)
+  store.onJob(() => background.run(() => jobs.poll()))
+  const actingAs =
+    options.actingAs === undefined ? undefined : await createLocalCaller(store, options.actingAs)
+  const authenticator = new Authenticator(store, actingAs, service.url, service.formerNames)
   const app = createApp(service, handlers, authenticator, options.log ?? (() => {}))
   let wrote = false
   return {
@@ -196,9 +202,9 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     idle: () => background.idle(),
     startJobs() {
       jobs.start()
-      service.metrics.add(...processMeasures())
-      const read = (): void => background.run(() => store.places.readSizes())
-      setInterval(read, READ_SIZES).unref()
+      service.metrics.add(...processMetrics())
+      const read = (): void => background.run(() => store.locations.loadSizes())
+      setInterval(read, SIZES_INTERVAL_MS).unref()
       read()
     },
     drain() {
@@ -210,12 +216,12 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       // A local command has no server that would run due jobs later.
       if (actingAs && wrote) {
         const timer = setTimeout(() => jobs.stop(), CLOSE_TIMEOUT_MS)
-        await jobs.look()
+        await jobs.poll()
         clearTimeout(timer)
       }
       await jobs.stop()
       await background.idle()
-      await service.mail?.close()
+      await service.mailer?.close()
       await service.images.close()
       await store.close()
     },
@@ -223,7 +229,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
 }
 
 /** Returns the host name, up to 60 characters, with a random suffix. */
-function nameOfServer(): string {
+function generateServerName(): string {
   const machine = hostname()
     .replace(/[^A-Za-z0-9]+/g, '-')
     .slice(0, 60)
@@ -231,12 +237,12 @@ function nameOfServer(): string {
 }
 
 /** Creates the local user if missing. Returns it as the caller of requests without credentials. */
-async function localCaller(store: Store, username: string): Promise<Caller> {
+async function createLocalCaller(store: Store, username: string): Promise<Caller> {
   await ensureUser(store, username)
   return { username, scopes: new Set(['read', 'write', 'admin']), isAdmin: true, expiresAt: null }
 }
 
-function serviceOn(
+function createServiceContext(
   store: Store,
   limits: Limits,
   options: ServiceOptions,
@@ -246,33 +252,36 @@ function serviceOn(
   const url = options.url.replace(/\/+$/, '')
   const run = (work: () => Promise<void>): void => background.run(work)
   // Next to the database. Server processes on PostgreSQL share no folder.
-  const folder = options.actingAs ? undefined : besideDatabase(options.database, 'uploads')
+  const folder = options.actingAs ? undefined : resolveBesideDatabase(options.database, 'uploads')
   return {
     store,
     url,
     limits,
-    appends: new AppendQueue(store, foldedOnce(store)),
-    plotColumns: (fid) => store.read((readers) => columnsOfPlots(store, readers, fid)),
-    background: run,
+    appends: new AppendQueue(store, createFlusher(store)),
+    plotColumns: (fid) => store.read((readers) => listColumnsUsedByPlots(store, readers, fid)),
+    runInBackground: run,
     views: new ViewCounter(store, run),
-    mail: options.smtp ? new Mail(options.smtp, options.mailFrom ?? 'gridline@localhost') : undefined,
+    mailer: options.smtp ? new Mailer(options.smtp, options.mailFrom ?? 'gridline@localhost') : undefined,
     metrics: new Metrics(),
     lifecycle: { isDraining: false },
     cursors: new CursorSigner(store),
-    names: new FormerNames(store),
-    live: new LiveFigures(limits.live_pages),
+    formerNames: new FormerNames(store),
+    live: new LivePlots(limits.live_pages),
     orders: new RowOrders(limits),
-    describing: new Admission(
+    analysis: new Admission(
       { running: limits.describes_at_once, waiting: limits.sorts_waiting, wait: 60_000 },
       'describes_at_once',
     ),
     // Without a folder, only the process that began an upload knows it.
     uploads: folder
       ? new ResumableUploads(limits, new UploadSpool(folder))
-      : new ResumableUploads(limits, undefined, options.serverName ?? nameOfServer()),
-    oidc: new OidcLogin(store, url),
-    people: options.provider && new PeopleLogin(store, options.provider, url),
-    images: new Images(limits, options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM),
+      : new ResumableUploads(limits, undefined, options.serverName ?? generateServerName()),
+    tokenExchange: new TokenExchanger(store, url),
+    oidcSignIn: options.provider && new OidcSignIn(store, options.provider, url),
+    images: new ImageRenderer(
+      limits,
+      options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM,
+    ),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
     theme: options.theme,
     forgetCredentials,
@@ -280,7 +289,7 @@ function serviceOn(
 }
 
 /** Returns a function that flushes a grid, at most once at a time: a concurrent flush would find no rows. */
-function foldedOnce(store: Store): (fid: Fid) => Promise<void> {
+function createFlusher(store: Store): (fid: Fid) => Promise<void> {
   const running = new Map<string, Promise<void>>()
   return (fid) => {
     const key = formatFid(fid)

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { environmentTable } from '../../src/cli/help/environment.ts'
+import { ENVIRONMENT_VARIABLES } from '../../src/cli/help/environment.ts'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { serve } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -185,7 +185,7 @@ describe('containers', () => {
         .map(([name]) => name.replace(/_FILE$/, '')),
     )
     const limits = new Set(Object.keys(defaultLimits).map((name) => `GRIDLINE_LIMIT_${name.toUpperCase()}`))
-    const known = (name: string): boolean => limits.has(name) || name in environmentTable
+    const known = (name: string): boolean => limits.has(name) || name in ENVIRONMENT_VARIABLES
     expect([...names].filter((name) => !known(name))).toEqual([])
     expect(names.size).toBeGreaterThan(5)
   })

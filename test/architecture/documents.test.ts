@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { environmentTable } from '../../src/cli/help/environment.ts'
+import { ENVIRONMENT_VARIABLES } from '../../src/cli/help/environment.ts'
 import { errorCodes } from '../../src/contract/errors.ts'
 import { limits } from '../../src/contract/limits.ts'
 import { type Operation, operations } from '../../src/contract/operations/index.ts'
@@ -61,9 +61,9 @@ describe('documents', () => {
     const contract = (Object.entries(operations) as [string, Operation][]).map(([name, operation]) => {
       const methods = [operation.method, ...(operation.synonym ? [operation.synonym] : [])].join(', ')
       const under =
-        operation.under?.filter((resource) => !operation.path.startsWith(`/v2/${resource}/`)) ?? []
+        operation.alsoUnder?.filter((resource) => !operation.path.startsWith(`/v2/${resource}/`)) ?? []
       const also = under.length > 0 ? `, also under ${under.map((one) => `\`${one}\``).join(', ')}` : ''
-      const access = `\`${operation.access}\`${operation.account ? ', account' : ''}`
+      const access = `\`${operation.access}\`${operation.requiresAccount ? ', account' : ''}`
       return `| ${methods} | \`${operation.path}\`${also} | \`${name}\` | ${access} |`
     })
     expect([...new Set(rows)].sort()).toEqual(contract.sort())
@@ -77,7 +77,7 @@ describe('documents', () => {
     )
     const rows = Object.values(webRoutes as Record<string, WebRoute>)
       .filter(({ isInternal }) => !isInternal)
-      .map(({ method, path, also = [], summary, access }) => {
+      .map(({ method, path, aliases: also = [], summary, access }) => {
         const own = path
           .replace(':user', 'alice')
           .replace(':id', '12')
@@ -90,7 +90,7 @@ describe('documents', () => {
 
   it('environment variables named in documents exist in the code', () => {
     const known = new Set([
-      ...Object.keys(environmentTable),
+      ...Object.keys(ENVIRONMENT_VARIABLES),
       ...Object.keys(limits).map((name) => `GRIDLINE_LIMIT_${name.toUpperCase()}`),
     ])
     const sources =

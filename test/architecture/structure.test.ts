@@ -3,17 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { completionScript, shells } from '../../src/cli/completion/script.ts'
-import { jsonReference } from '../../src/cli/help/json.ts'
-import { manPages } from '../../src/cli/help/man.ts'
-import { cliReference } from '../../src/cli/help/reference.ts'
+import { readCompletionScript, SHELLS } from '../../src/cli/completion/script.ts'
+import { generateJsonReference } from '../../src/cli/help/json.ts'
+import { generateManPages } from '../../src/cli/help/man.ts'
+import { generateCliReference } from '../../src/cli/help/reference.ts'
 import { commands } from '../../src/cli/run/registry.ts'
 import { errorCodes } from '../../src/contract/errors.ts'
-import { fidFromLink, parseFid, webUrl } from '../../src/contract/fid.ts'
+import { formatWebUrl, parseFid, parseFidLink } from '../../src/contract/fid.ts'
 import { limits } from '../../src/contract/limits.ts'
 import { methodsOf, type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
 import { version } from '../../src/contract/version.ts'
-import { policy } from '../../src/service/access/policy.ts'
+import { ROLES_BY_ACCESS } from '../../src/service/access/policy.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -254,7 +254,7 @@ describe('the contract', () => {
     expect(routes.filter((route, k) => routes.indexOf(route) !== k)).toEqual([])
     for (const [name, { body, path, access }] of entries) {
       if (body.kind !== 'none') expect(Object.keys(limits), name).toContain(body.limit)
-      if (path.includes(':fid')) expect([...Object.keys(policy), 'operator'], name).toContain(access)
+      if (path.includes(':fid')) expect([...Object.keys(ROLES_BY_ACCESS), 'operator'], name).toContain(access)
     }
   })
 
@@ -283,7 +283,7 @@ describe('the contract', () => {
     for (const text of ['alice', 'alice:', ':1', 'alice:-2', 'alice:01', 'al/ice:1', 'alice:1x', 'a b:1'])
       expect(parseFid(text), text).toBeUndefined()
     const fid = { owner: 'alice', idlocal: 12 }
-    expect(webUrl('http://h', fid)).toBe('http://h/~alice/12/')
+    expect(formatWebUrl('http://h', fid)).toBe('http://h/~alice/12/')
     for (const link of [
       'http://h/~alice/12/',
       'http://h:80/~alice/12',
@@ -291,9 +291,9 @@ describe('the contract', () => {
       'http://h/~alice/12.csv',
       'http://h/v2/grids/alice:12/content',
     ]) {
-      expect(fidFromLink(link), link).toEqual(fid)
+      expect(parseFidLink(link), link).toEqual(fid)
     }
-    expect(fidFromLink('http://h/alice')).toBeUndefined()
+    expect(parseFidLink('http://h/alice')).toBeUndefined()
   })
 })
 
@@ -326,8 +326,8 @@ describe('a kernel', () => {
 })
 
 describe('completions', () => {
-  it.each(shells)('the completion script for %s calls the program', (shell) => {
-    const script = completionScript(shell)
+  it.each(SHELLS)('the completion script for %s calls the program', (shell) => {
+    const script = readCompletionScript(shell)
     expect(script).toContain('gridline __complete')
     expect(
       readdirSync(join(root, 'completions')).map((file) =>
@@ -337,24 +337,24 @@ describe('completions', () => {
   })
 
   it('every file in completions/ is the generated script of a shell', () => {
-    const scripts = shells.map((shell) => completionScript(shell))
+    const scripts = SHELLS.map((shell) => readCompletionScript(shell))
     const files = readdirSync(join(root, 'completions')).map((file) =>
       readFileSync(join(root, 'completions', file), 'utf8'),
     )
     expect(files.sort()).toEqual(scripts.sort())
-    expect(new Set(scripts).size).toBe(shells.length)
+    expect(new Set(scripts).size).toBe(SHELLS.length)
   })
 
   it('docs/cli.md is up to date with npm run docs', async () => {
-    expect(await cliReference(commands)).toBe(readFileSync(join(root, 'docs/cli.md'), 'utf8'))
+    expect(await generateCliReference(commands)).toBe(readFileSync(join(root, 'docs/cli.md'), 'utf8'))
   })
 
   it('docs/json.md is up to date with npm run docs', async () => {
-    expect(await jsonReference(commands)).toBe(readFileSync(join(root, 'docs/json.md'), 'utf8'))
+    expect(await generateJsonReference(commands)).toBe(readFileSync(join(root, 'docs/json.md'), 'utf8'))
   })
 
   it('the man pages are up to date with npm run docs, and package.json lists all of them', async () => {
-    const pages = await manPages(commands, version)
+    const pages = await generateManPages(commands, version)
     for (const [file, page] of Object.entries(pages))
       expect(page).toBe(readFileSync(join(root, 'docs/man', file), 'utf8'))
     const { man } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

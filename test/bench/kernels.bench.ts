@@ -77,7 +77,7 @@ it('requests with and without kernels', async () => {
     const times: { with: number[]; without: number[] } = { with: [], without: [] }
     for (let round = 0; round <= ROUNDS; round++)
       for (const how of ['with', 'without'] as const) {
-        Kernel.use = ValueKernel.use = how === 'with' ? 'large' : 'never'
+        Kernel.usage = ValueKernel.use = how === 'with' ? 'large' : 'never'
         const start = process.cpuUsage()
         try {
           await request()
@@ -96,6 +96,6 @@ it('requests with and without kernels', async () => {
       gain: Number((slow / fast).toFixed(2)),
     }
   }
-  Kernel.use = ValueKernel.use = 'large'
+  Kernel.usage = ValueKernel.use = 'large'
   console.table(table)
 })

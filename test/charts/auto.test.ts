@@ -1,7 +1,7 @@
 // Automatic choice of chart types.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { chartOf } from '../../src/charts/compile/compile.ts'
+import { compileChart } from '../../src/charts/compile/compile.ts'
 import { completed } from '../../src/charts/normalize/auto.ts'
 import type { ChartGrid, Column } from '../../src/charts/spec/options.ts'
 import { runs } from '../support/property-runs.ts'
@@ -40,10 +40,10 @@ it('every combination of columns gets a chart', async () => {
         const counts = new Map(
           columns.map(({ name, rows, share }) => [name, { rows, distinct: Math.ceil(rows * share) }]),
         )
-        const { type, options, because } = await completed(grid, 'auto', {}, async (name) => counts.get(name))
-        const { data } = await chartOf(undefined, grid, type, options)
+        const { type, options, reason } = await completed(grid, 'auto', {}, async (name) => counts.get(name))
+        const { data } = await compileChart(undefined, grid, type, options)
         expect(data.length).toBeGreaterThan(0)
-        expect(because).toBeTruthy()
+        expect(reason).toBeTruthy()
       },
     ),
     { numRuns: runs(300, 20_000) },
@@ -64,8 +64,8 @@ it('the choice has a reason and alternatives', async () => {
     async () => known,
   )
   expect(found.type).toBe('bar')
-  expect(found.because).toBe('city has labels')
-  expect(found.others).toContain('box (the spread of price for each city)')
+  expect(found.reason).toBe('city has labels')
+  expect(found.suggestions).toContain('box (the spread of price for each city)')
   const given = await completed({ fid: 'me:1', filename: 'g', cols }, 'pie', {}, async () => known)
-  expect([given.because, given.others]).toEqual([undefined, []])
+  expect([given.reason, given.suggestions]).toEqual([undefined, []])
 })

@@ -1,12 +1,12 @@
 // Every chart type over odd tables and frame sizes: drawn or refused, without exceptions.
 import { describe, expect, it } from 'vitest'
-import { themed } from '../../src/browser/theme/index.ts'
-import { chartOf } from '../../src/charts/compile/compile.ts'
+import { applyTheme } from '../../src/browser/theme/index.ts'
+import { compileChart } from '../../src/charts/compile/compile.ts'
 import type { Attributes } from '../../src/charts/figure/figure.ts'
 import type { ChartGrid, ChartOptions } from '../../src/charts/spec/options.ts'
-import { chartTypes, takes } from '../../src/charts/spec/types.ts'
+import { acceptsOption, CHART_TYPES } from '../../src/charts/spec/types.ts'
 import { Problem } from '../../src/contract/errors.ts'
-import { transformed } from '../../src/service/plots/transforms/index.ts'
+import { evaluateTransforms } from '../../src/service/plots/transforms/index.ts'
 import { chartColumns, leastOptions } from '../support/charts.ts'
 
 type Table = Record<'day' | 'end' | 'city' | 'n' | 'm' | 'k' | 'l', unknown[]>
@@ -92,16 +92,16 @@ const SIZES = [
   [4000, 700],
 ] as const
 
-describe.each(chartTypes)('%s', (type) => {
+describe.each(CHART_TYPES)('%s', (type) => {
   const options: ChartOptions = leastOptions(type)
-  const wide = (['by', 'facet', 'animate'] as const).filter((name) => takes(type, name))
+  const wide = (['by', 'facet', 'animate'] as const).filter((name) => acceptsOption(type, name))
   const all = [options, ...wide.map((name) => ({ ...options, [name]: 'city' }))]
 
   it.each(Object.keys(tables))('%s', async (name) => {
     for (const given of all) {
       const figure = await attempt(async () => {
-        const made = await chartOf(undefined, grid, type, given)
-        return (await transformed(
+        const made = await compileChart(undefined, grid, type, given)
+        return (await evaluateTransforms(
           resolved(JSON.parse(JSON.stringify(made)), tables[name]) as object,
         )) as Attributes
       })
@@ -110,8 +110,8 @@ describe.each(chartTypes)('%s', (type) => {
       if (!figure) continue
       const isLarge = tables[name].n.length > 100
       for (const [width, height] of isLarge ? SIZES.slice(0, 1) : SIZES) {
-        const shown = themed(figure as { data: Attributes[]; layout: Attributes }, {
-          ...{ scheme: 'light' as const, width, height, most: 10_000 },
+        const shown = applyTheme(figure as { data: Attributes[]; layout: Attributes }, {
+          ...{ scheme: 'light' as const, width, height, maxHeight: 10_000 },
         })
         expect(shown.data.length).toBeGreaterThan(0)
         expect(() => JSON.stringify(shown)).not.toThrow()

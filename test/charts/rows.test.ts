@@ -1,8 +1,8 @@
 // Height of charts, cutting of labels, and names of series.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { shortenedApart, widthOf } from '../../src/browser/theme/draft.ts'
-import { themed } from '../../src/browser/theme/index.ts'
+import { measureText, shortenDistinct } from '../../src/browser/theme/draft.ts'
+import { applyTheme } from '../../src/browser/theme/index.ts'
 import { runs } from '../support/property-runs.ts'
 
 const bars = (count: number, type = 'bar') => ({
@@ -23,9 +23,9 @@ it('different labels stay different when they are cut', () => {
       fc.uniqueArray(label, { maxLength: 30 }),
       fc.integer({ min: 60, max: 200 }),
       (labels, most) => {
-        const short = shortenedApart(labels, most)
+        const short = shortenDistinct(labels, most)
         expect(new Set(short).size).toBe(labels.length)
-        for (const text of short) expect(widthOf(text)).toBeLessThanOrEqual(most + 1)
+        for (const text of short) expect(measureText(text)).toBeLessThanOrEqual(most + 1)
       },
     ),
     { numRuns: runs(300, 20_000) },
@@ -35,10 +35,10 @@ it('different labels stay different when they are cut', () => {
 it('a chart grows with its rows unless its height is set', () => {
   for (const width of [360, 1000]) {
     const view = { scheme: 'light', width, height: 400 } as const
-    expect(themed(bars(60), view).layout.height).toBeUndefined()
-    expect(themed(bars(3), { ...view, most: 10_000 }).layout.height).toBeUndefined()
-    expect(themed(bars(60), { ...view, most: 10_000 }).layout.height).toBeGreaterThan(60 * 18)
-    expect(themed(bars(900), { ...view, most: 4000 }).layout.height).toBe(4000)
+    expect(applyTheme(bars(60), view).layout.height).toBeUndefined()
+    expect(applyTheme(bars(3), { ...view, maxHeight: 10_000 }).layout.height).toBeUndefined()
+    expect(applyTheme(bars(60), { ...view, maxHeight: 10_000 }).layout.height).toBeGreaterThan(60 * 18)
+    expect(applyTheme(bars(900), { ...view, maxHeight: 4000 }).layout.height).toBe(4000)
   }
 })
 
@@ -46,7 +46,10 @@ it('series names that do not fit above the plot on a phone are below it', () => 
   const data = Array.from({ length: 9 }, (_, k) => ({ name: `a long name of a series ${k}`, y: [1, 2] }))
   const layout = { meta: { theme: 'gridline' }, showlegend: true } as Record<string, unknown>
   for (const most of [undefined, 10_000]) {
-    const shown = themed({ data, layout }, { scheme: 'light', width: 360, height: 420, most }).layout
+    const shown = applyTheme(
+      { data, layout },
+      { scheme: 'light', width: 360, height: 420, maxHeight: most },
+    ).layout
     expect(shown).toMatchObject({ showlegend: true, legend: { yref: 'container', yanchor: 'bottom' } })
     expect((shown.margin as { b: number }).b).toBeGreaterThan(9 * 20)
   }

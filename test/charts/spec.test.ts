@@ -1,12 +1,17 @@
 // Options stored in charts, and changes of them.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { rechart } from '../../src/charts/change/rechart.ts'
-import { specOf } from '../../src/charts/change/stored.ts'
-import { chartOf, figureOf } from '../../src/charts/compile/compile.ts'
+import { applyOptions } from '../../src/charts/change/rechart.ts'
+import { readSpec } from '../../src/charts/change/stored.ts'
+import { compileChart, compileSpec } from '../../src/charts/compile/compile.ts'
 import type { Figure } from '../../src/charts/figure/figure.ts'
 import type { ChartGrid, ChartOptions } from '../../src/charts/spec/options.ts'
-import { type ChartType, chartTypes, takes, typedOptions } from '../../src/charts/spec/types.ts'
+import {
+  acceptsOption,
+  CHART_TYPES,
+  type ChartType,
+  TYPE_SPECIFIC_OPTIONS,
+} from '../../src/charts/spec/types.ts'
 import { Problem } from '../../src/contract/errors.ts'
 import { runs } from '../support/property-runs.ts'
 
@@ -75,9 +80,10 @@ const values: { [K in keyof ChartOptions]-?: fc.Arbitrary<ChartOptions[K]> } = {
 }
 
 const plain = (figure: Figure): Figure => JSON.parse(JSON.stringify(figure))
-const made = (type: ChartType, options: ChartOptions) => chartOf(undefined, grid, type, options).then(plain)
+const made = (type: ChartType, options: ChartOptions) =>
+  compileChart(undefined, grid, type, options).then(plain)
 const set = async (figure: Figure, type: ChartType | undefined, options: ChartOptions, of = grid) =>
-  plain(await rechart(undefined as never, of, figure, type, options, undefined, () => {}))
+  plain(await applyOptions(undefined as never, of, figure, type, options, undefined, () => {}))
 
 /** Returns the figure of options; undefined if they are refused. */
 async function attempt(work: () => Promise<Figure>): Promise<Figure | undefined> {
@@ -91,7 +97,7 @@ async function attempt(work: () => Promise<Figure>): Promise<Figure | undefined>
 
 const all = Object.keys(values) as (keyof ChartOptions)[]
 const someOptions = (type: ChartType): fc.Arbitrary<ChartOptions> => {
-  const usual = all.filter((name) => !typedOptions.includes(name) || takes(type, name))
+  const usual = all.filter((name) => !TYPE_SPECIFIC_OPTIONS.includes(name) || acceptsOption(type, name))
   return fc
     .subarray(usual, { maxLength: 5 })
     .chain((names) =>
@@ -133,7 +139,7 @@ const needed: Partial<Record<ChartType, ChartOptions>> = {
 }
 const least = (type: ChartType): ChartOptions => ({ x: 'day', y: 'price', ...needed[type] })
 
-describe.each(chartTypes)('%s', (type) => {
+describe.each(CHART_TYPES)('%s', (type) => {
   it('a changed chart equals one created with all options; removed options leave nothing behind', async () => {
     let compared = 0
     await fc.assert(
@@ -152,8 +158,8 @@ describe.each(chartTypes)('%s', (type) => {
         const others = Object.fromEntries(Object.entries(second).filter(([name]) => !without.includes(name)))
         const left = await attempt(() => made(type, { ...least(type), ...first, ...others }))
         if (left) expect(await set(both, undefined, removed)).toEqual(left)
-        const { spec, options } = specOf(both, grid)
-        expect(plain(await figureOf(grid.fid, { ...spec, options }))).toEqual(both)
+        const { spec, options } = readSpec(both, grid)
+        expect(plain(await compileSpec(grid.fid, { ...spec, options }))).toEqual(both)
       }),
       { numRuns: runs(30, 1000) },
     )
@@ -162,7 +168,7 @@ describe.each(chartTypes)('%s', (type) => {
 
   it('changes made by hand survive later changes of options', async () => {
     await fc.assert(
-      fc.asyncProperty(someOptions(type), fc.constantFrom(...chartTypes), async (options, other) => {
+      fc.asyncProperty(someOptions(type), fc.constantFrom(...CHART_TYPES), async (options, other) => {
         const figure = await made(type, least(type))
         const byHand = plain(figure)
         Object.assign(byHand.layout, { paper_bgcolor: '#eee', height: 700, margin: { l: 9 } })
@@ -202,7 +208,7 @@ it('renamed columns are found in every option', async () => {
     ...grid,
     cols: cols.map((column) => ({ ...column, name: names[column.name] ?? column.name })),
   }
-  expect(specOf(figure, renamed).options).toEqual({
+  expect(readSpec(figure, renamed).options).toEqual({
     ...options,
     x: 'town',
     y: '"net ""price""","a,b"',
@@ -225,7 +231,7 @@ it('a foreign spec is ignored and does no harm', async () => {
     { type: 'line', options: null, columns: [{ name: 1, uid: 2, type: 3 }] },
   ]) {
     const given = { ...figure, layout: { ...figure.layout, meta: { theme: 'gridline', spec } } }
-    expect(specOf(given, grid).options).toMatchObject({ x: 'day', y: 'price' })
+    expect(readSpec(given, grid).options).toMatchObject({ x: 'day', y: 'price' })
     expect((await set(given, undefined, { unit: '€' })).layout.yaxis.ticksuffix).toBe(' €')
   }
   for (const spec of [

@@ -1,9 +1,9 @@
 // Counts of omitted data, and texts of the data.
 import { describe, expect, it } from 'vitest'
-import { themed } from '../../src/browser/theme/index.ts'
+import { applyTheme } from '../../src/browser/theme/index.ts'
 import type { Attributes } from '../../src/charts/figure/figure.ts'
-import { missingIn, unseenIn } from '../../src/charts/unseen.ts'
-import { transformed } from '../../src/service/plots/transforms/index.ts'
+import { describeMissingRows, describeOmitted } from '../../src/charts/unseen.ts'
+import { evaluateTransforms } from '../../src/service/plots/transforms/index.ts'
 
 const DATES = { xaxis: { type: 'date' } }
 const day = (k: number): string => `2024-01-0${k}`
@@ -47,7 +47,7 @@ describe('rows without a place', () => {
       ['1 row without a value'],
     ],
   ])('rows without a place in %s are counted', (_, trace, layout, said) => {
-    expect(missingIn({ data: [trace], layout })).toEqual(said)
+    expect(describeMissingRows({ data: [trace], layout })).toEqual(said)
   })
 
   it('rows without a place are counted once, before aggregation', async () => {
@@ -58,16 +58,16 @@ describe('rows without a place', () => {
       data: [{ type: 'bar', x: [day(1), null, null], y: [1, 2, 3], transforms }],
       layout: { ...DATES, meta: spec({ x: 'the_day', y: 'n' }) },
     }
-    const drawn = (await transformed(figure)) as { data: Attributes[]; layout: Attributes }
-    expect(unseenIn(drawn).unseen).toEqual(['2 rows without the day'])
-    const { layout } = themed(drawn, { scheme: 'light', width: 640, height: 400 })
+    const drawn = (await evaluateTransforms(figure)) as { data: Attributes[]; layout: Attributes }
+    expect(describeOmitted(drawn).unseen).toEqual(['2 rows without the day'])
+    const { layout } = applyTheme(drawn, { scheme: 'light', width: 640, height: 400 })
     expect(layout.annotations.at(-1).text).toContain('Not shown: 2 rows without the day')
   })
 })
 
 it('values outside a requested range and gaps in areas are reported', () => {
   const layout = { yaxis: { range: [0, 50] }, meta: spec({ rangeY: '0,50' }) }
-  expect(unseenIn({ data: [{ type: 'bar', x: ['a', 'b'], y: [9.5, 60] }], layout }).unseen).toEqual([
+  expect(describeOmitted({ data: [{ type: 'bar', x: ['a', 'b'], y: [9.5, 60] }], layout }).unseen).toEqual([
     '1 value above 50',
   ])
   const area = { stackgroup: 'one', mode: 'lines' }
@@ -75,13 +75,13 @@ it('values outside a requested range and gaps in areas are reported', () => {
     { ...area, x: [1, 3], y: [10, 30] },
     { ...area, x: [1, 2, 3], y: [1, null, 3] },
   ]
-  expect(unseenIn({ data, layout: {} }).remarks).toEqual(['2 missing values are drawn as zero'])
+  expect(describeOmitted({ data, layout: {} }).remarks).toEqual(['2 missing values are drawn as zero'])
 })
 
 describe('texts of the data', () => {
   const view = { scheme: 'light', width: 640, height: 400 } as const
   const shown = (data: Attributes[], layout: Attributes = {}) =>
-    themed({ data, layout: { ...layout, meta: { theme: 'gridline' } } as Attributes }, view)
+    applyTheme({ data, layout: { ...layout, meta: { theme: 'gridline' } } as Attributes }, view)
 
   it('texts of the data never act as object keys, markup or templates', () => {
     const { data } = shown(
@@ -117,7 +117,7 @@ it('an axis never has more ticks than fit', () => {
     { shapes: [{ yref: 'y', y0: 1e6, y1: 1e6 }] },
     { barnorm: 'percent' },
   ]) {
-    const { layout: next } = themed(
+    const { layout: next } = applyTheme(
       { data, layout: { ...layout, meta: { theme: 'gridline' } } as Attributes },
       { scheme: 'light', width: 640, height: 400 },
     )
@@ -131,7 +131,7 @@ it('missing groups are (none), distinct from the text null', async () => {
     y: [10, 20, 1, 2],
     transforms: [{ type: 'groupby', groups: ['null', 'null', null, ''], top: 12 }],
   }
-  const { data } = (await transformed({ data: [trace], layout: {} })) as { data: Attributes[] }
+  const { data } = (await evaluateTransforms({ data: [trace], layout: {} })) as { data: Attributes[] }
   expect(data.map(({ name, y }) => [name, y])).toEqual([
     ['null', [10, 20]],
     ['(none)', [1, 2]],
@@ -143,9 +143,9 @@ it('missing groups are (none), distinct from the text null', async () => {
       { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'sum', empty: 'none' }] },
     ],
   }
-  expect(((await transformed({ data: [sums], layout: {} })) as { data: Attributes[] }).data[0].y).toEqual([
-    10, 1,
-  ])
+  expect(
+    ((await evaluateTransforms({ data: [sums], layout: {} })) as { data: Attributes[] }).data[0].y,
+  ).toEqual([10, 1])
 })
 
 it('every frame contains all series, with their labels and trends', async () => {
@@ -160,7 +160,7 @@ it('every frame contains all series, with their labels and trends', async () => 
     y: [38, 55, 500, 5],
     transforms,
   })
-  const figure = (await transformed({
+  const figure = (await evaluateTransforms({
     data: [trace('a'), trace('b')],
     layout: { xaxis: { type: 'category' } },
   })) as Attributes

@@ -2,12 +2,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { reworked } from '../../src/charts/change/rechart.ts'
-import { chartOf } from '../../src/charts/compile/compile.ts'
+import { replaceGeneratedParts } from '../../src/charts/change/rechart.ts'
+import { compileChart } from '../../src/charts/compile/compile.ts'
 import type { Figure } from '../../src/charts/figure/figure.ts'
 import { completed } from '../../src/charts/normalize/auto.ts'
-import { columnNames } from '../../src/charts/spec/column-names.ts'
-import { type ChartType, chartTypes, hasTrait } from '../../src/charts/spec/types.ts'
+import { parseColumnNames } from '../../src/charts/spec/column-names.ts'
+import { CHART_TYPES, type ChartType, hasTrait } from '../../src/charts/spec/types.ts'
 import { type Ended, gridline } from '../support/cli.ts'
 import { runs } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -964,7 +964,7 @@ describe('a chart without --type, --x or --y', () => {
       rows: 27,
       distinct: (distinct as Record<string, number>)[name] ?? 27,
     })
-    expect((await completed(grid, 'auto', {}, of)).chosen).toBe(said)
+    expect((await completed(grid, 'auto', {}, of)).chosenFlags).toBe(said)
   })
 
   it('numbers on x and labels on y create horizontal bars', async () => {
@@ -988,11 +988,11 @@ describe('a chart without --type, --x or --y', () => {
 
   it('--y accepts ranges and patterns of columns', () => {
     const known = ['city', '2019', '2020', '2021', 'temp_min', 'temp_max', 'a-b']
-    expect(columnNames('2019-2021', known)).toEqual(['2019', '2020', '2021'])
-    expect(columnNames('temp_*,a-b', known)).toEqual(['temp_min', 'temp_max', 'a-b'])
-    expect(columnNames('*_m*,*i*y', known)).toEqual(['temp_min', 'temp_max', 'city'])
-    expect(columnNames(`${'*'.repeat(30)}!`, ['a'.repeat(100)])).toEqual([`${'*'.repeat(30)}!`])
-    expect(columnNames('2021-2019,x*', known)).toEqual(['2021-2019', 'x*'])
+    expect(parseColumnNames('2019-2021', known)).toEqual(['2019', '2020', '2021'])
+    expect(parseColumnNames('temp_*,a-b', known)).toEqual(['temp_min', 'temp_max', 'a-b'])
+    expect(parseColumnNames('*_m*,*i*y', known)).toEqual(['temp_min', 'temp_max', 'city'])
+    expect(parseColumnNames(`${'*'.repeat(30)}!`, ['a'.repeat(100)])).toEqual([`${'*'.repeat(30)}!`])
+    expect(parseColumnNames('2021-2019,x*', known)).toEqual(['2021-2019', 'x*'])
   })
 
   it('columns that would look flat beside the first one are not drawn', async () => {
@@ -1004,7 +1004,7 @@ describe('a chart without --type, --x or --y', () => {
     }))
     const of = async (name: string) => ({ rows: 2, distinct: 2, largest: largest[name] })
     const grid = { fid: 'alice:1', filename: 'g', cols } as never
-    expect((await completed(grid, 'auto', {}, of)).chosen).toBe('--type line --x day --y revenue,cost')
+    expect((await completed(grid, 'auto', {}, of)).chosenFlags).toBe('--type line --x day --y revenue,cost')
   })
 
   it.each([
@@ -1023,7 +1023,7 @@ describe('a chart without --type, --x or --y', () => {
       Close: number,
     }
     const grid = { fid: 'me:1', filename: 'g', cols: cols(types) }
-    expect((await completed(grid, type, options, async () => undefined)).chosen).toBe(said)
+    expect((await completed(grid, type, options, async () => undefined)).chosenFlags).toBe(said)
   })
 })
 
@@ -1041,7 +1041,7 @@ describe('what a command changes in a chart that exists', () => {
   const made = async (type: ChartType, y = 'price', title?: string): Promise<Figure> =>
     JSON.parse(
       JSON.stringify(
-        await chartOf(undefined, grid, type, {
+        await compileChart(undefined, grid, type, {
           x: 'day',
           y: NO_Y.has(type) ? undefined : y,
           title,
@@ -1050,7 +1050,7 @@ describe('what a command changes in a chart that exists', () => {
       ),
     )
   const merged = async (current: Figure, next: Figure): Promise<Figure> =>
-    JSON.parse(JSON.stringify(await reworked(current, grid, next, {})))
+    JSON.parse(JSON.stringify(await replaceGeneratedParts(current, grid, next, {})))
   /** Options that some types require. */
   const more: Partial<Record<ChartType, object>> = {
     contour: { color: 'cost' },
@@ -1073,10 +1073,10 @@ describe('what a command changes in a chart that exists', () => {
   }
   const NO_Y = new Set<ChartType>(['map'])
   const single = new Set<ChartType>([
-    ...chartTypes.filter((type) => hasTrait(type, 'one y')),
+    ...CHART_TYPES.filter((type) => hasTrait(type, 'one y')),
     ...(['surface', 'contour', 'map', 'bump'] as const),
   ])
-  const types = chartTypes.filter((type) => type !== 'heatmap')
+  const types = CHART_TYPES.filter((type) => type !== 'heatmap')
 
   it.each(types)('creating a %s again changes nothing', async (type) => {
     for (const y of single.has(type) ? ['price'] : ['price', 'price,cost']) {
@@ -1127,7 +1127,7 @@ describe('what a command changes in a chart that exists', () => {
     const next = await merged(
       figure,
       JSON.parse(
-        JSON.stringify(await chartOf(undefined, grid, 'bar', { x: 'day', y: 'cost', horizontal: true })),
+        JSON.stringify(await compileChart(undefined, grid, 'bar', { x: 'day', y: 'cost', horizontal: true })),
       ),
     )
     expect(next.data[0]).toMatchObject({ type: 'bar', xsrc: 'me:1:d1', ysrc: 'me:1:c1' })
@@ -1152,7 +1152,7 @@ describe('what a command changes in a chart that exists', () => {
   it('a new marker column replaces color and color bar title', async () => {
     const of = async (options: object) =>
       JSON.parse(
-        JSON.stringify(await chartOf(undefined, grid, 'scatter', { x: 'day', y: 'price', ...options })),
+        JSON.stringify(await compileChart(undefined, grid, 'scatter', { x: 'day', y: 'price', ...options })),
       )
     const figure = await made('scatter')
     figure.data[0].marker = { color: 'red', symbol: 'star', colorbar: { len: 0.5 } }

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { leavesOf } from '../../src/cli/core/define.ts'
+import { listCommands } from '../../src/cli/core/define.ts'
 import { commands } from '../../src/cli/run/registry.ts'
 import { gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
@@ -65,7 +65,7 @@ const elsewhere = ['push', 'apply']
 
 /** Commands that change something on the server. */
 async function writers(): Promise<string[]> {
-  return (await leavesOf(commands)).filter(({ command }) => command.writes).map(({ path }) => path)
+  return (await listCommands(commands)).filter(({ command }) => command.writes).map(({ path }) => path)
 }
 
 describe('--dry-run', () => {
@@ -193,7 +193,7 @@ describe('--dry-run of admin', () => {
   const issuer = 'https://gitlab.com'
 
   it('every admin command that writes has --dry-run', async () => {
-    const leaves = (await leavesOf(commands)).filter(({ path }) => path.startsWith('admin '))
+    const leaves = (await listCommands(commands)).filter(({ path }) => path.startsWith('admin '))
     expect(
       leaves
         .filter(({ command }) => !command.options?.some(({ flags }) => flags === '--dry-run'))

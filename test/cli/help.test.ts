@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { groups, leavesOf, longName, ownOptions } from '../../src/cli/core/define.ts'
-import { environmentTable } from '../../src/cli/help/environment.ts'
-import { exitCodes } from '../../src/cli/help/exit-codes.ts'
-import { topics } from '../../src/cli/help/topics.ts'
+import { commandOptionsOf, helpGroups, listCommands, longFlagOf } from '../../src/cli/core/define.ts'
+import { ENVIRONMENT_VARIABLES } from '../../src/cli/help/environment.ts'
+import { EXIT_CODES } from '../../src/cli/help/exit-codes.ts'
+import { TOPICS } from '../../src/cli/help/topics.ts'
 import { commands } from '../../src/cli/run/registry.ts'
 import { errorCodes } from '../../src/contract/errors.ts'
 import { gridline } from '../support/cli.ts'
@@ -25,7 +25,7 @@ function source(path: string): string {
 
 describe('help', () => {
   it('every command has two examples that begin with gridline and name the command', async () => {
-    const all = await leavesOf(commands)
+    const all = await listCommands(commands)
     const few = all.filter(({ command }) => (command.examples?.length ?? 0) < 2).map(({ path }) => path)
     expect(few).toEqual([])
     for (const { path, command } of all)
@@ -41,22 +41,22 @@ describe('help', () => {
       title,
       names: [...body.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name),
     }))
-    for (const [group, title] of Object.entries(groups))
+    for (const [group, title] of Object.entries(helpGroups))
       expect(sections.find((section) => section.title === title)?.names).toEqual(
         commands.filter((entry) => entry.group === group && !('rare' in entry)).map(({ name }) => name),
       )
-    expect(sections.find(({ title }) => title === groups.start)?.names).toHaveLength(5)
+    expect(sections.find(({ title }) => title === helpGroups.start)?.names).toHaveLength(5)
   })
 
   it('help of a command with many options fits one screen, and names the option that prints all', async () => {
-    for (const { path, command } of await leavesOf(commands)) {
-      if (!command.usual) {
-        expect([path, ownOptions(command).length <= 40]).toEqual([path, true])
+    for (const { path, command } of await listCommands(commands)) {
+      if (!command.shortHelp) {
+        expect([path, commandOptionsOf(command).length <= 40]).toEqual([path, true])
         continue
       }
-      const own = ownOptions(command).map(({ flags }) => longName(flags))
-      expect(own).toEqual(expect.arrayContaining(Object.keys(command.usual.options)))
-      for (const topic of command.usual.topics) expect(topics).toHaveProperty(topic)
+      const own = commandOptionsOf(command).map(({ flags }) => longFlagOf(flags))
+      expect(own).toEqual(expect.arrayContaining(Object.keys(command.shortHelp.options)))
+      for (const topic of command.shortHelp.topics) expect(TOPICS).toHaveProperty(topic)
       const { stdout } = await run([...path.split(' '), '--help'])
       expect(stdout.split('\n').length).toBeLessThan(45)
       expect(stdout).toContain(`gridline ${path} --help --all`)
@@ -76,9 +76,9 @@ describe('help', () => {
   })
 
   it('help has a page for each topic', async () => {
-    for (const name of Object.keys(topics)) {
+    for (const name of Object.keys(TOPICS)) {
       const { code, stdout } = await run(['help', name])
-      expect([name, code, stdout]).toEqual([name, 0, topics[name].text()])
+      expect([name, code, stdout]).toEqual([name, 0, TOPICS[name].text()])
     }
   })
 
@@ -96,12 +96,12 @@ describe('help', () => {
     // Variables of CI systems.
     for (const name of read)
       if (/^(GRIDLINE_LIMIT|GITHUB|GITLAB|CI|CIRCLE|BUILDKITE|ACTIONS)_/.test(name)) read.delete(name)
-    expect([...read].filter((name) => !Object.hasOwn(environmentTable, name)).sort()).toEqual([])
+    expect([...read].filter((name) => !Object.hasOwn(ENVIRONMENT_VARIABLES, name)).sort()).toEqual([])
   })
 
   it('help exit-codes lists every exit code of an error', () => {
     const codes = new Set(Object.values(errorCodes).map(({ exit }) => exit))
-    expect([...codes].filter((code) => !Object.hasOwn(exitCodes, code))).toEqual([])
+    expect([...codes].filter((code) => !Object.hasOwn(EXIT_CODES, code))).toEqual([])
   })
 })
 

@@ -1,6 +1,6 @@
 // Glob patterns of file names.
 import { describe, expect, it } from 'vitest'
-import { isPattern, patternOf } from '../../src/cli/files/patterns.ts'
+import { compilePattern, isPattern } from '../../src/cli/files/patterns.ts'
 
 describe('patterns of file names', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('patterns of file names', () => {
     ['[^a]', 'a', true],
     ['[\\]', '\\', true],
   ])('pattern %s against %s: %s', (pattern, name, matches) => {
-    expect(patternOf(pattern).test(name)).toBe(matches)
+    expect(compilePattern(pattern).test(name)).toBe(matches)
   })
 
   it('links are not patterns', () => {

@@ -1,10 +1,10 @@
 // Charts drawn with characters.
 import { describe, expect, it } from 'vitest'
-import { legendOf, plotText, type TextTrace } from '../../src/cli/output/plot-text.ts'
+import { drawPlot, formatLegend, type TextTrace } from '../../src/cli/output/plot-text.ts'
 
 const plain = (text: string): string => text.replaceAll('\u001b', '?')
 const draw = (traces: TextTrace[], layout: Record<string, unknown> = {}, color = false) =>
-  plotText(traces, layout, { columns: 60, lines: 12, color, plain })
+  drawPlot(traces, layout, { columns: 60, lines: 12, color, plain })
 
 /** Returns the columns with dots in one row of a chart, right of its axis. */
 function dotted(row: string): number[] {
@@ -98,9 +98,9 @@ describe('charts as characters', () => {
       { name: 'one', line: { color: '#0f0' } },
       { name: 'two', marker: { color: 'rgb(1, 2, 3)' } },
     ]
-    expect(legendOf(traces, false, plain)).toEqual(['  ■ one   ■ two'])
-    expect(legendOf(traces, true, plain)[0]).toContain('\u001b[38;2;0;255;0m■\u001b[39m one')
-    expect(legendOf(traces, true, plain)[0]).toContain('\u001b[38;2;1;2;3m■\u001b[39m two')
+    expect(formatLegend(traces, false, plain)).toEqual(['  ■ one   ■ two'])
+    expect(formatLegend(traces, true, plain)[0]).toContain('\u001b[38;2;0;255;0m■\u001b[39m one')
+    expect(formatLegend(traces, true, plain)[0]).toContain('\u001b[38;2;1;2;3m■\u001b[39m two')
   })
 
   it('names of categories cannot write to the terminal', () => {
@@ -145,8 +145,8 @@ describe('charts as characters', () => {
       { name: 'C', y: [2, 1] },
     ]
     const orange = '\u001b[38;2;255;127;14m'
-    expect(legendOf(traces, true, plain).join()).toContain(`${orange}■\u001b[39m B`)
-    expect(legendOf(traces, false, plain).join()).not.toContain('A')
+    expect(formatLegend(traces, true, plain).join()).toContain(`${orange}■\u001b[39m B`)
+    expect(formatLegend(traces, false, plain).join()).not.toContain('A')
     expect(draw(traces, {}, true)!.join()).toContain(orange)
   })
 

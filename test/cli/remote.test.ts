@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import { remoteFetch } from '../../src/cli/connect/remote.ts'
+import { createRemoteFetch } from '../../src/cli/connect/remote.ts'
 import { HttpHeaders } from '../../src/contract/http.ts'
 
 setFlagsFromString('--expose-gc')
@@ -16,7 +16,7 @@ it('a body is complete even if its response is garbage-collected before it is re
     setImmediate(() => response.end('last'))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { fetch, close } = remoteFetch()
+  const { fetch, close } = createRemoteFetch()
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const bodies = []
   const headers = new HttpHeaders(new Map())

@@ -13,7 +13,7 @@ describe('the config file', () => {
   const store = new ConfigStore(folder)
 
   it('the config file is readable by its owner only, and read back', async () => {
-    await store.change((changed) => {
+    await store.update((changed) => {
       changed.profile = 'work'
       changed.profiles = { work: { url: 'https://a.test', user: 'ann' } }
     })

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { templateOf } from '../../src/cli/output/template.ts'
+import { compileTemplate } from '../../src/cli/output/template.ts'
 import { gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -31,7 +31,7 @@ describe('a template', () => {
       metadata: { owner: { name: 'Kim' } },
       parent: null,
     }
-    expect(templateOf(text, Object.keys(row))(row)).toBe(line)
+    expect(compileTemplate(text, Object.keys(row))(row)).toBe(line)
   })
 
   it.each([
@@ -40,7 +40,7 @@ describe('a template', () => {
     ['a } b', /a single }/],
     ['{}', /a single {/],
   ])('%j is refused', (text, message) => {
-    expect(() => templateOf(text, ['fid', 'filename'])).toThrow(message)
+    expect(() => compileTemplate(text, ['fid', 'filename'])).toThrow(message)
   })
 })
 

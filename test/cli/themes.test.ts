@@ -2,8 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { builtInThemes } from '../../src/charts/figure/themes.ts'
-import { contrasts } from '../../src/cli/charts/template.ts'
+import { listBuiltInThemes } from '../../src/charts/figure/themes.ts'
+import { listContrastWarnings } from '../../src/cli/charts/template.ts'
 import { gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -18,7 +18,7 @@ const file = (name: string, content: string): string => {
 const run = (...args: string[]) => gridline(args, { home: join(folder.path, 'home'), cwd: folder.path })
 const template = async (plot: string) => JSON.parse((await run('plot', 'data', plot)).stdout).layout
 
-it.each(builtInThemes().map(({ name }) => name))(
+it.each(listBuiltInThemes().map(({ name }) => name))(
   'theme %s has attributes of plotly.js and colors with enough contrast',
   async (name) => {
     const { code, stdout } = await run('theme', 'check', name, '--json', 'name,warnings')
@@ -76,7 +76,9 @@ it.each([
 })
 
 it('theme check lists colors with too little contrast to their background', () => {
-  const warnings = contrasts({ layout: { colorway: ['#ffee00', '#004488'], font: { color: '#999999' } } })
+  const warnings = listContrastWarnings({
+    layout: { colorway: ['#ffee00', '#004488'], font: { color: '#999999' } },
+  })
   expect(warnings).toEqual([
     'color #ffee00 has a contrast of 1.2 with #ffffff; use at least 3',
     'text #999999 has a contrast of 2.8 with #ffffff; use at least 4.5',

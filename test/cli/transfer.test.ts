@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { safeName } from '../../src/cli/files/local-names.ts'
+import { toSafeFileName } from '../../src/cli/files/local-names.ts'
 import { gridline, serve } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -89,7 +89,7 @@ describe('pull', () => {
       fc.property(
         fc.array(fc.oneof(fc.constantFrom('..', '.', '/', '../..', '\\'), fc.string()), { minLength: 1 }),
         (names) => {
-          const path = join('/target', ...names.map(safeName))
+          const path = join('/target', ...names.map(toSafeFileName))
           expect(path.startsWith('/target/')).toBe(true)
           expect(path.split('/')).toHaveLength(2 + names.length)
         },

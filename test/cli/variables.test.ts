@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { command } from '../../src/cli/commands/serve.ts'
-import { withFiles, withoutPasswords } from '../../src/cli/core/variables.ts'
-import { environmentTable } from '../../src/cli/help/environment.ts'
+import { maskCommandLine, readVariableFiles } from '../../src/cli/core/variables.ts'
+import { ENVIRONMENT_VARIABLES } from '../../src/cli/help/environment.ts'
 import { gridline, serve, start } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
@@ -24,7 +24,7 @@ describe('settings of serve', () => {
       .map(({ flags }) => flags)
     expect(without).toEqual(['--limit <name=value>'])
     for (const { variable } of command.options!)
-      if (variable) expect(Object.keys(environmentTable)).toContain(variable)
+      if (variable) expect(Object.keys(ENVIRONMENT_VARIABLES)).toContain(variable)
   })
 
   it('settings come from variables and files where no flag is given, for serve and admin', async () => {
@@ -92,7 +92,7 @@ describe('settings of serve', () => {
       home: folder.path,
     })
     expect([done.code, done.stderr.includes('secret')]).toEqual([9, false])
-    expect(withoutPasswords(['--database', 'postgres://h/db?user=u&password=secret&x=1'])).toEqual([
+    expect(maskCommandLine(['--database', 'postgres://h/db?user=u&password=secret&x=1'])).toEqual([
       '--database',
       'postgres://h/db?user=u&password=***&x=1',
     ])
@@ -112,13 +112,19 @@ describe('settings of serve', () => {
   })
 
   it('a setting whose file is empty is refused', () => {
-    expect(() => withFiles({ GRIDLINE_SMTP_FILE: file('empty', '\n') })).toThrow(/is empty, binary or longer/)
+    expect(() => readVariableFiles({ GRIDLINE_SMTP_FILE: file('empty', '\n') })).toThrow(
+      /is empty, binary or longer/,
+    )
   })
 
   it('AWS credentials come from files too; files for other programs are ignored', () => {
     const key = file('secret', 'abc\r\n')
     expect(
-      withFiles({ AWS_SECRET_ACCESS_KEY_FILE: key, AWS_SHARED_CREDENTIALS_FILE: '/c', GRIDLINE_FILE: '/c' }),
+      readVariableFiles({
+        AWS_SECRET_ACCESS_KEY_FILE: key,
+        AWS_SHARED_CREDENTIALS_FILE: '/c',
+        GRIDLINE_FILE: '/c',
+      }),
     ).toEqual({
       AWS_SECRET_ACCESS_KEY: 'abc',
       AWS_SHARED_CREDENTIALS_FILE: '/c',
@@ -130,9 +136,9 @@ describe('settings of serve', () => {
 describe('passwords', () => {
   it('passwords in URLs are hidden from the process list', async () => {
     expect(
-      withoutPasswords(['--smtp', 'smtp://me:p:w@host', '--database', 'postgres://u:x@db/n', 'a:b@c']),
+      maskCommandLine(['--smtp', 'smtp://me:p:w@host', '--database', 'postgres://u:x@db/n', 'a:b@c']),
     ).toEqual(['--smtp', 'smtp://me:***@host', '--database', 'postgres://u:***@db/n', 'a:b@c'])
-    expect(withoutPasswords(['postgres://u@db/n', 'https://example.com/a:b@c'])).toBeUndefined()
+    expect(maskCommandLine(['postgres://u@db/n', 'https://example.com/a:b@c'])).toBeUndefined()
     if (process.platform !== 'linux') return
     const server = await serve(['--smtp', 'smtp://me:geheim@localhost:25'], { home: folder.path })
     expect(readFileSync(`/proc/${server.child.pid}/cmdline`, 'utf8')).toMatch(/^gridline serve.*me:\*\*\*@/)

@@ -90,11 +90,11 @@ it('any text is read or refused alike, in chunks of 1, 7 and 65,536 bytes, with 
     fc.asyncProperty(text, async (one) => {
       const whole = await found(one, 65_536)
       for (const pieces of [1, 7]) expect(await found(one, pieces)).toEqual(whole)
-      Kernel.use = 'always'
+      Kernel.usage = 'always'
       try {
         expect(await found(one, 7)).toEqual(whole)
       } finally {
-        Kernel.use = 'large'
+        Kernel.usage = 'large'
       }
     }),
     process.env.GRIDLINE_TEST_LONG ? { numRuns: 20_000 } : { numRuns: 200, seed: 1 },

@@ -1,12 +1,12 @@
 // Streaming of JSON arrays, --flatten, sheets and ranges.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { limitsFrom } from '../../src/contract/limits.ts'
+import { readLimits } from '../../src/contract/limits.ts'
 import type { FileOptions } from '../../src/ingest/index.ts'
 import { xlsx } from '../support/archives.ts'
 import { readFile } from './read-file.ts'
 
-const few = limitsFrom({ GRIDLINE_LIMIT_JSON_BODY_BYTES: '100' })
+const few = readLimits({ GRIDLINE_LIMIT_JSON_BODY_BYTES: '100' })
 const json = (text: string, options: Partial<FileOptions> = {}, pieces?: number) =>
   readFile(Buffer.from(text), { fileName: 'a.json', ...options }, pieces)
 

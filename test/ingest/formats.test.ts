@@ -6,7 +6,7 @@ import zlib from 'node:zlib'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { tableFromArrays, tableToIPC } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { limitsFrom } from '../../src/contract/limits.ts'
+import { readLimits } from '../../src/contract/limits.ts'
 import { zip } from '../support/archives.ts'
 import { runs } from '../support/property-runs.ts'
 import { readFile } from './read-file.ts'
@@ -150,12 +150,12 @@ describe('Parquet', () => {
 
   it('too many columns and a high compression ratio are refused', async () => {
     const file = await parquet('select 1 as a, 2 as b, 3 as c')
-    await expect(readFile(file, { limits: limitsFrom({ GRIDLINE_LIMIT_COLUMNS: '2' }) })).rejects.toThrow(
+    await expect(readFile(file, { limits: readLimits({ GRIDLINE_LIMIT_COLUMNS: '2' }) })).rejects.toThrow(
       /3 columns; the limit is 2/,
     )
     const zeros = await parquet(`select repeat('0', 20000000) as s`, `, codec 'zstd'`)
     await expect(
-      readFile(zeros, { limits: limitsFrom({ GRIDLINE_LIMIT_COMPRESSION_RATIO: '10' }) }),
+      readFile(zeros, { limits: readLimits({ GRIDLINE_LIMIT_COMPRESSION_RATIO: '10' }) }),
     ).rejects.toThrow(/grows too much/)
   })
 })

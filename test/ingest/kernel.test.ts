@@ -15,7 +15,7 @@ import { runs } from '../support/property-runs.ts'
 const FILES = runs(30, 1000)
 
 afterEach(() => {
-  Kernel.use = 'large'
+  Kernel.usage = 'large'
 })
 
 type Random = () => number
@@ -151,12 +151,12 @@ async function outcome(file: Buffer, piece: number, options: DelimitedOptions): 
 
 describe('the kernel and the TypeScript reader', () => {
   it('the kernel is loaded, and used for rows of a large file', async () => {
-    Kernel.use = 'always'
+    Kernel.usage = 'always'
     const kernel = Kernel.acquire(false)
     expect(kernel).toBeDefined()
     kernel!.configure({ width: 2, delimiter: 44, quote: 34, comment: -1, firstName: undefined, nulls: [] })
     kernel!.text.write('a,1\n"b,""c""",2\nd,"e\nf"\nodd\n')
-    expect(kernel!.rows(0, 28, 100, 5)).toEqual({ rows: 3, line: 9, next: 24, odd: true })
+    expect(kernel!.findRows(0, 28, 100, 5)).toEqual({ rows: 3, line: 9, next: 24, odd: true })
     kernel!.release()
   })
 
@@ -164,9 +164,9 @@ describe('the kernel and the TypeScript reader', () => {
     let errors = 0
     for (let seed = 1; seed <= FILES; seed++) {
       const { file, piece, options } = fileOf(seed)
-      Kernel.use = 'never'
+      Kernel.usage = 'never'
       const expected = await outcome(file, piece, options)
-      Kernel.use = 'always'
+      Kernel.usage = 'always'
       expect(await outcome(file, piece, options), `seed ${seed}`).toEqual(expected)
       if (expected && 'message' in (expected as object)) errors++
     }

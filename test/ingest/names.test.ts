@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { expand } from '../../src/cli/upload/expand.ts'
-import { compressions, type FileFormat, fileFormats, gridName } from '../../src/contract/formats.ts'
+import { expandFiles } from '../../src/cli/upload/expand.ts'
+import { compressions, type FileFormat, fileFormats, gridNameOf } from '../../src/contract/formats.ts'
 
 const extensions = Object.values<FileFormat>(fileFormats).flatMap((format) => format.extensions)
 const compressed = ['', ...Object.values(compressions).map(({ extensions: [first] }) => `.${first}`)]
@@ -12,12 +12,12 @@ const compressed = ['', ...Object.values(compressions).map(({ extensions: [first
 it('grid names have no extension of a format or compression', () => {
   for (const extension of extensions)
     for (const packed of compressed)
-      expect(gridName(`folder/my.sales.${extension}${packed}`)).toBe('my.sales')
-  expect(gridName('u\u0308n.csv')).toBe('\u00fcn')
-  expect(gridName('sales.csv.zip')).toBe('sales')
-  expect(gridName('report.2024')).toBe('report.2024')
-  expect(gridName('.csv')).toBe('Untitled grid')
-  expect(gridName(undefined)).toBe('Untitled grid')
+      expect(gridNameOf(`folder/my.sales.${extension}${packed}`)).toBe('my.sales')
+  expect(gridNameOf('u\u0308n.csv')).toBe('\u00fcn')
+  expect(gridNameOf('sales.csv.zip')).toBe('sales')
+  expect(gridNameOf('report.2024')).toBe('report.2024')
+  expect(gridNameOf('.csv')).toBe('Untitled grid')
+  expect(gridNameOf(undefined)).toBe('Untitled grid')
 })
 
 it('a directory yields files of all formats, but no plain text files', () => {
@@ -28,7 +28,7 @@ it('a directory yields files of all formats, but no plain text files', () => {
     for (const extension of extensions)
       for (const packed of compressed) writeFileSync(join(directory, `x.${extension}${packed}`), '')
     writeFileSync(join(directory, 'picture.png'), '')
-    const { files, skipped } = expand([directory], {})
+    const { files, skipped } = expandFiles([directory], {})
     expect(skipped.map((file) => file.slice(directory.length + 1)).sort()).toEqual([
       'picture.png',
       'x.dat',

@@ -208,7 +208,7 @@ describe('numbers and JSON, byte by byte', () => {
         }
         let ours: unknown
         try {
-          ours = parseRaw(Buffer.from(given), 'the text', acceptedBefore).value()
+          ours = parseRaw(Buffer.from(given), 'the text', acceptedBefore).toValue()
           expect(valid).toBe(true)
           expect(ours).toEqual(theirs)
         } catch (error) {

@@ -1,5 +1,5 @@
 // Reads a data file of any format in a test.
-import { limitsFrom } from '../../src/contract/limits.ts'
+import { readLimits } from '../../src/contract/limits.ts'
 import { type FileOptions, ingestFile, numbersAsText, type Slice } from '../../src/ingest/index.ts'
 
 /** Reads a file: path, names, types, rows and warnings of each table. `pieces`: size of chunks, in bytes. */
@@ -7,7 +7,7 @@ export async function readFile(bytes: Uint8Array, options: Partial<FileOptions> 
   const input = (async function* () {
     for (let k = 0; k < bytes.length; k += pieces) yield bytes.subarray(k, k + pieces)
   })()
-  const { tables, warnings } = await ingestFile(input, { limits: limitsFrom(), ...options }, () => {
+  const { tables, warnings } = await ingestFile(input, { limits: readLimits(), ...options }, () => {
     const slices: Slice[] = []
     return { slices, slice: (one: Slice) => void slices.push(one) }
   })

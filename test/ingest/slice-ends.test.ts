@@ -6,7 +6,7 @@ import { boundsOf, endsAmong, ingestDelimited, type Slice } from '../../src/inge
 import { Kernel } from '../../src/ingest/kernel/index.ts'
 
 afterEach(() => {
-  Kernel.use = 'large'
+  Kernel.usage = 'large'
 })
 
 const ROWS = 200_000
@@ -48,9 +48,9 @@ const fresh = (now: { hash: string }[][], before: { hash: string }[][]): number 
 
 describe('slices end where their rows say', () => {
   it('slices end at the same row in all columns, after 16,384 to 131,072 rows, with and without the kernel', async () => {
-    Kernel.use = 'never'
+    Kernel.usage = 'never'
     const plain = await slicesOf(csvOf(rows))
-    Kernel.use = 'always'
+    Kernel.usage = 'always'
     expect(await slicesOf(csvOf(rows))).toEqual(plain)
     const heights = plain.map((column) => column.map((slice) => slice.rows))
     expect(heights[1]).toEqual(heights[0])

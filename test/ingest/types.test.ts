@@ -1,7 +1,7 @@
 // Detection of column types, and stored values: see docs/formats.md#types.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { inUtc } from '../../src/browser/zones.ts'
+import { convertToUtc } from '../../src/browser/zones.ts'
 import { instantOf, momentIn } from '../../src/json/index.ts'
 import { runs } from '../support/property-runs.ts'
 import { read } from './read.ts'
@@ -196,7 +196,7 @@ describe('times', () => {
       '2024-01-01 10:00:00+00',
     ]
     const drawn = (type?: string) =>
-      inUtc({ data: [{ x, y: [1, 2, 3, 4, 5] }], layout: { xaxis: { type } } }).data[0].x
+      convertToUtc({ data: [{ x, y: [1, 2, 3, 4, 5] }], layout: { xaxis: { type } } }).data[0].x
     expect(drawn('date')).toEqual([
       '2024-01-30 23:00:00',
       '2024-07-01 01:00:00',
@@ -207,6 +207,6 @@ describe('times', () => {
     expect(drawn()).toEqual(drawn('date'))
     expect(drawn('category')).toEqual(x)
     const plain = { data: [{ x: ['2024-01-31 10:00'], y: [1] }], layout: {} }
-    expect(inUtc(plain).data[0]).toBe(plain.data[0])
+    expect(convertToUtc(plain).data[0]).toBe(plain.data[0])
   })
 })

@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { defaultLimits } from '../../src/contract/limits.ts'
-import { spool } from '../../src/ingest/archive/spool.ts'
+import { spoolToFile } from '../../src/ingest/archive/spool.ts'
 import { Warnings } from '../../src/ingest/values/warnings.ts'
-import { xlsxSheets } from '../../src/ingest/workbook/xlsx.ts'
+import { readXlsxSheets } from '../../src/ingest/workbook/xlsx.ts'
 import { xlsx } from '../support/archives.ts'
 
 /** Parses CSV as in RFC 4180. */
@@ -36,14 +36,14 @@ it('every row of a sheet has as many cells as the widest row, wherever that is',
       fc.integer({ min: 1, max: 80 }),
       async (rows, copies) => {
         const table = Array.from({ length: copies }, () => rows).flat()
-        const spooled = await spool(
+        const spooled = await spoolToFile(
           once(await xlsx({ One: table })),
           1e9,
           () => new Error('too large') as never,
         )
         const width = Math.max(...table.map(({ length }) => length))
         const sheets: string[] = []
-        for await (const { csv } of xlsxSheets(spooled, defaultLimits, 'book', new Warnings())) {
+        for await (const { csv } of readXlsxSheets(spooled, defaultLimits, 'book', new Warnings())) {
           const parts: Uint8Array[] = []
           for await (const part of csv) parts.push(part)
           sheets.push(Buffer.concat(parts).toString())

@@ -10,7 +10,7 @@ import {
   renameUser,
   revokeKeys,
   setDisabled,
-  verify,
+  verifyStore,
 } from '../../src/service/index.ts'
 import { onBothStores, URL_OF_TESTS } from '../support/service.ts'
 
@@ -142,7 +142,7 @@ onBothStores('operating users', (test) => {
     expect((await ask('Georgina', 'GET', `/v2/grids/${moved}/content`)).json.cols.a.data).toEqual([
       1, 2, 3, 4,
     ])
-    expect((await verify(store())).damage).toEqual([])
+    expect((await verifyStore(store())).damage).toEqual([])
     for (const name of ['gina', 'Georgina']) {
       expect((await ask(name, 'GET', '/v2/users/current')).json.username).toBe('Georgina')
       expect((await ask(name, 'GET', `/v2/grids/${name}:${fid.split(':')[1]}`)).json.fid).toBe(moved)
@@ -224,7 +224,7 @@ onBothStores('operating users', (test) => {
       ['POST', '/v2/teams', { name: 'late' }],
     ] as const)
       expect([path, await test().status('nina', method, path, { json })]).toEqual([path, 401])
-    expect(await store().read(({ accounts }) => accounts.keys('nina'))).toEqual([])
+    expect(await store().read(({ accounts }) => accounts.listApiKeys('nina'))).toEqual([])
     // A running request creates nothing.
     await expect(
       store().write([], ({ files }) =>

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import puppeteer, { type Browser, type Frame, type Page } from 'puppeteer-core'
 import { afterAll, beforeAll } from 'vitest'
-import { limitsFrom } from '../../src/contract/limits.ts'
-import { bundledChromium, type Chromium } from '../../src/draw/bundled.ts'
+import { readLimits } from '../../src/contract/limits.ts'
+import { type Chromium, findBundledChromium } from '../../src/draw/bundled.ts'
 import { findChromium } from '../../src/draw/chromium.ts'
 import { createService, listen, type RunningService } from '../../src/service/index.ts'
 import { TestService, temporaryFolder } from './service.ts'
@@ -115,7 +115,7 @@ async function startProxy(port: number, forwardsHost: boolean): Promise<Server> 
 /** The Chromium from npm, so that tests do not depend on the system's. */
 async function ownChromium(): Promise<Chromium> {
   const given = process.env.GRIDLINE_CHROMIUM
-  return (given ? undefined : await bundledChromium()) ?? findChromium(given)
+  return (given ? undefined : await findBundledChromium()) ?? findChromium(given)
 }
 
 /** Starts a server and a browser for the tests of this file. */
@@ -126,7 +126,7 @@ export function inBrowser({ chromium, isNamed = true, proxy }: SiteOptions = {})
     const folder = temporaryFolder()
     endings.push(folder.remove)
     let service: RunningService | undefined
-    const limits = limitsFrom({})
+    const limits = readLimits({})
     const listening = await listen(() => service, { host: '127.0.0.1', port: 0, limits })
     endings.push(() => listening.stop(0))
     let url = `http://127.0.0.1:${listening.port}`

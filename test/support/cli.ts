@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { type Command, type CommandEntry, isNamed } from '../../src/cli/core/define.ts'
-import { fieldsOf } from '../../src/cli/core/prints.ts'
+import { type Command, type CommandEntry, hasCommandName } from '../../src/cli/core/define.ts'
+import { outputFieldsOf } from '../../src/cli/core/prints.ts'
 import { commands } from '../../src/cli/run/registry.ts'
 
 const executable = fileURLToPath(new URL('../../bin/gridline.js', import.meta.url))
@@ -50,7 +50,7 @@ export async function gridline(args: string[], options: RunOptions): Promise<End
 /** Throws if a command prints fields that its `prints` does not have. */
 async function checkFields(args: readonly string[], stdout: string): Promise<void> {
   const found = await commandOf(commands, args)
-  const known = found && fieldsOf(found)
+  const known = found && outputFieldsOf(found)
   if (!known || !/^[[{]/.test(stdout)) return
   const printed = JSON.parse(stdout) as object | object[]
   const unknown = [printed]
@@ -65,7 +65,7 @@ async function commandOf(
   args: readonly string[],
 ): Promise<Command | undefined> {
   const at = args.findIndex((word) => !word.startsWith('-'))
-  const loaded = await entries.find((entry) => isNamed(entry, args[at]))?.load()
+  const loaded = await entries.find((entry) => hasCommandName(entry, args[at]))?.load()
   if (!loaded) return undefined
   return 'command' in loaded ? loaded.command : commandOf(loaded.commands, args.slice(at + 1))
 }

@@ -130,12 +130,12 @@ let bucket: Promise<S3Server> | undefined
 
 /** Location of the run's objects outside of the database; almost all objects go there, however small. */
 async function placeOfBytes(folder: string): Promise<Partial<ServiceOptions>> {
-  if (inject('store') === 'files') return { blobs: `file:${folder}/bytes`, inRow: 64 }
+  if (inject('store') === 'files') return { blobs: `file:${folder}/bytes`, maxInlineBytes: 64 }
   if (inject('store') !== 's3') return {}
   bucket ??= new S3Server().start()
   const { address, environment } = await bucket
   // The prefix is new for each database.
-  return { blobs: address.replace('some/prefix', basename(folder)), environment, inRow: 64 }
+  return { blobs: address.replace('some/prefix', basename(folder)), environment, maxInlineBytes: 64 }
 }
 
 type StoreTests = (test: () => TestService, engine: 'sqlite' | 'postgres') => void

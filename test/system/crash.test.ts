@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createKey, createService, createUser, openStore, verify } from '../../src/service/index.ts'
+import { createKey, createService, createUser, openStore, verifyStore } from '../../src/service/index.ts'
 import { gridline, serve } from '../support/cli.ts'
 import { runs } from '../support/property-runs.ts'
 import { S3Server } from '../support/s3.ts'
@@ -113,7 +113,7 @@ describe.each([
       const { cols } = (await service.ask('alice', 'GET', `/v2/grids/${fid}/content`)).json
       expect([cols.n.data.length, cols.t.data[19_999]]).toEqual([20_000, 'text 19999'])
     }
-    expect((await verify(service.service.store)).damage).toEqual([])
+    expect((await verifyStore(service.service.store)).damage).toEqual([])
     await service.service.close()
   }, 240_000)
 })

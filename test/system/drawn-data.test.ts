@@ -1,10 +1,10 @@
 // What plotly.js draws of random tables, read from its own data in the browser, is what a naive model of the rows says.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { chartOf } from '../../src/charts/compile/compile.ts'
+import { compileChart } from '../../src/charts/compile/compile.ts'
 import type { ChartOptions } from '../../src/charts/spec/options.ts'
 import type { ChartType } from '../../src/charts/spec/types.ts'
-import { remote } from '../../src/cli/connect/connect.ts'
+import { connectRemote } from '../../src/cli/connect/connect.ts'
 import { inBrowser } from '../support/browser.ts'
 import { runs } from '../support/property-runs.ts'
 
@@ -100,7 +100,7 @@ const rounded = (drawn: Drawn): Drawn =>
 
 it('charts of random tables draw exactly the data', async () => {
   const { test, url } = site()
-  const { client, close } = await remote(url, { user: 'alice', apiKey: test.keys.get('alice') })
+  const { client, close } = await connectRemote(url, { user: 'alice', apiKey: test.keys.get('alice') })
   const y = fc.option(fc.integer({ min: -9, max: 9 }), { freq: 5 })
   const g = fc.constantFrom('p', 'q', 'r s')
   const kinds: Record<string, fc.Arbitrary<Cell>> = {
@@ -138,7 +138,7 @@ it('charts of random tables draw exactly the data', async () => {
       const chart = { x: 'x', y: 'y', ...given }
       let figure: object
       try {
-        figure = await chartOf(client, file, type as ChartType, chart)
+        figure = await compileChart(client, file, type as ChartType, chart)
       } catch (error) {
         // Several rows at one place: the chart is refused, not drawn as one of them.
         expect((error as Error).message).toMatch(/would show several rows as one/)

@@ -18,7 +18,7 @@ const MAX = 0.002
 
 let drawer: Drawer
 beforeAll(() => {
-  drawer = new Drawer({ memory: defaultLimits.image_memory_bytes, seconds: 30 })
+  drawer = new Drawer({ maxMemoryBytes: defaultLimits.image_memory_bytes, timeoutSeconds: 30 })
 })
 afterAll(() => drawer.close())
 

@@ -1,8 +1,8 @@
 // The form beside a chart, which works like `gridline plot set`.
 import type { Page } from 'puppeteer-core'
 import { beforeAll, expect, it } from 'vitest'
-import { chartOf } from '../../src/charts/compile/compile.ts'
-import { remote } from '../../src/cli/connect/connect.ts'
+import { compileChart } from '../../src/charts/compile/compile.ts'
+import { connectRemote } from '../../src/cli/connect/connect.ts'
 import { inBrowser } from '../support/browser.ts'
 
 const site = inBrowser()
@@ -14,9 +14,9 @@ beforeAll(async () => {
   const { test, url } = site()
   const columns = { day: ['2024-01-01', '2024-01-02', '2024-01-03'], price: [1, 5, 3], cost: [2, 2, 1] }
   const grid = await test.grid('alice', 'sales', columns, { world_readable: true })
-  const { client, close } = await remote(url, { user: 'alice', apiKey: test.keys.get('alice') })
+  const { client, close } = await connectRemote(url, { user: 'alice', apiKey: test.keys.get('alice') })
   const whole = await client.call('grids.get', { fid: grid.fid })
-  const made = await chartOf(client, whole, 'line', { x: 'day', y: 'price,cost' })
+  const made = await compileChart(client, whole, 'line', { x: 'day', y: 'price,cost' })
   const { file } = await test.plot('alice', JSON.parse(JSON.stringify(made)), { world_readable: true })
   await close()
   fid = file.fid
@@ -128,10 +128,10 @@ it('the form sets colors of series of a column, and other series keep theirs', a
   const { test, url } = site()
   const columns = { day: ['2024-01-01', '2024-01-01'], city: ['Oslo', 'Rome'], price: [1, 5] }
   const grid = await test.grid('alice', 'cities', columns)
-  const { client, close } = await remote(url, { user: 'alice', apiKey: test.keys.get('alice') })
+  const { client, close } = await connectRemote(url, { user: 'alice', apiKey: test.keys.get('alice') })
   const whole = await client.call('grids.get', { fid: grid.fid })
   const made = JSON.parse(
-    JSON.stringify(await chartOf(client, whole, 'line', { x: 'day', y: 'price', by: 'city' })),
+    JSON.stringify(await compileChart(client, whole, 'line', { x: 'day', y: 'price', by: 'city' })),
   )
   const rome = { target: 'Rome', value: { line: { color: '#445566' }, marker: { color: '#445566' } } }
   made.data[0].transforms[0].styles = [rome]

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { createService, verify } from '../../src/service/index.ts'
+import { createService, verifyStore } from '../../src/service/index.ts'
 import { newDatabase } from '../support/postgres.ts'
 import { runs } from '../support/property-runs.ts'
 import { S3Server } from '../support/s3.ts'
@@ -75,7 +75,7 @@ beforeAll(async () => {
         if (error) errors.push(error)
       },
       // Almost all values go to the bucket.
-      inRow: 64,
+      maxInlineBytes: 64,
     })
     servers.push(new TestService(service, database))
   }
@@ -172,5 +172,5 @@ it('under faults, no write is lost or doubled, and failures are 503', { timeout:
     expect(listed.sort()).toEqual(files.sort())
   }
   for (const { service } of servers) await service.idle()
-  expect((await verify(servers[0].service.store)).damage).toEqual([])
+  expect((await verifyStore(servers[0].service.store)).damage).toEqual([])
 })

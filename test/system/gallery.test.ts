@@ -3,12 +3,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { chartOf } from '../../src/charts/compile/compile.ts'
+import { compileChart } from '../../src/charts/compile/compile.ts'
 import type { ChartOptions } from '../../src/charts/spec/options.ts'
-import { type ChartType, chartTypes, takes } from '../../src/charts/spec/types.ts'
-import { remote } from '../../src/cli/connect/connect.ts'
+import { acceptsOption, CHART_TYPES, type ChartType } from '../../src/charts/spec/types.ts'
+import { connectRemote } from '../../src/cli/connect/connect.ts'
 import { Problem } from '../../src/contract/errors.ts'
-import { quoted } from '../../src/contract/shell.ts'
+import { quoteShellWord } from '../../src/contract/shell.ts'
 import { drawFigure } from '../../src/service/index.ts'
 import { inBrowser } from '../support/browser.ts'
 import { chartColumns, leastOptions } from '../support/charts.ts'
@@ -96,7 +96,7 @@ function measured(): Seen {
 }
 
 it('every type of chart is in the gallery', () => {
-  expect(new Set(gallery.map(({ type }) => type))).toEqual(new Set(chartTypes))
+  expect(new Set(gallery.map(({ type }) => type))).toEqual(new Set(CHART_TYPES))
 })
 
 /** Types whose texts are arranged in different ways. */
@@ -129,7 +129,7 @@ interface Drawn {
 /** Returns errors of texts by chart and size. `leastShare`: minimum share of the width for the plot on a phone. */
 async function faultsOf(charts: readonly Drawn[], leastShare: number): Promise<Record<string, object>> {
   const { test, url, browser } = site()
-  const { client, close } = await remote(url, { user: 'alice', apiKey: test.keys.get('alice') })
+  const { client, close } = await connectRemote(url, { user: 'alice', apiKey: test.keys.get('alice') })
   const wrong: Record<string, object> = {}
   const grids = new Map<string, string>()
   const page = await browser.newPage()
@@ -140,7 +140,7 @@ async function faultsOf(charts: readonly Drawn[], leastShare: number): Promise<R
       grids.set(csv, made.json.file.fid)
     }
     const grid = await client.call('grids.get', { fid: grids.get(csv)! })
-    const chart = await chartOf(client, grid, type, options).catch(refusal)
+    const chart = await compileChart(client, grid, type, options).catch(refusal)
     if (!chart) continue
     const figure = JSON.parse(JSON.stringify(chart))
     const { file } = await test.plot('alice', figure, { world_readable: true, filename: name })
@@ -215,7 +215,7 @@ function randomChart(seed: number): Drawn {
       ...[0, 1, 2, 3].map(number),
     ].join(','),
   )
-  const type = chartTypes[below(chartTypes.length)]
+  const type = CHART_TYPES[below(CHART_TYPES.length)]
   const more = {
     by: 'city',
     facet: 'city',
@@ -227,7 +227,7 @@ function randomChart(seed: number): Drawn {
   } as const
   const options: ChartOptions = { ...leastOptions(type) }
   for (const [name, value] of Object.entries(more) as [keyof typeof more, never][])
-    if (takes(type, name) && random() < 0.25) options[name] = value
+    if (acceptsOption(type, name) && random() < 0.25) options[name] = value
   const csv = [chartColumns.map(({ name }) => name).join(','), ...lines, ''].join('\n')
   return { name: `chart ${seed}`, type, csv, options }
 }
@@ -242,7 +242,7 @@ it('no text of a random chart is cut off or covered, and every series is named',
 function commandOf({ type, table, options }: Example): string {
   const words = Object.entries(options).flatMap(([name, value]) => {
     const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-    return value === true ? [flag] : [value].flat().flatMap((one) => [flag, quoted(String(one))])
+    return value === true ? [flag] : [value].flat().flatMap((one) => [flag, quoteShellWord(String(one))])
   })
   return ['gridline upload', `${table}.csv`, '--plot', type, ...words].join(' ')
 }
@@ -270,12 +270,12 @@ it('docs/charts.md has a command and an image for each chart', async () => {
   if (process.env.UPDATE_GALLERY) {
     mkdirSync(`${docs}/images/charts`, { recursive: true })
     const { test, url } = site()
-    const { client, close } = await remote(url, { user: 'alice', apiKey: test.keys.get('alice') })
+    const { client, close } = await connectRemote(url, { user: 'alice', apiKey: test.keys.get('alice') })
     for (const { name, type, table, options } of gallery) {
       const headers = { 'content-type': 'text/csv', 'x-file-name': `${name} ${table}` }
       const made = await test.ask('alice', 'POST', '/v2/grids/upload', { body: tables[table], headers })
       const grid = await client.call('grids.get', { fid: made.json.file.fid })
-      const figure = JSON.parse(JSON.stringify(await chartOf(client, grid, type, options)))
+      const figure = JSON.parse(JSON.stringify(await compileChart(client, grid, type, options)))
       const { file } = await test.plot('alice', figure)
       const query = { inline_data: true }
       const text = await (await client.response('plots.content', { fid: file.fid, query })).text()

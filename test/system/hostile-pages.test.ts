@@ -1,7 +1,7 @@
 // Hostile texts in every place where pages show them, in a real browser.
 import type { Frame, Page } from 'puppeteer-core'
 import { describe, expect, it } from 'vitest'
-import { ICONS, MARK } from '../../src/service/pages/icons.ts'
+import { ICONS, LOGO } from '../../src/service/pages/icons.ts'
 import { inBrowser, type Visit } from '../support/browser.ts'
 import { hostileFigures, hostileTexts } from '../support/hostile-texts.ts'
 import { runs } from '../support/property-runs.ts'
@@ -249,7 +249,7 @@ describe('hostile texts on pages', () => {
       ][k % 10]
     })
     const marks = /<(script|img|svg|iframe|body|x)[^a-z]/i
-    const own = [MARK, ...Object.values(ICONS)]
+    const own = [LOGO, ...Object.values(ICONS)]
     for (const path of paths) {
       const visit = await site().visit(path)
       await wander(visit.page)

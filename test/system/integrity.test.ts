@@ -2,15 +2,15 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { limitsFrom } from '../../src/contract/limits.ts'
-import { Rates } from '../../src/service/http/rates.ts'
-import { createService, listen, openStore, verify } from '../../src/service/index.ts'
+import { readLimits } from '../../src/contract/limits.ts'
+import { RateLimiter } from '../../src/service/http/rates.ts'
+import { createService, listen, openStore, verifyStore } from '../../src/service/index.ts'
 import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
 onBothStores('integrity', (test) => {
   const ask = (user: string | undefined, method: string, path: string, json?: unknown) =>
     test().ask(user, method, path, { json })
-  const damage = async () => (await verify(test().service.store)).damage
+  const damage = async () => (await verifyStore(test().service.store)).damage
 
   it('a flipped bit in appended rows is 500 damaged, is never flushed, and is found by verify', async () => {
     const { engine } = test().service.store
@@ -239,9 +239,9 @@ onBothStores('integrity', (test) => {
     try {
       await ask('alice', 'PATCH', `/v2/files/${fid}`, { filename: 'stamped later' })
       expect((await stamp()) >= before).toBe(true)
-      const rates = new Rates(1)
-      rates.take('ann')
-      expect(() => rates.take('ann')).toThrow(/requests per minute/)
+      const rates = new RateLimiter(1)
+      rates.countRequest('ann')
+      expect(() => rates.countRequest('ann')).toThrow(/requests per minute/)
     } finally {
       clock.mockRestore()
     }
@@ -264,7 +264,7 @@ describe('damage found while streaming a response', () => {
     // More than one query reads, so the response has begun when the damage is found.
     const n = Array.from({ length: 200_000 }, (_, k) => `${'value '.repeat(8)}${k}`)
     const { fid } = await test.grid('alice', 'long', { n })
-    const slices = await test.service.store.read(({ grids }) => grids.slices('alice', 0))
+    const slices = await test.service.store.read(({ grids }) => grids.listSlices('alice', 0))
     const last = [...slices.values()][0].at(-1)!.blob.hash
     await test.service.store.engine.write([], (db) =>
       db
@@ -273,7 +273,7 @@ describe('damage found while streaming a response', () => {
         .where('key', 'in', db.selectFrom('objects').select('key').where('hash', '=', last))
         .execute(),
     )
-    const at = await listen(() => test.service, { host: '127.0.0.1', port: 0, limits: limitsFrom() })
+    const at = await listen(() => test.service, { host: '127.0.0.1', port: 0, limits: readLimits() })
     const headers = {
       authorization: `Basic ${Buffer.from(`alice:${test.keys.get('alice')}`).toString('base64')}`,
     }

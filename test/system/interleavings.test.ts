@@ -3,7 +3,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
 import type { Engine } from '../../src/service/store/engines/engine.ts'
-import { verify } from '../../src/service/store/upkeep/verify.ts'
+import { verifyStore } from '../../src/service/store/upkeep/verify.ts'
 import { runs } from '../support/property-runs.ts'
 import { onBothStores, TestService, URL_OF_TESTS } from '../support/service.ts'
 
@@ -39,7 +39,7 @@ class Node {
         }
       }) as never
     }
-    mutable.lane = () => engine
+    mutable.forOwner = () => engine
   }
 
   private turn(): Promise<void> {
@@ -247,7 +247,7 @@ onBothStores('two servers, step by step', (test, engine) => {
         drafts.set(name, new Set([found]))
       }
       if (random(3) === 0) await forget(known)
-      expect((await verify(quiet.service.store)).damage).toEqual([])
+      expect((await verifyStore(quiet.service.store)).damage).toEqual([])
     }
     for (const { server } of nodes) await server.service.close()
   }, 600_000)

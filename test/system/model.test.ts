@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
-import { verify } from '../../src/service/store/upkeep/verify.ts'
+import { verifyStore } from '../../src/service/store/upkeep/verify.ts'
 import { Model, PEOPLE, type Plan, type Step, steps } from '../support/model.ts'
 import { newDatabase } from '../support/postgres.ts'
 import { runs as casesOf } from '../support/property-runs.ts'
@@ -24,14 +24,14 @@ beforeAll(async () => {
       ...options,
       database,
       blobs,
-      inRow: 0,
+      maxInlineBytes: 0,
       environment: bucket.environment,
     })
     services.push(new TestService(service))
   }
   // In these stores, files are never updated from their folders; readers check the folders.
   for (const database of [`sqlite:${folder.path}/untold.db`, await newDatabase(inject('postgres'))]) {
-    const service = await createService({ ...options, database, toldAtOnce: 0 })
+    const service = await createService({ ...options, database, maxImmediateFiles: 0 })
     service.store.onJob(() => {})
     services.push(new TestService(service))
   }
@@ -100,7 +100,7 @@ async function follow(sequence: readonly Step[]): Promise<void> {
 
 /** Asserts that verify finds no damage. */
 async function areWhole(): Promise<void> {
-  for (const { service } of services) expect((await verify(service.store)).damage).toEqual([])
+  for (const { service } of services) expect((await verifyStore(service.store)).damage).toEqual([])
 }
 
 it('the service behaves like the model, byte for byte the same on both stores, at any state of background jobs', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { withToday } from '../../src/browser/older.ts'
+import { upgradeFigure } from '../../src/browser/older.ts'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { Drawer } from '../../src/draw/index.ts'
 import { launched } from '../support/browser.ts'
@@ -61,7 +61,7 @@ const figures = readdirSync(folder)
 let drawer: Drawer
 let browser: Browser
 beforeAll(async () => {
-  drawer = new Drawer({ memory: defaultLimits.image_memory_bytes, seconds: 30 })
+  drawer = new Drawer({ maxMemoryBytes: defaultLimits.image_memory_bytes, timeoutSeconds: 30 })
   browser = await launched()
 })
 afterAll(async () => {
@@ -107,7 +107,7 @@ describe.each([
 
   it('bars with a direction have the same orientation and values', async () => {
     const trace = { type: 'bar', bardir: 'h', x: ['a', 'b'], y: [1, 2], error_y: { array: [1, 1] } }
-    const { data } = withToday({ data: [trace], layout: {} })
+    const { data } = upgradeFigure({ data: [trace], layout: {} })
     const theirs = await page.evaluate(async (given: Attributes) => {
       // biome-ignore lint/suspicious/noExplicitAny: internals of plotly.js
       const [chart, { Plotly }] = [document.getElementById('chart') as any, window as any]
@@ -121,7 +121,7 @@ describe.each([
 
   it('a camera position becomes the same eye, center and direction', async () => {
     const scene = { cameraposition: [[0.3, -0.2, 0.1, 0.9], [1, 2, 3], 2.5] }
-    const { layout } = withToday({ data: [], layout: { scene } })
+    const { layout } = upgradeFigure({ data: [], layout: { scene } })
     const theirs = await page.evaluate(async (given: Attributes) => {
       // biome-ignore lint/suspicious/noExplicitAny: internals of plotly.js
       const [chart, { Plotly }] = [document.getElementById('chart') as any, window as any]

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createService, deleteUser } from '../../src/service/index.ts'
 import type { Engine } from '../../src/service/store/engines/engine.ts'
-import { verify } from '../../src/service/store/upkeep/verify.ts'
+import { verifyStore } from '../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../support/postgres.ts'
 import { runs } from '../support/property-runs.ts'
 import { type Answer, idlocal, TestService, URL_OF_TESTS } from '../support/service.ts'
@@ -26,7 +26,7 @@ function withoutLocks({ service }: TestService): void {
   const mutable = engine as { -readonly [K in keyof Engine]: Engine[K] }
   const write = engine.write.bind(engine)
   mutable.write = (_, work, options) => write([], work, options)
-  mutable.lane = () => engine
+  mutable.forOwner = () => engine
 }
 
 const won = ({ status }: Answer): boolean => status >= 200 && status < 300
@@ -197,7 +197,7 @@ describe('two servers', () => {
     }, 3_600_000)
 
   it('races leave a database that passes verify', async () => {
-    expect((await verify(servers[0].service.store)).damage).toEqual([])
+    expect((await verifyStore(servers[0].service.store)).damage).toEqual([])
   })
 })
 

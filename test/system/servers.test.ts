@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { Client, uploadInParts } from '../../src/client/index.ts'
 import { createService } from '../../src/service/index.ts'
-import { verify } from '../../src/service/store/upkeep/verify.ts'
+import { verifyStore } from '../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../support/postgres.ts'
 import { idlocal, TestService, URL_OF_TESTS } from '../support/service.ts'
 
@@ -50,7 +50,7 @@ describe('three servers', () => {
     await Promise.all(appends)
     const { row_count, cols } = (await one.ask('alice', 'GET', `/v2/grids/${fid}`)).json
     expect([cols.length, row_count]).toEqual([21, 1 + appended])
-    expect((await verify(one.service.store)).damage).toEqual([])
+    expect((await verifyStore(one.service.store)).damage).toEqual([])
   }, 120_000)
 
   it('an upload in parts names its server, and another one answers 421 with that name', async () => {
@@ -127,7 +127,7 @@ describe('three servers', () => {
         expect((await page(server)).filter((name) => /^f\d/.test(name)).length > 0).toBe(left === before)
       }
     }
-    const jobs = () => store.read((readers) => readers.jobs.all())
+    const jobs = () => store.read((readers) => readers.jobs.listAll())
     const [left] = (await jobs()).filter(({ kind }) => kind === 'tree')
     // A server takes the job and is gone for longer than its lease.
     const now = Date.now()
@@ -135,11 +135,13 @@ describe('three servers', () => {
     two.service.startJobs()
     while ((await jobs()).some(({ kind }) => kind === 'tree'))
       await new Promise((resolve) => setTimeout(resolve, 20))
-    expect(await store.write(['alice'], (writers) => writers.jobs.hold(lost!, now + 60_000))).toBe(false)
+    expect(await store.write(['alice'], (writers) => writers.jobs.renewLease(lost!, now + 60_000))).toBe(
+      false,
+    )
     const rows = await store.engine.read((db) =>
       db.selectFrom('files').select('idlocal').where('parent', '=', idlocal(folder.fid)).execute(),
     )
     expect(rows).toEqual([])
-    expect((await verify(store)).damage).toEqual([])
+    expect((await verifyStore(store)).damage).toEqual([])
   }, 60_000)
 })

@@ -204,7 +204,7 @@ const parameterOf = (grid: string, name: string, type: unknown): fc.Arbitrary<st
 }
 
 /** Generates a request of a public operation, with up to three parameters. */
-const asked = (path: string, { query: known, ofVersions }: Operation): fc.Arbitrary<string> => {
+const asked = (path: string, { query: known, takesVersion: ofVersions }: Operation): fc.Arbitrary<string> => {
   const names = [...Object.keys(known?.properties ?? {}), ...(ofVersions ? ['version'] : [])]
   return fc
     .tuple(
@@ -229,7 +229,8 @@ const asked = (path: string, { query: known, ofVersions }: Operation): fc.Arbitr
 
 // Another process draws images, so its iterations do not matter.
 const open = Object.entries<Operation>(operations).filter(
-  ([name, { access, account }]) => ['anyone', 'read'].includes(access) && !account && name !== 'files.image',
+  ([name, { access, requiresAccount: account }]) =>
+    ['anyone', 'read'].includes(access) && !account && name !== 'files.image',
 )
 it.each(open)('anonymous requests to %s do not delay other requests', async (_, operation) => {
   for (const { path } of routesOf(operation))

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
 import { S3Objects } from '../../src/service/store/objects/s3-objects.ts'
-import { verify } from '../../src/service/store/upkeep/verify.ts'
+import { verifyStore } from '../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../support/postgres.ts'
 import { TestService, URL_OF_TESTS } from '../support/service.ts'
 import { hasSwift, type Swift, startSwift } from '../support/swift.ts'
@@ -17,15 +17,15 @@ describe.skipIf(!hasSwift())('a bucket of Swift (skipped without it)', () => {
 
   it('a Swift bucket stores, returns and removes values, and refuses unsigned content', async () => {
     const objects = await S3Objects.open(swift.address, swift.environment)
-    await objects.check()
+    await objects.checkAccess()
     await expect(objects.put('wrong', Buffer.from('bytes'), '0'.repeat(64))).rejects.toThrow(
       /bucket gridline/,
     )
     expect(await objects.get('wrong')).toBeUndefined()
     const other = await S3Objects.open(swift.address, { ...swift.environment, AWS_SECRET_ACCESS_KEY: 'x' })
-    await expect(other.check()).rejects.toThrow(/AWS_SECRET_ACCESS_KEY is wrong/)
+    await expect(other.checkAccess()).rejects.toThrow(/AWS_SECRET_ACCESS_KEY is wrong/)
     const none = await S3Objects.open(swift.address.replace('gridline', 'nowhere'), swift.environment)
-    await expect(none.check()).rejects.toThrow(/there is no such bucket/)
+    await expect(none.checkAccess()).rejects.toThrow(/there is no such bucket/)
   })
 
   it('a service stores its grids in a Swift bucket', async () => {
@@ -43,7 +43,7 @@ describe.skipIf(!hasSwift())('a bucket of Swift (skipped without it)', () => {
     await test.ask('alice', 'POST', `/v2/files/${fid}/trash`)
     expect(await test.status('alice', 'DELETE', `/v2/files/${fid}/permanent_delete`)).toBe(204)
     await test.service.idle()
-    expect((await verify(test.service.store)).damage).toEqual([])
+    expect((await verifyStore(test.service.store)).damage).toEqual([])
     await test.service.close()
   })
 })

@@ -1,8 +1,8 @@
 // The default theme: colors, contrast, and positions of texts and marks.
 import { expect, it } from 'vitest'
-import { GROUNDS } from '../../src/browser/theme/colors.ts'
+import { SCHEME_COLORS } from '../../src/browser/theme/colors.ts'
 import type { Attributes } from '../../src/browser/theme/draft.ts'
-import { themed } from '../../src/browser/theme/index.ts'
+import { applyTheme } from '../../src/browser/theme/index.ts'
 import { COLORS, DARK_COLORS } from '../../src/charts/figure/colors.ts'
 
 type Triple = [number, number, number]
@@ -75,8 +75,9 @@ it.each(
 })
 
 it('each color has a contrast of 3:1 on light and 4.5:1 on dark, and texts have 4.5:1', () => {
-  for (const color of DARK_COLORS) expect(contrast(color, GROUNDS.dark.ground)).toBeGreaterThanOrEqual(4.5)
-  for (const { ground, text, soft } of Object.values(GROUNDS)) {
+  for (const color of DARK_COLORS)
+    expect(contrast(color, SCHEME_COLORS.dark.ground)).toBeGreaterThanOrEqual(4.5)
+  for (const { ground, text, soft } of Object.values(SCHEME_COLORS)) {
     for (const color of COLORS) expect(contrast(color, ground)).toBeGreaterThanOrEqual(3)
     for (const color of [text, soft]) expect(contrast(color, ground)).toBeGreaterThanOrEqual(4.5)
   }
@@ -90,7 +91,7 @@ it('the logo of a theme is beside the title, without overlap', () => {
     layout: { title, meta: { theme: 'house' }, template: { layout: { images } } },
   })
   const drawn = (images: object[]): Attributes =>
-    themed(figure(images), { scheme: 'light', width: 640, height: 400 }).layout
+    applyTheme(figure(images), { scheme: 'light', width: 640, height: 400 }).layout
   const { images, template, title: wrapped } = drawn([{ name: 'logo', source }])
   expect(images).toHaveLength(1)
   expect(images[0]).toMatchObject({ source, xanchor: 'right', yanchor: 'top' })
@@ -110,7 +111,7 @@ it('the logo of a theme is beside the title, without overlap', () => {
 
 it('month-end points are at their date, with ticks below them', () => {
   const x = ['2024-01-31', '2024-02-29', '2024-03-31']
-  const { data, layout } = themed(
+  const { data, layout } = applyTheme(
     {
       data: [{ type: 'bar', x, y: [1, 2, 3] } as Attributes],
       layout: { meta: { theme: 'gridline' }, xaxis: { type: 'date' } } as Attributes,
@@ -124,7 +125,7 @@ it('month-end points are at their date, with ticks below them', () => {
 it('points without neighbors in lines and areas are drawn as markers', () => {
   const style = { mode: 'lines', line: { color: '#123456' } }
   const of = (y: (number | null)[], more: object = {}) => ({ x: ['a', 'b', 'c', 'd'], y, ...style, ...more })
-  const { data } = themed(
+  const { data } = applyTheme(
     {
       data: [
         of([1, null, 3, 4]),
@@ -145,7 +146,7 @@ it('points without neighbors in lines and areas are drawn as markers', () => {
 })
 
 it('labels and names are the texts of the data, and missing labels are (none)', () => {
-  const { data, layout } = themed(
+  const { data, layout } = applyTheme(
     {
       data: [
         {
@@ -170,7 +171,7 @@ it('labels and names are the texts of the data, and missing labels are (none)', 
 
 it('omitted data and cut bar axes are listed below the chart', () => {
   const footOf = (data: Attributes[], layout: Attributes): string | undefined =>
-    themed(
+    applyTheme(
       { data, layout: { meta: { theme: 'gridline' }, ...layout } as Attributes },
       { scheme: 'light', width: 640, height: 400 },
     ).layout.annotations?.find(({ name }: Attributes) => name === 'gridline-source')?.text
@@ -187,7 +188,7 @@ it('omitted data and cut bar axes are listed below the chart', () => {
 })
 
 it('integers have integer ticks, and years no commas', () => {
-  const { layout } = themed(
+  const { layout } = applyTheme(
     {
       data: [{ type: 'scatter', mode: 'lines', x: [2000, 2001, 2004], y: [0, 1, 3] } as Attributes],
       layout: { meta: { theme: 'gridline' } } as Attributes,
@@ -202,7 +203,7 @@ it('integers have integer ticks, and years no commas', () => {
 })
 
 it('all bar labels that fit are drawn', () => {
-  const { layout } = themed(
+  const { layout } = applyTheme(
     {
       data: [{ type: 'bar', x: ['Oslo', 'Rome'], y: [1, 2] } as Attributes],
       layout: { meta: { theme: 'gridline' }, xaxis: { type: 'category' } } as Attributes,
@@ -214,7 +215,7 @@ it('all bar labels that fit are drawn', () => {
 
 it('shares of a pie with negative values are of the drawn values, and a note says so', () => {
   const trace = { type: 'pie', labels: ['a', 'b', 'c', 'd'], values: [5, -3, null, 7] }
-  const { data, layout } = themed(
+  const { data, layout } = applyTheme(
     { data: [trace], layout: { meta: { theme: 'gridline' } } as Attributes },
     { scheme: 'light', width: 640, height: 400 },
   )
@@ -224,7 +225,7 @@ it('shares of a pie with negative values are of the drawn values, and a note say
 
 it('waterfall labels are the values, also zero and missing ones', () => {
   const trace = { type: 'waterfall', x: ['a', 'b', 'c'], y: [5, 0, null], textinfo: 'delta' }
-  const [drawn]: Attributes[] = themed(
+  const [drawn]: Attributes[] = applyTheme(
     { data: [trace], layout: { meta: { theme: 'gridline' }, xaxis: { type: 'category' } } },
     { scheme: 'light', width: 640, height: 400 },
   ).data
@@ -245,7 +246,7 @@ it('lollipop stems go from zero to the value, also a negative one, and labels do
     meta: { theme: 'gridline', chart: 'lollipop', horizontal: true },
     xaxis: { type: 'category' },
   }
-  const [drawn]: Attributes[] = themed(
+  const [drawn]: Attributes[] = applyTheme(
     { data: [trace], layout },
     { scheme: 'light', width: 640, height: 400 },
   ).data
@@ -257,7 +258,7 @@ it('lollipop stems go from zero to the value, also a negative one, and labels do
 /** Draws a figure in the default theme, 640 px wide. */
 function drawnOf(data: Attributes[], layout: Attributes = {}): { data: Attributes[]; layout: Attributes } {
   const figure = { data, layout: { ...layout, meta: { theme: 'gridline', ...layout.meta } } }
-  return themed(figure, { scheme: 'light', width: 640, height: 400 })
+  return applyTheme(figure, { scheme: 'light', width: 640, height: 400 })
 }
 
 /** Returns the line below a chart. */
@@ -357,7 +358,7 @@ it('a table on a phone has shortened numbers, not cut ones', () => {
       ],
     },
   }
-  const { data } = themed(
+  const { data } = applyTheme(
     { data: [table], layout: { meta: { theme: 'gridline' } } as Attributes },
     { scheme: 'light', width: 300, height: 400 },
   )

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { transformed } from '../../src/service/plots/transforms/index.ts'
+import { evaluateTransforms } from '../../src/service/plots/transforms/index.ts'
 import { launched } from '../support/browser.ts'
 import { runs } from '../support/property-runs.ts'
 
@@ -140,14 +140,14 @@ describe('transforms', () => {
       .map((data): Figure => ({ data: data.map((one, k) => ({ ...one, name: `t${k}` })), layout: {} }))
     const drawn = await expected(figures)
     for (const [k, figure] of figures.entries()) {
-      const ours = ((await transformed(structuredClone(figure))) as Figure).data.map(keys)
+      const ours = ((await evaluateTransforms(structuredClone(figure))) as Figure).data.map(keys)
       expect(ours, JSON.stringify(figure)).toEqual(drawn[k])
     }
   }, 120_000)
 
   it('transforms of the plotly.js 2 test figure give the same traces with all attributes', async () => {
     const figure = JSON.parse(readFileSync(new URL('../data/transforms.json', import.meta.url), 'utf8'))
-    const ours = (await transformed(structuredClone(figure))) as Figure
+    const ours = (await evaluateTransforms(structuredClone(figure))) as Figure
     expect(ours.data.some((trace) => 'transforms' in trace)).toBe(false)
     const traces = await page.evaluate(
       async (list: Figure[]) => {

@@ -3,8 +3,8 @@ import { expect, it, vi } from 'vitest'
 import { parseFid } from '../../src/contract/fid.ts'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { flushTail } from '../../src/service/grids/change/flush.ts'
-import { expiredVersions, expireVersions } from '../../src/service/store/aggregates/retention.ts'
-import { verify } from '../../src/service/store/upkeep/verify.ts'
+import { expireVersions, selectExpiredVersions } from '../../src/service/store/aggregates/retention.ts'
+import { verifyStore } from '../../src/service/store/upkeep/verify.ts'
 import { runs } from '../support/property-runs.ts'
 import { onBothStores } from '../support/service.ts'
 
@@ -155,7 +155,7 @@ onBothStores('versions as a model has them', (test) => {
       }
       await flushTail(test().service.store, id)
       for (const [version, text] of known) expect(await content(version)).toBe(text)
-      expect((await verify(test().service.store)).damage).toEqual([])
+      expect((await verifyStore(test().service.store)).damage).toEqual([])
     } finally {
       vi.useRealTimers()
     }
@@ -184,5 +184,5 @@ it('versions expire: all are kept for some days, then one per day; current and k
     at(2, 70, now),
     at(1, 400),
   ]
-  expect(expiredVersions(rows, 12, now, rules)).toEqual([7, 6, 4, 3, 1])
+  expect(selectExpiredVersions(rows, 12, now, rules)).toEqual([7, 6, 4, 3, 1])
 })

@@ -1,12 +1,12 @@
 // Theme of area charts.
 import { listOf } from '../../charts/figure/lists.ts'
 import type { Attributes, Draft } from './draft.ts'
-import { namedIn, nameEnds } from './series.ts'
+import { listNameableSeries, writeEndNames } from './series.ts'
 
 /** Writes the names of stacked areas at their ends, instead of a legend. */
 export function nameAreas(draft: Draft): void {
-  const areas = namedIn(draft)
-  if (areas.every(isArea)) nameEnds(draft, areas, middlesOf(areas, draft.layout), [])
+  const areas = listNameableSeries(draft)
+  if (areas.every(isArea)) writeEndNames(draft, areas, areaMiddlesOf(areas, draft.layout), [])
 }
 
 function isArea({ stackgroup, xaxis, yaxis }: Attributes): boolean {
@@ -14,7 +14,7 @@ function isArea({ stackgroup, xaxis, yaxis }: Attributes): boolean {
 }
 
 /** Returns the vertical middle of each stacked area at the last x. */
-function middlesOf(areas: readonly Attributes[], layout: Attributes): (number | undefined)[] {
+function areaMiddlesOf(areas: readonly Attributes[], layout: Attributes): (number | undefined)[] {
   if (areas.length === 0) return []
   const last = areas
     .map(({ x }) => [...listOf(x)].at(-1))

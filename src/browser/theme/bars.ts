@@ -1,27 +1,27 @@
 // Theme of bar charts and dot plots: order, orientation and labels.
 import { isStacked } from '../../charts/figure/barmode.ts'
-import { orderedLabels } from '../../charts/figure/label-order.ts'
+import { sortLabels } from '../../charts/figure/label-order.ts'
 import { listOf } from '../../charts/figure/lists.ts'
-import { NO_LABEL, NOTE } from '../../charts/figure/names.ts'
-import { turnedShape } from '../../charts/figure/turn.ts'
+import { NO_LABEL, NOTE_NAME } from '../../charts/figure/names.ts'
+import { swapShapeAxes } from '../../charts/figure/turn.ts'
 import {
   type Attributes,
   type Draft,
-  edgeOf,
-  GAP_PIXELS,
+  edgePixelsOf,
   hasOnePlot,
   isNarrow,
-  labelsOf,
-  mostBeside,
-  shortenedApart,
+  LABEL_GAP_PIXELS,
+  listAxisLabels,
+  maxLabelWidthOf,
+  measureText,
+  shortenDistinct,
   TEXT_PIXELS,
-  widthOf,
-  wrapped,
+  wrapText,
 } from './draft.ts'
 import { annotate, listOfAnnotations } from './headings.ts'
 
 /** Matches labels that may have a natural order: numbers, months, days of the week, quarters. */
-export const ORDERED =
+export const MAY_HAVE_ORDER =
   /^\s*(?:[<>≤≥+-]?\s*\d|q[1-4]\b|h[12]\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?\s*(?:\d|$))/i
 /** Minimum height of a bar with its label above it, in pixels. */
 const LABELED_BAR_PIXELS = 34
@@ -29,26 +29,26 @@ const LABELED_BAR_PIXELS = 34
 const MAX_BAR_PIXELS = 56
 /** Height of a label above a bar, and of each additional bar in a group, in pixels. */
 const LABEL_PIXELS = 20
-const FURTHER_BAR_PIXELS = 12
+const ADDITIONAL_BAR_PIXELS = 12
 /** Height of the x axis below horizontal bars, with its title, in pixels. */
 const AXIS_PIXELS = 64
 /** Minimum row height for a label of two lines, in pixels. */
 const TWO_LINES_PIXELS = 40
 /** Preferred and minimum height of a row with a label beside it, in pixels. */
 const ROW_PIXELS = 20
-const MIN_LABEL_PIXELS = 15
+const MIN_ROW_PIXELS = 15
 /** Maximum number of labels above bars on narrow screens; a longer list is only scrolled. */
-const MAX_ABOVE = 100
+const MAX_LABELS_ABOVE = 100
 /** Below this number, bars are thinner. */
-const FEW_BARS = 4
+const THIN_BARS_THRESHOLD = 4
 
 /** Space for values beside bars: share of the height, or default and maximum of the width in pixels. */
-const OUTSIDE_SHARE = 0.1
+const VALUE_HEIGHT_SHARE = 0.1
 const VALUE_PIXELS = 60
 const MAX_VALUE_PIXELS = 200
 
 /** Extends the axis for the values beside waterfall bars and points, because plotly.js does not. */
-function roomForValues({ data, layout, view }: Draft, isHorizontal: boolean): void {
+function extendAxisForValues({ data, layout, view }: Draft, isHorizontal: boolean): void {
   const key = isHorizontal ? 'xaxis' : 'yaxis'
   if (layout[key]?.range !== undefined || layout[key]?.type === 'log') return
   let [low, high] = [0, 0]
@@ -63,9 +63,9 @@ function roomForValues({ data, layout, view }: Draft, isHorizontal: boolean): vo
       high = Math.max(high, sum)
     }
   }
-  const widest = Math.max(...[low, high].map((value) => widthOf(value.toLocaleString('en')) + 10))
+  const widest = Math.max(...[low, high].map((value) => measureText(value.toLocaleString('en')) + 10))
   const pixels = Math.min(MAX_VALUE_PIXELS, Math.max(VALUE_PIXELS, widest))
-  const share = isHorizontal ? pixels / (view.width * PLOT_SHARE) : OUTSIDE_SHARE
+  const share = isHorizontal ? pixels / (view.width * MIN_PLOT_SHARE) : VALUE_HEIGHT_SHARE
   const margin = (high - low) * share
   if (margin === 0) return
   const include = [high + margin, ...(low < 0 ? [low - margin] : [])]
@@ -73,7 +73,7 @@ function roomForValues({ data, layout, view }: Draft, isHorizontal: boolean): vo
 }
 
 /** Minimum share of the chart width that the plot takes. */
-const PLOT_SHARE = 0.5
+const MIN_PLOT_SHARE = 0.5
 
 /** Sorts bars by size, unless their labels have an order. Makes bars horizontal if labels do not fit. */
 export function arrangeBars(draft: Draft): void {
@@ -81,36 +81,36 @@ export function arrangeBars(draft: Draft): void {
   let { data } = draft
   // Animation frames replace the traces of the first frame, so these keep their order.
   if (data.length === 0 || !hasOnePlot(draft) || layout.sliders !== undefined) return
-  if (layout.meta.horizontal === true) turn(draft)
+  if (layout.meta.horizontal === true) swapAxes(draft)
   data = draft.data
   const isHorizontal = draft.data.every(({ orientation }) => orientation === 'h')
-  if (!data.every(isHorizontal || isDots(draft) ? hasOwnAxes : isPlainBar)) return
+  if (!data.every(isHorizontal || hasDots(draft) ? usesMainAxes : isPlainBar)) return
   const [labelAxis, key] = isHorizontal ? (['yaxis', 'y'] as const) : (['xaxis', 'x'] as const)
-  const labels = labelsOf(data.map((trace) => trace[key]))
+  const labels = listAxisLabels(data.map((trace) => trace[key]))
   if (labels === undefined || layout[labelAxis]?.type !== 'category') return
   // Grouped bars keep the order of the rows, such as the answers of a survey.
   const isSingle = data.length === 1 || isStacked(layout)
-  const isOrdered = labels.every((label) => label === NO_LABEL || ORDERED.test(label))
+  const isOrdered = labels.every((label) => label === NO_LABEL || MAY_HAVE_ORDER.test(label))
   // Bars between two values, and pyramids, keep the order of the rows.
   const keepsOrder = data.some(({ base }) => base !== undefined) || layout.meta.chart === 'pyramid'
-  const areAmounts = !keepsOrder && (data.every(({ type }) => type === 'bar') || isDots(draft))
+  const areAmounts = !keepsOrder && (data.every(({ type }) => type === 'bar') || hasDots(draft))
   if (layout[labelAxis].categoryorder === undefined && isSingle && !isOrdered && areAmounts)
     layout[labelAxis] = { ...layout[labelAxis], categoryorder: 'total descending' }
-  layout.bargap ??= labels.length < FEW_BARS ? 0.5 : undefined
+  layout.bargap ??= labels.length < THIN_BARS_THRESHOLD ? 0.5 : undefined
   if (isHorizontal) layout.yaxis = { autorange: 'reversed', ...layout.yaxis, showgrid: false }
   else {
-    const available = view.width - 2 * edgeOf(view) - 48
-    const widest = Math.max(...labels.map((label) => widthOf(label)))
-    const fits = (widest + GAP_PIXELS) * labels.length <= available
+    const available = view.width - 2 * edgePixelsOf(view) - 48
+    const widest = Math.max(...labels.map((label) => measureText(label)))
+    const fits = (widest + LABEL_GAP_PIXELS) * labels.length <= available
     // Force a tick for each label: plotly.js treats `nticks` as a hint.
     if (fits) layout.xaxis = { dtick: 1, ...layout.xaxis }
     if (fits || layout.xaxis.range !== undefined) {
-      roomForValues(draft, false)
+      extendAxisForValues(draft, false)
       return
     }
-    turn(draft)
+    swapAxes(draft)
   }
-  roomForValues(draft, true)
+  extendAxisForValues(draft, true)
   fitLabels(draft, labels)
 }
 
@@ -119,37 +119,39 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   const { data, layout, view, above } = draft
   const height = view.height - above.title - above.legend - AXIS_PIXELS - draft.below
   const bars = isStacked(layout) ? 1 : data.length
-  const labeled = LABELED_BAR_PIXELS + (bars - 1) * FURTHER_BAR_PIXELS
-  const isAbove = isNarrow(view) && labels.length <= MAX_ABOVE
-  draft.needed =
-    view.height - height + labels.length * (isAbove ? labeled : ROW_PIXELS + (bars - 1) * FURTHER_BAR_PIXELS)
-  if (height / labels.length >= MIN_LABEL_PIXELS) layout.yaxis.dtick ??= 1
+  const labeled = LABELED_BAR_PIXELS + (bars - 1) * ADDITIONAL_BAR_PIXELS
+  const isAbove = isNarrow(view) && labels.length <= MAX_LABELS_ABOVE
+  draft.neededHeight =
+    view.height -
+    height +
+    labels.length * (isAbove ? labeled : ROW_PIXELS + (bars - 1) * ADDITIONAL_BAR_PIXELS)
+  if (height / labels.length >= MIN_ROW_PIXELS) layout.yaxis.dtick ??= 1
   if (!isNarrow(view)) {
     const lines = height / labels.length >= TWO_LINES_PIXELS ? 2 : 1
-    layout.yaxis.labelalias = aliases(labels, view.width * 0.4, lines)
+    layout.yaxis.labelalias = shortenLabels(labels, view.width * 0.4, lines)
     return
   }
   if (height / labels.length < labeled) {
     layout.yaxis = { ...layout.yaxis, ticklabelposition: 'outside' }
-    layout.yaxis.labelalias = aliases(labels, mostBeside(labels, view))
+    layout.yaxis.labelalias = shortenLabels(labels, maxLabelWidthOf(labels, view))
     return
   }
   // A label above its bar can use the full width.
   layout.yaxis = { ...layout.yaxis, showticklabels: false }
   layout.xaxis = { ...layout.xaxis, showgrid: false }
   const rowHeight = height / labels.length
-  const maxWidth = view.width - 2 * edgeOf(view)
+  const maxWidth = view.width - 2 * edgePixelsOf(view)
   const texts =
     rowHeight >= labeled + LABEL_PIXELS
-      ? inTwoLines(labels, maxWidth)
-      : shortenedApart(labels, maxWidth).map((text) => [text])
+      ? wrapToTwoLines(labels, maxWidth)
+      : shortenDistinct(labels, maxWidth).map((text) => [text])
   const lines = Math.max(...texts.map(({ length }) => length))
   const gap = Math.max((LABEL_PIXELS * lines) / rowHeight, 1 - (MAX_BAR_PIXELS * bars) / rowHeight)
   layout.bargap = gap
   layout.funnelgap = gap
   layout.waterfallgap = gap
   const positions = labels.some((label) => Number.isFinite(Number(label)))
-    ? placedLabels(draft, labels)
+    ? orderLabelsByAxis(draft, labels)
     : undefined
   for (const [k, label] of labels.entries())
     annotate(layout, {
@@ -161,38 +163,38 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
       yref: 'y',
       y: positions?.indexOf(label) ?? label,
       yanchor: 'bottom',
-      yshift: isDots(draft) ? 5 : rowHeight * (0.5 - gap / 2) - (layout.meta.chart === 'timeline' ? 0 : 3),
+      yshift: hasDots(draft) ? 5 : rowHeight * (0.5 - gap / 2) - (layout.meta.chart === 'timeline' ? 0 : 3),
     })
 }
 
 /** Returns the labels in axis order: plotly.js takes a numeric text for a position. */
-function placedLabels({ data, layout }: Draft, labels: readonly string[]): readonly string[] {
+function orderLabelsByAxis({ data, layout }: Draft, labels: readonly string[]): readonly string[] {
   const sums = new Map<string, number>()
   for (const { x, y } of data)
     for (const [k, label] of [...listOf(y)].entries())
       sums.set(String(label), (sums.get(String(label)) ?? 0) + (Number(listOf(x)[k]) || 0))
-  return orderedLabels(labels, layout.yaxis.categoryorder, layout.yaxis.categoryarray, sums)
+  return sortLabels(labels, layout.yaxis.categoryorder, layout.yaxis.categoryarray, sums)
 }
 
 /** Wraps labels to at most two lines, so that all stay distinct. */
-function inTwoLines(labels: readonly string[], maxWidth: number): string[][] {
-  const lines = labels.map((label) => wrapped(label, maxWidth, TEXT_PIXELS))
-  const ends = shortenedApart(
+function wrapToTwoLines(labels: readonly string[], maxWidth: number): string[][] {
+  const lines = labels.map((label) => wrapText(label, maxWidth, TEXT_PIXELS))
+  const ends = shortenDistinct(
     lines.map(([, ...rest]) => rest.join(' ')),
     maxWidth,
   )
   return lines.map(([first, ...rest], k) => (rest.length === 0 ? [first] : [first, ends[k]]))
 }
 
-const DOTS: ReadonlySet<unknown> = new Set(['dot', 'lollipop', 'dumbbell'])
+const DOT_TYPES: ReadonlySet<unknown> = new Set(['dot', 'lollipop', 'dumbbell'])
 
 /** Returns whether a chart shows dots at labels. */
-function isDots({ layout }: Draft): boolean {
-  return DOTS.has(layout.meta.chart)
+function hasDots({ layout }: Draft): boolean {
+  return DOT_TYPES.has(layout.meta.chart)
 }
 
 /** Returns whether a trace uses the main axes. */
-function hasOwnAxes({ xaxis, yaxis }: Attributes): boolean {
+function usesMainAxes({ xaxis, yaxis }: Attributes): boolean {
   return !xaxis && !yaxis
 }
 
@@ -208,11 +210,11 @@ function isPlainBar({ type, orientation, xaxis, yaxis, base }: Attributes): bool
 }
 
 /** Swaps the axes of a chart, including its facets. */
-export function turn(draft: Draft): void {
+export function swapAxes(draft: Draft): void {
   const { layout } = draft
   draft.data = draft.data.map(({ x, y, error_x, error_y, ...trace }) => ({
     ...trace,
-    ...turnedTexts(trace),
+    ...swapTextTemplates(trace),
     orientation: 'h',
     x: y,
     y: x,
@@ -222,22 +224,22 @@ export function turn(draft: Draft): void {
   const numbers = Object.keys(layout).flatMap((key) => /^xaxis(\d+)$/.exec(key)?.[1] ?? [])
   for (const number of ['', ...numbers]) {
     const { [`xaxis${number}`]: oldX = {}, [`yaxis${number}`]: oldY = {} } = layout
-    layout[`xaxis${number}`] = { showgrid: true, showline: false, ...oldY, ...turnedRefs(oldY) }
+    layout[`xaxis${number}`] = { showgrid: true, showline: false, ...oldY, ...swapAxisReferences(oldY) }
     // Numbers of a histogram, and ages, increase upwards.
     const isUpward = /^(?:histogram|pyramid)$/.test(layout.meta.chart) && oldX.type !== 'category'
     const direction = isUpward ? {} : { autorange: 'reversed' }
-    layout[`yaxis${number}`] = { ...oldX, ...direction, showgrid: false, ...turnedRefs(oldX) }
+    layout[`yaxis${number}`] = { ...oldX, ...direction, showgrid: false, ...swapAxisReferences(oldX) }
   }
-  if (Array.isArray(layout.shapes)) layout.shapes = layout.shapes.map(turnedShape)
+  if (Array.isArray(layout.shapes)) layout.shapes = layout.shapes.map(swapShapeAxes)
   layout.annotations = listOfAnnotations(layout).map((annotation) =>
-    annotation.name === NOTE
+    annotation.name === NOTE_NAME
       ? { ...annotation, x: annotation.y, y: annotation.x, ax: 36, ay: 0, xanchor: 'left' }
       : annotation,
   )
 }
 
 /** Swaps the references of an axis to other axes. */
-function turnedRefs({ anchor, matches, domain: _ }: Attributes): Attributes {
+function swapAxisReferences({ anchor, matches, domain: _ }: Attributes): Attributes {
   const swapReference = (id: unknown): unknown =>
     typeof id === 'string' ? id.replace(/^[xy]/, (letter) => (letter === 'x' ? 'y' : 'x')) : id
   return {
@@ -247,7 +249,7 @@ function turnedRefs({ anchor, matches, domain: _ }: Attributes): Attributes {
 }
 
 /** Swaps the axes in text templates, and moves texts beside the points. */
-function turnedTexts({ texttemplate, hovertemplate, textposition }: Attributes): Attributes {
+function swapTextTemplates({ texttemplate, hovertemplate, textposition }: Attributes): Attributes {
   const swapLetters = (text: unknown): unknown =>
     typeof text === 'string' ? text.replace(/%\{([xy])/g, (_, axis) => `%{${axis === 'x' ? 'y' : 'x'}`) : text
   return {
@@ -263,11 +265,15 @@ function turnedTexts({ texttemplate, hovertemplate, textposition }: Attributes):
 }
 
 /** Returns shortened texts of labels that are wider than `maxWidth` pixels; undefined if all fit. */
-function aliases(labels: readonly string[], maxWidth: number, lines = 1): Record<string, string> | undefined {
+function shortenLabels(
+  labels: readonly string[],
+  maxWidth: number,
+  lines = 1,
+): Record<string, string> | undefined {
   const texts =
     lines === 1
-      ? shortenedApart(labels, maxWidth)
-      : inTwoLines(labels, maxWidth).map((text) => text.join('<br>'))
+      ? shortenDistinct(labels, maxWidth)
+      : wrapToTwoLines(labels, maxWidth).map((text) => text.join('<br>'))
   const short = labels.flatMap((label, k) => (texts[k] === label ? [] : [[label, texts[k]]]))
   return short.length > 0 ? Object.fromEntries(short) : undefined
 }

@@ -1,18 +1,18 @@
 // Legend of point sizes.
 import { listOf } from '../../charts/figure/lists.ts'
-import { stepBelow } from '../../charts/figure/steps.ts'
-import { GROUNDS } from './colors.ts'
-import { type Attributes, type Draft, TEXT_PIXELS, widthOf } from './draft.ts'
+import { roundDownToStep } from '../../charts/figure/steps.ts'
+import { SCHEME_COLORS } from './colors.ts'
+import { type Attributes, type Draft, measureText, TEXT_PIXELS } from './draft.ts'
 import { annotate } from './headings.ts'
-import { localeIn } from './numbers.ts'
+import { localeOf } from './numbers.ts'
 
 /** Space between a circle, its number and the next circle, in pixels. */
 const GAP_PIXELS = 8
 /** Ratio of the value of the second circle to that of the first. */
-const SMALLER = 1 / 5
+const SECOND_VALUE_RATIO = 1 / 5
 
 /** Adds a legend of point sizes above the plot: two circles with their numbers. */
-export function keySizes({ data, layout, view, above }: Draft): void {
+export function addSizeLegend({ data, layout, view, above }: Draft): void {
   const sized = data.find(({ marker }) => marker?.sizemode === 'area' && listOf(marker.size).length > 0)
   if (!sized || layout.sliders !== undefined) return
   let largest = 0
@@ -20,7 +20,7 @@ export function keySizes({ data, layout, view, above }: Draft): void {
     for (const size of [...listOf(trace.marker?.size)])
       if (typeof size === 'number' && size > largest) largest = size
   if (largest <= 0) return
-  const values = [stepBelow(largest), stepBelow(largest * SMALLER)].filter(
+  const values = [roundDownToStep(largest), roundDownToStep(largest * SECOND_VALUE_RATIO)].filter(
     (value, k, all) => all.indexOf(value) === k,
   )
   const radii = values.map((value) => Math.sqrt(value / 2 / sized.marker.sizeref))
@@ -36,19 +36,19 @@ export function keySizes({ data, layout, view, above }: Draft): void {
       yanchor: 1,
     },
     ...{ x0: -right - 2 * radius, x1: -right, y0: middle - radius, y1: middle + radius },
-    line: { color: GROUNDS[view.scheme].soft, width: 1 },
+    line: { color: SCHEME_COLORS[view.scheme].soft, width: 1 },
   })
   let offset = 0
   const shapes: Attributes[] = []
   for (const [k, value] of values.entries()) {
-    const text = value.toLocaleString(localeIn(layout.meta), {
+    const text = value.toLocaleString(localeOf(layout.meta), {
       notation: value >= 1e6 ? 'compact' : 'standard',
     })
     annotate(layout, {
       ...{ name: 'gridline-size', text, font: { size: TEXT_PIXELS }, xref: 'paper', yref: 'paper' },
       ...{ x: 1, xanchor: 'right', xshift: -offset, y: 1, yanchor: 'middle', yshift: middle },
     })
-    offset += widthOf(text) + GAP_PIXELS
+    offset += measureText(text) + GAP_PIXELS
     shapes.push(circle(radii[k], offset))
     offset += 2 * radii[k] + GAP_PIXELS
   }

@@ -2,15 +2,15 @@
 import { listOf } from '../../charts/figure/lists.ts'
 import { WEEKDAYS } from '../../charts/figure/names.ts'
 import { type Draft, isNarrow } from './draft.ts'
-import { localeIn } from './numbers.ts'
+import { localeOf } from './numbers.ts'
 
 /** Maximum number of weeks that begin or end in a year. */
-const YEAR_WEEKS = 54
+const MAX_YEAR_WEEKS = 54
 /** Average number of weeks per month. */
 const MONTH_WEEKS = 365.25 / 12 / 7
 /** Height of a year, and of the space around all years, in pixels. */
 const YEAR_PIXELS = 130
-const AROUND_PIXELS = 130
+const MARGIN_PIXELS = 130
 
 /** Lays out one row per weekday of each year, with month names below. */
 export function arrangeCalendar(draft: Draft): void {
@@ -28,7 +28,7 @@ export function arrangeCalendar(draft: Draft): void {
     const [x, y, z] = [trace.x, trace.y, trace.z].map((list) => [...listOf(list)])
     const [weeks, days] = [new Set(x), new Set(y)]
     const fillers = [
-      ...Array.from({ length: YEAR_WEEKS }, (_, week) => [week, rows[0]]).filter(
+      ...Array.from({ length: MAX_YEAR_WEEKS }, (_, week) => [week, rows[0]]).filter(
         ([week]) => !weeks.has(week),
       ),
       ...rows.filter((row) => !days.has(row)).map((row) => [0, row]),
@@ -44,7 +44,7 @@ export function arrangeCalendar(draft: Draft): void {
   const step = isNarrow(view) ? 2 : 1
   const months = Array.from({ length: 12 / step }, (_, k) => k * step)
   const formatDate = (part: Intl.DateTimeFormatOptions, month: number, day: number): string =>
-    new Intl.DateTimeFormat(localeIn(layout.meta), { ...part, timeZone: 'UTC' }).format(
+    new Intl.DateTimeFormat(localeOf(layout.meta), { ...part, timeZone: 'UTC' }).format(
       Date.UTC(2023, month, day),
     )
   // 2023-01-02 was a Monday.
@@ -62,5 +62,5 @@ export function arrangeCalendar(draft: Draft): void {
     ...{ ticktext: months.map((k) => formatDate({ month: 'short' }, k, 1)) },
     ...layout.xaxis,
   }
-  draft.needed = Math.max(draft.needed, years.length * YEAR_PIXELS + AROUND_PIXELS)
+  draft.neededHeight = Math.max(draft.neededHeight, years.length * YEAR_PIXELS + MARGIN_PIXELS)
 }

@@ -1,8 +1,8 @@
 // Stacks around a middle line (`--stack center`): streams and diverging bars.
 import { listOf } from '../../charts/figure/lists.ts'
-import { colorsOf } from './colors.ts'
+import { colorwayOf } from './colors.ts'
 import type { Attributes, Draft } from './draft.ts'
-import { showBothSides } from './sides.ts'
+import { writeTicksWithoutSign } from './sides.ts'
 
 /** Moves stacked series around a middle line, for `--stack center`. */
 export function centerStacks(draft: Draft): void {
@@ -13,7 +13,7 @@ export function centerStacks(draft: Draft): void {
 }
 
 /** Returns a map key that distinguishes labels from numbers. */
-const keyOf = (value: unknown): string => `${typeof value} ${String(value)}`
+const mapKeyOf = (value: unknown): string => `${typeof value} ${String(value)}`
 
 /** Adds an invisible first area that shifts the others to the middle. */
 function centerAreas(draft: Draft): void {
@@ -21,14 +21,14 @@ function centerAreas(draft: Draft): void {
   const totals = new Map<string, { x: unknown; total: number }>()
   for (const trace of data)
     for (const [k, x] of [...listOf(trace.x)].entries()) {
-      const entry = totals.get(keyOf(x)) ?? { x, total: 0 }
+      const entry = totals.get(mapKeyOf(x)) ?? { x, total: 0 }
       entry.total += Number(listOf(trace.y)[k]) || 0
-      totals.set(keyOf(x), entry)
+      totals.set(mapKeyOf(x), entry)
     }
   const points = [...totals.values()]
   if (layout.xaxis?.type !== 'category')
     points.sort((a, b) => (a.x === b.x ? 0 : (a.x as number) < (b.x as number) ? -1 : 1))
-  const colors = colorsOf(draft)
+  const colors = colorwayOf(draft)
   const colored = data.map((trace, k) => ({
     ...trace,
     line: { color: colors[k % colors.length], width: 0.5, ...trace.line },
@@ -54,13 +54,13 @@ function centerBars(draft: Draft): void {
   for (const [n, trace] of data.entries()) {
     const share = Math.min(1, Math.max(0, data.length / 2 - n))
     for (const [k, label] of [...listOf(trace[labelKey])].entries())
-      starts.set(keyOf(label), (starts.get(keyOf(label)) ?? 0) - share * sizeAt(trace, k))
+      starts.set(mapKeyOf(label), (starts.get(mapKeyOf(label)) ?? 0) - share * sizeAt(trace, k))
   }
   draft.data = data.map((trace) => {
     const sizes = [...listOf(trace[labelKey])].map((_, k) => sizeAt(trace, k))
     const base = [...listOf(trace[labelKey])].map((label, k) => {
-      const start = starts.get(keyOf(label))!
-      starts.set(keyOf(label), start + sizes[k])
+      const start = starts.get(mapKeyOf(label))!
+      starts.set(mapKeyOf(label), start + sizes[k])
       return start
     })
     return {
@@ -72,5 +72,9 @@ function centerBars(draft: Draft): void {
     }
   })
   layout.barmode = 'overlay'
-  showBothSides(layout, isHorizontal ? 'xaxis' : 'yaxis', Math.max(...[...starts.values()].map(Math.abs)))
+  writeTicksWithoutSign(
+    layout,
+    isHorizontal ? 'xaxis' : 'yaxis',
+    Math.max(...[...starts.values()].map(Math.abs)),
+  )
 }

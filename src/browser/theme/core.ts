@@ -1,18 +1,18 @@
 // Theme of charts that Gridline creates: see docs/guide.md#themes. Other figures stay unchanged.
 
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
-import { hasGround } from '../../charts/figure/ground.ts'
+import { hasBackground } from '../../charts/figure/ground.ts'
 import { listOf } from '../../charts/figure/lists.ts'
-import { arrangeBars, ORDERED } from './bars.ts'
-import { type Attributes, type Draft, edgeOf, isNarrow, textOf, type View } from './draft.ts'
-import { sayEmpty } from './empty.ts'
-import { hasScaleBelow, placeAxisTitle, placeFoot, placeLegend, placeTitle } from './headings.ts'
-import { writeLabels } from './labels.ts'
+import { arrangeBars, MAY_HAVE_ORDER } from './bars.ts'
+import { type Attributes, type Draft, edgePixelsOf, isNarrow, titleTextOf, type View } from './draft.ts'
+import { markEmptyChart } from './empty.ts'
+import { hasColorbarBelow, placeAxisTitle, placeFooter, placeLegend, placeTitle } from './headings.ts'
+import { escapeLabels } from './labels.ts'
 import { withLogo, withoutLogo } from './logo.ts'
 import { formatDates, formatNumbers } from './numbers.ts'
-import { decideLegend, fadePoints, hoverOf, markLonePoints, nameLines } from './series.ts'
-import { mergedTemplate, templateOf } from './template.ts'
-import { dropPlaceless, noteUnseen } from './unseen.ts'
+import { decideLegend, fadePoints, markLonePoints, nameLines, setHoverMode } from './series.ts'
+import { createTemplate, mergeTemplates } from './template.ts'
+import { dropUndrawableRows, noteOmitted } from './unseen.ts'
 
 export interface Figure {
   data: Attributes[]
@@ -20,7 +20,7 @@ export interface Figure {
 }
 
 /** Steps that few charts need, loaded on demand. */
-export type MoreParts = Readonly<
+export type AdditionalSteps = Readonly<
   Record<
     | 'arrangeCalendar'
     | 'centerStacks'
@@ -50,11 +50,11 @@ export type MoreParts = Readonly<
 >
 
 /** Steps of the theme, in order: each can rely on those before it. */
-const PARTS = [
-  noteUnseen,
-  dropPlaceless,
-  sayEmpty,
-  writeLabels,
+const STEPS = [
+  noteOmitted,
+  dropUndrawableRows,
+  markEmptyChart,
+  escapeLabels,
   'unstackNegative',
   'orderLabels',
   'arrangePies',
@@ -66,7 +66,7 @@ const PARTS = [
   'colorSeries',
   markLonePoints,
   fadePoints,
-  hoverOf,
+  setHoverMode,
   'arrangeSlope',
   nameLines,
   'nameAreas',
@@ -89,17 +89,17 @@ const PARTS = [
   'keySizes',
   'arrangePolar',
   'arrangeFacets',
-  placeFoot,
+  placeFooter,
 ] as const
 
 /** Trace types that this file draws without additional steps. */
-const PLAIN = /^(?:scatter(?:gl)?|bar|box|violin|histogram)$/
+const PLAIN_TYPES = /^(?:scatter(?:gl)?|bar|box|violin|histogram)$/
 
 /** Chart types that need additional steps, whatever their traces are. */
-const OTHER: ReadonlySet<unknown> = new Set(['hexbin', 'lollipop', 'timeline', 'pyramid'])
+const SPECIAL_CHARTS: ReadonlySet<unknown> = new Set(['hexbin', 'lollipop', 'timeline', 'pyramid'])
 
 /** Returns whether a figure needs steps that are loaded on demand. */
-export function needsMore({ data, layout }: Figure): boolean {
+export function needsAdditionalSteps({ data, layout }: Figure): boolean {
   const { theme, chart, locale, isCentered, highlight, spec } = layout.meta ?? {}
   const isLabels = layout.xaxis?.type === 'category'
   const needsStep = ({
@@ -112,7 +112,7 @@ export function needsMore({ data, layout }: Figure): boolean {
     stackgroup,
     name,
   }: Attributes): boolean =>
-    !PLAIN.test(type) ||
+    !PLAIN_TYPES.test(type) ||
     marker?.colorscale ||
     marker?.showscale ||
     line?.showscale ||
@@ -120,12 +120,12 @@ export function needsMore({ data, layout }: Figure): boolean {
     texttemplate !== undefined ||
     meta?.hue !== undefined ||
     meta?.isBand === true ||
-    (isLabels && (type !== 'bar' || [0, 1].some((k) => ORDERED.test(listOf(x)[k] as string)))) ||
-    (spec?.options?.by !== undefined && ORDERED.test(name)) ||
+    (isLabels && (type !== 'bar' || [0, 1].some((k) => MAY_HAVE_ORDER.test(listOf(x)[k] as string)))) ||
+    (spec?.options?.by !== undefined && MAY_HAVE_ORDER.test(name)) ||
     stackgroup !== undefined
   return (
     theme === undefined ||
-    OTHER.has(chart) ||
+    SPECIAL_CHARTS.has(chart) ||
     [locale, highlight].some((setting) => setting !== undefined) ||
     isCentered === true ||
     [layout.xaxis, layout.yaxis].some((axis) => axis?.type === 'log') ||
@@ -140,59 +140,59 @@ export function needsMore({ data, layout }: Figure): boolean {
  * Returns a figure with the theme; unchanged without `layout.meta.theme`. A template of the figure overrides
  * that of the theme. Does not modify its input. `more`: steps that few charts need.
  */
-export function themedWith<T extends Figure>(figure: T, view: View, more?: MoreParts): T {
+export function applyThemeWith<T extends Figure>(figure: T, view: View, more?: AdditionalSteps): T {
   if (typeof figure.layout.meta?.theme !== 'string') return figure
-  const { shown: themed, needed } = arranged(figure, view, more)
-  const height = Math.min(needed, view.most ?? 0)
+  const { shown: themed, needed } = arrangeFigure(figure, view, more)
+  const height = Math.min(needed, view.maxHeight ?? 0)
   if (height <= view.height) return themed
-  const { shown: grown } = arranged(figure, { ...view, height }, more)
+  const { shown: grown } = arrangeFigure(figure, { ...view, height }, more)
   return { ...grown, layout: { ...grown.layout, height } }
 }
 
 /** Steps for the traces of animation frames, which replace those of the first frame. */
-const FRAME_PARTS = [dropPlaceless, writeLabels, 'colorSeries', markLonePoints] as const
+const FRAME_STEPS = [dropUndrawableRows, escapeLabels, 'colorSeries', markLonePoints] as const
 
 /** Returns the frames of an animation with the theme. Does not modify its input. */
-export function framesIn(
+export function applyThemeToFrames(
   frames: readonly Attributes[],
   layout: Attributes,
   view: View,
-  more?: MoreParts,
+  more?: AdditionalSteps,
 ): Attributes[] {
   if (typeof layout.meta?.theme !== 'string') return [...frames]
   return frames.map((frame) => {
     if (!Array.isArray(frame.data)) return frame
-    const draft = draftOf({ data: frame.data, layout }, view)
-    perform(FRAME_PARTS, draft, more)
+    const draft = createDraft({ data: frame.data, layout }, view)
+    runSteps(FRAME_STEPS, draft, more)
     return { ...frame, data: draft.data }
   })
 }
 
 /** Returns a draft of a figure: its traces and layout can be changed. */
-function draftOf({ data, layout }: Figure, view: View): Draft {
+function createDraft({ data, layout }: Figure, view: View): Draft {
   const copies = (list: unknown): Attributes[] | undefined =>
     Array.isArray(list) ? list.map((item) => ({ ...item })) : undefined
   const [annotations, shapes] = [copies(layout.annotations), copies(layout.shapes)]
   return {
-    data: data.map((trace) => inScheme({ ...trace }, layout.template, view.scheme)),
+    data: data.map((trace) => recolorForScheme({ ...trace }, layout.template, view.scheme)),
     layout: { ...layout, ...(annotations && { annotations }), ...(shapes && { shapes }) },
     // Steps see the scheme that is actually drawn.
-    view: { ...view, scheme: schemeOf(layout.template, view.scheme) },
+    view: { ...view, scheme: resolveScheme(layout.template, view.scheme) },
     above: { title: 0, legend: 0, axis: 0 },
     below: 0,
-    needed: 0,
-    unseen: [],
+    neededHeight: 0,
+    omitted: [],
     remarks: [],
-    right: edgeOf(view),
-    left: edgeOf(view),
+    right: edgePixelsOf(view),
+    left: edgePixelsOf(view),
   }
 }
 
 /** Runs steps on a draft; skips those that are not loaded. */
-function perform(
-  parts: readonly (keyof MoreParts | ((draft: Draft) => void))[],
+function runSteps(
+  parts: readonly (keyof AdditionalSteps | ((draft: Draft) => void))[],
   draft: Draft,
-  more: MoreParts | undefined,
+  more: AdditionalSteps | undefined,
 ): void {
   for (const part of parts) {
     if (typeof part === 'string') more?.[part](draft)
@@ -201,25 +201,29 @@ function perform(
 }
 
 /** Applies all steps to a figure. `needed`: height that its rows need, in pixels. */
-function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { shown: T; needed: number } {
-  const draft = draftOf(figure, view)
+function arrangeFigure<T extends Figure>(
+  figure: T,
+  view: View,
+  more?: AdditionalSteps,
+): { shown: T; needed: number } {
+  const draft = createDraft(figure, view)
   const { layout } = figure
-  perform(PARTS, draft, more)
+  runSteps(STEPS, draft, more)
   const { above } = draft
   const margin = {
     l: draft.left,
     r: draft.right,
     b:
-      edgeOf(view) +
+      edgePixelsOf(view) +
       draft.below +
-      (fixedDates(draft) || (draft.below > 0 || layout.polar !== undefined ? TICKS_PIXELS : 0)),
+      (fixDateHeight(draft) || (draft.below > 0 || layout.polar !== undefined ? TICKS_PIXELS : 0)),
     t: above.title + above.legend + above.axis + (above.legend + above.axis > 0 ? 0 : 6),
     ...draft.layout.margin,
   }
-  const scheme = schemeOf(layout.template, view.scheme)
-  const userTemplate = overOf(layout.template, scheme)
-  const template = templateOf(scheme, {
-    lineWidth: lineOf(draft.data),
+  const scheme = resolveScheme(layout.template, view.scheme)
+  const userTemplate = userTemplateOf(layout.template, scheme)
+  const template = createTemplate(scheme, {
+    lineWidth: lineWidthOf(draft.data),
     isNarrow: isNarrow(view),
     over: withoutLogo(userTemplate),
   })
@@ -228,7 +232,7 @@ function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { 
     data: draft.data,
     layout: { ...withLogo({ ...draft.layout, margin }, userTemplate, view), template },
   }
-  return { shown: result, needed: draft.needed }
+  return { shown: result, needed: draft.neededHeight }
 }
 
 /**
@@ -236,21 +240,22 @@ function arranged<T extends Figure>(figure: T, view: View, more?: MoreParts): { 
  * axes. Automatic margins would never settle: the number of lines changes the height of the plot, and with it
  * the dates.
  */
-function fixedDates({ data, layout, view }: Draft): number {
+function fixDateHeight({ data, layout, view }: Draft): number {
   const { type, title, automargin } = layout.xaxis ?? {}
-  if (!isNarrow(view) || type !== 'date' || textOf(title) !== undefined || automargin !== undefined) return 0
+  if (!isNarrow(view) || type !== 'date' || titleTextOf(title) !== undefined || automargin !== undefined)
+    return 0
   layout.xaxis = { ...layout.xaxis, automargin: false }
-  return TICKS_PIXELS + (hasScaleBelow(data) ? SCALE_PIXELS : 0)
+  return TICKS_PIXELS + (hasColorbarBelow(data) ? COLORBAR_PIXELS : 0)
 }
 
 /** Height of a color bar below a plot, in pixels. */
-const SCALE_PIXELS = 44
+const COLORBAR_PIXELS = 44
 
 /** Height of axis labels with a legend below them, in pixels. */
 const TICKS_PIXELS = 36
 
 /** Returns a trace in the colors of the scheme: the server uses those of the light scheme. */
-function inScheme(trace: Attributes, template: unknown, scheme: View['scheme']): Attributes {
+function recolorForScheme(trace: Attributes, template: unknown, scheme: View['scheme']): Attributes {
   const { layout, dark } = (template ?? {}) as Attributes
   if (scheme !== 'dark') return trace
   const [lightColors = COLORS, darkColors = layout?.colorway === undefined ? DARK_COLORS : undefined] = [
@@ -266,23 +271,23 @@ function inScheme(trace: Attributes, template: unknown, scheme: View['scheme']):
 }
 
 /** Returns the scheme to draw: light for a template with a background and no dark variant. */
-function schemeOf(template: unknown, requested: View['scheme']): View['scheme'] {
+function resolveScheme(template: unknown, requested: View['scheme']): View['scheme'] {
   const input = (template ?? {}) as Attributes
-  return hasGround(input) && input.dark === undefined ? 'light' : requested
+  return hasBackground(input) && input.dark === undefined ? 'light' : requested
 }
 
 /** Returns the template of the figure for a scheme. */
-function overOf(template: unknown, scheme: View['scheme']): Attributes {
+function userTemplateOf(template: unknown, scheme: View['scheme']): Attributes {
   const { dark, ...light } = (template ?? {}) as Attributes
-  return scheme === 'dark' && dark !== undefined ? mergedTemplate(light, dark) : light
+  return scheme === 'dark' && dark !== undefined ? mergeTemplates(light, dark) : light
 }
 
 /** Returns the width of lines, in pixels: thinner for dense points and for many lines. */
-function lineOf(data: readonly Attributes[]): number {
+function lineWidthOf(data: readonly Attributes[]): number {
   const pointCount = Math.max(0, ...data.map(({ x, y }) => Math.max(listOf(x).length, listOf(y).length)))
-  if (data.length > MANY_LINES) return 1
-  return pointCount > DENSE_POINTS ? 1.5 : 2.5
+  if (data.length > MANY_LINES_THRESHOLD) return 1
+  return pointCount > DENSE_LINE_THRESHOLD_POINTS ? 1.5 : 2.5
 }
 
-const DENSE_POINTS = 400
-const MANY_LINES = 30
+const DENSE_LINE_THRESHOLD_POINTS = 400
+const MANY_LINES_THRESHOLD = 30

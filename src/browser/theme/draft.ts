@@ -20,7 +20,7 @@ export interface View {
   width: number
   height: number
   /** Maximum height if the chart can grow with its rows, in pixels; undefined for a fixed height. */
-  most?: number
+  maxHeight?: number
 }
 
 /** A figure that the theme changes. Its traces and layout are copies, their attributes are shared. */
@@ -33,28 +33,28 @@ export interface Draft {
   /** Height of a legend below the plot, in pixels. */
   below: number
   /** Height that fits all rows, in pixels; 0 if any height does. */
-  needed: number
+  neededHeight: number
   /** Margins beside the plot, in pixels. */
   left: number
   right: number
   /** Omitted data, for example `2 rows without size`. Printed in the footer of the chart. */
-  unseen: string[]
+  omitted: string[]
   /** Other sentences for the footer. */
   remarks: string[]
   /** Subject of the color bar, if the bar has no title. */
-  scale?: string
+  colorbarSubject?: string
 }
 
 export function isNarrow({ width }: View): boolean {
   return width < NARROW_PIXELS
 }
 
-export function edgeOf(view: View): number {
+export function edgePixelsOf(view: View): number {
   return isNarrow(view) ? NARROW_EDGE_PIXELS : EDGE_PIXELS
 }
 
 /** Minimum space between two labels of an axis, in pixels. */
-export const GAP_PIXELS = 14
+export const LABEL_GAP_PIXELS = 14
 /** Share of a narrow screen beside the plot. */
 const NARROW_SHARE = 0.2
 /** Space between a label and its axis, in pixels. */
@@ -67,9 +67,9 @@ const MIN_LABEL_SHARE = 0.3
  * Returns the maximum width of labels beside the plot on a narrow screen, in pixels. It shrinks the plot
  * rather than cutting labels to a few letters.
  */
-export function mostBeside(labels: readonly string[], view: View): number {
-  const maxWidth = view.width * NARROW_SHARE - 2 * edgeOf(view) - STANDOFF_PIXELS
-  return labels.some((label) => widthOf(label) > maxWidth)
+export function maxLabelWidthOf(labels: readonly string[], view: View): number {
+  const maxWidth = view.width * NARROW_SHARE - 2 * edgePixelsOf(view) - STANDOFF_PIXELS
+  return labels.some((label) => measureText(label) > maxWidth)
     ? Math.max(maxWidth, view.width * MIN_LABEL_SHARE)
     : maxWidth
 }
@@ -82,7 +82,7 @@ export function hasOnePlot({ layout }: Draft): boolean {
 let context: CanvasRenderingContext2D | null | undefined
 
 /** Returns the width of a text, in pixels, ignoring markup. */
-export function widthOf(text: string, size = TEXT_PIXELS, weight = 400): number {
+export function measureText(text: string, size = TEXT_PIXELS, weight = 400): number {
   const plain = text.replace(/<[^<>]*>/g, '')
   context ??= typeof document === 'undefined' ? null : document.createElement('canvas').getContext('2d')
   if (!context) return plain.length * size * 0.56
@@ -92,15 +92,15 @@ export function widthOf(text: string, size = TEXT_PIXELS, weight = 400): number 
 }
 
 /** Returns a text of at most `maxWidth` pixels, with an ellipsis if it was cut. */
-export function shortened(text: string, maxWidth: number, size = TEXT_PIXELS): string {
-  if (widthOf(text, size) <= maxWidth) return text
+export function shortenText(text: string, maxWidth: number, size = TEXT_PIXELS): string {
+  if (measureText(text, size) <= maxWidth) return text
   let end = text.length - 1
-  while (end > 1 && widthOf(`${text.slice(0, end)}…`, size) > maxWidth) end--
-  return `${beginningOf(text, end)}…`
+  while (end > 1 && measureText(`${text.slice(0, end)}…`, size) > maxWidth) end--
+  return `${cutText(text, end)}…`
 }
 
 /** Returns the beginning of a text, without a partial HTML entity at its end. */
-function beginningOf(text: string, end: number): string {
+function cutText(text: string, end: number): string {
   return text
     .slice(0, end)
     .replace(/&[a-z]{0,5}$/, '')
@@ -108,15 +108,15 @@ function beginningOf(text: string, end: number): string {
 }
 
 /** Maximum number of texts that are kept distinct. */
-const MAX_APART = 300
+const MAX_DISTINCT_TEXTS = 300
 
 /** Shortens texts to `maxWidth` pixels, so that all stay distinct: if necessary, keeps their ends too. */
-export function shortenedApart(texts: readonly string[], maxWidth: number): string[] {
-  const short = texts.map((text) => shortened(text, maxWidth))
+export function shortenDistinct(texts: readonly string[], maxWidth: number): string[] {
+  const short = texts.map((text) => shortenText(text, maxWidth))
   const counts = new Map<string, number>()
   for (const text of short) counts.set(text, (counts.get(text) ?? 0) + 1)
   const isAlike = (k: number): boolean =>
-    texts.length <= MAX_APART && short[k] !== texts[k] && counts.get(short[k])! > 1
+    texts.length <= MAX_DISTINCT_TEXTS && short[k] !== texts[k] && counts.get(short[k])! > 1
   const taken = new Set(short.filter((_, k) => !isAlike(k)))
   return short.map((shortText, k) => {
     if (!isAlike(k)) return shortText
@@ -127,55 +127,55 @@ export function shortenedApart(texts: readonly string[], maxWidth: number): stri
       for (let from = start + 1; from < text.length; from++) {
         // Do not cut within an HTML entity.
         if (/&[a-z]{0,5}$/.test(text.slice(0, from)) && /^[a-z]{0,5};/.test(text.slice(from))) continue
-        const cut = `${beginningOf(text, start)}…${text.slice(from).trimStart()}`
-        if (widthOf(cut) > maxWidth) continue
+        const cut = `${cutText(text, start)}…${text.slice(from).trimStart()}`
+        if (measureText(cut) > maxWidth) continue
         const isUnique = !taken.has(cut) && rivals.every((rival) => !rival.endsWith(text.slice(from)))
         if (isUnique) taken.add(cut)
         if (isUnique) return cut
         break
       }
-      const differs = Math.max(...rivals.map((rival) => commonLength(rival, text)))
-      const cut = shortened(`${text.slice(0, start).trimEnd()}…${text.slice(differs)}`, maxWidth)
+      const differs = Math.max(...rivals.map((rival) => commonPrefixLength(rival, text)))
+      const cut = shortenText(`${text.slice(0, start).trimEnd()}…${text.slice(differs)}`, maxWidth)
       if (differs > start && !taken.has(cut)) {
         taken.add(cut)
         return cut
       }
     }
-    const numbered = `${k + 1} ${shortened(text, maxWidth - widthOf(`${k + 1} `))}`
+    const numbered = `${k + 1} ${shortenText(text, maxWidth - measureText(`${k + 1} `))}`
     taken.add(numbered)
     return numbered
   })
 }
 
 /** Returns the length of the common beginning of two texts. */
-function commonLength(a: string, b: string): number {
+function commonPrefixLength(a: string, b: string): number {
   let k = 0
   while (k < a.length && a[k] === b[k]) k++
   return k
 }
 
 /** Wraps a text into lines of at most `maxWidth` pixels. Keeps the lines of a text with markup. */
-export function wrapped(text: string, maxWidth: number, size: number, weight = 400): string[] {
+export function wrapText(text: string, maxWidth: number, size: number, weight = 400): string[] {
   if (text === '') return []
   if (/<[a-z/]/i.test(text)) return text.split(/<br\s*\/?>/i)
   const lines = ['']
   for (const word of text.split(' ')) {
     const line = lines[lines.length - 1]
     const next = line === '' ? word : `${line} ${word}`
-    if (line !== '' && widthOf(next, size, weight) > maxWidth) lines.push(word)
+    if (line !== '' && measureText(next, size, weight) > maxWidth) lines.push(word)
     else lines[lines.length - 1] = next
   }
-  return lines.map((line) => shortened(line, maxWidth, size))
+  return lines.map((line) => shortenText(line, maxWidth, size))
 }
 
 /** Returns the text of a title, a string or an object; undefined if it is empty. */
-export function textOf(title: unknown): string | undefined {
+export function titleTextOf(title: unknown): string | undefined {
   const text = typeof title === 'string' ? title : (title as Attributes | undefined)?.text
   return typeof text === 'string' && text !== '' ? text : undefined
 }
 
 /** Returns the labels of an axis, in row order; undefined if some are not texts or if there are too many. */
-export function labelsOf(lists: readonly unknown[]): string[] | undefined {
+export function listAxisLabels(lists: readonly unknown[]): string[] | undefined {
   const labels = new Set<string>()
   for (const list of lists)
     for (const label of listOf(list)) {

@@ -4,16 +4,28 @@ import type { Attributes, Draft } from './draft.ts'
 import { annotate } from './headings.ts'
 
 /** Attributes that types of cells need: plotly.js cannot draw them without a value. */
-const CELLS: Readonly<Record<string, readonly string[]>> = {
+const REQUIRED_BY_CELLS: Readonly<Record<string, readonly string[]>> = {
   heatmap: ['z'],
   contour: ['z'],
   histogram2d: ['x', 'y'],
 }
 /** Attributes with the values of other trace types. */
-const VALUES = ['x', 'y', 'z', 'values', 'r', 'value', 'open', 'lat', 'locations', 'dimensions', 'cells']
+const VALUE_ATTRIBUTES = [
+  'x',
+  'y',
+  'z',
+  'values',
+  'r',
+  'value',
+  'open',
+  'lat',
+  'locations',
+  'dimensions',
+  'cells',
+]
 
 /** Adds a message to a chart without any value. */
-export function sayEmpty(draft: Draft): void {
+export function markEmptyChart(draft: Draft): void {
   const { data, layout } = draft
   if (data.length === 0 || layout.sliders !== undefined) return
   const isLabels = (letter: 'x' | 'y'): boolean => layout[`${letter}axis`]?.type === 'category'
@@ -23,16 +35,18 @@ export function sayEmpty(draft: Draft): void {
   if (filled.length === data.length) return
   // Keep the axes: draw an empty trace.
   draft.data = data.map((trace) =>
-    (Object.hasOwn(CELLS, String(trace.type)) || trace.type === 'sankey' || trace.type === 'funnel') &&
+    (Object.hasOwn(REQUIRED_BY_CELLS, String(trace.type)) ||
+      trace.type === 'sankey' ||
+      trace.type === 'funnel') &&
     !filled.includes(trace)
       ? { type: 'scatter', x: [], y: [] }
       : trace,
   )
-  if (filled.length === 0) showEmpty(layout)
+  if (filled.length === 0) writeEmptyMessage(layout)
 }
 
 /** Writes "no values to show" in the middle of the plot. */
-export function showEmpty(layout: Attributes): void {
+export function writeEmptyMessage(layout: Attributes): void {
   annotate(layout, {
     name: 'gridline-empty',
     text: 'no values to show',
@@ -42,18 +56,23 @@ export function showEmpty(layout: Attributes): void {
 
 /** Returns whether a trace has a value that can be drawn. */
 function hasValues(trace: Attributes, required: readonly string[]): boolean {
-  const cells = Object.hasOwn(CELLS, String(trace.type)) ? CELLS[trace.type] : undefined
-  if (cells && !Array.isArray(trace.z?.[0])) return hasWholeRow(trace, [...required, ...cells])
-  if (cells) return isSome(trace.z)
+  const cells = Object.hasOwn(REQUIRED_BY_CELLS, String(trace.type))
+    ? REQUIRED_BY_CELLS[trace.type]
+    : undefined
+  if (cells && !Array.isArray(trace.z?.[0])) return hasCompleteRow(trace, [...required, ...cells])
+  if (cells) return hasSomeValue(trace.z)
   if (trace.type === 'sankey') return listOf(trace.link?.value).length > 0
   if (trace.type === 'pie')
     return [...listOf(trace.values)].some((value) => Number(value) > 0) || trace.values === undefined
-  if (Array.isArray(trace.x) && Array.isArray(trace.y)) return isSome(trace.x) && isSome(trace.y)
-  return !VALUES.some((key) => Array.isArray(trace[key])) || VALUES.some((key) => isSome(trace[key]))
+  if (Array.isArray(trace.x) && Array.isArray(trace.y)) return hasSomeValue(trace.x) && hasSomeValue(trace.y)
+  return (
+    !VALUE_ATTRIBUTES.some((key) => Array.isArray(trace[key])) ||
+    VALUE_ATTRIBUTES.some((key) => hasSomeValue(trace[key]))
+  )
 }
 
 /** Returns whether some row has a value in each list that is not empty. */
-function hasWholeRow(trace: Attributes, keys: readonly string[]): boolean {
+function hasCompleteRow(trace: Attributes, keys: readonly string[]): boolean {
   const lists = keys.map((key) => listOf(trace[key])).filter(({ length }) => length > 0)
   const count = Math.max(0, ...lists.map(({ length }) => length))
   for (let k = 0; k < count; k++) if (lists.every((list) => !isMissing(list[k]))) return true
@@ -61,10 +80,10 @@ function hasWholeRow(trace: Attributes, keys: readonly string[]): boolean {
 }
 
 /** Returns whether a value, or any item of nested lists, is not missing. */
-function isSome(value: unknown): boolean {
+function hasSomeValue(value: unknown): boolean {
   const list = listOf(value)
   if (list.length === 0)
     return !Array.isArray(value) && value !== undefined && value !== null && !ArrayBuffer.isView(value)
-  for (const item of list) if (isSome(item)) return true
+  for (const item of list) if (hasSomeValue(item)) return true
   return false
 }

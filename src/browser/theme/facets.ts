@@ -1,40 +1,40 @@
 // Layout of facets.
 import { COLORS } from '../../charts/figure/colors.ts'
 import { listOf } from '../../charts/figure/lists.ts'
-import { turn } from './bars.ts'
+import { swapAxes } from './bars.ts'
 import {
   type Attributes,
   type Draft,
-  edgeOf,
+  edgePixelsOf,
   isNarrow,
-  shortened,
-  shortenedApart,
+  shortenDistinct,
+  shortenText,
   type View,
 } from './draft.ts'
-import { annotate, FACET, listOfAnnotations } from './headings.ts'
-import { asWritten } from './labels.ts'
+import { annotate, FACET_TITLE, listOfAnnotations } from './headings.ts'
+import { escapeText } from './labels.ts'
 
 /** Heights of the title and the ticks of a facet, in pixels. */
 const TITLE_PIXELS = 24
 const TICKS_PIXELS = 26
 /** Minimum height of a row of facets with its title, in pixels. */
-const MIN_CHART_PIXELS = 130
+const MIN_FACET_PIXELS = 130
 /** Width of the row name beside a row of facets, in pixels. */
 const ROW_NAME_PIXELS = 24
 /** Space between two facets, in pixels: holds half of a tick label, more of short ones (years, days). */
 const GAP_PIXELS = 32
-const SHORT_GAP_PIXELS = 48
+const SHORT_TICKS_GAP_PIXELS = 48
 
 /** Arranges facets in rows that fit, each with its title above it. */
 export function arrangeFacets(draft: Draft): void {
   const { layout, view, above } = draft
-  const titles = listOfAnnotations(layout).filter(({ name }) => name === FACET)
+  const titles = listOfAnnotations(layout).filter(({ name }) => name === FACET_TITLE)
   if (titles.length === 0) return
   above.axis = TITLE_PIXELS
   const count = titles.length
   const narrow = isNarrow(view)
   const { columns = [], rows = [] }: { columns?: string[]; rows?: string[] } = layout.meta.facets ?? {}
-  const labels = turnedLabels(draft)
+  const labels = turnLabeledFacets(draft)
   const defaultColumns = narrow
     ? count > 4 && labels.length === 0
       ? 2
@@ -50,11 +50,11 @@ export function arrangeFacets(draft: Draft): void {
   const columnCount = isMatrix ? columns.length : defaultColumns
   if (isMatrix) draft.right += ROW_NAME_PIXELS
   const rowCount = Math.ceil(count / columnCount)
-  const facetHeight = Math.max(MIN_CHART_PIXELS, labels.length * ROW_PIXELS + TITLE_PIXELS)
-  draft.needed = above.title + above.legend + above.axis + draft.below + rowCount * facetHeight + 50
-  const width = view.width - 2 * edgeOf(view) - 40
+  const facetHeight = Math.max(MIN_FACET_PIXELS, labels.length * ROW_PIXELS + TITLE_PIXELS)
+  draft.neededHeight = above.title + above.legend + above.axis + draft.below + rowCount * facetHeight + 50
+  const width = view.width - 2 * edgePixelsOf(view) - 40
   const height = Math.max(120, view.height - above.title - above.legend - above.axis - 50)
-  const gap = hasShortTicks(layout.xaxis ?? {}) ? SHORT_GAP_PIXELS : GAP_PIXELS
+  const gap = hasShortTicks(layout.xaxis ?? {}) ? SHORT_TICKS_GAP_PIXELS : GAP_PIXELS
   const gaps = {
     x: columnCount > 1 ? gap / width : 0,
     y: rowCount > 1 ? Math.min(0.5 / rowCount, (TITLE_PIXELS + 12) / height) : 0,
@@ -64,8 +64,8 @@ export function arrangeFacets(draft: Draft): void {
     (1 - gaps.x * (columnCount - 1)) / columnCount,
     (1 - (gaps.y + ticked) * (rowCount - 1)) / rowCount,
   ]
-  lookAlike(draft)
-  const names = shortenedApart(
+  unifySeriesStyle(draft)
+  const names = shortenDistinct(
     titles.map(({ text }) => String(text)),
     widthShare * width,
   )
@@ -75,15 +75,21 @@ export function arrangeFacets(draft: Draft): void {
     const bottom = 1 - row * (heightShare + gaps.y + ticked) - heightShare
     const suffix = k === 0 ? '' : String(k + 1)
     const isLowest = k + columnCount >= count
-    layout[`xaxis${suffix}`] = withUprightLabels(
-      placed(layout[`xaxis${suffix}`], [left, left + widthShare], isLowest, narrow),
+    layout[`xaxis${suffix}`] = withHorizontalLabels(
+      placeAxis(layout[`xaxis${suffix}`], [left, left + widthShare], isLowest, narrow),
       widthShare * width,
     )
-    const up = placed(layout[`yaxis${suffix}`], [bottom, bottom + heightShare], column === 0, narrow)
+    const up = placeAxis(layout[`yaxis${suffix}`], [bottom, bottom + heightShare], column === 0, narrow)
     layout[`yaxis${suffix}`] =
-      labels.length === 0 ? up : { ...up, ...labelAxis(labels, view, (heightShare * height) / labels.length) }
+      labels.length === 0
+        ? up
+        : { ...up, ...createLabelAxis(labels, view, (heightShare * height) / labels.length) }
     Object.assign(title, {
-      text: isMatrix ? (row > 0 ? '' : shortened(asWritten(columns[column]), widthShare * width)) : names[k],
+      text: isMatrix
+        ? row > 0
+          ? ''
+          : shortenText(escapeText(columns[column]), widthShare * width)
+        : names[k],
       x: left,
       xanchor: 'left',
       y: bottom + heightShare,
@@ -92,7 +98,7 @@ export function arrangeFacets(draft: Draft): void {
       annotate(layout, {
         ...{
           name: 'gridline-facet-row',
-          text: shortened(asWritten(rows[row]), heightShare * height),
+          text: shortenText(escapeText(rows[row]), heightShare * height),
           textangle: 90,
         },
         ...{
@@ -108,7 +114,7 @@ export function arrangeFacets(draft: Draft): void {
 }
 
 /** Draws each series alike in all facets, with one legend entry. */
-function lookAlike({ data }: Draft): void {
+function unifySeriesStyle({ data }: Draft): void {
   const series = [...new Set(data.map(({ legendgroup, name }) => String(legendgroup ?? name)))]
   const inLegend = new Set<string>()
   for (const [k, trace] of data.entries()) {
@@ -131,20 +137,20 @@ function lookAlike({ data }: Draft): void {
 }
 
 /** Makes facets with labels horizontal. Returns the labels; none for other charts. */
-function turnedLabels(draft: Draft): string[] {
+function turnLabeledFacets(draft: Draft): string[] {
   const { data, layout } = draft
   const canTurn = ({ type, mode }: Attributes): boolean =>
     type === 'bar' || type === 'box' || ((type ?? 'scatter') === 'scatter' && mode === 'markers')
   if (layout.xaxis?.type !== 'category' || !data.every(canTurn)) return []
-  turn(draft)
+  swapAxes(draft)
   const labels = new Set<string>()
   for (const { y } of draft.data) for (const label of listOf(y)) labels.add(String(label))
   return [...labels]
 }
 
 /** Returns the attributes of an axis of labels: each has a tick if there is space. */
-function labelAxis(labels: readonly string[], view: View, pixels: number): Attributes {
-  const texts = shortenedApart(labels, view.width * (isNarrow(view) ? NARROW_LABELS_SHARE : LABELS_SHARE))
+function createLabelAxis(labels: readonly string[], view: View, pixels: number): Attributes {
+  const texts = shortenDistinct(labels, view.width * (isNarrow(view) ? NARROW_LABELS_SHARE : LABELS_SHARE))
   return {
     nticks: undefined,
     dtick: Math.ceil(MIN_ROW_PIXELS / pixels),
@@ -161,7 +167,7 @@ const LABELS_SHARE = 0.2
 const NARROW_LABELS_SHARE = 0.35
 
 /** Returns an axis with horizontal labels, as many as fit. */
-function withUprightLabels(axis: Attributes, pixels: number): Attributes {
+function withHorizontalLabels(axis: Attributes, pixels: number): Attributes {
   return {
     ...axis,
     tickangle: 0,
@@ -185,7 +191,12 @@ const DATE_PIXELS = 75
 const NUMBER_PIXELS = 45
 
 /** Returns an axis in its domain, without a title. */
-function placed(axis: Attributes, domain: [number, number], isTicked: boolean, narrow: boolean): Attributes {
+function placeAxis(
+  axis: Attributes,
+  domain: [number, number],
+  isTicked: boolean,
+  narrow: boolean,
+): Attributes {
   const { title, ...rest } = axis
   return {
     ...rest,

@@ -1,6 +1,6 @@
 // Hexagons of hexbin charts.
 import { listOf } from '../../charts/figure/lists.ts'
-import { mixed, SEQUENTIAL, scaleOf } from './colors.ts'
+import { createColorScale, interpolateColor, SEQUENTIAL_COLORS } from './colors.ts'
 import type { Draft } from './draft.ts'
 
 /** Corners of a hexagon, in halves of its width and thirds of its height. */
@@ -25,7 +25,7 @@ export function drawHexagons({ data, layout }: Draft): void {
     const largest = Math.max(1, ...counts)
     const shapes = xs.map((x, n) => {
       const corners = CORNERS.map(([right, up]) => `${x + (right * width) / 2},${ys[n] + (up * height) / 3}`)
-      const color = mixed(SEQUENTIAL, counts[n] / largest)
+      const color = interpolateColor(SEQUENTIAL_COLORS, counts[n] / largest)
       return {
         type: 'path',
         layer: 'below',
@@ -37,7 +37,13 @@ export function drawHexagons({ data, layout }: Draft): void {
     layout.shapes = [...shapes, ...listOf(layout.shapes)]
     data[k] = {
       ...trace,
-      marker: { ...trace.marker, opacity: 0, colorscale: scaleOf(SEQUENTIAL), cmin: 0, cmax: largest },
+      marker: {
+        ...trace.marker,
+        opacity: 0,
+        colorscale: createColorScale(SEQUENTIAL_COLORS),
+        cmin: 0,
+        cmax: largest,
+      },
       hovertemplate: '%{marker.color}<extra></extra>',
     }
     const withMargin = (values: number[], margin: number): number[] => [

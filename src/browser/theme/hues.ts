@@ -2,30 +2,30 @@
 
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
 import { listOf } from '../../charts/figure/lists.ts'
-import { colorsOf, DIVERGING, mixed } from './colors.ts'
+import { colorwayOf, DIVERGING_COLORS, interpolateColor } from './colors.ts'
 import type { Attributes, Draft } from './draft.ts'
-import { asWritten } from './labels.ts'
+import { escapeText } from './labels.ts'
 
 /** Colors of the first, middle and last of ordered groups, with a contrast of at least 3 : 1. */
-const ORDERED = {
+const ORDERED_COLORS = {
   light: ['#2a9f80', '#2f6fd6', '#3d1066'],
   dark: ['#7f8cf2', '#3fc1b0', '#f2e27a'],
 } as const
 /** Groups with a natural order: years, classes, sizes. */
-const NUMBERED = /^\s*[<>≤≥+-]?\s*\d/
+const STARTS_WITH_NUMBER = /^\s*[<>≤≥+-]?\s*\d/
 /** Minimum number of ordered groups for a color scale; two groups use normal colors. */
-const MIN_ORDERED = 3
+const MIN_ORDERED_GROUPS = 3
 /** Color of series that are not highlighted. */
-const BESIDE = { light: '#c3c8ce', dark: '#565d66' } as const
+const UNHIGHLIGHTED_COLORS = { light: '#c3c8ce', dark: '#565d66' } as const
 /** Suffix of the name of a trend, and the name of the series of all other groups. */
-const OF_TREND = / \((?:trend|mean of \d+)\)$/
-const OTHERS = /^other \(\d+\)/
+const TREND_SUFFIX = / \((?:trend|mean of \d+)\)$/
+const OTHER_GROUPS_NAME = /^other \(\d+\)/
 
 /** Colors series, unless the figure does, and bands like their lines. */
 export function colorSeries(draft: Draft): void {
   chooseColors(draft)
   const { data } = draft
-  const colorway = colorsOf(draft)
+  const colorway = colorwayOf(draft)
   for (const [k, trace] of data.entries()) {
     if (trace.meta?.isBand !== true) continue
     const at = data.findIndex(
@@ -39,10 +39,10 @@ export function colorSeries(draft: Draft): void {
 /** Colors series by highlight, order or column. */
 function chooseColors(draft: Draft): void {
   const { data, layout, view } = draft
-  const highlight = new Set([...listOf(layout.meta.highlight)].map((name) => asWritten(String(name))))
-  const keys = data.map(keyOf)
-  const series = [...new Set(keys)].filter((key) => !OTHERS.test(key))
-  const colorway = colorsOf(draft)
+  const highlight = new Set([...listOf(layout.meta.highlight)].map((name) => escapeText(String(name))))
+  const keys = data.map(seriesNameOf)
+  const series = [...new Set(keys)].filter((key) => !OTHER_GROUPS_NAME.test(key))
+  const colorway = colorwayOf(draft)
   if (highlight.size > 0) {
     // With several columns, the series of a group are named `group (column)`.
     const isNamed = (key: string): boolean =>
@@ -55,36 +55,39 @@ function chooseColors(draft: Draft): void {
   const isOrdered =
     (layout.meta.spec?.options?.by !== undefined || layout.meta.chart === 'rose') &&
     layout.template === undefined &&
-    series.length >= MIN_ORDERED &&
-    series.every((key) => NUMBERED.test(key))
+    series.length >= MIN_ORDERED_GROUPS &&
+    series.every((key) => STARTS_WITH_NUMBER.test(key))
   if (layout.meta.isCentered === true && !data.some(({ stackgroup }) => stackgroup !== undefined)) {
-    const parts = DIVERGING.filter((_, k) => k !== 0 && k !== DIVERGING.length - 1)
+    const parts = DIVERGING_COLORS.filter((_, k) => k !== 0 && k !== DIVERGING_COLORS.length - 1)
     for (const [k, trace] of data.entries())
-      if (!hasOwnColor(trace)) data[k] = withColor(trace, mixed(parts, k / Math.max(1, data.length - 1)))
+      if (!hasChosenColor(trace))
+        data[k] = setColor(trace, interpolateColor(parts, k / Math.max(1, data.length - 1)))
     return
   }
   if (!isOrdered && !data.some(({ meta }) => meta?.hue !== undefined)) return
   const colorOf = (key: string): string => {
     const at = series.indexOf(key)
-    return isOrdered ? mixed(ORDERED[view.scheme], at / (series.length - 1)) : colorway[at % colorway.length]
+    return isOrdered
+      ? interpolateColor(ORDERED_COLORS[view.scheme], at / (series.length - 1))
+      : colorway[at % colorway.length]
   }
   for (const [k, trace] of data.entries())
-    if (series.includes(keys[k]) && !hasOwnColor(trace)) data[k] = withColor(trace, colorOf(keys[k]))
+    if (series.includes(keys[k]) && !hasChosenColor(trace)) data[k] = setColor(trace, colorOf(keys[k]))
 }
 
 /** Returns the series name of a trace, without the suffix of a trend. */
-function keyOf({ meta, legendgroup, name }: Attributes): string {
+function seriesNameOf({ meta, legendgroup, name }: Attributes): string {
   const key = meta?.hue ?? (legendgroup || name)
-  return String(key ?? '').replace(OF_TREND, '')
+  return String(key ?? '').replace(TREND_SUFFIX, '')
 }
 
 /** Returns whether the figure sets a color; the server only uses the default palette. */
-function hasOwnColor({ line, marker }: Attributes): boolean {
+function hasChosenColor({ line, marker }: Attributes): boolean {
   const colors = [line?.color, marker?.color].filter((color) => color !== undefined)
   return colors.some((color) => !COLORS.includes(color) && !DARK_COLORS.includes(color))
 }
 
-function withColor(trace: Attributes, color: string): Attributes {
+function setColor(trace: Attributes, color: string): Attributes {
   const isLine = /^scatter/.test(trace.type ?? 'scatter')
   return {
     ...trace,
@@ -95,12 +98,12 @@ function withColor(trace: Attributes, color: string): Attributes {
 
 /** Draws the other series in grey, behind and without a legend entry. */
 function highlightSeries(draft: Draft, keys: readonly string[], names: ReadonlySet<string>): void {
-  const colorway = colorsOf(draft)
+  const colorway = colorwayOf(draft)
   const order = [...names].filter((name) => keys.includes(name))
   const colored = draft.data.map((trace, k) => {
     const at = order.indexOf(keys[k])
-    if (at >= 0) return hasOwnColor(trace) ? trace : withColor(trace, colorway[at % colorway.length])
-    return { ...withColor(trace, BESIDE[draft.view.scheme]), showlegend: false }
+    if (at >= 0) return hasChosenColor(trace) ? trace : setColor(trace, colorway[at % colorway.length])
+    return { ...setColor(trace, UNHIGHLIGHTED_COLORS[draft.view.scheme]), showlegend: false }
   })
   const isBehind = (_: Attributes, k: number): boolean => !names.has(keys[k])
   // Bars keep their order in a group.
@@ -118,7 +121,9 @@ function highlightLabels({ data, view }: Draft, names: ReadonlySet<string>): boo
     const labels = [...listOf(trace.labels ?? trace.x)]
     if (!labels.some((label) => names.has(String(label)))) continue
     hasMatch = true
-    const colors = labels.map((label) => (names.has(String(label)) ? highlightColor : BESIDE[view.scheme]))
+    const colors = labels.map((label) =>
+      names.has(String(label)) ? highlightColor : UNHIGHLIGHTED_COLORS[view.scheme],
+    )
     data[k] = { ...trace, marker: { ...trace.marker, [trace.type === 'pie' ? 'colors' : 'color']: colors } }
   }
   return hasMatch

@@ -1,11 +1,11 @@
 // Applies the theme when a chart is drawn, if `layout.meta.theme` is set.
-import { type Figure, themedWith } from './core.ts'
+import { applyThemeWith, type Figure } from './core.ts'
 import type { View } from './draft.ts'
-import { moreParts } from './more.ts'
+import { ADDITIONAL_STEPS } from './more.ts'
 
-export { fitOf, needsFit } from './fit.ts'
+export { measuredChanges, needsMeasuring } from './fit.ts'
 
 /** Calls `applyThemeWith` with all steps. */
-export function themed<T extends Figure>(figure: T, view: View): T {
-  return themedWith(figure, view, moreParts)
+export function applyTheme<T extends Figure>(figure: T, view: View): T {
+  return applyThemeWith(figure, view, ADDITIONAL_STEPS)
 }

@@ -1,47 +1,50 @@
 // Escapes axis labels and series names: they are data, but plotly.js would interpret markup in them.
 import { listOf } from '../../charts/figure/lists.ts'
 import { NO_LABEL } from '../../charts/figure/names.ts'
-import { escapedMarkup } from '../../contract/markup.ts'
+import { escapeMarkup } from '../../contract/markup.ts'
 import type { Attributes, Draft } from './draft.ts'
 
 /**
  * Escapes markup and templates in a text. Also changes names of JavaScript object members, which plotly.js
  * would mistake for known labels.
  */
-export function asWritten(text: string): string {
+export function escapeText(text: string): string {
   const safe = text in Object.prototype ? `${text}\u200b` : text
-  return escapedMarkup(safe).replaceAll('%{', '%\u200b{')
+  return escapeMarkup(safe).replaceAll('%{', '%\u200b{')
 }
 
 /** Escapes labels and names, and labels rows without a label `(none)`. */
-export function writeLabels(draft: Draft): void {
+export function escapeLabels(draft: Draft): void {
   const { data, layout } = draft
   const isLabels = (letter: 'x' | 'y', id: unknown): boolean =>
     layout[`${letter}axis${String(id ?? letter).slice(1)}`]?.type === 'category'
   for (const [k, original] of data.entries()) {
     const trace = { ...original }
     for (const key of ['name', 'legendgroup'])
-      if (typeof trace[key] === 'string') trace[key] = asWritten(trace[key])
+      if (typeof trace[key] === 'string') trace[key] = escapeText(trace[key])
     for (const key of ['text', 'theta', 'parents', 'ids'])
       if (listOf(trace[key]).length > 0)
         trace[key] = [...listOf(trace[key])].map((item) =>
-          typeof item === 'string' ? asWritten(item) : key === 'theta' ? (item ?? NO_LABEL) : item,
+          typeof item === 'string' ? escapeText(item) : key === 'theta' ? (item ?? NO_LABEL) : item,
         )
-    if (trace.type === 'treemap' || trace.type === 'sunburst') trace.labels = written(trace.labels, undefined)
+    if (trace.type === 'treemap' || trace.type === 'sunburst')
+      trace.labels = escapeAxisLabels(trace.labels, undefined)
     for (const part of ['header', 'cells'])
       if (trace.type === 'table' && Array.isArray(trace[part]?.values))
-        trace[part] = { ...trace[part], values: cellsOf(trace[part].values) }
-    if (trace.type === 'sankey') trace.node = { ...trace.node, label: written(trace.node?.label, undefined) }
+        trace[part] = { ...trace[part], values: escapeCells(trace[part].values) }
+    if (trace.type === 'sankey')
+      trace.node = { ...trace.node, label: escapeAxisLabels(trace.node?.label, undefined) }
     for (const [letter, other] of [
       ['x', 'y'],
       ['y', 'x'],
     ] as const)
-      if (isLabels(letter, trace[`${letter}axis`])) trace[letter] = written(trace[letter], trace[other])
-    if (trace.type === 'pie') trace.labels = written(trace.labels, trace.values)
+      if (isLabels(letter, trace[`${letter}axis`]))
+        trace[letter] = escapeAxisLabels(trace[letter], trace[other])
+    if (trace.type === 'pie') trace.labels = escapeAxisLabels(trace.labels, trace.values)
     data[k] = trace
   }
   for (const [key, axis] of Object.entries(layout))
-    if (/^[xy]axis\d*$/.test(key)) layout[key] = withUnits(axis)
+    if (/^[xy]axis\d*$/.test(key)) layout[key] = escapeAxis(axis)
   const title = layout.title?.text
   if (typeof title === 'string') layout.title = { ...layout.title, text: title.replaceAll('%{', '%\u200b{') }
   for (const key of ['shapes', 'annotations'])
@@ -52,27 +55,27 @@ export function writeLabels(draft: Draft): void {
         for (const letter of ['x', 'y'] as const) {
           if (!isLabels(letter, item[`${letter}ref`] ?? letter)) continue
           for (const end of [letter, `${letter}0`, `${letter}1`])
-            if (typeof item[end] === 'string') escaped[end] = asWritten(item[end])
+            if (typeof item[end] === 'string') escaped[end] = escapeText(item[end])
         }
         return escaped
       })
 }
 
 /** Escapes the texts of a table, in nested lists. */
-function cellsOf(values: unknown[]): unknown[] {
+function escapeCells(values: unknown[]): unknown[] {
   return values.map((item) =>
-    Array.isArray(item) ? cellsOf(item) : typeof item === 'string' ? asWritten(item) : (item ?? ''),
+    Array.isArray(item) ? escapeCells(item) : typeof item === 'string' ? escapeText(item) : (item ?? ''),
   )
 }
 
 /** Escapes the labels, unit and title of an axis. */
-function withUnits(axis: Attributes): Attributes {
+function escapeAxis(axis: Attributes): Attributes {
   const escaped = { ...axis }
   for (const key of ['tickprefix', 'ticksuffix'])
-    if (typeof axis[key] === 'string') escaped[key] = escapedMarkup(axis[key])
+    if (typeof axis[key] === 'string') escaped[key] = escapeMarkup(axis[key])
   if (Array.isArray(axis.categoryarray))
     escaped.categoryarray = axis.categoryarray.map((label: unknown) =>
-      typeof label === 'string' ? asWritten(label) : (label ?? NO_LABEL),
+      typeof label === 'string' ? escapeText(label) : (label ?? NO_LABEL),
     )
   const title = axis.title?.text
   return typeof title === 'string'
@@ -81,13 +84,13 @@ function withUnits(axis: Attributes): Attributes {
 }
 
 /** Escapes labels. `values` at the labels: a label without a value stays empty. */
-function written(labels: unknown, values: unknown): unknown {
+function escapeAxisLabels(labels: unknown, values: unknown): unknown {
   const list = listOf(labels)
   if (list.length === 0) return labels
   const drawn = listOf(values)
   const isDrawn = (at: number): boolean => drawn.length === 0 || (drawn[at] ?? undefined) !== undefined
   return Array.from(list, (label, at) => {
-    if (typeof label === 'string') return label === '' && drawn.length === 0 ? NO_LABEL : asWritten(label)
+    if (typeof label === 'string') return label === '' && drawn.length === 0 ? NO_LABEL : escapeText(label)
     return (label === null || label === undefined) && isDrawn(at) ? NO_LABEL : label
   })
 }

@@ -1,27 +1,27 @@
 // Ticks of logarithmic axes.
 import type { Attributes, Draft } from './draft.ts'
-import { largestOn, localeIn } from './numbers.ts'
+import { localeOf, measureNumbers } from './numbers.ts'
 
 /** Sets the ticks of logarithmic axes that reach a million. */
-export function formatLogs({ data, layout }: Draft): void {
+export function formatLogAxes({ data, layout }: Draft): void {
   for (const key of Object.keys(layout)) {
     const axis: Attributes = layout[key] ?? {}
     if (!/^[xy]axis\d*$/.test(key) || axis.type !== 'log' || axis.dtick !== 1 || axis.tickvals !== undefined)
       continue
-    const largest = largestOn(data, key)
+    const largest = measureNumbers(data, key)
     if (largest && largest.values >= 1e6)
-      layout[key] = { ...axis, dtick: undefined, ...logTicks(largest.values, largest.least, layout) }
+      layout[key] = { ...axis, dtick: undefined, ...createLogTicks(largest.values, largest.least, layout) }
   }
 }
 
 /** Returns ticks at powers of ten. plotly.js writes millions with all zeros. */
-function logTicks(values: number, least: number, { meta }: Attributes): Attributes {
+function createLogTicks(values: number, least: number, { meta }: Attributes): Attributes {
   const [from, to] = [Math.floor(Math.log10(least)), Math.ceil(Math.log10(values))]
-  const stride = Math.ceil((to - from) / MAX_POWERS)
+  const stride = Math.ceil((to - from) / MAX_TICKS)
   const powers = Array.from({ length: to - from + 1 }, (_, k) => from + k).filter(
     (power) => power % stride === 0,
   )
-  const locale = localeIn(meta)
+  const locale = localeOf(meta)
   const text = (power: number): string =>
     power < 6
       ? (10 ** power).toLocaleString(locale, { maximumSignificantDigits: 1 })
@@ -33,4 +33,4 @@ function logTicks(values: number, least: number, { meta }: Attributes): Attribut
 }
 
 /** Maximum number of ticks. */
-const MAX_POWERS = 9
+const MAX_TICKS = 9

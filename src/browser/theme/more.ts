@@ -1,49 +1,49 @@
 // Steps of the theme that few charts need.
 import { nameAreas, unstackNegative } from './areas.ts'
-import { keySizes } from './bubbles.ts'
+import { addSizeLegend } from './bubbles.ts'
 import { arrangeCalendar } from './calendars.ts'
 import { centerStacks } from './centers.ts'
-import type { MoreParts } from './core.ts'
+import type { AdditionalSteps } from './core.ts'
 import { arrangeFacets } from './facets.ts'
 import { drawHexagons } from './hexagons.ts'
 import { colorSeries } from './hues.ts'
-import { formatLogs } from './logs.ts'
+import { formatLogAxes } from './logs.ts'
 import { arrangeMaps } from './maps.ts'
-import { turnNotes } from './notes.ts'
+import { placeNotes } from './notes.ts'
 import { orderLabels } from './orders.ts'
-import { arrangeParts } from './parts.ts'
+import { arrangeSingleTypes } from './parts.ts'
 import { arrangePies } from './pies.ts'
-import { arrangePolar, arrangeRose } from './roses.ts'
-import { arrangeColors } from './scales.ts'
+import { addPolarMargins, sortPolarLabels } from './roses.ts'
+import { arrangeColorScales } from './scales.ts'
 import { arrangePyramid } from './sides.ts'
-import { arrangeSlope } from './slopes.ts'
-import { arrangeStems, outlineTimes } from './stems.ts'
-import { standLabels } from './upright.ts'
+import { arrangeSlopeAxis } from './slopes.ts'
+import { arrangeStems, outlineTimelineBars } from './stems.ts'
+import { turnLabelsVertical } from './upright.ts'
 import { thinValues } from './values.ts'
 
 /** Steps by name. */
-export const moreParts: MoreParts = {
+export const ADDITIONAL_STEPS: AdditionalSteps = {
   arrangeCalendar,
   centerStacks,
   arrangeFacets,
   drawHexagons,
-  keySizes,
+  keySizes: addSizeLegend,
   arrangeMaps,
-  arrangeParts,
+  arrangeParts: arrangeSingleTypes,
   arrangePies,
-  arrangePolar,
-  arrangeSlope,
-  formatLogs,
+  arrangePolar: addPolarMargins,
+  arrangeSlope: arrangeSlopeAxis,
+  formatLogs: formatLogAxes,
   nameAreas,
   arrangePyramid,
   colorSeries,
-  standLabels,
+  standLabels: turnLabelsVertical,
   unstackNegative,
-  arrangeRose,
+  arrangeRose: sortPolarLabels,
   arrangeStems,
   orderLabels,
-  outlineTimes,
+  outlineTimes: outlineTimelineBars,
   thinValues,
-  turnNotes,
-  arrangeColors,
+  turnNotes: placeNotes,
+  arrangeColors: arrangeColorScales,
 }

@@ -1,12 +1,12 @@
 // Position of notes.
 import { listOf } from '../../charts/figure/lists.ts'
-import { NOTE } from '../../charts/figure/names.ts'
+import { NOTE_NAME } from '../../charts/figure/names.ts'
 import type { Draft } from './draft.ts'
 import { listOfAnnotations } from './headings.ts'
 
 /** Places the text of a note towards the middle of the chart: otherwise plotly.js extends the axis. */
-export function turnNotes({ data, layout }: Draft): void {
-  if (!listOfAnnotations(layout).some(({ name }) => name === NOTE)) return
+export function placeNotes({ data, layout }: Draft): void {
+  if (!listOfAnnotations(layout).some(({ name }) => name === NOTE_NAME)) return
   const { type, categoryarray } = layout.xaxis ?? {}
   const labels = [...new Set(data.flatMap(({ x }) => [...listOf(x)]))]
   const order: unknown[] = Array.isArray(categoryarray) ? categoryarray : labels
@@ -20,7 +20,7 @@ export function turnNotes({ data, layout }: Draft): void {
   const high = positions.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
   layout.annotations = listOfAnnotations(layout).map((annotation) => {
     const share = (positionOf(annotation.x) - low) / (high - low || 1)
-    if (annotation.name !== NOTE || annotation.xanchor !== undefined || !Number.isFinite(share))
+    if (annotation.name !== NOTE_NAME || annotation.xanchor !== undefined || !Number.isFinite(share))
       return annotation
     return { ...annotation, xanchor: share > 0.6 ? 'right' : share < 0.4 ? 'left' : 'center' }
   })

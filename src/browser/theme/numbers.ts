@@ -1,12 +1,12 @@
 // Number and date formats of axes.
 import { listOf } from '../../charts/figure/lists.ts'
-import { knownLocale } from '../../charts/figure/locale.ts'
+import { findSupportedLocale } from '../../charts/figure/locale.ts'
 import { type Attributes, type Draft, isNarrow } from './draft.ts'
 
 /** Suffixes of large numbers in plotly.js. */
-const LARGE = { M: 1e6, B: 1e9, T: 1e12 } as const
+const SUFFIX_VALUES = { M: 1e6, B: 1e9, T: 1e12 } as const
 /** Maximum multiple of a tick step that is translated; an axis has far fewer ticks. */
-const MAX_MULTIPLES = 120
+const MAX_TICK_MULTIPLE = 120
 
 /** Formats axis numbers, unless the figure does: thousands with commas, millions by name, no prefixes. */
 export function formatNumbers({ data, layout }: Draft): void {
@@ -18,7 +18,7 @@ export function formatNumbers({ data, layout }: Draft): void {
   for (const key of names) {
     const axis: Attributes = layout[key] ?? {}
     if (axis.type === 'date' || axis.type === 'category' || axis.tickformat !== undefined) continue
-    const largest = largestOn(data, key)
+    const largest = measureNumbers(data, key)
     if (largest === undefined) {
       // Only plotly.js knows the counts of a histogram.
       if (key.startsWith('y') || data.some(({ type }) => type === 'histogram'))
@@ -29,7 +29,7 @@ export function formatNumbers({ data, layout }: Draft): void {
     // Few whole numbers have a tick each; the y axis may extend beyond them, to sums.
     const hasEachTick =
       isWhole &&
-      span < (layout.meta.chart === 'bump' ? MAX_RANKS : FEW_WHOLE) &&
+      span < (layout.meta.chart === 'bump' ? MAX_RANKS : EACH_TICK_THRESHOLD) &&
       axis.type !== 'log' &&
       (key.startsWith('x') || layout.meta.chart === 'bump')
     const isYears = isWhole && key.startsWith('x') && largest.least >= 1000 && values < 3000
@@ -44,17 +44,17 @@ export function formatNumbers({ data, layout }: Draft): void {
         }),
       ...(isWhole &&
         !hasEachTick &&
-        span < FEW_WHOLE &&
+        span < EACH_TICK_THRESHOLD &&
         axis.type !== 'log' && { nticks: Math.max(2, Math.ceil(span) + 2) }),
       ...(isYears && { tickformat: 'd' }),
-      ...numbersUpTo(values, layout),
-      ...(axis.type === 'log' && { dtick: logTick(values, largest.least) }),
+      ...createNumberFormat(values, layout),
+      ...(axis.type === 'log' && { dtick: logTickStepOf(values, largest.least) }),
       // Let a bar of one have a height.
       ...(axis.type === 'log' &&
         layout.meta.chart === 'histogram' && {
           range: [Math.log10(0.5), Math.log10(values * data.length * 1.2)],
         }),
-      hoverformat: hoverFormat(values, isWhole, key.startsWith('x')),
+      hoverformat: hoverFormatOf(values, isWhole, key.startsWith('x')),
       // Write a long unit only once, at the top.
       ...(String(axis.ticksuffix ?? '').length > 2 && { showticksuffix: 'last', showexponent: 'all' }),
       ...axis,
@@ -62,17 +62,17 @@ export function formatNumbers({ data, layout }: Draft): void {
     const { labelalias, tickprefix = '', ticksuffix = '' } = layout[key]
     // plotly.js looks up label aliases with the unit.
     if (values >= 1e6 && labelalias && tickprefix + ticksuffix !== '')
-      layout[key].labelalias = withUnit(labelalias, tickprefix, ticksuffix)
+      layout[key].labelalias = addUnit(labelalias, tickprefix, ticksuffix)
   }
 }
 
 /** Below this span, each whole number has a tick. */
-const FEW_WHOLE = 6
+const EACH_TICK_THRESHOLD = 6
 /** Maximum number of ranks with a tick each. */
 const MAX_RANKS = 16
 
 /** Returns label aliases, each also with a unit. */
-function withUnit(names: Record<string, string>, before: string, after: string): Record<string, string> {
+function addUnit(names: Record<string, string>, before: string, after: string): Record<string, string> {
   const entries = Object.entries(names).flatMap(([key, name]) =>
     ['', after].map((end) => [`${before}${key}${end}`, `${before}${name}${end}`]),
   )
@@ -80,18 +80,18 @@ function withUnit(names: Record<string, string>, before: string, after: string):
 }
 
 /** Possible tick steps, in months, and the maximum number of month ends that are considered. */
-const MONTHS = [1, 2, 3, 6, 12, 24, 36, 60, 120]
-const MAX_ENDS = 2000
+const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 36, 60, 120]
+const MAX_MONTH_ENDS = 2000
 /** Maximum number of months for ticks at months; a longer axis has years. */
 const MAX_MONTHS = 24
 
 /** Returns the number of months since year 0. */
-function monthOf(day: string): number {
+function monthNumberOf(day: string): number {
   return Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7))
 }
 
 /** Returns whether descending numbers are equally spaced. */
-function isEven(numbers: readonly number[]): boolean {
+function isEvenlySpaced(numbers: readonly number[]): boolean {
   return numbers.every((number, k) => k < 2 || numbers[k - 1] - number === numbers[0] - numbers[1])
 }
 
@@ -101,13 +101,13 @@ function isEndOfMonth(day: string): boolean {
 
 const DAY_MS = 86_400_000
 /** Maximum span in days for a tick at each day. */
-const FEW_DAYS = 6
+const MAX_DAYS_WITH_TICKS = 6
 
 /** Places ticks of dates at days, months or month ends, without hours. */
 export function formatDates(draft: Draft): void {
   const { layout } = draft
   const before = layout.xaxis
-  formatFirst(draft)
+  formatFirstAxis(draft)
   if (layout.xaxis === before) return
   const { tickmode, tickvals, dtick, tick0, tickformat } = layout.xaxis
   // Facets share these ticks.
@@ -117,7 +117,7 @@ export function formatDates(draft: Draft): void {
 }
 
 /** Formats the first x axis. */
-function formatFirst({ data, layout, view }: Draft): void {
+function formatFirstAxis({ data, layout, view }: Draft): void {
   const { type, dtick, range } = layout.xaxis ?? {}
   if (type !== 'date' || dtick !== undefined || range !== undefined) return
   let [first, last]: (string | undefined)[] = []
@@ -134,30 +134,30 @@ function formatFirst({ data, layout, view }: Draft): void {
       if (first === undefined || value < first) first = value
       if (last === undefined || value > last) last = value
     }
-  if (first === undefined || last === undefined || isLonger(layout, first, last)) return
-  const months = monthOf(last) - monthOf(first) + 1
+  if (first === undefined || last === undefined || isExtended(layout, first, last)) return
+  const months = monthNumberOf(last) - monthNumberOf(first) + 1
   if (starts && starts.size > 1 && months <= MAX_MONTHS) {
     // Do not place week ticks between months.
     const maxTicks = isNarrow(view) ? 6 : 12
-    const step = MONTHS.find((candidate) => months / candidate <= maxTicks) ?? months
+    const step = MONTH_STEPS.find((candidate) => months / candidate <= maxTicks) ?? months
     layout.xaxis = { dtick: `M${step}`, tick0: first, tickformat: '%b\n%Y', ...layout.xaxis }
     return
   }
   const days = [...(ends ?? [])].sort().reverse()
-  if (days.length > 1 && days.length <= MAX_ENDS && isEven(days.map(monthOf))) {
+  if (days.length > 1 && days.length <= MAX_MONTH_ENDS && isEvenlySpaced(days.map(monthNumberOf))) {
     // Place ticks at the month ends: a tick at the next month would be misread.
     const maxTicks = isNarrow(view) ? 6 : 12
-    const step = MONTHS.find((months) => days.length / months <= maxTicks) ?? days.length
+    const step = MONTH_STEPS.find((months) => days.length / months <= maxTicks) ?? days.length
     const tickvals = days.filter((_, k) => k % step === 0).reverse()
     layout.xaxis = { tickmode: 'array', tickvals, tickformat: '%b\n%Y', ...layout.xaxis }
     return
   }
-  if ((Date.parse(last) - Date.parse(first)) / DAY_MS <= FEW_DAYS)
+  if ((Date.parse(last) - Date.parse(first)) / DAY_MS <= MAX_DAYS_WITH_TICKS)
     layout.xaxis = { ...layout.xaxis, dtick: DAY_MS }
 }
 
 /** Returns whether reference lines or notes extend the axis beyond the data. */
-function isLonger({ shapes, annotations }: Attributes, first: string, last: string): boolean {
+function isExtended({ shapes, annotations }: Attributes, first: string, last: string): boolean {
   const all = [...listOf(shapes), ...listOf(annotations)] as Attributes[]
   const positions = all.filter(({ xref }) => xref === 'x').flatMap(({ x, x0, x1 }) => [x, x0, x1])
   return positions.some(
@@ -166,17 +166,18 @@ function isLonger({ shapes, annotations }: Attributes, first: string, last: stri
 }
 
 /** Returns the number format for values up to `values`. */
-export function numbersUpTo(values: number, { meta }: Attributes): Attributes {
-  if (values >= 1e6) return { exponentformat: 'B', minexponent: 5, labelalias: aliases(localeIn(meta)) }
+export function createNumberFormat(values: number, { meta }: Attributes): Attributes {
+  if (values >= 1e6)
+    return { exponentformat: 'B', minexponent: 5, labelalias: createTickAliases(localeOf(meta)) }
   return { exponentformat: values > 0 && values < 1e-4 ? 'power' : 'none' }
 }
 
 /** Returns the tick step of a logarithmic axis: 1 (powers of ten only) if there are at least two powers. */
-function logTick(values: number, least: number): number | undefined {
+function logTickStepOf(values: number, least: number): number | undefined {
   return Math.floor(Math.log10(values)) - Math.ceil(Math.log10(least)) >= 1 ? 1 : undefined
 }
 
-function hoverFormat(values: number, isWhole: boolean, isX: boolean): string {
+function hoverFormatOf(values: number, isWhole: boolean, isX: boolean): string {
   // Whole numbers on an x axis may be years.
   if (isWhole) return isX && values < 10_000 ? 'd' : ',d'
   if (values >= 1000) return ',.2~f'
@@ -187,7 +188,7 @@ function hoverFormat(values: number, isWhole: boolean, isX: boolean): string {
  * Returns the largest absolute number on an axis, the smallest positive one, whether all are whole, and their
  * span; undefined without numbers.
  */
-export function largestOn(
+export function measureNumbers(
   data: readonly Attributes[],
   axis: string,
 ): { values: number; least: number; isWhole: boolean; span: number; low: number } | undefined {
@@ -215,16 +216,16 @@ export function largestOn(
   return values < 0 ? undefined : { values, least, isWhole, span: high - low, low }
 }
 
-const known = new Map<string, Record<string, string>>()
+const aliasesByLocale = new Map<string, Record<string, string>>()
 
 /** Returns the language of a chart. */
-export function localeIn(meta: Attributes | undefined): string {
-  return knownLocale(meta?.locale) ?? 'en'
+export function localeOf(meta: Attributes | undefined): string {
+  return findSupportedLocale(meta?.locale) ?? 'en'
 }
 
 /** Returns tick labels with named millions, `2.5M` → `2.5 million`, for multiples of 1, 2 or 5. */
-function aliases(locale: string): Record<string, string> {
-  const cached = known.get(locale)
+function createTickAliases(locale: string): Record<string, string> {
+  const cached = aliasesByLocale.get(locale)
   if (cached) return cached
   const aliasesByTick: Record<string, string> = {}
   const compactDisplay = locale.startsWith('en') ? 'long' : 'short'
@@ -234,14 +235,14 @@ function aliases(locale: string): Record<string, string> {
     names.formatToParts(2 * size).find(({ type }) => type === 'compact')?.value ?? ''
   for (let power = -3; power <= 2; power++)
     for (const digit of [1, 2, 5])
-      for (let k = 1; k <= MAX_MULTIPLES; k++) {
+      for (let k = 1; k <= MAX_TICK_MULTIPLE; k++) {
         const value = Number((k * digit * 10 ** power).toPrecision(6))
         if (value >= 1000) break
         const text = numbers.format(value)
         for (const sign of ['', '−'])
-          for (const [short, size] of Object.entries(LARGE))
+          for (const [short, size] of Object.entries(SUFFIX_VALUES))
             aliasesByTick[`${sign}${text}${short}`] = `${sign}${text} ${nameOf(size)}`
       }
-  known.set(locale, aliasesByTick)
+  aliasesByLocale.set(locale, aliasesByTick)
   return aliasesByTick
 }

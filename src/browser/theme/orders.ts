@@ -1,19 +1,20 @@
 // Natural order of labels: months, days, quarters and classes of numbers.
-import { listOf, withRows } from '../../charts/figure/lists.ts'
+import { listOf, selectRows } from '../../charts/figure/lists.ts'
 import { NO_LABEL } from '../../charts/figure/names.ts'
-import { type Attributes, type Draft, labelsOf } from './draft.ts'
+import { type Attributes, type Draft, listAxisLabels } from './draft.ts'
 
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 const DAYS = 'mon tue wed thu fri sat sun'.split(' ')
 /** Numbers in a label. */
 const NUMBERS = /\d+(?:\.\d+)?/g
 /** A number or a range, with a unit: `10-19 kg`, `80+`, `<5`. */
-const NUMBER = /^([<>≤≥]?)\s*(-?\d[\d,]*(?:\.\d+)?)(?:\s*(?:-|–|to)\s*(\d[\d,]*(?:\.\d+)?))?\s*(\+?)\s*(\D*)$/
+const NUMBER_OR_RANGE =
+  /^([<>≤≥]?)\s*(-?\d[\d,]*(?:\.\d+)?)(?:\s*(?:-|–|to)\s*(\d[\d,]*(?:\.\d+)?))?\s*(\+?)\s*(\D*)$/
 /** Minimum number of labels for months or days to start in the middle of a cycle. */
-const MIN_ROUND = 5
+const MIN_CYCLIC_LABELS = 5
 
 /** Returns the kind of a label and its sort key; undefined for labels without a natural order. */
-function rankOf(label: string): { kind: string; places: number[] } | undefined {
+function parseLabelRank(label: string): { kind: string; places: number[] } | undefined {
   const text = label.trim().toLowerCase().replaceAll('&lt;', '<').replaceAll('&gt;', '>')
   const numbers = (text.match(NUMBERS) ?? []).map(Number)
   const [word] = /^[a-z]+/.exec(text) ?? []
@@ -28,7 +29,7 @@ function rankOf(label: string): { kind: string; places: number[] } | undefined {
   if (isName && day >= 0 && 'monday tuesday wednesday thursday friday saturday sunday'.includes(word))
     return { kind: 'day', places: [day] }
   if (/^[qh]\d(?:\s|$)/.test(text)) return { kind: 'part', places: [numbers[1] ?? 0, numbers[0]] }
-  const match = NUMBER.exec(text)
+  const match = NUMBER_OR_RANGE.exec(text)
   // Hours with a.m. and p.m. do not sort by number.
   if (!match || /^[ap]\.?m\b/.test(match[5])) return undefined
   const [, sign, from, to, plus, unit] = match
@@ -44,8 +45,10 @@ function rankOf(label: string): { kind: string; places: number[] } | undefined {
 }
 
 /** Returns the labels in natural order; undefined if they have none. */
-function naturalOrder(labels: readonly string[]): string[] | undefined {
-  const ranked = labels.filter((label) => label !== NO_LABEL).map((label) => ({ label, rank: rankOf(label) }))
+function sortNaturally(labels: readonly string[]): string[] | undefined {
+  const ranked = labels
+    .filter((label) => label !== NO_LABEL)
+    .map((label) => ({ label, rank: parseLabelRank(label) }))
   const [first] = ranked
   if (ranked.length < 2 || !first.rank || ranked.some(({ rank }) => rank?.kind !== first.rank?.kind))
     return undefined
@@ -60,7 +63,7 @@ function naturalOrder(labels: readonly string[]): string[] | undefined {
 /** Returns whether labels are in order, reversed, or rotated (months and days): a year can begin in July. */
 function isInOrder(labels: readonly string[], order: readonly string[]): boolean {
   const isCyclic =
-    labels.length >= MIN_ROUND && labels.every((label) => label === NO_LABEL || !/\d/.test(label))
+    labels.length >= MIN_CYCLIC_LABELS && labels.every((label) => label === NO_LABEL || !/\d/.test(label))
   const places = labels.filter((label) => label !== NO_LABEL).map((label) => order.indexOf(label))
   const breaks = places.filter((place, k) => k > 0 && place !== places[k - 1] + 1)
   const isBackwards = places.every((place, k) => k === 0 || place === places[k - 1] - 1)
@@ -72,8 +75,8 @@ function isInOrder(labels: readonly string[], order: readonly string[]): boolean
 }
 
 /** Returns the natural order of labels that are not in it; otherwise undefined. */
-export function missingOrder(labels: readonly string[] | undefined): string[] | undefined {
-  const order = labels && naturalOrder(labels)
+export function findMissingOrder(labels: readonly string[] | undefined): string[] | undefined {
+  const order = labels && sortNaturally(labels)
   return order && !isInOrder(labels, order) ? order : undefined
 }
 
@@ -82,20 +85,24 @@ export function orderLabels({ data, layout }: Draft): void {
   for (const letter of ['x', 'y'] as const) {
     const axis = layout[`${letter}axis`]
     if (axis?.type !== 'category' || axis.categoryorder !== undefined) continue
-    const order = missingOrder(labelsOf(data.map((trace) => trace[letter])))
+    const order = findMissingOrder(listAxisLabels(data.map((trace) => trace[letter])))
     if (!order) continue
     for (const key of Object.keys(layout))
       if (key.replace(/\d+$/, '') === `${letter}axis` && layout[key]?.type === 'category')
         layout[key] = { ...layout[key], categoryorder: 'array', categoryarray: order }
     for (const [k, trace] of data.entries())
       if (/^scatter/.test(trace.type ?? 'scatter') && String(trace.mode).includes('lines'))
-        data[k] = inOrder(trace, order, letter)
+        data[k] = sortByLabels(trace, order, letter)
   }
 }
 
 /** Returns a trace whose points are sorted by label. */
-export function inOrder(trace: Attributes, order: readonly string[], key: 'x' | 'y' | 'theta'): Attributes {
+export function sortByLabels(
+  trace: Attributes,
+  order: readonly string[],
+  key: 'x' | 'y' | 'theta',
+): Attributes {
   const labels = [...listOf(trace[key])].map((label) => order.indexOf(String(label)))
   const rows = [...labels.keys()].sort((a, b) => labels[a] - labels[b] || a - b)
-  return withRows(trace, rows, labels.length)
+  return selectRows(trace, rows, labels.length)
 }

@@ -3,7 +3,7 @@ import { listOf } from '../../charts/figure/lists.ts'
 import { type Draft, isNarrow, TEXT_PIXELS } from './draft.ts'
 
 /** Minimum share of a slice with a label. */
-const MIN_SHARE = 0.03
+const MIN_LABELED_SHARE = 0.03
 /** Height of a two-line label beside the pie, in pixels. */
 const LABEL_PIXELS = 2 * (TEXT_PIXELS + 5)
 
@@ -16,13 +16,13 @@ export function arrangePies({ data, layout, view, above }: Draft): void {
     const total = values.reduce((sum, value) => sum + value, 0)
     const narrow = isNarrow(view)
     // List slices that are too thin for a label in the legend.
-    const hasThin = values.some((value) => value > 0 && value / total < MIN_SHARE)
+    const hasThin = values.some((value) => value > 0 && value / total < MIN_LABELED_SHARE)
     const template = narrow ? '%{percent:.0%}' : '%{label}<br>%{percent:.0%}'
     data[k] = {
       ...trace,
       // plotly.js omits negative slices, but includes them in the total.
       values: originals.map((value) => (typeof value === 'number' && value >= 0 ? value : null)),
-      texttemplate: values.map((value) => (value / total >= MIN_SHARE ? template : '')),
+      texttemplate: values.map((value) => (value / total >= MIN_LABELED_SHARE ? template : '')),
       textposition: narrow ? 'inside' : 'outside',
       automargin: true,
       showlegend: narrow || hasThin,

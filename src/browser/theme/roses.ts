@@ -1,17 +1,17 @@
 // Theme of roses and radars.
 import { COLORS } from '../../charts/figure/colors.ts'
-import { listOf, withRows } from '../../charts/figure/lists.ts'
+import { listOf, selectRows } from '../../charts/figure/lists.ts'
 import { COMPASS } from '../../charts/figure/names.ts'
-import { type Attributes, type Draft, labelsOf, shortenedApart, widthOf } from './draft.ts'
-import { inOrder, missingOrder } from './orders.ts'
+import { type Attributes, type Draft, listAxisLabels, measureText, shortenDistinct } from './draft.ts'
+import { findMissingOrder, sortByLabels } from './orders.ts'
 
 /** Sorts labels of roses and radars: compass points (4, 8 or 16) by angle, others in natural order. */
-export function arrangeRose({ data, layout }: Draft): void {
+export function sortPolarLabels({ data, layout }: Draft): void {
   const { chart } = layout.meta
   if (chart !== 'rose' && chart !== 'radar') return
   const order =
     layout.polar?.angularaxis?.categoryarray === undefined
-      ? missingOrder(labelsOf(data.map(({ theta }) => theta)))
+      ? findMissingOrder(listAxisLabels(data.map(({ theta }) => theta)))
       : undefined
   if (order) {
     const angularaxis = { ...layout.polar?.angularaxis, categoryorder: 'array', categoryarray: order }
@@ -27,7 +27,8 @@ export function arrangeRose({ data, layout }: Draft): void {
         ...(chart === 'radar' && { line: { dash: 'dash', ...trace.line } }),
       }
   if (chart === 'radar')
-    for (const [k, trace] of data.entries()) data[k] = closed(order ? inOrder(trace, order, 'theta') : trace)
+    for (const [k, trace] of data.entries())
+      data[k] = closeLine(order ? sortByLabels(trace, order, 'theta') : trace)
   if (chart === 'radar') return
   if (layout.polar?.angularaxis?.categoryarray !== undefined) return
   const labels = new Set(data.flatMap(({ theta }) => [...listOf(theta)].map(String)))
@@ -39,24 +40,24 @@ export function arrangeRose({ data, layout }: Draft): void {
 }
 
 /** Returns a radar trace whose line is closed. */
-function closed(trace: Attributes): Attributes {
+function closeLine(trace: Attributes): Attributes {
   const length = listOf(trace.theta).length
   if (length < 3 || !String(trace.mode).includes('lines')) return trace
-  return withRows(trace, [...Array(length).keys(), 0], length)
+  return selectRows(trace, [...Array(length).keys(), 0], length)
 }
 
 /** Height of the label above a polar chart, in pixels. */
-const POLAR_PIXELS = 20
+const POLAR_LABEL_PIXELS = 20
 /** Maximum share of the width for a label beside a polar chart. */
-const POLAR_LABELS_SHARE = 0.22
+const MAX_POLAR_LABEL_SHARE = 0.22
 
 /** Adds margins for the labels around a polar chart, because plotly.js does not. */
-export function arrangePolar(draft: Draft): void {
+export function addPolarMargins(draft: Draft): void {
   const { data, layout, view, above } = draft
   if (layout.polar === undefined) return
   const labels = [layout.polar.angularaxis?.categoryarray, ...data.map(({ theta }) => theta)]
   const unique = [...new Set(labels.flatMap((list) => [...listOf(list)].map(String)))]
-  const texts = shortenedApart(unique, view.width * POLAR_LABELS_SHARE)
+  const texts = shortenDistinct(unique, view.width * MAX_POLAR_LABEL_SHARE)
   layout.polar = {
     ...layout.polar,
     angularaxis: {
@@ -64,9 +65,9 @@ export function arrangePolar(draft: Draft): void {
       ...layout.polar.angularaxis,
     },
   }
-  const beside = Math.max(0, ...texts.map((text) => widthOf(text)))
+  const beside = Math.max(0, ...texts.map((text) => measureText(text)))
   draft.left += beside
   draft.right += beside
-  above.axis += POLAR_PIXELS
+  above.axis += POLAR_LABEL_PIXELS
   layout.polar.radialaxis = { nticks: 5, ...layout.polar.radialaxis }
 }

@@ -1,40 +1,48 @@
 // Color scales and color bars.
 import { isMissing, listOf } from '../../charts/figure/lists.ts'
-import { stepAbove } from '../../charts/figure/steps.ts'
-import { counted } from '../../contract/closest.ts'
-import { DIVERGING, mixed, SEQUENTIAL, scaleOf } from './colors.ts'
-import { type Attributes, type Draft, edgeOf, isNarrow, mostBeside, shortenedApart, textOf } from './draft.ts'
-import { showEmpty } from './empty.ts'
-import { localeIn, numbersUpTo } from './numbers.ts'
+import { roundUpToStep } from '../../charts/figure/steps.ts'
+import { formatCount } from '../../contract/closest.ts'
+import { createColorScale, DIVERGING_COLORS, interpolateColor, SEQUENTIAL_COLORS } from './colors.ts'
+import {
+  type Attributes,
+  type Draft,
+  edgePixelsOf,
+  isNarrow,
+  maxLabelWidthOf,
+  shortenDistinct,
+  titleTextOf,
+} from './draft.ts'
+import { writeEmptyMessage } from './empty.ts'
+import { createNumberFormat, localeOf } from './numbers.ts'
 
 /** Trace types that color cells by a number. */
-const CELLS = new Set(['heatmap', 'contour', 'histogram2d', 'surface', 'mesh3d', 'choropleth'])
+const CELL_TYPES = new Set(['heatmap', 'contour', 'histogram2d', 'surface', 'mesh3d', 'choropleth'])
 /** Cell types with rows. */
-const MATRICES = new Set(['heatmap', 'contour', 'histogram2d'])
+const MATRIX_TYPES = new Set(['heatmap', 'contour', 'histogram2d'])
 /** Minimum share of the range on the other side of zero for diverging colors. */
-const MIN_OTHER_SIDE = 0.1
+const MIN_OTHER_SIDE_SHARE = 0.1
 
 /** Sets color scales, diverging around zero. On narrow screens, color bars are below the chart. */
-export function arrangeColors(draft: Draft): void {
+export function arrangeColorScales(draft: Draft): void {
   const { data } = draft
-  shareScale(draft)
-  shareCounts(draft)
+  sharePointScale(draft)
+  shareCountScale(draft)
   for (const [k, trace] of data.entries()) {
-    if (trace.type === 'heatmap') fillSteps(draft, trace)
-    const scale = trace.coloraxis === undefined ? scaleIn(trace) : undefined
+    if (trace.type === 'heatmap') addMissingSteps(draft, trace)
+    const scale = trace.coloraxis === undefined ? findColorScale(trace) : undefined
     if (scale === undefined) continue
     const { holder, values } = scale
-    const range = rangeOf(values)
+    const range = numberRangeOf(values)
     if (draft.layout.meta.scale === 'log' && scale.path === undefined && range && range[1] <= 0) {
-      draft.unseen.push(`${counted(trace.z.length, 'value')} not above zero`)
+      draft.omitted.push(`${formatCount(trace.z.length, 'value')} not above zero`)
       data[k] = { type: 'scatter', x: [], y: [] }
-      showEmpty(draft.layout)
+      writeEmptyMessage(draft.layout)
       continue
     }
-    const scaled = range && scaledAs(draft, scale, range)
+    const scaled = range && applyScaleOption(draft, scale, range)
     const bar: Attributes = holder.colorbar ?? {}
-    const numberFormat = range && numbersUpTo(Math.max(-range[0], range[1]), draft.layout)
-    const colorbar = barOf(draft, { ...numberFormat, ...scaled?.colorbar, ...bar })
+    const numberFormat = range && createNumberFormat(Math.max(-range[0], range[1]), draft.layout)
+    const colorbar = createColorbar(draft, { ...numberFormat, ...scaled?.colorbar, ...bar })
     const changes: Attributes = { colorbar }
     Object.assign(changes, scaled?.holder)
     // plotly.js finds no contour lines between equal values.
@@ -48,44 +56,44 @@ export function arrangeColors(draft: Draft): void {
     if (
       range &&
       scaled === undefined &&
-      CELLS.has(trace.type) &&
+      CELL_TYPES.has(trace.type) &&
       holder.colorscale === undefined &&
       holder.zmin === undefined
     ) {
-      const isDiverging = Math.min(-range[0], range[1]) > MIN_OTHER_SIDE * Math.max(-range[0], range[1])
+      const isDiverging = Math.min(-range[0], range[1]) > MIN_OTHER_SIDE_SHARE * Math.max(-range[0], range[1])
       const middle = trace.type === 'mesh3d' || trace.type === 'surface' ? 'cmid' : 'zmid'
-      if (isDiverging) Object.assign(changes, { colorscale: scaleOf(DIVERGING), [middle]: 0 })
+      if (isDiverging) Object.assign(changes, { colorscale: createColorScale(DIVERGING_COLORS), [middle]: 0 })
     }
     data[k] =
       scale.path === undefined
         ? { ...trace, ...changes, ...scaled?.trace }
         : { ...trace, [scale.path]: { ...holder, ...changes } }
-    if (MATRICES.has(trace.type)) arrangeRows(draft, trace)
+    if (MATRIX_TYPES.has(trace.type)) arrangeRows(draft, trace)
   }
 }
 
 /** Returns the attributes of a color bar. */
-function barOf(draft: Draft, bar: Attributes): Attributes {
+function createColorbar(draft: Draft, bar: Attributes): Attributes {
   const { view } = draft
   const style = { outlinewidth: 0, thickness: 12, ...bar }
   if (!isNarrow(view)) return style
-  draft.scale ??= textOf(bar.title)
+  draft.colorbarSubject ??= titleTextOf(bar.title)
   return {
     ...style,
-    ...{ orientation: 'h', yref: 'container', y: edgeOf(view) / view.height, yanchor: 'bottom' },
+    ...{ orientation: 'h', yref: 'container', y: edgePixelsOf(view) / view.height, yanchor: 'bottom' },
     ...{ thickness: 10, title: { text: '' } },
   }
 }
 
 /** Lets facets of counts share one color scale, because only plotly.js knows the range. */
-function shareCounts(draft: Draft): void {
+function shareCountScale(draft: Draft): void {
   const { data, layout } = draft
   const counts = data.filter(({ type, coloraxis }) => type === 'histogram2d' && coloraxis === undefined)
   if (counts.length < 2) return
   const [{ colorbar = {} }] = counts
   layout.coloraxis = {
-    colorscale: scaleOf(SEQUENTIAL),
-    colorbar: barOf(draft, colorbar),
+    colorscale: createColorScale(SEQUENTIAL_COLORS),
+    colorbar: createColorbar(draft, colorbar),
     ...layout.coloraxis,
   }
   for (const [k, trace] of data.entries())
@@ -93,9 +101,9 @@ function shareCounts(draft: Draft): void {
 }
 
 /** Lets points of all series share one color scale. Points without a value are grey. */
-function shareScale({ data }: Draft): void {
+function sharePointScale({ data }: Draft): void {
   const colored = data.filter(({ marker }) => marker?.showscale === true && listOf(marker.color).length > 0)
-  const range = rangeOf(colored.map(({ marker }) => marker.color))
+  const range = numberRangeOf(colored.map(({ marker }) => marker.color))
   if (!range) return
   for (const [k, trace] of data.entries()) {
     const at = colored.indexOf(trace)
@@ -106,7 +114,7 @@ function shareScale({ data }: Draft): void {
       marker: {
         // Colors show values, so symbols distinguish the series.
         ...(colored.length > 1 && { cmin: range[0], cmax: range[1] }),
-        ...(colored.length > 1 && !trace.xaxis && { symbol: SYMBOLS[at % SYMBOLS.length] }),
+        ...(colored.length > 1 && !trace.xaxis && { symbol: SERIES_SYMBOLS[at % SERIES_SYMBOLS.length] }),
         ...trace.marker,
         ...(at > 0 && { showscale: false }),
         // plotly.js draws points without a number in a dark color of the scale.
@@ -120,36 +128,36 @@ function shareScale({ data }: Draft): void {
   }
 }
 
-const SYMBOLS = ['circle', 'diamond', 'square', 'cross', 'triangle-up', 'x']
+const SERIES_SYMBOLS = ['circle', 'diamond', 'square', 'cross', 'triangle-up', 'x']
 
 /** Maximum number of color steps. */
-const MAX_STEPS = 6
+const MAX_COLOR_STEPS = 6
 
 /** Attributes of a color scale, its color bar and its trace. */
-interface Scaled {
+interface ScaledColors {
   holder: Attributes
   colorbar?: Attributes
   trace?: Attributes
 }
 
 /** Returns the color scale for the --scale of a chart; undefined without one. */
-function scaledAs(
-  { layout, unseen }: Draft,
+function applyScaleOption(
+  { layout, omitted }: Draft,
   { path, values }: ColorScale,
   [least, most]: [number, number],
-): Scaled | undefined {
+): ScaledColors | undefined {
   const letter = path === undefined ? 'z' : 'c'
   if (layout.meta.scale === 'diverging') {
     const middle = least < 0 && most > 0 ? 0 : (least + most) / 2
-    return { holder: { colorscale: scaleOf(DIVERGING), [`${letter}mid`]: middle } }
+    return { holder: { colorscale: createColorScale(DIVERGING_COLORS), [`${letter}mid`]: middle } }
   }
   if (layout.meta.scale === 'steps') {
-    const step = stepAbove((most - least) / MAX_STEPS)
+    const step = roundUpToStep((most - least) / MAX_COLOR_STEPS)
     const from = Math.floor(least / step) * step
     const count = Math.max(1, Math.ceil((most - from) / step - 1e-9))
     const edges = Array.from({ length: count + 1 }, (_, k) => Number((from + k * step).toPrecision(12)))
     const colorscale = edges.slice(1).flatMap((_, k) => {
-      const color = mixed(SEQUENTIAL, count === 1 ? 0.5 : k / (count - 1))
+      const color = interpolateColor(SEQUENTIAL_COLORS, count === 1 ? 0.5 : k / (count - 1))
       return [
         [k / count, color],
         [(k + 1) / count, color],
@@ -167,7 +175,7 @@ function scaledAs(
     return value > 0 ? Math.log10(value) : null
   }
   const logarithms = [...listOf(values)].map(logarithm)
-  if (notPositive > 0) unseen.push(`${counted(notPositive, 'value')} not above zero`)
+  if (notPositive > 0) omitted.push(`${formatCount(notPositive, 'value')} not above zero`)
   const ends = [Math.floor(Math.log10(Math.max(least, most / 1e12))), Math.ceil(Math.log10(most))]
   const digits = ends[1] - ends[0] > 2 ? [1] : [1, 2, 5]
   const ticks = Array.from({ length: ends[1] - ends[0] + 1 }, (_, k) =>
@@ -176,7 +184,7 @@ function scaledAs(
   const tickvals = ticks.flat().map(Math.log10)
   const ticktext = ticks
     .flat()
-    .map((tick) => tick.toLocaleString(localeIn(layout.meta), { maximumSignificantDigits: 3 }))
+    .map((tick) => tick.toLocaleString(localeOf(layout.meta), { maximumSignificantDigits: 3 }))
   const hover =
     path === undefined ? { text: values, hovertemplate: '%{x}, %{y}: %{text}<extra></extra>' } : {}
   return {
@@ -196,10 +204,10 @@ function scaledAs(
 }
 
 /** Maximum number of steps of an axis that is filled. */
-const MAX_STEPS_FILLED = 2000
+const MAX_FILLED_STEPS = 2000
 
 /** Adds empty cells for missing steps of numbers or times: plotly.js would widen the cells beside them. */
-function fillSteps({ layout }: Draft, trace: Attributes): void {
+function addMissingSteps({ layout }: Draft, trace: Attributes): void {
   const z = listOf(trace.z)
   if (z.length === 0 || Array.isArray(z[0])) return
   for (const letter of ['x', 'y'] as const) {
@@ -214,7 +222,7 @@ function fillSteps({ layout }: Draft, trace: Attributes): void {
     const step = Math.min(...steps)
     const isEven = steps.every((distance) => Math.abs(distance / step - Math.round(distance / step)) < 1e-6)
     const count = Math.round((positions[positions.length - 1] - positions[0]) / step)
-    if (positions.length < 3 || !(step > 0) || !isEven || count > MAX_STEPS_FILLED) continue
+    if (positions.length < 3 || !(step > 0) || !isEven || count > MAX_FILLED_STEPS) continue
     const existing = new Set(positions.map((place) => Math.round((place - positions[0]) / step)))
     const other = letter === 'x' ? 'y' : 'x'
     const missing = Array.from({ length: count }, (_, k) => k).filter((k) => !existing.has(k))
@@ -243,7 +251,7 @@ function arrangeRows({ layout, view }: Draft, { y }: Attributes): void {
   }
   if (!isNarrow(view) || layout.yaxis.type !== 'category') return
   const labels = [...new Set(listOf(y))].filter((label) => typeof label === 'string')
-  const texts = shortenedApart(labels, mostBeside([], view))
+  const texts = shortenDistinct(labels, maxLabelWidthOf([], view))
   layout.yaxis.labelalias ??= Object.fromEntries(labels.map((label, k) => [label, texts[k]]))
 }
 
@@ -256,8 +264,8 @@ interface ColorScale {
 }
 
 /** Returns the color scale of a trace; undefined if there is none. */
-function scaleIn(trace: Attributes): ColorScale | undefined {
-  if (CELLS.has(trace.type))
+function findColorScale(trace: Attributes): ColorScale | undefined {
+  if (CELL_TYPES.has(trace.type))
     return { path: undefined, holder: trace, values: trace.type === 'mesh3d' ? trace.intensity : trace.z }
   for (const path of ['marker', 'line'] as const)
     if (trace[path]?.showscale === true) return { path, holder: trace[path], values: trace[path].color }
@@ -265,7 +273,7 @@ function scaleIn(trace: Attributes): ColorScale | undefined {
 }
 
 /** Returns the smallest and largest number in a list or nested lists; undefined without numbers. */
-function rangeOf(values: unknown): [number, number] | undefined {
+function numberRangeOf(values: unknown): [number, number] | undefined {
   let low = Number.POSITIVE_INFINITY
   let high = Number.NEGATIVE_INFINITY
   for (const row of listOf(values))

@@ -1,43 +1,43 @@
 // Legends, names at the ends of lines, points and hover mode.
 import { isMissing, listOf } from '../../charts/figure/lists.ts'
-import { colorsOf } from './colors.ts'
+import { colorwayOf } from './colors.ts'
 import {
   type Attributes,
   type Draft,
   hasOnePlot,
   isNarrow,
-  shortenedApart,
+  measureText,
+  shortenDistinct,
   TEXT_PIXELS,
-  widthOf,
 } from './draft.ts'
 import { annotate } from './headings.ts'
 
 /** Maximum number of lines with names at their ends; more lines use a legend. */
-const MAX_NAMED = 12
+const MAX_NAMED_LINES = 12
 /** Height of a name in pixels, and the maximum share of the height for all names. */
 const NAME_PIXELS = 17
-const NAMES_HEIGHT = 0.6
+const MAX_NAMES_HEIGHT_SHARE = 0.6
 /** Maximum share of the width for the names. */
-const NAMES_SHARE = 0.28
+const MAX_NAMES_WIDTH_SHARE = 0.28
 /** Up to this number of lines, long names are shortened; above it, a legend is used. */
-const FEW_NAMED = 4
+const MAX_SHORTENED_LINES = 4
 /** Space between a line and its name, in pixels. */
 const GAP_PIXELS = 6
 /** Numbers of points above which they are drawn transparent, and smaller. */
-const MANY_POINTS = 300
-const DENSE_POINTS = 3000
+const FADE_THRESHOLD_POINTS = 300
+const SHRINK_THRESHOLD_POINTS = 3000
 
 /** Name of the annotation with the name of a line at its end. */
-export const END = 'gridline-end'
+export const END_NAME = 'gridline-end'
 
 /** Trace types with legend entries. */
-const IN_LEGENDS = /^(?:scatter|bar|box|violin|histogram$|funnel$|waterfall$)/
+const LEGEND_TYPES = /^(?:scatter|bar|box|violin|histogram$|funnel$|waterfall$)/
 
 /** Shows a legend for several series, unless the figure decides. */
 export function decideLegend({ data, layout }: Draft): void {
   const entries = data.filter(
     ({ type = 'scatter', showlegend, visible }) =>
-      IN_LEGENDS.test(type) && showlegend !== false && visible !== false,
+      LEGEND_TYPES.test(type) && showlegend !== false && visible !== false,
   )
   if (entries.length > 1) layout.showlegend ??= true
   // plotly.js also counts traces without a legend entry.
@@ -47,26 +47,26 @@ export function decideLegend({ data, layout }: Draft): void {
 /** Writes the names of a few lines at their ends, instead of a legend. */
 export function nameLines(draft: Draft): void {
   const { layout } = draft
-  const lines = namedIn(draft)
-  if (!lines.every(isLine)) return
+  const lines = listNameableSeries(draft)
+  if (!lines.every(isMainAxisLine)) return
   const isLog = layout.yaxis?.type === 'log'
-  const ends = lines.map((line) => endOf(line, isLog))
-  nameEnds(draft, lines, ends, earlyEnds(lines, layout))
+  const ends = lines.map((line) => lastValueOf(line, isLog))
+  writeEndNames(draft, lines, ends, findEarlyEnds(lines, layout))
 }
 
 /** Returns the series that can be named at their ends; none if their names do not fit. */
-export function namedIn(draft: Draft): Attributes[] {
+export function listNameableSeries(draft: Draft): Attributes[] {
   const { data, layout, view } = draft
   if (layout.showlegend !== true || layout.legend !== undefined || isNarrow(view) || !hasOnePlot(draft))
     return []
   const lines = data.filter(({ visible, showlegend }) => visible !== false && showlegend !== false)
-  const maxLines = Math.min(MAX_NAMED, Math.floor((view.height * NAMES_HEIGHT) / NAME_PIXELS))
+  const maxLines = Math.min(MAX_NAMED_LINES, Math.floor((view.height * MAX_NAMES_HEIGHT_SHARE) / NAME_PIXELS))
   const minLines = layout.meta.highlight === undefined ? 2 : 1
   return lines.length < minLines || lines.length > maxLines ? [] : lines
 }
 
 /** Writes names at the ends of series. `ends`: y values. `early`: x of series that end before others. */
-export function nameEnds(
+export function writeEndNames(
   draft: Draft,
   lines: readonly Attributes[],
   ends: readonly (number | undefined)[],
@@ -76,17 +76,17 @@ export function nameEnds(
   if (lines.length === 0 || ends.some((end) => end === undefined) || layout.yaxis?.range !== undefined) return
   const isLog = layout.yaxis?.type === 'log'
   const fullNames = lines.map(({ name }) => String(name ?? ''))
-  const names = shortenedApart(fullNames, view.width * NAMES_SHARE)
+  const names = shortenDistinct(fullNames, view.width * MAX_NAMES_WIDTH_SHARE)
   const isWhole = names.every((name, k) => name === fullNames[k])
-  if (!isWhole && lines.length > FEW_NAMED) return
+  if (!isWhole && lines.length > MAX_SHORTENED_LINES) return
   layout.showlegend = false
-  draft.right = Math.max(draft.right, Math.max(...names.map((name) => widthOf(name))) + GAP_PIXELS + 12)
-  const colors = colorsOf(draft)
+  draft.right = Math.max(draft.right, Math.max(...names.map((name) => measureText(name))) + GAP_PIXELS + 12)
+  const colors = colorwayOf(draft)
   for (const [k, name] of names.entries()) {
     const trace = lines[k]
     const color = trace.line?.color ?? trace.marker?.color ?? colors[data.indexOf(trace) % colors.length]
     annotate(layout, {
-      name: END,
+      name: END_NAME,
       text: name,
       ...(early[k] === undefined ? { xref: 'paper', x: 1 } : { xref: 'x', x: early[k] }),
       xanchor: 'left',
@@ -100,7 +100,7 @@ export function nameEnds(
 }
 
 /** Returns whether a trace is a line on the main axes. */
-function isLine({ type = 'scatter', mode, stackgroup, fill, xaxis, yaxis }: Attributes): boolean {
+function isMainAxisLine({ type = 'scatter', mode, stackgroup, fill, xaxis, yaxis }: Attributes): boolean {
   const isScatter = type === 'scatter' || type === 'scattergl'
   return (
     isScatter &&
@@ -113,10 +113,10 @@ function isLine({ type = 'scatter', mode, stackgroup, fill, xaxis, yaxis }: Attr
 }
 
 /** Share of the x range beyond which a line counts as ending with the chart. */
-const END_SHARE = 0.97
+const END_THRESHOLD_SHARE = 0.97
 
 /** Returns the last x of lines that end before the others; undefined for the others. */
-function earlyEnds(lines: readonly Attributes[], layout: Attributes): unknown[] {
+function findEarlyEnds(lines: readonly Attributes[], layout: Attributes): unknown[] {
   const { type } = layout.xaxis ?? {}
   const labels = type === 'category' ? [...new Set(lines.flatMap(({ x }) => [...listOf(x)]))] : []
   const order: unknown[] = Array.isArray(layout.xaxis?.categoryarray) ? layout.xaxis.categoryarray : labels
@@ -135,13 +135,13 @@ function earlyEnds(lines: readonly Attributes[], layout: Attributes): unknown[] 
   const high = positions.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
   return ends.map((end) => {
     const share = (positionOf(end) - low) / (high - low || 1)
-    if (!(share < END_SHARE)) return undefined
+    if (!(share < END_THRESHOLD_SHARE)) return undefined
     return type === 'log' ? Math.log10(Number(end)) : type === 'category' ? positionOf(end) : end
   })
 }
 
 /** Returns the last value of a line that can be drawn. */
-function endOf({ y }: Attributes, isLog: boolean): number | undefined {
+function lastValueOf({ y }: Attributes, isLog: boolean): number | undefined {
   const values = listOf(y)
   for (let k = values.length - 1; k >= 0; k--) {
     const value = values[k]
@@ -180,8 +180,8 @@ export function fadePoints({ data }: Draft): void {
     ({ type, mode }) => (type ?? 'scatter').startsWith('scatter') && mode === 'markers',
   )
   const count = points.reduce((sum, { x, y }) => sum + Math.max(listOf(x).length, listOf(y).length), 0)
-  if (count < MANY_POINTS) return
-  const isDense = count >= DENSE_POINTS
+  if (count < FADE_THRESHOLD_POINTS) return
+  const isDense = count >= SHRINK_THRESHOLD_POINTS
   for (const [k, trace] of data.entries()) {
     if (!points.includes(trace)) continue
     const { marker = {} } = trace
@@ -198,7 +198,7 @@ export function fadePoints({ data }: Draft): void {
 }
 
 /** Sets the hover mode: all values at one x for lines, otherwise the closest point. */
-export function hoverOf({ data, layout }: Draft): void {
+export function setHoverMode({ data, layout }: Draft): void {
   if (layout.hovermode !== undefined || data.length === 0) return
   if (
     data.every(({ type = 'scatter', mode }) => type.startsWith('scatter') && String(mode).includes('lines'))

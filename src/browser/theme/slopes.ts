@@ -3,7 +3,7 @@ import { listOf } from '../../charts/figure/lists.ts'
 import { type Attributes, type Draft, isNarrow } from './draft.ts'
 
 /** Sorts the moments of a slope chart by time, and adds space for its names. */
-export function arrangeSlope({ data, layout, view }: Draft): void {
+export function arrangeSlopeAxis({ data, layout, view }: Draft): void {
   if (layout.meta.chart !== 'slope') return
   const labels = new Set(data.flatMap(({ x }) => [...listOf(x)]))
   // Sort by time, whatever the order of rows.

@@ -1,13 +1,13 @@
 // Theme of lollipops and timelines.
 import { listOf } from '../../charts/figure/lists.ts'
-import { colorsOf } from './colors.ts'
+import { colorwayOf } from './colors.ts'
 import type { Draft } from './draft.ts'
 
 /** Outlines timeline bars, so that a bar of one day is visible as a line. */
-export function outlineTimes(draft: Draft): void {
+export function outlineTimelineBars(draft: Draft): void {
   const { data, layout } = draft
   if (layout.meta.chart !== 'timeline') return
-  const colors = colorsOf(draft)
+  const colors = colorwayOf(draft)
   for (const [k, trace] of data.entries()) {
     const color = trace.marker?.color ?? colors[k % colors.length]
     data[k] = { ...trace, marker: { line: { width: 2, color }, ...trace.marker } }
@@ -22,11 +22,11 @@ export function arrangeStems({ data, layout }: Draft): void {
     const { value: _, valueminus: __, ...style } = trace.error_y
     const values = [...listOf(trace.y)]
     const error_y = { ...style, type: 'data', array: values.map(() => 0), arrayminus: values }
-    data[k] = { ...trace, error_y, ...(trace.textposition && { textposition: values.map(besideStem) }) }
+    data[k] = { ...trace, error_y, ...(trace.textposition && { textposition: values.map(textPositionOf) }) }
   }
 }
 
 /** Returns the text position away from the stem. */
-function besideStem(value: unknown): string {
+function textPositionOf(value: unknown): string {
   return Number(value) < 0 ? 'bottom center' : 'top center'
 }

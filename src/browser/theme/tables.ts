@@ -1,7 +1,7 @@
 // Column widths of tables.
 import { listOf } from '../../charts/figure/lists.ts'
-import { type Attributes, type Draft, edgeOf, shortened, widthOf } from './draft.ts'
-import { localeIn } from './numbers.ts'
+import { type Attributes, type Draft, edgePixelsOf, measureText, shortenText } from './draft.ts'
+import { localeOf } from './numbers.ts'
 
 /** Space beside a text in its cell, in pixels. */
 const PAD_PIXELS = 18
@@ -15,9 +15,9 @@ const MAX_WORD_SHARE = 0.3
 /** Number of cells per column that are measured. */
 const MEASURED_CELLS = 300
 /** Maximum number of characters that fit any column. */
-const FEW_CHARACTERS = 5
+const MAX_FITTING_CHARACTERS = 5
 /** Maximum width of a character, in pixels: shorter texts need no measurement. */
-const CHARACTER_PIXELS = 13
+const MAX_CHARACTER_PIXELS = 13
 
 /** Fits column widths and texts of a table: plotly.js would cut the first digits of numbers. */
 export function fitTable({ layout, view }: Draft, trace: Attributes): Attributes {
@@ -26,11 +26,11 @@ export function fitTable({ layout, view }: Draft, trace: Attributes): Attributes
   const names = [...listOf(trace.header?.values)].map((name) => String(name ?? ''))
   const isNumber = (k: number): boolean => listOf(trace.cells.align)[k] === 'right'
   const needed = columns.map((cells, k) => {
-    const texts = cells.slice(0, MEASURED_CELLS).map((cell) => widthOf(String(cell ?? '')))
-    const widest = Math.max(widthOf(names[k] ?? '', undefined, 600), ...texts)
+    const texts = cells.slice(0, MEASURED_CELLS).map((cell) => measureText(String(cell ?? '')))
+    const widest = Math.max(measureText(names[k] ?? '', undefined, 600), ...texts)
     return Math.min(MAX_COLUMN_PIXELS, Math.max(MIN_COLUMN_PIXELS, widest + PAD_PIXELS))
   })
-  const available = view.width - 2 * edgeOf(view)
+  const available = view.width - 2 * edgePixelsOf(view)
   const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width, 0)
   // Wrap texts before shortening numbers.
   const numbers = sum(needed.filter((_, k) => isNumber(k)))
@@ -43,7 +43,7 @@ export function fitTable({ layout, view }: Draft, trace: Attributes): Attributes
       ...cells.slice(0, MEASURED_CELLS).flatMap((cell) =>
         String(cell ?? '')
           .split(' ')
-          .map((word) => widthOf(word)),
+          .map((word) => measureText(word)),
       ),
     ),
   )
@@ -67,29 +67,32 @@ export function fitTable({ layout, view }: Draft, trace: Attributes): Attributes
   const fitCell = (cell: unknown, k: number): unknown => {
     const text = String(cell ?? '')
     const maxWidth = widths[k] - PAD_PIXELS
-    if (text.length * CHARACTER_PIXELS <= maxWidth || widthOf(text) <= maxWidth) return cell
-    return isNumber(k) ? shortNumber(text, maxWidth, localeIn(layout.meta)) : shortWords(text, maxWidth)
+    if (text.length * MAX_CHARACTER_PIXELS <= maxWidth || measureText(text) <= maxWidth) return cell
+    return isNumber(k) ? shortenNumber(text, maxWidth, localeOf(layout.meta)) : shortenWords(text, maxWidth)
   }
   const values = columns.map((cells, k) => cells.map((cell) => fitCell(cell, k)))
-  const header = { ...trace.header, values: names.map((name, k) => shortWords(name, widths[k] - PAD_PIXELS)) }
+  const header = {
+    ...trace.header,
+    values: names.map((name, k) => shortenWords(name, widths[k] - PAD_PIXELS)),
+  }
   return { ...trace, columnwidth: widths, header, cells: { ...trace.cells, values } }
 }
 
 /** Formats a number with as many digits as fit: `1.2346B`. */
-function shortNumber(text: string, maxWidth: number, locale: string): string {
+function shortenNumber(text: string, maxWidth: number, locale: string): string {
   const number = Number(text)
-  if (Number.isNaN(number)) return shortened(text, maxWidth)
+  if (Number.isNaN(number)) return shortenText(text, maxWidth)
   for (let digits = 6; digits > 1; digits--) {
     const short = number.toLocaleString(locale, { notation: 'compact', maximumSignificantDigits: digits })
-    if (widthOf(short) <= maxWidth) return short
+    if (measureText(short) <= maxWidth) return short
   }
-  return text.length <= FEW_CHARACTERS ? text : shortened(number.toPrecision(2), maxWidth)
+  return text.length <= MAX_FITTING_CHARACTERS ? text : shortenText(number.toPrecision(2), maxWidth)
 }
 
 /** Shortens the words of a text to a width: plotly.js breaks lines only between words. */
-function shortWords(text: string, maxWidth: number): string {
+function shortenWords(text: string, maxWidth: number): string {
   return text
     .split(' ')
-    .map((word) => shortened(word, maxWidth))
+    .map((word) => shortenText(word, maxWidth))
     .join(' ')
 }

@@ -1,13 +1,19 @@
 // plotly template of the default theme.
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
-import { DIVERGING, GROUNDS, type Scheme, SEQUENTIAL, scaleOf } from './colors.ts'
+import {
+  createColorScale,
+  DIVERGING_COLORS,
+  SCHEME_COLORS,
+  type Scheme,
+  SEQUENTIAL_COLORS,
+} from './colors.ts'
 import { type Attributes, FONT, TEXT_PIXELS } from './draft.ts'
 
 /** Trace types with a color scale. */
-const SCALED = ['heatmap', 'contour', 'histogram2d', 'choropleth', 'surface', 'mesh3d']
+const COLOR_SCALE_TYPES = ['heatmap', 'contour', 'histogram2d', 'choropleth', 'surface', 'mesh3d']
 
 /** Inputs of the template. */
-interface Look {
+interface TemplateOptions {
   /** Width of lines, in pixels. */
   lineWidth: number
   isNarrow: boolean
@@ -16,8 +22,8 @@ interface Look {
 }
 
 /** Returns the template of the theme. */
-export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look): Attributes {
-  const { ground, text, soft, line } = GROUNDS[scheme]
+export function createTemplate(scheme: Scheme, { lineWidth, isNarrow, over }: TemplateOptions): Attributes {
+  const { ground, text, soft, line } = SCHEME_COLORS[scheme]
   const colors = scheme === 'dark' ? DARK_COLORS : COLORS
   const axis = {
     automargin: true,
@@ -33,14 +39,14 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
     tickfont: { color: soft },
     title: { font: { color: soft } },
   }
-  const sequential = scaleOf(SEQUENTIAL)
+  const sequential = createColorScale(SEQUENTIAL_COLORS)
   const defaults: Attributes = {
     layout: {
       paper_bgcolor: ground,
       plot_bgcolor: ground,
       font: { family: FONT, size: TEXT_PIXELS, color: text },
       colorway: colors,
-      colorscale: { sequential, sequentialminus: sequential, diverging: scaleOf(DIVERGING) },
+      colorscale: { sequential, sequentialminus: sequential, diverging: createColorScale(DIVERGING_COLORS) },
       title: {
         x: 0,
         xref: 'container',
@@ -81,37 +87,37 @@ export function templateOf(scheme: Scheme, { lineWidth, isNarrow, over }: Look):
     data: {
       // With more series than colors, the next series are dashed, hatched, hollow or have other symbols.
       scatter: [
-        ...again(
+        ...repeatStyles(
           { line: { width: lineWidth } },
           { line: { width: lineWidth, dash: 'dash' }, marker: { symbol: 'diamond' } },
         ),
         ...COLORS.map(() => ({ line: { width: lineWidth, dash: 'dot' }, marker: { symbol: 'square' } })),
       ],
-      box: again({}, { fillcolor: CLEAR, marker: { symbol: 'diamond' } }),
-      violin: again({}, { fillcolor: CLEAR }),
-      ...Object.fromEntries(SCALED.map((type) => [type, [{ colorscale: sequential }]])),
-      bar: again(
+      box: repeatStyles({}, { fillcolor: TRANSPARENT, marker: { symbol: 'diamond' } }),
+      violin: repeatStyles({}, { fillcolor: TRANSPARENT }),
+      ...Object.fromEntries(COLOR_SCALE_TYPES.map((type) => [type, [{ colorscale: sequential }]])),
+      bar: repeatStyles(
         { marker: { line: { width: 0 } } },
         { marker: { line: { width: 0 }, pattern: { shape: '/' } } },
       ),
       pie: [{ marker: { line: { color: ground, width: 1 } } }],
     },
   }
-  return isObject(over) ? mergedTemplate(defaults, over) : defaults
+  return isObject(over) ? mergeTemplates(defaults, over) : defaults
 }
 
-const CLEAR = 'rgba(0,0,0,0)'
+const TRANSPARENT = 'rgba(0,0,0,0)'
 
 /** Returns one style for as many series as there are colors, and another for the next ones. */
-function again(first: Attributes, next: Attributes): Attributes[] {
+function repeatStyles(first: Attributes, next: Attributes): Attributes[] {
   return [...COLORS.map(() => first), ...COLORS.map(() => next)]
 }
 
 /** Merges attributes deeply; `over` takes precedence, and replaces lists. */
-export function mergedTemplate(under: Attributes, over: Attributes): Attributes {
+export function mergeTemplates(under: Attributes, over: Attributes): Attributes {
   const merged: Attributes = { ...under }
   for (const [key, value] of Object.entries(over))
-    merged[key] = isObject(value) && isObject(under[key]) ? mergedTemplate(under[key], value) : value
+    merged[key] = isObject(value) && isObject(under[key]) ? mergeTemplates(under[key], value) : value
   return merged
 }
 

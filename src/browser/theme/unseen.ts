@@ -1,32 +1,32 @@
 // Lists omitted data in the footer, and removes rows that cannot be drawn: see docs/guide.md#themes.
 import { listOf } from '../../charts/figure/lists.ts'
-import { negativeParts, placed, unseenIn } from '../../charts/unseen.ts'
-import { escapedMarkup } from '../../contract/markup.ts'
+import { describeOmitted, dropUnplacedRows, findNegativeParts } from '../../charts/unseen.ts'
+import { escapeMarkup } from '../../contract/markup.ts'
 import type { Attributes, Draft } from './draft.ts'
 
 /** Adds omitted data, and remarks about cut axes, to the footer. */
-export function noteUnseen({ data, layout, unseen, remarks }: Draft): void {
-  const result = unseenIn({ data, layout })
-  unseen.push(...result.unseen.map(escapedMarkup))
+export function noteOmitted({ data, layout, omitted, remarks }: Draft): void {
+  const result = describeOmitted({ data, layout })
+  omitted.push(...result.unseen.map(escapeMarkup))
   remarks.push(...result.remarks)
 }
 
 /** Removes rows without a position, which would break lines and extend axes. */
-export function dropPlaceless({ data, layout }: Draft): void {
+export function dropUndrawableRows({ data, layout }: Draft): void {
   for (const [k, trace] of data.entries())
-    data[k] = aboveZero(withoutNegative(placed(trace, layout), layout), layout)
+    data[k] = dropNotPositive(dropNegativeShares(dropUnplacedRows(trace, layout), layout), layout)
 }
 
 /** Returns a trace without negative shares, which are not parts of a whole. */
-function withoutNegative(trace: Attributes, layout: Attributes): Attributes {
-  const negative = trace.type === 'pie' ? [] : negativeParts(trace, layout)
+function dropNegativeShares(trace: Attributes, layout: Attributes): Attributes {
+  const negative = trace.type === 'pie' ? [] : findNegativeParts(trace, layout)
   return negative.length === 0
     ? trace
     : { ...trace, y: [...listOf(trace.y)].map((y, k) => (negative.includes(k) ? null : y)) }
 }
 
 /** Returns a trace without values that a logarithmic axis cannot show: lines would run to its end. */
-function aboveZero(trace: Attributes, layout: Attributes): Attributes {
+function dropNotPositive(trace: Attributes, layout: Attributes): Attributes {
   const changed: Attributes = {}
   for (const letter of ['x', 'y'] as const) {
     const axis = layout[`${letter}axis${String(trace[`${letter}axis`] ?? letter).slice(1)}`]

@@ -1,8 +1,8 @@
 // Values written at points and bars.
 import { isStacked } from '../../charts/figure/barmode.ts'
 import { listOf } from '../../charts/figure/lists.ts'
-import { type Attributes, type Draft, widthOf } from './draft.ts'
-import { localeIn } from './numbers.ts'
+import { type Attributes, type Draft, measureText } from './draft.ts'
+import { localeOf } from './numbers.ts'
 
 /** Width of the value at a point of a line, in pixels. */
 const POINT_VALUE_PIXELS = 48
@@ -18,12 +18,14 @@ export function thinValues(draft: Draft): void {
       draft.layout.uniformtext ??= { mode: 'hide', minsize: 9 }
       data[k] = { ...trace, textposition: 'inside' }
     }
-    const shortValues = VALUE_TEMPLATES.has(texttemplate) ? shortTexts(values, draft.layout) : undefined
+    const shortValues = VALUE_TEMPLATES.has(texttemplate)
+      ? formatShortValues(values, draft.layout)
+      : undefined
     if (shortValues) data[k] = { ...data[k], texttemplate: shortValues }
     if (typeof texttemplate !== 'string' || !String(mode).includes('text')) continue
     // Half of the last value extends beyond the plot.
     const last = shortValues?.at(-1) ?? (Number(values.at(-1)) || 0).toLocaleString('en')
-    draft.right = Math.max(draft.right, widthOf(last) / 2 + 4)
+    draft.right = Math.max(draft.right, measureText(last) / 2 + 4)
     if (values.length * POINT_VALUE_PIXELS <= view.width) continue
     const numbers = values.flatMap((value, at) => (typeof value === 'number' ? [{ value, at }] : []))
     const sorted = [...numbers].sort((a, b) => a.value - b.value)
@@ -37,10 +39,10 @@ export function thinValues(draft: Draft): void {
 const VALUE_TEMPLATES: ReadonlySet<unknown> = new Set(['%{y}', '%{value}'])
 
 /** Returns values in short form from a million up, as on the axis; undefined for other values or formats. */
-function shortTexts(values: readonly unknown[], { yaxis, meta }: Attributes): string[] | undefined {
+function formatShortValues(values: readonly unknown[], { yaxis, meta }: Attributes): string[] | undefined {
   const isLarge = values.some((value) => typeof value === 'number' && Math.abs(value) >= 1e6)
   if (!isLarge || yaxis?.tickformat !== undefined) return undefined
-  const format = new Intl.NumberFormat(localeIn(meta), { notation: 'compact', maximumSignificantDigits: 4 })
+  const format = new Intl.NumberFormat(localeOf(meta), { notation: 'compact', maximumSignificantDigits: 4 })
   const [before = '', after = ''] = [yaxis?.tickprefix, yaxis?.ticksuffix]
   return values.map((value) => (typeof value === 'number' ? `${before}${format.format(value)}${after}` : ''))
 }

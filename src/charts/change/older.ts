@@ -1,28 +1,35 @@
 // Reads chart options back from figures without a stored spec.
 import { Problem } from '../../contract/errors.ts'
 import { sortText } from '../../query/index.ts'
-import { axisOptions, barOptions, unitIn } from '../compile/axes.ts'
-import { markOptions } from '../compile/marks.ts'
-import { PIE_SLICES } from '../compile/transforms.ts'
+import { joinUnit, readAxisOptions, readColorbarOptions } from '../compile/axes.ts'
+import { readMarkOptions } from '../compile/marks.ts'
+import { DEFAULT_PIE_SLICES } from '../compile/transforms.ts'
 import { isStacked } from '../figure/barmode.ts'
-import { type Attributes, defined, type Figure, kindOf, tracesOf, typeOf } from '../figure/figure.ts'
-import { SOURCE } from '../figure/names.ts'
-import { turnedShape } from '../figure/turn.ts'
-import { nameInList } from '../spec/column-names.ts'
-import { type ChartGrid, type ChartOptions, TOP_SERIES } from '../spec/options.ts'
-import { type ChartType, chartTypes, hasTrait } from '../spec/types.ts'
+import {
+  type Attributes,
+  chartTypeOf,
+  type Figure,
+  listGridTraces,
+  omitUndefined,
+  traceChartTypeOf,
+} from '../figure/figure.ts'
+import { SOURCE_NAME } from '../figure/names.ts'
+import { swapShapeAxes } from '../figure/turn.ts'
+import { quoteColumnName } from '../spec/column-names.ts'
+import { type ChartGrid, type ChartOptions, DEFAULT_MAX_SERIES } from '../spec/options.ts'
+import { CHART_TYPES, type ChartType, hasTrait } from '../spec/types.ts'
 
 /** Returns the options that would create a chart of a grid again. Throws `usage` for other figures. */
-export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; options: ChartOptions } {
+export function readOptions(figure: Figure, grid: ChartGrid): { type: ChartType; options: ChartOptions } {
   const { layout } = figure
-  const gridTraces = tracesOf(figure, grid.fid)
+  const gridTraces = listGridTraces(figure, grid.fid)
   const [first] = gridTraces
-  const type = first && kindOf({ data: gridTraces, layout })
-  const isChart = (chartTypes as readonly unknown[]).includes(type)
+  const type = first && chartTypeOf({ data: gridTraces, layout })
+  const isChart = (CHART_TYPES as readonly unknown[]).includes(type)
   if (
     !first ||
     !isChart ||
-    gridTraces.some((trace) => trace.yaxis !== 'y2' && typeOf(trace) !== typeOf(first)) ||
+    gridTraces.some((trace) => trace.yaxis !== 'y2' && traceChartTypeOf(trace) !== traceChartTypeOf(first)) ||
     (hasTrait(type as ChartType, 'cells') && String(first.zsrc ?? '').includes(','))
   )
     throw new Problem('usage', 'this figure is not a chart of the columns of one grid', {
@@ -35,14 +42,14 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
   const formatNames = (names: readonly (string | undefined)[]): string =>
     names
       .filter((name) => name !== undefined)
-      .map(nameInList)
+      .map(quoteColumnName)
       .join(',')
   const primary = gridTraces.filter(({ yaxis }) => yaxis !== 'y2')
   const secondary = gridTraces.filter(({ yaxis }) => yaxis === 'y2')
   const isHorizontal = first.orientation === 'h' && first.type !== 'funnel'
-  const { x, y } = columnsOf(
+  const { x, y } = readXAndY(
     type as ChartType,
-    isHorizontal ? primary.map(turned) : primary,
+    isHorizontal ? primary.map(swapReferences) : primary,
     nameOf,
     formatNames,
   )
@@ -69,7 +76,7 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
   const number = find('number')?.func
   const top = find('top')?.count
   const trend = find('trend')
-  const stack = stackOf(type as ChartType, { data: primary, layout }, by !== undefined)
+  const stack = readStack(type as ChartType, { data: primary, layout }, by !== undefined)
   const options: ChartOptions = {
     x,
     y: y === '' ? undefined : y,
@@ -101,10 +108,10 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
     per: find('per')?.unit,
     zone: find('zone')?.zone,
     top: by
-      ? by.top === undefined || by.top === TOP_SERIES
+      ? by.top === undefined || by.top === DEFAULT_MAX_SERIES
         ? undefined
         : by.top - 1
-      : hasTrait(type as ChartType, 'slices') && top === PIE_SLICES
+      : hasTrait(type as ChartType, 'slices') && top === DEFAULT_PIE_SLICES
         ? undefined
         : top,
     where: rows?.where,
@@ -112,7 +119,7 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
     stack,
     horizontal: layout.meta?.horizontal === true || isHorizontal || undefined,
     trend: trend && (trend.method === 'mean' ? `mean:${trend.window}` : 'linear'),
-    ...markOptions(isHorizontal ? (layout.shapes ?? []).map(turnedShape) : layout.shapes),
+    ...readMarkOptions(isHorizontal ? (layout.shapes ?? []).map(swapShapeAxes) : layout.shapes),
     labels:
       primary.some(
         ({ texttemplate, textposition, type: kind }) =>
@@ -120,26 +127,26 @@ export function optionsOf(figure: Figure, grid: ChartGrid): { type: ChartType; o
           ((kind === 'waterfall' || kind === 'funnel') && textposition !== undefined),
       ) || undefined,
     ...(isIndicator
-      ? indicatorOptions(first)
+      ? readIndicatorOptions(first)
       : type === 'choropleth'
-        ? barOptions(first.colorbar)
-        : axisOptions(across, up)),
+        ? readColorbarOptions(first.colorbar)
+        : readAxisOptions(across, up)),
     // The percent sign of percentages is not a chosen unit.
     ...(stack === 'percent' && up?.ticksuffix === '%' && { unit: undefined }),
     title: isDefault ? undefined : (title ?? 'none') || 'none',
     subtitle: layout.title?.subtitle?.text,
-    source: sourceIn(layout),
+    source: readSource(layout),
   }
   return { type: type as ChartType, options }
 }
 
-type Named = (source: unknown) => string | undefined
+type NameOf = (source: unknown) => string | undefined
 
 /** Reads --x and --y back from the traces of a figure. */
-function columnsOf(
+function readXAndY(
   type: ChartType,
   traces: readonly Attributes[],
-  nameOf: Named,
+  nameOf: NameOf,
   formatNames: (names: readonly (string | undefined)[]) => string,
 ): { x: string | undefined; y: string } {
   const [first] = traces
@@ -187,12 +194,12 @@ function columnsOf(
 }
 
 /** Swaps the columns of x and y. */
-function turned({ xsrc, ysrc, ...trace }: Attributes): Attributes {
+function swapReferences({ xsrc, ysrc, ...trace }: Attributes): Attributes {
   return { ...trace, xsrc: ysrc, ysrc: xsrc }
 }
 
 /** Returns the --stack option; undefined if it is the default of the type. */
-function stackOf(type: ChartType, { data, layout }: Figure, hasBy: boolean): ChartOptions['stack'] {
+function readStack(type: ChartType, { data, layout }: Figure, hasBy: boolean): ChartOptions['stack'] {
   const hasSeries = data.length > 1 || hasBy
   if (type === 'area') {
     if (data.some(({ groupnorm }) => groupnorm === 'percent')) return 'percent'
@@ -206,25 +213,28 @@ function stackOf(type: ChartType, { data, layout }: Figure, hasBy: boolean): Cha
   return layout.barmode === 'overlay' && hasBy ? 'none' : undefined
 }
 
-function indicatorOptions({ number = {} }: Attributes): Pick<ChartOptions, 'unit' | 'formatY'> {
+function readIndicatorOptions({ number = {} }: Attributes): Pick<ChartOptions, 'unit' | 'formatY'> {
   return {
-    unit: unitIn(number.prefix, number.suffix),
+    unit: joinUnit(number.prefix, number.suffix),
     formatY: number.valueformat === ',' ? undefined : number.valueformat,
   }
 }
 
-function sourceIn({ annotations }: Attributes): string | undefined {
-  const annotation = Array.isArray(annotations) ? annotations.find(({ name }) => name === SOURCE) : undefined
+function readSource({ annotations }: Attributes): string | undefined {
+  const annotation = Array.isArray(annotations)
+    ? annotations.find(({ name }) => name === SOURCE_NAME)
+    : undefined
   return annotation === undefined ? undefined : String(annotation.text).replace(/^Source: /, '')
 }
 
 /** Types that earlier releases made horizontal by swapping their columns. */
-const TURNED: ReadonlySet<unknown> = new Set(['bar', 'box', 'violin', 'histogram'])
+const SWAPPED_TYPES: ReadonlySet<unknown> = new Set(['bar', 'box', 'violin', 'histogram'])
 
 /** Converts an earlier horizontal chart: now the columns are not swapped, and the theme swaps the axes. */
-export function upright(figure: Figure, fid: string): Figure {
-  const isSwapped = ({ orientation, type }: Attributes): boolean => orientation === 'h' && TURNED.has(type)
-  const gridTraces = tracesOf(figure, fid)
+export function convertHorizontal(figure: Figure, fid: string): Figure {
+  const isSwapped = ({ orientation, type }: Attributes): boolean =>
+    orientation === 'h' && SWAPPED_TYPES.has(type)
+  const gridTraces = listGridTraces(figure, fid)
   if (gridTraces.length === 0 || !gridTraces.every(isSwapped)) return figure
   const { xaxis, yaxis, shapes, ...rest } = figure.layout
   return {
@@ -233,12 +243,12 @@ export function upright(figure: Figure, fid: string): Figure {
       if (!gridTraces.includes(trace)) return trace
       const { xsrc, ysrc, error_x, orientation: _, ...attributes } = trace
       const exchanged = { xsrc: ysrc, ysrc: xsrc, error_y: error_x }
-      return { ...attributes, ...defined(exchanged) }
+      return { ...attributes, ...omitUndefined(exchanged) }
     }),
     layout: {
       ...rest,
-      ...defined({ xaxis: yaxis, yaxis: xaxis }),
-      ...(Array.isArray(shapes) && { shapes: shapes.map(turnedShape) }),
+      ...omitUndefined({ xaxis: yaxis, yaxis: xaxis }),
+      ...(Array.isArray(shapes) && { shapes: shapes.map(swapShapeAxes) }),
       meta: { ...rest.meta, horizontal: true },
     },
   }

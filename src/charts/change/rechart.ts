@@ -1,23 +1,23 @@
 // Applies changed options to a figure.
 import { Problem } from '../../contract/errors.ts'
-import { chartOf, figureOf } from '../compile/compile.ts'
-import { type Attributes, type Figure, tracesOf } from '../figure/figure.ts'
-import { dressed, type Theme } from '../figure/themes.ts'
-import { completedFrom } from '../make.ts'
+import { compileChart, compileSpec } from '../compile/compile.ts'
+import { type Attributes, type Figure, listGridTraces } from '../figure/figure.ts'
+import { setTheme, type Theme } from '../figure/themes.ts'
+import { completeFromGrid } from '../make.ts'
 import type { ChartClient } from '../normalize/values.ts'
-import { type ChartGrid, type ChartOptions, flagOf, withoutNone } from '../spec/options.ts'
+import { type ChartGrid, type ChartOptions, dropEmptyOptions, flagOf } from '../spec/options.ts'
 import type { Spec } from '../spec/spec.ts'
-import { type ChartType, hasTrait, takes, typedOptions } from '../spec/types.ts'
-import { spoken } from '../spec/words.ts'
-import { merged } from './merge.ts'
-import { upright } from './older.ts'
-import { specOf } from './stored.ts'
+import { acceptsOption, type ChartType, hasTrait, TYPE_SPECIFIC_OPTIONS } from '../spec/types.ts'
+import { humanizeName } from '../spec/words.ts'
+import { mergeFigures } from './merge.ts'
+import { convertHorizontal } from './older.ts'
+import { readSpec } from './stored.ts'
 
 /**
  * Changes the options, type and theme of a chart, and keeps everything else. Throws `usage` for figures that
  * are not charts of the grid.
  */
-export async function rechart(
+export async function applyOptions(
   client: ChartClient,
   grid: ChartGrid,
   figure: Figure,
@@ -26,15 +26,15 @@ export async function rechart(
   theme: Theme | undefined,
   note: (text: string) => void,
 ): Promise<Figure> {
-  const { spec, options: storedOptions } = specOf(figure, grid)
+  const { spec, options: storedOptions } = readSpec(figure, grid)
   const current = { type: spec.type, options: storedOptions }
   const changes = Object.entries(input).filter(([, value]) => value !== undefined)
   const next = type ?? current.type
-  const accepted = supported(next, current.options)
-  for (const name of typedOptions)
+  const accepted = filterAccepted(next, current.options)
+  for (const name of TYPE_SPECIFIC_OPTIONS)
     if (current.options[name] !== undefined && accepted[name] === undefined)
       note(`${flagOf(name)}: a ${next} does not accept it, so it is removed`)
-  const options = withoutNone({ ...accepted, ...Object.fromEntries(changes) })
+  const options = dropEmptyOptions({ ...accepted, ...Object.fromEntries(changes) })
   // Without series, --top applies only to bars and slices.
   if (options.by === undefined && input.top === undefined && next !== 'bar' && !hasTrait(next, 'slices'))
     delete options.top
@@ -48,27 +48,27 @@ export async function rechart(
     options.y = current.options.y || current.options.x
     options.x = input.x
   }
-  const complete = wasHistogram ? (await completedFrom(client, grid, next, options)).options : options
-  const generated = await chartOf(client, grid, next, complete, note)
-  const changed = await reworked(figure, grid, generated, Object.fromEntries(changes))
-  return theme === undefined ? changed : dressed(changed, theme)
+  const complete = wasHistogram ? (await completeFromGrid(client, grid, next, options)).options : options
+  const generated = await compileChart(client, grid, next, complete, note)
+  const changed = await replaceGeneratedParts(figure, grid, generated, Object.fromEntries(changes))
+  return theme === undefined ? changed : setTheme(changed, theme)
 }
 
 /** Replaces the generated parts of a figure by `generated`. `input`: the options that the user named. */
-export async function reworked(
+export async function replaceGeneratedParts(
   figure: Figure,
   grid: ChartGrid,
   generated: Figure,
   input: ChartOptions,
 ): Promise<Figure> {
-  const spec = specIn(figure, grid)
-  const base = spec && (await figureOf(grid.fid, spec).catch(unmade))
-  const current = upright(figure, grid.fid)
-  const names = [...grid.cols, ...(spec?.columns ?? [])].flatMap(({ name }) => [name, spoken(name)])
-  return merged(
+  const spec = findSpec(figure, grid)
+  const base = spec && (await compileSpec(grid.fid, spec).catch(ignoreProblem))
+  const current = convertHorizontal(figure, grid.fid)
+  const names = [...grid.cols, ...(spec?.columns ?? [])].flatMap(({ name }) => [name, humanizeName(name)])
+  return mergeFigures(
     current,
-    base ? plain(base) : outlineOf(current, grid.fid),
-    plain(generated),
+    base ? toPlainJson(base) : outlineOf(current, grid.fid),
+    toPlainJson(generated),
     grid.fid,
     input,
     new Set(names),
@@ -76,47 +76,48 @@ export async function reworked(
 }
 
 /** Returns the spec of a figure; undefined if it is not a chart of the grid. */
-function specIn(figure: Figure, grid: ChartGrid): Spec | undefined {
+function findSpec(figure: Figure, grid: ChartGrid): Spec | undefined {
   try {
-    return specOf(figure, grid).spec
+    return readSpec(figure, grid).spec
   } catch (error) {
-    return unmade(error)
+    return ignoreProblem(error)
   }
 }
 
 /** Ignores the `Problem` of options that are no longer valid; throws other errors. */
-function unmade(error: unknown): undefined {
+function ignoreProblem(error: unknown): undefined {
   if (!(error instanceof Problem)) throw error
   return undefined
 }
 
-function plain(figure: Figure): Figure {
+function toPlainJson(figure: Figure): Figure {
   return JSON.parse(JSON.stringify(figure))
 }
 
 /** Returns the column references and types of traces, for a figure without valid options. */
 function outlineOf(figure: Figure, fid: string): Figure {
-  const data = tracesOf(figure, fid).map(
-    (trace): Attributes => Object.fromEntries(Object.entries(trace).filter(([key]) => OUTLINE.has(key))),
+  const data = listGridTraces(figure, fid).map(
+    (trace): Attributes =>
+      Object.fromEntries(Object.entries(trace).filter(([key]) => OUTLINE_ATTRIBUTES.has(key))),
   )
   return { data, layout: {} }
 }
 
 /** Attributes that refer to columns or determine the chart type. */
-const OUTLINE: ReadonlySet<string> = new Set([
+const OUTLINE_ATTRIBUTES: ReadonlySet<string> = new Set([
   ...['xsrc', 'ysrc', 'zsrc', 'labelssrc', 'valuessrc', 'locationssrc'],
   ...['type', 'mode', 'fill', 'stackgroup', 'transforms'],
 ])
 
 /** Returns the options that a type accepts. */
-function supported(type: ChartType, options: ChartOptions): ChartOptions {
+function filterAccepted(type: ChartType, options: ChartOptions): ChartOptions {
   const accepted = { ...options }
-  for (const name of typedOptions) if (!takes(type, name)) delete accepted[name]
+  for (const name of TYPE_SPECIFIC_OPTIONS) if (!acceptsOption(type, name)) delete accepted[name]
   return accepted
 }
 
 /** Returns the id of the grid that a figure shows. Throws `usage` if there is none, or several. */
-export function gridIn({ data }: Figure): string {
+export function findGridId({ data }: Figure): string {
   // The header of a table is stored in another grid.
   const traces = data.map((trace) => (trace.type === 'table' ? { valuessrc: trace.cells?.valuessrc } : trace))
   const fids = new Set(

@@ -8,7 +8,7 @@ import { type ChartType, hasTrait } from '../spec/types.ts'
 type Axis = Record<string, any>
 
 /** Returns the axis attributes that options set. Throws `usage`. */
-export function axisSettings(
+export function createAxisSettings(
   type: ChartType,
   options: ChartOptions,
   x: Column | undefined,
@@ -24,57 +24,57 @@ export function axisSettings(
   return {
     x: {
       ...(logX && { type: 'log' }),
-      ...(rangeX !== undefined && { range: rangeOf('--range-x', rangeX, logX === true) }),
+      ...(rangeX !== undefined && { range: parseRange('--range-x', rangeX, logX === true) }),
     },
     y: {
       ...(logY && { type: 'log' }),
-      ...(rangeY !== undefined && { range: rangeOf('--range-y', rangeY, logY === true) }),
+      ...(rangeY !== undefined && { range: parseRange('--range-y', rangeY, logY === true) }),
       ...(formatY !== undefined && { tickformat: formatY, hoverformat: formatY }),
-      ...(hasUnit && tickUnit(unit)),
+      ...(hasUnit && createUnitAttributes(unit)),
     },
   }
 }
 
 /** Units that precede a number in English. */
-const BEFORE = /^(?:[A-Z]{0,3}\$|£|¥|₹|₩)$/
+const PREFIX_UNITS = /^(?:[A-Z]{0,3}\$|£|¥|₹|₩)$/
 /** Units that follow a number without a space. */
-const CLOSE: ReadonlySet<string> = new Set(['%', '°', '‰'])
+const UNSPACED_UNITS: ReadonlySet<string> = new Set(['%', '°', '‰'])
 
 /** Returns a unit as prefix ($, £, ¥, ₹, ₩) or suffix (all others). */
-export function unitParts(unit: string | undefined): { prefix?: string; suffix?: string } {
+export function splitUnit(unit: string | undefined): { prefix?: string; suffix?: string } {
   if (unit === undefined) return {}
-  if (BEFORE.test(unit)) return { prefix: unit }
-  return { suffix: CLOSE.has(unit) ? unit : ` ${unit}` }
+  if (PREFIX_UNITS.test(unit)) return { prefix: unit }
+  return { suffix: UNSPACED_UNITS.has(unit) ? unit : ` ${unit}` }
 }
 
 /** Returns the axis attributes for a unit. */
-function tickUnit(unit: string | undefined): Axis {
-  const { prefix, suffix } = unitParts(unit)
+function createUnitAttributes(unit: string | undefined): Axis {
+  const { prefix, suffix } = splitUnit(unit)
   return { ...(prefix && { tickprefix: prefix }), ...(suffix && { ticksuffix: suffix }) }
 }
 
 /** Returns the unit in a prefix or suffix; undefined if there is none. */
-export function unitIn(prefix: unknown, suffix: unknown): string | undefined {
+export function joinUnit(prefix: unknown, suffix: unknown): string | undefined {
   if (typeof prefix === 'string' && prefix !== '') return prefix
   return typeof suffix === 'string' ? suffix.trim() : undefined
 }
 
 /** Returns the number format of a color bar. */
-export function barFormat({ unit, formatY }: ChartOptions): Axis {
-  return { ...(formatY !== undefined && { tickformat: formatY }), ...tickUnit(unit) }
+export function createColorbarFormat({ unit, formatY }: ChartOptions): Axis {
+  return { ...(formatY !== undefined && { tickformat: formatY }), ...createUnitAttributes(unit) }
 }
 
 /** Returns the options that `createColorbarFormat` was created from. */
-export function barOptions({
+export function readColorbarOptions({
   tickformat,
   tickprefix,
   ticksuffix,
 }: Axis = {}): Pick<ChartOptions, 'unit' | 'formatY'> {
-  return { unit: unitIn(tickprefix, ticksuffix), formatY: tickformat }
+  return { unit: joinUnit(tickprefix, ticksuffix), formatY: tickformat }
 }
 
 /** Returns the limits of an axis. A logarithmic axis needs the exponents. Throws `usage`. */
-function rangeOf(flag: string, input: string, isLog: boolean): (number | string)[] {
+function parseRange(flag: string, input: string, isLog: boolean): (number | string)[] {
   const ends = input.split(',').map((end) => end.trim())
   const values = ends.map((end) => (end !== '' && Number.isFinite(Number(end)) ? Number(end) : end))
   const isValid = values.every((end) =>
@@ -92,7 +92,7 @@ function rangeOf(flag: string, input: string, isLog: boolean): (number | string)
 }
 
 /** Returns the options that two axes were created from. */
-export function axisOptions(x: Axis = {}, y: Axis = {}): ChartOptions {
+export function readAxisOptions(x: Axis = {}, y: Axis = {}): ChartOptions {
   const formatRange = ({ range, type }: Axis): string | undefined =>
     Array.isArray(range)
       ? range.map((end) => (type === 'log' ? Number((10 ** end).toPrecision(12)) : end)).join(',')
@@ -103,6 +103,6 @@ export function axisOptions(x: Axis = {}, y: Axis = {}): ChartOptions {
     rangeX: formatRange(x),
     rangeY: formatRange(y),
     formatY: y.tickformat,
-    unit: unitIn(y.tickprefix, y.ticksuffix),
+    unit: joinUnit(y.tickprefix, y.ticksuffix),
   }
 }

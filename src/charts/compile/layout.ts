@@ -1,63 +1,66 @@
 // Layout of a chart: titles, axes, shapes and notes.
-import { listed } from '../../contract/closest.ts'
+import { formatList } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseSort } from '../../query/index.ts'
 import type { Attributes } from '../figure/figure.ts'
-import { SOURCE } from '../figure/names.ts'
+import { SOURCE_NAME } from '../figure/names.ts'
 import type { ChartColumns } from '../normalize/columns.ts'
-import { columnNames, hasLabels } from '../spec/column-names.ts'
+import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
-import { type ChartType, hasTrait, isCellMap } from '../spec/types.ts'
-import { computedOf, spoken } from '../spec/words.ts'
-import { notesOf, shapesOf } from './marks.ts'
-import { axisTitle, needsTitle, titleOf } from './titles.ts'
+import { type ChartType, hasColumnAxes, hasTrait } from '../spec/types.ts'
+import { describeAggregate, humanizeName } from '../spec/words.ts'
+import { createNotes, createShapes } from './marks.ts'
+import { createTitle, formatAxisTitle, needsTitle } from './titles.ts'
 
 /** Returns the layout of a chart. Throws `usage` and `bad_data`. */
-export function layoutOf(
+export function createLayout(
   type: ChartType,
   options: ChartOptions,
   { x, ys, by, color, facets }: ChartColumns,
   settings: { x: Attributes; y: Attributes },
 ): Attributes {
-  const isMap = isCellMap(type, options)
+  const isMap = hasColumnAxes(type, options)
   const { aggregate } = options
-  const names = listed(
-    ys.map(({ name }) => spoken(name)),
+  const names = formatList(
+    ys.map(({ name }) => humanizeName(name)),
     3,
   )
-  const computed = aggregate && (aggregate === 'count' || ys[0]) && computedOf(aggregate, names)
-  const colorName = color && spoken(color.name)
+  const computed = aggregate && (aggregate === 'count' || ys[0]) && describeAggregate(aggregate, names)
+  const colorName = color && humanizeName(color.name)
   const drawnName =
     hasTrait(type, 'cells') && colorName
       ? aggregate
-        ? computedOf(aggregate, colorName)
+        ? describeAggregate(aggregate, colorName)
         : colorName
       : computed
-  const layout: Attributes = titleOf(
+  const layout: Attributes = createTitle(
     type,
     { ...options, ...(x?.uid === '' && { x: undefined }), facets: facets.map(({ name }) => name) },
     drawnName ?? names,
   )
-  layout.xaxis = x && { ...titledAxis(x, options, true), ...orderOf(x, ys[0], type, options) }
+  layout.xaxis = x && { ...createAxis(x, options, true), ...createLabelOrder(x, ys[0], type, options) }
   if (aggregate && !isMap) layout.yaxis = ys.length > 1 ? undefined : { title: { text: computed } }
   else
     layout.yaxis =
       ys.length === 1
-        ? { ...titledAxis(ys[0], options, false), ...(isMap && orderOf(ys[0], undefined, type, options)) }
+        ? {
+            ...createAxis(ys[0], options, false),
+            ...(isMap && createLabelOrder(ys[0], undefined, type, options)),
+          }
         : undefined
   if (options.stack === 'percent' && layout.yaxis?.title)
     layout.yaxis = { ...layout.yaxis, title: { text: `share of ${layout.yaxis.title.text}` } }
   if (Object.keys(settings.x).length > 0) layout.xaxis = { ...layout.xaxis, ...settings.x }
   if (Object.keys(settings.y).length > 0) layout.yaxis = { ...layout.yaxis, ...settings.y }
   if (ys.length > 1 || by || options.symbol || options.dash) layout.showlegend = true
-  layout.shapes = shapesOf(options, x)
+  layout.shapes = createShapes(options, x)
   if (!hasTrait(type, 'known by traces')) layout.meta = { ...layout.meta, chart: type }
   // The theme swaps the axes when it draws: transforms run before, on unswapped axes.
   if (options.horizontal) layout.meta = { ...layout.meta, horizontal: true }
   if (by && x && (type === 'box' || type === 'violin')) layout[`${type}mode`] = 'group'
   const annotations = [
-    ...notesOf(options, x),
-    ...(options.source === undefined ? [] : [sourceOf(options.source)]),
+    ...createNotes(options, x),
+    ...(options.source === undefined ? [] : [createSourceNote(options.source)]),
   ]
   if (annotations.length > 0) layout.annotations = annotations
   if (options.locale !== undefined) layout.meta = { ...layout.meta, locale: options.locale }
@@ -67,23 +70,26 @@ export function layoutOf(
 }
 
 /** Returns the axis of a column: title and type. */
-export function titledAxis(column: Column, options: ChartOptions, isX: boolean): Attributes {
+export function createAxis(column: Column, options: ChartOptions, isX: boolean): Attributes {
   const isTitled = needsTitle(column, options)
-  const text = axisTitle(column, isX ? options.zone : undefined)
-  return { ...(isTitled && { title: { text } }), ...axisOf(column) }
+  const text = formatAxisTitle(column, isX ? options.zone : undefined)
+  return { ...(isTitled && { title: { text } }), ...axisAttributesOf(column) }
 }
 
 /** Returns the annotation with the data source. The theme moves it below the axis labels. */
-function sourceOf(text: string): Attributes {
+function createSourceNote(text: string): Attributes {
   const position = { xref: 'paper', yref: 'paper', x: 0, y: -0.2, xanchor: 'left', yanchor: 'top' }
-  return { name: SOURCE, text: `Source: ${text}`, showarrow: false, font: { size: 12 }, ...position }
+  return { name: SOURCE_NAME, text: `Source: ${text}`, showarrow: false, font: { size: 12 }, ...position }
 }
 
 /**
  * Returns the axis type of a column, as plotly.js names it; numbers need none. Throws `bad_data` for dates
  * that can be read in two ways.
  */
-function axisOf({ name, type, date_order }: Column): { type?: 'category' | 'date'; automargin?: true } {
+function axisAttributesOf({ name, type, date_order }: Column): {
+  type?: 'category' | 'date'
+  automargin?: true
+} {
   if (date_order === 'undecided') {
     const columns = ['dmy', 'mdy'].map((order) => `--column ${JSON.stringify(`${name}:date-${order}`)}`)
     throw new Problem('bad_data', `column ${name}: ambiguous dates (day or month first) cannot be an axis`, {
@@ -96,7 +102,7 @@ function axisOf({ name, type, date_order }: Column): { type?: 'category' | 'date
 }
 
 /** Returns the order of labels on an axis: by name or by total. Throws `usage` for other axes. */
-function orderOf(
+function createLabelOrder(
   column: Column,
   values: Column | undefined,
   type: ChartType,
@@ -105,7 +111,8 @@ function orderOf(
   const keys = sort === undefined || hasTrait(type, 'slices') ? [] : parseSort(sort)
   const key = keys.find(({ name }) => name === column.name || name === values?.name)
   const isLabels = hasLabels(column) || column.type === 'empty'
-  if (order !== undefined && isLabels) return { categoryorder: 'array', categoryarray: columnNames(order) }
+  if (order !== undefined && isLabels)
+    return { categoryorder: 'array', categoryarray: parseColumnNames(order) }
   if (!isLabels && (key || (aggregate && keys.length > 0)) && type !== 'heatmap')
     throw new Problem(
       'usage',

@@ -1,9 +1,9 @@
 // Titles of charts and axes.
-import { escapedMarkup } from '../../contract/markup.ts'
+import { escapeMarkup } from '../../contract/markup.ts'
 import type { Attributes } from '../figure/figure.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasTrait } from '../spec/types.ts'
-import { spoken } from '../spec/words.ts'
+import { humanizeName } from '../spec/words.ts'
 
 /** Returns whether an axis needs a title. Dates and column names need none, except dates in a zone. */
 export function needsTitle({ uid, type, zoned }: Column, { zone }: ChartOptions): boolean {
@@ -12,30 +12,30 @@ export function needsTitle({ uid, type, zoned }: Column, { zone }: ChartOptions)
 }
 
 /** Returns the name of a column, with the zone of its times. */
-export function axisTitle({ name, zoned }: Column, zone: string | undefined): string {
-  return zone ? `${spoken(name)} (${zone})` : zoned ? `${spoken(name)} (UTC)` : spoken(name)
+export function formatAxisTitle({ name, zoned }: Column, zone: string | undefined): string {
+  return zone ? `${humanizeName(name)} (${zone})` : zoned ? `${humanizeName(name)} (UTC)` : humanizeName(name)
 }
 
 /**
  * Returns the title and `meta` of a layout. `meta.title` repeats a default title, to tell it from one that
  * was written by hand. `--title none` removes the title.
  */
-export function titleOf(type: ChartType, options: Titled, values: string): Attributes {
+export function createTitle(type: ChartType, options: TitleOptions, values: string): Attributes {
   const { title, subtitle } = options
   const meta = { theme: 'gridline' }
   const subtitleMember = subtitle === undefined ? {} : { subtitle: { text: subtitle } }
   if (title === 'none')
     return { ...(subtitle !== undefined && { title: { text: '', ...subtitleMember } }), meta }
   if (title !== undefined) return { title: { text: title, ...subtitleMember }, meta }
-  const text = defaultTitle(type, options, values)
+  const text = createDefaultTitle(type, options, values)
   return { title: { text, ...subtitleMember }, meta: { ...meta, title: text } }
 }
 
 /** Options, with the columns of --facet. */
-type Titled = ChartOptions & { facets: readonly string[] }
+type TitleOptions = ChartOptions & { facets: readonly string[] }
 
 /** Returns a title that names the columns: `Total sales by month and city`. */
-function defaultTitle(type: ChartType, options: Titled, values: string): string {
+function createDefaultTitle(type: ChartType, options: TitleOptions, values: string): string {
   const { x, y, z, per, by, facets, symbol, dash, lat, size, color } = options
   // A rose with a value column counts the values per class.
   const isClassed = type === 'rose' && y !== undefined && by === undefined && options.aggregate === undefined
@@ -49,13 +49,13 @@ function defaultTitle(type: ChartType, options: Titled, values: string): string 
       : [per === undefined ? x : undefined, hasTrait(type, 'cells') ? y : undefined]
   const names = [
     ...new Set([...along, options.to, by, isClassed ? y : undefined, symbol, dash, ...facets]),
-  ].flatMap((name) => (name === undefined ? [] : [spoken(name)]))
+  ].flatMap((name) => (name === undefined ? [] : [humanizeName(name)]))
   const subject = isSpread
-    ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].flatMap((name) => (name === undefined ? [] : [spoken(name)])).join(isPair ? ' and ' : ', ')}`
+    ? `distribution of ${[x, y?.replace(/,\s*/g, ', ')].flatMap((name) => (name === undefined ? [] : [humanizeName(name)])).join(isPair ? ' and ' : ', ')}`
     : isClassed || isCount
       ? 'count'
       : type === 'map'
-        ? spoken(size ?? color ?? lat ?? 'places')
+        ? humanizeName(size ?? color ?? lat ?? 'places')
         : type === 'indicator' && options.aggregate === undefined
           ? `last ${values}`
           : type === 'candlestick' || type === 'ohlc'
@@ -65,13 +65,13 @@ function defaultTitle(type: ChartType, options: Titled, values: string): string 
               : ((type === 'scatter3d' || type === 'surface') && z) || values
   const share = options.stack === 'percent' ? `share of ${subject}` : subject
   const perPeriod = per === undefined || subject === '' ? share : `${share} per ${per}`
-  const plain = names.length === 0 || subject === '' ? perPeriod : `${perPeriod} by ${inWords(names)}`
-  const text = escapedMarkup(plain)
+  const plain = names.length === 0 || subject === '' ? perPeriod : `${perPeriod} by ${joinNames(names)}`
+  const text = escapeMarkup(plain)
   // Capitalize plain words only, not names such as pH.
   return /^\p{Ll}+(?![^\s,])/u.test(plain) ? text.charAt(0).toUpperCase() + text.slice(1) : text
 }
 
 /** Joins names: `a`, `a and b`, `a, b and c`. */
-function inWords(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

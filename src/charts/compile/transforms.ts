@@ -1,20 +1,20 @@
 // Transforms of the traces, which the server evaluates before a chart is drawn.
 import { parseSort } from '../../query/index.ts'
-import type { NormalChart } from '../normalize/normalize.ts'
-import { trendWindow } from '../normalize/rules.ts'
-import { columnNames, hasLabels } from '../spec/column-names.ts'
-import { type ChartOptions, TOP_SERIES } from '../spec/options.ts'
+import type { NormalizedChart } from '../normalize/normalize.ts'
+import { parseTrendWindow } from '../normalize/rules.ts'
+import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
+import { type ChartOptions, DEFAULT_MAX_SERIES } from '../spec/options.ts'
 import { hasTrait } from '../spec/types.ts'
 
 /** Number of pie slices without --top, in addition to the slice `other`. */
-export const PIE_SLICES = 6
+export const DEFAULT_PIE_SLICES = 6
 
 /** Maximum number of symbols or dashes; more are hard to tell apart. */
 const MAX_STYLES = 6
 
 /** Returns the transforms of each trace; undefined if there are none. See docs/api.md#transforms. */
-export function transformsOf(normal: NormalChart): object[] | undefined {
-  const { type, chart, options, selected, isUnsorted, columns } = normal
+export function createTransforms(normal: NormalizedChart): object[] | undefined {
+  const { type, chart, options, rowsTransform, isUnsorted, columns } = normal
   const {
     x,
     ys: [y],
@@ -23,9 +23,9 @@ export function transformsOf(normal: NormalChart): object[] | undefined {
     symbol,
     dash,
   } = columns
-  const groupssrc = chart.reference(columns.by)
+  const groupssrc = chart.formatReference(columns.by)
   const style = symbol ? ('symbol' as const) : dash && ('dash' as const)
-  const styleSource = chart.reference(symbol ?? dash)
+  const styleSource = chart.formatReference(symbol ?? dash)
   const { aggregate, per, top, sort, zone, trend } = options
   const [groups, target] = hasTrait(type, 'slices')
     ? ['labels', 'values']
@@ -48,24 +48,26 @@ export function transformsOf(normal: NormalChart): object[] | undefined {
   const isSameColumn = styleSource !== undefined && styleSource === groupssrc
   const { order } = options
   const isSeriesOrder = order !== undefined && !hasLabels(x)
-  const maxLabels = top ?? (hasTrait(type, 'slices') ? PIE_SLICES : undefined)
+  const maxLabels = top ?? (hasTrait(type, 'slices') ? DEFAULT_PIE_SLICES : undefined)
   const transforms = [
-    ...(chart.isAcross(options) ? [{ type: 'melt', names: columnNames(options.y ?? '', chart.names) }] : []),
-    ...(selected ? [selected] : []),
+    ...(chart.hasColumnNamesAxis(options)
+      ? [{ type: 'melt', names: parseColumnNames(options.y ?? '', chart.names) }]
+      : []),
+    ...(rowsTransform ? [rowsTransform] : []),
     ...(zone ? [{ type: 'zone', target: 'x', zone }] : []),
     ...(per ? [{ type: 'per', target: 'x', unit: per }] : []),
-    ...facets.map((column) => ({ type: 'groupby', groupssrc: chart.reference(column), facet: true })),
-    ...(animate ? [{ type: 'groupby', groupssrc: chart.reference(animate), animate: true }] : []),
+    ...facets.map((column) => ({ type: 'groupby', groupssrc: chart.formatReference(column), facet: true })),
+    ...(animate ? [{ type: 'groupby', groupssrc: chart.formatReference(animate), animate: true }] : []),
     ...(groupssrc
       ? [
           {
             type: 'groupby',
             groupssrc,
-            top: top === undefined ? TOP_SERIES : top + 1,
+            top: top === undefined ? DEFAULT_MAX_SERIES : top + 1,
             other,
             ...(isSameColumn && { style }),
             ...((type === 'bump' || type === 'slope') && { drop: true, of: options.by }),
-            ...(isSeriesOrder && { order: columnNames(order) }),
+            ...(isSeriesOrder && { order: parseColumnNames(order) }),
           },
         ]
       : []),
@@ -73,7 +75,7 @@ export function transformsOf(normal: NormalChart): object[] | undefined {
       ? [{ type: 'groupby', groupssrc: styleSource, style, hue: 'kept', top: MAX_STYLES, other }]
       : []),
     ...(func && !isCells
-      ? [{ type: 'aggregate', groups, aggregations: aggregationsOf(options, target, func) }]
+      ? [{ type: 'aggregate', groups, aggregations: createAggregations(options, target, func) }]
       : []),
     ...(func && isCells ? [{ type: 'cells', func }] : []),
     // Lines connect points in order, so sort each series along the axis.
@@ -98,20 +100,20 @@ export function transformsOf(normal: NormalChart): object[] | undefined {
           },
         ]
       : []),
-    ...(trend ? [trendOf(trend, options)] : []),
+    ...(trend ? [createTrendTransform(trend, options)] : []),
   ]
   return transforms.length > 0 ? transforms : undefined
 }
 
 /** Returns the aggregations of a point: value, color and size. */
-function aggregationsOf({ color, size }: ChartOptions, target: string, func: string): object[] {
+function createAggregations({ color, size }: ChartOptions, target: string, func: string): object[] {
   const targets = [target, ...(color ? ['marker.color'] : []), ...(size ? ['marker.size'] : [])]
   return targets.map((item) => ({ target: item, func, empty: 'none' }))
 }
 
 /** Returns the transform of --trend. */
-function trendOf(trend: string, { logX, logY }: ChartOptions): object {
-  const window = trendWindow(trend)
+function createTrendTransform(trend: string, { logX, logY }: ChartOptions): object {
+  const window = parseTrendWindow(trend)
   const method = window === undefined ? 'linear' : 'mean'
   return { type: 'trend', method, window, ...(logX && { logX }), ...(logY && { logY }) }
 }

@@ -14,7 +14,7 @@ export function isObject(value: unknown): value is Attributes {
 }
 
 /** Returns whether two JSON values are equal, regardless of key order. */
-export function isSame(a: unknown, b: unknown): boolean {
+export function isDeepEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false
@@ -22,33 +22,38 @@ export function isSame(a: unknown, b: unknown): boolean {
   const keys = Object.keys(left)
   return (
     keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && isSame(left[key], right[key]))
+    keys.every((key) => Object.hasOwn(right, key) && isDeepEqual(left[key], right[key]))
   )
 }
 
 /** Returns whether two figures are equal. */
 export function isSameFigure(a: Figure, b: Figure): boolean {
-  return isSame(a, b)
+  return isDeepEqual(a, b)
 }
 
 /** Returns the traces that refer to columns of the grid `fid`. */
-export function tracesOf({ data }: Figure, fid: string): Attributes[] {
+export function listGridTraces({ data }: Figure, fid: string): Attributes[] {
   return data.filter((trace) => JSON.stringify(trace).includes(`"${fid}:`))
 }
 
 /** Returns the chart type of a figure: as stored in the layout, else that of its first trace. */
-export function kindOf({ data, layout }: Figure): ChartType | string {
-  return layout.meta?.chart ?? (data[0] ? typeOf(data[0]) : '')
+export function chartTypeOf({ data, layout }: Figure): ChartType | string {
+  return layout.meta?.chart ?? (data[0] ? traceChartTypeOf(data[0]) : '')
 }
 
 /** Returns the chart type of a trace. Line charts may have markers or use WebGL. */
-export function typeOf({ type = 'scatter', mode, fill, stackgroup }: Attributes): ChartType | string {
+export function traceChartTypeOf({
+  type = 'scatter',
+  mode,
+  fill,
+  stackgroup,
+}: Attributes): ChartType | string {
   if (type !== 'scatter' && type !== 'scattergl') return type
   if (stackgroup !== undefined || (fill !== undefined && fill !== 'none')) return 'area'
   return mode === undefined || String(mode).includes('lines') ? 'line' : 'scatter'
 }
 
 /** Returns the members that are not undefined. */
-export function defined(members: Attributes): Attributes {
+export function omitUndefined(members: Attributes): Attributes {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }

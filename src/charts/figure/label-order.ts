@@ -4,7 +4,7 @@
  * Returns the unique labels in the order in which plotly.js draws them. `order`, `list`: `categoryorder` and
  * `categoryarray` of the axis. `sizes`: sums of the values at each label.
  */
-export function orderedLabels<T>(
+export function sortLabels<T>(
   labels: readonly T[],
   order: unknown,
   list: unknown,

@@ -14,13 +14,13 @@ export function isMissing(value: unknown): boolean {
 }
 
 /** Returns attributes with only the given rows, in that order. Applies to each list of `length` values. */
-export function withRows(attributes: Attributes, rows: readonly number[], length: number): Attributes {
+export function selectRows(attributes: Attributes, rows: readonly number[], length: number): Attributes {
   return Object.fromEntries(
     Object.entries(attributes).map(([key, value]) => {
       const list = listOf(value)
       if (list.length === length) return [key, rows.map((row) => list[row])]
       const isPart = ['marker', 'error_x', 'error_y'].includes(key) && isObject(value)
-      return [key, isPart ? withRows(value, rows, length) : value]
+      return [key, isPart ? selectRows(value, rows, length) : value]
     }),
   )
 }

@@ -1,10 +1,10 @@
 // Names of annotations and labels that charts share.
 
 /** Name of the annotation with the data source. Options create it, and the theme positions it. */
-export const SOURCE = 'gridline-source'
+export const SOURCE_NAME = 'gridline-source'
 
 /** Name of the annotations of `--note`. */
-export const NOTE = 'gridline-note'
+export const NOTE_NAME = 'gridline-note'
 
 /** Label of rows without a label, and name of the series of rows without a category. */
 export const NO_LABEL = '(none)'

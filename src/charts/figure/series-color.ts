@@ -2,13 +2,13 @@
 import type { Attributes } from './figure.ts'
 
 /** Returns the attribute that holds the color of a trace: `line` for lines, `marker` for bars and points. */
-export function colorKey({ type = 'scatter', mode = 'lines' }: Attributes): 'line' | 'marker' {
+export function colorAttributeOf({ type = 'scatter', mode = 'lines' }: Attributes): 'line' | 'marker' {
   return type === 'scatter' && String(mode).includes('lines') ? 'line' : 'marker'
 }
 
 /** Returns a trace with the color of `before`, the same trace as another type. */
-export function withColorOf(trace: Attributes, before: Attributes): Attributes {
-  const [from, to] = [colorKey(before), colorKey(trace)]
+export function copyColor(trace: Attributes, before: Attributes): Attributes {
+  const [from, to] = [colorAttributeOf(before), colorAttributeOf(trace)]
   const color = before[from]?.color
   if (from === to || typeof color !== 'string' || trace[to]?.color !== undefined) return trace
   const { color: _, ...rest } = trace[from] ?? {}
@@ -18,7 +18,7 @@ export function withColorOf(trace: Attributes, before: Attributes): Attributes {
 }
 
 /** Returns the positions of the group-by transforms of `--by`. The data holds the names of these series. */
-export function groupingsIn(data: readonly Attributes[]): { trace: number; transform: number }[] {
+export function findGroupings(data: readonly Attributes[]): { trace: number; transform: number }[] {
   return data.flatMap(({ transforms }, trace) => {
     const transform = Array.isArray(transforms)
       ? transforms.findIndex(
@@ -34,7 +34,7 @@ export function groupingsIn(data: readonly Attributes[]): { trace: number; trans
 }
 
 /** Returns the styles of a group-by transform with the color of one series replaced. */
-export function withStyle(styles: unknown, name: string, color: string): Attributes[] {
+export function replaceStyle(styles: unknown, name: string, color: string): Attributes[] {
   const otherStyles = Array.isArray(styles) ? styles.filter(({ target }) => target !== name) : []
   return [...otherStyles, { target: name, value: { line: { color }, marker: { color } } }]
 }

@@ -1,7 +1,7 @@
 // US states by code and name.
 
 /** Names of US states and the District of Columbia, by code. */
-const STATES: Readonly<Record<string, string>> = {
+const NAMES_BY_CODE: Readonly<Record<string, string>> = {
   AL: 'Alabama',
   AK: 'Alaska',
   AZ: 'Arizona',
@@ -55,9 +55,9 @@ const STATES: Readonly<Record<string, string>> = {
   WY: 'Wyoming',
 }
 
-const codes = new Map(Object.entries(STATES).map(([code, name]) => [name.toLowerCase(), code]))
+const CODES_BY_NAME = new Map(Object.entries(NAMES_BY_CODE).map(([code, name]) => [name.toLowerCase(), code]))
 
 /** Returns the code of a US state, from its code or name; undefined for other texts. */
-export function stateCode(text: string): string | undefined {
-  return Object.hasOwn(STATES, text) ? text : codes.get(text.trim().toLowerCase())
+export function findStateCode(text: string): string | undefined {
+  return Object.hasOwn(NAMES_BY_CODE, text) ? text : CODES_BY_NAME.get(text.trim().toLowerCase())
 }

@@ -1,6 +1,6 @@
 // Built-in themes, and how a figure gets a theme.
 import type { Attributes } from './figure.ts'
-import { knownLocale } from './locale.ts'
+import { findSupportedLocale } from './locale.ts'
 
 /** Theme of charts without another theme: see docs/guide.md#themes. */
 export const DEFAULT_THEME = 'gridline'
@@ -8,7 +8,7 @@ export const DEFAULT_THEME = 'gridline'
 const SERIF = "Georgia, 'DejaVu Serif', serif"
 
 /** Built-in themes: plotly templates on top of the default theme, with dark variants in `dark`. */
-const builtIn: Readonly<Record<string, { about: string; template: Attributes }>> = {
+const BUILT_IN_THEMES: Readonly<Record<string, { about: string; template: Attributes }>> = {
   [DEFAULT_THEME]: { about: 'eight colors, without a frame; the default', template: {} },
   newsroom: {
     about: 'warm paper and a serif font',
@@ -61,25 +61,25 @@ export interface Theme {
   template: Attributes
 }
 
-export function builtInThemes(): Theme[] {
-  return Object.entries(builtIn).map(([name, theme]) => ({ name, ...theme }))
+export function listBuiltInThemes(): Theme[] {
+  return Object.entries(BUILT_IN_THEMES).map(([name, theme]) => ({ name, ...theme }))
 }
 
-export function builtInTheme(name: string): Theme | undefined {
-  return isBuiltIn(name) ? { name, ...builtIn[name] } : undefined
+export function findBuiltInTheme(name: string): Theme | undefined {
+  return isBuiltInTheme(name) ? { name, ...BUILT_IN_THEMES[name] } : undefined
 }
 
-export function isBuiltIn(name: string): boolean {
-  return Object.hasOwn(builtIn, name)
+export function isBuiltInTheme(name: string): boolean {
+  return Object.hasOwn(BUILT_IN_THEMES, name)
 }
 
 /**
  * Returns a figure with a theme. The default theme has an empty template. A theme can also set the language,
  * in `layout.meta.locale`.
  */
-export function dressed<T extends { layout: Attributes }>(figure: T, { name, template }: Theme): T {
+export function setTheme<T extends { layout: Attributes }>(figure: T, { name, template }: Theme): T {
   const { layout } = figure
-  const locale = knownLocale(layout.meta?.locale ?? template.layout?.meta?.locale)
+  const locale = findSupportedLocale(layout.meta?.locale ?? template.layout?.meta?.locale)
   const meta = { ...layout.meta, theme: name, ...(locale !== undefined && { locale }) }
   return { ...figure, layout: { ...layout, meta, template } }
 }

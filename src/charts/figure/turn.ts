@@ -2,7 +2,7 @@
 import type { Attributes } from './figure.ts'
 
 /** Returns a shape for a chart with swapped axes: a line at x becomes a line at y, and vice versa. */
-export function turnedShape(shape: Attributes): Attributes {
+export function swapShapeAxes(shape: Attributes): Attributes {
   const { x0, x1, y0, y1, xref, yref, ...rest } = shape
   const swapReference = (ref: unknown): unknown =>
     typeof ref === 'string'

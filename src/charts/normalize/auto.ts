@@ -1,39 +1,46 @@
 // Chooses the chart type and columns that the user left out.
-import { quoted } from '../../contract/shell.ts'
-import { COLUMNS, columnNames, hasLabels, nameInList, numberStyle, yearNames } from '../spec/column-names.ts'
+import { quoteShellWord } from '../../contract/shell.ts'
+import {
+  COLUMN_NAMES_AXIS,
+  detectNumberStyle,
+  filterYearNames,
+  hasLabels,
+  parseColumnNames,
+  quoteColumnName,
+} from '../spec/column-names.ts'
 import { type ChartGrid, type ChartOptions, type Column, MAX_LABELS } from '../spec/options.ts'
-import { AUTO, type ChartType, hasTrait, takes } from '../spec/types.ts'
+import { AUTO, acceptsOption, type ChartType, hasTrait } from '../spec/types.ts'
 
 /** A chart with all options filled in from the column types and values. */
-export interface Completed {
+export interface CompletedChart {
   type: ChartType
   options: ChartOptions
   /** Automatically chosen options, as command-line flags; empty if there are none. */
-  chosen: string
+  chosenFlags: string
   /** Reason for the chosen type; undefined if the type was requested. */
-  because?: string
+  reason?: string
   /** Other types that fit, each with what it would show. */
-  others: readonly string[]
+  suggestions: readonly string[]
 }
 
 /**
  * Counts the rows with a value and the distinct values of a column, and finds its largest absolute number.
  * Resolves to undefined if the values are unknown.
  */
-export type Distinct = (
+export type CountDistinct = (
   name: string,
 ) => Promise<{ rows: number; distinct: number; largest?: number } | undefined>
 
 /** Reads the first values of a column. */
-export type Sample = (column: Column) => Promise<readonly unknown[]>
+export type ReadSample = (column: Column) => Promise<readonly unknown[]>
 
 /** Maximum number of lines that are chosen automatically. */
-const MAX_LINES = 4
+const MAX_AUTO_LINES = 4
 /** Maximum number of distinct values for a column to become series. */
-const MAX_GROUPS = 12
+const MAX_AUTO_SERIES = 12
 
 /** Maximum number of bars that are chosen automatically. */
-const MAX_BARS = 40
+const MAX_AUTO_BARS = 40
 
 const LATITUDE = /^(?:lat|latitude)$/i
 const LONGITUDE = /^(?:lon|lng|long|longitude)$/i
@@ -45,32 +52,35 @@ export async function completed(
   grid: ChartGrid,
   requestedType: ChartType | typeof AUTO | undefined,
   options: ChartOptions,
-  distinct: Distinct,
-  sample: Sample = async ({ seen = [] }) => seen.map(({ text }) => text.replace(/^"|"$/g, '')),
-): Promise<Completed> {
-  const grouped = sorted(grid.cols)
+  distinct: CountDistinct,
+  sample: ReadSample = async ({ firstValues = [] }) =>
+    firstValues.map(({ text }) => text.replace(/^"|"$/g, '')),
+): Promise<CompletedChart> {
+  const grouped = groupColumnsByKind(grid.cols)
   const columns =
-    options.x === undefined ? { ...grouped, texts: await readableFirst(grouped.texts, distinct) } : grouped
+    options.x === undefined
+      ? { ...grouped, texts: await moveReadableFirst(grouped.texts, distinct) }
+      : grouped
   const names = grid.cols.map(({ name }) => name)
   const findColumn = (name: string | undefined): Column | undefined =>
     grid.cols.find((column) => column.name === name)
   const isOpen = requestedType === undefined || requestedType === AUTO
-  const years = yearsOf(grid, requestedType, options)
+  const years = completeYearColumns(grid, requestedType, options)
   if (years) return years
-  const next: ChartOptions = await oriented(requestedType, options, findColumn, sample)
-  const choice = isOpen ? await typeFor(columns, findColumn(next.x), next, distinct) : undefined
+  const next: ChartOptions = await swapForLabels(requestedType, options, findColumn, sample)
+  const choice = isOpen ? await chooseType(columns, findColumn(next.x), next, distinct) : undefined
   const type = choice?.type ?? (requestedType as ChartType)
   if (next.x === undefined && next.lat === undefined && needsX(type, options))
-    next.x = xFor(type, columns, options)?.name
+    next.x = chooseX(type, columns, options)?.name
   if (next.y === undefined && needsY(type, next)) {
-    next.y = yFor(type, columns, next)
+    next.y = chooseY(type, columns, next)
     if (hasTrait(type, 'joined') && next.y !== undefined)
-      next.y = await ofOneScale(columnNames(next.y, names), distinct)
+      next.y = await selectComparable(parseColumnNames(next.y, names), distinct)
   }
   // With more labels than fit on an axis, show only the largest values.
   if (isOpen && type === 'bar' && options.x === undefined && next.x !== undefined && next.top === undefined) {
     const labels = await distinct(next.x)
-    if (labels && labels.distinct > MAX_LABELS) next.top = MAX_BARS
+    if (labels && labels.distinct > MAX_LABELS) next.top = MAX_AUTO_BARS
   }
   // With several rows per x, draw several series or aggregate.
   if (
@@ -81,10 +91,10 @@ export async function completed(
   ) {
     const counts = await distinct(next.x)
     if (counts && counts.distinct < counts.rows && type !== 'scatter' && type !== 'histogram') {
-      const group = await groupFor(columns.texts, next, counts, distinct)
+      const group = await findSeriesColumn(columns.texts, next, counts, distinct)
       if (group && type === 'line') {
         next.by = group
-        next.y = next.y && nameInList(columnNames(next.y, names)[0])
+        next.y = next.y && quoteColumnName(parseColumnNames(next.y, names)[0])
       } else if (next.y !== undefined)
         next.aggregate = type === 'bar' || hasTrait(type, 'slices') ? 'sum' : 'mean'
     }
@@ -94,7 +104,7 @@ export async function completed(
     ...(isOpen ? [`--type ${type}`] : []),
     ...(['x', 'y', 'by', 'aggregate', 'top'] as const).flatMap((name) =>
       next[name] !== undefined && next[name] !== options[name]
-        ? [`--${name} ${quoted(String(next[name]))}`]
+        ? [`--${name} ${quoteShellWord(String(next[name]))}`]
         : [],
     ),
     ...(next.horizontal && !options.horizontal ? ['--horizontal'] : []),
@@ -102,78 +112,80 @@ export async function completed(
   return {
     type,
     options: next,
-    chosen: flags.join(' '),
-    because: choice?.because,
-    others: choice?.others ?? [],
+    chosenFlags: flags.join(' '),
+    reason: choice?.because,
+    suggestions: choice?.others ?? [],
   }
 }
 
 /** Types for which year columns become the x axis. */
-const OVER_YEARS: ReadonlySet<ChartType> = new Set(['line', 'step', 'slope', 'bump', 'area'])
+const YEAR_COLUMN_TYPES: ReadonlySet<ChartType> = new Set(['line', 'step', 'slope', 'bump', 'area'])
 
 /** Chooses one line per row for a table with year columns; undefined for other tables. */
-function yearsOf(
+function completeYearColumns(
   grid: ChartGrid,
   requestedType: ChartType | typeof AUTO | undefined,
   options: ChartOptions,
-): Completed | undefined {
+): CompletedChart | undefined {
   const isOpen = requestedType === undefined || requestedType === AUTO
   const type = isOpen ? 'line' : requestedType
-  if (!OVER_YEARS.has(type)) return undefined
-  const years = yearNames(grid.cols.filter(({ type }) => type === 'number').map(({ name }) => name))
-  const isTaken = grid.cols.some(({ name }) => name === COLUMNS)
+  if (!YEAR_COLUMN_TYPES.has(type)) return undefined
+  const years = filterYearNames(grid.cols.filter(({ type }) => type === 'number').map(({ name }) => name))
+  const isTaken = grid.cols.some(({ name }) => name === COLUMN_NAMES_AXIS)
   if (years.length === 0 || isTaken || options.x !== undefined || options.y !== undefined) return undefined
   const labels = grid.cols.find(({ type }) => type === 'text')
   const y = years.join(',')
   const by = options.by ?? labels?.name
   const chosen = [
-    `${isOpen ? '--type line ' : ''}--x ${COLUMNS} --y ${y}`,
-    ...(by === undefined ? [] : [`--by ${quoted(by)}`]),
+    `${isOpen ? '--type line ' : ''}--x ${COLUMN_NAMES_AXIS} --y ${y}`,
+    ...(by === undefined ? [] : [`--by ${quoteShellWord(by)}`]),
   ]
   return {
-    ...{ type, options: { ...options, x: COLUMNS, y, by }, chosen: chosen.join(' ') },
-    ...{ because: isOpen ? 'columns are named by years' : undefined, others: [] },
+    ...{ type, options: { ...options, x: COLUMN_NAMES_AXIS, y, by }, chosenFlags: chosen.join(' ') },
+    ...{ reason: isOpen ? 'columns are named by years' : undefined, suggestions: [] },
   }
 }
 
 /** Swaps x and y if x holds numbers and y holds labels or dates. Bars then become horizontal. */
-async function oriented(
+async function swapForLabels(
   type: ChartType | typeof AUTO | undefined,
   options: ChartOptions,
   findColumn: (name: string | undefined) => Column | undefined,
-  sample: Sample,
+  sample: ReadSample,
 ): Promise<ChartOptions> {
   const [x, y] = [findColumn(options.x), findColumn(options.y)]
   if (x?.type !== 'number' || y === undefined || options.aggregate === 'count') return { ...options }
   const isLabels = hasLabels(y)
   const isDates = y.type === 'date' || y.type === 'datetime'
-  if ((!isLabels && !isDates) || NUMBERS_ACROSS.has(type ?? AUTO)) return { ...options }
+  if ((!isLabels && !isDates) || NUMERIC_X_TYPES.has(type ?? AUTO)) return { ...options }
   // Text that looks like numbers is not labels.
-  if (isLabels && numberStyle(await sample(y)) !== undefined) return { ...options }
+  if (isLabels && detectNumberStyle(await sample(y)) !== undefined) return { ...options }
   const isOpen = type === undefined || type === AUTO
   // Do not swap if an option applies to one axis.
-  if (OF_AXES.some((name) => options[name] !== undefined && options[name] !== false)) return { ...options }
-  const canBeHorizontal = isLabels && (isOpen || takes(type, 'horizontal')) && options.facet === undefined
+  if (ONE_AXIS_OPTIONS.some((name) => options[name] !== undefined && options[name] !== false))
+    return { ...options }
+  const canBeHorizontal =
+    isLabels && (isOpen || acceptsOption(type, 'horizontal')) && options.facet === undefined
   return { ...options, x: options.y, y: options.x, ...(canBeHorizontal && { horizontal: true }) }
 }
 
 /** Options that apply to one axis. */
-const OF_AXES = ['logX', 'logY', 'rangeX', 'rangeY', 'mark', 'band'] as const
+const ONE_AXIS_OPTIONS = ['logX', 'logY', 'rangeX', 'rangeY', 'mark', 'band'] as const
 
 /** Types that accept numbers on x and labels on y. */
-const NUMBERS_ACROSS: ReadonlySet<string> = new Set([
+const NUMERIC_X_TYPES: ReadonlySet<string> = new Set([
   ...['heatmap', 'contour', 'histogram', 'histogram2d', 'table', 'scatter3d', 'surface', 'map'],
   ...['parallel', 'scatter', 'choropleth', 'sankey', 'rose', 'hexbin', 'bump', 'slope'],
 ])
 
 /** Columns by kind. Numeric columns named like a year count as dates. */
-interface Columns {
+interface ColumnsByKind {
   dates: Column[]
   numbers: Column[]
   texts: Column[]
 }
 
-function sorted(cols: readonly Column[]): Columns {
+function groupColumnsByKind(cols: readonly Column[]): ColumnsByKind {
   const dates = cols.filter(
     ({ type, name }) =>
       type === 'date' || type === 'datetime' || (type === 'number' && YEAR.test(name.trim())),
@@ -191,17 +203,17 @@ function sorted(cols: readonly Column[]): Columns {
 const MAX_COUNTED_COLUMNS = 20
 
 /** Moves the first text column whose labels fit on an axis to the front. */
-async function readableFirst(texts: Column[], distinct: Distinct): Promise<Column[]> {
+async function moveReadableFirst(texts: Column[], distinct: CountDistinct): Promise<Column[]> {
   for (const column of texts.slice(0, MAX_COUNTED_COLUMNS)) {
     const count = await distinct(column.name)
-    const maxLabels = count && count.distinct < count.rows ? MAX_BARS : MAX_LABELS
+    const maxLabels = count && count.distinct < count.rows ? MAX_AUTO_BARS : MAX_LABELS
     if (!count || count.distinct <= maxLabels) return [column, ...texts.filter((other) => other !== column)]
   }
   return texts
 }
 
 /** Facts about a table from which the type is chosen. */
-interface Known extends Columns {
+interface TableFacts extends ColumnsByKind {
   x: Column | undefined
   y: string | undefined
   /** Counts of the first text column. */
@@ -212,25 +224,25 @@ interface Known extends Columns {
 interface Candidate {
   type: ChartType
   /** Returns whether the type suits the table. */
-  isFit(known: Known): boolean
+  isFit(known: TableFacts): boolean
   /** Returns the reason for choosing it, or what it would show. */
-  because(known: Known): string
+  describeReason(known: TableFacts): string
 }
 
 /** Types in order of preference: the first that fits is chosen. */
-const candidates: readonly Candidate[] = [
+const CANDIDATES: readonly Candidate[] = [
   {
     type: 'map',
     isFit: ({ x, y, numbers }) =>
       x === undefined &&
       y === undefined &&
       [LATITUDE, LONGITUDE].every((name) => numbers.some((column) => name.test(column.name))),
-    because: () => 'there are latitudes and longitudes',
+    describeReason: () => 'there are latitudes and longitudes',
   },
   {
     type: 'line',
     isFit: ({ x, dates, numbers }) => (x ? dates.includes(x) : dates.length > 0 && numbers.length > 0),
-    because: ({ x, dates }) => `${(x ?? dates[0]).name} has dates or years`,
+    describeReason: ({ x, dates }) => `${(x ?? dates[0]).name} has dates or years`,
   },
   {
     type: 'scatter',
@@ -239,55 +251,55 @@ const candidates: readonly Candidate[] = [
       if (numbers.length < 2) return false
       if (texts.length === 0) return true
       // Many items with several numbers each: show how the numbers relate, one color per group.
-      return y === undefined && labels !== undefined && (isNameOfMany(labels) || isGroup(labels))
+      return y === undefined && labels !== undefined && (isUniqueAmongMany(labels) || isGroupColumn(labels))
     },
-    because: () => 'each row has several numbers',
+    describeReason: () => 'each row has several numbers',
   },
   {
     type: 'histogram',
     isFit: ({ x, texts, numbers }) => (x ? !texts.includes(x) : texts.length === 0 && numbers.length > 0),
-    because: () => 'there is one column of numbers',
+    describeReason: () => 'there is one column of numbers',
   },
   {
     type: 'table',
     isFit: ({ x, y, dates, numbers, texts }) =>
       !x && !y && dates.length + numbers.length + texts.length === 0,
-    because: () => 'no column has numbers, dates or labels',
+    describeReason: () => 'no column has numbers, dates or labels',
   },
   {
     type: 'bar',
     isFit: () => true,
-    because: ({ x, texts }) => `${(x ?? texts[0])?.name ?? 'the rows'} has labels`,
+    describeReason: ({ x, texts }) => `${(x ?? texts[0])?.name ?? 'the rows'} has labels`,
   },
 ]
 
 /** Types that are only suggested, and what they would show. */
-const others: readonly Candidate[] = [
+const ALTERNATIVES: readonly Candidate[] = [
   {
     type: 'bar',
     isFit: ({ texts, numbers }) => texts.length > 0 && numbers.length > 0,
-    because: ({ texts, numbers }) => `amounts of ${numbers[0].name} by ${texts[0].name}`,
+    describeReason: ({ texts, numbers }) => `amounts of ${numbers[0].name} by ${texts[0].name}`,
   },
   {
     type: 'scatter',
     isFit: ({ numbers }) => numbers.length > 1,
-    because: ({ numbers }) => `how ${numbers[0].name} and ${numbers[1].name} relate`,
+    describeReason: ({ numbers }) => `how ${numbers[0].name} and ${numbers[1].name} relate`,
   },
   {
     type: 'histogram',
     isFit: ({ numbers }) => numbers.length > 0,
-    because: ({ numbers }) => `how ${numbers[0].name} is distributed`,
+    describeReason: ({ numbers }) => `how ${numbers[0].name} is distributed`,
   },
   {
     type: 'box',
     isFit: ({ texts, numbers, labels }) =>
-      texts.length > 0 && numbers.length > 0 && labels !== undefined && isGroup(labels),
-    because: ({ texts, numbers }) => `the spread of ${numbers[0].name} for each ${texts[0].name}`,
+      texts.length > 0 && numbers.length > 0 && labels !== undefined && isGroupColumn(labels),
+    describeReason: ({ texts, numbers }) => `the spread of ${numbers[0].name} for each ${texts[0].name}`,
   },
   {
     type: 'heatmap',
     isFit: ({ dates, texts, numbers }) => dates.length + texts.length > 1 && numbers.length > 0,
-    because: ({ dates, texts, numbers }) =>
+    describeReason: ({ dates, texts, numbers }) =>
       `${numbers[0].name} for each pair of ${[...dates, ...texts]
         .slice(0, 2)
         .map(({ name }) => name)
@@ -301,39 +313,39 @@ const others: readonly Candidate[] = [
       numbers.length > 0 &&
       labels !== undefined &&
       labels.distinct <= 8,
-    because: ({ texts }) => `the shares of each ${texts[0].name}`,
+    describeReason: ({ texts }) => `the shares of each ${texts[0].name}`,
   },
   {
     type: 'splom',
     isFit: ({ numbers }) => numbers.length > 2,
-    because: () => 'how each pair of numbers relates',
+    describeReason: () => 'how each pair of numbers relates',
   },
 ]
 
 /** Returns whether each of many rows has its own label. */
-const isNameOfMany = ({ rows, distinct }: { rows: number; distinct: number }): boolean =>
-  rows > MAX_BARS && distinct === rows
+const isUniqueAmongMany = ({ rows, distinct }: { rows: number; distinct: number }): boolean =>
+  rows > MAX_AUTO_BARS && distinct === rows
 /** Returns whether the labels divide the rows into few groups. */
-const isGroup = ({ rows, distinct }: { rows: number; distinct: number }): boolean =>
-  distinct < rows && distinct <= MAX_GROUPS
+const isGroupColumn = ({ rows, distinct }: { rows: number; distinct: number }): boolean =>
+  distinct < rows && distinct <= MAX_AUTO_SERIES
 
 /** Chooses a type and lists alternatives. Sets `options.by` if a text column groups a scatter. */
-async function typeFor(
-  columns: Columns,
+async function chooseType(
+  columns: ColumnsByKind,
   x: Column | undefined,
   options: ChartOptions,
-  distinct: Distinct,
+  distinct: CountDistinct,
 ): Promise<{ type: ChartType; because: string; others: string[] }> {
   const [text] = columns.texts
-  const facts: Known = { ...columns, x, y: options.y, labels: text && (await distinct(text.name)) }
-  const { type, because } = candidates.find(({ isFit }) => isFit(facts))!
-  if (type === 'scatter' && !x && text && facts.labels && !isNameOfMany(facts.labels))
+  const facts: TableFacts = { ...columns, x, y: options.y, labels: text && (await distinct(text.name)) }
+  const { type, describeReason } = CANDIDATES.find(({ isFit }) => isFit(facts))!
+  if (type === 'scatter' && !x && text && facts.labels && !isUniqueAmongMany(facts.labels))
     options.by ??= text.name
-  const alternatives = others.filter((candidate) => candidate.type !== type && candidate.isFit(facts))
+  const alternatives = ALTERNATIVES.filter((candidate) => candidate.type !== type && candidate.isFit(facts))
   return {
     type,
-    because: because(facts),
-    others: alternatives.map((candidate) => `${candidate.type} (${candidate.because(facts)})`),
+    because: describeReason(facts),
+    others: alternatives.map((candidate) => `${candidate.type} (${candidate.describeReason(facts)})`),
   }
 }
 
@@ -350,11 +362,15 @@ function needsY(type: ChartType, { aggregate, z }: ChartOptions): boolean {
 }
 
 /** Returns the x column for a type; undefined if no column suits. */
-function xFor(type: ChartType, { dates, numbers, texts }: Columns, { y }: ChartOptions): Column | undefined {
+function chooseX(
+  type: ChartType,
+  { dates, numbers, texts }: ColumnsByKind,
+  { y }: ChartOptions,
+): Column | undefined {
   const taken = new Set(
     y === undefined
       ? []
-      : columnNames(
+      : parseColumnNames(
           y,
           [...dates, ...numbers, ...texts].map(({ name }) => name),
         ),
@@ -369,63 +385,65 @@ function xFor(type: ChartType, { dates, numbers, texts }: Columns, { y }: ChartO
 }
 
 /** Price columns, by name. */
-const PRICES = ['open', 'high', 'low', 'close']
+const PRICE_NAMES = ['open', 'high', 'low', 'close']
 
 /** Returns the --y columns for a type, comma-separated; undefined if no column suits. */
-function yFor(
+function chooseY(
   type: ChartType,
-  { numbers, dates }: Columns,
+  { numbers, dates }: ColumnsByKind,
   { x, by, color, size, error }: ChartOptions,
 ): string | undefined {
   const used = new Set([x, by, color, size, error])
   const free = numbers.filter(({ name }) => !used.has(name)).map(({ name }) => name)
   if (type === 'candlestick' || type === 'ohlc') {
-    const prices = PRICES.map((price) => free.find((name) => name.toLowerCase() === price))
+    const prices = PRICE_NAMES.map((price) => free.find((name) => name.toLowerCase() === price))
     return prices.every((name) => name !== undefined)
-      ? prices.map((name) => nameInList(name)).join(',')
+      ? prices.map((name) => quoteColumnName(name)).join(',')
       : undefined
   }
   if (type === 'timeline' && dates.length > 1)
     return dates
       .slice(0, 2)
-      .map(({ name }) => nameInList(name))
+      .map(({ name }) => quoteColumnName(name))
       .join(',')
   if (free.length === 0) return undefined
   if (hasTrait(type, 'two y') || (type === 'pyramid' && by === undefined))
-    return free.length < 2 ? undefined : free.slice(0, 2).map(nameInList).join(',')
+    return free.length < 2 ? undefined : free.slice(0, 2).map(quoteColumnName).join(',')
   const hasSeveral = type === 'parallel' || type === 'splom' || (hasTrait(type, 'joined') && by === undefined)
-  const maxColumns = type === 'parallel' ? 12 : type === 'splom' ? 5 : hasSeveral ? MAX_LINES : 1
-  return free.slice(0, maxColumns).map(nameInList).join(',')
+  const maxColumns = type === 'parallel' ? 12 : type === 'splom' ? 5 : hasSeveral ? MAX_AUTO_LINES : 1
+  return free.slice(0, maxColumns).map(quoteColumnName).join(',')
 }
 
 /** Maximum ratio of the largest values of columns on one axis: a smaller column would be a flat line. */
-const MAX_RATIO = 20
+const MAX_SCALE_RATIO = 20
 
 /** Returns the first column and every column on a comparable scale. */
-async function ofOneScale(names: readonly string[], distinct: Distinct): Promise<string> {
+async function selectComparable(names: readonly string[], distinct: CountDistinct): Promise<string> {
   const sizes = await Promise.all(names.map(async (name) => (await distinct(name))?.largest))
   const [first] = sizes
   const isComparable = (size: number | undefined): boolean =>
-    first === undefined || size === undefined || (size <= first * MAX_RATIO && size * MAX_RATIO >= first)
+    first === undefined ||
+    size === undefined ||
+    (size <= first * MAX_SCALE_RATIO && size * MAX_SCALE_RATIO >= first)
   return names
     .filter((_, k) => isComparable(sizes[k]))
-    .map(nameInList)
+    .map(quoteColumnName)
     .join(',')
 }
 
 /** Returns the text column that separates rows with the same x; undefined if there is none. */
-async function groupFor(
+async function findSeriesColumn(
   texts: readonly Column[],
   { x }: ChartOptions,
   xCounts: { rows: number; distinct: number },
-  distinct: Distinct,
+  distinct: CountDistinct,
 ): Promise<string | undefined> {
   for (const { name } of texts) {
     const counts = name === x ? undefined : await distinct(name)
     if (
       counts &&
       counts.distinct > 1 &&
-      counts.distinct <= MAX_GROUPS &&
+      counts.distinct <= MAX_AUTO_SERIES &&
       counts.distinct * xCounts.distinct >= xCounts.rows
     )
       return name

@@ -1,5 +1,5 @@
 // Resolves the columns named by options, and checks their types.
-import { closest, listed } from '../../contract/closest.ts'
+import { findClosest, formatList } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import {
   boundWhere,
@@ -10,21 +10,26 @@ import {
   type QueryType,
   sortText,
 } from '../../query/index.ts'
-import { COLUMNS, columnNames, numberStyle, typeName } from '../spec/column-names.ts'
+import {
+  COLUMN_NAMES_AXIS,
+  detectNumberStyle,
+  formatColumnType,
+  parseColumnNames,
+} from '../spec/column-names.ts'
 import type { ChartGrid, ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasTrait } from '../spec/types.ts'
 import type { ChartValues } from './values.ts'
 
 /** Returns the axis type of column names: years are numbers, and days are dates. */
-function axisTypeOf(names: readonly string[]): 'number' | 'date' | 'text' {
+function nameAxisTypeOf(names: readonly string[]): 'number' | 'date' | 'text' {
   if (names.every((name) => /^\d{1,4}(?:\.\d+)?$/.test(name))) return 'number'
   return names.every((name) => /^\d{4}-\d\d(?:-\d\d)?$/.test(name)) ? 'date' : 'text'
 }
 
 /** Resolves and checks the columns of one chart. */
-export class Chart {
+export class ChartColumnResolver {
   /** Columns that options refer to. */
-  readonly named = new Set<Column>()
+  readonly usedColumns = new Set<Column>()
 
   constructor(
     private readonly values: ChartValues,
@@ -37,38 +42,38 @@ export class Chart {
   }
 
   /** Returns the column of an option. Throws `unknown_column`, with the closest name. */
-  column(flag: string, name: string | undefined): Column | undefined {
+  resolveColumn(flag: string, name: string | undefined): Column | undefined {
     if (name === undefined) return undefined
     const { cols, filename } = this.grid
     const match = cols.find((column) => column.name === name)
     if (match) {
-      this.named.add(match)
+      this.usedColumns.add(match)
       return match
     }
     const { names } = this
-    const suggestion = closest(name, names)
+    const suggestion = findClosest(name, names)
     throw new Problem('unknown_column', `${flag} ${name}: the grid ${filename} has no such column`, {
-      hint: suggestion === undefined ? `Columns: ${listed(names)}` : `Did you mean ${suggestion}?`,
+      hint: suggestion === undefined ? `Columns: ${formatList(names)}` : `Did you mean ${suggestion}?`,
     })
   }
 
   /** Returns a column that must be numeric. Throws `usage`. */
-  async number(flag: string, name: string | undefined): Promise<Column | undefined> {
-    const column = this.column(flag, name)
+  async resolveNumber(flag: string, name: string | undefined): Promise<Column | undefined> {
+    const column = this.resolveColumn(flag, name)
     if (column) await this.assertNumbers(flag, column)
     return column
   }
 
   /** Returns the columns of --y. They must be numeric, unless they only form an axis. */
-  async yColumns(input: string | undefined, isAxis: boolean, isCount: boolean): Promise<Column[]> {
+  async resolveYColumns(input: string | undefined, isAxis: boolean, isCount: boolean): Promise<Column[]> {
     if (input === undefined) {
       if (isCount || hasTrait(this.type, 'optional y')) return []
-      if (this.type === 'table') return this.grid.cols.map(({ name }) => this.column('--y', name)!)
+      if (this.type === 'table') return this.grid.cols.map(({ name }) => this.resolveColumn('--y', name)!)
       throw new Problem('usage', `a ${this.type} chart needs --y`, {
-        hint: `Columns: ${listed(this.names)}`,
+        hint: `Columns: ${formatList(this.names)}`,
       })
     }
-    const columns = this.columns('--y', input)
+    const columns = this.resolveColumns('--y', input)
     if (hasTrait(this.type, 'one y') && columns.length > 1)
       throw new Problem('usage', `--y: a ${this.type} accepts one column`)
     if (!hasTrait(this.type, 'spread') && !isAxis && !isCount)
@@ -77,50 +82,52 @@ export class Chart {
   }
 
   /** Returns the columns of an option, comma-separated. */
-  columns(flag: string, input: string | undefined): Column[] {
-    return input === undefined ? [] : columnNames(input, this.names).map((name) => this.column(flag, name)!)
+  resolveColumns(flag: string, input: string | undefined): Column[] {
+    return input === undefined
+      ? []
+      : parseColumnNames(input, this.names).map((name) => this.resolveColumn(flag, name)!)
   }
 
   /** Returns whether the x axis holds the names of the --y columns. */
-  isAcross({ x }: ChartOptions): boolean {
-    return x === COLUMNS && !this.names.includes(COLUMNS)
+  hasColumnNamesAxis({ x }: ChartOptions): boolean {
+    return x === COLUMN_NAMES_AXIS && !this.names.includes(COLUMN_NAMES_AXIS)
   }
 
   /** Returns the axis of column names, and one virtual column of their values (transform `melt`). */
-  across(ys: readonly Column[]): { x: Column; ys: Column[] } {
+  meltColumns(ys: readonly Column[]): { x: Column; ys: Column[] } {
     const isOther = (['spread', 'cells', 'no axes', 'one y', 'two y'] as const).some((trait) =>
       hasTrait(this.type, trait),
     )
     if (isOther || ['candlestick', 'ohlc', 'funnel'].includes(this.type))
-      throw new Problem('usage', `--x ${COLUMNS}: a ${this.type} needs a column on its x axis`)
-    if (ys.length < 2) throw new Problem('usage', `--x ${COLUMNS} needs several columns with --y`)
-    const type = axisTypeOf(ys.map(({ name }) => name))
+      throw new Problem('usage', `--x ${COLUMN_NAMES_AXIS}: a ${this.type} needs a column on its x axis`)
+    if (ys.length < 2) throw new Problem('usage', `--x ${COLUMN_NAMES_AXIS} needs several columns with --y`)
+    const type = nameAxisTypeOf(ys.map(({ name }) => name))
     const [first, last] = [ys[0].name, ys.at(-1)!.name]
     const value = {
       name: `${first} to ${last}`,
       uid: ys.map(({ uid }) => uid).join(','),
     }
-    const columns = { x: { name: COLUMNS, uid: '', type }, ys: [{ ...value, type: 'number' }] }
-    for (const { name } of [columns.x, ...columns.ys]) this.values.virtual.add(name)
+    const columns = { x: { name: COLUMN_NAMES_AXIS, uid: '', type }, ys: [{ ...value, type: 'number' }] }
+    for (const { name } of [columns.x, ...columns.ys]) this.values.virtualNames.add(name)
     return columns as { x: Column; ys: Column[] }
   }
 
   /** Returns the columns of an option. They must be numeric. */
-  async numbers(flag: string, input: string | undefined): Promise<Column[]> {
-    const columns = this.columns(flag, input)
+  async resolveNumbers(flag: string, input: string | undefined): Promise<Column[]> {
+    const columns = this.resolveColumns(flag, input)
     for (const column of columns) await this.assertNumbers(flag, column)
     return columns
   }
 
   /** Returns the first column name that matches. Throws `usage` if there is none. */
-  nameLike(flag: string, pattern: RegExp): string {
+  findNameLike(flag: string, pattern: RegExp): string {
     const match = this.grid.cols.find(({ name }) => pattern.test(name.trim()))
     if (match) return match.name
     throw new Problem(
       'usage',
       `a map needs ${flag}: the column of ${flag === '--lat' ? 'latitudes' : 'longitudes'}`,
       {
-        hint: `Columns: ${listed(this.names)}`,
+        hint: `Columns: ${formatList(this.names)}`,
       },
     )
   }
@@ -129,11 +136,11 @@ export class Chart {
   private async assertNumbers(flag: string, column: Column): Promise<void> {
     const { name, type } = column
     if (type === 'number' || type === 'empty' || type === undefined) return
-    const texts = await this.values.sample(column)
+    const texts = await this.values.readSample(column)
     const firstText = texts.find((text) => typeof text === 'string' && Number.isNaN(Number(text))) as
       | string
       | undefined
-    const reason = numberStyle(texts)
+    const reason = detectNumberStyle(texts)
     const example =
       firstText === undefined ? undefined : `for example ${JSON.stringify(firstText.slice(0, 40))}`
     const explanation = [reason, example].filter(Boolean).join(', ')
@@ -147,19 +154,19 @@ export class Chart {
     const asNumbers = `write them with a decimal point and without units, and upload the file again with --column ${JSON.stringify(`${name}:number`)} --on-conflict replace`
     throw new Problem(
       'usage',
-      `${flag} ${name}: the column holds ${typeName(type)} values, not numbers${explanation && ` (${explanation})`}`,
+      `${flag} ${name}: the column holds ${formatColumnType(type)} values, not numbers${explanation && ` (${explanation})`}`,
       {
         hint: reason
           ? `To load them as numbers, ${remedy}; for an existing grid, upload the file again with --on-conflict replace.`
           : numbers.length > 0
-            ? `Columns of numbers: ${listed(numbers)}.`
+            ? `Columns of numbers: ${formatList(numbers)}.`
             : `If these are numbers, ${asNumbers}.`,
       },
     )
   }
 
   /** Returns the transform that filters and sorts rows; undefined if there is none. Throws `usage`. */
-  selection({ where, sort, aggregate, x, y }: ChartOptions): object | undefined {
+  createRowsTransform({ where, sort, aggregate, x, y }: ChartOptions): object | undefined {
     const condition = where === undefined ? undefined : parseWhere(where)
     const keys = sort === undefined ? [] : parseSort(sort)
     const invalidKey = aggregate && keys.find(({ name }) => name !== x && name !== y)
@@ -180,9 +187,9 @@ export class Chart {
       throw new Problem('usage', `--where ${where}: names no column`, {
         hint: 'Put a name that is a number in double quotes: "2019" > 1.',
       })
-    for (const { name } of keys) this.column('--sort', name)
+    for (const { name } of keys) this.resolveColumn('--sort', name)
     const columns = usedNames.map((name) => columnNamed(name, this.grid.cols))
-    for (const column of columns) this.named.add(column)
+    for (const column of columns) this.usedColumns.add(column)
     if (condition)
       boundWhere(
         condition,
@@ -200,7 +207,7 @@ export class Chart {
   }
 
   /** Returns the reference to the data of a column; undefined for virtual columns. */
-  reference(column: Column | undefined): string | undefined {
+  formatReference(column: Column | undefined): string | undefined {
     return column && column.uid !== '' ? `${this.grid.fid}:${column.uid}` : undefined
   }
 }

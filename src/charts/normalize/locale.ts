@@ -1,10 +1,10 @@
 // Checks the language of a chart.
 import { Problem } from '../../contract/errors.ts'
-import { knownLocale } from '../figure/locale.ts'
+import { findSupportedLocale } from '../figure/locale.ts'
 
 /** Throws `usage` for a tag of no known language. */
 export function assertLocale(tag: string, flag: string): void {
-  if (knownLocale(tag) === undefined)
+  if (findSupportedLocale(tag) === undefined)
     throw new Problem('usage', `${flag} ${tag}: unknown language tag`, {
       hint: 'For example: de, fr or en-GB.',
     })

@@ -1,23 +1,30 @@
 // Rules for the options of a chart, alone and in combination.
-import { closest, hintWith } from '../../contract/closest.ts'
+import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import { COLUMNS, columnNames, hasLabels, typeName } from '../spec/column-names.ts'
+import { COLUMN_NAMES_AXIS, formatColumnType, hasLabels, parseColumnNames } from '../spec/column-names.ts'
 import { type ChartOptions, type Column, flagOf } from '../spec/options.ts'
-import { type ChartType, hasTrait, isCellMap, takes, typedOptions, typesWith } from '../spec/types.ts'
-import type { Chart } from './chart.ts'
+import {
+  acceptsOption,
+  type ChartType,
+  hasColumnAxes,
+  hasTrait,
+  listTypesAccepting,
+  TYPE_SPECIFIC_OPTIONS,
+} from '../spec/types.ts'
+import type { ChartColumnResolver } from './chart.ts'
 import type { ChartColumns } from './columns.ts'
 import { assertLocale } from './locale.ts'
 import type { ChartValues } from './values.ts'
 
 /** Throws `usage` for an option that the chart type does not accept. */
-export function assertTaken(type: ChartType, options: ChartOptions): void {
-  for (const name of typedOptions)
-    if (options[name] !== undefined && options[name] !== false && !takes(type, name)) {
+export function assertAcceptedOptions(type: ChartType, options: ChartOptions): void {
+  for (const name of TYPE_SPECIFIC_OPTIONS)
+    if (options[name] !== undefined && options[name] !== false && !acceptsOption(type, name)) {
       if (hasTrait(type, 'no axes') && AXIS_OPTIONS.has(name))
         throw new Problem('usage', `a ${type} has no axes`)
       throw new Problem(
         'usage',
-        `${flagOf(name)} can only be used with --type ${typesWith(name).join(' or ')}`,
+        `${flagOf(name)} can only be used with --type ${listTypesAccepting(name).join(' or ')}`,
       )
     }
 }
@@ -26,7 +33,7 @@ export function assertTaken(type: ChartType, options: ChartOptions): void {
 const AXIS_OPTIONS: ReadonlySet<string> = new Set(['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit'])
 
 /** Pairs of options that cannot be combined, and why. */
-const CLASHES: readonly (readonly [keyof ChartOptions, keyof ChartOptions, string?])[] = [
+const INCOMPATIBLE_OPTIONS: readonly (readonly [keyof ChartOptions, keyof ChartOptions, string?])[] = [
   ['error', 'aggregate', 'error bars belong to single rows'],
   ['facet', 'horizontal'],
   ['horizontal', 'y2'],
@@ -36,15 +43,15 @@ const CLASHES: readonly (readonly [keyof ChartOptions, keyof ChartOptions, strin
 ]
 
 /** Throws `usage` for options that conflict with each other or with their columns. */
-export async function assertTogether(
-  chart: Chart,
+export async function assertCompatibleOptions(
+  chart: ChartColumnResolver,
   type: ChartType,
   options: ChartOptions,
   { x, ys, by, facets, animate }: ChartColumns,
 ): Promise<void> {
   const { aggregate, stack, top, trend, y2, zone, per } = options
   const isSet = (name: keyof ChartOptions): boolean => options[name] !== undefined && options[name] !== false
-  for (const [first, second, why] of CLASHES)
+  for (const [first, second, why] of INCOMPATIBLE_OPTIONS)
     if (isSet(first) && isSet(second))
       throw new Problem(
         'usage',
@@ -60,21 +67,22 @@ export async function assertTogether(
   if (y2 !== undefined && (stack === 'center' || x?.uid === ''))
     throw new Problem(
       'usage',
-      `--y2 cannot be used with ${stack === 'center' ? '--stack center' : `--x ${COLUMNS}`}`,
+      `--y2 cannot be used with ${stack === 'center' ? '--stack center' : `--x ${COLUMN_NAMES_AXIS}`}`,
     )
   if (stack === 'center' && (facets.length > 0 || animate))
     throw new Problem('usage', '--stack center cannot be used with --facet or --animate')
   if (aggregate && !x && type !== 'indicator')
     throw new Problem('usage', '--aggregate needs --x: rows with the same x become one point')
   if (zone !== undefined) assertZone(zone, x)
-  if (per !== undefined) assertPeriods(x, options)
+  if (per !== undefined) assertPeriod(x, options)
   if (top !== undefined && !by && type !== 'bar' && !hasTrait(type, 'slices'))
     throw new Problem('usage', '--top without --by can only be used with --type bar or pie or donut')
   if (top !== undefined && !by && (!x || ys.length > 1))
     throw new Problem('usage', '--top needs --x, and one column of --y')
   if (top === 0) throw new Problem('usage', '--top must be at least 1')
   if (hasTrait(type, 'spread') && type !== 'histogram')
-    for (const column of x ? [x, ...ys] : ys) await chart.number(x === column ? '--x' : '--y', column.name)
+    for (const column of x ? [x, ...ys] : ys)
+      await chart.resolveNumber(x === column ? '--x' : '--y', column.name)
 }
 
 /** Throws `bad_data` or `usage` if rows would overlap, labels would not fit, or values suit no such chart. */
@@ -86,18 +94,18 @@ export async function assertReadable(
   names: readonly string[],
 ): Promise<void> {
   const { aggregate, stack, logX, logY } = options
-  const isMap = isCellMap(type, options)
+  const isMap = hasColumnAxes(type, options)
   const isAcross = x !== undefined && x.uid === ''
   if (isAcross && !aggregate && (hasTrait(type, 'single') || hasTrait(type, 'joined')))
-    await values.assertOneRow(columnNames(options.y ?? '', names)[0], by, ...facets, animate)
+    await values.assertOneRowPerSeries(parseColumnNames(options.y ?? '', names)[0], by, ...facets, animate)
   if (type === 'pyramid' && by) await values.assertTwoSides(by)
   if (facets.length > 0) await values.assertFewFacets(facets)
   if (animate) await values.assertFewFrames(animate)
-  if (by) await values.noteOthers(by)
+  if (by) await values.noteSmallSeries(by)
   const hasAxis = !hasTrait(type, 'no axes') || hasTrait(type, 'slices') || type === 'radar'
   if (x && hasAxis && type !== 'scatter' && type !== 'histogram') await values.assertFewLabels(x)
-  if (!aggregate && x && hasTrait(type, 'single')) await values.assertSingle(id ?? x, by, ...facets, animate)
-  if (!aggregate && x && isMap) await values.assertSingle(x, ys[0])
+  if (!aggregate && x && hasTrait(type, 'single')) await values.assertUnique(id ?? x, by, ...facets, animate)
+  if (!aggregate && x && isMap) await values.assertUnique(x, ys[0])
   const isSeveral = by !== undefined || ys.length > 1
   const isStacked = stack === undefined ? type === 'area' && isSeveral : stack !== 'none'
   if (logY && hasTrait(type, 'from zero'))
@@ -108,7 +116,7 @@ export async function assertReadable(
         hint: `Use --type ${type === 'area' ? 'line' : 'dot'}.`,
       },
     )
-  if (!isWhole(aggregate) && (hasTrait(type, 'slices') || isStacked))
+  if (!isAdditive(aggregate) && (hasTrait(type, 'slices') || isStacked))
     throw new Problem(
       'usage',
       `--aggregate ${aggregate}: ${hasTrait(type, 'slices') ? 'slices' : 'stacked series'} are parts of a whole, but these values do not add up`,
@@ -122,32 +130,32 @@ export async function assertReadable(
     await values.assertOneSign(ys)
     await values.noteMissing(ys)
   }
-  if (!aggregate && hasTrait(type, 'whole')) await values.assertParts(ys, `a ${type}`)
+  if (!aggregate && hasTrait(type, 'whole')) await values.assertNotNegative(ys, `a ${type}`)
   if (!aggregate && (stack === 'percent' || stack === 'center'))
-    await values.assertParts(ys, `--stack ${stack}`)
+    await values.assertNotNegative(ys, `--stack ${stack}`)
   if (stack === 'percent' && !isSeveral && type !== 'histogram')
     throw new Problem('usage', '--stack percent needs several series', {
       hint: 'Give several columns with --y, or the series with --by.',
     })
   if (!aggregate && x && hasTrait(type, 'joined') && facets.length === 0 && !dash)
-    await values.noteRepeated(x, by)
-  if (logX && x) await values.noteLogarithms([x], '--log-x')
-  if (logY && !aggregate) await values.noteLogarithms(ys, '--log-y')
-  if (x) await values.assertMarked(x)
-  await values.assertHighlighted(by, x, ys)
-  if (x) await values.assertPlaced(x, by)
+    await values.noteRepeatedX(x, by)
+  if (logX && x) await values.noteNotPositive([x], '--log-x')
+  if (logY && !aggregate) await values.noteNotPositive(ys, '--log-y')
+  if (x) await values.assertMarksExist(x)
+  await values.assertHighlightsExist(by, x, ys)
+  if (x) await values.assertLabelsExist(x, by)
 }
 
 /** Returns whether aggregated values can be summed to a whole. */
-function isWhole(aggregate: ChartOptions['aggregate']): boolean {
+function isAdditive(aggregate: ChartOptions['aggregate']): boolean {
   return aggregate === undefined || aggregate === 'sum' || aggregate === 'count'
 }
 
-const TREND = /^(?:linear|mean:(\d{1,5}))$/
+const TREND_PATTERN = /^(?:linear|mean:(\d{1,5}))$/
 
 /** Throws `usage` for an unknown trend. */
 function assertTrend(trend: string): void {
-  const [kind, window] = TREND.exec(trend) ?? []
+  const [kind, window] = TREND_PATTERN.exec(trend) ?? []
   if (kind === undefined || Number(window) < 2)
     throw new Problem('usage', `--trend ${trend}: expected linear or mean:N`, {
       hint: 'mean:7 draws the mean of 7 points.',
@@ -155,8 +163,8 @@ function assertTrend(trend: string): void {
 }
 
 /** Returns the number of points in a moving mean; undefined for a linear trend. */
-export function trendWindow(trend: string): number | undefined {
-  const window = TREND.exec(trend)?.[1]
+export function parseTrendWindow(trend: string): number | undefined {
+  const window = TREND_PATTERN.exec(trend)?.[1]
   return window === undefined ? undefined : Number(window)
 }
 
@@ -166,8 +174,8 @@ function assertZone(zone: string, x: Column | undefined): void {
     new Intl.DateTimeFormat('en', { timeZone: zone })
   } catch {
     throw new Problem('usage', `--zone ${zone}: unknown time zone`, {
-      hint: hintWith(
-        closest(zone, Intl.supportedValuesOf('timeZone')),
+      hint: withSuggestion(
+        findClosest(zone, Intl.supportedValuesOf('timeZone')),
         'For example: Europe/Oslo, America/New_York or UTC.',
       ),
     })
@@ -177,12 +185,12 @@ function assertZone(zone: string, x: Column | undefined): void {
 }
 
 /** Throws `usage` for --per without dates on the x axis, or without --aggregate. */
-function assertPeriods(x: Column | undefined, { aggregate, x: name }: ChartOptions): void {
+function assertPeriod(x: Column | undefined, { aggregate, x: name }: ChartOptions): void {
   if (!x || (x.type !== 'date' && x.type !== 'datetime' && x.type !== 'empty'))
     throw new Problem(
       'usage',
       x
-        ? `--per needs dates on the x axis; the column ${name} holds ${typeName(x.type)} values`
+        ? `--per needs dates on the x axis; the column ${name} holds ${formatColumnType(x.type)} values`
         : '--per needs --x with a column of dates',
       {
         hint: x

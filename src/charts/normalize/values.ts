@@ -1,14 +1,20 @@
 // Checks column values against what a chart type can show.
-import { counted, listed } from '../../contract/closest.ts'
+import { formatCount, formatList } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { nameText } from '../../query/index.ts'
 import { NO_LABEL } from '../figure/names.ts'
-import { stateCode } from '../figure/states.ts'
-import { columnNames, hasLabels } from '../spec/column-names.ts'
-import { type ChartOptions, type Column, MAX_LABELS, MAX_SERIES, TOP_SERIES } from '../spec/options.ts'
+import { findStateCode } from '../figure/states.ts'
+import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
+import {
+  type ChartOptions,
+  type Column,
+  DEFAULT_MAX_SERIES,
+  MAX_LABELS,
+  MAX_SERIES,
+} from '../spec/options.ts'
 import type { Facts } from '../spec/spec.ts'
-import { type ChartType, hasTrait, takes } from '../spec/types.ts'
+import { acceptsOption, type ChartType, hasTrait } from '../spec/types.ts'
 
 /** The part of the API that charts use. */
 export interface ChartClient {
@@ -23,13 +29,13 @@ export interface ChartClient {
 }
 
 /** Maximum number of labels around a radar. */
-const MAX_SPOKES = 48
+const MAX_RADAR_LABELS = 48
 /** Number of rows that `readSample` reads. */
 const SAMPLE_ROWS = 100
 /** Maximum number of distinct combinations that are counted. */
-const MAX_CELLS = 1_000_000
+const MAX_COUNTED_COMBINATIONS = 1_000_000
 /** Above this number of rows, repeated x values are not detected. */
-const MAX_PAIRED = 200_000
+const MAX_PAIRED_ROWS = 200_000
 /** Maximum number of facets that the server draws. */
 const MAX_FACETS = 36
 /** Maximum number of animation frames that the server draws. */
@@ -42,9 +48,9 @@ const MAX_POINT_PIXELS = 40
  * nothing is checked. Methods throw `bad_data`.
  */
 export class ChartValues {
-  private readonly known = new Map<string, ColumnDescription>()
+  private readonly statisticsByName = new Map<string, ColumnDescription>()
   /** Names of computed columns, which are not in the grid: their values are unknown. */
-  readonly virtual = new Set<string>()
+  readonly virtualNames = new Set<string>()
 
   constructor(
     private readonly client: ChartClient | undefined,
@@ -57,25 +63,27 @@ export class ChartValues {
   ) {}
 
   /** Returns statistics of columns, for the rows of --where; empty without a client. Requests each once. */
-  private async described(names: readonly string[]): Promise<ColumnDescription[]> {
-    const missing = [...new Set(names)].filter((name) => !this.known.has(name) && !this.virtual.has(name))
+  private async loadStatistics(names: readonly string[]): Promise<ColumnDescription[]> {
+    const missing = [...new Set(names)].filter(
+      (name) => !this.statisticsByName.has(name) && !this.virtualNames.has(name),
+    )
     if (this.client && missing.length > 0) {
       const query = { columns: missing, where: this.options.where }
       const { columns } = await this.client.call('grids.describe', { fid: this.fid, query })
-      for (const column of columns) this.known.set(column.name, column)
+      for (const column of columns) this.statisticsByName.set(column.name, column)
     }
-    return names.flatMap((name) => this.known.get(name) ?? [])
+    return names.flatMap((name) => this.statisticsByName.get(name) ?? [])
   }
 
   /**
    * Counts the rows with a value and the distinct values, and returns the largest absolute number. `isLabel`:
    * null counts as a value.
    */
-  async distinct(
+  async countDistinct(
     name: string,
     isLabel = false,
   ): Promise<{ rows: number; distinct: number; largest?: number } | undefined> {
-    const [statistics] = await this.described([name])
+    const [statistics] = await this.loadStatistics([name])
     if (!statistics) return undefined
     const unnamed = isLabel && statistics.nulls > 0 ? 1 : 0
     const rows = isLabel ? statistics.rows : statistics.rows - statistics.nulls
@@ -88,8 +96,8 @@ export class ChartValues {
   }
 
   /** Throws `bad_data` if a column with parts of a whole has negative values. */
-  async assertParts(columns: readonly Column[], what: string): Promise<void> {
-    const statistics = await this.described(columns.map(({ name }) => name))
+  async assertNotNegative(columns: readonly Column[], what: string): Promise<void> {
+    const statistics = await this.loadStatistics(columns.map(({ name }) => name))
     const negative = statistics.find(({ min }) => typeof min === 'number' && min < 0)
     if (negative)
       throw new Problem(
@@ -104,7 +112,10 @@ export class ChartValues {
 
   /** Throws `bad_data` if stacked areas would add positive and negative values. */
   async assertOneSign(columns: readonly Column[]): Promise<void> {
-    const ends = (await this.described(columns.map(({ name }) => name))).flatMap(({ min, max }) => [min, max])
+    const ends = (await this.loadStatistics(columns.map(({ name }) => name))).flatMap(({ min, max }) => [
+      min,
+      max,
+    ])
     const numbers = ends.filter((end) => typeof end === 'number')
     if (Math.min(...numbers) >= 0 || Math.max(...numbers) <= 0) return
     throw new Problem('bad_data', 'stacked areas cannot add values above and below zero', {
@@ -114,10 +125,10 @@ export class ChartValues {
   }
 
   /** Notes that several rows have the same x: the line is vertical there. */
-  async noteRepeated(x: Column, by: Column | undefined): Promise<void> {
-    const xCounts = await this.distinct(x.name)
-    if (!xCounts || xCounts.distinct === xCounts.rows || xCounts.rows > MAX_PAIRED) return
-    const counts = by ? await this.pairs([x.name, by.name]) : xCounts
+  async noteRepeatedX(x: Column, by: Column | undefined): Promise<void> {
+    const xCounts = await this.countDistinct(x.name)
+    if (!xCounts || xCounts.distinct === xCounts.rows || xCounts.rows > MAX_PAIRED_ROWS) return
+    const counts = by ? await this.countCombinations([x.name, by.name]) : xCounts
     if (!counts || counts.distinct === counts.rows) return
     this.note(
       `--x ${x.name}: several rows${by ? ' of a series' : ''} have the same value, so the line is vertical there (to combine them into one point, add --aggregate sum or mean${by ? '' : ', or --by COLUMN'})`,
@@ -125,15 +136,15 @@ export class ChartValues {
   }
 
   /** Notes columns with values that a logarithmic axis cannot show. */
-  async noteLogarithms(columns: readonly Column[], flag: string): Promise<void> {
-    for (const { name, min } of await this.described(columns.map((column) => column.name)))
+  async noteNotPositive(columns: readonly Column[], flag: string): Promise<void> {
+    for (const { name, min } of await this.loadStatistics(columns.map((column) => column.name)))
       if (typeof min === 'number' && min <= 0)
         this.note(`${flag}: column ${name} has values that are not positive (${min}); they are not drawn`)
   }
 
   /** Reads the first values of a column. */
-  async sample(column: Column): Promise<unknown[]> {
-    if (!this.client) return (column.seen ?? []).map(({ text }) => unquoted(text))
+  async readSample(column: Column): Promise<unknown[]> {
+    if (!this.client) return (column.firstValues ?? []).map(({ text }) => removeQuotes(text))
     const query = { columns: [column.name], head: SAMPLE_ROWS, format: 'json' as const }
     const response = await this.client.response('grids.content', { fid: this.fid, query })
     const content = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
@@ -141,12 +152,12 @@ export class ChartValues {
   }
 
   /** Returns the `sizeref` with which the largest value is drawn as the largest point. */
-  async sizeRef(column: Column): Promise<number> {
-    this.facts.sizeRef ??= await this.findSizeRef(column)
+  async loadSizeRef(column: Column): Promise<number> {
+    this.facts.sizeRef ??= await this.computeSizeRef(column)
     return this.facts.sizeRef
   }
 
-  private async findSizeRef(column: Column): Promise<number> {
+  private async computeSizeRef(column: Column): Promise<number> {
     if (!this.client) return 1
     const query = { uid: column.uid }
     const response = await this.client.response('columns.get', { fid: this.fid, query })
@@ -157,10 +168,10 @@ export class ChartValues {
   }
 
   /** Requests the statistics for all checks at once, and notes if no row matches. */
-  async prepare(columns: readonly (Column | undefined)[]): Promise<void> {
+  async preloadStatistics(columns: readonly (Column | undefined)[]): Promise<void> {
     const { where } = this.options
     const names = columns.flatMap((column) => column?.name ?? [])
-    const statistics = await this.described(names)
+    const statistics = await this.loadStatistics(names)
     if (where !== undefined && statistics.length > 0 && statistics.every(({ rows }) => rows === 0))
       this.note(`--where ${where}: no row matches, so the chart is empty`)
     else if (
@@ -176,10 +187,10 @@ export class ChartValues {
   /** Throws if a text axis has more labels than fit. A pie combines the smallest slices instead. */
   async assertFewLabels({ name, type }: Column): Promise<void> {
     if (this.options.top !== undefined || type !== 'text' || hasTrait(this.type, 'slices')) return
-    const counts = await this.distinct(name)
-    const maxLabels = this.type === 'radar' ? MAX_SPOKES : MAX_LABELS
+    const counts = await this.countDistinct(name)
+    const maxLabels = this.type === 'radar' ? MAX_RADAR_LABELS : MAX_LABELS
     if (!counts || counts.distinct <= maxLabels) return
-    const hasTop = takes(this.type, 'top')
+    const hasTop = acceptsOption(this.type, 'top')
     throw new Problem(
       'bad_data',
       `--x ${name}: the column has ${counts.distinct} different values; ${this.type === 'radar' ? 'a radar' : 'an axis'} shows at most ${maxLabels} labels`,
@@ -192,25 +203,25 @@ export class ChartValues {
 
   /** Notes that stacked areas drop to zero where a value is missing. */
   async noteMissing(columns: readonly Column[]): Promise<void> {
-    for (const { name, nulls } of await this.described(columns.map((column) => column.name)))
+    for (const { name, nulls } of await this.loadStatistics(columns.map((column) => column.name)))
       if (nulls > 0)
         this.note(
-          `--y ${name}: ${counted(nulls, 'row')} without a value; stacked areas are at zero there (lines show a gap: --type line)`,
+          `--y ${name}: ${formatCount(nulls, 'row')} without a value; stacked areas are at zero there (lines show a gap: --type line)`,
         )
   }
 
   /** Throws if several rows have the same value, or combination with `others`: they would overlap. */
-  async assertSingle({ name, type }: Column, ...others: readonly (Column | undefined)[]): Promise<void> {
-    if (this.virtual.has(name)) return
+  async assertUnique({ name, type }: Column, ...others: readonly (Column | undefined)[]): Promise<void> {
+    if (this.virtualNames.has(name)) return
     const otherNames = others.flatMap((column) => column?.name ?? [])
     const counts =
       otherNames.length > 0
-        ? await this.pairs([...new Set([name, ...otherNames])])
-        : await this.distinct(name, hasLabels({ type }))
+        ? await this.countCombinations([...new Set([name, ...otherNames])])
+        : await this.countDistinct(name, hasLabels({ type }))
     if (!counts || counts.distinct >= counts.rows || counts.distinct === 0) return
     const { rows, distinct } = counts
     const byHint =
-      takes(this.type, 'by') && otherNames.length === 0
+      acceptsOption(this.type, 'by') && otherNames.length === 0
         ? ', or show the rows of each category with --by COLUMN'
         : ''
     const what =
@@ -219,7 +230,7 @@ export class ChartValues {
         : `${rows} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`
     throw new Problem('bad_data', `--x ${name}: ${what}`, {
       field: name,
-      hint: takes(this.type, 'aggregate')
+      hint: acceptsOption(this.type, 'aggregate')
         ? `Add --aggregate sum (or mean, count …)${byHint}.`
         : 'Choose one row of each with --where, or make a table of sums first.',
     })
@@ -227,7 +238,7 @@ export class ChartValues {
 
   /** Throws if a column has more than two values. */
   async assertTwoSides({ name }: Column): Promise<void> {
-    const counts = await this.distinct(name, true)
+    const counts = await this.countDistinct(name, true)
     if (counts && counts.distinct > 2)
       throw new Problem(
         'bad_data',
@@ -240,10 +251,10 @@ export class ChartValues {
   }
 
   /** Throws if a series would have several rows per column name. `first`: one of these columns. */
-  async assertOneRow(first: string, ...groups: readonly (Column | undefined)[]): Promise<void> {
+  async assertOneRowPerSeries(first: string, ...groups: readonly (Column | undefined)[]): Promise<void> {
     const groupColumns = groups.flatMap((column) => column ?? [])
-    const [statistics] = await this.described([first])
-    if (groupColumns.length > 0) await this.assertSingle(groupColumns[0], ...groupColumns.slice(1))
+    const [statistics] = await this.loadStatistics([first])
+    if (groupColumns.length > 0) await this.assertUnique(groupColumns[0], ...groupColumns.slice(1))
     else if (statistics && statistics.rows > 1)
       throw new Problem('bad_data', `--x columns: ${statistics.rows} rows would be drawn as one series`, {
         hint: 'Add --by COLUMN for a series of each row, or --aggregate sum (or mean, count …).',
@@ -252,15 +263,15 @@ export class ChartValues {
 
   /** Returns whether the points of a line must be sorted. */
   async isUnsorted(x: Column | undefined): Promise<boolean> {
-    this.facts.isUnsorted ??= await this.findUnsorted(x)
+    this.facts.isUnsorted ??= await this.detectUnsorted(x)
     return this.facts.isUnsorted
   }
 
-  private async findUnsorted(x: Column | undefined): Promise<boolean> {
-    const [statistics] = x ? await this.described([x.name]) : []
+  private async detectUnsorted(x: Column | undefined): Promise<boolean> {
+    const [statistics] = x ? await this.loadStatistics([x.name]) : []
     if (!x || !statistics) return false
     const rows = statistics.rows - statistics.nulls
-    if (x.type === 'text') await this.assertSingle(x)
+    if (x.type === 'text') await this.assertUnique(x)
     else if (statistics.distinct_is_exact && statistics.distinct < rows)
       this.note(
         `--x ${x.name}: ${rows} rows have ${statistics.distinct} different values, so the line is vertical there (to draw one point per value, add --aggregate mean; to draw one line per category, add --by COLUMN)`,
@@ -273,7 +284,7 @@ export class ChartValues {
   /** Throws if there would be too many facets. */
   async assertFewFacets(facets: readonly Column[]): Promise<void> {
     let charts = 1
-    for (const { name } of facets) charts *= (await this.distinct(name, true))?.distinct ?? 1
+    for (const { name } of facets) charts *= (await this.countDistinct(name, true))?.distinct ?? 1
     const name = facets.map((column) => column.name).join(',')
     if (charts > MAX_FACETS)
       throw new Problem(
@@ -287,49 +298,50 @@ export class ChartValues {
   }
 
   /** Throws if --mark names a label that no row has: plotly.js would draw it at an arbitrary position. */
-  async assertMarked({ name, type }: Column): Promise<void> {
-    if (!this.client || type !== 'text' || this.virtual.has(name)) return
+  async assertMarksExist({ name, type }: Column): Promise<void> {
+    if (!this.client || type !== 'text' || this.virtualNames.has(name)) return
     for (const mark of this.options.mark ?? []) {
       const [, label] = /^\s*x\s*=\s*([^,:]+)/.exec(mark) ?? []
       if (label === undefined) continue
-      await this.assertIn(name, label.trim(), `--mark ${mark}`)
+      await this.assertValueExists(name, label.trim(), `--mark ${mark}`)
     }
   }
 
   /** Throws if --note or --order names a label that no row has. `by`: the column of the series. */
-  async assertPlaced(x: Column, by: Column | undefined): Promise<void> {
+  async assertLabelsExist(x: Column, by: Column | undefined): Promise<void> {
     const { note = [], order, y = '' } = this.options
-    if (x.type === 'text' && !this.virtual.has(x.name))
+    if (x.type === 'text' && !this.virtualNames.has(x.name))
       for (const entry of note)
-        await this.assertIn(x.name, (entry.split(',')[0] ?? '').trim(), `--note ${entry}`)
+        await this.assertValueExists(x.name, (entry.split(',')[0] ?? '').trim(), `--note ${entry}`)
     if (order === undefined) return
-    const labels = columnNames(order)
+    const labels = parseColumnNames(order)
     const labeled = x.type === 'text' ? x : by
-    if (labeled?.type === 'text' && !this.virtual.has(labeled.name))
-      for (const label of labels) await this.assertIn(labeled.name, label, `--order ${order}`)
-    else if (!labeled && !labels.every((label) => columnNames(y).includes(label)))
+    if (labeled?.type === 'text' && !this.virtualNames.has(labeled.name))
+      for (const label of labels) await this.assertValueExists(labeled.name, label, `--order ${order}`)
+    else if (!labeled && !labels.every((label) => parseColumnNames(y).includes(label)))
       throw new Problem('usage', `--order ${order}: the x axis has no labels, and no series have these names`)
   }
 
   /** Throws if --highlight names neither a series nor a label of a chart without series. */
-  async assertHighlighted(
+  async assertHighlightsExist(
     by: Column | undefined,
     x: Column | undefined,
     ys: readonly Column[],
   ): Promise<void> {
     for (const highlight of this.options.highlight ?? []) {
       const labeled = by ?? (ys.length > 1 ? undefined : x)
-      if (labeled && this.virtual.has(labeled.name)) continue
-      if (labeled?.type === 'text') await this.assertIn(labeled.name, highlight, `--highlight ${highlight}`)
+      if (labeled && this.virtualNames.has(labeled.name)) continue
+      if (labeled?.type === 'text')
+        await this.assertValueExists(labeled.name, highlight, `--highlight ${highlight}`)
       else if (!labeled && !ys.some(({ name }) => name === highlight))
         throw new Problem('usage', `--highlight ${highlight}: no series has this name`, {
-          hint: `Series: ${listed(ys.map(({ name }) => name))}`,
+          hint: `Series: ${formatList(ys.map(({ name }) => name))}`,
         })
     }
   }
 
   /** Throws `bad_data` if no row of column `name` contains `text`. */
-  private async assertIn(name: string, text: string, flag: string): Promise<void> {
+  private async assertValueExists(name: string, text: string, flag: string): Promise<void> {
     const where = `${nameText(name)} = '${text.replaceAll("'", "''")}'`
     const columns = await this.client?.call('grids.describe', {
       fid: this.fid,
@@ -341,7 +353,7 @@ export class ChartValues {
 
   /** Throws if there would be too many animation frames. */
   async assertFewFrames({ name }: Column): Promise<void> {
-    const counts = await this.distinct(name)
+    const counts = await this.countDistinct(name)
     if (counts && counts.distinct > MAX_FRAMES)
       throw new Problem(
         'bad_data',
@@ -351,9 +363,9 @@ export class ChartValues {
   }
 
   /** Notes how many values of --by are combined into one series, or not shown. */
-  async noteOthers({ name }: Column): Promise<void> {
-    const counts = await this.distinct(name)
-    const shownSeries = this.options.top ?? TOP_SERIES - 1
+  async noteSmallSeries({ name }: Column): Promise<void> {
+    const counts = await this.countDistinct(name)
+    const shownSeries = this.options.top ?? DEFAULT_MAX_SERIES - 1
     if (!counts || counts.distinct <= shownSeries + 1) return
     const maxTop = Math.min(counts.distinct, MAX_SERIES)
     const hint = maxTop > shownSeries ? ` (to show more, use --top ${maxTop})` : ''
@@ -364,33 +376,33 @@ export class ChartValues {
   }
 
   /** Returns the kind of places in a column: country codes or names, or US states. Throws `bad_data`. */
-  async places(column: Column): Promise<Facts['places']> {
+  async detectPlaceKind(column: Column): Promise<Facts['places']> {
     if (this.options.geojson !== undefined) return 'geojson-id'
-    this.facts.places ??= await this.findPlaces(column)
+    this.facts.places ??= await this.detectPlaces(column)
     return this.facts.places
   }
 
-  private async findPlaces(column: Column): Promise<Facts['places']> {
-    const texts = (await this.sample(column)).filter((value) => typeof value === 'string')
+  private async detectPlaces(column: Column): Promise<Facts['places']> {
+    const texts = (await this.readSample(column)).filter((value) => typeof value === 'string')
     const { isCountry } = await import('../../vendor/countries.ts')
-    const notStates = texts.filter((text) => stateCode(text) === undefined)
+    const notStates = texts.filter((text) => findStateCode(text) === undefined)
     const countries = texts.filter((text) => isCountry(text, 'name')).length
     // Georgia is both a country and a state.
     if (notStates.length * 2 < texts.length && texts.length - notStates.length > countries) {
-      this.notePlaces(column, notStates, texts.length, 'state')
+      this.noteUnknownPlaces(column, notStates, texts.length, 'state')
       return 'USA-states'
     }
     const areCodes = texts.every((text) => /^[A-Z]{3}$/.test(text))
     const unknown = texts.filter((text) => !isCountry(text, areCodes ? 'code' : 'name'))
     const short = texts.filter((text) => /^[A-Za-z]{2}$/.test(text))
     if (short.length * 2 > texts.length)
-      throw this.noPlaces(column, `unknown country or state code: ${unknown[0]}`)
-    this.notePlaces(column, unknown, texts.length, 'country')
+      throw this.createPlacesProblem(column, `unknown country or state code: ${unknown[0]}`)
+    this.noteUnknownPlaces(column, unknown, texts.length, 'country')
     return areCodes ? 'ISO-3' : 'country names'
   }
 
   /** Notes unknown places. Throws `bad_data` if all are unknown. */
-  private notePlaces(
+  private noteUnknownPlaces(
     column: Column,
     unknown: readonly string[],
     count: number,
@@ -398,12 +410,12 @@ export class ChartValues {
   ): void {
     const places = [...new Set(unknown)]
     if (places.length === 0) return
-    const what = `unknown ${places.length === 1 ? kind : kind === 'state' ? 'states' : 'countries'}: ${listed(places, 5)}`
-    if (unknown.length === count) throw this.noPlaces(column, what)
+    const what = `unknown ${places.length === 1 ? kind : kind === 'state' ? 'states' : 'countries'}: ${formatList(places, 5)}`
+    if (unknown.length === count) throw this.createPlacesProblem(column, what)
     this.note(`--x ${column.name}: ${what}; ${places.length === 1 ? 'it is' : 'they are'} not drawn`)
   }
 
-  private noPlaces({ name }: Column, what: string): Problem {
+  private createPlacesProblem({ name }: Column, what: string): Problem {
     return new Problem('bad_data', `--x ${name}: ${what}`, {
       field: name,
       hint: 'Use codes of three letters (NOR), English names of countries, or US states (TX or Texas).',
@@ -411,7 +423,9 @@ export class ChartValues {
   }
 
   /** Counts the rows and their distinct combinations of values; undefined without a client. */
-  private async pairs(columns: string[]): Promise<{ rows: number; distinct: number } | undefined> {
+  private async countCombinations(
+    columns: string[],
+  ): Promise<{ rows: number; distinct: number } | undefined> {
     if (!this.client) return undefined
     const query = { columns, where: this.options.where, format: 'ndjson' as const }
     const response = await this.client.response('grids.content', { fid: this.fid, query })
@@ -423,13 +437,13 @@ export class ChartValues {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
       rest = lines.pop()!
       rows += lines.length
-      for (const line of lines) if (seen.size < MAX_CELLS) seen.add(line)
+      for (const line of lines) if (seen.size < MAX_COUNTED_COMBINATIONS) seen.add(line)
     }
-    return { rows, distinct: seen.size < MAX_CELLS ? seen.size : rows }
+    return { rows, distinct: seen.size < MAX_COUNTED_COMBINATIONS ? seen.size : rows }
   }
 }
 
 /** Removes the quotes around a simple JSON string. */
-function unquoted(text: string): string {
+function removeQuotes(text: string): string {
   return /^"[^"\\]*"$/.test(text) ? text.slice(1, -1) : text
 }

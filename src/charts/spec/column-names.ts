@@ -6,13 +6,15 @@ import { matchesWildcard } from '../../contract/wildcard.ts'
  * `known`: `Revenue, net,Cost` is two names if the grid has a column `Revenue, net`. `temp_*` expands to the
  * known names with that prefix, `2019-2023` to the known names from one to the other.
  */
-export function columnNames(input: string | readonly string[], known: readonly string[] = []): string[] {
+export function parseColumnNames(input: string | readonly string[], known: readonly string[] = []): string[] {
   const texts = typeof input === 'string' ? [input] : input
-  return texts.flatMap((text) => namesIn(text, new Set(known))).flatMap((name) => columnsLike(name, known))
+  return texts
+    .flatMap((text) => splitColumnNames(text, new Set(known)))
+    .flatMap((name) => expandColumnName(name, known))
 }
 
 /** Returns the known names that a pattern (`temp_*`) or range (`2019-2023`) matches, else the name itself. */
-function columnsLike(name: string, known: readonly string[]): readonly string[] {
+function expandColumnName(name: string, known: readonly string[]): readonly string[] {
   if (known.includes(name)) return [name]
   if (name.includes('*')) {
     const matches = known.filter((candidate) => matchesWildcard(name, candidate))
@@ -26,7 +28,7 @@ function columnsLike(name: string, known: readonly string[]): readonly string[] 
 }
 
 /** Splits at commas, outside quotes. A known name with commas stays whole. */
-function namesIn(text: string, known: ReadonlySet<string>): string[] {
+function splitColumnNames(text: string, known: ReadonlySet<string>): string[] {
   if (known.has(text)) return [text]
   const parts = [...text.matchAll(/\s*"((?:[^"]|"")*)"\s*(?:,|$)|([^,]*)(?:,|$)/g)]
     .filter(([whole, , plain]) => whole !== '' || plain === undefined)
@@ -48,10 +50,10 @@ function namesIn(text: string, known: ReadonlySet<string>): string[] {
 }
 
 /** Value of --x that puts the names of the --y columns on the x axis. */
-export const COLUMNS = 'columns'
+export const COLUMN_NAMES_AXIS = 'columns'
 
 /** Returns the type of a column for display. The API type `json` is shown as `mixed`. */
-export function typeName(type: string): string {
+export function formatColumnType(type: string): string {
   if (type === 'json') return 'mixed'
   return type === 'datetime-zone' ? 'datetime' : type
 }
@@ -62,12 +64,12 @@ export function hasLabels(column: { type?: string } | undefined): boolean {
 }
 
 /** Returns a name as one item of a comma-separated list, quoted if necessary. */
-export function nameInList(name: string): string {
+export function quoteColumnName(name: string): string {
   return /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name
 }
 
 /** Returns why texts are not read as numbers, such as `decimal commas`; undefined if they are no numbers. */
-export function numberStyle(values: readonly unknown[]): string | undefined {
+export function detectNumberStyle(values: readonly unknown[]): string | undefined {
   const texts = values.filter((value) => typeof value === 'string').map((text) => text.trim())
   const matchesAny = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text))
   if (matchesAny(/^[-+]?[\d. ]*\d,\d+$/)) return 'decimal commas'
@@ -79,10 +81,10 @@ export function numberStyle(values: readonly unknown[]): string | undefined {
 }
 
 /** Minimum number of year columns. */
-const MIN_YEARS = 3
+const MIN_YEAR_COLUMNS = 3
 
 /** Returns the names that are years, such as `2019`; empty if there are fewer than three. */
-export function yearNames(names: readonly string[]): readonly string[] {
+export function filterYearNames(names: readonly string[]): readonly string[] {
   const years = names.filter((name) => /^(?:1[5-9]|20)\d\d$/.test(name))
-  return years.length < MIN_YEARS ? [] : years
+  return years.length < MIN_YEAR_COLUMNS ? [] : years
 }

@@ -1,22 +1,22 @@
 // The options of charts: one table for the command line, the edit form and the documentation.
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { sortOption, type TypedOption, whereOption } from '../../contract/row-options.ts'
-import { quoted } from '../../contract/shell.ts'
+import { quoteShellWord } from '../../contract/shell.ts'
 
 /** Functions of `--aggregate`. */
-const aggregateFunctions = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
+const AGGREGATE_FUNCTIONS = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
 
 /** Kinds of color scales. */
-export const colorScales = ['linear', 'diverging', 'log', 'steps'] as const
+export const COLOR_SCALES = ['linear', 'diverging', 'log', 'steps'] as const
 
 /** Periods into which `--per` groups dates. */
-export const periods = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
+export const PERIODS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 /** Maximum number of series that the server draws. */
 export const MAX_SERIES = 1000
 /** Maximum number of labels on an axis or a pie. */
 export const MAX_LABELS = 1000
 /** Maximum number of series without --top, including the series `other`. */
-export const TOP_SERIES = 12
+export const DEFAULT_MAX_SERIES = 12
 
 /** Kinds of option values. The first four kinds contain column names. */
 export type OptionKind = 'column' | 'columns' | 'where' | 'sort' | 'text' | 'texts' | 'flag' | 'number'
@@ -26,24 +26,28 @@ export interface ChartOption extends TypedOption {
   kind: OptionKind
 }
 
-type Made<K extends OptionKind, F extends string, R> = { kind: K; flags: F; description: string } & R &
+type OptionDeclaration<K extends OptionKind, F extends string, R> = {
+  kind: K
+  flags: F
+  description: string
+} & R &
   (K extends 'texts' ? { repeatable: true } : unknown)
 
 /** Returns a function that declares options of one kind. */
-const rowsOf =
+const createDeclarator =
   <K extends OptionKind>(kind: K) =>
   <const R extends Partial<ChartOption>, F extends string>(
     flags: F,
     description: string,
     more?: R,
-  ): Made<K, F, R> =>
+  ): OptionDeclaration<K, F, R> =>
     ({ kind, flags, description, ...(kind === 'texts' && { repeatable: true }), ...more }) as never
-const [column, columns] = [rowsOf('column'), rowsOf('columns')]
-const [text, texts] = [rowsOf('text'), rowsOf('texts')]
-const [flag, number] = [rowsOf('flag'), rowsOf('number')]
+const [column, columns] = [createDeclarator('column'), createDeclarator('columns')]
+const [text, texts] = [createDeclarator('text'), createDeclarator('texts')]
+const [flag, number] = [createDeclarator('flag'), createDeclarator('number')]
 
 /** Options by name. The command line, the edit form and the documentation use this table. */
-const table = {
+const OPTIONS_BY_NAME = {
   x: column(
     '--x <column>',
     'column of the x axis; pie: labels; choropleth: places; "columns": the names of the --y columns',
@@ -69,7 +73,7 @@ const table = {
   scale: text(
     '--scale <kind>',
     'color scale of --color: linear, diverging (two colors, split at zero), log or steps',
-    { choices: colorScales },
+    { choices: COLOR_SCALES },
   ),
   symbol: column('--symbol <column>', 'draw one symbol per value of this column (scatter)'),
   dash: column('--dash <column>', 'draw one dash style per value of this column (line)'),
@@ -88,12 +92,12 @@ const table = {
     'draw one small chart per value, on shared axes; two columns make rows and columns',
   ),
   aggregate: text('--aggregate <function>', 'combine rows with the same x: sum, mean …', {
-    choices: [...aggregateFunctions, 'none'],
+    choices: [...AGGREGATE_FUNCTIONS, 'none'],
   }),
   per: text(
     '--per <period>',
     'with --aggregate: one point per minute, hour, day, week, month, quarter or year',
-    { choices: [...periods, 'none'] },
+    { choices: [...PERIODS, 'none'] },
   ),
   zone: text('--zone <zone>', 'time zone of the x axis, such as Europe/Oslo (default: UTC)'),
   top: number('--top <n>', 'show only the n largest series, bars or slices (--by: 11, the rest combined)', {
@@ -140,7 +144,7 @@ const table = {
   source: text('--source <text>', 'source of the data, in a small text below the chart'),
 } as const satisfies Record<string, ChartOption>
 
-type Value<R extends ChartOption> = R extends { kind: 'flag' }
+type OptionValue<R extends ChartOption> = R extends { kind: 'flag' }
   ? boolean
   : R extends { kind: 'number' }
     ? number
@@ -150,27 +154,29 @@ type Value<R extends ChartOption> = R extends { kind: 'flag' }
         ? Choice
         : string
 
-export type ChartOptions = { -readonly [Name in keyof typeof table]?: Value<(typeof table)[Name]> }
+export type ChartOptions = {
+  -readonly [Name in keyof typeof OPTIONS_BY_NAME]?: OptionValue<(typeof OPTIONS_BY_NAME)[Name]>
+}
 
-export const optionNames = Object.keys(table) as readonly (keyof ChartOptions)[]
+export const OPTION_NAMES = Object.keys(OPTIONS_BY_NAME) as readonly (keyof ChartOptions)[]
 
 /** An option beside those of a chart; not stored in the spec. */
-export const explainOption = {
+export const EXPLAIN_OPTION = {
   flags: '--explain',
   description: 'list other chart types that fit, and what each would show',
 } as const
 
 /** Options as the command line declares them. */
-export const chartOptions = Object.values(table)
+export const CHART_OPTIONS = Object.values(OPTIONS_BY_NAME)
 
 /** Returns the declaration of an option. */
-export function rowOf(name: keyof ChartOptions): ChartOption {
-  return table[name]
+export function getOption(name: keyof ChartOptions): ChartOption {
+  return OPTIONS_BY_NAME[name]
 }
 
 /** Returns the kind of an option; undefined for an unknown name. */
-export function kindOfOption(name: string): OptionKind | undefined {
-  return Object.hasOwn(table, name) ? table[name as keyof ChartOptions].kind : undefined
+export function optionKindOf(name: string): OptionKind | undefined {
+  return Object.hasOwn(OPTIONS_BY_NAME, name) ? OPTIONS_BY_NAME[name as keyof ChartOptions].kind : undefined
 }
 
 /** Returns the flag of an option: `logX` → `--log-x`. */
@@ -179,23 +185,23 @@ export function flagOf(name: string): string {
 }
 
 /** Returns options as command-line arguments, quoted for the shell. */
-export function wordsOf(options: ChartOptions): string[] {
-  return optionNames.flatMap((name) => {
+export function formatArguments(options: ChartOptions): string[] {
+  return OPTION_NAMES.flatMap((name) => {
     const value = options[name]
     if (value === undefined) return []
     return value === true
       ? [flagOf(name)]
-      : [value].flat().flatMap((item) => [flagOf(name), quoted(String(item))])
+      : [value].flat().flatMap((item) => [flagOf(name), quoteShellWord(String(item))])
   })
 }
 
 /** Options for which `none` is a value like others. */
-const WITH_NONE: ReadonlySet<string> = new Set(['title', 'stack'])
+const OPTIONS_WITH_NONE: ReadonlySet<string> = new Set(['title', 'stack'])
 
 /** Returns the options without those that are `none` or empty. */
-export function withoutNone(options: ChartOptions): ChartOptions {
+export function dropEmptyOptions(options: ChartOptions): ChartOptions {
   const isNone = (name: string, value: unknown): boolean =>
-    !WITH_NONE.has(name) && /^(?:none)?$/.test(String(value))
+    !OPTIONS_WITH_NONE.has(name) && /^(?:none)?$/.test(String(value))
   return Object.fromEntries(
     Object.entries(options).filter(([name, value]) => value !== undefined && !isNone(name, value)),
   ) as ChartOptions
@@ -204,7 +210,7 @@ export function withoutNone(options: ChartOptions): ChartOptions {
 /** Column metadata that charts use. */
 export type Column = Pick<GridMeta['cols'][number], 'name' | 'type' | 'uid' | 'date_order' | 'zoned'> & {
   /** First value of each type, for a table that is read locally. */
-  seen?: readonly { text: string }[]
+  firstValues?: readonly { text: string }[]
 }
 
 /** Grid metadata that charts use. */

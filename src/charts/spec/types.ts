@@ -5,7 +5,7 @@ import type { ChartOptions } from './options.ts'
 export const AUTO = 'auto'
 
 /** Name of an option. */
-type Taken = keyof ChartOptions
+type OptionName = keyof ChartOptions
 
 /** Traits that chart types share. */
 type Trait =
@@ -40,23 +40,35 @@ type Trait =
   /** Its traces identify the type (`traceChartTypeOf`). Other types are stored in `layout.meta.chart`. */
   | 'known by traces'
 
-const AXES = ['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'note'] as const
-const GROUPS = ['by', 'facet', 'top', 'highlight'] as const
-const SUMS = ['aggregate', 'per', 'zone'] as const
-const POINTS = [...AXES, ...GROUPS, ...SUMS, 'text', 'error', 'labels', 'y2', 'order'] as const
-const BOXES = [...AXES, ...GROUPS, 'horizontal', 'text', 'order'] as const
-const PARTS = ['text', 'top', 'aggregate'] as const
-const CELLS = [...AXES, ...SUMS, 'color', 'scale', 'order'] as const
-const SPANS = ['rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'note', 'text', 'order'] as const
+const AXIS_OPTIONS = ['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'note'] as const
+const SERIES_OPTIONS = ['by', 'facet', 'top', 'highlight'] as const
+const AGGREGATE_OPTIONS = ['aggregate', 'per', 'zone'] as const
+const POINT_OPTIONS = [
+  ...AXIS_OPTIONS,
+  ...SERIES_OPTIONS,
+  ...AGGREGATE_OPTIONS,
+  'text',
+  'error',
+  'labels',
+  'y2',
+  'order',
+] as const
+const BOX_OPTIONS = [...AXIS_OPTIONS, ...SERIES_OPTIONS, 'horizontal', 'text', 'order'] as const
+const PART_OPTIONS = ['text', 'top', 'aggregate'] as const
+const CELL_OPTIONS = [...AXIS_OPTIONS, ...AGGREGATE_OPTIONS, 'color', 'scale', 'order'] as const
+const SPAN_OPTIONS = ['rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'note', 'text', 'order'] as const
 
 /** A chart type: the options that it accepts, and its traits. */
-type Row = readonly [options: readonly Taken[], ...traits: Trait[]]
+type TypeDefinition = readonly [options: readonly OptionName[], ...traits: Trait[]]
 
 /** Chart types that are created from grid columns. */
-const rows = {
-  scatter: [[...POINTS, 'color', 'scale', 'size', 'angle', 'symbol', 'trend', 'animate'], 'known by traces'],
-  line: [[...POINTS, 'trend', 'dash', 'bandOf', 'color', 'scale'], 'joined', 'known by traces'],
-  step: [POINTS, 'joined'],
+const TYPES = {
+  scatter: [
+    [...POINT_OPTIONS, 'color', 'scale', 'size', 'angle', 'symbol', 'trend', 'animate'],
+    'known by traces',
+  ],
+  line: [[...POINT_OPTIONS, 'trend', 'dash', 'bandOf', 'color', 'scale'], 'joined', 'known by traces'],
+  step: [POINT_OPTIONS, 'joined'],
   slope: [
     ['by', 'top', 'highlight', 'aggregate', 'rangeY', 'formatY', 'unit', 'order', 'text'],
     'joined',
@@ -64,42 +76,46 @@ const rows = {
   ],
   bump: [['by', 'top', 'highlight', 'order', 'text'], 'joined', 'single'],
   area: [
-    [...AXES, ...GROUPS, ...SUMS, 'text', 'stack', 'order'],
+    [...AXIS_OPTIONS, ...SERIES_OPTIONS, ...AGGREGATE_OPTIONS, 'text', 'stack', 'order'],
     ...(['joined', 'from zero', 'known by traces'] as const),
   ],
   bar: [
-    [...POINTS, 'stack', 'horizontal', 'animate', 'color', 'scale'],
+    [...POINT_OPTIONS, 'stack', 'horizontal', 'animate', 'color', 'scale'],
     ...(['from zero', 'single', 'known by traces'] as const),
   ],
-  dot: [[...POINTS, 'animate', 'horizontal']],
-  range: [[...SPANS, 'horizontal'], 'single', 'two y'],
-  dumbbell: [[...SPANS, 'horizontal'], 'single', 'two y'],
+  dot: [[...POINT_OPTIONS, 'animate', 'horizontal']],
+  range: [[...SPAN_OPTIONS, 'horizontal'], 'single', 'two y'],
+  dumbbell: [[...SPAN_OPTIONS, 'horizontal'], 'single', 'two y'],
   timeline: [
     ['rangeX', 'rangeY', 'mark', 'band', 'note', 'text', 'order', 'by', 'top'],
     ...(['two y', 'axis y'] as const),
   ],
   pyramid: [['formatY', 'unit', 'text', 'aggregate', 'by'], 'whole', 'single'],
-  lollipop: [[...AXES, ...GROUPS, ...SUMS, 'text', 'labels', 'horizontal', 'order'], 'from zero', 'single'],
-  box: [BOXES, 'optional x', 'known by traces'],
-  violin: [BOXES, 'optional x', 'known by traces'],
-  strip: [BOXES, 'optional x'],
+  lollipop: [
+    [...AXIS_OPTIONS, ...SERIES_OPTIONS, ...AGGREGATE_OPTIONS, 'text', 'labels', 'horizontal', 'order'],
+    'from zero',
+    'single',
+  ],
+  box: [BOX_OPTIONS, 'optional x', 'known by traces'],
+  violin: [BOX_OPTIONS, 'optional x', 'known by traces'],
+  strip: [BOX_OPTIONS, 'optional x'],
   ridgeline: [['rangeX', 'rangeY', 'unit', 'formatY']],
-  histogram: [[...BOXES, 'stack'], 'spread', 'optional y'],
+  histogram: [[...BOX_OPTIONS, 'stack'], 'spread', 'optional y'],
   density: [['by', 'top', 'highlight', 'facet', 'rangeX', 'unit', 'mark'], 'spread', 'optional y'],
   ecdf: [['by', 'top', 'highlight', 'logX', 'rangeX', 'unit', 'mark'], 'spread', 'optional y'],
-  histogram2d: [[...AXES, 'facet'], 'axis y', 'one y'],
+  histogram2d: [[...AXIS_OPTIONS, 'facet'], 'axis y', 'one y'],
   hexbin: [['rangeX', 'rangeY', 'formatY', 'unit', 'mark', 'band', 'note'], 'one y'],
   calendar: [['aggregate', 'per', 'zone', 'scale', 'unit', 'formatY'], 'single', 'one y'],
-  heatmap: [CELLS, 'cells', 'known by traces'],
-  contour: [CELLS, 'cells'],
-  pie: [PARTS, 'no axes', 'slices', 'whole', 'single', 'one y', 'known by traces'],
-  donut: [PARTS, 'no axes', 'slices', 'whole', 'single', 'one y'],
+  heatmap: [CELL_OPTIONS, 'cells', 'known by traces'],
+  contour: [CELL_OPTIONS, 'cells'],
+  pie: [PART_OPTIONS, 'no axes', 'slices', 'whole', 'single', 'one y', 'known by traces'],
+  donut: [PART_OPTIONS, 'no axes', 'slices', 'whole', 'single', 'one y'],
   treemap: [['text', 'parent', 'id'], 'no axes', 'whole', 'single', 'one y', 'optional y'],
   sunburst: [['text', 'parent', 'id'], 'no axes', 'whole', 'single', 'one y', 'optional y'],
-  funnel: [['text', 'labels', ...AXES], 'from zero', 'whole', 'single'],
-  waterfall: [['text', 'labels', ...AXES], 'from zero', 'single', 'one y'],
-  candlestick: [['text', ...AXES], 'single'],
-  ohlc: [['text', ...AXES], 'single'],
+  funnel: [['text', 'labels', ...AXIS_OPTIONS], 'from zero', 'whole', 'single'],
+  waterfall: [['text', 'labels', ...AXIS_OPTIONS], 'from zero', 'single', 'one y'],
+  candlestick: [['text', ...AXIS_OPTIONS], 'single'],
+  ohlc: [['text', ...AXIS_OPTIONS], 'single'],
   map: [
     ['lat', 'lon', 'color', 'scale', 'size', 'angle', 'text', 'labels', 'by'],
     ...(['no axes', 'optional x', 'optional y'] as const),
@@ -114,34 +130,34 @@ const rows = {
   radar: [['by', 'top', 'rangeY'], 'no axes', 'single'],
   table: [[], 'no axes', 'no x', 'axis y'],
   indicator: [['aggregate', 'unit', 'formatY'], 'no axes', 'no x', 'one y'],
-} as const satisfies Record<string, Row>
+} as const satisfies Record<string, TypeDefinition>
 
-export type ChartType = keyof typeof rows
+export type ChartType = keyof typeof TYPES
 
-export const chartTypes = Object.keys(rows) as [ChartType, ...ChartType[]]
+export const CHART_TYPES = Object.keys(TYPES) as [ChartType, ...ChartType[]]
 
 /** Chart types, and `auto`. */
-export const chartChoices = ['auto', ...chartTypes] as [typeof AUTO, ...ChartType[]]
+export const CHART_TYPE_CHOICES = ['auto', ...CHART_TYPES] as [typeof AUTO, ...ChartType[]]
 
-export function takes(type: ChartType, option: Taken): boolean {
-  return (rows[type][0] as readonly Taken[]).includes(option)
+export function acceptsOption(type: ChartType, option: OptionName): boolean {
+  return (TYPES[type][0] as readonly OptionName[]).includes(option)
 }
 
 export function hasTrait(type: ChartType, trait: Trait): boolean {
-  return (rows[type] as Row).includes(trait)
+  return (TYPES[type] as TypeDefinition).includes(trait)
 }
 
 /** Returns whether a chart of cells has a column on each axis; its values are those of --color, or counts. */
-export function isCellMap(type: ChartType, { color, aggregate }: ChartOptions): boolean {
+export function hasColumnAxes(type: ChartType, { color, aggregate }: ChartOptions): boolean {
   return hasTrait(type, 'cells') && (color !== undefined || aggregate === 'count')
 }
 
 /** Returns the types that accept an option. */
-export function typesWith(option: Taken): ChartType[] {
-  return chartTypes.filter((type) => takes(type, option))
+export function listTypesAccepting(option: OptionName): ChartType[] {
+  return CHART_TYPES.filter((type) => acceptsOption(type, option))
 }
 
 /** Options that only some types accept. */
-export const typedOptions: readonly Taken[] = [
-  ...new Set(Object.values(rows).flatMap(([options]) => options)),
+export const TYPE_SPECIFIC_OPTIONS: readonly OptionName[] = [
+  ...new Set(Object.values(TYPES).flatMap(([options]) => options)),
 ]

@@ -1,7 +1,7 @@
 // Words of titles: readable column names and aggregate functions.
 import type { ChartOptions } from './options.ts'
 
-const COMPUTED = {
+const AGGREGATE_WORDS = {
   sum: 'total',
   mean: 'mean',
   median: 'median',
@@ -12,27 +12,27 @@ const COMPUTED = {
 } as const
 
 /** Returns a column name as readable text: `unit_price` → `unit price`. */
-export function spoken(name: string): string {
+export function humanizeName(name: string): string {
   return name.replaceAll('_', ' ').trim()
 }
 
 /** Returns the plural of an English word; names that are not plain lower-case words unchanged. */
-export function pluralOf(word: string): string {
+export function pluralize(word: string): string {
   if (!/^[a-z ]*[a-rt-z]$/.test(word)) return word
   if (/[^aeiou]y$/.test(word)) return `${word.slice(0, -1)}ies`
   return `${word}${/(?:x|z|ch|sh)$/.test(word) ? 'es' : 's'}`
 }
 
 /** Returns an aggregate in words, such as `total revenue`. */
-export function computedOf(aggregate: NonNullable<ChartOptions['aggregate']>, name: string): string {
+export function describeAggregate(aggregate: NonNullable<ChartOptions['aggregate']>, name: string): string {
   if (aggregate === 'none') return name
-  return aggregate === 'count' ? 'count' : `${COMPUTED[aggregate]} ${name}`
+  return aggregate === 'count' ? 'count' : `${AGGREGATE_WORDS[aggregate]} ${name}`
 }
 
 /** Returns a text without the words of `describeAggregate`, of this release or an earlier one. */
-export function withoutComputed(text: string): string {
-  const words = Object.values(COMPUTED).join('|')
-  const functions = Object.keys(COMPUTED).join('|')
+export function stripAggregate(text: string): string {
+  const words = Object.values(AGGREGATE_WORDS).join('|')
+  const functions = Object.keys(AGGREGATE_WORDS).join('|')
   return text.replace(
     new RegExp(`^(?:share of )?(?:(?:${functions}) of |(?:${words}) )?|(?<=.) \\([^()]*\\)$`, 'g'),
     '',

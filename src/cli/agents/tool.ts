@@ -7,11 +7,11 @@ import type { Context } from '../core/context.ts'
 export type Content = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string }
 
 /** Call of a tool. */
-export interface Call {
+export interface ToolCall {
   context: Context
   client: Client
   /** Arguments. Missing ones are absent. */
-  given: Record<string, unknown>
+  toolArguments: Record<string, unknown>
   /** True if tools may change files. */
   mayWrite: boolean
 }
@@ -23,7 +23,7 @@ export interface Tool {
   required: readonly string[]
   /** True for tools that change files: only offered with `--allow-write`. */
   writes?: true
-  run(call: Call): Promise<Content[]>
+  run(call: ToolCall): Promise<Content[]>
 }
 
 /** Returns a text as content. */

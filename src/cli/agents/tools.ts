@@ -1,9 +1,9 @@
 // Tools of `gridline mcp`: one per task, and `api` for everything else.
 
-import { dressed } from '../../charts/figure/themes.ts'
-import { madeChart } from '../../charts/make.ts'
-import { type ChartOptions, optionNames, rowOf } from '../../charts/spec/options.ts'
-import { type ChartType, chartChoices } from '../../charts/spec/types.ts'
+import { setTheme } from '../../charts/figure/themes.ts'
+import { createChart } from '../../charts/make.ts'
+import { type ChartOptions, getOption, OPTION_NAMES } from '../../charts/spec/options.ts'
+import { CHART_TYPE_CHOICES, type ChartType } from '../../charts/spec/types.ts'
 import { headerText, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
@@ -11,33 +11,36 @@ import { methodsOf, type Operation, operations, routesOf } from '../../contract/
 import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Schema } from '../../contract/schema.ts'
 import { createPlot } from '../charts/create.ts'
-import { themeNamed } from '../charts/themes.ts'
-import { type Call, type Content, jsonContent, type Tool, textContent } from './tool.ts'
+import { loadTheme } from '../charts/themes.ts'
+import { type Content, jsonContent, type Tool, type ToolCall, textContent } from './tool.ts'
 
 /** Default number of rows. */
 const DEFAULT_ROWS = 100
 /** Maximum number of listed files. */
 const MAX_FILES = 50
 
-const text = (description?: string): Schema =>
+const textSchema = (description?: string): Schema =>
   ({ type: 'string', ...(description && { description }) }) as Schema
-const texts = (description?: string): Schema =>
-  ({ type: 'array', items: text(), ...(description && { description }) }) as Schema
-const number = (description?: string): Schema =>
+const textsSchema = (description?: string): Schema =>
+  ({ type: 'array', items: textSchema(), ...(description && { description }) }) as Schema
+const integerSchema = (description?: string): Schema =>
   ({ type: 'integer', ...(description && { description }) }) as Schema
-const flag = (description?: string): Schema =>
+const booleanSchema = (description?: string): Schema =>
   ({ type: 'boolean', ...(description && { description }) }) as Schema
-const object = (description?: string): Schema =>
+const objectSchema = (description?: string): Schema =>
   ({ type: 'object', ...(description && { description }) }) as Schema
-const file = text('Path (Reports/sales), id (alice:12) or link')
+const fileSchema = textSchema('Path (Reports/sales), id (alice:12) or link')
 
-export const tools: Readonly<Record<string, Tool>> = {
+export const TOOLS: Readonly<Record<string, Tool>> = {
   find: {
     description: 'Find grids, plots and folders by name or column, or list a folder',
-    properties: { query: text('Part of a name, or a column'), folder: text('Default: the home folder') },
+    properties: {
+      query: textSchema('Part of a name, or a column'),
+      folder: textSchema('Default: the home folder'),
+    },
     required: [],
-    async run({ client, given }) {
-      const { query, folder } = given as { query?: string; folder?: string }
+    async run({ client, toolArguments }) {
+      const { query, folder } = toolArguments as { query?: string; folder?: string }
       const page_size = MAX_FILES
       const { children } =
         query !== undefined
@@ -48,21 +51,21 @@ export const tools: Readonly<Record<string, Tool>> = {
                 fid: await resolve(client, folder, 'fold'),
                 query: { page_size },
               })
-      return jsonContent((children?.results ?? []).map(brief))
+      return jsonContent((children?.results ?? []).map(summarizeFile))
     },
   },
   read_rows: {
     description: 'Read rows of a grid as CSV',
     properties: {
-      grid: file,
-      columns: texts('Names of columns. Default: all'),
-      where: text("Condition: temp > 20 and city in ('Oslo', 'Rome')"),
-      sort: text('Columns: -date,city'),
-      limit: number(`Default: ${DEFAULT_ROWS}`),
+      grid: fileSchema,
+      columns: textsSchema('Names of columns. Default: all'),
+      where: textSchema("Condition: temp > 20 and city in ('Oslo', 'Rome')"),
+      sort: textSchema('Columns: -date,city'),
+      limit: integerSchema(`Default: ${DEFAULT_ROWS}`),
     },
     required: ['grid'],
-    async run({ client, given }) {
-      const { grid, columns, where, sort, limit = DEFAULT_ROWS } = given as Record<string, never>
+    async run({ client, toolArguments }) {
+      const { grid, columns, where, sort, limit = DEFAULT_ROWS } = toolArguments as Record<string, never>
       const fid = await resolve(client, grid, 'grid')
       const query = { format: 'csv' as const, columns, where, sort, head: limit }
       return textContent(await (await client.response('grids.content', { fid, query })).text())
@@ -70,43 +73,45 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   describe: {
     description: 'Describe a file: columns and statistics of a grid, type and options of a plot',
-    properties: { file },
+    properties: { file: fileSchema },
     required: ['file'],
-    async run({ client, given }) {
-      const fid = await resolve(client, String(given.file))
+    async run({ client, toolArguments }) {
+      const fid = await resolve(client, String(toolArguments.file))
       const meta = await client.call('files.get', { fid })
       if (meta.filetype === 'grid') {
         const { columns } = await client.call('grids.describe', { fid })
-        return jsonContent({ ...brief(meta), columns })
+        return jsonContent({ ...summarizeFile(meta), columns })
       }
-      if (meta.filetype !== 'plot') return jsonContent(brief(meta))
+      if (meta.filetype !== 'plot') return jsonContent(summarizeFile(meta))
       const figure = JSON.parse(await (await client.response('plots.content', { fid })).text())
       const { type, options } = figure.layout?.meta?.spec ?? {}
-      return jsonContent({ ...brief(meta), type, options, grids: meta.references })
+      return jsonContent({ ...summarizeFile(meta), type, options, grids: meta.references })
     },
   },
   chart: {
     description:
       'Return an image of a plot; or create a plot of a grid, store it as name, and return its link and image (needs --allow-write)',
     properties: {
-      plot: file,
-      grid: file,
+      plot: fileSchema,
+      grid: fileSchema,
       type: {
         type: 'string',
-        enum: [...chartChoices],
+        enum: [...CHART_TYPE_CHOICES],
         description: 'Default: chosen from the columns',
       } as Schema,
       ...Object.fromEntries(
-        (['x', 'y', 'by', 'aggregate', 'where', 'title'] as const).map((name) => [name, text()]),
+        (['x', 'y', 'by', 'aggregate', 'where', 'title'] as const).map((name) => [name, textSchema()]),
       ),
-      options: object('Other options of gridline plot create: {"facet": "site", "logY": true}'),
-      name: text('Name of a new plot'),
+      options: objectSchema('Other options of gridline plot create: {"facet": "site", "logY": true}'),
+      name: textSchema('Name of a new plot'),
     },
     required: [],
     async run(call) {
-      const { client, given } = call
+      const { client, toolArguments } = call
       const fid =
-        given.plot === undefined ? await storedChart(call) : await resolve(client, String(given.plot), 'plot')
+        toolArguments.plot === undefined
+          ? await createStoredChart(call)
+          : await resolve(client, String(toolArguments.plot), 'plot')
       const { web_url } = await client.call('files.get', { fid })
       const response = await client.response('files.image', { fid, query: { format: 'png' } })
       const chunks: Uint8Array[] = []
@@ -121,26 +126,29 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   check: {
     description: 'Check a grid against rules, by default its own',
-    properties: { grid: file, rules: object('A checks document. Default: the rules of the grid') },
+    properties: {
+      grid: fileSchema,
+      rules: objectSchema('A checks document. Default: the rules of the grid'),
+    },
     required: ['grid'],
-    async run({ client, given }) {
-      const fid = await resolve(client, String(given.grid), 'grid')
-      const json = given.rules === undefined ? {} : { checks: given.rules }
+    async run({ client, toolArguments }) {
+      const fid = await resolve(client, String(toolArguments.grid), 'grid')
+      const json = toolArguments.rules === undefined ? {} : { checks: toolArguments.rules }
       return jsonContent(await client.call('checks.run', { fid, json: json as never }))
     },
   },
   diff: {
     description: 'Compare a grid with another one, or with an earlier version',
     properties: {
-      grid: file,
-      base: text('The other grid. Default: the same one'),
-      base_version: text('Default: the version before'),
-      key: texts('Key columns. Default: the key of the grid'),
-      limit: number('Maximum number of listed rows. Default: 100'),
+      grid: fileSchema,
+      base: textSchema('The other grid. Default: the same one'),
+      base_version: textSchema('Default: the version before'),
+      key: textsSchema('Key columns. Default: the key of the grid'),
+      limit: integerSchema('Maximum number of listed rows. Default: 100'),
     },
     required: ['grid'],
-    async run({ client, given }) {
-      const { grid, base, ...query } = given as Record<string, never>
+    async run({ client, toolArguments }) {
+      const { grid, base, ...query } = toolArguments as Record<string, never>
       const fid = await resolve(client, grid, 'grid')
       const other = base === undefined ? undefined : await resolve(client, base, 'grid')
       return jsonContent(await client.call('grids.diff', { fid, query: { ...query, base: other } as never }))
@@ -149,14 +157,14 @@ export const tools: Readonly<Record<string, Tool>> = {
   upload_draft: {
     description: 'Store data as a draft of a grid, or as a new private grid: invisible to readers',
     properties: {
-      filename: text('With extension: sales.csv'),
-      content: text('The data, such as CSV'),
-      draft: text('Name of the draft. Default: agent'),
+      filename: textSchema('With extension: sales.csv'),
+      content: textSchema('The data, such as CSV'),
+      draft: textSchema('Name of the draft. Default: agent'),
     },
     required: ['filename', 'content'],
     writes: true,
-    async run({ client, given }) {
-      const { filename, content, draft = 'agent' } = given as Record<string, string>
+    async run({ client, toolArguments }) {
+      const { filename, content, draft = 'agent' } = toolArguments as Record<string, string>
       const headers = { Draft: draft, 'On-Conflict': 'replace' as const }
       const plainHeaders = { [FILE_NAME_HEADER]: headerText(filename) }
       const body = {
@@ -171,22 +179,27 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   publish: {
     description: 'Make a file public, or private again',
-    properties: { file, public: flag('Default: true') },
+    properties: { file: fileSchema, public: booleanSchema('Default: true') },
     required: ['file'],
     writes: true,
-    async run({ client, given }) {
-      const fid = await resolve(client, String(given.file))
-      const json = { world_readable: given.public !== false }
-      return jsonContent(brief(await client.call('files.update', { fid, json } as never)))
+    async run({ client, toolArguments }) {
+      const fid = await resolve(client, String(toolArguments.file))
+      const json = { world_readable: toolArguments.public !== false }
+      return jsonContent(summarizeFile(await client.call('files.update', { fid, json } as never)))
     },
   },
   share: {
     description: 'Share a file with users, teams or e-mail addresses',
-    properties: { file, users: texts(), teams: texts(), readonly: flag('Read access only') },
+    properties: {
+      file: fileSchema,
+      users: textsSchema(),
+      teams: textsSchema(),
+      readonly: booleanSchema('Read access only'),
+    },
     required: ['file'],
     writes: true,
-    async run({ client, given }) {
-      const { file: name, ...json } = given
+    async run({ client, toolArguments }) {
+      const { file: name, ...json } = toolArguments
       const fid = await resolve(client, String(name))
       return jsonContent(await client.call('collaborators.add', { fid, json } as never))
     },
@@ -194,24 +207,24 @@ export const tools: Readonly<Record<string, Tool>> = {
   api: {
     description: 'Send any request to the API (see /v2/openapi.json); writes need --allow-write',
     properties: {
-      method: text('Default: GET'),
-      path: text('/v2/grids/alice:12/versions'),
-      query: object(),
-      body: object('JSON'),
+      method: textSchema('Default: GET'),
+      path: textSchema('/v2/grids/alice:12/versions'),
+      query: objectSchema(),
+      body: objectSchema('JSON'),
     },
     required: ['path'],
-    async run({ client, given, mayWrite }) {
+    async run({ client, toolArguments, mayWrite }) {
       const {
         method = 'GET',
         path,
         query,
         body,
-      } = given as Record<string, string> & { query?: object; body?: object }
+      } = toolArguments as Record<string, string> & { query?: object; body?: object }
       const [pathname, queryText = ''] = path.split('?')
-      const operation = operationAt(method.toUpperCase(), pathname)
-      if (!operation || operation.agents === 'none')
+      const operation = findOperation(method.toUpperCase(), pathname)
+      if (!operation || operation.agentTool === 'none')
         throw new Problem('usage', `${method} ${pathname}: not an operation that agents may use`)
-      if (operation.agents !== 'reads' && !mayWrite)
+      if (operation.agentTool !== 'reads' && !mayWrite)
         throw new Problem(
           'usage',
           `${method} ${pathname} changes data: start gridline mcp with --allow-write`,
@@ -227,7 +240,7 @@ export const tools: Readonly<Record<string, Tool>> = {
 }
 
 /** Returns the metadata that agents need. */
-function brief(meta: FileMeta): object {
+function summarizeFile(meta: FileMeta): object {
   const { fid, filename, filetype, world_readable, web_url, date_modified } = meta
   const { row_count, cols } = meta as { row_count?: number; cols?: { name: string; type: string }[] }
   return {
@@ -237,34 +250,34 @@ function brief(meta: FileMeta): object {
 }
 
 /** Creates a plot of a grid, and returns its fid. Throws `usage`. */
-async function storedChart({ context, client, given, mayWrite }: Call): Promise<string> {
+async function createStoredChart({ context, client, toolArguments, mayWrite }: ToolCall): Promise<string> {
   const {
     grid,
     type,
     name,
     options: more = {},
     ...mainOptions
-  } = given as Record<string, never> & { options?: object }
+  } = toolArguments as Record<string, never> & { options?: object }
   if (grid === undefined) throw new Problem('usage', 'expected plot or grid')
   if (!mayWrite) throw new Problem('usage', 'storing a plot needs gridline mcp --allow-write')
-  const options = chartOptionsIn({ ...(more as object), ...mainOptions })
+  const options = parseChartOptions({ ...(more as object), ...mainOptions })
   const meta = await client.call('grids.get', { fid: await resolve(client, grid, 'grid') })
   const notes: string[] = []
-  const chart = await madeChart(client, meta, type as ChartType | undefined, options, (note) =>
+  const chart = await createChart(client, meta, type as ChartType | undefined, options, (note) =>
     notes.push(note),
   )
-  const figure = options.theme === undefined ? chart.figure : dressed(chart.figure, themeNamed(options.theme))
+  const figure = options.theme === undefined ? chart.figure : setTheme(chart.figure, loadTheme(options.theme))
   const destination = { filename: name ?? `${meta.filename} ${chart.type}`, on_conflict: 'replace' as const }
   return (await createPlot(context, JSON.stringify(figure), destination)).fid
 }
 
 /** Converts chart options of an agent. Throws `usage` for unknown ones. */
-function chartOptionsIn(values: Record<string, unknown>): ChartOptions {
+function parseChartOptions(values: Record<string, unknown>): ChartOptions {
   const options: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(values)) {
-    if (!(optionNames as readonly string[]).includes(name))
-      throw new Problem('usage', `no chart option named ${name}`, { hint: optionNames.join(', ') })
-    const { kind } = rowOf(name as keyof ChartOptions)
+    if (!(OPTION_NAMES as readonly string[]).includes(name))
+      throw new Problem('usage', `no chart option named ${name}`, { hint: OPTION_NAMES.join(', ') })
+    const { kind } = getOption(name as keyof ChartOptions)
     options[name] =
       kind === 'texts'
         ? [value].flat().map(String)
@@ -278,7 +291,7 @@ function chartOptionsIn(values: Record<string, unknown>): ChartOptions {
 }
 
 /** Returns the operation of a method and path, preferring literal segments; undefined if there is none. */
-function operationAt(method: string, path: string): Operation | undefined {
+function findOperation(method: string, path: string): Operation | undefined {
   const segments = path.split('/')
   // Empty and dot segments would name another operation.
   if (segments.slice(1).some((word) => /^(?:\.|%2e){0,2}$/i.test(word))) return undefined

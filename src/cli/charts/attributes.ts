@@ -1,22 +1,22 @@
 // Sets and checks attributes of figures, by the schema of plotly.js.
 import { isDeepStrictEqual } from 'node:util'
-import { closest, hintWith, listed } from '../../contract/closest.ts'
+import { findClosest, formatList, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>
 
 /** Attributes that accept any value. */
-const FREE = new Set(['meta', 'customdata', 'transforms', 'template'])
+const UNCHECKED_ATTRIBUTES = new Set(['meta', 'customdata', 'transforms', 'template'])
 
 /** Change of one attribute, such as `layout.xaxis.title.text=Year`. Without a value, it is removed. */
-export interface Change {
+export interface AttributeEdit {
   path: string
   value?: unknown
 }
 
 /** Parses `PATH=VALUE`. The value is JSON, or else text. Throws `usage`. */
-export function readChange(assignment: string): Change {
+export function parseAttributeEdit(assignment: string): AttributeEdit {
   const at = assignment.indexOf('=')
   if (at <= 0)
     throw new Problem('usage', `${assignment}: expected PATH=VALUE`, {
@@ -34,16 +34,16 @@ export function readChange(assignment: string): Change {
  * Returns a copy of a figure with changed attributes. Throws `usage` for paths or values that plotly.js does
  * not know, with a suggestion.
  */
-export async function changed(figure: Attributes, changes: readonly Change[]): Promise<Attributes> {
+export async function applyEdits(figure: Attributes, changes: readonly AttributeEdit[]): Promise<Attributes> {
   const { plotSchema } = await import('../../vendor/schema.ts')
   const next: Attributes = structuredClone(figure)
   for (const { path, value } of changes) {
     const names = path.split('.')
     if (names.length < 2)
       throw new Problem('usage', `${path}: expected the path of an attribute, such as layout.title`)
-    if (value === undefined && !isSet(next, names)) throw new Problem('usage', `${path} is not set`)
-    if (value !== undefined) assertFits(path, value, attributeOf(names, next, plotSchema))
-    setAt(next, names, value, path)
+    if (value === undefined && !hasAttribute(next, names)) throw new Problem('usage', `${path} is not set`)
+    if (value !== undefined) assertValidValue(path, value, findAttributeSchema(names, next, plotSchema))
+    setAttribute(next, names, value, path)
   }
   return next
 }
@@ -54,11 +54,15 @@ type Schema = typeof import('../../vendor/schema.ts').plotSchema
  * Returns the schema of the attribute at a path; undefined if it accepts anything. Throws `usage` for unknown
  * paths.
  */
-export function attributeOf(names: readonly string[], figure: Attributes, schema: Schema): Kind | undefined {
+export function findAttributeSchema(
+  names: readonly string[],
+  figure: Attributes,
+  schema: Schema,
+): AttributeSchema | undefined {
   const [root, ...rest] = names
   if (root === 'layout') {
     const traceLayouts = Object.values(schema.traces).map(({ layoutAttributes = {} }) => layoutAttributes)
-    return walk(rest, Object.assign({}, ...traceLayouts, schema.layout.layoutAttributes), names)
+    return walkSchema(rest, Object.assign({}, ...traceLayouts, schema.layout.layoutAttributes), names)
   }
   if (root !== 'data')
     throw new Problem('usage', `${names.join('.')}: expected a path that begins with data.0 or layout`, {
@@ -74,15 +78,19 @@ export function attributeOf(names: readonly string[], figure: Attributes, schema
     )
   }
   const type = String((trace as Attributes).type ?? 'scatter')
-  return walk(traceNames, schema.traces[type]?.attributes ?? {}, names)
+  return walkSchema(traceNames, schema.traces[type]?.attributes ?? {}, names)
 }
 
 /** Follows a path through the schema. */
-function walk(names: readonly string[], attributes: object, path: readonly string[]): Kind | undefined {
+function walkSchema(
+  names: readonly string[],
+  attributes: object,
+  path: readonly string[],
+): AttributeSchema | undefined {
   let node: Attributes = attributes
   for (const [k, name] of names.entries()) {
     const parentPath = path.slice(0, path.length - names.length + k).join('.')
-    if (FREE.has(name)) return undefined
+    if (UNCHECKED_ATTRIBUTES.has(name)) return undefined
     // `xaxis2` has the attributes of `xaxis`; `xsrc` refers to the data of `x`.
     const member = (memberName: string): Attributes | undefined =>
       Object.hasOwn(node, memberName) ? node[memberName] : undefined
@@ -95,26 +103,29 @@ function walk(names: readonly string[], attributes: object, path: readonly strin
         (key) => typeof node[key] === 'object' && !key.startsWith('_'),
       )
       throw new Problem('usage', `${parentPath} has no attribute ${name}`, {
-        hint: hintWith(closest(name, attributeNames), `Its attributes are: ${listed(attributeNames)}`),
+        hint: withSuggestion(
+          findClosest(name, attributeNames),
+          `Its attributes are: ${formatList(attributeNames)}`,
+        ),
       })
     }
     if (child.valType !== undefined) {
       if (k < names.length - 1 && child.valType !== 'any' && child.valType !== 'data_array')
         throw new Problem('usage', `${path.join('.')}: ${parentPath}.${name} has no attributes`)
-      return k === names.length - 1 && name in node ? (child as Kind) : undefined
+      return k === names.length - 1 && name in node ? (child as AttributeSchema) : undefined
     }
     node = child
     // A list: all items have the same attributes.
     if (node.items !== undefined && /^\d+$/.test(names[k + 1] ?? '')) {
       const [item] = Object.values(node.items as Attributes)
-      return walk(names.slice(k + 2), item as object, path)
+      return walkSchema(names.slice(k + 2), item as object, path)
     }
   }
   return undefined
 }
 
 /** Schema of one attribute. */
-interface Kind {
+interface AttributeSchema {
   valType: string
   values?: readonly unknown[]
   /** For flag lists: flags that can be joined, and values that stand alone. */
@@ -125,9 +136,9 @@ interface Kind {
   max?: number
 }
 
-const COLOR = /^(?:#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})|(?:rgb|hsl|hsv)a?\([^()]*\))$/i
+const COLOR_PATTERN = /^(?:#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})|(?:rgb|hsl|hsv)a?\([^()]*\))$/i
 /** Named colors of CSS: https://www.w3.org/TR/css-color-4/#named-colors. */
-const NAMED = new Set(
+const NAMED_COLORS = new Set(
   'aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood cadetblue chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod darkgray darkgreen darkgrey darkkhaki darkmagenta darkolivegreen darkorange darkorchid darkred darksalmon darkseagreen darkslateblue darkslategray darkslategrey darkturquoise darkviolet deeppink deepskyblue dimgray dimgrey dodgerblue firebrick floralwhite forestgreen fuchsia gainsboro ghostwhite gold goldenrod gray green greenyellow grey honeydew hotpink indianred indigo ivory khaki lavender lavenderblush lawngreen lemonchiffon lightblue lightcoral lightcyan lightgoldenrodyellow lightgray lightgreen lightgrey lightpink lightsalmon lightseagreen lightskyblue lightslategray lightslategrey lightsteelblue lightyellow lime limegreen linen magenta maroon mediumaquamarine mediumblue mediumorchid mediumpurple mediumseagreen mediumslateblue mediumspringgreen mediumturquoise mediumvioletred midnightblue mintcream mistyrose moccasin navajowhite navy oldlace olive olivedrab orange orangered orchid palegoldenrod palegreen paleturquoise palevioletred papayawhip peachpuff peru pink plum powderblue purple rebeccapurple red rosybrown royalblue saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue slateblue slategray slategrey snow springgreen steelblue tan teal thistle tomato transparent turquoise violet wheat white whitesmoke yellow yellowgreen'.split(
     ' ',
   ),
@@ -135,11 +146,11 @@ const NAMED = new Set(
 
 /** Returns whether a value is a CSS color, which plotly.js accepts. */
 export function isColor(value: unknown): boolean {
-  return typeof value === 'string' && (COLOR.test(value) || NAMED.has(value.toLowerCase()))
+  return typeof value === 'string' && (COLOR_PATTERN.test(value) || NAMED_COLORS.has(value.toLowerCase()))
 }
 
 /** Throws `usage` for a value that plotly.js would ignore. */
-export function assertFits(path: string, value: unknown, kind: Kind | undefined): void {
+export function assertValidValue(path: string, value: unknown, kind: AttributeSchema | undefined): void {
   if (!kind) return
   const { valType, values, flags = [], extras = [], arrayOk, min, max } = kind
   if (Array.isArray(value) && arrayOk) return
@@ -156,7 +167,7 @@ export function assertFits(path: string, value: unknown, kind: Kind | undefined)
           : valType === 'info_array' || valType === 'data_array'
             ? !Array.isArray(value) && 'a list, such as [0,100]'
             : valType === 'flaglist'
-              ? !areFlags(value, flags, extras) && flagsText(flags, extras)
+              ? !isFlagList(value, flags, extras) && formatFlags(flags, extras)
               : valType === 'enumerated' &&
                   values &&
                   !values.some((pattern) => String(pattern).startsWith('/'))
@@ -166,7 +177,7 @@ export function assertFits(path: string, value: unknown, kind: Kind | undefined)
 }
 
 /** Returns whether a value consists of flags joined by +, or is one of the values that stand alone. */
-function areFlags(value: unknown, flags: readonly string[], extras: readonly unknown[]): boolean {
+function isFlagList(value: unknown, flags: readonly string[], extras: readonly unknown[]): boolean {
   return (
     extras.includes(value) ||
     (typeof value === 'string' && value.split('+').every((flag) => flags.includes(flag)))
@@ -174,13 +185,13 @@ function areFlags(value: unknown, flags: readonly string[], extras: readonly unk
 }
 
 /** Formats the accepted flags for a message. */
-function flagsText(flags: readonly string[], extras: readonly unknown[]): string {
+function formatFlags(flags: readonly string[], extras: readonly unknown[]): string {
   const joined = flags.length > 1 ? ` (join several with +, as in ${flags.slice(0, 2).join('+')})` : ''
   return `one of: ${[...extras, ...flags].join(', ')}${joined}`
 }
 
 /** Returns whether an attribute is set. */
-function isSet(figure: Attributes, names: readonly string[]): boolean {
+function hasAttribute(figure: Attributes, names: readonly string[]): boolean {
   // biome-ignore lint/suspicious/noExplicitAny: a list or an object
   let node: any = figure
   for (const name of names) {
@@ -191,7 +202,7 @@ function isSet(figure: Attributes, names: readonly string[]): boolean {
 }
 
 /** Sets or deletes an attribute. Creates missing objects and lists on the path. */
-function setAt(figure: Attributes, names: readonly string[], value: unknown, path: string): void {
+function setAttribute(figure: Attributes, names: readonly string[], value: unknown, path: string): void {
   // biome-ignore lint/suspicious/noExplicitAny: a list or an object
   let node: any = figure
   for (const [k, name] of names.slice(0, -1).entries()) {
@@ -227,17 +238,17 @@ export interface Difference {
 }
 
 /** Lists the attributes in which two figures differ. Lists of values are compared as a whole. */
-export function differencesOf(before: unknown, after: unknown, path = ''): Difference[] {
+export function listDifferences(before: unknown, after: unknown, path = ''): Difference[] {
   if (isDeepStrictEqual(before, after)) return []
-  const [a, b] = [membersOf(before), membersOf(after)]
+  const [a, b] = [objectMembers(before), objectMembers(after)]
   if (!a || !b) return [{ path, before, after }]
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((key) =>
-    differencesOf(a[key], b[key], path === '' ? key : `${path}.${key}`),
+    listDifferences(a[key], b[key], path === '' ? key : `${path}.${key}`),
   )
 }
 
 /** Returns the members of an object or of a list of objects; undefined for values. */
-function membersOf(value: unknown): Attributes | undefined {
+function objectMembers(value: unknown): Attributes | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (!Array.isArray(value)) return value
   return value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
@@ -246,22 +257,22 @@ function membersOf(value: unknown): Attributes | undefined {
 }
 
 /** Throws `usage` for changed attributes that plotly.js does not know, or values that it would ignore. */
-export async function assertKnown(changes: readonly Difference[], figure: Attributes): Promise<void> {
+export async function assertValidChanges(changes: readonly Difference[], figure: Attributes): Promise<void> {
   const { plotSchema } = await import('../../vendor/schema.ts')
   for (const { path, after } of changes) {
     if (after === undefined) continue
-    for (const [inner, value] of leavesIn(after, path.split('.'))) {
+    for (const [inner, value] of listAttributes(after, path.split('.'))) {
       // Skip whole traces, and members other than data and layout.
       if ((inner[0] !== 'data' && inner[0] !== 'layout') || inner.length < (inner[0] === 'data' ? 3 : 2))
         continue
-      assertFits(inner.join('.'), value, attributeOf(inner, figure, plotSchema))
+      assertValidValue(inner.join('.'), value, findAttributeSchema(inner, figure, plotSchema))
     }
   }
 }
 
 /** Yields paths and values of all attributes. Lists are values, unless they contain objects. */
-export function* leavesIn(value: unknown, path: readonly string[]): Generator<[string[], unknown]> {
-  const members = membersOf(value)
+export function* listAttributes(value: unknown, path: readonly string[]): Generator<[string[], unknown]> {
+  const members = objectMembers(value)
   if (!members || Object.keys(members).length === 0) yield [[...path], value]
-  else for (const [key, member] of Object.entries(members)) yield* leavesIn(member, [...path, key])
+  else for (const [key, member] of Object.entries(members)) yield* listAttributes(member, [...path, key])
 }

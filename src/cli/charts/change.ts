@@ -2,13 +2,13 @@
 import { type Figure, isSameFigure } from '../../charts/figure/figure.ts'
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { figureBody } from './create.ts'
+import { createFigureBody } from './create.ts'
 
 /** Maximum number of attempts if others change the figure at the same time. */
 const MAX_ATTEMPTS = 5
 
 /** Loads the figure of a plot, with its text, and headers that make an update conditional. */
-export async function storedFigure(client: Client, fid: string) {
+export async function loadFigure(client: Client, fid: string) {
   const response = await client.response('plots.content', { fid })
   const text = await response.text()
   const stored: Partial<Figure> = JSON.parse(text)
@@ -28,12 +28,12 @@ export async function changeFigure(
   fields?: object,
 ) {
   for (let attempt = 1; ; attempt++) {
-    const { figure, text, headers } = await storedFigure(client, fid)
+    const { figure, text, headers } = await loadFigure(client, fid)
     const next = await change(figure)
     const isSame = isSameFigure(figure, next)
     if (isSame && !fields) return { ...(await client.call('plots.get', { fid })), action: 'unchanged' }
     try {
-      const body = figureBody(isSame ? text : JSON.stringify(next), fields ?? {})
+      const body = createFigureBody(isSame ? text : JSON.stringify(next), fields ?? {})
       const file = await client.call('plots.update', { fid, body, plainHeaders: headers })
       return { ...file, action: 'replaced' }
     } catch (error) {

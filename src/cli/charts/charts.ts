@@ -1,24 +1,24 @@
 // Creates charts from grids, with themes and regions.
-import { chartOf } from '../../charts/compile/compile.ts'
+import { compileChart } from '../../charts/compile/compile.ts'
 import type { Figure } from '../../charts/figure/figure.ts'
-import { dressed, isBuiltIn } from '../../charts/figure/themes.ts'
-import { madeChart } from '../../charts/make.ts'
+import { isBuiltInTheme, setTheme } from '../../charts/figure/themes.ts'
+import { createChart } from '../../charts/make.ts'
 import { completed } from '../../charts/normalize/auto.ts'
 import type { ChartGrid, ChartOptions, Column } from '../../charts/spec/options.ts'
 import type { AUTO, ChartType } from '../../charts/spec/types.ts'
 import type { Client } from '../../client/index.ts'
-import { checkTemplate } from './template.ts'
-import { themeNamed } from './themes.ts'
+import { countTemplateAttributes } from './template.ts'
+import { loadTheme } from './themes.ts'
 
 /** Creates a chart of a grid, with the theme of the options. */
-export async function chartFor(
+export async function createThemedChart(
   client: Client,
   grid: ChartGrid,
   requestedType: ChartType | typeof AUTO | undefined,
   options: ChartOptions & { explain?: boolean },
   note: (text: string) => void,
 ): Promise<{ type: ChartType; figure: Figure }> {
-  const { type, figure: unthemed } = await madeChart(
+  const { type, figure: unthemed } = await createChart(
     client,
     grid,
     requestedType,
@@ -26,15 +26,15 @@ export async function chartFor(
     note,
     options.explain,
   )
-  const figure = await inRegions(client, grid, unthemed, options, note)
+  const figure = await addRegions(client, grid, unthemed, options, note)
   if (options.theme === undefined) return { type, figure }
-  const theme = themeNamed(options.theme)
-  if (!isBuiltIn(theme.name)) await checkTemplate(theme.template, options.theme)
-  return { type, figure: dressed(figure, theme) }
+  const theme = loadTheme(options.theme)
+  if (!isBuiltInTheme(theme.name)) await countTemplateAttributes(theme.template, options.theme)
+  return { type, figure: setTheme(figure, theme) }
 }
 
 /** Adds the regions of `--geojson`, if given. */
-export async function inRegions(
+export async function addRegions(
   client: Client,
   grid: ChartGrid,
   figure: Figure,
@@ -47,12 +47,12 @@ export async function inRegions(
   const response = await client.response('columns.get', { fid: grid.fid, query: { uid } })
   const { cols } = (await response.json()) as { cols: { data: unknown[] }[] }
   const locations = new Set(cols[0].data.flatMap((location) => (location === null ? [] : [String(location)])))
-  const { withRegions } = await import('./regions.ts')
-  return withRegions(figure, geojson, [...locations], note)
+  const { addRegionsFromFile } = await import('./regions.ts')
+  return addRegionsFromFile(figure, geojson, [...locations], note)
 }
 
 /** Checks chart options against a table that is not uploaded. Throws `usage`. */
-export async function checkChart(
+export async function assertChart(
   filename: string,
   columns: readonly {
     name: string
@@ -80,5 +80,5 @@ export async function checkChart(
     options,
     async () => undefined,
   )
-  await chartOf(undefined, grid, type, completeOptions)
+  await compileChart(undefined, grid, type, completeOptions)
 }

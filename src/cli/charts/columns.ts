@@ -1,9 +1,9 @@
 // Resolves column names of options.
-import { columnNames } from '../../charts/spec/column-names.ts'
+import { parseColumnNames } from '../../charts/spec/column-names.ts'
 import type { Client } from '../../client/index.ts'
 
 /** Returns the columns named by an option; undefined for all. */
-export async function chosenColumns(
+export async function resolveColumns(
   client: Client,
   fid: string,
   words: readonly string[] | undefined,
@@ -12,7 +12,7 @@ export async function chosenColumns(
   // Only names with commas need the columns of the grid.
   if (!words.some((text) => text.includes(','))) return [...words]
   const { cols } = await client.call('grids.get', { fid })
-  return columnNames(
+  return parseColumnNames(
     words,
     cols.map(({ name }) => name),
   )

@@ -1,21 +1,21 @@
 // Creates plots.
 import type { BodySource, Client } from '../../client/index.ts'
-import { ifFound, Problem } from '../../contract/errors.ts'
+import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { BodyOf } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { Planned } from '../core/dry-run.ts'
 
 /** Destination of a plot, and conflict rule. */
-export type PlotPlace = Pick<
+export type PlotDestination = Pick<
   BodyOf<'plots.create'>,
   'filename' | 'parent' | 'parent_path' | 'world_readable' | 'on_conflict'
 >
 
-export const plotConflictRules = ['fail', 'rename', 'replace'] as const
+export const PLOT_CONFLICT_RULES = ['fail', 'rename', 'replace'] as const
 
 /** Throws `usage` if two files would replace the same file. `name`: destination path of each. */
-export function assertOwnNames(
+export function assertDistinctNames(
   files: readonly { file: string; name: string }[],
   rule: string | undefined,
 ): void {
@@ -32,7 +32,7 @@ export function assertOwnNames(
 }
 
 /** Creates a request body from a figure, given as JSON text, and other fields. */
-export function figureBody(figure: string, fields: object): BodySource {
+export function createFigureBody(figure: string, fields: object): BodySource {
   const rest = JSON.stringify({ raw_data: 'grid', ...fields }).slice(1)
   const bytes = Buffer.from(`{"figure":${figure},${rest}`)
   return {
@@ -45,11 +45,11 @@ export function figureBody(figure: string, fields: object): BodySource {
 }
 
 /** Creates or replaces a plot, and prints its warnings. */
-export async function createPlot(context: Context, figure: string, destination: PlotPlace) {
+export async function createPlot(context: Context, figure: string, destination: PlotDestination) {
   const client = await context.client()
   if (context.flags.dryRun) throw new Planned('plots.create', undefined, destination)
   const { file, action, warnings, grid_fid } = await client
-    .call('plots.create', { body: figureBody(figure, destination) })
+    .call('plots.create', { body: createFigureBody(figure, destination) })
     .catch((error) => {
       if (!(error instanceof Problem) || error.code !== 'already_exists') throw error
       throw new Problem(error.code, error.message, {
@@ -70,7 +70,7 @@ export async function notePrivateData(
 ): Promise<void> {
   const names: string[] = []
   for (const fid of references) {
-    const grid = await ifFound(client.call('files.get', { fid }))
+    const grid = await undefinedIfNotFound(client.call('files.get', { fid }))
     if (grid?.filetype === 'grid' && !grid.world_readable) names.push(`${grid.filename} (${fid})`)
   }
   if (names.length > 0)

@@ -8,16 +8,18 @@ export interface AttributeChange {
 }
 
 /** Lists differing attributes by name. Data arrays are compared as a whole. */
-export function changedAttributes(before: unknown, after: unknown, path = ''): AttributeChange[] {
+export function listChangedAttributes(before: unknown, after: unknown, path = ''): AttributeChange[] {
   if (isObject(before) && isObject(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
     return names.flatMap((name) =>
-      changedAttributes(before[name], after[name], path === '' ? name : `${path}.${name}`),
+      listChangedAttributes(before[name], after[name], path === '' ? name : `${path}.${name}`),
     )
   }
-  if (isList(before) && isList(after)) {
+  if (isObjectList(before) && isObjectList(after)) {
     const length = Math.max(before.length, after.length)
-    return Array.from({ length }, (_, k) => changedAttributes(before[k], after[k], `${path}[${k}]`)).flat()
+    return Array.from({ length }, (_, k) =>
+      listChangedAttributes(before[k], after[k], `${path}[${k}]`),
+    ).flat()
   }
   return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ attribute: path, before, after }]
 }
@@ -27,6 +29,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Returns whether a value is an array of objects, such as traces or annotations. */
-function isList(value: unknown): value is unknown[] {
+function isObjectList(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.every(isObject)
 }

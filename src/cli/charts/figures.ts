@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits } from '../../contract/limits.ts'
-import { wholeOf } from '../files/input.ts'
+import { readWhole } from '../files/input.ts'
 
 /** Figure from a file or standard input (`-`). */
 export interface FigureFile {
@@ -13,19 +13,19 @@ export interface FigureFile {
   text: string
 }
 
-const SHAPE = 'Use a figure as written by Plotly: {"data": […], "layout": {…}}.'
+const FIGURE_HINT = 'Use a figure as written by Plotly: {"data": […], "layout": {…}}.'
 
 /** Size in bytes above which JSON files count as data. */
-const MAX_BYTES = 64 * 1024 ** 2
+const MAX_FIGURE_BYTES = 64 * 1024 ** 2
 
 /** Returns whether a word is a file with a figure, not a data file or the name of a plot. */
 export async function isFigureFile(word: string): Promise<boolean> {
   if (word === '-') return true
   if (!/\.(json|html?)$/i.test(word) || !existsSync(word)) return false
   if (!/\.json$/i.test(word)) return true
-  if (statSync(word).size > MAX_BYTES) return false
+  if (statSync(word).size > MAX_FIGURE_BYTES) return false
   try {
-    return isFigure(JSON.parse((await wholeOf(word)).toString('utf8').replace(/^\ufeff/, '')))
+    return isFigure(JSON.parse((await readWhole(word)).toString('utf8').replace(/^\ufeff/, '')))
   } catch {
     // Errors are reported when the file is read.
     return true
@@ -54,7 +54,7 @@ function isTrace(trace: unknown): boolean {
 }
 
 /** Adds a hint to "not found" errors of plots: whether a local file has that name. */
-export function aboutLocalFile(error: unknown, name: string): unknown {
+export function withLocalFileHint(error: unknown, name: string): unknown {
   if (!(error instanceof Problem) || error.code !== 'not_found') return error
   const { code, message } = error
   if (existsSync(name))
@@ -82,14 +82,14 @@ export async function readFigure(file: string): Promise<FigureFile> {
  */
 export async function readFigures(file: string): Promise<FigureFile[]> {
   const source = file === '-' ? 'standard input' : file
-  const bytes = await wholeOf(file)
+  const bytes = await readWhole(file)
   const text = bytes
     .toString('utf8')
     .replace(/^\ufeff/, '')
     .trim()
-  const name = file === '-' ? undefined : figureName(file)
-  if (!text.startsWith('<')) return [{ name, text: await figureIn(text, source) }]
-  const figures = await figuresInPage(text, source)
+  const name = file === '-' ? undefined : plotNameOf(file)
+  if (!text.startsWith('<')) return [{ name, text: await extractFigure(text, source) }]
+  const figures = await findFigures(text, source)
   if (figures.length === 0)
     throw new Problem('bad_data', `${source}: no Plotly chart found in this page`, {
       hint: 'Use a page written by write_html of plotly.py, or saveWidget of htmlwidgets (R).',
@@ -101,18 +101,18 @@ export async function readFigures(file: string): Promise<FigureFile[]> {
 }
 
 /** Copied members of a figure. R adds others about the origin. */
-const MEMBERS = ['data', 'layout', 'frames', 'config'] as const
+const FIGURE_MEMBERS = ['data', 'layout', 'frames', 'config'] as const
 
 /**
  * Returns the figure in JSON text: an object, a list of traces, or an object around a figure. Throws
  * `bad_data`.
  */
-async function figureIn(text: string, source: string): Promise<string> {
+async function extractFigure(text: string, source: string): Promise<string> {
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch (error) {
-    throw new Problem('bad_data', `${source}: not JSON: ${(error as Error).message}`, { hint: SHAPE })
+    throw new Problem('bad_data', `${source}: not JSON: ${(error as Error).message}`, { hint: FIGURE_HINT })
   }
   if (Array.isArray(parsed)) {
     if (isFigure(parsed)) return `{"data":${text}}`
@@ -121,7 +121,7 @@ async function figureIn(text: string, source: string): Promise<string> {
     })
   }
   if (typeof parsed !== 'object' || parsed === null)
-    throw new Problem('bad_data', `${source}: not a figure`, { hint: SHAPE })
+    throw new Problem('bad_data', `${source}: not a figure`, { hint: FIGURE_HINT })
   const { parseRaw } = await import('../../json/index.ts')
   let figure = parseRaw(Buffer.from(text), source, defaultLimits)
   // Requests of Kaleido and some exports wrap the figure.
@@ -130,8 +130,8 @@ async function figureIn(text: string, source: string): Promise<string> {
     if (inner?.kind === 'object' && (inner.get('data') || inner.get('layout'))) figure = inner
   }
   if (!figure.get('data') && !figure.get('layout'))
-    throw new Problem('bad_data', `${source}: not a figure`, { hint: SHAPE })
-  const members = MEMBERS.flatMap((member) => {
+    throw new Problem('bad_data', `${source}: not a figure`, { hint: FIGURE_HINT })
+  const members = FIGURE_MEMBERS.flatMap((member) => {
     const value = figure.get(member)
     return value === undefined || value.kind === 'null' ? [] : [`"${member}":${value.bytes.toString('utf8')}`]
   })
@@ -139,15 +139,15 @@ async function figureIn(text: string, source: string): Promise<string> {
 }
 
 /** Finds the figures in the text of a page. Runs nothing. */
-async function figuresInPage(html: string, source: string): Promise<string[]> {
-  return [...figuresOfPython(html, await frames(html, source), source), ...(await figuresOfR(html))]
+async function findFigures(html: string, source: string): Promise<string[]> {
+  return [...findPythonFigures(html, await findFrames(html, source), source), ...(await findRFigures(html))]
 }
 
 /** Finds calls written by `write_html`: `Plotly.newPlot("id", [traces], {layout}, {config})`. */
-function figuresOfPython(html: string, framesById: Map<string, string>, source: string): string[] {
+function findPythonFigures(html: string, framesById: Map<string, string>, source: string): string[] {
   const figures: string[] = []
-  for (const at of positions(html, 'Plotly.newPlot(')) {
-    const [id, data, layout] = jsonArguments(html, at, 3, source)
+  for (const at of findPositions(html, 'Plotly.newPlot(')) {
+    const [id, data, layout] = parseJsonArguments(html, at, 3, source)
     if (id?.[0] !== '"' || data?.[0] !== '[') continue
     const frames = framesById.get(id)
     figures.push(
@@ -158,19 +158,19 @@ function figuresOfPython(html: string, framesById: Map<string, string>, source: 
 }
 
 /** Finds frames by chart id: `Plotly.addFrames('id', [frames])`. */
-async function frames(html: string, source: string): Promise<Map<string, string>> {
+async function findFrames(html: string, source: string): Promise<Map<string, string>> {
   const framesById = new Map<string, string>()
-  for (const at of positions(html, 'Plotly.addFrames(')) {
-    const [id, list] = jsonArguments(html, at, 2, source)
+  for (const at of findPositions(html, 'Plotly.addFrames(')) {
+    const [id, list] = parseJsonArguments(html, at, 2, source)
     if (id?.[0] === '"' && list?.[0] === '[') framesById.set(id, list)
   }
   return framesById
 }
 
 /** Finds htmlwidgets: `<script type="application/json" data-for="…">{"x": {"data": […], "layout": {…}}}`. */
-async function figuresOfR(html: string): Promise<string[]> {
+async function findRFigures(html: string): Promise<string[]> {
   const figures: string[] = []
-  for (const at of positions(html, '<script type="application/json" data-for="')) {
+  for (const at of findPositions(html, '<script type="application/json" data-for="')) {
     const from = html.indexOf('>', at) + 1
     const to = html.indexOf('</script>', from)
     if (from === 0 || to < 0) continue
@@ -178,7 +178,7 @@ async function figuresOfR(html: string): Promise<string[]> {
     try {
       const { x } = JSON.parse(text)
       if (Array.isArray(x?.data) && typeof x.layout === 'object')
-        figures.push(await figureIn(text, 'the page'))
+        figures.push(await extractFigure(text, 'the page'))
     } catch {
       // Another widget.
     }
@@ -187,12 +187,12 @@ async function figuresOfR(html: string): Promise<string[]> {
 }
 
 /** Maximum number of searched calls, against pages with many incomplete ones. */
-const MAX_CALLS = 200
+const MAX_SEARCHED_CALLS = 200
 
 /** Yields the positions after each occurrence of `part`, up to `MAX_CALLS`. */
-function* positions(text: string, part: string): Generator<number> {
+function* findPositions(text: string, part: string): Generator<number> {
   let count = 0
-  for (let at = text.indexOf(part); at >= 0 && count++ < MAX_CALLS; at = text.indexOf(part, at + 1))
+  for (let at = text.indexOf(part); at >= 0 && count++ < MAX_SEARCHED_CALLS; at = text.indexOf(part, at + 1))
     yield at + part.length
 }
 
@@ -200,12 +200,12 @@ function* positions(text: string, part: string): Generator<number> {
  * Returns up to `count` comma-separated JSON values from `at`. Converts single to double quotes. Empty if one
  * is not JSON.
  */
-function jsonArguments(text: string, at: number, count: number, source: string): string[] {
+function parseJsonArguments(text: string, at: number, count: number, source: string): string[] {
   const values: string[] = []
   let from = at
   while (values.length < count) {
     while (/\s/.test(text[from] ?? '')) from++
-    const end = endOfValue(text, from)
+    const end = findValueEnd(text, from)
     if (end === undefined) {
       // In a complete page, this call is not JSON.
       if (
@@ -231,7 +231,7 @@ function jsonArguments(text: string, at: number, count: number, source: string):
 }
 
 /** Returns the end of the array, object or string that begins at `from`; undefined for anything else. */
-function endOfValue(text: string, from: number): number | undefined {
+function findValueEnd(text: string, from: number): number | undefined {
   if (text[from] === "'") {
     const end = text.indexOf("'", from + 1)
     return end < 0 || end - from > 200 ? undefined : end + 1
@@ -265,6 +265,6 @@ function isJson(text: string): boolean {
 }
 
 /** Returns the name of a plot for a file: without folders and extension. */
-export function figureName(file: string): string {
+export function plotNameOf(file: string): string {
   return basename(file).replace(/\.(json|html?)$/i, '')
 }

@@ -1,16 +1,16 @@
 // Checks themes: attributes, contrast and images.
 import type { Attributes } from '../../charts/figure/figure.ts'
 import { Problem } from '../../contract/errors.ts'
-import { assertFits, attributeOf, leavesIn } from './attributes.ts'
+import { assertValidValue, findAttributeSchema, listAttributes } from './attributes.ts'
 
 /**
  * Returns the number of attributes of a template. Throws `bad_data` for attributes or values that plotly.js
  * would ignore.
  */
-export async function checkTemplate(template: Attributes, source: string): Promise<number> {
+export async function countTemplateAttributes(template: Attributes, source: string): Promise<number> {
   const { plotSchema } = await import('../../vendor/schema.ts')
   try {
-    return count(template, plotSchema)
+    return countAttributes(template, plotSchema)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'usage') throw error
     throw new Problem('bad_data', `${source}: ${error.message}`, { hint: error.hint })
@@ -20,33 +20,41 @@ export async function checkTemplate(template: Attributes, source: string): Promi
 type Schema = typeof import('../../vendor/schema.ts').plotSchema
 
 /** Checks and counts the attributes of a template, including those for dark pages. */
-function count({ layout = {}, data = {}, dark }: Attributes, schema: Schema, isDark = false): number {
+function countAttributes(
+  { layout = {}, data = {}, dark }: Attributes,
+  schema: Schema,
+  isDark = false,
+): number {
   for (const [name, value] of Object.entries({ layout, data, ...(dark !== undefined && { dark }) }))
     assertObject(name, value)
   if (isDark && dark !== undefined) throw new Problem('usage', 'dark: a nested member "dark" is not allowed')
   let total = 0
-  for (const [path, value] of leavesIn(layout, [])) {
-    assertFits(['layout', ...path].join('.'), value, attributeOf(['layout', ...path], {}, schema))
+  for (const [path, value] of listAttributes(layout, [])) {
+    assertValidValue(
+      ['layout', ...path].join('.'),
+      value,
+      findAttributeSchema(['layout', ...path], {}, schema),
+    )
     total++
   }
   for (const [type, traces] of Object.entries(data)) {
     if (!Array.isArray(traces)) throw new Problem('usage', `data.${type}: expected a list of traces`)
     for (const trace of traces) {
       assertObject(`data.${type}`, trace)
-      for (const [path, value] of leavesIn(trace, [])) {
+      for (const [path, value] of listAttributes(trace, [])) {
         const figure = { data: [{ type }] }
         if (!Object.hasOwn(schema.traces, type))
           throw new Problem('usage', `data.${type}: unknown trace type`)
-        assertFits(
+        assertValidValue(
           [`data.${type}`, ...path].join('.'),
           value,
-          attributeOf(['data', '0', ...path], figure, schema),
+          findAttributeSchema(['data', '0', ...path], figure, schema),
         )
         total++
       }
     }
   }
-  return total + (dark === undefined ? 0 : count(dark, schema, true))
+  return total + (dark === undefined ? 0 : countAttributes(dark, schema, true))
 }
 
 /** Throws `usage` unless a value is an object. */
@@ -56,38 +64,41 @@ function assertObject(name: string, value: unknown): void {
 }
 
 /** Minimum contrast with the background, as in WCAG 2: of lines, and of texts. */
-const MIN_OF_SERIES = 3
-const MIN_OF_TEXT = 4.5
+const MIN_SERIES_CONTRAST = 3
+const MIN_TEXT_CONTRAST = 4.5
 
 /** Returns warnings about colors with little contrast. */
-export function contrasts({ layout = {}, dark }: Attributes, pageBackground = '#ffffff'): string[] {
+export function listContrastWarnings(
+  { layout = {}, dark }: Attributes,
+  pageBackground = '#ffffff',
+): string[] {
   const background: unknown = layout.plot_bgcolor ?? layout.paper_bgcolor ?? pageBackground
   const warnings: string[] = []
   const checkContrast = (noun: string, color: unknown, minContrast: number): void => {
-    const ratio = contrast(color, background)
+    const ratio = contrastRatio(color, background)
     if (ratio !== undefined && ratio < minContrast)
       warnings.push(
         `${noun} ${String(color)} has a contrast of ${ratio.toFixed(1)} with ${String(background)}; use at least ${minContrast}`,
       )
   }
   for (const color of Array.isArray(layout.colorway) ? layout.colorway : [])
-    checkContrast('color', color, MIN_OF_SERIES)
-  checkContrast('text', layout.font?.color, MIN_OF_TEXT)
-  return dark === undefined ? warnings : [...warnings, ...contrasts(dark, '#16181d')]
+    checkContrast('color', color, MIN_SERIES_CONTRAST)
+  checkContrast('text', layout.font?.color, MIN_TEXT_CONTRAST)
+  return dark === undefined ? warnings : [...warnings, ...listContrastWarnings(dark, '#16181d')]
 }
 
 /** Returns warnings about images outside of the template: drawing a chart contacts no other hosts. */
-export function foreignImages({ layout = {}, dark }: Attributes): string[] {
+export function listForeignImageWarnings({ layout = {}, dark }: Attributes): string[] {
   const images: Attributes[] = Array.isArray(layout.images) ? layout.images : []
   const foreign = images.filter(({ source }) => typeof source === 'string' && !source.startsWith('data:'))
   const warnings = foreign.map(
     ({ source }) => `the image ${String(source).slice(0, 100)} is not drawn; embed it as a data: URL`,
   )
-  return dark === undefined ? warnings : [...warnings, ...foreignImages(dark)]
+  return dark === undefined ? warnings : [...warnings, ...listForeignImageWarnings(dark)]
 }
 
 /** Returns the contrast of two colors (`#rrggbb`, white, black); undefined for others. */
-function contrast(a: unknown, b: unknown): number | undefined {
+function contrastRatio(a: unknown, b: unknown): number | undefined {
   const [first, second] = [a, b].map(luminance)
   if (first === undefined || second === undefined) return undefined
   return (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05)

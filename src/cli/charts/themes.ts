@@ -2,16 +2,16 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { Attributes } from '../../charts/figure/figure.ts'
-import { builtInTheme, builtInThemes, type Theme } from '../../charts/figure/themes.ts'
-import { closest, hintWith } from '../../contract/closest.ts'
+import { findBuiltInTheme, listBuiltInThemes, type Theme } from '../../charts/figure/themes.ts'
+import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
 /** Maximum size of a theme file, in bytes: it becomes part of each chart. */
-const MAX_BYTES = 128 * 1024
+const MAX_THEME_BYTES = 128 * 1024
 
 /** Returns the theme with a name, or of a file. Throws `usage`, `no_such_file` and `bad_data`. */
-export function themeNamed(nameOrFile: string): Theme {
-  const builtIn = builtInTheme(nameOrFile)
+export function loadTheme(nameOrFile: string): Theme {
+  const builtIn = findBuiltInTheme(nameOrFile)
   if (builtIn) return builtIn
   if (!existsSync(nameOrFile)) {
     const isFile = /[./\\]/.test(nameOrFile)
@@ -21,7 +21,10 @@ export function themeNamed(nameOrFile: string): Theme {
       {
         hint: isFile
           ? 'Use the name of a built-in theme, or a JSON file with a plotly template.'
-          : hintWith(closest(nameOrFile, names()), `Themes: ${names().join(', ')}; or a JSON file.`),
+          : withSuggestion(
+              findClosest(nameOrFile, listThemeNames()),
+              `Themes: ${listThemeNames().join(', ')}; or a JSON file.`,
+            ),
       },
     )
   }
@@ -36,7 +39,7 @@ function readTemplate(file: string): Attributes {
       hint: 'Use a plotly template in JSON: {"layout": {…}, "data": {…}}. See: gridline theme show newsroom',
     })
   const { size } = statSync(file)
-  if (size > MAX_BYTES) throw refuse(`expected up to ${MAX_BYTES} bytes, found ${size}`)
+  if (size > MAX_THEME_BYTES) throw refuse(`expected up to ${MAX_THEME_BYTES} bytes, found ${size}`)
   let parsed: unknown
   try {
     parsed = JSON.parse(readFileSync(file, 'utf8').replace(/^\ufeff/, ''))
@@ -57,6 +60,6 @@ function isObject(value: unknown): value is Attributes {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function names(): string[] {
-  return builtInThemes().map(({ name }) => name)
+function listThemeNames(): string[] {
+  return listBuiltInThemes().map(({ name }) => name)
 }

@@ -1,29 +1,29 @@
 // Creates or updates the chart of an uploaded grid.
-import { reworked } from '../../charts/change/rechart.ts'
-import { specOf } from '../../charts/change/stored.ts'
+import { replaceGeneratedParts } from '../../charts/change/rechart.ts'
+import { readSpec } from '../../charts/change/stored.ts'
 import type { Figure } from '../../charts/figure/figure.ts'
-import { dressed } from '../../charts/figure/themes.ts'
+import { setTheme } from '../../charts/figure/themes.ts'
 import type { ChartOptions } from '../../charts/spec/options.ts'
-import { AUTO, type ChartType, chartTypes } from '../../charts/spec/types.ts'
+import { AUTO, CHART_TYPES, type ChartType } from '../../charts/spec/types.ts'
 import { type Client, lookupIfThere } from '../../client/index.ts'
-import { ifFound, Problem } from '../../contract/errors.ts'
+import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { conflictRules } from '../../contract/headers.ts'
 import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import { changeFigure, storedFigure } from './change.ts'
+import { changeFigure, loadFigure } from './change.ts'
 import { createPlot } from './create.ts'
-import { themeNamed } from './themes.ts'
-import { inUsualTheme } from './usual-theme.ts'
+import { loadTheme } from './themes.ts'
+import { applyDefaultTheme } from './usual-theme.ts'
 
 type Grid = Pick<GridMeta, 'fid' | 'filename' | 'parent' | 'referencers' | 'cols'>
 
-interface Options extends Pick<ChartOptions, 'theme'> {
+interface ChartUploadOptions extends Pick<ChartOptions, 'theme'> {
   public?: boolean
   onConflict?: (typeof conflictRules)[number]
 }
 
 /** Maximum number of plots that are searched for the chart of a grid. */
-const MAX_PLOTS = 20
+const MAX_SEARCHED_PLOTS = 20
 
 /**
  * Creates the chart of a grid, next to it. With `replace` and `append`, an existing chart keeps link and
@@ -34,25 +34,25 @@ export async function createOrUpdateChart(
   grid: Grid,
   type: ChartType,
   figure: Figure,
-  { public: isPublic, onConflict, theme, ...chartOptions }: Options & ChartOptions,
+  { public: isPublic, onConflict, theme, ...chartOptions }: ChartUploadOptions & ChartOptions,
 ) {
   const destination = { parent: grid.parent, world_readable: isPublic === true }
-  const filename = nameOf(grid, type)
+  const filename = chartNameOf(grid, type)
   const compileFigure = async (): Promise<string> =>
-    JSON.stringify(await inUsualTheme(context, figure, { theme }))
+    JSON.stringify(await applyDefaultTheme(context, figure, { theme }))
   if (onConflict !== 'replace' && onConflict !== 'append')
     return createPlot(context, await compileFigure(), { ...destination, filename, on_conflict: onConflict })
   const replace = { ...destination, filename, on_conflict: 'replace' } as const
   const client = await context.client()
-  const existing = await chartOfGrid(client, grid, type)
+  const existing = await findChart(client, grid, type)
   if (!existing) return createPlot(context, await compileFigure(), replace)
   const isUpToDate = existing.filename === filename && (existing.world_readable || isPublic !== true)
   const updated = await changeFigure(
     client,
     existing.fid,
     async (current) => {
-      const next = await reworked(current, grid, figure, chartOptions)
-      return theme === undefined ? next : dressed(next, themeNamed(theme))
+      const next = await replaceGeneratedParts(current, grid, figure, chartOptions)
+      return theme === undefined ? next : setTheme(next, loadTheme(theme))
     },
     isUpToDate ? undefined : { filename, world_readable: isPublic || undefined },
   )
@@ -60,19 +60,19 @@ export async function createOrUpdateChart(
 }
 
 /** Returns type and options of the chart that an upload updates, merged with the options of the upload. */
-export async function presentOptions(
+export async function resolveChartOptions(
   client: Client,
   grid: Grid,
   requestedType: ChartType | typeof AUTO,
-  { onConflict, ...options }: Options & ChartOptions,
+  { onConflict, ...options }: ChartUploadOptions & ChartOptions,
 ): Promise<{ type: ChartType | typeof AUTO; options: ChartOptions }> {
   const requested = { type: requestedType, options }
   if (onConflict !== 'replace' && onConflict !== 'append') return requested
-  const existing = await chartOfGrid(client, grid, requestedType)
+  const existing = await findChart(client, grid, requestedType)
   if (!existing) return requested
   try {
-    const { figure } = await storedFigure(client, existing.fid)
-    const { spec, options: storedOptions } = specOf(figure, grid)
+    const { figure } = await loadFigure(client, existing.fid)
+    const { spec, options: storedOptions } = readSpec(figure, grid)
     const { type } = spec
     if (requestedType !== AUTO && requestedType !== type) return requested
     const specified = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
@@ -88,23 +88,23 @@ export async function presentOptions(
 /**
  * Finds the chart that an earlier upload created for a grid: of this type, or the only one of another type.
  */
-async function chartOfGrid(
+async function findChart(
   client: Client,
   grid: Grid,
   type: ChartType | typeof AUTO,
 ): Promise<FileMeta | undefined> {
-  const exact = type === AUTO ? undefined : await lookupIfThere(client, nameOf(grid, type), grid.parent)
+  const exact = type === AUTO ? undefined : await lookupIfThere(client, chartNameOf(grid, type), grid.parent)
   if (exact) return exact.filetype === 'plot' ? exact : undefined
-  const names = new Set(chartTypes.map((chartType) => nameOf(grid, chartType)))
+  const names = new Set(CHART_TYPES.map((chartType) => chartNameOf(grid, chartType)))
   const candidates: FileMeta[] = []
-  for (const fid of grid.referencers.slice(0, MAX_PLOTS)) {
-    const file = await ifFound(client.call('files.get', { fid: String(fid) }))
+  for (const fid of grid.referencers.slice(0, MAX_SEARCHED_PLOTS)) {
+    const file = await undefinedIfNotFound(client.call('files.get', { fid: String(fid) }))
     if (file && names.has(file.filename) && file.parent === grid.parent && !file.deleted)
       candidates.push(file)
   }
   return candidates.length === 1 ? candidates[0] : undefined
 }
 
-function nameOf({ filename }: Pick<Grid, 'filename'>, type: ChartType): string {
+function chartNameOf({ filename }: Pick<Grid, 'filename'>, type: ChartType): string {
   return `${filename} ${type}`
 }

@@ -2,9 +2,9 @@
 import { Problem } from '../../contract/errors.ts'
 import type { AuditRow } from '../../service/index.ts'
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
-import { database, onStore } from './admin.store.ts'
+import { databaseOption, withStore } from './admin.store.ts'
 
 const fields = {
   at: 'a time',
@@ -17,7 +17,7 @@ const fields = {
   address: 'the IP address of the client, or null',
 }
 
-interface Event {
+interface AuditEvent {
   details: Record<string, unknown>
 }
 
@@ -32,7 +32,7 @@ const view: TableView = {
     {
       field: 'details',
       title: 'DETAILS',
-      format: (details: Event['details']) =>
+      format: (details: AuditEvent['details']) =>
         Object.entries(details)
           .map(([name, value]) => `${name}=${value}`)
           .join(' '),
@@ -42,10 +42,10 @@ const view: TableView = {
 }
 
 /** Rows per query. */
-const PAGE = 500
+const PAGE_ROWS = 500
 
-export const audit = defineCommand({
-  prints: array([], fields),
+export const auditCommand = defineCommand({
+  output: arrayOf([], fields),
   lists: { limit: 100 },
   options: [
     { flags: '--user <name>', description: 'only events about files and keys of this user' },
@@ -56,7 +56,7 @@ export const audit = defineCommand({
     },
     { flags: '--file <fid>', description: 'only events of this file, such as alice:12' },
     { flags: '--since <date>', description: 'only events since this date or time, such as 2026-01-31' },
-    database,
+    databaseOption,
   ],
   examples: [
     'gridline admin audit --limit 20',
@@ -71,16 +71,16 @@ export const audit = defineCommand({
       })
     const filter = { owner: user, actor: by, event, fid: file, since: from }
     const maxRows = limit ?? 100
-    const events = await onStore(context, url, async ({ auditEvents }, store) => {
-      if (event !== undefined && !auditEvents.some((name) => name === event || name.startsWith(`${event}.`)))
+    const events = await withStore(context, url, async ({ AUDIT_EVENTS }, store) => {
+      if (event !== undefined && !AUDIT_EVENTS.some((name) => name === event || name.startsWith(`${event}.`)))
         throw new Problem('usage', `--event ${event}: unknown event`, {
-          hint: `Events: ${auditEvents.join(', ')}.`,
+          hint: `Events: ${AUDIT_EVENTS.join(', ')}.`,
         })
       const rows: AuditRow[] = []
       while (rows.length < maxRows) {
         const last = rows.at(-1)
         const page = await store.read(({ audit: log }) =>
-          log.list(filter, last, Math.min(PAGE, maxRows - rows.length)),
+          log.listEvents(filter, last, Math.min(PAGE_ROWS, maxRows - rows.length)),
         )
         rows.push(...page)
         if (page.length === 0) break
@@ -88,10 +88,10 @@ export const audit = defineCommand({
       return rows
     })
     return {
-      many: events.map(({ at, details, id: _id, ...row }) => ({
+      items: events.map(({ at, details, id: _id, ...row }) => ({
         ...row,
         at: new Date(at).toISOString(),
-        details: JSON.parse(details) as Event['details'],
+        details: JSON.parse(details) as AuditEvent['details'],
       })),
       view,
       empty: 'No such events.',

@@ -1,10 +1,10 @@
 // `gridline admin blobs`: lists, relocates and moves blob stores.
 import { Problem } from '../../contract/errors.ts'
-import { bytesText } from '../../contract/limits.ts'
-import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
-import { array, object } from '../core/prints.ts'
+import { formatBytes } from '../../contract/limits.ts'
+import { type CommandEntry, defineCommand, dryRunOption, subcommand } from '../core/define.ts'
+import { arrayOf, objectOf } from '../core/prints.ts'
 import type { Failure } from '../output/failure.ts'
-import { database, onStore, place } from './admin.store.ts'
+import { databaseOption, displayUrl, withStore } from './admin.store.ts'
 
 const fields = {
   place: 'row, sql, or the URL of a folder or bucket',
@@ -14,14 +14,14 @@ const fields = {
 }
 
 const list = defineCommand({
-  prints: array([], fields),
+  output: arrayOf([], fields),
   lists: {},
-  options: [database],
+  options: [databaseOption],
   examples: ['gridline admin blobs list', 'gridline admin blobs list --json place,bytes'],
   async run(context, _, { database: url }) {
-    const stores = await onStore(context, url, (_service, store) => store.places.list())
+    const stores = await withStore(context, url, (_service, store) => store.locations.listLocations())
     return {
-      many: stores,
+      items: stores,
       view: {
         id: 'place',
         columns: [
@@ -32,7 +32,7 @@ const list = defineCommand({
             format: (isCurrent: boolean) => (isCurrent ? 'yes' : ''),
           },
           { field: 'objects', title: 'OBJECTS', align: 'right' as const },
-          { field: 'bytes', title: 'SIZE', align: 'right' as const, format: bytesText },
+          { field: 'bytes', title: 'SIZE', align: 'right' as const, format: formatBytes },
         ],
       },
     }
@@ -40,10 +40,10 @@ const list = defineCommand({
 })
 
 /** Interval between progress notes, in ms. */
-const SAID_EVERY = 10_000
+const PROGRESS_INTERVAL_MS = 10_000
 
 const move = defineCommand({
-  prints: object([], {
+  output: objectOf([], {
     database: 'the URL of the database',
     place: 'the new location',
     objects: 'number of objects moved',
@@ -54,8 +54,8 @@ const move = defineCommand({
       description:
         'destination: sql (the database), file:DIR or s3://bucket/prefix?endpoint=https://…&region=…',
     },
-    dryRun,
-    database,
+    dryRunOption,
+    databaseOption,
   ],
   examples: [
     'gridline admin blobs move --to file:/srv/gridline/blobs --database postgres://gridline@db/gridline',
@@ -66,14 +66,14 @@ const move = defineCommand({
       throw new Problem('usage', '--to is missing', { hint: 'Use --to sql, --to file:DIR or --to s3://…' })
     const { messages } = context
     const failures: Failure[] = []
-    const objects = await onStore(context, url, async (service, store) => {
-      const target = service.wholeAddress(to)
-      const sources = (await store.places.list()).filter(
+    const objects = await withStore(context, url, async (service, store) => {
+      const target = service.normalizeAddress(to)
+      const sources = (await store.locations.listLocations()).filter(
         ({ place: from }) => from !== 'row' && from !== target,
       )
       const total = sources.reduce((sum, source) => sum + source.objects, 0)
       if (dry) {
-        await store.places.open(to)
+        await store.locations.openStoreAt(to)
         messages.line(`Dry run, nothing was changed. It would move ${total} objects to ${to}.`)
         return undefined
       }
@@ -82,11 +82,11 @@ const move = defineCommand({
       return service.moveBlobs(store, to, {
         onMoved: () => {
           moved++
-          if (performance.now() - lastNoteAt < SAID_EVERY) return
+          if (performance.now() - lastNoteAt < PROGRESS_INTERVAL_MS) return
           lastNoteAt = performance.now()
           messages.note(`${moved} of ${total} objects moved`)
         },
-        onLost: (owner, problem) => failures.push({ of: owner, problem }),
+        onLost: (owner, problem) => failures.push({ subject: owner, problem }),
       })
     })
     if (objects === undefined) return undefined
@@ -94,7 +94,7 @@ const move = defineCommand({
       'The server, or admin compact, removes the moved objects from their former location a day later.',
     )
     return {
-      one: { database: place(context, url), place: to, objects },
+      item: { database: displayUrl(context, url), place: to, objects },
       view: {
         columns: [
           { field: 'place', title: 'PLACE' },
@@ -107,11 +107,11 @@ const move = defineCommand({
 })
 
 const relocate = defineCommand({
-  prints: object([], { database: 'the URL of the database', place: 'the new location' }),
+  output: objectOf([], { database: 'the URL of the database', place: 'the new location' }),
   options: [
     { flags: '--to <place>', description: 'new location of the folder or bucket, or of its copy' },
-    dryRun,
-    database,
+    dryRunOption,
+    databaseOption,
   ],
   examples: [
     'gridline admin blobs relocate --to file:/mnt/new/blobs --database postgres://gridline@db/gridline',
@@ -120,9 +120,9 @@ const relocate = defineCommand({
   async run(context, _, { to, dryRun: dry, database: url }) {
     if (to === undefined)
       throw new Problem('usage', '--to is missing', { hint: 'Use --to file:DIR or --to s3://…' })
-    const from = await onStore(context, url, async (_service, { places }) => {
-      const formerUrl = await places.address()
-      if (!dry) await places.relocate(to)
+    const from = await withStore(context, url, async (_service, { locations }) => {
+      const formerUrl = await locations.currentAddress()
+      if (!dry) await locations.changeAddress(to)
       return formerUrl
     })
     if (dry) {
@@ -131,7 +131,7 @@ const relocate = defineCommand({
     }
     context.messages.note(`Nothing was changed at ${from}. Restart the running servers of this database.`)
     return {
-      one: { database: place(context, url), place: to },
+      item: { database: displayUrl(context, url), place: to },
       view: { columns: [{ field: 'place', title: 'PLACE' }] },
     }
   },

@@ -1,14 +1,14 @@
 // `gridline admin migrate`, `copy` and `distribute`.
 import { Problem } from '../../contract/errors.ts'
-import { limitsFrom } from '../../contract/limits.ts'
+import { readLimits } from '../../contract/limits.ts'
 import { databaseUrl } from '../config/settings.ts'
-import { defineCommand, dryRun } from '../core/define.ts'
-import { object } from '../core/prints.ts'
-import { database, onStore, place, sqliteFile } from './admin.store.ts'
+import { defineCommand, dryRunOption } from '../core/define.ts'
+import { objectOf } from '../core/prints.ts'
+import { databaseOption, displayUrl, sqliteFileOf, withStore } from './admin.store.ts'
 
-export const migrate = defineCommand({
-  prints: object([], { database: 'the URL of the database', migrations: 'the applied migrations' }),
-  options: [dryRun, database],
+export const migrateCommand = defineCommand({
+  output: objectOf([], { database: 'the URL of the database', migrations: 'the applied migrations' }),
+  options: [dryRunOption, databaseOption],
   examples: [
     'gridline admin migrate --database postgres://gridline@db/gridline',
     'gridline admin migrate --dry-run',
@@ -17,7 +17,7 @@ export const migrate = defineCommand({
     const { migrateDatabase } = await import('../../service/index.ts')
     const migrations = await migrateDatabase({
       database: url ?? databaseUrl(context.environment),
-      limits: limitsFrom(context.environment),
+      limits: readLimits(context.environment),
       isDry: dry,
     })
     if (dry) {
@@ -30,7 +30,7 @@ export const migrate = defineCommand({
     }
     if (migrations.length === 0) context.messages.note('The database is up to date.')
     return {
-      one: { database: place(context, url), migrations },
+      item: { database: displayUrl(context, url), migrations },
       view: {
         columns: [
           { field: 'database', title: 'DATABASE' },
@@ -41,12 +41,12 @@ export const migrate = defineCommand({
   },
 })
 
-export const copy = defineCommand({
-  prints: object([], { database: 'the URL of the copy', rows: 'number of rows copied' }),
+export const copyCommand = defineCommand({
+  output: objectOf([], { database: 'the URL of the copy', rows: 'number of rows copied' }),
   options: [
     { flags: '--to <url>', description: 'URL of a new database: postgres://… or sqlite:FILE' },
-    dryRun,
-    database,
+    dryRunOption,
+    databaseOption,
   ],
   examples: [
     'gridline admin copy --database sqlite:gridline.db --to postgres://gridline@db/gridline',
@@ -60,28 +60,28 @@ export const copy = defineCommand({
     const { messages } = context
     const service = await import('../../service/index.ts')
     const sourceUrl = url ?? databaseUrl(context.environment)
-    if (sourceUrl.startsWith('sqlite:') && service.isInUse(sqliteFile(context, url, '')))
+    if (sourceUrl.startsWith('sqlite:') && service.isDatabaseInUse(sqliteFileOf(context, url, '')))
       throw new Problem('conflict', 'another process uses the database; its writes would not be copied', {
         hint: 'Stop the server first.',
       })
     if (dry) {
       // A new database cannot be opened: it has no tables yet.
       const target = await service
-        .openStore({ database: to, limits: limitsFrom(context.environment), isDry: true })
+        .openStore({ database: to, limits: readLimits(context.environment), isDry: true })
         .catch(() => undefined)
-      if (target) await service.assertEmpty(target.engine).finally(() => target.close())
+      if (target) await service.assertNoUsers(target.engine).finally(() => target.close())
       messages.line(
-        `Dry run, nothing was changed. It would copy ${place(context, url)} to ${place(context, to)}.`,
+        `Dry run, nothing was changed. It would copy ${displayUrl(context, url)} to ${displayUrl(context, to)}.`,
       )
       return undefined
     }
-    const { rows, isOutside } = await onStore(context, url, async (_service, from) => {
-      const target = await service.openStore({ database: to, limits: limitsFrom(context.environment) })
+    const { rows, isOutside } = await withStore(context, url, async (_service, from) => {
+      const target = await service.openStore({ database: to, limits: readLimits(context.environment) })
       try {
         const copied = await service.copyDatabase(from.engine, target.engine, (table, count) => {
           if (count > 0) messages.aside(`${table}: ${count}`)
         })
-        const places = await from.places.list()
+        const places = await from.locations.listLocations()
         return { rows: copied, isOutside: places.some(({ place }) => /^(file|s3):/.test(place)) }
       } finally {
         await target.close()
@@ -93,7 +93,7 @@ export const copy = defineCommand({
         : 'From now on, run servers only on the copy: it does not receive later writes to the other database.',
     )
     return {
-      one: { database: place(context, to), rows },
+      item: { database: displayUrl(context, to), rows },
       view: {
         columns: [
           { field: 'database', title: 'DATABASE' },
@@ -104,22 +104,22 @@ export const copy = defineCommand({
   },
 })
 
-export const distribute = defineCommand({
-  prints: object([], {
+export const distributeCommand = defineCommand({
+  output: objectOf([], {
     database: 'the URL of the database',
     tables: 'the tables distributed by this command',
     nodes: 'number of nodes that hold rows',
   }),
-  options: [dryRun, database],
+  options: [dryRunOption, databaseOption],
   examples: [
     'gridline admin distribute --database postgres://gridline@coordinator/gridline',
     'gridline admin distribute --database postgres://gridline@coordinator/gridline --dry-run',
   ],
   async run(context, _, { dryRun: dry, database: url }) {
-    const distributed = await onStore(
+    const distributed = await withStore(
       context,
       url,
-      ({ distribute: run }, { engine }) => run(engine, limitsFrom(context.environment), dry),
+      ({ distribute: run }, { engine }) => run(engine, readLimits(context.environment), dry),
       {
         dryRun: dry,
       },
@@ -135,7 +135,7 @@ export const distribute = defineCommand({
     }
     if (tables.length === 0) context.messages.note('All tables are distributed already.')
     return {
-      one: { database: place(context, url), tables, nodes },
+      item: { database: displayUrl(context, url), tables, nodes },
       view: {
         columns: [
           { field: 'database', title: 'DATABASE' },

@@ -1,14 +1,14 @@
 // `gridline admin user` and `admin key`: lists and changes users, quotas and keys.
-import { counted } from '../../contract/closest.ts'
+import { formatCount } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import { bytesText } from '../../contract/limits.ts'
+import { formatBytes } from '../../contract/limits.ts'
 import { loginName } from '../config/settings.ts'
-import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
-import { array, object } from '../core/prints.ts'
+import { type CommandEntry, defineCommand, dryRunOption, subcommand } from '../core/define.ts'
+import { arrayOf, objectOf } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
-import { asking, changeStore, database, isAgreed, onStore } from './admin.store.ts'
+import { changeStore, confirmChange, confirmOptions, databaseOption, withStore } from './admin.store.ts'
 
-const userFields = {
+const USER_FIELDS = {
   username: 'the name',
   email: 'the e-mail address, or null',
   is_admin: 'whether the user is an administrator',
@@ -32,43 +32,43 @@ const userView: TableView = {
 }
 
 const list = defineCommand({
-  prints: array([], userFields),
+  output: arrayOf([], USER_FIELDS),
   lists: {},
-  options: [database],
+  options: [databaseOption],
   examples: ['gridline admin user list', 'gridline admin user list --json username,files,disabled_at'],
   async run(context, _, { database: url }) {
-    const users = await onStore(context, url, ({ listUsers }, store) => listUsers(store))
-    return { many: users, view: userView, empty: 'No users.' }
+    const users = await withStore(context, url, ({ listUsers }, store) => listUsers(store))
+    return { items: users, view: userView, empty: 'No users.' }
   },
 })
 
 const disable = defineCommand({
-  prints: object([], userFields),
+  output: objectOf([], USER_FIELDS),
   arguments: '<user>',
-  options: [...asking, database],
+  options: [...confirmOptions, databaseOption],
   examples: ['gridline admin user disable bob', 'gridline admin user disable bob --yes'],
   async run(context, [name], options) {
-    const user = await onStore(
+    const user = await withStore(
       context,
       options.database,
       async ({ findUser, setDisabled }, store) => {
         const { username, keys, files } = await findUser(store, name)
-        const question = `Disable ${username}? All sessions end.${theirs(keys, 'key', ['stops working', 'stop working'])} Files (${files}), links and shares do not change.`
-        if (!(await isAgreed(context, question, options))) return undefined
+        const question = `Disable ${username}? All sessions end.${describeEffect(keys, 'key', ['stops working', 'stop working'])} Files (${files}), links and shares do not change.`
+        if (!(await confirmChange(context, question, options))) return undefined
         return setDisabled(store, username, true)
       },
       options,
     )
     if (!user) return undefined
     context.messages.note('Running servers refuse the user within two seconds.')
-    return { one: user, view: userView }
+    return { item: user, view: userView }
   },
 })
 
 const enable = defineCommand({
-  prints: object([], userFields),
+  output: objectOf([], USER_FIELDS),
   arguments: '<user>',
-  options: [dryRun, database],
+  options: [dryRunOption, databaseOption],
   examples: ['gridline admin user enable bob', 'gridline admin user enable bob --json'],
   async run(context, [name], { dryRun: dry, database: url }) {
     const user = await changeStore(context, url, dry && `let ${name} sign in`, ({ setDisabled }, store) =>
@@ -76,17 +76,17 @@ const enable = defineCommand({
     )
     if (!user) return undefined
     context.messages.note('Keys that were not revoked work again. Browsers must sign in again.')
-    return { one: user, view: userView }
+    return { item: user, view: userView }
   },
 })
 
 const rename = defineCommand({
-  prints: object([], userFields),
+  output: objectOf([], USER_FIELDS),
   arguments: '<user> <name>',
-  options: [...asking, database],
+  options: [...confirmOptions, databaseOption],
   examples: ['gridline admin user rename bob robert', 'gridline admin user rename bob robert --yes'],
   async run(context, [name, newName], options) {
-    const user = await onStore(
+    const user = await withStore(
       context,
       options.database,
       async (service, store) => {
@@ -95,39 +95,39 @@ const rename = defineCommand({
           throw new Problem('usage', `cannot rename ${username}: it is the user of this machine`, {
             hint: 'Commands without a server use the login name of this machine.',
           })
-        await service.checkNewName(store, username, newName)
-        const question = `Rename ${username} to ${newName}?${theirs(files, 'file', ['gets an id and a link with the new name', 'get ids and links with the new name'])} Keys (${keys}), sessions, shares and teams are kept. Links, keys and scripts with the name ${username} still work, and nobody else can take this name.`
-        if (!(await isAgreed(context, question, options))) return undefined
+        await service.checkNewUsername(store, username, newName)
+        const question = `Rename ${username} to ${newName}?${describeEffect(files, 'file', ['gets an id and a link with the new name', 'get ids and links with the new name'])} Keys (${keys}), sessions, shares and teams are kept. Links, keys and scripts with the name ${username} still work, and nobody else can take this name.`
+        if (!(await confirmChange(context, question, options))) return undefined
         return service.renameUser(store, username, newName)
       },
       options,
     )
     if (!user) return undefined
     context.messages.note('Running servers use the new name within two seconds.')
-    return { one: user, view: userView }
+    return { item: user, view: userView }
   },
 })
 
 const remove = defineCommand({
-  prints: object([], userFields),
+  output: objectOf([], USER_FIELDS),
   arguments: '<user>',
-  options: [...asking, database],
+  options: [...confirmOptions, databaseOption],
   examples: ['gridline admin user delete bob', 'gridline admin user delete bob --yes'],
   async run(context, [name], options) {
-    const user = await onStore(
+    const user = await withStore(
       context,
       options.database,
       async ({ findUser, deleteUser }, store) => {
         const { username, keys, files } = await findUser(store, name)
-        const question = `Permanently delete ${username} with ${counted(files, 'file')}, ${counted(keys, 'key')}, all sessions, teams and shares? Links to the files stop working, and plots of others lose data from them. To keep the files, use gridline admin user disable ${username} instead.`
-        if (!(await isAgreed(context, question, options))) return undefined
+        const question = `Permanently delete ${username} with ${formatCount(files, 'file')}, ${formatCount(keys, 'key')}, all sessions, teams and shares? Links to the files stop working, and plots of others lose data from them. To keep the files, use gridline admin user disable ${username} instead.`
+        if (!(await confirmChange(context, question, options))) return undefined
         return deleteUser(store, username)
       },
       options,
     )
     if (!user) return undefined
     context.messages.note('To release the disk space, run: gridline admin compact')
-    return { one: user, view: userView }
+    return { item: user, view: userView }
   },
 })
 
@@ -138,7 +138,7 @@ const quotaFields = {
   used: 'files, rows and bytes stored by the user, as an object',
 }
 
-const ofBytes = (bytes: number | null): string => (bytes === null ? 'none' : bytesText(bytes))
+const formatByteLimit = (bytes: number | null): string => (bytes === null ? 'none' : formatBytes(bytes))
 
 const quotaView: TableView = {
   id: 'username',
@@ -152,18 +152,18 @@ const quotaView: TableView = {
     ...(['files', 'rows', 'bytes'] as const).map((unit) => ({
       field: `quota.${unit}`,
       title: unit.toUpperCase(),
-      format: (_: unknown, { quota, used }: { quota: Amounts; used: Amounts }) => {
-        const text = unit === 'bytes' ? ofBytes : (n: number | null) => String(n ?? 'none')
+      format: (_: unknown, { quota, used }: { quota: QuotaAmounts; used: QuotaAmounts }) => {
+        const text = unit === 'bytes' ? formatByteLimit : (n: number | null) => String(n ?? 'none')
         return `${text(used[unit])} of ${quota[unit] === null ? 'any' : text(quota[unit])}`
       },
     })),
   ],
 }
 
-type Amounts = Record<'files' | 'rows' | 'bytes', number | null>
+type QuotaAmounts = Record<'files' | 'rows' | 'bytes', number | null>
 
 /** Parses `10GiB`, `500MB`, `1e6` or `none`. Returns null for `none`; throws `usage` for other texts. */
-function amount(flag: string, text: string, isBytes: boolean): number | null {
+function parseAmount(flag: string, text: string, isBytes: boolean): number | null {
   if (text === 'none') return null
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmgt]i?b?|b)?$/i.exec(text.trim()) ?? []
   const scale = unit.toLowerCase().replace(/b$/, '')
@@ -178,7 +178,7 @@ function amount(flag: string, text: string, isBytes: boolean): number | null {
 }
 
 const quota = defineCommand({
-  prints: object([], quotaFields),
+  output: objectOf([], quotaFields),
   arguments: '<user>',
   options: [
     {
@@ -194,8 +194,8 @@ const quota = defineCommand({
       flags: '--default',
       description: 'reset to the default quota (limits user_files, user_rows, user_bytes)',
     },
-    dryRun,
-    database,
+    dryRunOption,
+    databaseOption,
   ],
   examples: [
     'gridline admin user quota bob',
@@ -204,16 +204,16 @@ const quota = defineCommand({
   ],
   async run(context, [name], { files, rows, bytes, default: isDefault, dryRun: dry, database: url }) {
     const change = {
-      ...(files !== undefined && { files: amount('--files', files, false) }),
-      ...(rows !== undefined && { rows: amount('--rows', rows, false) }),
-      ...(bytes !== undefined && { bytes: amount('--bytes', bytes, true) }),
+      ...(files !== undefined && { files: parseAmount('--files', files, false) }),
+      ...(rows !== undefined && { rows: parseAmount('--rows', rows, false) }),
+      ...(bytes !== undefined && { bytes: parseAmount('--bytes', bytes, true) }),
     }
     const isChanged = Object.keys(change).length > 0
     if (isDefault && isChanged)
       throw new Problem('usage', '--default cannot be used with --files, --rows or --bytes')
     if (!isDefault && !isChanged)
       return {
-        one: await onStore(context, url, ({ userQuota }, store) => userQuota(store, name)),
+        item: await withStore(context, url, ({ loadUserQuota }, store) => loadUserQuota(store, name)),
         view: quotaView,
       }
     const user = await changeStore(
@@ -231,7 +231,7 @@ const quota = defineCommand({
         `${user.username} exceeds the quota of ${exceeded.join(' and ')}: nothing is deleted, but nothing can be added`,
       )
     context.messages.note('Running servers apply the change within two seconds.')
-    return { one: user, view: quotaView }
+    return { item: user, view: quotaView }
   },
 })
 
@@ -257,24 +257,24 @@ const keyView: TableView = {
 }
 
 const keyList = defineCommand({
-  prints: array([], keyFields),
+  output: arrayOf([], keyFields),
   arguments: '<user>',
   lists: {},
-  options: [database],
+  options: [databaseOption],
   examples: ['gridline admin key list bob', 'gridline admin key list bob --json id,name,expires_at'],
   async run(context, [name], { database: url }) {
-    const keys = await onStore(context, url, ({ listKeys }, store) => listKeys(store, name))
-    return { many: keys, view: keyView, empty: `${name} has no keys.` }
+    const keys = await withStore(context, url, ({ listKeys }, store) => listKeys(store, name))
+    return { items: keys, view: keyView, empty: `${name} has no keys.` }
   },
 })
 
 const keyRevoke = defineCommand({
-  prints: array([], keyFields),
+  output: arrayOf([], keyFields),
   arguments: '<user> [id...]',
   options: [
     { flags: '--all', description: 'revoke all keys of the user, and end all sessions' },
-    ...asking,
-    database,
+    ...confirmOptions,
+    databaseOption,
   ],
   examples: ['gridline admin key revoke bob 3f1c0a9be2d4', 'gridline admin key revoke bob --all --yes'],
   async run(context, [name, ...ids], options) {
@@ -282,13 +282,13 @@ const keyRevoke = defineCommand({
       throw new Problem('usage', 'expected ids of keys, or --all', {
         hint: `See: gridline admin key list ${name}`,
       })
-    const revoked = await onStore(
+    const revoked = await withStore(
       context,
       options.database,
       async ({ listKeys, revokeKeys }, store) => {
         const keys = await listKeys(store, name)
         const target = options.all
-          ? `${counted(keys.length, 'key')} of ${name} and end all sessions`
+          ? `${formatCount(keys.length, 'key')} of ${name} and end all sessions`
           : ids.join(', ')
         const question = `Revoke ${target}? Programs that use them stop working.`
         const unknown = ids.find((id) => !keys.some((key) => key.id === id))
@@ -297,20 +297,21 @@ const keyRevoke = defineCommand({
             hint: `See: gridline admin key list ${name}`,
           })
         // Keys named by id need no confirmation.
-        if ((options.all || options.dryRun) && !(await isAgreed(context, question, options))) return undefined
+        if ((options.all || options.dryRun) && !(await confirmChange(context, question, options)))
+          return undefined
         return revokeKeys(store, name, options.all ? 'all' : ids)
       },
       options,
     )
     if (!revoked) return undefined
     context.messages.note('Running servers refuse revoked keys within two seconds.')
-    return { many: revoked, view: keyView, empty: `${name} has no keys.` }
+    return { items: revoked, view: keyView, empty: `${name} has no keys.` }
   },
 })
 
 /** Describes the effect on files or keys: `Their 2 files stay`. Empty if there are none. */
-function theirs(count: number, noun: string, [singularVerb, pluralVerb]: [string, string]): string {
-  return count === 0 ? '' : ` Their ${counted(count, noun)} ${count === 1 ? singularVerb : pluralVerb}.`
+function describeEffect(count: number, noun: string, [singularVerb, pluralVerb]: [string, string]): string {
+  return count === 0 ? '' : ` Their ${formatCount(count, noun)} ${count === 1 ? singularVerb : pluralVerb}.`
 }
 
 export const userCommands: readonly CommandEntry[] = [

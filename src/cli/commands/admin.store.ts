@@ -1,25 +1,28 @@
 // Opens a database directly, for `gridline admin`.
 import { existsSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
-import { limitsFrom } from '../../contract/limits.ts'
+import { readLimits } from '../../contract/limits.ts'
 import { databaseUrl, makeFoldersPrivate } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
-import { dryRun, type Option } from '../core/define.ts'
+import { dryRunOption, type Option } from '../core/define.ts'
 import { confirm } from '../core/prompt.ts'
-import { withoutPassword } from '../core/variables.ts'
+import { maskPasswords } from '../core/variables.ts'
 
 /** Option: the database. */
-export const database = {
+export const databaseOption = {
   flags: '--database <url>',
   variable: 'GRIDLINE_DATABASE',
   description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
 } as const satisfies Option
 
 /** Options of commands that ask for confirmation. */
-export const asking = [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }, dryRun] as const
+export const confirmOptions = [
+  { flags: '-y, --yes', description: 'skip the confirmation prompt' },
+  dryRunOption,
+] as const
 
 /** Asks for confirmation. With --dry-run, only prints the question and returns false. Throws if declined. */
-export async function isAgreed(
+export async function confirmChange(
   context: Context,
   question: string,
   { yes, dryRun: dry }: { yes?: boolean; dryRun?: boolean },
@@ -30,39 +33,39 @@ export async function isAgreed(
 }
 
 /** Returns the URL of a database for output, without user and password. */
-export function place(context: Context, url: unknown): string {
-  return withoutPassword(
+export function displayUrl(context: Context, url: unknown): string {
+  return maskPasswords(
     ((url as string | undefined) ?? databaseUrl(context.environment)).replace(/\/\/[^@/]*@/, '//…@'),
   )
 }
 
-type Work<T> = (
+type StoreWork<T> = (
   service: typeof import('../../service/index.ts'),
   store: import('../../service/index.ts').Store,
 ) => Promise<T>
 
 /** Opens an existing database for `work`. No credentials: anyone who can open the file can administer it. */
-export async function onStore<T>(
+export async function withStore<T>(
   context: Context,
   url: string | undefined,
-  work: Work<T>,
+  work: StoreWork<T>,
   { dryRun: isDry }: { dryRun?: boolean } = {},
 ): Promise<T> {
-  requireDatabase(context, url)
-  return onAnyStore(context, url, work, isDry)
+  assertDatabaseExists(context, url)
+  return openStoreFor(context, url, work, isDry)
 }
 
-async function onAnyStore<T>(
+async function openStoreFor<T>(
   context: Context,
   url: string | undefined,
-  work: Work<T>,
+  work: StoreWork<T>,
   isDry = false,
 ): Promise<T> {
   const service = await import('../../service/index.ts')
   if (url === undefined) makeFoldersPrivate(context.environment)
   const store = await service.openStore({
     database: url ?? databaseUrl(context.environment),
-    limits: limitsFrom(context.environment),
+    limits: readLimits(context.environment),
     isDry,
   })
   try {
@@ -71,7 +74,7 @@ async function onAnyStore<T>(
     // Commands in hints need the same --database.
     if (error instanceof Problem && url !== undefined && error.hint?.includes('gridline admin '))
       throw new Problem(error.code, error.message, {
-        hint: `${error.hint} --database ${withoutPassword(url)}`,
+        hint: `${error.hint} --database ${maskPasswords(url)}`,
       })
     throw error
   } finally {
@@ -87,13 +90,13 @@ export async function changeStore<T>(
   context: Context,
   url: string | undefined,
   wouldDo: string | false | undefined,
-  work: Work<T>,
+  work: StoreWork<T>,
   mayCreate = false,
 ): Promise<T | undefined> {
-  if (!mayCreate) requireDatabase(context, url)
-  if (!wouldDo) return onAnyStore(context, url, work)
-  const effectiveUrl = isMissing(context, url) ? 'sqlite::memory:' : url
-  await onAnyStore(
+  if (!mayCreate) assertDatabaseExists(context, url)
+  if (!wouldDo) return openStoreFor(context, url, work)
+  const effectiveUrl = isSqliteFileMissing(context, url) ? 'sqlite::memory:' : url
+  await openStoreFor(
     context,
     effectiveUrl,
     (service, store) => work(service, service.withoutCommit(store)),
@@ -104,27 +107,27 @@ export async function changeStore<T>(
 }
 
 /** Returns whether the URL is a SQLite file that does not exist. */
-function isMissing(context: Context, url: string | undefined): boolean {
+function isSqliteFileMissing(context: Context, url: string | undefined): boolean {
   const effectiveUrl = url ?? databaseUrl(context.environment)
   return (
     effectiveUrl.startsWith('sqlite:') &&
     effectiveUrl !== 'sqlite::memory:' &&
-    !existsSync(sqliteFile(context, url, ''))
+    !existsSync(sqliteFileOf(context, url, ''))
   )
 }
 
 /** Throws `no_such_file` if a SQLite database does not exist: opening would create it. */
-export function requireDatabase(context: Context, url: unknown): void {
+export function assertDatabaseExists(context: Context, url: unknown): void {
   const effectiveUrl = (url as string | undefined) ?? databaseUrl(context.environment)
   if (!effectiveUrl.startsWith('sqlite:')) return
-  const file = sqliteFile(context, url, '')
+  const file = sqliteFileOf(context, url, '')
   if (!existsSync(file)) throw new Problem('no_such_file', `no such database: ${file}`)
 }
 
 /** Returns the file of a SQLite database. Throws `usage` for other databases, with `hint`. */
-export function sqliteFile(context: Context, url: unknown, hint: string): string {
+export function sqliteFileOf(context: Context, url: unknown, hint: string): string {
   const effectiveUrl = (url as string | undefined) ?? databaseUrl(context.environment)
   if (effectiveUrl.startsWith('sqlite:'))
     return effectiveUrl.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
-  throw new Problem('usage', 'this command works only with SQLite databases', { hint: hint })
+  throw new Problem('usage', 'this command works only with SQLite databases', { hint })
 }

@@ -3,22 +3,22 @@ import { statSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import type { NewKey } from '../../service/index.ts'
 import { databaseUrl, loginName } from '../config/settings.ts'
-import { type CommandEntry, defineCommand, dryRun, subcommand } from '../core/define.ts'
-import { array, object } from '../core/prints.ts'
+import { type CommandEntry, defineCommand, dryRunOption, subcommand } from '../core/define.ts'
+import { arrayOf, objectOf } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
-import { audit } from './admin.audit.ts'
+import { auditCommand } from './admin.audit.ts'
 import { blobCommands } from './admin.blobs.ts'
-import { copy, distribute, migrate } from './admin.database.ts'
+import { copyCommand, distributeCommand, migrateCommand } from './admin.database.ts'
 import { keyCommands, userCommands } from './admin.people.ts'
 import {
-  asking,
+  assertDatabaseExists,
   changeStore,
-  database,
-  isAgreed,
-  onStore,
-  place,
-  requireDatabase,
-  sqliteFile,
+  confirmChange,
+  confirmOptions,
+  databaseOption,
+  displayUrl,
+  sqliteFileOf,
+  withStore,
 } from './admin.store.ts'
 
 const view: TableView = {
@@ -32,13 +32,13 @@ const view: TableView = {
 }
 
 const createUser = defineCommand({
-  prints: object('New API key'),
+  output: objectOf('New API key'),
   arguments: '<name>',
   options: [
     { flags: '--email <address>', description: 'e-mail address of the user' },
     { flags: '--admin', description: 'make the user an administrator' },
-    dryRun,
-    database,
+    dryRunOption,
+    databaseOption,
   ],
   examples: [
     'gridline admin create-user alice --email alice@example.com',
@@ -53,17 +53,17 @@ const createUser = defineCommand({
       true,
     )
     if (!created) return undefined
-    context.messages.note(`Stored in ${place(context, url)}. Save the key now; it is not shown again.`)
+    context.messages.note(`Stored in ${displayUrl(context, url)}. Save the key now; it is not shown again.`)
     if (admin)
       context.messages.note(
         `The key has the scopes read and write. For administration, create another key: gridline admin create-key ${name} --scopes read,write,admin`,
       )
-    return { one: shown(created), view }
+    return { item: withoutHash(created), view }
   },
 })
 
 const createKey = defineCommand({
-  prints: object('New API key'),
+  output: objectOf('New API key'),
   arguments: '<name>',
   options: [
     {
@@ -75,8 +75,8 @@ const createKey = defineCommand({
       description: 'lifetime of the key, such as 30d, 12h or 90m (default: never expires)',
     },
     { flags: '--label <text>', description: 'label of the key' },
-    dryRun,
-    database,
+    dryRunOption,
+    databaseOption,
   ],
   examples: [
     'gridline admin create-key alice',
@@ -95,17 +95,17 @@ const createKey = defineCommand({
       true,
     )
     if (!created) return undefined
-    context.messages.note(`Stored in ${place(context, url)}. Save the key now; it is not shown again.`)
-    return { one: shown(created), view }
+    context.messages.note(`Stored in ${displayUrl(context, url)}. Save the key now; it is not shown again.`)
+    return { item: withoutHash(created), view }
   },
 })
 
 /** Removes the hash of a new key. */
-function shown({ hash: _, ...key }: NewKey & { hash?: string }): NewKey {
+function withoutHash({ hash: _, ...key }: NewKey & { hash?: string }): NewKey {
   return key
 }
 
-const verifiedView: TableView = {
+const VERIFY_VIEW: TableView = {
   isLabeled: true,
   columns: [
     { field: 'files', title: 'FILES', align: 'right' },
@@ -123,7 +123,7 @@ const verifiedView: TableView = {
 }
 
 const verify = defineCommand({
-  prints: object([], {
+  output: objectOf([], {
     files: 'number of files',
     grids: 'number of grids',
     slices: 'number of column slices',
@@ -131,35 +131,39 @@ const verify = defineCommand({
     bytes: 'size of the blobs in bytes',
     damage: 'damages, as an array',
   }),
-  options: [database],
+  options: [databaseOption],
   examples: [
     'gridline admin verify',
     'gridline admin verify --database postgres://gridline@db/gridline --json',
   ],
   async run(context, _, { database: url }) {
-    const report = await onStore(context, url, ({ verify: read }, store) => read(store))
+    const report = await withStore(context, url, ({ verifyStore: read }, store) => read(store))
     const failures = report.damage.map(({ fid, what: damage }) => ({
-      of: fid ?? 'database',
+      subject: fid ?? 'database',
       problem: new Problem('damaged', damage),
     }))
-    return { one: report, view: verifiedView, failures }
+    return { item: report, view: VERIFY_VIEW, failures }
   },
 })
 
 const backup = defineCommand({
-  prints: object([], { file: 'the backup file' }),
+  output: objectOf([], { file: 'the backup file' }),
   arguments: '<file>',
-  completes: ['local'],
-  options: [database],
+  completion: ['local'],
+  options: [databaseOption],
   examples: [
     'gridline admin backup gridline-$(date +%F).db',
     'gridline admin backup nightly.db --database sqlite:/var/lib/gridline/gridline.db',
   ],
   async run(context, [file], { database: url }) {
-    const source = sqliteFile(context, url, `For PostgreSQL use: pg_dump --format=custom --file=${file} URL`)
+    const source = sqliteFileOf(
+      context,
+      url,
+      `For PostgreSQL use: pg_dump --format=custom --file=${file} URL`,
+    )
     const service = await import('../../service/index.ts')
-    service.backup(source, file)
-    const storeUrl = await onStore(context, url, (_service, { places }) => places.address(), {
+    service.backUpDatabase(source, file)
+    const storeUrl = await withStore(context, url, (_service, { locations }) => locations.currentAddress(), {
       // Read only: the database can be of an older version, with all blobs inside.
       dryRun: true,
     }).catch(() => 'sql')
@@ -167,55 +171,56 @@ const backup = defineCommand({
       context.messages.warning(
         `the backup lacks large values, which are in ${storeUrl}. Back it up too, after the database (see docs/operating.md)`,
       )
-    return { one: { file }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
+    return { item: { file }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
   },
 })
 
 const restore = defineCommand({
-  prints: object([], { file: 'the restored database file' }),
+  output: objectOf([], { file: 'the restored database file' }),
   arguments: '<file>',
-  completes: ['local'],
-  options: [...asking, database],
+  completion: ['local'],
+  options: [...confirmOptions, databaseOption],
   examples: [
     'gridline admin restore gridline-2026-01-31.db',
     'gridline admin restore gridline-2026-01-31.db --yes',
   ],
   async run(context, [file], { yes, dryRun: dry, database: url }) {
-    const target = sqliteFile(context, url, `For PostgreSQL use: pg_restore --clean --dbname=URL ${file}`)
+    const target = sqliteFileOf(context, url, `For PostgreSQL use: pg_restore --clean --dbname=URL ${file}`)
     const service = await import('../../service/index.ts')
-    service.checkRestore(file, target)
-    if (!(await isAgreed(context, `Replace ${target} with ${file}?`, { yes, dryRun: dry }))) return undefined
-    const previousFile = service.restore(file, target)
+    service.assertRestorable(file, target)
+    if (!(await confirmChange(context, `Replace ${target} with ${file}?`, { yes, dryRun: dry })))
+      return undefined
+    const previousFile = service.restoreDatabase(file, target)
     if (previousFile !== undefined) context.messages.note(`The previous database is now ${previousFile}.`)
-    return { one: { file: target }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
+    return { item: { file: target }, view: { columns: [{ field: 'file', title: 'FILE' }] } }
   },
 })
 
 const compact = defineCommand({
-  prints: object([], {
+  output: objectOf([], {
     database: 'the URL of the database',
     bytes_before: 'file size in bytes before, or null',
     bytes_after: 'file size in bytes after, or null',
   }),
-  options: [dryRun, database],
+  options: [dryRunOption, databaseOption],
   examples: ['gridline admin compact', 'gridline admin compact --database postgres://gridline@db/gridline'],
   async run(context, _, { dryRun: dry, database: url }) {
-    requireDatabase(context, url)
+    assertDatabaseExists(context, url)
     const databaseAddress = (url as string | undefined) ?? databaseUrl(context.environment)
     if (dry) {
       context.messages.line(
-        `Dry run, nothing was changed. It would remove deleted data from ${place(context, url)} and shrink it.`,
+        `Dry run, nothing was changed. It would remove deleted data from ${displayUrl(context, url)} and shrink it.`,
       )
       return undefined
     }
-    const file = databaseAddress.startsWith('sqlite:') ? sqliteFile(context, url, '') : undefined
+    const file = databaseAddress.startsWith('sqlite:') ? sqliteFileOf(context, url, '') : undefined
     const fileSize = (): number | null => (file === undefined ? null : statSync(file).size)
     const service = await import('../../service/index.ts')
     const bytes_before = fileSize()
     // Other processes can use recently deleted data: keep it for a day unless there are none.
-    const isExclusive = file !== undefined && !service.isInUse(file)
+    const isExclusive = file !== undefined && !service.isDatabaseInUse(file)
     const wasReserved = isExclusive && service.releaseSpace(file)
-    await onStore(context, url, async (_service, store) => {
+    await withStore(context, url, async (_service, store) => {
       await store.sweep(isExclusive ? 0 : undefined)
       try {
         await store.engine.compact()
@@ -232,7 +237,7 @@ const compact = defineCommand({
         'Data deleted in the last day was kept, because other processes may be using the database.',
       )
     return {
-      one: { database: place(context, url), bytes_before, bytes_after: fileSize() },
+      item: { database: displayUrl(context, url), bytes_before, bytes_after: fileSize() },
       view: {
         columns: [
           { field: 'database', title: 'DATABASE' },
@@ -244,7 +249,7 @@ const compact = defineCommand({
   },
 })
 
-const trustFields = {
+const TRUST_FIELDS = {
   id: 'id of the entry',
   issuer: 'URL of the issuer',
   subject: 'trusted subjects, with * as wildcard',
@@ -265,7 +270,7 @@ const trustView: TableView = {
 }
 
 const trustAdd = defineCommand({
-  prints: object([], trustFields),
+  output: objectOf([], TRUST_FIELDS),
   arguments: '<issuer> <subject>',
   options: [
     { flags: '--user <name>', description: 'user that the tokens act as' },
@@ -273,8 +278,8 @@ const trustAdd = defineCommand({
       flags: '--scopes <scopes>',
       description: 'comma-separated scopes of issued keys: read, write, admin (default: read,write)',
     },
-    dryRun,
-    database,
+    dryRunOption,
+    databaseOption,
   ],
   examples: [
     "gridline admin trust add https://token.actions.githubusercontent.com 'repo:octo/data:ref:refs/heads/main' --user ci",
@@ -288,25 +293,25 @@ const trustAdd = defineCommand({
       dry && `trust tokens of ${subject} from ${issuer} as ${user}`,
       ({ addTrust }, store) => addTrust(store, { issuer, subject, username: user, scopes }),
     )
-    return entry && { one: entry, view: trustView }
+    return entry && { item: entry, view: trustView }
   },
 })
 
 const trustList = defineCommand({
-  prints: array([], trustFields),
+  output: arrayOf([], TRUST_FIELDS),
   lists: {},
-  options: [database],
+  options: [databaseOption],
   examples: ['gridline admin trust list', 'gridline admin trust list --json issuer,subject,username'],
   async run(context, _, { database: url }) {
-    const entries = await onStore(context, url, ({ listTrust }, store) => listTrust(store))
-    return { many: entries, view: trustView, empty: 'No trusted issuers.' }
+    const entries = await withStore(context, url, ({ listTrust }, store) => listTrust(store))
+    return { items: entries, view: trustView, empty: 'No trusted issuers.' }
   },
 })
 
 const trustRemove = defineCommand({
-  prints: object([], trustFields),
+  output: objectOf([], TRUST_FIELDS),
   arguments: '<id>',
-  options: [dryRun, database],
+  options: [dryRunOption, databaseOption],
   examples: ['gridline admin trust remove 3f1c0a9be2d4', 'gridline admin trust rm 3f1c0a9be2d4'],
   async run(context, [id], { dryRun: dry, database: url }) {
     const entry = await changeStore(
@@ -315,11 +320,11 @@ const trustRemove = defineCommand({
       dry && `stop trusting ${id}, and revoke the keys issued for it`,
       ({ removeTrust }, store) => removeTrust(store, id),
     )
-    return entry && { one: entry, view: trustView }
+    return entry && { item: entry, view: trustView }
   },
 })
 
-const trust: readonly CommandEntry[] = [
+const trustCommands: readonly CommandEntry[] = [
   subcommand('add', 'Trust identity tokens of an issuer, so that CI jobs need no stored key', trustAdd),
   subcommand('list', 'List trusted issuers and subjects', trustList),
   subcommand('remove', 'Remove a trusted issuer and subject', trustRemove, ['rm']),
@@ -343,17 +348,17 @@ export const commands: readonly CommandEntry[] = [
     summary: 'Show, relocate and move blob storage',
     load: async () => ({ commands: blobCommands }),
   },
-  subcommand('audit', 'List access changes and deletions', audit),
+  subcommand('audit', 'List access changes and deletions', auditCommand),
   subcommand('verify', 'Check all stored data and report damage', verify),
   subcommand('backup', 'Back up the database to a file', backup),
   subcommand('restore', 'Restore the database from a backup', restore),
-  subcommand('migrate', 'Update the tables of the database', migrate),
-  subcommand('copy', 'Copy the database to a new one, such as from SQLite to PostgreSQL', copy),
-  subcommand('distribute', 'Distribute the tables over the nodes of a Citus cluster', distribute),
+  subcommand('migrate', 'Update the tables of the database', migrateCommand),
+  subcommand('copy', 'Copy the database to a new one, such as from SQLite to PostgreSQL', copyCommand),
+  subcommand('distribute', 'Distribute the tables over the nodes of a Citus cluster', distributeCommand),
   subcommand('compact', 'Release the disk space of deleted files', compact),
   {
     name: 'trust',
     summary: 'List, add and remove CI jobs that can log in without a key',
-    load: async () => ({ commands: trust }),
+    load: async () => ({ commands: trustCommands }),
   },
 ]

@@ -4,13 +4,13 @@ import { Problem } from '../../contract/errors.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import { defineCommand } from '../core/define.ts'
 import { plannedView } from '../core/dry-run.ts'
-import { other } from '../core/prints.ts'
-import { bodyOf, openInput, spooled } from '../files/input.ts'
+import { otherOutput } from '../core/prints.ts'
+import { createBody, makeRepeatable, openInput } from '../files/input.ts'
 
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export const command = defineCommand({
-  prints: other('the response of the API; with --paginate an array of all results'),
+  output: otherOutput('the response of the API; with --paginate an array of all results'),
   arguments: '<method> <path>',
   options: [
     {
@@ -46,9 +46,9 @@ export const command = defineCommand({
   writes: true,
   async run(context, [methodName, path], options) {
     const method = methodName.toUpperCase()
-    if (!methods.includes(method))
+    if (!METHODS.includes(method))
       throw new Problem('usage', `unknown method: ${methodName}`, {
-        hint: `Available methods: ${methods.join(', ')}.`,
+        hint: `Available methods: ${METHODS.join(', ')}.`,
       })
     const { field, rawField, header, input, include } = options
     const headers: Record<string, string> = {}
@@ -58,8 +58,8 @@ export const command = defineCommand({
       headers[text.slice(0, at).trim().toLowerCase()] = text.slice(at + 1).trim()
     }
     const fields = [
-      ...(field ?? []).map((text) => pair(text, typed)),
-      ...(rawField ?? []).map((text) => pair(text, (value) => value)),
+      ...(field ?? []).map((text) => parseField(text, parseTypedValue)),
+      ...(rawField ?? []).map((text) => parseField(text, (value) => value)),
     ]
     if (fields.length > 0 && input !== undefined)
       throw new Problem('usage', '--field and --input cannot be used together')
@@ -79,13 +79,13 @@ export const command = defineCommand({
     const client = await context.client()
     if (options.paginate) {
       if (method !== 'GET') throw new Problem('usage', '--paginate can only be used with GET')
-      return { many: await allPages(client, requestPath, headers), view: { columns: [] } }
+      return { items: await loadAllPages(client, requestPath, headers), view: { columns: [] } }
     }
     const body =
       input === undefined
         ? undefined
-        : bodyOf(
-            await spooled(await openInput(input)),
+        : createBody(
+            await makeRepeatable(await openInput(input)),
             headers['content-type'] ?? 'application/json',
             () => {},
             () => {},
@@ -101,20 +101,24 @@ export const command = defineCommand({
         target: null,
         change: json ?? null,
       }
-      return { one: dryRunRow, view: plannedView }
+      return { item: dryRunRow, view: plannedView }
     }
     if (context.flags.jq !== undefined || typeof context.flags.json === 'string') {
       const value = (await response.json()) as object
       return Array.isArray(value)
-        ? { many: value, view: { columns: [] } }
-        : { one: value, view: { columns: [] } }
+        ? { items: value, view: { columns: [] } }
+        : { item: value, view: { columns: [] } }
     }
-    return { bytes: answer(response, include === true) }
+    return { bytes: formatResponse(response, include === true) }
   },
 })
 
 /** Reads all pages of a list: from `results` of the response, or of its `children`. */
-async function allPages(client: Client, path: string, headers: Record<string, string>): Promise<object[]> {
+async function loadAllPages(
+  client: Client,
+  path: string,
+  headers: Record<string, string>,
+): Promise<object[]> {
   interface List {
     results?: object[]
     next?: string | null
@@ -141,14 +145,14 @@ async function allPages(client: Client, path: string, headers: Record<string, st
 }
 
 /** Parses KEY=VALUE. Throws `usage`. */
-function pair(text: string, parse: (value: string) => unknown): [string, unknown] {
+function parseField(text: string, parse: (value: string) => unknown): [string, unknown] {
   const at = text.indexOf('=')
   if (at < 1) throw new Problem('usage', `--field ${text}: must be KEY=VALUE`)
   return [text.slice(0, at), parse(text.slice(at + 1))]
 }
 
 /** Parses JSON values; other texts are strings. */
-function typed(value: string): unknown {
+function parseTypedValue(value: string): unknown {
   if (!/^(true|false|null|-?\d|[[{"])/.test(value)) return value
   try {
     return JSON.parse(value)
@@ -158,7 +162,7 @@ function typed(value: string): unknown {
 }
 
 /** Yields the body with a final line break, optionally after status and headers. */
-async function* answer(response: HttpResponse, include: boolean): AsyncGenerator<Uint8Array> {
+async function* formatResponse(response: HttpResponse, include: boolean): AsyncGenerator<Uint8Array> {
   if (include) {
     const lines = [
       `HTTP ${response.status}`,

@@ -1,25 +1,25 @@
 import { type CallOptions, type Client, headerText, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { formatByName } from '../../contract/formats.ts'
+import { formatOfFileName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
-import { annotated } from '../core/ci.ts'
+import { annotateErrors } from '../core/ci.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
-import { object } from '../core/prints.ts'
-import { checksHeaders } from '../files/checks-file.ts'
-import { bodyOf, type Input, openInput, spooled } from '../files/input.ts'
+import { objectOf } from '../core/prints.ts'
+import { readChecksHeaders } from '../files/checks-file.ts'
+import { createBody, type Input, makeRepeatable, openInput } from '../files/input.ts'
 import {
-  allowTypeChange,
+  allowTypeChangeOption,
   checksOption,
-  keyHeaders,
   keyOptions,
-  readingHeaders,
-  strict,
+  strictOption,
   textOptions,
+  toKeyHeaders,
+  toReadingHeaders,
 } from '../files/parse-options.ts'
-import { Meter, Progress } from '../output/progress.ts'
-import { rowsByKey } from '../output/row-counts.ts'
+import { FileMeter, Progress } from '../output/progress.ts'
+import { formatUpsertCounts } from '../output/row-counts.ts'
 import { type TableView, versionColumn } from '../output/view.ts'
 
 const appendedView: TableView = {
@@ -35,9 +35,9 @@ const appendedView: TableView = {
 const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, ndjson: dataTypes.ndjson } as const
 
 export const command = defineCommand({
-  prints: object('Appended rows', { action: 'appended, or updated (rows by key)' }),
+  output: objectOf('Appended rows', { action: 'appended, or updated (rows by key)' }),
   arguments: '<grid> [file]',
-  completes: ['grid', 'local'],
+  completion: ['grid', 'local'],
   options: [
     {
       flags: '--row <cells>',
@@ -53,13 +53,13 @@ export const command = defineCommand({
     ...keyOptions,
     { flags: '-y, --yes', description: 'with --delete-missing: remove as many rows as the file lacks' },
     ...textOptions,
-    allowTypeChange,
-    strict,
+    allowTypeChangeOption,
+    strictOption,
     checksOption,
   ],
   writes: true,
-  versions: true,
-  reports: true,
+  createsVersions: true,
+  reportsToCi: true,
   examples: [
     'gridline append sales more.csv',
     'gridline append sales --row 2024-05-01,Oslo,12.5',
@@ -89,30 +89,30 @@ export const command = defineCommand({
     const allowed = {
       'Allow-Type-Change': options.allowTypeChange ? true : undefined,
       Strict: options.strict ? true : undefined,
-      ...keyHeaders({ ...options, yes: options.dryRun ? confirmed : options.yes }),
-      ...(await checksHeaders(options.checks)),
+      ...toKeyHeaders({ ...options, yes: options.dryRun ? confirmed : options.yes }),
+      ...(await readChecksHeaders(options.checks)),
     }
     const headers = rows
       ? {
           ...allowed,
-          ...readingHeaders(options),
+          ...toReadingHeaders(options),
           Header: false,
-          Delimiter: readingHeaders(options).Delimiter ?? '%2C',
+          Delimiter: toReadingHeaders(options).Delimiter ?? '%2C',
         }
-      : { ...allowed, ...readingHeaders(options) }
+      : { ...allowed, ...toReadingHeaders(options) }
     const { client, server } = await context.connect()
     const { type, input: source } = await typed(
-      server === undefined ? input : await spooled(input),
+      server === undefined ? input : await makeRepeatable(input),
       isKeyOnly ? 'ndjson' : rows ? 'csv' : (options.format as keyof typeof formats | undefined),
     )
     const fid = await resolve(client, grid, 'grid')
     const progress = new Progress(context.messages, source.name, source.size)
-    const meter = new Meter(progress)
+    const meter = new FileMeter(progress)
     try {
       const request = {
         headers,
         plainHeaders: { [FILE_NAME_HEADER]: headerText(source.name) },
-        body: bodyOf(
+        body: createBody(
           source,
           type,
           (bytes) => meter.add(bytes),
@@ -124,16 +124,16 @@ export const command = defineCommand({
         throw await planned(client, fid, request, isKeyOnly ? options.key : undefined, warn)
       }
       const append = () => client.call('rows.append', { fid, ...request })
-      const done = await annotated(context, source.name, append)
+      const done = await annotateErrors(context, source.name, append)
       progress.end()
       for (const warning of done.warnings) context.messages.warning(warning, file)
-      const counts = rowsByKey(done)
+      const counts = formatUpsertCounts(done)
       if (isKeyOnly) {
         const { primary_key: key } = await client.call('grids.get', { fid })
         context.messages.note(key ? `the key of ${grid} is ${key.join(', ')}` : `${grid} has no key any more`)
       } else if (counts !== undefined) context.messages.note(`${source.name}: ${counts}`)
       const action = counts === undefined ? 'appended' : 'updated'
-      return { one: { ...done, action }, view: appendedView }
+      return { item: { ...done, action }, view: appendedView }
     } finally {
       progress.end()
     }
@@ -188,7 +188,7 @@ async function typed(
   told: keyof typeof formats | undefined,
 ): Promise<{ type: string; input: Input }> {
   if (told) return { type: formats[told], input }
-  const named = formatByName(input.name)
+  const named = formatOfFileName(input.name)
   if (named === 'ndjson' || named === 'tsv') return { type: formats[named], input }
   if (named === 'csv' || named === 'text') return { type: formats.csv, input }
   const { peek } = await import('../../ingest/index.ts')

@@ -1,23 +1,23 @@
 // `gridline apply`: applies a plan of `upload --plan`.
 import { Problem } from '../../contract/errors.ts'
-import { annotated } from '../core/ci.ts'
+import { annotateErrors } from '../core/ci.ts'
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
-import { uploadedView, uploadFields, uploadOf } from '../upload/done.ts'
+import { toUploadRow, UPLOAD_FIELDS, uploadedView } from '../upload/done.ts'
 import { assertUnchanged, readPlan } from '../upload/plan.ts'
 import { Sender } from '../upload/send.ts'
 
 export const command = defineCommand({
-  prints: array(['Grid', 'Folder'], {
-    ...uploadFields,
+  output: arrayOf(['Grid', 'Folder'], {
+    ...UPLOAD_FIELDS,
     action: 'created, replaced, appended, updated, unchanged or trashed',
   }),
   arguments: '<plan>',
-  completes: ['local'],
+  completion: ['local'],
   writes: true,
-  versions: true,
-  reports: true,
+  createsVersions: true,
+  reportsToCi: true,
   examples: [
     'gridline upload data --delete --plan plan.json   # look at it, then:',
     'gridline apply plan.json',
@@ -27,12 +27,12 @@ export const command = defineCommand({
     await assertUnchanged(context, file, plan)
     const { options, uploads, trash } = plan
     const client = await context.client()
-    client.several = true
+    client.isMultiple = true
     const sender = new Sender(context, { ...options, yes: true }, true)
     const steps = [
-      ...uploads.map((planned) => ({ of: planned.file, path: planned.path, upload: planned })),
+      ...uploads.map((planned) => ({ subject: planned.file, path: planned.path, upload: planned })),
       ...trash.map((removal) => ({
-        of: removal.path,
+        subject: removal.path,
         path: removal.path,
         upload: undefined,
         fid: removal.fid,
@@ -41,7 +41,7 @@ export const command = defineCommand({
     ]
     if (dryRun)
       return {
-        many: steps.map(({ path, upload }) => ({
+        items: steps.map(({ path, upload }) => ({
           file: upload?.file,
           path,
           action: upload?.would ?? 'trash',
@@ -54,18 +54,20 @@ export const command = defineCommand({
     const work = steps.filter(({ upload }) => upload?.would !== 'nothing')
     const uploaded = await runEach(
       work.filter(({ upload }) => upload !== undefined),
-      async ({ of, path, upload }) => {
-        const result = await annotated(context, of, () => sender.send(upload!, upload!.target?.etag))
-        return [{ ...uploadOf(context, of, result), file: of, path }]
+      async ({ subject, path, upload }) => {
+        const result = await annotateErrors(context, subject, () =>
+          sender.send(upload!, upload!.target?.etag),
+        )
+        return [{ ...toUploadRow(context, subject, result), file: subject, path }]
       },
     )
     if (uploaded.failures.length > 0 && trash.length > 0)
       context.messages.note('an upload failed, so nothing was moved to the trash')
     const trashed =
       uploaded.failures.length > 0
-        ? { many: [], failures: [] }
+        ? { items: [], failures: [] }
         : await runEach(
-            trash.map((trashedFile) => ({ ...trashedFile, of: trashedFile.path })),
+            trash.map((trashedFile) => ({ ...trashedFile, subject: trashedFile.path })),
             async ({ fid, path, etag }) => {
               const moved = await client.call('files.trash', { fid, plainHeaders: { 'if-match': etag } })
               if (!moved) throw new Problem('failed', `${path} was not moved to the trash`)
@@ -73,7 +75,7 @@ export const command = defineCommand({
             },
           )
     return {
-      many: [...uploaded.many, ...trashed.many],
+      items: [...uploaded.items, ...trashed.items],
       view: uploadedView,
       failures: [...uploaded.failures, ...trashed.failures],
       empty: 'the plan changes nothing',

@@ -1,26 +1,26 @@
 // `gridline cat`: prints the rows of grids and local files.
 import type { Client } from '../../client/index.ts'
-import { counted } from '../../contract/closest.ts'
+import { formatCount } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { sortOption, whereOption } from '../../contract/row-options.ts'
-import { chosenColumns } from '../charts/columns.ts'
+import { resolveColumns } from '../charts/columns.ts'
 import type { Context } from '../core/context.ts'
-import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'
-import { other } from '../core/prints.ts'
-import { readableGrid } from '../files/local-data.ts'
+import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
+import { otherOutput } from '../core/prints.ts'
+import { openGridOrFile } from '../files/local-data.ts'
 import { localOptions, type ReadingOptions } from '../files/parse-options.ts'
 import { isPattern } from '../files/patterns.ts'
 import { resolveTargets } from '../files/targets.ts'
-import { withNewline } from '../output/bytes.ts'
+import { appendNewline } from '../output/bytes.ts'
 import { hasColor } from '../output/color.ts'
-import { fittedTable } from '../output/fitted.ts'
+import { formatFittedTable } from '../output/fitted.ts'
 
 /** Default number of rows on a terminal. */
-const TERMINAL_ROWS = 1000
+const MAX_TERMINAL_ROWS = 1000
 /** Polling interval of --follow, in ms. */
-const FOLLOW_MS = 1000
+const FOLLOW_POLL_MS = 1000
 
 const options = [
   {
@@ -50,10 +50,10 @@ const options = [
   ...localOptions,
 ] as const satisfies readonly Option[]
 
-type Options = OptionsOf<typeof options>
+type CatOptions = OptionValues<typeof options>
 
 export const command = defineCommand({
-  prints: other(
+  output: otherOutput(
     'the content of the grid by column: `{"cols": {name: {"uid", "order", "data"}}}`',
     ['cols'],
     'Use --columns to choose columns; --format ndjson prints one object per row.',
@@ -74,45 +74,45 @@ export const command = defineCommand({
     const rowOptions = [options.limit, options.tail, options.sample].filter((rows) => rows !== undefined)
     if (rowOptions.length > 1) throw new Problem('usage', 'use only one of: --limit, --tail, --sample')
     if (grids.length === 1 && !isPattern(grids[0])) {
-      const { client, fid } = await readableGrid(context, grids[0], withoutHeaderOption(options))
-      const names = await chosenColumns(client, fid, options.columns)
-      return printed(context, client, fid, { ...options, columns: names })
+      const { client, fid } = await openGridOrFile(context, grids[0], readingOptionsOf(options))
+      const names = await resolveColumns(client, fid, options.columns)
+      return printGrid(context, client, fid, { ...options, columns: names })
     }
     const client = await context.client()
     const { files, failures } = await resolveTargets(client, grids, { filetype: 'grid' })
     if (files.length === 0 || failures.length > 0) throw failures[0].problem
     if (options.follow) throw new Problem('usage', '--follow takes one grid')
     return {
-      bytes: oneAfterAnother(
+      bytes: concatenateGrids(
         client,
         files.map(({ fid }) => fid),
         options,
-        formatOf(context, options),
+        contentFormatOf(context, options),
       ),
     }
   },
 })
 
 /** Removes --no-header, which concerns output, from the options for reading a file. */
-function withoutHeaderOption({ header: _header, ...reading }: Options): ReadingOptions {
+function readingOptionsOf({ header: _header, ...reading }: CatOptions): ReadingOptions {
   return reading
 }
 
 /** Yields the rows of several grids. Omits a header that equals the previous one. */
-async function* oneAfterAnother(
+async function* concatenateGrids(
   client: Client,
   fids: readonly string[],
-  options: Options,
+  options: CatOptions,
   format: Format,
 ): AsyncGenerator<Uint8Array> {
   let lastHeader: string | undefined
   for (const fid of fids) {
-    const bytes = bytesOf(client, fid, options, format)
+    const bytes = readContent(client, fid, options, format)
     if (format === 'json' || format === 'ndjson' || fids.length === 1) yield* bytes
     else {
       const { cols } = await client.call('grids.get', { fid })
       const header = options.columns?.join(',') ?? JSON.stringify(cols.map(({ name }) => name))
-      yield* header === lastHeader && options.header !== false ? withoutHeader(bytes) : bytes
+      yield* header === lastHeader && options.header !== false ? skipHeader(bytes) : bytes
       lastHeader = header
     }
   }
@@ -121,29 +121,29 @@ async function* oneAfterAnother(
 type Format = (typeof contentFormats)[number]
 
 /** Returns the output format. With --jq: one object per row. */
-function formatOf(context: Context, { format }: Options): Format {
+function contentFormatOf(context: Context, { format }: CatOptions): Format {
   const { json, jq } = context.flags
   if (format === 'table') return 'csv'
   return format ?? (json !== undefined ? 'json' : jq !== undefined ? 'ndjson' : 'csv')
 }
 
 /** Returns the query of the API. */
-function queryOf({ columns, limit, tail, sample, where, sort }: Options) {
+function contentQueryOf({ columns, limit, tail, sample, where, sort }: CatOptions) {
   return { columns, head: limit, tail, sample, where, sort }
 }
 
 /** Prints one grid as table, bytes or JSON, or follows it. */
-async function printed(
+async function printGrid(
   context: Context,
   client: Client,
   fid: string,
-  options: Options,
+  options: CatOptions,
 ): Promise<CommandResult> {
   const { jq, json } = context.flags
   const isTable =
     options.format === 'table' ||
     (options.format === undefined && process.stdout.isTTY === true && jq === undefined && json === undefined)
-  const format = formatOf(context, options)
+  const format = contentFormatOf(context, options)
   if (options.follow) {
     if (options.where !== undefined || options.sort !== undefined)
       throw new Problem('usage', '--follow cannot be used with --where or --sort', {
@@ -151,88 +151,104 @@ async function printed(
       })
     if (jq !== undefined || format === 'json')
       throw new Problem('usage', '--follow supports only csv, tsv and ndjson')
-    return { bytes: followed(context, client, fid, options, format) }
+    return { bytes: followGrid(context, client, fid, options, format) }
   }
-  if (isTable) return table(context, client, fid, options)
+  if (isTable) return printTable(context, client, fid, options)
   if (jq !== undefined && format !== 'json') {
     if (format !== 'ndjson') throw new Problem('usage', `--jq needs --format json or ndjson, not ${format}`)
-    return filtered(client, fid, options, jq)
+    return filterRows(client, fid, options, jq)
   }
   if (jq !== undefined || typeof json === 'string') {
     if (format !== 'json')
       throw new Problem('usage', `--json FIELDS can only be used with --format json, not ${format}`)
-    const response = await client.response('grids.content', { fid, query: { ...queryOf(options), format } })
-    return { one: (await response.json()) as object, view: { columns: [] } }
+    const response = await client.response('grids.content', {
+      fid,
+      query: { ...contentQueryOf(options), format },
+    })
+    return { item: (await response.json()) as object, view: { columns: [] } }
   }
-  return { bytes: bytesOf(client, fid, options, format) }
+  return { bytes: readContent(client, fid, options, format) }
 }
 
 /** Formats whose first line is a header. */
 const HAS_HEADER: Record<Format, boolean> = { csv: true, tsv: true, ndjson: false, json: false }
 
 /** Yields the content of a grid, without header for --no-header. */
-async function* bytesOf(
+async function* readContent(
   client: Client,
   fid: string,
-  options: Options,
+  options: CatOptions,
   format: Format,
 ): AsyncGenerator<Uint8Array> {
-  const response = await client.response('grids.content', { fid, query: { ...queryOf(options), format } })
+  const response = await client.response('grids.content', {
+    fid,
+    query: { ...contentQueryOf(options), format },
+  })
   const bytes = response.bytes()
-  if (HAS_HEADER[format] && options.header === false) yield* withoutHeader(bytes)
-  else yield* format === 'json' ? withNewline(bytes) : bytes
+  if (HAS_HEADER[format] && options.header === false) yield* skipHeader(bytes)
+  else yield* format === 'json' ? appendNewline(bytes) : bytes
 }
 
 /** Yields the results of a jq expression for each row. */
-async function filtered(client: Client, fid: string, options: Options, jq: string): Promise<CommandResult> {
-  const { jqOnLines } = await import('../output/selection.ts')
-  return { bytes: jqOnLines(bytesOf(client, fid, options, 'ndjson'), jq) }
+async function filterRows(
+  client: Client,
+  fid: string,
+  options: CatOptions,
+  jq: string,
+): Promise<CommandResult> {
+  const { applyJqToLines } = await import('../output/selection.ts')
+  return { bytes: applyJqToLines(readContent(client, fid, options, 'ndjson'), jq) }
 }
 
 /** Prints a table. On a terminal, as wide as the terminal, with a note about omitted rows and columns. */
-async function table(
+async function printTable(
   context: Context,
   client: Client,
   fid: string,
-  options: Options,
+  options: CatOptions,
 ): Promise<CommandResult> {
   const meta: GridMeta = await client.call('grids.get', { fid })
   const isTerminal = process.stdout.isTTY === true
   const isAll = options.limit === undefined && options.tail === undefined && options.sample === undefined
-  const query = queryOf(options)
-  if (isAll && isTerminal) query.head = TERMINAL_ROWS
+  const query = contentQueryOf(options)
+  if (isAll && isTerminal) query.head = MAX_TERMINAL_ROWS
   const response = await client.response('grids.content', { fid, query: { ...query, format: 'ndjson' } })
   const names = query.columns ?? meta.cols.map(({ name }) => name)
-  const { cellsOf } = await import('../files/rows.ts')
-  const cells = cellsOf(await response.text(), names)
+  const { parseCells } = await import('../files/rows.ts')
+  const cells = parseCells(await response.text(), names)
   const width = isTerminal ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY
-  const { text, shown } = fittedTable(cells, width, hasColor(process.stdout, context.environment), isTerminal)
+  const { text, columnCount } = formatFittedTable(
+    cells,
+    width,
+    hasColor(process.stdout, context.environment),
+    isTerminal,
+  )
   const omitted: string[] = []
   if (isTerminal && cells.rows.length < meta.row_count)
     omitted.push(
       options.where === undefined
         ? `${cells.rows.length} of ${meta.row_count} rows`
-        : isAll && cells.rows.length < TERMINAL_ROWS
+        : isAll && cells.rows.length < MAX_TERMINAL_ROWS
           ? `${cells.rows.length} of ${meta.row_count} rows match`
-          : `${counted(cells.rows.length, 'row')} of the matching rows`,
+          : `${formatCount(cells.rows.length, 'row')} of the matching rows`,
     )
-  if (shown < names.length)
+  if (columnCount < names.length)
     omitted.push(
-      `${shown} of ${names.length} columns; not shown: ${names.slice(shown, shown + 10).join(', ')}${names.length - shown > 10 ? ' …' : ''}`,
+      `${columnCount} of ${names.length} columns; not shown: ${names.slice(columnCount, columnCount + 10).join(', ')}${names.length - columnCount > 10 ? ' …' : ''}`,
     )
   const output = omitted.length > 0 ? `${text}${omitted.join('; ')}\n` : text
   if (!isTerminal || options.pager === false) return { text: output }
-  const { paged } = await import('../output/pager.ts')
-  await paged(output, context.environment)
+  const { writePaged } = await import('../output/pager.ts')
+  await writePaged(output, context.environment)
   return undefined
 }
 
 /** Yields the rows, then appended ones, until the command ends. */
-async function* followed(
+async function* followGrid(
   context: Context,
   client: Client,
   fid: string,
-  options: Options,
+  options: CatOptions,
   format: Format,
 ): AsyncGenerator<Uint8Array> {
   const { row_count } = await client.call('grids.get', { fid })
@@ -243,13 +259,13 @@ async function* followed(
   const offset = tail === undefined ? undefined : Math.max(0, row_count - tail)
   const head = tail ?? limit ?? row_count
   const first = await client.response('grids.content', { fid, query: { format, columns, head, offset } })
-  yield* options.header === false && HAS_HEADER[format] ? withoutHeader(first.bytes()) : first.bytes()
+  yield* options.header === false && HAS_HEADER[format] ? skipHeader(first.bytes()) : first.bytes()
   // Last row, to distinguish a replaced grid from one that has grown.
-  let last = await rowAt(client, fid, next - 1)
+  let last = await loadRow(client, fid, next - 1)
   for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS))
+    await new Promise((resolve) => setTimeout(resolve, FOLLOW_POLL_MS))
     const { row_count: rows } = await client.call('grids.get', { fid })
-    const isReplaced = rows < next || (rows > next && last !== (await rowAt(client, fid, next - 1)))
+    const isReplaced = rows < next || (rows > next && last !== (await loadRow(client, fid, next - 1)))
     if (isReplaced) {
       context.messages.warning('the grid was replaced; printing all of its rows')
       next = 0
@@ -259,21 +275,21 @@ async function* followed(
       fid,
       query: { format, columns, offset: next, head: rows - next },
     })
-    yield* HAS_HEADER[format] ? withoutHeader(more.bytes()) : more.bytes()
+    yield* HAS_HEADER[format] ? skipHeader(more.bytes()) : more.bytes()
     next = rows
-    last = await rowAt(client, fid, next - 1)
+    last = await loadRow(client, fid, next - 1)
   }
 }
 
 /** Returns a row as JSON text; undefined for a negative offset. */
-async function rowAt(client: Client, fid: string, offset: number): Promise<string | undefined> {
+async function loadRow(client: Client, fid: string, offset: number): Promise<string | undefined> {
   if (offset < 0) return undefined
   const query = { format: 'ndjson' as const, offset, head: 1 }
   return (await client.response('grids.content', { fid, query })).text()
 }
 
 /** Yields CSV without its first record. Quoted column names can contain line breaks. */
-async function* withoutHeader(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* skipHeader(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let isQuoted = false
   let isHeaderPast = false
   for await (const chunk of bytes) {

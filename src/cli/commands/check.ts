@@ -5,34 +5,34 @@ import { basename } from 'node:path'
 import { resolve, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { CheckReport, ChecksDocument } from '../../contract/resources/index.ts'
-import { annotateReport, summarize } from '../core/ci.ts'
+import { annotateReport, appendStepSummary } from '../core/ci.ts'
 import type { Context } from '../core/context.ts'
-import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
+import { arrayOf } from '../core/prints.ts'
 import { CHECKS_FILE, readChecksFile } from '../files/checks-file.ts'
-import { initialChecks } from '../files/checks-init.ts'
-import { nameOfInput } from '../files/input.ts'
-import { reportOfFile } from '../files/local-checks.ts'
-import { isDataFileHere, isDirectoryHere, readableGrid } from '../files/local-data.ts'
-import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
-import { type CheckFormat, checkFormats, checksText, type NamedReport } from '../output/checks.ts'
+import { generateChecks } from '../files/checks-init.ts'
+import { inputName } from '../files/input.ts'
+import { checkLocalFile } from '../files/local-checks.ts'
+import { isLocalDataFile, isLocalDirectory, openGridOrFile } from '../files/local-data.ts'
+import { assertNoReadingOptions, localOptions } from '../files/parse-options.ts'
+import { CHECK_FORMATS, type CheckFormat, formatChecks, type NamedReport } from '../output/checks.ts'
 import { hasColor } from '../output/color.ts'
 import type { TableView } from '../output/view.ts'
-import { expand } from '../upload/expand.ts'
+import { expandFiles } from '../upload/expand.ts'
 
 /** Exit code if checks fail. */
-const FAILED = 7
+const CHECKS_FAILED_EXIT = 7
 
 const options = [
   {
     flags: '--checks <file>',
     description: `checks file (default: the rules of the grid, or ${CHECKS_FILE}); also a Frictionless Table Schema`,
-    completes: 'local',
+    completion: 'local',
   },
   {
     flags: '--set <file>',
     description: 'store a checks file as the rules of a grid, for all later writes ("" removes them)',
-    completes: 'local',
+    completion: 'local',
   },
   {
     flags: '--init',
@@ -41,21 +41,21 @@ const options = [
   {
     flags: '--format <format>',
     description: 'table (default), md, or junit (XML for CI systems)',
-    choices: checkFormats,
+    choices: CHECK_FORMATS,
   },
   { flags: '--output <file>', description: 'write the report to a file, in the format of --format' },
   ...localOptions,
 ] as const satisfies readonly Option[]
 
-type Options = OptionsOf<typeof options>
+type CheckOptions = OptionValues<typeof options>
 
 export const command = defineCommand({
-  prints: array('Check report', { file: 'the data file or grid' }),
+  output: arrayOf('Check report', { file: 'the data file or grid' }),
   arguments: '<file...>',
   usage: '<file|grid|directory...>',
   options,
   writes: true,
-  completes: [['local', 'grid']],
+  completion: [['local', 'grid']],
   examples: [
     'gridline check sales.csv --init                 # write rules from the data',
     'gridline check sales.csv',
@@ -74,50 +74,54 @@ export const command = defineCommand({
     }
     const checks = options.checks === undefined ? undefined : await readChecksFile(options.checks)
     const reports: NamedReport[] = []
-    const files = targets.flatMap(dataFilesOf)
+    const files = targets.flatMap(expandDirectory)
     if (targets.filter((word) => word === '-').length > 1)
       throw new Problem('usage', 'standard input can be checked only once')
     for (const file of files) {
-      const name = nameOfInput(file)
+      const name = inputName(file)
       try {
-        reports.push({ file: name, ...(await reportOn(context, file, checks, options)) })
+        reports.push({ file: name, ...(await createReport(context, file, checks, options)) })
       } catch (error) {
         // Report an unreadable file as failed.
         if (!(error instanceof Problem) || (files.length === 1 && options.format !== 'junit')) throw error
-        reports.push({ file: name, ...notChecked(error) })
+        reports.push({ file: name, ...unreadableReport(error) })
       }
     }
-    tellCi(context, reports)
-    return shown(context, reports, options)
+    reportChecksToCi(context, reports)
+    return printReports(context, reports, options)
   },
 })
 
 /** Returns the data files of a local directory, or the word itself if it is something else. */
-function dataFilesOf(word: string): string[] {
-  const files = isDirectoryHere(word) ? expand([word], {}).files.map(({ file }) => file) : []
+function expandDirectory(word: string): string[] {
+  const files = isLocalDirectory(word) ? expandFiles([word], {}).files.map(({ file }) => file) : []
   return files.length > 0 ? files : [word]
 }
 
 /** Checks a file or grid, and returns the report. */
-async function reportOn(
+async function createReport(
   context: Context,
   file: string,
   checksOption: ChecksDocument | undefined,
-  options: Options,
+  options: CheckOptions,
 ): Promise<CheckReport> {
-  if (await isDataFileHere(file)) {
+  if (await isLocalDataFile(file)) {
     const rules = checksOption ?? (await readChecksFile(CHECKS_FILE))
-    return reportOfFile(context, file, rules, options)
+    return checkLocalFile(context, file, rules, options)
   }
-  refuseReadingOptions(options)
+  assertNoReadingOptions(options)
   const client = await context.clientFor(file)
   const { fid, version } = await resolveVersion(client, file, 'grid')
-  const checks = checksOption ?? (await rulesOf(context, file, fid))
+  const checks = checksOption ?? (await loadFallbackRules(context, file, fid))
   return client.call('checks.run', { fid, version, json: { checks } })
 }
 
 /** Returns the checks file of the directory if the grid has no rules; otherwise undefined. */
-async function rulesOf(context: Context, file: string, fid: string): Promise<ChecksDocument | undefined> {
+async function loadFallbackRules(
+  context: Context,
+  file: string,
+  fid: string,
+): Promise<ChecksDocument | undefined> {
   const client = await context.clientFor(file)
   const { checks } = await client.call('checks.get', { fid })
   if (checks !== null || !existsSync(CHECKS_FILE)) return undefined
@@ -126,7 +130,7 @@ async function rulesOf(context: Context, file: string, fid: string): Promise<Che
 }
 
 /** Report of a file that cannot be read. */
-function notChecked({ message }: Problem): CheckReport {
+function unreadableReport({ message }: Problem): CheckReport {
   const result = {
     column: null,
     rule: 'readable',
@@ -141,36 +145,37 @@ function notChecked({ message }: Problem): CheckReport {
 }
 
 /** Annotates failed rows, and adds the report to the summary of the CI job. */
-function tellCi(context: Context, reports: readonly NamedReport[]): void {
+function reportChecksToCi(context: Context, reports: readonly NamedReport[]): void {
   for (const { file, ...report } of reports) annotateReport(context, file, report)
-  summarize(context, checksText(reports, 'md', false))
+  appendStepSummary(context, formatChecks(reports, 'md', false))
 }
 
 /** Prints the reports, or writes them to a file. */
-async function shown(
+async function printReports(
   context: Context,
   reports: readonly NamedReport[],
-  { format = 'table', output }: Options,
+  { format = 'table', output }: CheckOptions,
 ): Promise<CommandResult> {
-  const exit = reports.every(({ passed }) => passed) ? 0 : FAILED
+  const exit = reports.every(({ passed }) => passed) ? 0 : CHECKS_FAILED_EXIT
   const { flags, environment } = context
   if (output !== undefined) {
-    await save(output, checksText(reports, format as CheckFormat, false))
+    await writeReport(output, formatChecks(reports, format as CheckFormat, false))
     const failed = reports.filter(({ passed }) => !passed)
-    const text = checksText(failed, 'table', hasColor(process.stdout, environment))
+    const text = formatChecks(failed, 'table', hasColor(process.stdout, environment))
     return flags.json === undefined && flags.jq === undefined
       ? { text, exit }
-      : { many: [...reports], view: NO_VIEW, exit }
+      : { items: [...reports], view: EMPTY_VIEW, exit }
   }
-  if (flags.json !== undefined || flags.jq !== undefined) return { many: [...reports], view: NO_VIEW, exit }
-  return { text: checksText(reports, format as CheckFormat, hasColor(process.stdout, environment)), exit }
+  if (flags.json !== undefined || flags.jq !== undefined)
+    return { items: [...reports], view: EMPTY_VIEW, exit }
+  return { text: formatChecks(reports, format as CheckFormat, hasColor(process.stdout, environment)), exit }
 }
 
 /** View of results that are only printed as JSON. */
-const NO_VIEW: TableView = { columns: [] }
+const EMPTY_VIEW: TableView = { columns: [] }
 
 /** Writes a file. Throws `already_exists` with flag `wx`, `failed` otherwise. */
-async function save(file: string, text: string, flag?: 'wx'): Promise<void> {
+async function writeReport(file: string, text: string, flag?: 'wx'): Promise<void> {
   await writeFile(file, text, { flag }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST')
       throw new Problem('already_exists', `${file} already exists`, {
@@ -181,12 +186,12 @@ async function save(file: string, text: string, flag?: 'wx'): Promise<void> {
 }
 
 /** Writes a checks file with rules that fit the data. */
-async function writeChecks(context: Context, input: string, options: Options): Promise<CommandResult> {
-  const { client, fid } = await readableGrid(context, input, options)
+async function writeChecks(context: Context, input: string, options: CheckOptions): Promise<CommandResult> {
+  const { client, fid } = await openGridOrFile(context, input, options)
   const file = options.checks ?? CHECKS_FILE
-  const text = await initialChecks(client, fid, basename(input))
+  const text = await generateChecks(client, fid, basename(input))
   if (context.flags.dryRun) return { text }
-  await save(file, text, 'wx')
+  await writeReport(file, text, 'wx')
   const checksFlag = file === CHECKS_FILE ? '' : ` --checks ${file}`
   context.messages.note(`wrote ${file}; edit it, then: gridline check ${input}${checksFlag}`)
   return { text }
@@ -197,14 +202,14 @@ async function setChecks(
   context: Context,
   grid: string,
   file: string,
-  options: Options,
+  options: CheckOptions,
 ): Promise<CommandResult> {
   const checks = file === '' ? null : await readChecksFile(file)
   const client = await context.clientFor(grid)
   const fid = await resolve(client, grid, 'grid')
   if (context.flags.dryRun && checks !== null) {
     const report = await client.call('checks.run', { fid, json: { checks } })
-    if (!report.passed) return shown(context, [{ file: grid, ...report }], options)
+    if (!report.passed) return printReports(context, [{ file: grid, ...report }], options)
   }
   await client.call('checks.set', { fid, json: { checks } })
   context.messages.note(

@@ -1,8 +1,8 @@
 // `gridline collaborators`: lists users and teams with access to a file.
 import { resolve } from '../../client/index.ts'
-import { ifFound } from '../../contract/errors.ts'
+import { undefinedIfNotFound } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -20,7 +20,7 @@ const view: TableView = {
 }
 
 export const command = defineCommand({
-  prints: array('Collaborator', {
+  output: arrayOf('Collaborator', {
     who: 'name of the user or team, or the e-mail address',
     folder: 'the shared folder, or null if the file itself is shared',
   }),
@@ -34,7 +34,7 @@ export const command = defineCommand({
     // Sharing a folder shares its content.
     for (let ancestor: string | undefined = fid, through: string | null = null; ancestor !== undefined; ) {
       const folder: string = ancestor
-      const list = await ifFound(client.call('collaborators.list', { fid: folder }))
+      const list = await undefinedIfNotFound(client.call('collaborators.list', { fid: folder }))
       for (const collaborator of list ?? [])
         collaborators.push({
           ...collaborator,
@@ -45,9 +45,9 @@ export const command = defineCommand({
       const { parent } = await client.call('files.get', { fid: folder })
       ancestor = parent !== undefined && parent >= 0 ? `${folder.split(':')[0]}:${parent}` : undefined
       if (ancestor !== undefined)
-        through = (await ifFound(client.call('files.get', { fid: ancestor })))?.filename ?? null
+        through = (await undefinedIfNotFound(client.call('files.get', { fid: ancestor })))?.filename ?? null
       if (ancestor !== undefined && through === null) break
     }
-    return { many: collaborators, view, empty: 'No collaborators.' }
+    return { items: collaborators, view, empty: 'No collaborators.' }
   },
 })

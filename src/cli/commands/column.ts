@@ -1,14 +1,14 @@
 // `gridline column`: reads and changes columns of grids.
-import { typeName } from '../../charts/spec/column-names.ts'
+import { formatColumnType } from '../../charts/spec/column-names.ts'
 import { type Client, resolve } from '../../client/index.ts'
-import { closest, counted, listed } from '../../contract/closest.ts'
-import { ifFound, Problem } from '../../contract/errors.ts'
+import { findClosest, formatCount, formatList } from '../../contract/closest.ts'
+import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { ColumnMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
-import { array, object, other } from '../core/prints.ts'
+import { arrayOf, objectOf, otherOutput } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
-import { wholeOf } from '../files/input.ts'
+import { readWhole } from '../files/input.ts'
 import { type TableView, versionColumn } from '../output/view.ts'
 
 const view: TableView = {
@@ -16,7 +16,7 @@ const view: TableView = {
   columns: [
     { field: 'uid', title: 'UID' },
     { field: 'name', title: 'NAME' },
-    { field: 'type', title: 'TYPE', format: typeName },
+    { field: 'type', title: 'TYPE', format: formatColumnType },
     { field: 'order', title: 'ORDER', align: 'right' },
   ],
 }
@@ -27,15 +27,18 @@ const writtenView: TableView = {
   columns: [...view.columns, versionColumn],
 }
 
-const data = {
+const valuesOption = {
   flags: '--data <json>',
   description: 'values as a JSON array (- for standard input, @FILE for a file)',
 } as const satisfies Option
 
-const yes = { flags: '-y, --yes', description: 'skip the confirmation prompt' } as const satisfies Option
+const yesOption = {
+  flags: '-y, --yes',
+  description: 'skip the confirmation prompt',
+} as const satisfies Option
 
 /** Loads the columns of a grid. */
-async function columnsOf(
+async function loadColumns(
   client: Client,
   grid: string,
 ): Promise<{ fid: string; cols: ColumnMeta[]; rows: number }> {
@@ -45,22 +48,22 @@ async function columnsOf(
 }
 
 /** Returns the column with a name, or else uid. Throws `unknown_column`. */
-function columnIn(cols: readonly ColumnMeta[], nameOrUid: string): ColumnMeta {
+function findColumn(cols: readonly ColumnMeta[], nameOrUid: string): ColumnMeta {
   const column = cols.find(({ name }) => name === nameOrUid) ?? cols.find(({ uid }) => uid === nameOrUid)
   if (column) return column
-  const suggestion = closest(
+  const suggestion = findClosest(
     nameOrUid,
     cols.map(({ name }) => name),
   )
   throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(nameOrUid)}`, {
-    hint: `${suggestion === undefined ? '' : `Did you mean ${suggestion}? `}Its columns are: ${listed(cols.map(({ name }) => name))}`,
+    hint: `${suggestion === undefined ? '' : `Did you mean ${suggestion}? `}Its columns are: ${formatList(cols.map(({ name }) => name))}`,
   })
 }
 
 /** Reads --data. Throws `usage` unless it is a JSON array. */
-async function values(option: string): Promise<unknown[]> {
+async function readValues(option: string): Promise<unknown[]> {
   const file = option === '-' ? '-' : option.startsWith('@') ? option.slice(1) : undefined
-  const text = file === undefined ? option : (await wholeOf(file)).toString('utf8')
+  const text = file === undefined ? option : (await readWhole(file)).toString('utf8')
   try {
     const array: unknown = JSON.parse(text)
     if (Array.isArray(array)) return array
@@ -71,26 +74,30 @@ async function values(option: string): Promise<unknown[]> {
 }
 
 const list = defineCommand({
-  prints: array('Column'),
+  output: arrayOf('Column'),
   lists: {},
   arguments: '<grid>',
   examples: ['gridline column list sales', 'gridline column list sales --json name,type'],
   async run(context, [grid]) {
-    return { many: (await columnsOf(await context.clientFor(grid), grid)).cols, view, empty: 'No columns.' }
+    return {
+      items: (await loadColumns(await context.clientFor(grid), grid)).cols,
+      view,
+      empty: 'No columns.',
+    }
   },
 })
 
 const get = defineCommand({
-  prints: other('`{"cols": [{"name", "uid", "order", "data"}]}`', ['cols']),
+  output: otherOutput('`{"cols": [{"name", "uid", "order", "data"}]}`', ['cols']),
   arguments: '<grid> <column...>',
   examples: ['gridline column get sales price', "gridline column get sales price city --jq '.cols[0].data'"],
   async run(context, [grid, ...names]) {
     const client = await context.clientFor(grid)
-    const { fid, cols } = await columnsOf(client, grid)
-    const uid = names.map((name) => columnIn(cols, name).uid).join(',')
+    const { fid, cols } = await loadColumns(client, grid)
+    const uid = names.map((name) => findColumn(cols, name).uid).join(',')
     const response = await client.response('columns.get', { fid, query: { uid } })
     if (context.flags.json !== undefined || context.flags.jq !== undefined)
-      return { one: (await response.json()) as object, view }
+      return { item: (await response.json()) as object, view }
     const { acceptedBefore, parseRaw } = await import('../../json/index.ts')
     const rawColumns = parseRaw(Buffer.from(await response.text()), 'the answer', acceptedBefore)
       .entries()
@@ -104,7 +111,7 @@ const get = defineCommand({
           const cell = cells[row]
           if (!cell || cell.kind === 'null') return ''
           return cell.kind === 'string'
-            ? String(cell.value()).replace(/[\t\n\r]/g, ' ')
+            ? String(cell.toValue()).replace(/[\t\n\r]/g, ' ')
             : cell.bytes.toString('utf8')
         })
         .join('\t'),
@@ -114,15 +121,15 @@ const get = defineCommand({
 })
 
 const set = defineCommand({
-  prints: object('Column', { version: 'the new version of the grid' }),
+  output: objectOf('Column', { version: 'the new version of the grid' }),
   arguments: '<grid> <column>',
   options: [
-    data,
+    valuesOption,
     { flags: '--order <n>', integer: {}, description: 'position of the column, starting at 0' },
-    yes,
+    yesOption,
   ],
   writes: true,
-  versions: true,
+  createsVersions: true,
   examples: [
     "gridline column set sales price --data '[1, 2, 3]'",
     'gridline column set sales price --order 0',
@@ -131,15 +138,15 @@ const set = defineCommand({
     const { data: dataOption, order } = options
     if (dataOption === undefined && order === undefined)
       throw new Problem('usage', 'nothing to set', { hint: 'Use --data or --order.' })
-    const newValues = dataOption === undefined ? undefined : await values(dataOption)
+    const newValues = dataOption === undefined ? undefined : await readValues(dataOption)
     const client = await context.client()
-    const { cols, rows } = await columnsOf(client, grid)
-    const before = columnIn(cols, name)
+    const { cols, rows } = await loadColumns(client, grid)
+    const before = findColumn(cols, name)
     if (newValues) {
       const missing = rows - newValues.length
       if (missing > 0)
         await confirm(
-          `The grid has ${counted(rows, 'row')}, but ${name} gets ${counted(newValues.length, 'value')}: the last ${missing === 1 ? 'value' : `${missing} values`} of the column will be lost. Continue?`,
+          `The grid has ${formatCount(rows, 'row')}, but ${name} gets ${formatCount(newValues.length, 'value')}: the last ${missing === 1 ? 'value' : `${missing} values`} of the column will be lost. Continue?`,
           options.yes === true,
         )
     }
@@ -147,21 +154,21 @@ const set = defineCommand({
       ...(newValues === undefined ? {} : { data: newValues }),
       ...(order === undefined ? {} : { order }),
     }
-    const changed = await update(client, grid, name, change)
-    if (newValues && before.type !== 'empty' && changed.one.type !== before.type)
+    const changed = await updateColumn(client, grid, name, change)
+    if (newValues && before.type !== 'empty' && changed.item.type !== before.type)
       context.messages.warning(
-        `column ${before.name} was ${typeName(before.type)} and is now ${typeName(changed.one.type)}`,
+        `column ${before.name} was ${formatColumnType(before.type)} and is now ${formatColumnType(changed.item.type)}`,
       )
     return changed
   },
 })
 
 const add = defineCommand({
-  prints: object('Column', { version: 'the new version of the grid' }),
+  output: objectOf('Column', { version: 'the new version of the grid' }),
   writes: true,
-  versions: true,
+  createsVersions: true,
   arguments: '<grid> <name>',
-  options: [data],
+  options: [valuesOption],
   examples: [
     "gridline column add sales total --data '[10, 20, 30]'",
     'gridline column add sales total --data @total.json',
@@ -170,63 +177,63 @@ const add = defineCommand({
     if (dataOption === undefined) throw new Problem('usage', '--data is missing', { hint: 'Use --data.' })
     const client = await context.client()
     const fid = await resolve(client, grid, 'grid')
-    const json = { cols: JSON.stringify([{ name, data: await values(dataOption as string) }]) }
+    const json = { cols: JSON.stringify([{ name, data: await readValues(dataOption as string) }]) }
     const { cols, version } = await client.call('columns.create', { fid, json })
-    return { one: { ...cols[0], version }, view: writtenView }
+    return { item: { ...cols[0], version }, view: writtenView }
   },
 })
 
 const rename = defineCommand({
-  prints: object('Column', { version: 'the new version of the grid' }),
+  output: objectOf('Column', { version: 'the new version of the grid' }),
   writes: true,
-  versions: true,
+  createsVersions: true,
   arguments: '<grid> <column> <name>',
   examples: [
     'gridline column rename sales price "price in EUR"',
     'gridline column rename alice:12 8f2a1c month',
   ],
   async run(context, [grid, column, name]) {
-    return update(await context.client(), grid, column, { name })
+    return updateColumn(await context.client(), grid, column, { name })
   },
 })
 
 const remove = defineCommand({
-  prints: array('Column', { version: 'the new version of the grid' }),
+  output: arrayOf('Column', { version: 'the new version of the grid' }),
   arguments: '<grid> <column...>',
-  options: [yes],
+  options: [yesOption],
   writes: true,
-  versions: true,
+  createsVersions: true,
   examples: ['gridline column remove sales total', 'gridline column remove sales total tax --yes'],
   async run(context, [grid, ...names], options) {
     const client = await context.client()
-    const { fid, cols } = await columnsOf(client, grid)
-    const removed = names.map((name) => columnIn(cols, name))
+    const { fid, cols } = await loadColumns(client, grid)
+    const removed = names.map((name) => findColumn(cols, name))
     const removedNames = removed.map(({ name }) => name).join(', ')
-    await warnOfPlots(context, client, fid, removed)
+    await warnAboutPlots(context, client, fid, removed)
     await confirm(
       `The values of ${removedNames} will be lost. Remove ${removed.length === 1 ? 'the column' : 'the columns'}?`,
       options.yes === true,
     )
     await client.call('columns.delete', { fid, query: { uid: removed.map(({ uid }) => uid).join(',') } })
     const { version } = await client.call('grids.get', { fid })
-    return { many: removed.map((column) => ({ ...column, version })), view: writtenView }
+    return { items: removed.map((column) => ({ ...column, version })), view: writtenView }
   },
 })
 
 /** Maximum number of plots that are checked before columns are removed. */
-const MAX_PLOTS = 20
+const MAX_CHECKED_PLOTS = 20
 
 /** Warns about plots that use the removed columns. */
-async function warnOfPlots(
+async function warnAboutPlots(
   context: Context,
   client: Client,
   fid: string,
   removed: readonly { uid: string; name: string }[],
 ): Promise<void> {
   const { referencers } = await client.call('files.get', { fid })
-  for (const plot of referencers.slice(0, MAX_PLOTS) as string[]) {
+  for (const plot of referencers.slice(0, MAX_CHECKED_PLOTS) as string[]) {
     // Skip plots that the caller cannot read.
-    const response = await ifFound(client.response('plots.content', { fid: plot }))
+    const response = await undefinedIfNotFound(client.response('plots.content', { fid: plot }))
     if (!response) continue
     const figure = await response.text()
     const sources = [...figure.matchAll(/src"\s*:\s*"([^"]*)"/g)].map(([, source]) => source)
@@ -240,12 +247,12 @@ async function warnOfPlots(
 }
 
 /** Renames, moves or replaces a column. */
-async function update(client: Client, grid: string, name: string, change: object) {
-  const { fid, cols } = await columnsOf(client, grid)
-  const { uid } = columnIn(cols, name)
+async function updateColumn(client: Client, grid: string, name: string, change: object) {
+  const { fid, cols } = await loadColumns(client, grid)
+  const { uid } = findColumn(cols, name)
   const json = { cols: JSON.stringify([change]) }
   const { cols: written, version } = await client.call('columns.update', { fid, query: { uid }, json })
-  return { one: { ...written[0], version }, view: writtenView }
+  return { item: { ...written[0], version }, view: writtenView }
 }
 
 export const commands: readonly CommandEntry[] = [

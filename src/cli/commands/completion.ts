@@ -1,13 +1,13 @@
 // `gridline completion`: prints or installs a completion script.
-import { completionScript, shells } from '../completion/script.ts'
+import { readCompletionScript, SHELLS } from '../completion/script.ts'
 import { defineCommand } from '../core/define.ts'
-import { other } from '../core/prints.ts'
+import { otherOutput } from '../core/prints.ts'
 
 export const command = defineCommand({
-  prints: other('nothing; the output is a script'),
+  output: otherOutput('nothing; the output is a script'),
   arguments: '<shell> [name]',
   usage: '<bash|zsh|fish|powershell> | install [shell]',
-  completes: [{ words: ['install', ...shells] }, { words: shells }],
+  completion: [{ words: ['install', ...SHELLS] }, { words: SHELLS }],
   examples: [
     'gridline completion install',
     'source <(gridline completion bash)',
@@ -16,10 +16,10 @@ export const command = defineCommand({
     'gridline completion powershell | Out-String | Invoke-Expression',
   ],
   async run(context, [shell, name]) {
-    if (shell !== 'install') return { text: completionScript(shell) }
-    const { install, shellOf } = await import('../completion/install.ts')
-    const shellName = name ?? shellOf(context.environment)
-    const { file, next } = install(shellName, completionScript(shellName), context.environment)
+    if (shell !== 'install') return { text: readCompletionScript(shell) }
+    const { installScript, detectShell } = await import('../completion/install.ts')
+    const shellName = name ?? detectShell(context.environment)
+    const { file, next } = installScript(shellName, readCompletionScript(shellName), context.environment)
     context.messages.note(`Wrote ${file}. ${next}`)
     return undefined
   },

@@ -1,22 +1,22 @@
 // `gridline config`: shows and changes settings.
 import { resolve } from 'node:path'
-import { isBuiltIn } from '../../charts/figure/themes.ts'
+import { isBuiltInTheme } from '../../charts/figure/themes.ts'
 import { assertLocale } from '../../charts/normalize/locale.ts'
-import { closest, hintWith } from '../../contract/closest.ts'
+import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import { themeNamed } from '../charts/themes.ts'
+import { loadTheme } from '../charts/themes.ts'
 import {
-  checkUrl,
-  formatNamed,
-  formats,
+  normalizeServerUrl,
+  OUTPUT_FORMATS,
   originOf,
   type Profile,
+  parseFormatName,
+  SETTING_NAMES,
   type SettingName,
-  settingNames,
 } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { array, object } from '../core/prints.ts'
+import { arrayOf, objectOf } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -29,56 +29,60 @@ const view: TableView = {
 }
 
 /** Formats a value for display. API keys are abbreviated; null if unset. */
-function shown(name: SettingName, value: string | undefined): string | null {
+function formatValue(name: SettingName, value: string | undefined): string | null {
   if (value === undefined) return null
   return name === 'api_key' ? `${value.slice(0, 4)}…` : value
 }
 
 /** Returns a setting name. Throws `usage` for other texts. */
-function checked(name: string): SettingName {
-  if ((settingNames as readonly string[]).includes(name)) return name as SettingName
-  const suggestion = closest(name, settingNames)
+function parseSettingName(name: string): SettingName {
+  if ((SETTING_NAMES as readonly string[]).includes(name)) return name as SettingName
+  const suggestion = findClosest(name, SETTING_NAMES)
   throw new Problem('usage', `no setting named ${name}`, {
-    hint: hintWith(suggestion, `Available settings: ${settingNames.join(', ')}`),
+    hint: withSuggestion(suggestion, `Available settings: ${SETTING_NAMES.join(', ')}`),
   })
 }
 
 /** Returns a setting as an output row. */
-async function row(context: Context, name: SettingName) {
+async function loadRow(context: Context, name: SettingName) {
   const { value, source } = (await context.settings())[name]
-  return { setting: name, value: shown(name, value), source }
+  return { setting: name, value: formatValue(name, value), source }
 }
 
-const fields = { setting: 'name of the setting', value: 'its value, or null', source: 'origin of the value' }
+const SETTING_FIELDS = {
+  setting: 'name of the setting',
+  value: 'its value, or null',
+  source: 'origin of the value',
+}
 
 const get = defineCommand({
-  prints: object([], fields),
+  output: objectOf([], SETTING_FIELDS),
   arguments: '<setting>',
-  completes: [{ words: settingNames }],
+  completion: [{ words: SETTING_NAMES }],
   examples: ['gridline config get url', 'gridline config get format --quiet'],
   async run(context, [name]) {
-    return { one: await row(context, checked(name)), view }
+    return { item: await loadRow(context, parseSettingName(name)), view }
   },
 })
 
 const list = defineCommand({
-  prints: array([], fields),
+  output: arrayOf([], SETTING_FIELDS),
   lists: {},
   examples: ['gridline config list', 'gridline config list --json'],
   async run(context) {
-    return { many: await Promise.all(settingNames.map((name) => row(context, name))), view }
+    return { items: await Promise.all(SETTING_NAMES.map((name) => loadRow(context, name))), view }
   },
 })
 
 const unset = defineCommand({
-  prints: object([], fields),
+  output: objectOf([], SETTING_FIELDS),
   arguments: '<setting>',
-  completes: [{ words: settingNames }],
+  completion: [{ words: SETTING_NAMES }],
   examples: ['gridline config unset format', 'gridline config unset url'],
   async run(context, [settingName]) {
-    const name = checked(settingName)
+    const name = parseSettingName(settingName)
     const settings = await context.settings()
-    await context.config.change((config) => {
+    await context.config.update((config) => {
       if (name === 'format' || name === 'profile' || name === 'theme' || name === 'locale') {
         delete config[name]
         return
@@ -94,45 +98,46 @@ const unset = defineCommand({
         delete profile.ca_file
       }
     })
-    return { one: await row(context, name), view }
+    return { item: await loadRow(context, name), view }
   },
 })
 
 const set = defineCommand({
-  prints: object([], fields),
+  output: objectOf([], SETTING_FIELDS),
   arguments: '<setting> <value>',
-  completes: [{ words: settingNames }, undefined],
+  completion: [{ words: SETTING_NAMES }, undefined],
   examples: ['gridline config set format csv', 'gridline config set url https://charts.example.com'],
   async run(context, [settingName, text]) {
-    const name = checked(settingName)
+    const name = parseSettingName(settingName)
     // An absolute path works in every folder.
     const value = name === 'ca_file' ? resolve(text) : text
     if (name === 'profile')
       throw new Problem('usage', 'profile cannot be set here; use: gridline profile use NAME')
-    if (name === 'format' && formatNamed(value) === undefined) {
+    if (name === 'format' && parseFormatName(value) === undefined) {
       throw new Problem('usage', `no format named ${value}`, {
-        hint: `Available formats: ${formats.join(', ')}`,
+        hint: `Available formats: ${OUTPUT_FORMATS.join(', ')}`,
       })
     }
     // An absolute path works in every folder.
-    const theme = name !== 'theme' ? undefined : isBuiltIn(value) ? value : resolve(value)
-    if (theme !== undefined) themeNamed(theme)
+    const theme = name !== 'theme' ? undefined : isBuiltInTheme(value) ? value : resolve(value)
+    if (theme !== undefined) loadTheme(theme)
     if (name === 'locale') assertLocale(value, 'locale')
     const settings = await context.settings()
-    await context.config.change((config) => {
+    await context.config.update((config) => {
       if (name === 'theme' || name === 'locale') {
         config[name] = theme ?? value
         return
       }
       if (name === 'format') {
-        config.format = formatNamed(value)
+        config.format = parseFormatName(value)
         return
       }
       const profile = settings.profile.value!
       const previous = config.profiles?.[profile] ?? {}
       // Does not compile for settings outside of profiles: they need a branch above.
       const field: keyof Profile = name
-      const updated = field === 'url' ? withUrl(previous, checkUrl(value)) : { ...previous, [field]: value }
+      const updated =
+        field === 'url' ? withUrl(previous, normalizeServerUrl(value)) : { ...previous, [field]: value }
       // The key is stored here, not in the keychain.
       if (name === 'api_key') delete updated.keychain
       if (name === 'api_key') updated.key_origin = updated.url && originOf(updated.url)
@@ -143,10 +148,10 @@ const set = defineCommand({
       config.profiles = { ...config.profiles, [profile]: updated }
       config.profile = profile
     })
-    const current = await row(context, name)
-    if (current.value !== shown(name, name === 'url' ? checkUrl(value) : (theme ?? value)))
+    const current = await loadRow(context, name)
+    if (current.value !== formatValue(name, name === 'url' ? normalizeServerUrl(value) : (theme ?? value)))
       context.messages.warning(`${current.source} overrides the new value`)
-    return { one: current, view }
+    return { item: current, view }
   },
 })
 

@@ -2,10 +2,10 @@
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
-import { filetypeName } from '../../contract/resources/index.ts'
+import { filetypeLabel } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
 import { runOnTargets } from '../files/batch.ts'
 import { resolveTargets } from '../files/targets.ts'
@@ -13,53 +13,61 @@ import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
 
 /** Maximum number of names in the confirmation question. */
-const MAX_NAMED = 5
+const MAX_QUESTION_NAMES = 5
 
 const view: TableView = {
   id: 'fid',
   columns: [
     { field: 'fid', title: 'FID' },
     { field: 'filename', title: 'NAME' },
-    { field: 'filetype', title: 'TYPE', format: filetypeName },
+    { field: 'filetype', title: 'TYPE', format: filetypeLabel },
   ],
 }
 
 export const command = defineCommand({
-  prints: array('File'),
+  output: arrayOf('File'),
   writes: true,
   arguments: '<file...>',
   options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }],
   examples: ['gridline delete sales', 'gridline delete alice:12 --yes', "gridline delete '2023*' --yes"],
   async run(context, names, { yes, dryRun }) {
     const client = await context.client()
-    const targets = await activeOrTrashed(client, names)
+    const targets = await resolveActiveOrTrashed(client, names)
     const metas = new Map<string, FileMeta>()
-    for (const { of, fid } of targets.files) {
+    for (const { subject, fid } of targets.files) {
       try {
         metas.set(fid, await client.call('files.get', { fid }))
       } catch (error) {
         if (!(error instanceof Problem)) throw error
-        targets.failures.push({ of, problem: error })
+        targets.failures.push({ subject, problem: error })
       }
     }
     targets.files = targets.files.filter(({ fid }) => metas.has(fid))
     if (metas.size > 0) {
-      warnOfPlots(context, metas)
-      await confirm(question([...metas.values()]), yes === true)
+      warnAboutPlots(context, metas)
+      await confirm(formatQuestion([...metas.values()]), yes === true)
     }
-    return runOnTargets(context, targets, (fid) => remove(client, metas.get(fid)!, dryRun === true), view)
+    return runOnTargets(
+      context,
+      targets,
+      (fid) => deletePermanently(client, metas.get(fid)!, dryRun === true),
+      view,
+    )
   },
 })
 
 /** Resolves names to active files first, then to trashed files. */
-async function activeOrTrashed(client: Client, names: readonly string[]): ReturnType<typeof resolveTargets> {
+async function resolveActiveOrTrashed(
+  client: Client,
+  names: readonly string[],
+): ReturnType<typeof resolveTargets> {
   const active = await resolveTargets(client, names)
   // Search the trash only for unknown names: after other errors the file can be active.
   const isAbsent = ({ problem }: Failure): boolean => problem.code === 'not_found'
   const absent = active.failures.filter(isAbsent)
   const inTrash = await resolveTargets(
     client,
-    absent.map(({ of }) => of),
+    absent.map(({ subject }) => subject),
     { trashed: true },
   )
   const activeFids = new Set(active.files.map(({ fid }) => fid))
@@ -68,26 +76,26 @@ async function activeOrTrashed(client: Client, names: readonly string[]): Return
     failures: [
       ...active.failures.filter((failure) => !isAbsent(failure)),
       ...inTrash.failures.map((failure) =>
-        isAbsent(failure) ? absent.find(({ of }) => of === failure.of)! : failure,
+        isAbsent(failure) ? absent.find(({ subject: of }) => of === failure.subject)! : failure,
       ),
     ],
-    several: active.several || inTrash.several,
+    isMultiple: active.isMultiple || inTrash.isMultiple,
   }
 }
 
 /** Returns the confirmation question. */
-function question(files: readonly FileMeta[]): string {
-  const descriptions = files.slice(0, MAX_NAMED).map(({ fid, filename, filetype }) => {
+function formatQuestion(files: readonly FileMeta[]): string {
+  const descriptions = files.slice(0, MAX_QUESTION_NAMES).map(({ fid, filename, filetype }) => {
     const contentNote = filetype === 'fold' ? ' and its content' : ''
     return `${filename} (${fid})${contentNote}`
   })
-  if (files.length > MAX_NAMED) descriptions.push(`${files.length - MAX_NAMED} more`)
+  if (files.length > MAX_QUESTION_NAMES) descriptions.push(`${files.length - MAX_QUESTION_NAMES} more`)
   const target = files.length === 1 ? descriptions[0] : `${files.length} files: ${descriptions.join(', ')}`
   return `Permanently delete ${target}? This cannot be undone.`
 }
 
 /** Warns about plots that lose their data, except plots deleted by the same command. */
-function warnOfPlots(context: Context, metas: ReadonlyMap<string, FileMeta>): void {
+function warnAboutPlots(context: Context, metas: ReadonlyMap<string, FileMeta>): void {
   for (const { filetype, filename, referencers } of metas.values()) {
     const remaining = filetype === 'grid' ? referencers.filter((fid) => !metas.has(String(fid))) : []
     if (remaining.length > 0)
@@ -96,7 +104,7 @@ function warnOfPlots(context: Context, metas: ReadonlyMap<string, FileMeta>): vo
 }
 
 /** Deletes a file permanently, through the trash. If the second step fails, the file stays in the trash. */
-async function remove(client: Client, file: FileMeta, dryRun: boolean): Promise<object> {
+async function deletePermanently(client: Client, file: FileMeta, dryRun: boolean): Promise<object> {
   const { fid } = file
   if (file.deleted !== true && !dryRun) await client.call('files.trash', { fid })
   await client.call('files.permanent_delete', { fid })

@@ -1,23 +1,23 @@
 /** Compares the grids of two folders, directories or archives by their paths. */
 import { basename } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
-import { gridName } from '../../contract/formats.ts'
+import { gridNameOf } from '../../contract/formats.ts'
 import type { GridDiff } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import type { CommandResult } from '../core/define.ts'
-import { readHere } from '../files/local-data.ts'
+import { loadLocalFile } from '../files/local-data.ts'
 import type { ReadingOptions } from '../files/parse-options.ts'
-import { onOneService, type Side } from '../files/sides.ts'
-import { filesBelow } from '../files/tree.ts'
+import { type DiffInput, moveToOneService } from '../files/sides.ts'
+import { listTree } from '../files/tree.ts'
 import { hasColor } from '../output/color.ts'
-import { diffText } from '../output/diff.ts'
-import { expand } from '../upload/expand.ts'
+import { formatDiff } from '../output/diff.ts'
+import { expandFiles } from '../upload/expand.ts'
 
 /** Exit code of --exit-code for differences. */
-const DIFFERS = 10
+const DIFFERENCE_EXIT = 10
 
 /** Difference of one grid between two folders. */
-interface Change {
+interface GridChange {
   path: string
   change: 'added' | 'removed' | 'changed'
   diff?: GridDiff
@@ -30,40 +30,40 @@ interface Options extends ReadingOptions {
 }
 
 /** Compares two folders, and prints the differences. */
-export async function diffOfFolders(
+export async function diffFolders(
   context: Context,
-  [before, after]: readonly [Side, Side],
+  [before, after]: readonly [DiffInput, DiffInput],
   options: Options,
-  diffOf: (sides: readonly [Side, Side]) => Promise<GridDiff>,
+  diffOf: (sides: readonly [DiffInput, DiffInput]) => Promise<GridDiff>,
 ): Promise<CommandResult> {
   const { format = 'table', stat, exitCode } = options
   if (format !== 'table' && format !== 'md')
     throw new Problem('usage', `--format ${format}: for folders, use table, md or --json`)
   const [oldGrids, newGrids] = [
-    await gridsIn(context, before, options),
-    await gridsIn(context, after, options),
+    await listGrids(context, before, options),
+    await listGrids(context, after, options),
   ]
-  const changes: Change[] = []
+  const changes: GridChange[] = []
   for (const path of [...new Set([...oldGrids.keys(), ...newGrids.keys()])].sort()) {
     const [a, b] = [oldGrids.get(path), newGrids.get(path)]
     if (!a || !b) changes.push({ path, change: a ? 'removed' : 'added' })
     else {
-      const diff = await diffOf(await onOneService(context, [await a(), await b()]))
+      const diff = await diffOf(await moveToOneService(context, [await a(), await b()]))
       if (!diff.is_same) changes.push({ path, change: 'changed', diff })
     }
   }
-  const exit = exitCode && changes.length > 0 ? DIFFERS : 0
+  const exit = exitCode && changes.length > 0 ? DIFFERENCE_EXIT : 0
   const { flags, environment } = context
   if (flags.json !== undefined || flags.jq !== undefined)
-    return { many: changes, view: { columns: [] }, exit }
+    return { items: changes, view: { columns: [] }, exit }
   const printOptions = {
     isStat: stat === true,
     color: hasColor(process.stdout, environment),
-    width: widthOf(),
+    width: terminalWidth(),
   }
   const texts = changes.map(({ path, change, diff }) =>
     diff
-      ? diffText(diff, format, {
+      ? formatDiff(diff, format, {
           ...printOptions,
           names: { before: `${before.name}: ${path}`, after: after.name },
         })
@@ -74,25 +74,25 @@ export async function diffOfFolders(
 }
 
 /** Returns the width of the terminal, in characters; Infinity for other output. */
-function widthOf(): number {
+function terminalWidth(): number {
   const { isTTY, columns = 80 } = process.stdout
   return isTTY ? columns : Number.POSITIVE_INFINITY
 }
 
 /** Returns loaders of the grids in a folder, by path. Local files are read only when needed. */
-async function gridsIn(
+async function listGrids(
   context: Context,
-  side: Side,
+  side: DiffInput,
   options: Options,
-): Promise<Map<string, () => Promise<Side>>> {
+): Promise<Map<string, () => Promise<DiffInput>>> {
   const { client, fid, isLocal, name } = side
-  const grids = new Map<string, () => Promise<Side>>()
-  const add = (path: string, load: () => Promise<Side>): void => {
+  const grids = new Map<string, () => Promise<DiffInput>>()
+  const add = (path: string, load: () => Promise<DiffInput>): void => {
     if (grids.has(path)) throw new Problem('usage', `${name}: two files have the path ${path}`)
     grids.set(path, load)
   }
   if (fid !== '') {
-    for (const { file, folders } of await filesBelow(
+    for (const { file, folders } of await listTree(
       client,
       (await client.call('files.get', { fid })) as never,
     ))
@@ -105,11 +105,11 @@ async function gridsIn(
         }))
     return grids
   }
-  for (const { file } of expand([name], {}).files) {
+  for (const { file } of expandFiles([name], {}).files) {
     const segments = file.slice(name.replace(/[/\\]+$/, '').length + 1).split(/[/\\]/)
-    const path = [...segments.slice(0, -1), gridName(basename(file))].join('/')
+    const path = [...segments.slice(0, -1), gridNameOf(basename(file))].join('/')
     add(path, async () => {
-      const { made } = await readHere(context, file, options)
+      const { made } = await loadLocalFile(context, file, options)
       if (made.file.filetype !== 'grid')
         throw new Problem('usage', `${file} contains several tables`, {
           hint: 'Compare the file alone, or choose a sheet with --sheet.',

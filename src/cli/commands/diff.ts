@@ -2,37 +2,37 @@
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { columnNames } from '../../charts/spec/column-names.ts'
+import { parseColumnNames } from '../../charts/spec/column-names.ts'
 import { resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { gridName } from '../../contract/formats.ts'
+import { gridNameOf } from '../../contract/formats.ts'
 import type { GridDiff } from '../../contract/resources/index.ts'
-import { type AttributeChange, changedAttributes } from '../charts/differences.ts'
+import { type AttributeChange, listChangedAttributes } from '../charts/differences.ts'
 import type { Context } from '../core/context.ts'
-import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'
-import { object } from '../core/prints.ts'
-import { nameOfInput } from '../files/input.ts'
-import { isDataFileHere, isDirectoryHere, readHere } from '../files/local-data.ts'
-import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
-import { onOneService, type Side } from '../files/sides.ts'
+import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
+import { objectOf } from '../core/prints.ts'
+import { inputName } from '../files/input.ts'
+import { isLocalDataFile, isLocalDirectory, loadLocalFile } from '../files/local-data.ts'
+import { assertNoReadingOptions, localOptions } from '../files/parse-options.ts'
+import { type DiffInput, moveToOneService } from '../files/sides.ts'
 import { hasColor } from '../output/color.ts'
-import { attributesText, diffFormats, diffText, howCompared } from '../output/diff.ts'
+import { DIFF_FORMATS, describeMatching, formatAttributes, formatDiff } from '../output/diff.ts'
 import { pixelsOf, pngOf, sideBySide } from '../output/png.ts'
 import type { TableView } from '../output/view.ts'
-import { diffOfFolders } from './diff.folders.ts'
+import { diffFolders } from './diff.folders.ts'
 
 /** Exit code of --exit-code for differences. */
-const DIFFERS = 10
+const DIFFERENCE_EXIT = 10
 /** Default number of listed rows, for tables. */
-const LISTED = 100
+const DEFAULT_LISTED_ROWS = 100
 /** Default number of listed rows for programs, and maximum of --limit. */
-const MAX_LISTED = 10_000
+const MAX_LISTED_ROWS = 10_000
 
 const options = [
   {
     flags: '--key <columns>',
     description: 'match rows by these key columns, comma-separated (default: by order)',
-    completes: 'column',
+    completion: 'column',
   },
   {
     flags: '--columns <names>',
@@ -43,29 +43,29 @@ const options = [
     flags: '--ignore <names>',
     description: 'do not compare these columns, comma-separated (repeatable)',
     repeatable: true,
-    completes: 'column',
+    completion: 'column',
   },
   { flags: '--tolerance <number>', description: 'treat numbers as equal up to this difference' },
   { flags: '--stat', description: 'print only totals, and the names of changed columns' },
   {
     flags: '--limit <rows>',
-    integer: { max: MAX_LISTED },
-    description: `maximum number of rows to list (default: ${LISTED}; csv and ndjson: ${MAX_LISTED})`,
+    integer: { max: MAX_LISTED_ROWS },
+    description: `maximum number of rows to list (default: ${DEFAULT_LISTED_ROWS}; csv and ndjson: ${MAX_LISTED_ROWS})`,
   },
   {
     flags: '--format <format>',
     description: 'table (default), csv (one line per cell), ndjson (one object per row), md or html',
-    choices: diffFormats,
+    choices: DIFF_FORMATS,
   },
-  { flags: '--exit-code', description: `exit with ${DIFFERS} if the files differ` },
+  { flags: '--exit-code', description: `exit with ${DIFFERENCE_EXIT} if the files differ` },
   { flags: '--image <file>', description: 'for plots: save a PNG with both, side by side' },
   ...localOptions,
 ] as const satisfies readonly Option[]
 
-type Options = OptionsOf<typeof options>
+type DiffOptions = OptionValues<typeof options>
 
 export const command = defineCommand({
-  prints: object('Grid diff', {
+  output: objectOf('Grid diff', {
     attributes: 'For plots: attributes that differ, with both values',
     path: 'For folders: path of a grid that differs',
     change: 'For folders: added, removed or changed',
@@ -74,7 +74,7 @@ export const command = defineCommand({
   arguments: '<before> [after]',
   usage: '<before> <after> | <file>',
   options,
-  completes: [
+  completion: [
     ['grid', 'plot', 'local'],
     ['grid', 'plot', 'local'],
   ],
@@ -92,27 +92,28 @@ export const command = defineCommand({
       throw new Problem('usage', 'only one of the files can be standard input')
     const sides =
       second === undefined
-        ? await lastChange(context, first)
-        : await sidesOf(context, [first, second], options)
-    if (!sides.some(({ isLocal }) => isLocal)) refuseReadingOptions(options)
-    refuseSenseless(options)
-    const types = await Promise.all(sides.map(typeOf))
+        ? await resolveLastChange(context, first)
+        : await resolveSides(context, [first, second], options)
+    if (!sides.some(({ isLocal }) => isLocal)) assertNoReadingOptions(options)
+    assertNoContradiction(options)
+    const types = await Promise.all(sides.map(sideType))
     if (types.every((type) => type === 'folder'))
-      return diffOfFolders(context, sides, options, (pair) => diffOf(context, pair, options))
-    if (types.every((type) => type === 'plot')) return diffOfPlots(context, sides, options)
+      return diffFolders(context, sides, options, (pair) => loadGridDiff(context, pair, options))
+    if (types.every((type) => type === 'plot')) return diffPlots(context, sides, options)
     const at = types.findIndex((type) => type !== 'grid')
     if (at >= 0)
       throw new Problem('usage', `cannot compare a ${types[0]} with a ${types[1]}`, {
         hint: 'Compare two grids, two plots or two folders.',
       })
     if (options.image !== undefined) throw new Problem('usage', '--image is for plots')
-    return diffOfGrids(context, await onOneService(context, sides), options)
+    return diffGrids(context, await moveToOneService(context, sides), options)
   },
 })
 
 /** Throws `usage` for contradicting options. */
-function refuseSenseless({ columns, ignore, stat, format, image }: Options): void {
-  const names = (option: readonly string[] | undefined): string[] => columnNames(option ?? []).filter(Boolean)
+function assertNoContradiction({ columns, ignore, stat, format, image }: DiffOptions): void {
+  const names = (option: readonly string[] | undefined): string[] =>
+    parseColumnNames(option ?? []).filter(Boolean)
   const ignored = new Set(names(ignore))
   if (columns && names(columns).every((name) => ignored.has(name)))
     throw new Problem('usage', '--ignore excludes all of --columns: nothing to compare')
@@ -127,7 +128,7 @@ function refuseSenseless({ columns, ignore, stat, format, image }: Options): voi
 }
 
 /** Returns the version before and the given version of a file. For a draft: current version and draft. */
-async function lastChange(context: Context, file: string): Promise<readonly [Side, Side]> {
+async function resolveLastChange(context: Context, file: string): Promise<readonly [DiffInput, DiffInput]> {
   const client = await context.clientFor(file)
   const { fid, version } = await resolveVersion(client, file)
   const { version: latest, draft } = (await client.call('files.get', { fid, version })) as {
@@ -152,7 +153,7 @@ async function lastChange(context: Context, file: string): Promise<readonly [Sid
       hint: 'Name two files to compare: gridline diff BEFORE AFTER',
     })
   const name = version === undefined ? file : file.slice(0, file.lastIndexOf('@'))
-  const side = (number: number): Side => ({
+  const side = (number: number): DiffInput => ({
     name: `${name}@${number}`,
     client,
     fid,
@@ -163,15 +164,15 @@ async function lastChange(context: Context, file: string): Promise<readonly [Sid
 }
 
 /** Returns both sides. A word is a local directory if written as a path, or if both words are directories. */
-async function sidesOf(
+async function resolveSides(
   context: Context,
   words: readonly [string, string],
-  options: Options,
-): Promise<readonly [Side, Side]> {
+  options: DiffOptions,
+): Promise<readonly [DiffInput, DiffInput]> {
   const isPath = (word: string): boolean => /^\.{0,2}[/\\]|[/\\]$|^\.\.?$/.test(word)
-  const areBoth = words.every(isDirectoryHere)
-  const side = async (word: string): Promise<Side> => {
-    if (!isDirectoryHere(word) || !(areBoth || isPath(word))) return sideOf(context, word, options)
+  const areBoth = words.every(isLocalDirectory)
+  const side = async (word: string): Promise<DiffInput> => {
+    if (!isLocalDirectory(word) || !(areBoth || isPath(word))) return resolveSide(context, word, options)
     const client = await context.temporaryClient()
     return { name: word, client, fid: '', version: undefined, isLocal: true, filetype: 'fold' }
   }
@@ -179,11 +180,11 @@ async function sidesOf(
 }
 
 /** Resolves a word to a side: a local data file, or a stored file. */
-async function sideOf(context: Context, word: string, reading: Options): Promise<Side> {
-  if (await isDataFileHere(word)) {
-    const { client, made } = await readHere(context, word, reading)
+async function resolveSide(context: Context, word: string, reading: DiffOptions): Promise<DiffInput> {
+  if (await isLocalDataFile(word)) {
+    const { client, made } = await loadLocalFile(context, word, reading)
     const { fid, filetype } = made.file as { fid: string; filetype: 'grid' | 'fold' }
-    const name = basename(nameOfInput(word))
+    const name = basename(inputName(word))
     return { name, client, fid, version: undefined, isLocal: true, filetype }
   }
   const client = await context.clientFor(word)
@@ -191,39 +192,39 @@ async function sideOf(context: Context, word: string, reading: Options): Promise
 }
 
 /** Returns `grid`, `plot` or `folder`. */
-async function typeOf({ client, fid, filetype: knownType }: Side): Promise<string> {
+async function sideType({ client, fid, filetype: knownType }: DiffInput): Promise<string> {
   if (knownType !== undefined) return knownType === 'fold' ? 'folder' : 'grid'
   const { filetype } = await client.call('files.get', { fid })
   return filetype === 'fold' ? 'folder' : filetype
 }
 
-async function diffOfGrids(
+async function diffGrids(
   context: Context,
-  sides: readonly [Side, Side],
-  options: Options,
+  sides: readonly [DiffInput, DiffInput],
+  options: DiffOptions,
 ): Promise<CommandResult> {
   const [before, after] = sides
-  const diff = await diffOf(context, sides, options)
-  return shown(context, diff, { before: before.name, after: after.name }, options)
+  const diff = await loadGridDiff(context, sides, options)
+  return printDiff(context, diff, { before: before.name, after: after.name }, options)
 }
 
 /** Loads the differences of two grids, with names of local files. */
-async function diffOf(
+async function loadGridDiff(
   context: Context,
-  [before, after]: readonly [Side, Side],
-  options: Options,
+  [before, after]: readonly [DiffInput, DiffInput],
+  options: DiffOptions,
 ): Promise<GridDiff> {
   const { client } = after
-  const [oldNames, newNames] = await Promise.all([before, after].map(namesOf))
+  const [oldNames, newNames] = await Promise.all([before, after].map(loadColumnNames))
   const available = [...oldNames, ...newNames]
   const areShared = (key: readonly string[]): boolean =>
     key.every((name) => oldNames.includes(name) && newNames.includes(name))
   const keys = [before, after].flatMap(({ copyOf }) => (copyOf?.primary_key ? [copyOf.primary_key] : []))
   const names = (option: string | readonly string[] | undefined): string[] | undefined =>
-    option === undefined ? undefined : columnNames(option, available).filter((name) => name !== '')
+    option === undefined ? undefined : parseColumnNames(option, available).filter((name) => name !== '')
   const { format = 'table', stat, limit } = options
   const isTable = format === 'table' || format === 'md'
-  const hasContext = (isTable || format === 'html') && !isForPrograms(context)
+  const hasContext = (isTable || format === 'html') && !isJsonOutput(context)
   const diff = await client
     .call('grids.diff', {
       fid: after.fid,
@@ -234,42 +235,42 @@ async function diffOf(
         key: names(options.key) ?? keys.find(areShared),
         columns: names(options.columns),
         ignore: names(options.ignore),
-        tolerance: toleranceOf(options.tolerance),
+        tolerance: parseTolerance(options.tolerance),
         context: hasContext ? true : undefined,
-        limit: stat ? 0 : (limit ?? (isTable ? LISTED : MAX_LISTED)),
+        limit: stat ? 0 : (limit ?? (isTable ? DEFAULT_LISTED_ROWS : MAX_LISTED_ROWS)),
       },
     })
     .catch((error) => {
-      throw error instanceof Problem ? aboutFiles(error, [before, after]) : error
+      throw error instanceof Problem ? withLocalNames(error, [before, after]) : error
     })
-  diff.before = { ...diff.before, ...aboutOf(before) }
-  diff.after = { ...diff.after, ...aboutOf(after) }
+  diff.before = { ...diff.before, ...sideInfo(before) }
+  diff.after = { ...diff.after, ...sideInfo(after) }
   return diff
 }
 
 /** Returns id and name to print. Local files have no id. Copies show the original grid. */
-function aboutOf({ isLocal, name, copyOf }: Side): Partial<GridDiff['before']> {
+function sideInfo({ isLocal, name, copyOf }: DiffInput): Partial<GridDiff['before']> {
   if (isLocal) return { fid: '', filename: name }
   return copyOf ? { fid: copyOf.fid, filename: copyOf.filename, version: copyOf.version } : {}
 }
 
 /** Replaces `version 1 of 'sales'` in a message by the name of the local file. */
-function aboutFiles(problem: Problem, sides: readonly Side[]): Problem {
+function withLocalNames(problem: Problem, sides: readonly DiffInput[]): Problem {
   let { message } = problem
   for (const { name, isLocal } of sides)
-    if (isLocal) message = message.replace(`version 1 of '${gridName(name)}'`, name)
+    if (isLocal) message = message.replace(`version 1 of '${gridNameOf(name)}'`, name)
   const { code, hint, field } = problem
   return new Problem(code, message, { hint, field })
 }
 
 /** Loads the column names of a grid. */
-async function namesOf({ client, fid, version }: Side): Promise<string[]> {
+async function loadColumnNames({ client, fid, version }: DiffInput): Promise<string[]> {
   const { cols } = await client.call('grids.get', { fid, version })
   return cols.map(({ name }) => name)
 }
 
 /** Parses --tolerance. Throws `usage`. */
-function toleranceOf(text: string | undefined): number | undefined {
+function parseTolerance(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const tolerance = Number(text)
   if (text.trim() === '' || !(tolerance >= 0) || !Number.isFinite(tolerance))
@@ -278,20 +279,20 @@ function toleranceOf(text: string | undefined): number | undefined {
 }
 
 /** Formats the differences of two grids as the result of the command. */
-function shown(
+function printDiff(
   context: Context,
   diff: GridDiff,
   names: { before: string; after: string },
-  { format = 'table', stat, exitCode }: Options,
+  { format = 'table', stat, exitCode }: DiffOptions,
 ): CommandResult {
-  const exit = exitCode && !diff.is_same ? DIFFERS : 0
-  if (isForPrograms(context)) return { one: diff, view: NO_VIEW, exit }
+  const exit = exitCode && !diff.is_same ? DIFFERENCE_EXIT : 0
+  if (isJsonOutput(context)) return { item: diff, view: EMPTY_VIEW, exit }
   if (diff.key.length === 0 && !diff.is_same && (format === 'csv' || format === 'ndjson'))
-    context.messages.note(howCompared(diff))
+    context.messages.note(describeMatching(diff))
   if (!diff.is_complete && !stat && format !== 'table' && format !== 'md')
     context.messages.note(`only ${diff.rows.length} rows are listed (--limit)`)
   const { isTTY, columns = 80 } = process.stdout
-  const text = diffText(diff, format, {
+  const text = formatDiff(diff, format, {
     names,
     isStat: stat === true,
     color: hasColor(process.stdout, context.environment),
@@ -301,38 +302,38 @@ function shown(
 }
 
 /** View of results that are only printed as JSON. */
-const NO_VIEW: TableView = { columns: [] }
+const EMPTY_VIEW: TableView = { columns: [] }
 
 /** Returns whether the output is JSON. */
-function isForPrograms({ flags }: Context): boolean {
+function isJsonOutput({ flags }: Context): boolean {
   return flags.json !== undefined || flags.jq !== undefined
 }
 
 /** Compares two plots: attributes of their figures, and optionally images. */
-async function diffOfPlots(
+async function diffPlots(
   context: Context,
-  [before, after]: readonly [Side, Side],
-  { exitCode, image, stat, format }: Options,
+  [before, after]: readonly [DiffInput, DiffInput],
+  { exitCode, image, stat, format }: DiffOptions,
 ): Promise<CommandResult> {
-  const [oldFigure, newFigure] = await Promise.all([before, after].map(figureOf))
-  const attributes = changedAttributes(oldFigure, newFigure)
+  const [oldFigure, newFigure] = await Promise.all([before, after].map(loadFigure))
+  const attributes = listChangedAttributes(oldFigure, newFigure)
   if (image !== undefined) {
-    const [left, right] = await Promise.all([before, after].map(imageOf))
+    const [left, right] = await Promise.all([before, after].map(loadImage))
     await writeFile(image, pngOf(sideBySide(pixelsOf(left), pixelsOf(right)))).catch((error: Error) => {
       throw new Problem('failed', `cannot write ${image}: ${error.message}`)
     })
     context.messages.aside(`Saved ${image}`)
   }
-  const exit = exitCode && attributes.length > 0 ? DIFFERS : 0
-  if (isForPrograms(context)) {
-    const summarize = ({ fid, name }: Side) => ({ fid, name })
+  const exit = exitCode && attributes.length > 0 ? DIFFERENCE_EXIT : 0
+  if (isJsonOutput(context)) {
+    const summarize = ({ fid, name }: DiffInput) => ({ fid, name })
     const result = {
       before: summarize(before),
       after: summarize(after),
       is_same: attributes.length === 0,
       attributes,
     }
-    return { one: result, view: NO_VIEW, exit }
+    return { item: result, view: EMPTY_VIEW, exit }
   }
   if (attributes.length === 0 || stat) {
     const count = attributes.length
@@ -343,32 +344,40 @@ async function diffOfPlots(
     return { text: `${before.name} → ${after.name}: ${summary}\n`, exit }
   }
   if (format !== undefined && format !== 'table')
-    return { text: attributesText(attributes, format, { before: before.name, after: after.name }), exit }
-  return { many: attributes, view: attributesView, exit }
+    return { text: formatAttributes(attributes, format, { before: before.name, after: after.name }), exit }
+  return { items: attributes, view: attributesView, exit }
 }
 
 const attributesView: TableView = {
   id: 'attribute',
   columns: [
     { field: 'attribute', title: 'ATTRIBUTE' },
-    { field: 'before', title: 'BEFORE', format: (_: unknown, { before }: AttributeChange) => short(before) },
-    { field: 'after', title: 'AFTER', format: (_: unknown, { after }: AttributeChange) => short(after) },
+    {
+      field: 'before',
+      title: 'BEFORE',
+      format: (_: unknown, { before }: AttributeChange) => truncateValue(before),
+    },
+    {
+      field: 'after',
+      title: 'AFTER',
+      format: (_: unknown, { after }: AttributeChange) => truncateValue(after),
+    },
   ],
 }
 
 /** Formats a value in at most 60 characters. */
-function short(value: unknown): string {
+function truncateValue(value: unknown): string {
   if (value === undefined) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > 60 ? `${text.slice(0, 59)}…` : text
 }
 
-async function figureOf({ client, fid, version }: Side): Promise<unknown> {
+async function loadFigure({ client, fid, version }: DiffInput): Promise<unknown> {
   const response = await client.response('plots.content', { fid, version })
   return JSON.parse(await response.text())
 }
 
-async function imageOf({ client, fid, version }: Side): Promise<Uint8Array> {
+async function loadImage({ client, fid, version }: DiffInput): Promise<Uint8Array> {
   const response = await client.response('files.image', { fid, version, query: { format: 'png' } })
   return buffer(response.bytes())
 }

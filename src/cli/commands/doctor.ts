@@ -2,14 +2,14 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, join } from 'node:path'
-import { counted } from '../../contract/closest.ts'
+import { formatCount } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import { bytesText } from '../../contract/limits.ts'
+import { formatBytes } from '../../contract/limits.ts'
 import { version } from '../../contract/version.ts'
-import { places } from '../config/settings.ts'
+import { directoriesOf } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { hasColor } from '../output/color.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -34,12 +34,12 @@ const view: TableView = {
 }
 
 /** Clock difference, in ms, that breaks tokens and signatures. */
-const SKEW_MS = 60_000
+const MAX_CLOCK_SKEW_MS = 60_000
 /** Free disk space, in bytes, below which uploads are likely to fail. */
-const LITTLE_SPACE_BYTES = 1024 * 1024 * 1024
+const MIN_FREE_BYTES = 1024 * 1024 * 1024
 
 export const command = defineCommand({
-  prints: array([], {
+  output: arrayOf([], {
     check: 'name of the check',
     status: 'ok, warning or failure',
     detail: 'result of the check',
@@ -49,111 +49,133 @@ export const command = defineCommand({
   examples: ['gridline doctor', 'gridline doctor --jq \'.[] | select(.status != "ok")\''],
   async run(context, _, { chromium }) {
     const checks: Check[] = [
-      ok(
+      passedCheck(
         'version',
         `gridline ${version}, Node.js ${process.versions.node}, ${process.platform} ${release()} ${process.arch}`,
       ),
-      await settings(context),
-      ...(await server(context)),
-      proxy(context),
-      database(context),
-      terminal(context),
+      await checkSettings(context),
+      ...(await checkServer(context)),
+      checkProxy(context),
+      checkDatabase(context),
+      checkTerminal(context),
     ]
-    if (chromium !== false) checks.push(await browser(context))
+    if (chromium !== false) checks.push(await checkChromium(context))
     const failed = checks.filter(({ status }) => status === 'failure')
     return {
-      many: checks,
+      items: checks,
       view,
       failures: failed.map(({ check, detail, fix }) => ({
-        of: check,
+        subject: check,
         problem: new Problem('failed', `${check}: ${detail}`, { hint: fix ?? undefined }),
       })),
     }
   },
 })
 
-function ok(check: string, detail: string): Check {
+function passedCheck(check: string, detail: string): Check {
   return { check, status: 'ok', detail, fix: null }
 }
 
-function bad(check: string, status: Status, detail: string, fix: string): Check {
+function failedCheck(check: string, status: Status, detail: string, fix: string): Check {
   return { check, status, detail, fix }
 }
 
-async function settings(context: Context): Promise<Check> {
+async function checkSettings(context: Context): Promise<Check> {
   const { path } = context.config
   try {
     const { profile } = await context.settings()
-    if (!existsSync(path)) return ok('settings', `no file yet (${path}); profile ${profile.value}`)
+    if (!existsSync(path)) return passedCheck('settings', `no file yet (${path}); profile ${profile.value}`)
     const { mode } = statSync(path)
     if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-      return bad('settings', 'warning', `${path} can be read by other users`, `chmod 600 ${path}`)
-    return ok('settings', `${path}; profile ${profile.value} (${profile.source})`)
+      return failedCheck('settings', 'warning', `${path} can be read by other users`, `chmod 600 ${path}`)
+    return passedCheck('settings', `${path}; profile ${profile.value} (${profile.source})`)
   } catch (error) {
     const { message, hint } = error as Problem
-    return bad('settings', 'failure', message, hint ?? 'Fix the file.')
+    return failedCheck('settings', 'failure', message, hint ?? 'Fix the file.')
   }
 }
 
-async function server(context: Context): Promise<Check[]> {
+async function checkServer(context: Context): Promise<Check[]> {
   try {
     const { client, server: url } = await context.connect()
     const started = performance.now()
     const response = await client.response('service.ready')
     await response.bytes().return?.(undefined)
     const ms = Math.round(performance.now() - started)
-    const checks = [ok('server', url === undefined ? 'files on this machine' : `${url} answers in ${ms} ms`)]
+    const checks = [
+      passedCheck('server', url === undefined ? 'files on this machine' : `${url} answers in ${ms} ms`),
+    ]
     const date = Date.parse(response.headers.date ?? '')
     if (url !== undefined && Number.isFinite(date)) {
       const skew = Date.now() - date
       checks.push(
-        Math.abs(skew) > SKEW_MS
-          ? bad(
+        Math.abs(skew) > MAX_CLOCK_SKEW_MS
+          ? failedCheck(
               'clock',
               'warning',
               `the clock differs from the server by ${Math.round(skew / 1000)} s`,
               'Set the clock, for example with NTP.',
             )
-          : ok('clock', 'matches the server'),
+          : passedCheck('clock', 'matches the server'),
       )
     }
-    checks.push(await credentials(context), ...(await plots(context)))
+    checks.push(await checkCredentials(context), ...(await checkPlots(context)))
     return checks
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    return [bad('server', 'failure', error.message, error.hint ?? 'Check the URL with: gridline config list')]
+    return [
+      failedCheck(
+        'server',
+        'failure',
+        error.message,
+        error.hint ?? 'Check the URL with: gridline config list',
+      ),
+    ]
   }
 }
 
-async function credentials(context: Context): Promise<Check> {
+async function checkCredentials(context: Context): Promise<Check> {
   const { api_key, url } = await context.settings()
   const client = await context.client()
   try {
     const { username } = await client.call('users.current')
-    return ok('credentials', url.value ? `${username}, with the key from: ${api_key.source}` : username)
+    return passedCheck(
+      'credentials',
+      url.value ? `${username}, with the key from: ${api_key.source}` : username,
+    )
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     if (!api_key.value)
-      return bad('credentials', 'warning', 'no API key, so only public files are readable', 'gridline login')
-    return bad('credentials', 'failure', `${error.message} (key from: ${api_key.source})`, 'gridline login')
+      return failedCheck(
+        'credentials',
+        'warning',
+        'no API key, so only public files are readable',
+        'gridline login',
+      )
+    return failedCheck(
+      'credentials',
+      'failure',
+      `${error.message} (key from: ${api_key.source})`,
+      'gridline login',
+    )
   }
 }
 
-function proxy({ environment }: Context): Check {
+function checkProxy({ environment }: Context): Check {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].filter((name) => environment[name])
   const exceptions = environment.NO_PROXY ?? environment.no_proxy
-  if (names.length === 0) return ok('proxy', 'none')
-  return ok('proxy', `${names.join(', ')}${exceptions ? `, except for ${exceptions}` : ''}`)
+  if (names.length === 0) return passedCheck('proxy', 'none')
+  return passedCheck('proxy', `${names.join(', ')}${exceptions ? `, except for ${exceptions}` : ''}`)
 }
 
-function database({ environment }: Context): Check {
-  const { data } = places(environment)
+function checkDatabase({ environment }: Context): Check {
+  const { data } = directoriesOf(environment)
   const file = join(data, 'gridline.db')
   try {
     const stats = statSync(file, { throwIfNoEntry: false })
-    const existingFolder = nearest(data)
-    if (!mayWrite(existingFolder) || (stats && !mayWrite(file)))
-      return bad(
+    const existingFolder = nearestExistingFolder(data)
+    if (!isWritable(existingFolder) || (stats && !isWritable(file)))
+      return failedCheck(
         'database',
         'warning',
         stats ? `${file} is read-only` : `none yet, and ${file} cannot be created`,
@@ -161,12 +183,12 @@ function database({ environment }: Context): Check {
       )
     const { bavail, bsize } = statfsSync(existingFolder)
     const free = bavail * bsize
-    const detail = `${stats ? `${file}, ${bytesText(stats.size)}` : `none yet (${file})`}; ${bytesText(free)} free`
-    return free < LITTLE_SPACE_BYTES
-      ? bad('database', 'warning', detail, 'Free some disk space.')
-      : ok('database', detail)
+    const detail = `${stats ? `${file}, ${formatBytes(stats.size)}` : `none yet (${file})`}; ${formatBytes(free)} free`
+    return free < MIN_FREE_BYTES
+      ? failedCheck('database', 'warning', detail, 'Free some disk space.')
+      : passedCheck('database', detail)
   } catch (error) {
-    return bad(
+    return failedCheck(
       'database',
       'failure',
       `${data}: ${(error as Error).message}`,
@@ -176,11 +198,11 @@ function database({ environment }: Context): Check {
 }
 
 /** Returns the folder, or its nearest existing ancestor. */
-function nearest(folder: string): string {
-  return existsSync(folder) || dirname(folder) === folder ? folder : nearest(dirname(folder))
+function nearestExistingFolder(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearestExistingFolder(dirname(folder))
 }
 
-function mayWrite(path: string): boolean {
+function isWritable(path: string): boolean {
   try {
     accessSync(path, constants.W_OK)
     return true
@@ -189,29 +211,29 @@ function mayWrite(path: string): boolean {
   }
 }
 
-function terminal({ environment }: Context): Check {
+function checkTerminal({ environment }: Context): Check {
   const { stdout } = process
-  if (!stdout.isTTY) return ok('terminal', 'none: output is tab-separated, without colors')
+  if (!stdout.isTTY) return passedCheck('terminal', 'none: output is tab-separated, without colors')
   const colors = hasColor(stdout, environment) ? 'colors' : 'no colors'
-  return ok(
+  return passedCheck(
     'terminal',
     `${stdout.columns} × ${stdout.rows}, ${colors}, ${environment.TERM ?? 'TERM is not set'}`,
   )
 }
 
-async function browser({ environment }: Context): Promise<Check> {
+async function checkChromium({ environment }: Context): Promise<Check> {
   const { findChromium, hasPuppeteer } = await import('../../draw/index.ts')
   try {
     const { path } = await findChromium(environment.GRIDLINE_CHROMIUM)
-    if (hasPuppeteer()) return ok('chromium', path)
-    return bad(
+    if (hasPuppeteer()) return passedCheck('chromium', path)
+    return failedCheck(
       'chromium',
       'warning',
       `${path}, but the npm package puppeteer-core is not installed; images of plots are not available`,
       'Install gridline without --omit=optional, or run: npm install puppeteer-core',
     )
   } catch {
-    return bad(
+    return failedCheck(
       'chromium',
       'warning',
       'not found; images of plots are not available',
@@ -221,15 +243,15 @@ async function browser({ environment }: Context): Promise<Check> {
 }
 
 /** Maximum number of plots to check, last changed first. */
-const MAX_PLOTS = 100
+const MAX_CHECKED_PLOTS = 100
 
 /** Checks whether the plots of the user find their columns. */
-async function plots(context: Context): Promise<Check[]> {
+async function checkPlots(context: Context): Promise<Check[]> {
   const client = await context.client()
   try {
     const { username } = await client.call('users.current')
     const { children } = await client.call('folders.all', {
-      query: { user: username, filetype: ['plot'], order_by: '-date_modified', page_size: MAX_PLOTS },
+      query: { user: username, filetype: ['plot'], order_by: '-date_modified', page_size: MAX_CHECKED_PLOTS },
     })
     const checked = await Promise.all(
       children.results.map(({ fid }) => client.call('plots.get', { fid, query: { missing: true } })),
@@ -237,13 +259,13 @@ async function plots(context: Context): Promise<Check[]> {
     const broken = checked.filter(({ missing }) => missing)
     if (broken.length === 0)
       return [
-        ok(
+        passedCheck(
           'plots',
-          `${counted(checked.length, 'plot')}${checked.length === MAX_PLOTS ? ', last changed,' : ''} with all their data`,
+          `${formatCount(checked.length, 'plot')}${checked.length === MAX_CHECKED_PLOTS ? ', last changed,' : ''} with all their data`,
         ),
       ]
     return broken.map(({ filename, fid, missing }) =>
-      bad(
+      failedCheck(
         'plots',
         'warning',
         `${filename} (${fid}): ${missing}`,

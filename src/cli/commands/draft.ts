@@ -1,6 +1,6 @@
 // `gridline draft`: lists and deletes drafts.
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { array, object } from '../core/prints.ts'
+import { arrayOf, objectOf } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -26,31 +26,31 @@ const deletedView: TableView = {
 }
 
 const list = defineCommand({
-  prints: array('Draft'),
+  output: arrayOf('Draft'),
   arguments: '[name]',
-  completes: [undefined],
+  completion: [undefined],
   lists: {},
   examples: ['gridline draft list', 'gridline draft list pr-123 --json fid,web_url'],
   async run(context, [name]) {
     const client = await context.client()
     const { drafts } = await client.call('drafts.list', { query: { name } })
-    return { many: drafts, view, empty: 'No drafts.' }
+    return { items: drafts, view, empty: 'No drafts.' }
   },
 })
 
 const deleteDraft = defineCommand({
-  prints: object([], { name: 'name of the draft', deleted: 'number of grids that had the draft' }),
+  output: objectOf([], { name: 'name of the draft', deleted: 'number of grids that had the draft' }),
   writes: true,
   arguments: '<name...>',
-  completes: [undefined],
+  completion: [undefined],
   examples: ['gridline draft delete pr-123', 'gridline draft delete pr-123 pr-124'],
   async run(context, names) {
     const client = await context.client()
-    client.several = names.length > 1
+    client.isMultiple = names.length > 1
     return {
       ...(await runEach(names, (name) => client.call('drafts.delete', { name }))),
       view: deletedView,
-      alone: names.length === 1,
+      isDetail: names.length === 1,
     }
   },
 })

@@ -4,12 +4,12 @@ import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { array, object, other } from '../core/prints.ts'
-import { wholeOf } from '../files/input.ts'
+import { arrayOf, objectOf, otherOutput } from '../core/prints.ts'
+import { readWhole } from '../files/input.ts'
 import { fileView } from '../output/view.ts'
 
 const list = defineCommand({
-  prints: array('File'),
+  output: arrayOf('File'),
   lists: {},
   arguments: '<file>',
   examples: ['gridline file extras list plot', 'gridline file extras list alice:7 --quiet'],
@@ -17,32 +17,36 @@ const list = defineCommand({
     const client = await context.client()
     const { references } = await client.call('files.get', { fid: await resolve(client, file) })
     const files = await Promise.all(references.map((fid) => client.call('files.get', { fid })))
-    return { many: files.filter(({ filetype }) => filetype === 'extra'), view: fileView, empty: 'No extras.' }
+    return {
+      items: files.filter(({ filetype }) => filetype === 'extra'),
+      view: fileView,
+      empty: 'No extras.',
+    }
   },
 })
 
 const add = defineCommand({
-  prints: object('File'),
+  output: objectOf('File'),
   writes: true,
   arguments: '<file> <content>',
-  completes: ['file', 'local'],
+  completion: ['file', 'local'],
   options: [{ flags: '--name <name>', description: 'name of the extra (default: name of the content file)' }],
   examples: ['gridline file extras add plot notes.txt', 'gridline file extras add plot settings.json'],
   async run(context, [file, content], { name }) {
     const client = await context.client()
     const fid = await resolve(client, file)
-    const text = await textOf(content)
+    const text = await readText(content)
     const json = {
       filename: (name as string | undefined) ?? basename(content),
-      content: /\.json$/i.test(content) ? jsonOf(content, text) : text,
+      content: /\.json$/i.test(content) ? parseJson(content, text) : text,
       referencers: [fid],
     }
-    return { one: (await client.call('extras.create', { json })).file, view: fileView }
+    return { item: (await client.call('extras.create', { json })).file, view: fileView }
   },
 })
 
 const cat = defineCommand({
-  prints: other('the content of the extra'),
+  output: otherOutput('the content of the extra'),
   arguments: '<extra>',
   examples: ['gridline file extras cat alice:14', 'gridline file extras cat alice:14 > notes.txt'],
   async run(context, [extra]) {
@@ -53,14 +57,14 @@ const cat = defineCommand({
 })
 
 /** Reads a text file. Throws `bad_data` if it is binary. */
-async function textOf(file: string): Promise<string> {
-  const bytes = await wholeOf(file)
+async function readText(file: string): Promise<string> {
+  const bytes = await readWhole(file)
   if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8')
   throw new Problem('bad_data', `${file} is not text; extras can only hold text or JSON`)
 }
 
 /** Parses JSON. Throws `bad_data`. */
-function jsonOf(file: string, text: string): unknown {
+function parseJson(file: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {

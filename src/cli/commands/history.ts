@@ -1,18 +1,18 @@
 // `gridline history`: lists versions, or removes one.
 import { type Client, resolveVersion } from '../../client/index.ts'
-import { ifFound, Problem } from '../../contract/errors.ts'
+import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { Version } from '../../contract/resources/index.ts'
-import { quoted } from '../../contract/shell.ts'
+import { quoteShellWord } from '../../contract/shell.ts'
 import { parseVersionRef } from '../../contract/version-ref.ts'
-import { changedAttributes } from '../charts/differences.ts'
+import { listChangedAttributes } from '../charts/differences.ts'
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
   id: 'version',
-  namesLeft: true,
+  namesOmitted: true,
   columns: [
     { field: 'version', title: 'VERSION', align: 'right' },
     { field: 'made_at', title: 'MADE', time: true },
@@ -33,7 +33,7 @@ const view: TableView = {
       field: 'rows_added',
       title: 'CHANGED',
       isOptional: true,
-      format: (_: unknown, version: Compared) => changes(version),
+      format: (_: unknown, version: ComparedVersion) => formatChanges(version),
     },
     {
       field: 'source',
@@ -42,19 +42,23 @@ const view: TableView = {
       // Hide the hash by which `upload` detects unchanged files.
       format: (source: string | null) => (source === null || source.startsWith('sha256:') ? '' : source),
     },
-    { field: 'message', title: 'MESSAGE', least: 20 },
+    { field: 'message', title: 'MESSAGE', minCharacters: 20 },
   ],
 }
 
 /** Maximum number of versions of a plot that are compared with their predecessors. */
-const MAX_COMPARED = 20
+const MAX_COMPARED_VERSIONS = 20
 
 /** Version with the changed parts of the figure. */
-type Compared = Version & { changed?: string }
+type ComparedVersion = Version & { changed?: string }
 
 /** Adds to each version of a plot what it changed: `title, type`. */
-async function compared(client: Client, fid: string, versions: readonly Version[]): Promise<Compared[]> {
-  const recent = versions.slice(0, MAX_COMPARED + 1)
+async function withChanges(
+  client: Client,
+  fid: string,
+  versions: readonly Version[],
+): Promise<ComparedVersion[]> {
+  const recent = versions.slice(0, MAX_COMPARED_VERSIONS + 1)
   const figures = await Promise.all(
     recent.map(async ({ version }) =>
       (await client.response('plots.content', { fid, version: String(version) })).json(),
@@ -62,22 +66,24 @@ async function compared(client: Client, fid: string, versions: readonly Version[
   )
   return versions.map((version, k) => {
     if (k + 1 >= recent.length) return version
-    const parts = changedAttributes(figures[k + 1], figures[k]).map(({ attribute }) => partOf(attribute))
+    const parts = listChangedAttributes(figures[k + 1], figures[k]).map(({ attribute }) =>
+      figurePartOf(attribute),
+    )
     return { ...version, changed: [...new Set(parts.filter((part) => part !== 'meta'))].join(', ') }
   })
 }
 
 /** Returns the changed part of a figure: `layout.title.text` → `title`, `data[0].xsrc` → `x`. */
-function partOf(attribute: string): string {
+function figurePartOf(attribute: string): string {
   const [, name = attribute] = /^(?:layout|data\[\d+\])\.(\w+)/.exec(attribute) ?? []
-  return PARTS[name] ?? name.replace(/src$/, '')
+  return PART_NAMES[name] ?? name.replace(/src$/, '')
 }
 
 /** Names of parts that differ from their attributes. */
-const PARTS: Readonly<Record<string, string>> = { template: 'theme', transforms: 'rows' }
+const PART_NAMES: Readonly<Record<string, string>> = { template: 'theme', transforms: 'rows' }
 
 /** Formats changes: `+12 −3 rows, +1 column`, or parts of a figure. Empty if not counted. */
-function changes(version: Compared): string {
+function formatChanges(version: ComparedVersion): string {
   if (version.changed !== undefined) return version.changed
   const parts: string[] = []
   for (const [noun, added, removed, changed] of [
@@ -96,33 +102,34 @@ function changes(version: Compared): string {
 }
 
 /** Maximum number of charts that are searched for kept versions. */
-const MAX_CHARTS = 100
+const MAX_SEARCHED_CHARTS = 100
 
 /**
  * Returns whether a version is kept, and the kept versions of charts of the grid, which have their own copy
  * of the data.
  */
-async function keptWith(
+async function findKeptVersions(
   client: Client,
   fid: string,
   version: string,
 ): Promise<{ version: boolean; name?: string; charts: string[] }> {
   const listVersions = async (file: string): Promise<Version[]> =>
-    (await ifFound(client.call('versions.list', { fid: file, query: { page_size: 1000 } })))?.versions ?? []
+    (await undefinedIfNotFound(client.call('versions.list', { fid: file, query: { page_size: 1000 } })))
+      ?.versions ?? []
   const target = (await listVersions(fid)).find(
     (candidate) => String(candidate.version) === version || candidate.name === version,
   )
   const { filetype, referencers } = await client.call('files.get', { fid })
   const charts: string[] = []
   if (filetype === 'grid')
-    for (const chart of (referencers as string[]).slice(0, MAX_CHARTS))
+    for (const chart of (referencers as string[]).slice(0, MAX_SEARCHED_CHARTS))
       for (const chartVersion of await listVersions(chart))
         if (chartVersion.kept) charts.push(`${chart}@${chartVersion.name ?? chartVersion.version}`)
   return { version: target?.kept === true, name: target?.name ?? undefined, charts }
 }
 
 export const command = defineCommand({
-  prints: array('Version', { changed: 'for plots: changed parts of the figure, in the latest versions' }),
+  output: arrayOf('Version', { changed: 'for plots: changed parts of the figure, in the latest versions' }),
   arguments: '<file>',
   writes: true,
   lists: { limit: 100 },
@@ -144,7 +151,7 @@ export const command = defineCommand({
     if (forget !== undefined) {
       if (!parseVersionRef(forget)) throw new Problem('usage', `--forget: ${forget} is not a version`)
       if (dryRun) await client.call('files.get', { fid, version: forget })
-      const keptVersions = await keptWith(client, fid, forget)
+      const keptVersions = await findKeptVersions(client, fid, forget)
       const keptNote = keptVersions.version
         ? `, which is kept${keptVersions.name ? ` as ${keptVersions.name}` : ''}`
         : ''
@@ -153,7 +160,7 @@ export const command = defineCommand({
       context.messages.aside(`Removed version ${version}`)
       for (const chart of keptVersions.charts)
         context.messages.warning(
-          `the kept chart version ${chart} still contains data of ${file}; to remove it: gridline keep ${quoted(chart)} --undo`,
+          `the kept chart version ${chart} still contains data of ${file}; to remove it: gridline keep ${quoteShellWord(chart)} --undo`,
         )
       return undefined
     }
@@ -176,7 +183,7 @@ export const command = defineCommand({
     }
     const { filetype } = await client.call('files.get', { fid })
     return {
-      many: filetype === 'plot' ? await compared(client, fid, versions) : versions,
+      items: filetype === 'plot' ? await withChanges(client, fid, versions) : versions,
       view,
       empty: 'No versions.',
     }

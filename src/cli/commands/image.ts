@@ -2,23 +2,29 @@
 import { writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { chartOptions, colorScales, explainOption, flagOf, optionNames } from '../../charts/spec/options.ts'
-import { chartChoices } from '../../charts/spec/types.ts'
+import {
+  CHART_OPTIONS,
+  COLOR_SCALES,
+  EXPLAIN_OPTION,
+  flagOf,
+  OPTION_NAMES,
+} from '../../charts/spec/options.ts'
+import { CHART_TYPE_CHOICES } from '../../charts/spec/types.ts'
 import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { imagesNote } from '../../contract/figure-images.ts'
+import { formatImagesNote } from '../../contract/figure-images.ts'
 import { MISSING_HEADER, WARNING_HEADER } from '../../contract/headers.ts'
 import { type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
 import { once } from '../../json/index.ts'
-import { chartFor } from '../charts/charts.ts'
-import { figureBody } from '../charts/create.ts'
-import { aboutLocalFile, isFigureFile, readFigure } from '../charts/figures.ts'
-import { inUsualTheme } from '../charts/usual-theme.ts'
+import { createThemedChart } from '../charts/charts.ts'
+import { createFigureBody } from '../charts/create.ts'
+import { isFigureFile, readFigure, withLocalFileHint } from '../charts/figures.ts'
+import { applyDefaultTheme } from '../charts/usual-theme.ts'
 import type { Context } from '../core/context.ts'
-import { defineCommand, type Option, type OptionsOf, type ShortHelp } from '../core/define.ts'
-import { other } from '../core/prints.ts'
-import { gridOfFile, isDataFileHere } from '../files/local-data.ts'
-import { localOptions, refuseReadingOptions } from '../files/parse-options.ts'
+import { defineCommand, type Option, type OptionValues, type ShortHelp } from '../core/define.ts'
+import { otherOutput } from '../core/prints.ts'
+import { isLocalDataFile, loadLocalGrid } from '../files/local-data.ts'
+import { assertNoReadingOptions, localOptions } from '../files/parse-options.ts'
 
 const options = [
   {
@@ -40,15 +46,15 @@ const options = [
   {
     flags: '--plot <type>',
     description: 'for data files: chart type (default: chosen from the columns)',
-    choices: chartChoices,
+    choices: CHART_TYPE_CHOICES,
   },
-  ...chartOptions.filter(({ flags }) => flags !== '--scale <kind>' && flags !== '--locale <tag>'),
-  explainOption,
+  ...CHART_OPTIONS.filter(({ flags }) => flags !== '--scale <kind>' && flags !== '--locale <tag>'),
+  EXPLAIN_OPTION,
   ...localOptions,
 ] as const satisfies readonly Option[]
 
 /** Options shown by the short help. */
-const usual: ShortHelp = {
+const shortHelp: ShortHelp = {
   options: {
     '--output': 'output file (- for stdout)',
     '--width': 'width in pixels',
@@ -72,12 +78,12 @@ const usual: ShortHelp = {
 }
 
 export const command = defineCommand({
-  prints: other('nothing; the image goes to a file or to stdout'),
+  output: otherOutput('nothing; the image goes to a file or to stdout'),
   arguments: '<plot|figure>',
   usage: '<plot|figure|file>',
-  completes: [['plot', 'local']],
+  completion: [['plot', 'local']],
   options,
-  usual,
+  shortHelp,
   examples: [
     'gridline image "Sales 2024" -o sales.svg',
     'gridline image figure.json -o chart.png --width 1200 --height 800 --scale 2',
@@ -86,37 +92,37 @@ export const command = defineCommand({
   ],
   async run(context, [source], options) {
     const isFile = await isFigureFile(source)
-    const format = formatOf(options)
+    const format = imageFormatOf(options)
     const settings = {
       format,
       width: options.width,
       height: options.height,
-      scale: scaleOf(options.scale),
+      scale: parseScale(options.scale),
       theme: options.dark ? ('dark' as const) : undefined,
     }
-    const isData = !isFile && (await isDataFileHere(source))
-    const chartOption = (['plot', ...optionNames] as const).find(
+    const isData = !isFile && (await isLocalDataFile(source))
+    const chartOption = (['plot', ...OPTION_NAMES] as const).find(
       (name) =>
         name in options &&
         name !== 'locale' &&
-        (name !== 'scale' || colorScaleOf(options.scale) !== undefined),
+        (name !== 'scale' || parseColorScale(options.scale) !== undefined),
     )
-    if (!isData) refuseReadingOptions(options)
+    if (!isData) assertNoReadingOptions(options)
     if (chartOption !== undefined && !isData)
       throw new Problem('usage', `${flagOf(chartOption)} can only be used with local data files`)
     const { image, name } = isFile
-      ? await drawFile(context, source, settings)
+      ? await drawFigureFile(context, source, settings)
       : isData
-        ? await drawData(context, source, settings, options)
+        ? await drawDataFile(context, source, settings, options)
         : await drawPlot(context, source, settings)
     const output = options.output ?? `${name}.${format}`
     if (output === '-') return { bytes: once(image) }
     await writeFile(output, image).catch((error) => {
-      throw new Problem('failed', `cannot write ${output}: ${whyNot(error)}`)
+      throw new Problem('failed', `cannot write ${output}: ${describeWriteError(error)}`)
     })
     const result = { file: output, format, bytes: image.length }
     return {
-      one: result,
+      item: result,
       view: {
         id: 'file',
         columns: [
@@ -130,14 +136,14 @@ export const command = defineCommand({
 })
 
 /** Returns why a file cannot be written. */
-function whyNot(error: NodeJS.ErrnoException): string {
+function describeWriteError(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return 'no such directory'
   if (error.code === 'EISDIR') return 'it is a directory'
   return error.message
 }
 
 /** Settings of the image. Sizes in pixels. */
-interface Wanted {
+interface ImageSettings {
   format: ImageFormat
   width?: number
   height?: number
@@ -146,7 +152,7 @@ interface Wanted {
 }
 
 /** Returns the format of --format, or of the extension of --output. Throws `usage` if they contradict. */
-function formatOf({ format, output }: OptionsOf<typeof options>): ImageFormat {
+function imageFormatOf({ format, output }: OptionValues<typeof options>): ImageFormat {
   const extension = output === undefined || output === '-' ? '' : extname(output).slice(1).toLowerCase()
   const formatName = extension === 'jpg' ? 'jpeg' : extension
   const extensionFormat = imageFormats.find((candidate) => candidate === formatName)
@@ -161,47 +167,47 @@ function formatOf({ format, output }: OptionsOf<typeof options>): ImageFormat {
 }
 
 /** Parses --scale as a factor; undefined for color scales. Throws `usage`. */
-function scaleOf(text: string | undefined): number | undefined {
-  if (text === undefined || colorScaleOf(text) !== undefined) return undefined
+function parseScale(text: string | undefined): number | undefined {
+  if (text === undefined || parseColorScale(text) !== undefined) return undefined
   const scale = Number(text)
   if (!(scale > 0))
     throw new Problem(
       'usage',
-      `--scale ${text}: must be a number above 0, or a color scale: ${colorScales.join(', ')}`,
+      `--scale ${text}: must be a number above 0, or a color scale: ${COLOR_SCALES.join(', ')}`,
     )
   return scale
 }
 
 /** Returns --scale if it is a color scale, not a factor. */
-function colorScaleOf(text: string | undefined): (typeof colorScales)[number] | undefined {
-  return colorScales.find((scale) => scale === text)
+function parseColorScale(text: string | undefined): (typeof COLOR_SCALES)[number] | undefined {
+  return COLOR_SCALES.find((scale) => scale === text)
 }
 
 /** Draws a local figure. Nothing is uploaded. */
-async function drawFile(context: Context, file: string, settings: Wanted) {
+async function drawFigureFile(context: Context, file: string, settings: ImageSettings) {
   const { text, name } = await readFigure(file)
   const { drawFigure } = await import('../../service/index.ts')
   const image = await drawFigure(text, settings, context.environment)
-  const omitted = imagesNote(JSON.parse(text))
+  const omitted = formatImagesNote(JSON.parse(text))
   if (omitted) context.messages.warning(omitted)
   return { image, name: name ?? 'figure' }
 }
 
 /** Draws a chart of a local data file. Nothing is uploaded. */
-async function drawData(
+async function drawDataFile(
   context: Context,
   file: string,
-  settings: Wanted,
-  imageOptions: OptionsOf<typeof options>,
+  settings: ImageSettings,
+  imageOptions: OptionValues<typeof options>,
 ) {
-  const { client, fid } = await gridOfFile(context, file, imageOptions)
+  const { client, fid } = await loadLocalGrid(context, file, imageOptions)
   const grid = await client.call('grids.get', { fid })
-  const chart = { ...imageOptions, scale: colorScaleOf(imageOptions.scale) }
-  const { figure } = await chartFor(client, grid, imageOptions.plot, chart, (text) =>
+  const chart = { ...imageOptions, scale: parseColorScale(imageOptions.scale) }
+  const { figure } = await createThemedChart(client, grid, imageOptions.plot, chart, (text) =>
     context.messages.note(text),
   )
   const { file: plot } = await client.call('plots.create', {
-    body: figureBody(JSON.stringify(await inUsualTheme(context, figure, imageOptions)), {}),
+    body: createFigureBody(JSON.stringify(await applyDefaultTheme(context, figure, imageOptions)), {}),
   })
   const response = await client.response('plots.content', { fid: plot.fid, query: { inline_data: true } })
   const { drawFigure } = await import('../../service/index.ts')
@@ -212,10 +218,10 @@ async function drawData(
 }
 
 /** Draws a stored plot on its server, with current data. Throws `bad_data` if columns are missing. */
-async function drawPlot(context: Context, plot: string, settings: Wanted) {
+async function drawPlot(context: Context, plot: string, settings: ImageSettings) {
   const client = await context.clientFor(plot)
   const fid = await resolve(client, plot, 'plot').catch((error) => {
-    throw aboutLocalFile(error, plot)
+    throw withLocalFileHint(error, plot)
   })
   const { filename } = await client.call('plots.get', { fid })
   const response = await client.response('files.image', { fid, query: settings })

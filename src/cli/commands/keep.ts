@@ -1,7 +1,7 @@
 // `gridline keep`: keeps a version permanently, or stops keeping it.
 import { resolveVersion } from '../../client/index.ts'
 import { defineCommand } from '../core/define.ts'
-import { object } from '../core/prints.ts'
+import { objectOf } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -16,7 +16,7 @@ const view: TableView = {
 }
 
 export const command = defineCommand({
-  prints: object('Version'),
+  output: objectOf('Version'),
   writes: true,
   arguments: '<file>',
   usage: '<file[@version]>',
@@ -30,6 +30,6 @@ export const command = defineCommand({
     const { fid, version } = await resolveVersion(client, file)
     if (dryRun && version !== undefined) await client.call('files.get', { fid, version })
     const json = { version, name, ...(undo && { kept: false }) }
-    return { one: await client.call('versions.keep', { fid, json }), view }
+    return { item: await client.call('versions.keep', { fid, json }), view }
   },
 })

@@ -2,11 +2,11 @@
 import { Problem } from '../../contract/errors.ts'
 import { scopeNames } from '../../contract/resources/index.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { array, object } from '../core/prints.ts'
+import { arrayOf, objectOf } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
 import type { TableView } from '../output/view.ts'
 
-const columns = [
+const KEY_COLUMNS = [
   { field: 'id', title: 'ID' },
   { field: 'name', title: 'LABEL' },
   { field: 'scopes', title: 'SCOPES', format: (scopes: string[]) => scopes.join(',') },
@@ -18,8 +18,11 @@ const columns = [
       at === null ? 'never' : Date.parse(at) < Date.now() ? `${at} (expired)` : at,
   },
 ]
-const view: TableView = { id: 'id', columns }
-const newView: TableView = { id: 'api_key', columns: [{ field: 'api_key', title: 'API KEY' }, ...columns] }
+const view: TableView = { id: 'id', columns: KEY_COLUMNS }
+const newView: TableView = {
+  id: 'api_key',
+  columns: [{ field: 'api_key', title: 'API KEY' }, ...KEY_COLUMNS],
+}
 
 type Scope = (typeof scopeNames)[number]
 
@@ -29,7 +32,7 @@ function isScope(text: string): text is Scope {
 }
 
 const create = defineCommand({
-  prints: object('New API key'),
+  output: objectOf('New API key'),
   writes: true,
   options: [
     { flags: '--scopes <scopes>', description: 'comma-separated scopes of the key: read, write, admin' },
@@ -55,22 +58,22 @@ const create = defineCommand({
     const json = { name: label, scopes: requestedScopes?.filter(isScope), expires }
     const created = await client.call('keys.create', { json })
     context.messages.note('Save the key now; it is not shown again.')
-    return { one: created, view: newView }
+    return { item: created, view: newView }
   },
 })
 
 const list = defineCommand({
-  prints: array('API key'),
+  output: arrayOf('API key'),
   lists: {},
   examples: ['gridline key list', 'gridline key list --json id,name,expires_at'],
   async run(context) {
     const client = await context.client()
-    return { many: (await client.call('keys.list')).keys, view, empty: 'No API keys.' }
+    return { items: (await client.call('keys.list')).keys, view, empty: 'No API keys.' }
   },
 })
 
 const revoke = defineCommand({
-  prints: object('API key'),
+  output: objectOf('API key'),
   writes: true,
   arguments: '<id...>',
   examples: ['gridline key revoke 3f1c0a9be2d4', 'gridline key revoke 3f1c0a9be2d4 90ab12cd34ef'],
@@ -81,7 +84,7 @@ const revoke = defineCommand({
       await client.call('keys.revoke', { name: id })
       return keys.find((key) => key.id === id) ?? { id }
     }
-    if (ids.length === 1) return { one: await revokeKey(ids[0]), view }
+    if (ids.length === 1) return { item: await revokeKey(ids[0]), view }
     return { ...(await runEach(ids, revokeKey)), view }
   },
 })

@@ -8,7 +8,7 @@ import { openBrowser } from '../connect/browser.ts'
 import type { Context } from '../core/context.ts'
 
 /** Time to wait for the browser, in ms. */
-const PATIENCE_MS = 5 * 60_000
+const BROWSER_TIMEOUT_MS = 5 * 60_000
 
 /**
  * Logs in with the browser: the server's page sends a one-time code to a local port. The code works only with
@@ -40,7 +40,7 @@ export async function loginInBrowser(
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
-  const timer = setTimeout(() => resolveCode(''), PATIENCE_MS)
+  const timer = setTimeout(() => resolveCode(''), BROWSER_TIMEOUT_MS)
   try {
     const page = `${url}/authorize?${new URLSearchParams({ port: String(port), challenge, state, name })}`
     context.messages.line('Opening the browser to log in. If it does not open, go to:')

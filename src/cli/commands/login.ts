@@ -1,21 +1,21 @@
 // `gridline login`: stores the credentials for a server in a profile.
 import { resolve } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
-import { checkUrl, LOCAL, originOf, type Profile } from '../config/settings.ts'
-import { remote } from '../connect/connect.ts'
-import { identityToken } from '../connect/oidc.ts'
+import { LOCAL_PROFILE, normalizeServerUrl, originOf, type Profile } from '../config/settings.ts'
+import { connectRemote } from '../connect/connect.ts'
+import { fetchIdentityToken } from '../connect/oidc.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
-import { object } from '../core/prints.ts'
-import { ask } from '../core/prompt.ts'
-import { wholeOf } from '../files/input.ts'
+import { objectOf } from '../core/prints.ts'
+import { promptLine } from '../core/prompt.ts'
+import { readWhole } from '../files/input.ts'
 import { loginInBrowser } from './login.browser.ts'
 import { whoView } from './whoami.ts'
 
 const loginView = { ...whoView, columns: whoView.columns.slice(0, 3) }
 
 export const command = defineCommand({
-  prints: object([], {
+  output: objectOf([], {
     username: 'your username',
     server: 'URL of the server',
     profile: 'name of the profile',
@@ -38,7 +38,7 @@ export const command = defineCommand({
   ],
   async run(context, [urlArgument], options) {
     const profile = context.flags.profile ?? context.environment.GRIDLINE_PROFILE ?? 'default'
-    if (profile === LOCAL || context.flags.local)
+    if (profile === LOCAL_PROFILE || context.flags.local)
       throw new Problem('usage', 'the profile local needs no login: it is this machine', {
         hint: 'Use another name: --profile NAME',
       })
@@ -48,21 +48,21 @@ export const command = defineCommand({
       urlArgument ??
       context.environment.GRIDLINE_URL ??
       existingProfile?.url ??
-      (isTerminal ? await ask('Server URL: ') : undefined)
+      (isTerminal ? await promptLine('Server URL: ') : undefined)
     if (!serverAddress)
       throw new Problem('usage', 'the server is missing', {
         hint: 'Pass its URL: gridline login https://charts.example.com',
       })
-    const url = checkUrl(serverAddress)
-    const caFile = certificatesOf(context, existingProfile, url)
+    const url = normalizeServerUrl(serverAddress)
+    const caFile = resolveCertificates(context, existingProfile, url)
     if (options.oidc) {
-      const { token } = await identityToken(url, context.environment)
-      const { client, close } = await remote(url, { caFile })
+      const { token } = await fetchIdentityToken(url, context.environment)
+      const { client, close } = await connectRemote(url, { caFile })
       try {
         const { username, api_key, expires_at } = await client.call('oidc.exchange', { json: { token } })
-        await store(context, profile, { url, user: username, ca_file: caFile }, api_key)
+        await storeCredentials(context, profile, { url, user: username, ca_file: caFile }, api_key)
         context.messages.note(`Logged in to ${url} as ${username}, until ${expires_at}.`)
-        return { one: { username, server: url, profile, expires_at }, view: loginView }
+        return { item: { username, server: url, profile, expires_at }, view: loginView }
       } finally {
         await close()
       }
@@ -74,12 +74,12 @@ export const command = defineCommand({
       !context.environment.GRIDLINE_USER &&
       !context.environment.GRIDLINE_API_KEY
     if (inBrowser) {
-      const { client, close } = await remote(url, { ...context.connectOptions(), caFile })
+      const { client, close } = await connectRemote(url, { ...context.connectOptions(), caFile })
       try {
         const { username, api_key } = await loginInBrowser(context, client, url)
-        await store(context, profile, { url, user: username, ca_file: caFile }, api_key)
+        await storeCredentials(context, profile, { url, user: username, ca_file: caFile }, api_key)
         context.messages.note(`Logged in to ${url} as ${username}.`)
-        return { one: { username, server: url, profile }, view: loginView }
+        return { item: { username, server: url, profile }, view: loginView }
       } finally {
         await close()
       }
@@ -87,11 +87,11 @@ export const command = defineCommand({
     const user =
       (options.user as string | undefined) ??
       context.environment.GRIDLINE_USER ??
-      (isTerminal ? await ask('Username: ') : undefined)
+      (isTerminal ? await promptLine('Username: ') : undefined)
     if (!user) throw new Problem('usage', 'the user is missing', { hint: 'Use --user NAME.' })
     const apiKey =
       context.environment.GRIDLINE_API_KEY ??
-      (isTerminal ? await askHidden('API key: ') : (await wholeOf('-')).toString('utf8').trim())
+      (isTerminal ? await promptHidden('API key: ') : (await readWhole('-')).toString('utf8').trim())
     if (!apiKey)
       throw new Problem('usage', 'the API key is missing', {
         hint: 'Set GRIDLINE_API_KEY, or pass the key on standard input.',
@@ -101,12 +101,12 @@ export const command = defineCommand({
       : isTerminal
         ? 'the terminal'
         : 'standard input'
-    const { client, close } = await remote(url, { user, apiKey, keyFrom, caFile })
+    const { client, close } = await connectRemote(url, { user, apiKey, keyFrom, caFile })
     try {
       const me = await client.call('users.current')
-      await store(context, profile, { url, user, ca_file: caFile }, apiKey)
+      await storeCredentials(context, profile, { url, user, ca_file: caFile }, apiKey)
       context.messages.note(`Logged in to ${url} as ${me.username}.`)
-      return { one: { username: me.username, server: url, profile }, view: loginView }
+      return { item: { username: me.username, server: url, profile }, view: loginView }
     } finally {
       await close()
     }
@@ -116,7 +116,7 @@ export const command = defineCommand({
 /**
  * Returns the path of trusted certificates: from --ca-file, or from the profile if it is for the same server.
  */
-function certificatesOf(
+function resolveCertificates(
   context: Context,
   existingProfile: Profile | undefined,
   url: string,
@@ -130,7 +130,7 @@ function certificatesOf(
 }
 
 /** Stores the key and makes the profile the active one. */
-async function store(
+async function storeCredentials(
   context: Context,
   profile: string,
   { url, user, ca_file }: { url: string; user: string; ca_file: string | undefined },
@@ -146,14 +146,14 @@ async function store(
   const certificates = ca_file === undefined ? {} : { ca_file }
   if (profile !== 'default')
     context.messages.aside(`Profile ${profile} is now active; switch back with: gridline profile use NAME`)
-  await context.config.change((config) => {
+  await context.config.update((config) => {
     config.profiles = { ...config.profiles, [profile]: { url, user, ...key, key_origin, ...certificates } }
     config.profile = profile
   })
 }
 
 /** Reads a line from the terminal without echo. */
-async function askHidden(question: string): Promise<string> {
+async function promptHidden(question: string): Promise<string> {
   // Disable the echo before asking: users paste keys fast.
   process.stdin.setRawMode(true)
   process.stderr.write(question)

@@ -1,10 +1,10 @@
 // `gridline logout`: removes a profile and its key.
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
-import { other } from '../core/prints.ts'
+import { otherOutput } from '../core/prints.ts'
 
 export const command = defineCommand({
-  prints: other('nothing'),
+  output: otherOutput('nothing'),
   examples: ['gridline logout', 'gridline logout --profile work'],
   async run(context) {
     const config = await context.config.read()
@@ -14,7 +14,7 @@ export const command = defineCommand({
     if (!storedProfile) throw new Problem('not_found', `not logged in (profile ${profile})`)
     if (storedProfile.keychain && storedProfile.key_origin)
       await context.keychain.delete(profile, storedProfile.key_origin)
-    await context.config.change((next) => {
+    await context.config.update((next) => {
       delete next.profiles?.[profile]
       if (next.profile === profile) delete next.profile
     })

@@ -4,15 +4,15 @@ import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
-import { pages } from '../files/lists.ts'
-import { isPattern, matchingFiles } from '../files/patterns.ts'
-import { type Trashed, trashedFiles } from '../files/trash.ts'
+import { arrayOf } from '../core/prints.ts'
+import { loadPages } from '../files/lists.ts'
+import { isPattern, listMatchingFiles } from '../files/patterns.ts'
+import { listTrashedFiles, type TrashedFile } from '../files/trash.ts'
 import { fileView, type TableView } from '../output/view.ts'
 
 /** Number of files per request. */
 const PAGE_ITEMS = 500
-const orders = ['filename', '-filename', 'date_modified', '-date_modified'] as const
+const ORDERS = ['filename', '-filename', 'date_modified', '-date_modified'] as const
 
 const trashedView: TableView = {
   id: 'fid',
@@ -33,7 +33,7 @@ const pathView: TableView = {
 
 /** Adds paths to files. Loads all folders of the user at once. */
 async function withPaths(client: Client, files: readonly FileMeta[]): Promise<object[]> {
-  const folders = await pages(
+  const folders = await loadPages(
     async (cursor) =>
       (await client.call('folders.all', { query: { page_size: PAGE_ITEMS, cursor, filetype: ['fold'] } }))
         .children,
@@ -47,19 +47,19 @@ async function withPaths(client: Client, files: readonly FileMeta[]): Promise<ob
 }
 
 /** Compares files in the server's order: bytewise, by name by default. */
-function compare(a: FileMeta, b: FileMeta, order: string = 'filename'): number {
+function compareFiles(a: FileMeta, b: FileMeta, order: string = 'filename'): number {
   const field = order.replace('-', '') as 'filename' | 'date_modified'
   const comparison = Buffer.compare(Buffer.from(a[field]), Buffer.from(b[field]))
   return order.startsWith('-') ? -comparison : comparison
 }
 
 /** Adds the former folder to a trashed file. */
-function withFolder({ file, folder }: Trashed): object {
+function withFolder({ file, folder }: TrashedFile): object {
   return { ...file, folder: folder === undefined ? null : `${folder}/` }
 }
 
 export const command = defineCommand({
-  prints: array('File', {
+  output: arrayOf('File', {
     folder: 'with --trashed: path of the former folder',
     path: 'with --all, --search or a pattern: path of the file',
   }),
@@ -82,7 +82,7 @@ export const command = defineCommand({
     {
       flags: '--order <field>',
       description: 'sort by filename (default) or date_modified; prefix with - for descending order',
-      choices: orders,
+      choices: ORDERS,
     },
   ],
   examples: [
@@ -105,27 +105,27 @@ export const command = defineCommand({
       throw new Problem('usage', '--type and --order can only be used with a folder or --all')
     const client = await (folder === undefined ? context.client() : context.clientFor(folder))
     if (trashed) {
-      const trashedList = await trashedFiles(client, undefined, limit)
-      return { many: trashedList.map(withFolder), view: trashedView, empty: 'No files.' }
+      const trashedList = await listTrashedFiles(client, undefined, limit)
+      return { items: trashedList.map(withFolder), view: trashedView, empty: 'No files.' }
     }
     if (search !== undefined) {
       const query = { q: search, page_size: Math.min(PAGE_ITEMS, limit ?? PAGE_ITEMS) }
       const { children } = await client.call('folders.search', { query })
-      return { many: await withPaths(client, children.results), view: pathView, empty: 'No files.' }
+      return { items: await withPaths(client, children.results), view: pathView, empty: 'No files.' }
     }
     if (folder !== undefined && isPattern(folder) && !(await lookupIfThere(client, folder))) {
-      const matches = (await matchingFiles(client, folder, type)).sort((a, b) =>
-        compare(a.file, b.file, order),
+      const matches = (await listMatchingFiles(client, folder, type)).sort((a, b) =>
+        compareFiles(a.file, b.file, order),
       )
       if (matches.length === 0) throw new Problem('not_found', `no files match ${folder}`)
       return {
-        many: matches.slice(0, limit).map(({ file, path }) => ({ ...file, path })),
+        items: matches.slice(0, limit).map(({ file, path }) => ({ ...file, path })),
         view: pathView,
       }
     }
     const fid = folder === undefined || folder === '/' ? undefined : await resolve(client, folder, 'fold')
     const maxFiles = limit ?? Number.POSITIVE_INFINITY
-    const files: FileMeta[] = await pages(async (cursor) => {
+    const files: FileMeta[] = await loadPages(async (cursor) => {
       const page = { page_size: Math.min(PAGE_ITEMS, Math.max(1, maxFiles)), cursor }
       if (shared) return (await client.call('folders.shared', { query: page })).children
       if (starred) return (await client.call('folders.starred', { query: page })).children
@@ -138,7 +138,7 @@ export const command = defineCommand({
       return listing.children!
     }, maxFiles)
     return {
-      many: all ? await withPaths(client, files) : files,
+      items: all ? await withPaths(client, files) : files,
       view: all ? pathView : fileView,
       empty: scopeCount === 1 && !all ? 'No files.' : 'No files yet. Upload one with: gridline upload FILE',
     }

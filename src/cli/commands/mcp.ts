@@ -1,5 +1,5 @@
 // `gridline mcp`: an MCP server for AI agents, over stdio.
-import { errorBody, Problem } from '../../contract/errors.ts'
+import { formatErrorBody, Problem } from '../../contract/errors.ts'
 import { version } from '../../contract/version.ts'
 import {
   CallToolRequestSchema,
@@ -8,25 +8,25 @@ import {
   StdioServerTransport,
 } from '../../vendor/mcp.ts'
 import { type Content, type Tool, textContent } from '../agents/tool.ts'
-import { tools } from '../agents/tools.ts'
+import { TOOLS } from '../agents/tools.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
-import { other } from '../core/prints.ts'
+import { otherOutput } from '../core/prints.ts'
 
 /** Maximum length of a text returned to an agent. */
-const MAX_TEXT_CHARACTERS = 100_000
+const MAX_RESULT_CHARACTERS = 100_000
 
 export const command = defineCommand({
-  prints: other('nothing; the output is the Model Context Protocol'),
-  stores: true,
+  output: otherOutput('nothing; the output is the Model Context Protocol'),
+  mayWrite: true,
   options: [{ flags: '--allow-write', description: 'also offer tools that change files' }],
   examples: ['gridline mcp', 'gridline mcp --allow-write --profile work'],
   async run(context, _, { allowWrite }) {
     const mayWrite = allowWrite === true
-    const offered = new Map(Object.entries(tools).filter(([, tool]) => mayWrite || !tool.writes))
+    const offered = new Map(Object.entries(TOOLS).filter(([, tool]) => mayWrite || !tool.writes))
     const server = new Server({ name: 'gridline', version }, { capabilities: { tools: {} } })
     server.setRequestHandler(ListToolsRequestSchema, async () => ({
-      tools: [...offered].map(([name, tool]) => described(name, tool)),
+      tools: [...offered].map(([name, tool]) => describeTool(name, tool)),
     }))
     // Finish running calls after the end of input.
     const running = new Set<Promise<unknown>>()
@@ -39,10 +39,13 @@ export const command = defineCommand({
       const tool = offered.get(params.name)
       if (!tool) throw new Problem('usage', `no tool named ${params.name}`)
       try {
-        return { content: await answerOf(context, tool, params.arguments ?? {}, mayWrite) }
+        return { content: await runTool(context, tool, params.arguments ?? {}, mayWrite) }
       } catch (error) {
         if (!(error instanceof Problem)) throw error
-        return { isError: true, content: [{ type: 'text' as const, text: JSON.stringify(errorBody(error)) }] }
+        return {
+          isError: true,
+          content: [{ type: 'text' as const, text: JSON.stringify(formatErrorBody(error)) }],
+        }
       }
     }
     server.setRequestHandler(CallToolRequestSchema, ({ params }) => track(call(params)))
@@ -62,7 +65,7 @@ export const command = defineCommand({
 })
 
 /** Converts a tool to its description in MCP. */
-function described(name: string, { description, properties, required, writes }: Tool) {
+function describeTool(name: string, { description, properties, required, writes }: Tool) {
   return {
     name,
     description,
@@ -76,7 +79,7 @@ function described(name: string, { description, properties, required, writes }: 
 }
 
 /** Runs a tool. Throws `invalid_request` for missing or unknown arguments. */
-async function answerOf(
+async function runTool(
   context: Context,
   { properties, required, run }: Tool,
   toolArguments: Record<string, unknown>,
@@ -88,8 +91,13 @@ async function answerOf(
   const unknown = Object.keys(toolArguments).find((field) => !Object.hasOwn(properties, field))
   if (unknown !== undefined)
     throw new Problem('invalid_request', `${unknown}: unknown argument`, { field: unknown })
-  const content = await run({ context, client: await context.client(), given: toolArguments, mayWrite })
+  const content = await run({
+    context,
+    client: await context.client(),
+    toolArguments,
+    mayWrite,
+  })
   return content.map((block) =>
-    block.type === 'text' ? textContent(block.text.slice(0, MAX_TEXT_CHARACTERS))[0] : block,
+    block.type === 'text' ? textContent(block.text.slice(0, MAX_RESULT_CHARACTERS))[0] : block,
   )
 }

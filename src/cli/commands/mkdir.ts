@@ -3,13 +3,13 @@ import { type Client, lookup, startOf } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import { defineCommand } from '../core/define.ts'
-import { object } from '../core/prints.ts'
+import { objectOf } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
-import { checkOwn } from '../files/targets.ts'
+import { assertOwnFolder } from '../files/targets.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({
-  prints: object('Folder'),
+  output: objectOf('Folder'),
   writes: true,
   arguments: '<path...>',
   options: [{ flags: '-p, --parents', description: 'do not fail if the folder exists' }],
@@ -18,7 +18,7 @@ export const command = defineCommand({
     const client = await context.client()
     const make = async (path: string) => {
       try {
-        return (await client.call('folders.create', { json: await inOwn(client, path) })).file
+        return (await client.call('folders.create', { json: await parseOwnPath(client, path) })).file
       } catch (error) {
         const mayExist = error instanceof Problem && error.code === 'already_exists' && options.parents
         const existing = mayExist ? await lookup(client, path) : undefined
@@ -26,16 +26,16 @@ export const command = defineCommand({
         throw error
       }
     }
-    if (paths.length === 1) return { one: await make(paths[0]), view: fileView }
+    if (paths.length === 1) return { item: await make(paths[0]), view: fileView }
     return { ...(await runEach(paths, make)), view: fileView }
   },
 })
 
 /** Parses a folder path, which can start with the id of a folder owned by the user (`alice:12/sub`). */
-async function inOwn(client: Client, text: string): Promise<{ path: string; parent?: number }> {
+async function parseOwnPath(client: Client, text: string): Promise<{ path: string; parent?: number }> {
   const { path, parent, user } = startOf(text)
   if (user === undefined && !parseFid(text)) return { path }
   if (user === undefined) throw new Problem('usage', `${text} is an id, not a path`)
-  await checkOwn(client, user, text)
+  await assertOwnFolder(client, user, text)
   return { path, parent }
 }

@@ -1,13 +1,13 @@
 // `gridline mv`: moves files into a folder.
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
-import { idOfFolder } from '../files/targets.ts'
+import { resolveFolderId } from '../files/targets.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({
-  prints: array('File'),
+  output: arrayOf('File'),
   writes: true,
   arguments: '<source...>',
   usage: '<source...> <destination>',
@@ -28,7 +28,7 @@ export const command = defineCommand({
     if (files.length === 0)
       throw new Problem('usage', 'expected files and a folder', { hint: 'See: gridline mv --help' })
     const client = await context.client()
-    const parent = await idOfFolder(client, folder)
+    const parent = await resolveFolderId(client, folder)
     return runOnFiles(context, files, (c, fid) => c.call('files.update', { fid, json: { parent } }), fileView)
   },
 })

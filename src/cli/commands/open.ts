@@ -1,18 +1,18 @@
 // `gridline open`: opens a page in the browser, signed in.
 import { resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { parseFid, webUrl } from '../../contract/fid.ts'
-import { limitsFrom } from '../../contract/limits.ts'
+import { formatWebUrl, parseFid } from '../../contract/fid.ts'
+import { readLimits } from '../../contract/limits.ts'
 import type { RunningService } from '../../service/index.ts'
-import { databaseUrl, localLinks } from '../config/settings.ts'
+import { databaseUrl, readLocalServer } from '../config/settings.ts'
 import { openBrowser } from '../connect/browser.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
-import { other } from '../core/prints.ts'
+import { otherOutput } from '../core/prints.ts'
 
 export const command = defineCommand({
-  prints: other('nothing'),
-  stores: true,
+  output: otherOutput('nothing'),
+  mayWrite: true,
   arguments: '[file]',
   options: [{ flags: '--no-browser', description: 'print the link instead of opening a browser' }],
   examples: [
@@ -30,12 +30,12 @@ export const command = defineCommand({
       await client.call('files.get', { fid: target.fid, version: target.version })
     const version = target?.version === undefined ? '' : `?version=${encodeURIComponent(target.version)}`
     const { username } = await client.call('users.current')
-    const page = fid ? webUrl('', fid) + version : `/~${username}/`
+    const page = fid ? formatWebUrl('', fid) + version : `/~${username}/`
     const { path } = await client.call('sessions.create', { json: { path: page } })
-    const localServer = localLinks(context.environment)
+    const localServer = readLocalServer(context.environment)
     const base = server ?? (localServer.running ? localServer.url : undefined)
     if (base !== undefined) {
-      await show(context, signInUrl(base, path), browser !== false)
+      await openOrPrint(context, signInUrl(base, path), browser !== false)
       return undefined
     }
     await serveUntilStopped(context, path, browser !== false)
@@ -55,7 +55,7 @@ function signInUrl(base: string, path: string): string {
 }
 
 /** Prints the link, or opens it in the browser. */
-async function show(context: Context, url: string, browser: boolean): Promise<void> {
+async function openOrPrint(context: Context, url: string, browser: boolean): Promise<void> {
   if (!browser) {
     process.stdout.write(`${url}\n`)
     return
@@ -69,12 +69,12 @@ async function serveUntilStopped(context: Context, path: string, browser: boolea
   const { createService, listen } = await import('../../service/index.ts')
   const { environment } = context
   let service: RunningService | undefined
-  const limits = limitsFrom(environment)
+  const limits = readLimits(environment)
   const listening = await listen(() => service, { host: '127.0.0.1', port: 0, limits })
   const url = `http://127.0.0.1:${listening.port}`
   try {
     service = await createService({ database: databaseUrl(environment), url, environment })
-    await show(context, signInUrl(url, path), browser)
+    await openOrPrint(context, signInUrl(url, path), browser)
     context.messages.line('serving the files on this machine; press Ctrl+C to stop')
     await new Promise<void>((done) => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -5,80 +5,82 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { assertKnown, type Difference, differencesOf } from '../charts/attributes.ts'
-import { storedFigure } from '../charts/change.ts'
-import { figureBody } from '../charts/create.ts'
+import { assertValidChanges, type Difference, listDifferences } from '../charts/attributes.ts'
+import { loadFigure } from '../charts/change.ts'
+import { createFigureBody } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
-import { object } from '../core/prints.ts'
+import { objectOf } from '../core/prints.ts'
 import { changedView } from '../output/view.ts'
 
 /** Maximum number of differences to print. */
-const MAX_SHOWN = 40
+const MAX_PRINTED_DIFFERENCES = 40
 /** Maximum length of a printed value. */
-const MAX_CHARACTERS = 60
+const MAX_VALUE_CHARACTERS = 60
 
-export const edit = defineCommand({
-  prints: object('Plot', {
+export const editCommand = defineCommand({
+  output: objectOf('Plot', {
     action: 'replaced or unchanged',
     changes: 'differences, as an array of `{"path", "before", "after"}`',
   }),
   writes: true,
-  versions: true,
-  reports: true,
+  createsVersions: true,
+  reportsToCi: true,
   arguments: '<plot>',
-  completes: ['plot'],
+  completion: ['plot'],
   examples: ['gridline plot edit "sales line"', 'EDITOR="code --wait" gridline plot edit alice:7'],
   async run(context, [plot]) {
     const client = await context.client()
     const fid = await resolve(client, plot, 'plot')
-    const { figure, headers } = await storedFigure(client, fid)
+    const { figure, headers } = await loadFigure(client, fid)
     const folder = mkdtempSync(join(tmpdir(), 'gridline-'))
     const file = join(folder, 'figure.json')
     writeFileSync(file, `${JSON.stringify(figure, null, 2)}\n`, { mode: 0o600 })
     const keepHint = `Your text was saved as ${file}. After fixing it, run: gridline plot update ${fid} ${file}`
-    await opened(context.environment, file)
+    await runEditor(context.environment, file)
     const text = readFileSync(file, 'utf8')
-    const next = parsed(text, keepHint)
-    const changes = differencesOf(figure, next)
+    const next = parseFigure(text, keepHint)
+    const changes = listDifferences(figure, next)
     if (changes.length === 0) {
       rmSync(folder, { recursive: true })
       return {
-        one: { ...(await client.call('plots.get', { fid })), action: 'unchanged', changes },
+        item: { ...(await client.call('plots.get', { fid })), action: 'unchanged', changes },
         view: changedView,
       }
     }
     try {
-      await assertKnown(changes, next)
+      await assertValidChanges(changes, next)
     } catch (error) {
-      throw keeping(error, keepHint)
+      throw withKeepHint(error, keepHint)
     }
-    for (const change of changes.slice(0, MAX_SHOWN)) context.messages.note(lineOf(change))
-    if (changes.length > MAX_SHOWN) context.messages.note(`… and ${changes.length - MAX_SHOWN} more`)
+    for (const change of changes.slice(0, MAX_PRINTED_DIFFERENCES))
+      context.messages.note(formatDifference(change))
+    if (changes.length > MAX_PRINTED_DIFFERENCES)
+      context.messages.note(`… and ${changes.length - MAX_PRINTED_DIFFERENCES} more`)
     if (context.flags.dryRun) {
       rmSync(folder, { recursive: true })
       throw new Planned('plots.update', fid, {})
     }
     try {
       // The etag prevents overwriting changes made by others meanwhile.
-      const body = figureBody(JSON.stringify(next), {})
+      const body = createFigureBody(JSON.stringify(next), {})
       const file = await client.call('plots.update', { fid, body, plainHeaders: headers })
       rmSync(folder, { recursive: true })
-      return { one: { ...file, action: 'replaced', changes }, view: changedView }
+      return { item: { ...file, action: 'replaced', changes }, view: changedView }
     } catch (error) {
-      throw keeping(error, keepHint)
+      throw withKeepHint(error, keepHint)
     }
   },
 })
 
 /** Adds the hint about the saved text to an error. */
-function keeping(error: unknown, keepHint: string): unknown {
+function withKeepHint(error: unknown, keepHint: string): unknown {
   if (!(error instanceof Problem)) return error
   return new Problem(error.code, error.message, { hint: [error.hint, keepHint].filter(Boolean).join(' ') })
 }
 
 /** Opens a file in the editor and waits until it exits. Throws `failed` on a nonzero exit code. */
-async function opened(environment: NodeJS.ProcessEnv, file: string): Promise<void> {
+async function runEditor(environment: NodeJS.ProcessEnv, file: string): Promise<void> {
   const editor = environment.VISUAL || environment.EDITOR
   if (!editor && !process.stdin.isTTY)
     throw new Problem('usage', 'the editor needs a terminal', {
@@ -101,7 +103,7 @@ async function opened(environment: NodeJS.ProcessEnv, file: string): Promise<voi
 }
 
 /** Parses a figure. Throws `bad_data`, with the hint. */
-function parsed(text: string, keepHint: string): { data: object[]; layout: object } {
+function parseFigure(text: string, keepHint: string): { data: object[]; layout: object } {
   const refuse = (reason: string): Problem =>
     new Problem('bad_data', `not a figure: ${reason}`, { hint: keepHint })
   let figure: unknown
@@ -117,10 +119,10 @@ function parsed(text: string, keepHint: string): { data: object[]; layout: objec
 }
 
 /** Formats a difference as one line. */
-function lineOf({ path, before, after }: Difference): string {
+function formatDifference({ path, before, after }: Difference): string {
   const formatValue = (value: unknown): string => {
     const text = value === undefined ? 'none' : JSON.stringify(value)
-    return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
+    return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text
   }
   return `${path}: ${formatValue(before)} → ${formatValue(after)}`
 }

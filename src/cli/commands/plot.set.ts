@@ -1,27 +1,27 @@
 // `gridline plot set` and `plot options`: change a chart, or print the command that creates it.
-import { gridIn, rechart } from '../../charts/change/rechart.ts'
-import { specOf } from '../../charts/change/stored.ts'
-import { figureOf } from '../../charts/compile/compile.ts'
+import { applyOptions, findGridId } from '../../charts/change/rechart.ts'
+import { readSpec } from '../../charts/change/stored.ts'
+import { compileSpec } from '../../charts/compile/compile.ts'
 import { type Figure, isSameFigure } from '../../charts/figure/figure.ts'
-import { colorKey, groupingsIn, withStyle } from '../../charts/figure/series-color.ts'
-import { isBuiltIn } from '../../charts/figure/themes.ts'
+import { colorAttributeOf, findGroupings, replaceStyle } from '../../charts/figure/series-color.ts'
+import { isBuiltInTheme } from '../../charts/figure/themes.ts'
 import type { ChartOptions } from '../../charts/spec/options.ts'
-import { chartOptions, optionNames, wordsOf } from '../../charts/spec/options.ts'
-import { chartTypes } from '../../charts/spec/types.ts'
+import { CHART_OPTIONS, formatArguments, OPTION_NAMES } from '../../charts/spec/options.ts'
+import { CHART_TYPES } from '../../charts/spec/types.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
-import { quoted } from '../../contract/shell.ts'
-import { type Change, changed, isColor, readChange } from '../charts/attributes.ts'
-import { changeFigure, storedFigure } from '../charts/change.ts'
-import { inRegions } from '../charts/charts.ts'
-import { themeNamed } from '../charts/themes.ts'
+import { quoteShellWord } from '../../contract/shell.ts'
+import { type AttributeEdit, applyEdits, isColor, parseAttributeEdit } from '../charts/attributes.ts'
+import { changeFigure, loadFigure } from '../charts/change.ts'
+import { addRegions } from '../charts/charts.ts'
+import { loadTheme } from '../charts/themes.ts'
 import { defineCommand, type Option, type ShortHelp } from '../core/define.ts'
-import { object } from '../core/prints.ts'
+import { objectOf } from '../core/prints.ts'
 import { changedView } from '../output/view.ts'
 
 /** Flags that switch boolean options off. */
-const removable = [
+const switchOffOptions = [
   { flags: '--no-horizontal', description: 'switch back to vertical bars' },
   { flags: '--no-labels', description: 'hide values at points and bars' },
   { flags: '--no-log-x', description: 'switch back to a linear x axis' },
@@ -29,7 +29,7 @@ const removable = [
 ] as const satisfies readonly Option[]
 
 /** Options shown by the short help. */
-const usual: ShortHelp = {
+const shortHelp: ShortHelp = {
   options: {
     '--type': 'new chart type',
     '--x': 'column of the x axis; labels of a pie',
@@ -54,16 +54,16 @@ const usual: ShortHelp = {
   examples: 5,
 }
 
-export const set = defineCommand({
-  prints: object('Plot', { action: 'replaced or unchanged' }),
+export const setCommand = defineCommand({
+  output: objectOf('Plot', { action: 'replaced or unchanged' }),
   writes: true,
-  versions: true,
-  reports: true,
+  createsVersions: true,
+  reportsToCi: true,
   arguments: '<plot> [attribute...]',
   usage: '<plot> [path=value...]',
   options: [
-    { flags: '--type <type>', description: 'new chart type', choices: chartTypes },
-    ...chartOptions,
+    { flags: '--type <type>', description: 'new chart type', choices: CHART_TYPES },
+    ...CHART_OPTIONS,
     {
       flags: '--color-of <series=color>',
       description: 'color of the series with this name (repeatable)',
@@ -71,10 +71,10 @@ export const set = defineCommand({
     },
     { flags: '--width <pixels>', description: 'width of the chart', integer: { max: 10_000 } },
     { flags: '--height <pixels>', description: 'height of the chart', integer: { max: 10_000 } },
-    ...removable,
+    ...switchOffOptions,
     { flags: '--unset <path>', description: 'remove an attribute (repeatable)', repeatable: true },
   ],
-  usual,
+  shortHelp,
   examples: [
     'gridline plot set "sales line" --title "Sales 2024" --type bar',
     'gridline plot set "sales line" --where "city = \'Oslo\'" --color-of \'price=#d62728\'',
@@ -88,13 +88,13 @@ export const set = defineCommand({
     { colorOf = [], unset = [], type, width, height, ...otherOptions },
   ) {
     const sizes = Object.entries({ width, height }).filter(([, value]) => value !== undefined)
-    const changes: Change[] = [
-      ...attributes.map(readChange),
+    const changes: AttributeEdit[] = [
+      ...attributes.map(parseAttributeEdit),
       ...unset.map((path) => ({ path })),
       ...sizes.map(([name, value]) => ({ path: `layout.${name}`, value })),
     ]
-    const options: ChartOptions = Object.fromEntries(optionNames.map((name) => [name, otherOptions[name]]))
-    const isChart = type !== undefined || optionNames.some((name) => options[name] !== undefined)
+    const options: ChartOptions = Object.fromEntries(OPTION_NAMES.map((name) => [name, otherOptions[name]]))
+    const isChart = type !== undefined || OPTION_NAMES.some((name) => options[name] !== undefined)
     if (changes.length === 0 && colorOf.length === 0 && !isChart)
       throw new Problem('usage', 'nothing to change', {
         hint: 'Use options of plot create, such as --title, or attributes, such as layout.xaxis.title.text=Year.',
@@ -102,73 +102,75 @@ export const set = defineCommand({
     const client = await context.client()
     const fid = await resolve(client, plot, 'plot')
     const updated = await changeFigure(client, fid, async (original) => {
-      const theme = options.theme === undefined ? undefined : themeNamed(options.theme)
+      const theme = options.theme === undefined ? undefined : loadTheme(options.theme)
       const note = (text: string): void => context.messages.note(text)
       let next = original
       if (isChart) {
-        const grid = await gridOf(client, original)
-        next = await rechart(client, grid, original, type, options, theme, note)
-        next = await inRegions(client, grid, next, options, note)
+        const grid = await loadGridOf(client, original)
+        next = await applyOptions(client, grid, original, type, options, theme, note)
+        next = await addRegions(client, grid, next, options, note)
       }
-      let figure = (await changed(next, changes)) as Figure
+      let figure = (await applyEdits(next, changes)) as Figure
       // Sequentially: all series colors of --by are in one attribute.
       for (const assignment of colorOf)
-        figure = (await changed(figure, colorsOf(figure, assignment))) as Figure
+        figure = (await applyEdits(figure, seriesColorChanges(figure, assignment))) as Figure
       return figure
     })
-    return { one: updated, view: changedView }
+    return { item: updated, view: changedView }
   },
 })
 
 /** Prints the command that would create the chart. */
-export const options = defineCommand({
-  prints: object([], { command: 'command that creates the chart', grid: 'id of the grid' }),
+export const optionsCommand = defineCommand({
+  output: objectOf([], { command: 'command that creates the chart', grid: 'id of the grid' }),
   arguments: '<plot>',
   examples: ['gridline plot options "sales line"', 'gridline plot options alice:7 --jq .command'],
   async run(context, [plot]) {
     const client = await context.clientFor(plot)
     const fid = await resolve(client, plot, 'plot')
-    const { figure } = await storedFigure(client, fid)
-    const grid = await gridOf(client, figure)
-    const { spec, options: currentOptions } = specOf(figure, grid)
+    const { figure } = await loadFigure(client, fid)
+    const grid = await loadGridOf(client, figure)
+    const { spec, options: currentOptions } = readSpec(figure, grid)
     const { type } = spec
-    const options = { ...currentOptions, theme: themeIn(figure) }
+    const options = { ...currentOptions, theme: builtInThemeOf(figure) }
     const compileWith = (compileOptions: ChartOptions): Promise<Figure> =>
-      figureOf(grid.fid, { ...spec, options: compileOptions })
+      compileSpec(grid.fid, { ...spec, options: compileOptions })
     // A title written into the figure becomes --title.
-    const title = titleIn(figure)
-    if (title !== titleIn(await compileWith(spec.options))) options.title = title || 'none'
+    const title = titleOf(figure)
+    if (title !== titleOf(await compileWith(spec.options))) options.title = title || 'none'
     const recreated = JSON.parse(JSON.stringify(await compileWith({ ...spec.options, title: options.title })))
     const theme: unknown = figure.layout.meta?.theme
-    if (themeIn(figure) === undefined && figure.layout.template !== undefined)
+    if (builtInThemeOf(figure) === undefined && figure.layout.template !== undefined)
       context.messages.note(
         `The chart has the theme ${String(theme)}; to create it again, pass the theme's file with --theme.`,
       )
-    if (!isSameFigure(withoutLook(figure), withoutLook(recreated)))
+    if (!isSameFigure(withoutTheme(figure), withoutTheme(recreated)))
       context.messages.note(
         'The command lacks attributes of the figure that no option sets; to see them: gridline plot data',
       )
-    const name = quoted(grid.filename)
-    const command = ['gridline plot create --grid', name, '--type', type, ...wordsOf(options)].join(' ')
+    const name = quoteShellWord(grid.filename)
+    const command = ['gridline plot create --grid', name, '--type', type, ...formatArguments(options)].join(
+      ' ',
+    )
     const { json, jq, format, template } = context.flags
     if ([json, jq, format, template].every((flag) => flag === undefined)) return { text: `${command}\n` }
     const view = { id: 'command', columns: [{ field: 'command', title: 'COMMAND' }] }
-    return { one: { command, grid: grid.fid }, view }
+    return { item: { command, grid: grid.fid }, view }
   },
 })
 
 /** Returns the title of a figure. */
-function titleIn({ layout: { title } }: Figure): string | undefined {
+function titleOf({ layout: { title } }: Figure): string | undefined {
   return typeof title === 'string' ? title : title?.text
 }
 
 /** Returns the built-in theme of a chart; undefined for others. */
-function themeIn({ layout: { meta, template } }: Figure): string | undefined {
-  return isBuiltIn(meta?.theme) && template !== undefined ? meta.theme : undefined
+function builtInThemeOf({ layout: { meta, template } }: Figure): string | undefined {
+  return isBuiltInTheme(meta?.theme) && template !== undefined ? meta.theme : undefined
 }
 
 /** Removes the theme, the origin of the title, and headers of tables, which follow from the columns. */
-function withoutLook({ layout: { meta: _meta, template: _, ...layout }, data, ...figure }: Figure): Figure {
+function withoutTheme({ layout: { meta: _meta, template: _, ...layout }, data, ...figure }: Figure): Figure {
   const plain = data.map((trace) =>
     trace.type === 'table' ? { ...trace, header: undefined, cells: trace.cells?.valuessrc } : trace,
   )
@@ -176,12 +178,12 @@ function withoutLook({ layout: { meta: _meta, template: _, ...layout }, data, ..
 }
 
 /** Loads the grid whose columns a figure shows. Throws `usage` unless there is exactly one. */
-async function gridOf(client: Client, figure: Figure): Promise<GridMeta> {
-  return client.call('grids.get', { fid: gridIn(figure) })
+async function loadGridOf(client: Client, figure: Figure): Promise<GridMeta> {
+  return client.call('grids.get', { fid: findGridId(figure) })
 }
 
 /** Returns the changes that set a series color: of its line, or of its bars and points. Throws `usage`. */
-function colorsOf({ data }: Figure, assignment: string): Change[] {
+function seriesColorChanges({ data }: Figure, assignment: string): AttributeEdit[] {
   const at = assignment.lastIndexOf('=')
   const [name, color] = [assignment.slice(0, at), assignment.slice(at + 1)]
   if (at <= 0 || color === '')
@@ -192,17 +194,17 @@ function colorsOf({ data }: Figure, assignment: string): Change[] {
     throw new Problem('usage', `--color-of ${assignment}: ${color} is not a color`, {
       hint: 'Write colors as #d62728, rgb(214,39,40) or steelblue.',
     })
-  const grouped = groupingsIn(data)
+  const grouped = findGroupings(data)
   // Names of --by series are in the data.
   if (grouped.length > 0)
     return grouped.map(({ trace, transform }) => ({
       path: `data.${trace}.transforms.${transform}.styles`,
-      value: withStyle(data[trace].transforms[transform].styles, name, color),
+      value: replaceStyle(data[trace].transforms[transform].styles, name, color),
     }))
   const index = data.findIndex((trace) => trace.name === name)
   if (index < 0)
     throw new Problem('usage', `--color-of ${name}: the chart has no series of that name`, {
       hint: `Its series are: ${data.map((trace) => trace.name ?? '').join(', ')}`,
     })
-  return [{ path: `data.${index}.${colorKey(data[index])}.color`, value: color }]
+  return [{ path: `data.${index}.${colorAttributeOf(data[index])}.color`, value: color }]
 }

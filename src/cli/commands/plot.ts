@@ -1,21 +1,21 @@
 // `gridline plot`: creates, changes, shows and lists plots.
 import { existsSync } from 'node:fs'
-import { chartOptions, explainOption, flagOf, optionNames } from '../../charts/spec/options.ts'
-import { chartChoices } from '../../charts/spec/types.ts'
+import { CHART_OPTIONS, EXPLAIN_OPTION, flagOf, OPTION_NAMES } from '../../charts/spec/options.ts'
+import { CHART_TYPE_CHOICES } from '../../charts/spec/types.ts'
 import { type Client, resolve, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources/index.ts'
-import { chartFor } from '../charts/charts.ts'
+import { createThemedChart } from '../charts/charts.ts'
 import {
-  assertOwnNames,
+  assertDistinctNames,
+  createFigureBody,
   createPlot,
-  figureBody,
-  type PlotPlace,
-  plotConflictRules,
+  PLOT_CONFLICT_RULES,
+  type PlotDestination,
 } from '../charts/create.ts'
-import { figureName, readFigure, readFigures } from '../charts/figures.ts'
-import { isWhole, notShownIn } from '../charts/not-shown.ts'
-import { inUsualTheme } from '../charts/usual-theme.ts'
+import { plotNameOf, readFigure, readFigures } from '../charts/figures.ts'
+import { loadOmissions, printsAllFields } from '../charts/not-shown.ts'
+import { applyDefaultTheme } from '../charts/usual-theme.ts'
 import type { Context } from '../core/context.ts'
 import {
   type Command,
@@ -23,19 +23,19 @@ import {
   camelCase,
   defineCommand,
   type Option,
-  type OptionsOf,
+  type OptionValues,
   type ShortHelp,
   subcommand,
 } from '../core/define.ts'
-import { array, object, other } from '../core/prints.ts'
+import { arrayOf, objectOf, otherOutput } from '../core/prints.ts'
 import { runEach, runOnFiles } from '../files/batch.ts'
-import { pages } from '../files/lists.ts'
+import { loadPages } from '../files/lists.ts'
 import { isPattern } from '../files/patterns.ts'
-import { withNewline } from '../output/bytes.ts'
+import { appendNewline } from '../output/bytes.ts'
 import { changedView, chartView, fileView, type TableView } from '../output/view.ts'
-import { matchingPaths } from '../upload/expand.ts'
-import { edit } from './plot.edit.ts'
-import { options, set } from './plot.set.ts'
+import { listMatchingPaths } from '../upload/expand.ts'
+import { editCommand } from './plot.edit.ts'
+import { optionsCommand, setCommand } from './plot.set.ts'
 
 const listView: TableView = {
   id: 'fid',
@@ -56,20 +56,20 @@ const createOptions = [
   {
     flags: '--on-conflict <rule>',
     description: 'if the name is taken: fail (default), rename, or replace (keeps the id and link)',
-    choices: plotConflictRules,
+    choices: PLOT_CONFLICT_RULES,
   },
   { flags: '--grid <grid>', description: 'create a chart from the columns of this grid' },
   {
     flags: '--type <type>',
     description: 'chart type (default: chosen from the columns)',
-    choices: chartChoices,
+    choices: CHART_TYPE_CHOICES,
   },
-  ...chartOptions,
-  explainOption,
+  ...CHART_OPTIONS,
+  EXPLAIN_OPTION,
 ] as const satisfies readonly Option[]
 
 /** Options shown by the short help. */
-const usual: ShortHelp = {
+const shortHelp: ShortHelp = {
   options: {
     '--grid': 'create a chart from the columns of this grid',
     '--name': 'name of the plot',
@@ -97,18 +97,18 @@ const usual: ShortHelp = {
 }
 
 const create = defineCommand({
-  prints: array('Plot', {
+  output: arrayOf('Plot', {
     grid_fid: 'id of the grid with its data, or null',
     action: 'created, replaced or unchanged',
     warnings: 'warnings, as an array of texts',
   }),
   writes: true,
-  versions: true,
-  reports: true,
+  createsVersions: true,
+  reportsToCi: true,
   arguments: '[figure...]',
-  completes: ['local'],
+  completion: ['local'],
   options: createOptions,
-  usual,
+  shortHelp,
   examples: [
     'gridline plot create figure.json',
     'gridline plot create --grid sales --type line --x date --y price,cost --title "Sales 2024"',
@@ -119,17 +119,17 @@ const create = defineCommand({
   async run(context, words, options) {
     const { name, grid } = options
     const figures = words.flatMap((word) =>
-      isPattern(word) && !existsSync(word) ? matchingPaths(word) : [word],
+      isPattern(word) && !existsSync(word) ? listMatchingPaths(word) : [word],
     )
     if (words.length > 0 && figures.length === 0)
       throw new Problem('no_such_file', `no files match ${words.join(', ')}`, { hint: 'Check the pattern.' })
     if (grid !== undefined) {
-      if (figures.length > 0) throw leftOver(figures[0], options)
+      if (figures.length > 0) throw unexpectedArgument(figures[0], options)
       const created = await createFromGrid(context, grid, options)
-      await context.noteLinks()
-      return { one: created, view: chartView }
+      await context.noteLinksNeedServer()
+      return { item: created, view: chartView }
     }
-    const chartOption = ([...optionNames, 'type'] as const).find((name) => options[name] !== undefined)
+    const chartOption = ([...OPTION_NAMES, 'type'] as const).find((name) => options[name] !== undefined)
     if (chartOption) throw new Problem('usage', `${flagOf(chartOption)} can only be used with --grid`)
     if (figures.length === 0)
       throw new Problem('usage', 'the figure is missing', {
@@ -137,8 +137,8 @@ const create = defineCommand({
       })
     if (figures.length > 1 && name !== undefined)
       throw new Problem('usage', '--name can only be used with one figure')
-    assertOwnNames(
-      figures.map((file) => ({ file, name: figureName(file) })),
+    assertDistinctNames(
+      figures.map((file) => ({ file, name: plotNameOf(file) })),
       options.onConflict,
     )
     if (figures.includes('-') && name === undefined)
@@ -147,26 +147,26 @@ const create = defineCommand({
       const plots: object[] = []
       for (const figure of await readFigures(file)) {
         const filename = name ?? figure.name
-        plots.push(await createPlot(context, figure.text, { ...placeOf(options), filename }))
+        plots.push(await createPlot(context, figure.text, { ...destinationOf(options), filename }))
       }
       return plots
     }
     if (figures.length === 1) {
       const uploadedPlots = await work(figures[0])
-      await context.noteLinks()
+      await context.noteLinksNeedServer()
       return uploadedPlots.length === 1
-        ? { one: uploadedPlots[0], view: chartView }
-        : { many: uploadedPlots, view: chartView }
+        ? { item: uploadedPlots[0], view: chartView }
+        : { items: uploadedPlots, view: chartView }
     }
-    ;(await context.client()).several = true
+    ;(await context.client()).isMultiple = true
     const result = await runEach(figures, work)
-    if (result.many.length > 0) await context.noteLinks()
+    if (result.items.length > 0) await context.noteLinksNeedServer()
     return { ...result, view: chartView }
   },
 })
 
 /** Returns the error for an argument beside --grid: often a value after an option that takes none. */
-function leftOver(word: string, options: OptionsOf<typeof createOptions>): Problem {
+function unexpectedArgument(word: string, options: OptionValues<typeof createOptions>): Problem {
   const switches = createOptions
     .filter(({ flags }) => !flags.includes('<'))
     .map(({ flags }) => flags)
@@ -183,7 +183,7 @@ function leftOver(word: string, options: OptionsOf<typeof createOptions>): Probl
 }
 
 /** Returns the destination of a plot from the options. */
-function placeOf(options: OptionsOf<typeof createOptions>): Omit<PlotPlace, 'filename'> {
+function destinationOf(options: OptionValues<typeof createOptions>): Omit<PlotDestination, 'filename'> {
   return {
     parent_path: options.folder,
     world_readable: options.public === true,
@@ -195,7 +195,7 @@ function placeOf(options: OptionsOf<typeof createOptions>): Omit<PlotPlace, 'fil
 async function createFromGrid(
   context: Context,
   name: string,
-  options: OptionsOf<typeof createOptions>,
+  options: OptionValues<typeof createOptions>,
 ): Promise<object> {
   const client = await context.client()
   const { fid, version } = await resolveVersion(client, name, 'grid')
@@ -204,39 +204,39 @@ async function createFromGrid(
       hint: `For a chart of version ${version}, copy it first: gridline cat ${name} | gridline upload - --name NAME`,
     })
   const grid = await client.call('grids.get', { fid })
-  const { type, figure } = await chartFor(client, grid, options.type, options, (text) =>
+  const { type, figure } = await createThemedChart(client, grid, options.type, options, (text) =>
     context.messages.note(text),
   )
   const isOwner = (await client.call('users.current')).username === grid.owner
-  return createPlot(context, JSON.stringify(await inUsualTheme(context, figure, options)), {
+  return createPlot(context, JSON.stringify(await applyDefaultTheme(context, figure, options)), {
     parent: options.folder === undefined && isOwner ? grid.parent : undefined,
-    ...placeOf(options),
+    ...destinationOf(options),
     filename: options.name ?? `${grid.filename} ${type}`,
   })
 }
 
 const update = defineCommand({
-  prints: object('Plot', { action: 'replaced' }),
+  output: objectOf('Plot', { action: 'replaced' }),
   writes: true,
-  versions: true,
-  reports: true,
+  createsVersions: true,
+  reportsToCi: true,
   arguments: '<plot> <figure>',
-  completes: ['plot', 'local'],
+  completion: ['plot', 'local'],
   examples: [
     'gridline plot update "Sales 2024" figure.json',
     'python make_figure.py | gridline plot update alice:7 -',
   ],
   async run(context, [plot, figure]) {
-    const body = figureBody((await readFigure(figure)).text, {})
+    const body = createFigureBody((await readFigure(figure)).text, {})
     const client = await context.client()
     const fid = await resolve(client, plot, 'plot')
     const updated = await client.call('plots.update', { fid, body })
-    return { one: { ...updated, action: 'replaced' }, view: changedView }
+    return { item: { ...updated, action: 'replaced' }, view: changedView }
   },
 })
 
 const show = defineCommand({
-  prints: array('Plot', { not_shown: 'notes about omitted data, as an array of texts' }),
+  output: arrayOf('Plot', { not_shown: 'notes about omitted data, as an array of texts' }),
   arguments: '<plot...>',
   examples: [
     'gridline plot show "Sales 2024"',
@@ -249,7 +249,7 @@ const show = defineCommand({
       plots,
       async (client, fid) => {
         const plot = await client.call('plots.get', { fid })
-        return isWhole(context) ? { ...plot, not_shown: await notShownIn(client, fid) } : plot
+        return printsAllFields(context) ? { ...plot, not_shown: await loadOmissions(client, fid) } : plot
       },
       listView,
       { filetype: 'plot', read: true },
@@ -257,7 +257,7 @@ const show = defineCommand({
 })
 
 const data = defineCommand({
-  prints: other('the figure: `{"data", "layout", "frames"}`'),
+  output: otherOutput('the figure: `{"data", "layout", "frames"}`'),
   arguments: '<plot>',
   options: [
     { flags: '--inline', description: 'include the data of grids instead of references' },
@@ -273,13 +273,13 @@ const data = defineCommand({
     }
     const response = await client.response('plots.content', { fid, query })
     if (context.flags.json !== undefined || context.flags.jq !== undefined)
-      return { one: (await response.json()) as object, view: { columns: [] } }
-    return { bytes: withNewline(response.bytes()) }
+      return { item: (await response.json()) as object, view: { columns: [] } }
+    return { bytes: appendNewline(response.bytes()) }
   },
 })
 
 const list = defineCommand({
-  prints: array('Plot'),
+  output: arrayOf('Plot'),
   lists: { limit: 20 },
   options: [
     { flags: '--public', description: "list everybody's public plots, not yours" },
@@ -310,12 +310,12 @@ const list = defineCommand({
     const page_size = Math.min(100, Math.max(1, maxPlots))
     if (!options.public) {
       const baseQuery = { page_size, filetype: ['plot' as const], order_by: '-date_modified' as const }
-      const files = await pages(
+      const files = await loadPages(
         async (cursor) => (await client.call('folders.all', { query: { ...baseQuery, cursor } })).children,
         maxPlots,
       )
       return {
-        many: files,
+        items: files,
         view: fileView,
         empty: 'No plots yet. Create one with: gridline plot create FIGURE',
       }
@@ -325,22 +325,22 @@ const list = defineCommand({
       min_quality: minQuality,
       page_size,
     }
-    const plots: PlotMeta[] = await pages(
+    const plots: PlotMeta[] = await loadPages(
       (cursor) => client.call('plots.list', { query: { ...query, cursor } }),
       maxPlots,
     )
-    return { many: plots, view: listView, empty: 'No public plots.' }
+    return { items: plots, view: listView, empty: 'No public plots.' }
   },
 })
 
 const feed = defineCommand({
-  prints: array('Plot'),
+  output: arrayOf('Plot'),
   lists: {},
   examples: ['gridline plot feed', 'gridline plot feed --json fid,filename,web_url'],
   async run(context) {
     const client = await context.client()
     return {
-      many: (await client.call('plots.feed')).results,
+      items: (await client.call('plots.feed')).results,
       view: listView,
       empty: 'No featured plots.',
     }
@@ -348,8 +348,11 @@ const feed = defineCommand({
 })
 
 /** Returns a command that adds plots to the feed or removes them. */
-const picking = (name: string, work: (client: Client, fid: string) => Promise<unknown>): Command => ({
-  prints: array('Plot'),
+const createFeedCommand = (
+  name: string,
+  work: (client: Client, fid: string) => Promise<unknown>,
+): Command => ({
+  output: arrayOf('Plot'),
   writes: true,
   arguments: '<plot...>',
   examples: [`gridline plot ${name} alice:7`, `gridline plot ${name} alice:7 bob:3`],
@@ -365,19 +368,19 @@ const picking = (name: string, work: (client: Client, fid: string) => Promise<un
       { filetype: 'plot' },
     ),
 })
-const pick = picking('pick', (client, fid) => client.call('feed.add', { fid }))
-const unpick = picking('unpick', (client, fid) => client.call('feed.remove', { fid }))
+const pickCommand = createFeedCommand('pick', (client, fid) => client.call('feed.add', { fid }))
+const unpickCommand = createFeedCommand('unpick', (client, fid) => client.call('feed.remove', { fid }))
 
 export const commands: readonly CommandEntry[] = [
   subcommand('create', 'Create a plot from a figure; its data is stored in a grid', create),
-  subcommand('set', 'Change a chart: its type, columns, title, or any attribute', set),
-  subcommand('edit', 'Edit the figure of a plot in your editor', edit),
-  subcommand('options', 'Print the command that creates a chart', options),
+  subcommand('set', 'Change a chart: its type, columns, title, or any attribute', setCommand),
+  subcommand('edit', 'Edit the figure of a plot in your editor', editCommand),
+  subcommand('options', 'Print the command that creates a chart', optionsCommand),
   subcommand('update', 'Replace the figure of a plot; the link does not change', update),
   subcommand('show', 'Show the details of plots', show),
   subcommand('data', 'Print the figure of a plot', data),
   subcommand('list', 'List your plots, or all public plots', list),
   subcommand('feed', 'List featured plots', feed),
-  subcommand('pick', 'Add public plots to the feed (administrators only)', pick),
-  subcommand('unpick', 'Remove plots from the feed (administrators only)', unpick),
+  subcommand('pick', 'Add public plots to the feed (administrators only)', pickCommand),
+  subcommand('unpick', 'Remove plots from the feed (administrators only)', unpickCommand),
 ]

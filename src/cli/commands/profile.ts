@@ -1,9 +1,9 @@
 // `gridline profile`: lists, switches and removes profiles.
 import { Problem } from '../../contract/errors.ts'
-import { LOCAL, loginName, noProfile } from '../config/settings.ts'
+import { LOCAL_PROFILE, loginName, unknownProfileProblem } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { array, other } from '../core/prints.ts'
+import { arrayOf, otherOutput } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -21,14 +21,14 @@ const view: TableView = {
 }
 
 /** Throws `not_found` for an unknown profile. */
-async function known(context: Context, name: string): Promise<void> {
+async function assertProfileExists(context: Context, name: string): Promise<void> {
   const { profiles = {} } = await context.config.read()
-  if (Object.hasOwn(profiles, name) || name === LOCAL) return
-  throw noProfile('not_found', name, profiles)
+  if (Object.hasOwn(profiles, name) || name === LOCAL_PROFILE) return
+  throw unknownProfileProblem('not_found', name, profiles)
 }
 
 const list = defineCommand({
-  prints: array([], {
+  output: arrayOf([], {
     profile: 'name of the profile',
     url: 'URL of the server, absent for this machine',
     user: 'your username',
@@ -45,22 +45,22 @@ const list = defineCommand({
       user,
       current: name === profile.value,
     }))
-    if (!Object.hasOwn(profiles, LOCAL)) {
-      const isCurrent = profile.value === LOCAL || (rows.length === 0 && profile.source === 'default')
-      rows.push({ profile: LOCAL, url: undefined, user: loginName(), current: isCurrent })
+    if (!Object.hasOwn(profiles, LOCAL_PROFILE)) {
+      const isCurrent = profile.value === LOCAL_PROFILE || (rows.length === 0 && profile.source === 'default')
+      rows.push({ profile: LOCAL_PROFILE, url: undefined, user: loginName(), current: isCurrent })
     }
-    return { many: rows, view }
+    return { items: rows, view }
   },
 })
 
 const use = defineCommand({
-  prints: other('nothing'),
-  completes: ['profile'],
+  output: otherOutput('nothing'),
+  completion: ['profile'],
   examples: ['gridline profile use work', 'gridline profile use local'],
   arguments: '<name>',
   async run(context, [name]) {
-    await known(context, name)
-    await context.config.change((config) => {
+    await assertProfileExists(context, name)
+    await context.config.update((config) => {
       config.profile = name
     })
     context.messages.note(`Using profile ${name}.`)
@@ -69,17 +69,17 @@ const use = defineCommand({
 })
 
 const remove = defineCommand({
-  prints: other('nothing'),
-  completes: ['profile'],
+  output: otherOutput('nothing'),
+  completion: ['profile'],
   examples: ['gridline profile remove work', 'gridline profile rm old'],
   arguments: '<name>',
   async run(context, [name]) {
-    await known(context, name)
+    await assertProfileExists(context, name)
     if (!Object.hasOwn((await context.config.read()).profiles ?? {}, name))
       throw new Problem('usage', `cannot remove the profile ${name}: it is the database on this machine`)
     const { keychain, key_origin } = (await context.config.read()).profiles![name]
     if (keychain && key_origin) await context.keychain.delete(name, key_origin)
-    await context.config.change((config) => {
+    await context.config.update((config) => {
       delete config.profiles?.[name]
       if (config.profile === name) delete config.profile
     })

@@ -1,7 +1,7 @@
 // `gridline publish`: makes files public.
 import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { linkView } from '../output/view.ts'
 
@@ -11,7 +11,7 @@ function quoted(text: string): string {
 }
 
 export const command = defineCommand({
-  prints: array('File'),
+  output: arrayOf('File'),
   writes: true,
   arguments: '<file...>',
   examples: ['gridline publish sales', "gridline publish 'Reports/*'"],

@@ -17,17 +17,17 @@ import { Problem } from '../../contract/errors.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { sortOption, whereOption } from '../../contract/row-options.ts'
-import { writePrivately } from '../config/private-file.ts'
+import { writePrivateFile } from '../config/private-file.ts'
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
-import { safeName } from '../files/local-names.ts'
+import { toSafeFileName } from '../files/local-names.ts'
 import { resolveTargets } from '../files/targets.ts'
-import { type Found, filesBelow } from '../files/tree.ts'
+import { listTree, type TreeEntry } from '../files/tree.ts'
 import type { TableView } from '../output/view.ts'
 
 /** Default number of parallel downloads. */
-const JOBS = 4
+const DEFAULT_JOBS = 4
 
 const view: TableView = {
   id: 'path',
@@ -41,14 +41,14 @@ const view: TableView = {
 type Format = (typeof contentFormats)[number]
 
 export const command = defineCommand({
-  prints: array([], {
+  output: arrayOf([], {
     path: 'path of the local file',
     fid: 'id of the file',
     action: 'downloaded, unchanged or would download',
   }),
   arguments: '<file...>',
   usage: '<file...> <directory>',
-  completes: ['file', ['file', 'local']],
+  completion: ['file', ['file', 'local']],
   options: [
     { flags: '--format <format>', description: 'format of grids (default: csv)', choices: contentFormats },
     {
@@ -77,9 +77,9 @@ export const command = defineCommand({
       })
     const client = await context.client()
     const { files, failures } = await resolveTargets(client, words.slice(0, -1), { read: true })
-    const entries: Found[] = []
+    const entries: TreeEntry[] = []
     for (const { fid } of files)
-      entries.push(...(await filesBelow(client, await client.call('files.get', { fid }))))
+      entries.push(...(await listTree(client, await client.call('files.get', { fid }))))
     const format = options.format ?? 'csv'
     const { where, sort } = options
     const query = { where, sort }
@@ -87,19 +87,19 @@ export const command = defineCommand({
       .filter(({ file }) => file.filetype === 'grid' || file.filetype === 'plot')
       .map(({ file, folders }) => {
         const extension = file.filetype === 'grid' ? format : 'json'
-        const names = [...folders, `${file.filename}.${extension}`].map(safeName)
-        return { file, of: names.join('/'), path: join(directory, ...names) }
+        const names = [...folders, `${file.filename}.${extension}`].map(toSafeFileName)
+        return { file, subject: names.join('/'), path: join(directory, ...names) }
       })
     const paths = new Set<string>()
     const duplicate = items.find(({ path }) => paths.size === paths.add(path).size)
     if (duplicate) throw new Problem('conflict', `two files have the same path ${duplicate.path}`)
     for (const { file, folders } of entries)
       if (file.filetype === 'fold' && !options.dryRun) {
-        const folder = join(directory, ...[...folders, file.filename].map(safeName))
+        const folder = join(directory, ...[...folders, file.filename].map(toSafeFileName))
         assertNoLink(folder, directory)
         mkdirSync(folder, { recursive: true })
       }
-    const state = new Downloaded(directory)
+    const state = new DownloadRecords(directory)
     const result = await runEach(
       items,
       async ({ file, path }) => {
@@ -111,34 +111,37 @@ export const command = defineCommand({
             hint: 'Move it away, or use --force to replace it.',
           })
         if (options.dryRun) return { path, fid, action: 'would download' }
-        await download(client, file, { format, ...query }, path, directory)
-        state.note(path, rowQuery)
+        await downloadFile(client, file, { format, ...query }, path, directory)
+        state.record(path, rowQuery)
         return { path, fid, action: 'downloaded' }
       },
-      options.jobs ?? JOBS,
+      options.jobs ?? DEFAULT_JOBS,
     )
-    if (!options.dryRun && result.many.length > 0) state.save()
+    if (!options.dryRun && result.items.length > 0) state.save()
     const allFailures = [...failures, ...result.failures]
-    if (result.many.length === 0 && allFailures.length === 1) throw allFailures[0].problem
-    return { many: result.many, view, failures: allFailures, empty: 'Nothing to download.' }
+    if (result.items.length === 0 && allFailures.length === 1) throw allFailures[0].problem
+    return { items: result.items, view, failures: allFailures, empty: 'Nothing to download.' }
   },
 })
 
 /** Filter and order of the downloaded rows. */
-interface Rows {
+interface RowSelection {
   where?: string
   sort?: string
 }
 
 /** Formats the record of a downloaded file: size, modification time in ms, and row selection. */
-function entryOf({ size, mtimeMs }: { size: number; mtimeMs: number }, { where, sort }: Rows): string {
+function formatEntry(
+  { size, mtimeMs }: { size: number; mtimeMs: number },
+  { where, sort }: RowSelection,
+): string {
   const selection =
     where === undefined && sort === undefined ? '' : ` ${JSON.stringify([where ?? null, sort ?? null])}`
   return `${size} ${mtimeMs}${selection}`
 }
 
 /** Records of downloads into a directory. Files changed since their download are not replaced. */
-class Downloaded {
+class DownloadRecords {
   private readonly file: string
   private readonly entries: Record<string, string>
 
@@ -155,26 +158,26 @@ class Downloaded {
    * Returns whether a local file has the current version and the same rows. Its modification time is that of
    * the server.
    */
-  isCurrent(path: string, { date_modified }: FileMeta, rows: Rows): boolean {
+  isCurrent(path: string, { date_modified }: FileMeta, rows: RowSelection): boolean {
     const stats = statSync(path, { throwIfNoEntry: false })
-    if (!stats || this.entries[this.key(path)] !== entryOf(stats, rows)) return false
+    if (!stats || this.entries[this.key(path)] !== formatEntry(stats, rows)) return false
     return Math.abs(stats.mtimeMs - Date.parse(date_modified)) < 1
   }
 
   /** Returns whether a local file is absent, or unchanged since its download. */
   isOurs(path: string): boolean {
     const stats = statSync(path, { throwIfNoEntry: false })
-    return !stats || (this.entries[this.key(path)] ?? '').split(' ', 2).join(' ') === entryOf(stats, {})
+    return !stats || (this.entries[this.key(path)] ?? '').split(' ', 2).join(' ') === formatEntry(stats, {})
   }
 
   /** Records a finished download. */
-  note(path: string, rows: Rows): void {
-    this.entries[this.key(path)] = entryOf(statSync(path), rows)
+  record(path: string, rows: RowSelection): void {
+    this.entries[this.key(path)] = formatEntry(statSync(path), rows)
   }
 
   /** Writes the records to the directory. */
   save(): void {
-    writePrivately(this.file, `${JSON.stringify(this.entries)}\n`)
+    writePrivateFile(this.file, `${JSON.stringify(this.entries)}\n`)
   }
 
   private key(path: string): string {
@@ -200,7 +203,7 @@ function assertNoLink(folder: string, directory: string): void {
 }
 
 /** Downloads to a temporary file first: a failed download leaves the previous file. */
-async function download(
+async function downloadFile(
   client: Client,
   { fid, filetype, date_modified }: FileMeta,
   query: { format: Format; where?: string; sort?: string },

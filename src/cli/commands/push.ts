@@ -3,16 +3,16 @@ import { type Client, headerText, lookupIfThere, uploadInParts } from '../../cli
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
-import { figureBody } from '../charts/create.ts'
+import { createFigureBody } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
 import { runEach } from '../files/batch.ts'
 import { resolveTargets } from '../files/targets.ts'
-import { type Found, filesBelow } from '../files/tree.ts'
+import { listTree, type TreeEntry } from '../files/tree.ts'
 import type { TableView } from '../output/view.ts'
-import { acceptedLoss, MAX_SHRINK } from '../upload/send.ts'
+import { acceptLossHeaders, MAX_SHRINK_PERCENT } from '../upload/send.ts'
 
 const view: TableView = {
   id: 'fid',
@@ -24,11 +24,11 @@ const view: TableView = {
   ],
 }
 
-const rules = ['fail', 'skip', 'replace'] as const
-type Rule = (typeof rules)[number]
+const CONFLICT_RULES = ['fail', 'skip', 'replace'] as const
+type ConflictRule = (typeof CONFLICT_RULES)[number]
 
 export const command = defineCommand({
-  prints: array([], {
+  output: arrayOf([], {
     file: 'path of the file',
     from: 'id on the source server',
     fid: 'id on the destination server',
@@ -36,7 +36,7 @@ export const command = defineCommand({
     action: 'created, replaced or skipped; unchanged for folders',
   }),
   writes: true,
-  versions: true,
+  createsVersions: true,
   arguments: '<file...>',
   options: [
     {
@@ -50,7 +50,7 @@ export const command = defineCommand({
       flags: '--on-conflict <rule>',
       description:
         'if a name is taken: fail (default), skip (use the existing file), or replace its content (keeps id and link)',
-      choices: rules,
+      choices: CONFLICT_RULES,
     },
     { flags: '-y, --yes', description: 'replace grids without confirmation, even if columns are lost' },
   ],
@@ -70,9 +70,9 @@ export const command = defineCommand({
         hint: 'Name the source with --profile or --local.',
       })
     const { files, failures } = await resolveTargets(source, names)
-    const entries = await withGrids(
+    const entries = await addGridsOfPlots(
       source,
-      await allBelow(
+      await listWithDescendants(
         source,
         files.map(({ fid }) => fid),
       ),
@@ -87,24 +87,30 @@ export const command = defineCommand({
     const sorted = [...entries].sort(
       (a, b) => order.indexOf(a.file.filetype) - order.indexOf(b.file.filetype),
     )
-    const items = sorted.map((entry) => ({ ...entry, of: [...entry.folders, entry.file.filename].join('/') }))
-    target.several = true
-    const result = await runEach(items, async (entry) => ({ file: entry.of, ...(await push.file(entry)) }))
+    const items = sorted.map((entry) => ({
+      ...entry,
+      subject: [...entry.folders, entry.file.filename].join('/'),
+    }))
+    target.isMultiple = true
+    const result = await runEach(items, async (entry) => ({
+      file: entry.subject,
+      ...(await push.copyFile(entry)),
+    }))
     const allFailures = [...failures, ...result.failures]
-    if (result.many.length === 0 && allFailures.length === 1) throw allFailures[0].problem
-    return { many: result.many, view, failures: allFailures }
+    if (result.items.length === 0 && allFailures.length === 1) throw allFailures[0].problem
+    return { items: result.items, view, failures: allFailures }
   },
 })
 
 /** Lists files and everything below folders. */
-async function allBelow(client: Client, fids: readonly string[]): Promise<Found[]> {
-  const entries: Found[] = []
-  for (const fid of fids) entries.push(...(await filesBelow(client, await client.call('files.get', { fid }))))
+async function listWithDescendants(client: Client, fids: readonly string[]): Promise<TreeEntry[]> {
+  const entries: TreeEntry[] = []
+  for (const fid of fids) entries.push(...(await listTree(client, await client.call('files.get', { fid }))))
   return entries
 }
 
 /** Adds the grids of plots, in the folders of the plots. */
-async function withGrids(client: Client, entries: readonly Found[]): Promise<Found[]> {
+async function addGridsOfPlots(client: Client, entries: readonly TreeEntry[]): Promise<TreeEntry[]> {
   const entryByFid = new Map(entries.map((entry) => [entry.file.fid, entry]))
   for (const { file, folders } of entries) {
     if (file.filetype !== 'plot') continue
@@ -119,7 +125,7 @@ async function withGrids(client: Client, entries: readonly Found[]): Promise<Fou
 }
 
 /** Destination of a copy. */
-interface Place {
+interface CopyDestination {
   filename: string
   parent_path: string | undefined
   world_readable: boolean
@@ -128,20 +134,20 @@ interface Place {
 /** Copies files from one server to another, in order. */
 class Push {
   /** New fid of each copied grid, by source fid. */
-  private readonly moved = new Map<string, string>()
+  private readonly copiedGrids = new Map<string, string>()
   /** Destination paths of grids that could not be copied, by source fid. */
-  private readonly failed = new Map<string, string>()
+  private readonly failedGrids = new Map<string, string>()
   /** Fids of destination files that this run has created or used. */
-  private readonly made = new Set<string>()
-  private renamed = 0
+  private readonly usedFids = new Set<string>()
+  private renameCount = 0
 
   constructor(
     private readonly source: Client,
     private readonly target: Client,
     private readonly base: readonly string[],
     private readonly isPublic: boolean,
-    private readonly rule: Rule,
-    private readonly user: {
+    private readonly rule: ConflictRule,
+    private readonly prompts: {
       warn: (text: string) => void
       /** Asks for confirmation. Throws if declined, or without a terminal. */
       confirm: (question: string) => Promise<void>
@@ -149,13 +155,16 @@ class Push {
   ) {}
 
   /** Copies one file. Returns an output row. */
-  async file({ file, folders }: Found): Promise<object> {
+  async copyFile({ file, folders }: TreeEntry): Promise<object> {
     const folder = [...this.base, ...folders].join('/')
     const path = [...this.base, ...folders, file.filename].join('/')
     const existing = await lookupIfThere(this.target, path)
     // Another file of this run has that name: grids of a plot can come from several folders.
-    if (existing && file.filetype !== 'fold' && this.made.has(existing.fid))
-      return this.file({ file: { ...file, filename: `${file.filename} (${++this.renamed})` }, folders })
+    if (existing && file.filetype !== 'fold' && this.usedFids.has(existing.fid))
+      return this.copyFile({
+        file: { ...file, filename: `${file.filename} (${++this.renameCount})` },
+        folders,
+      })
     const isSame = existing?.filetype === file.filetype
     if (existing && !(isSame && (this.rule !== 'fail' || file.filetype === 'fold')))
       throw new Problem('already_exists', `a file named ${path} already exists`, {
@@ -164,13 +173,13 @@ class Push {
     const isReused = existing !== undefined && (file.filetype === 'fold' || this.rule === 'skip')
     const copy = isReused
       ? existing
-      : await this.make(file, folder, path, existing).catch((error) => {
-          if (error instanceof Planned) throw this.planned(error, file, existing)
-          this.failed.set(file.fid, path)
+      : await this.createCopy(file, folder, path, existing).catch((error) => {
+          if (error instanceof Planned) throw this.plannedFor(error, file, existing)
+          this.failedGrids.set(file.fid, path)
           throw error
         })
-    this.made.add(copy.fid)
-    if (file.filetype === 'grid') this.moved.set(file.fid, copy.fid)
+    this.usedFids.add(copy.fid)
+    if (file.filetype === 'grid') this.copiedGrids.set(file.fid, copy.fid)
     return {
       from: file.fid,
       fid: copy.fid,
@@ -186,14 +195,14 @@ class Push {
   }
 
   /** Converts a planned request to the operation on this file, for --dry-run. */
-  private planned({ change }: Planned, { filetype }: FileMeta, existing: FileMeta | undefined): Planned {
+  private plannedFor({ change }: Planned, { filetype }: FileMeta, existing: FileMeta | undefined): Planned {
     const creates = { fold: 'folders.create', grid: 'grids.create', plot: 'plots.create' } as const
     const operation = creates[filetype as keyof typeof creates]
     return new Planned(operation, existing?.fid, existing ? { on_conflict: this.rule } : change)
   }
 
   /** Creates or replaces the destination file. */
-  private async make(
+  private async createCopy(
     file: FileMeta,
     folder: string,
     path: string,
@@ -210,16 +219,18 @@ class Push {
         return (await this.target.call('folders.create', { json: { path, world_readable: this.isPublic } }))
           .file
       case 'grid':
-        return isReplacement ? this.asCsv(file.fid, destination, 'replace') : this.grid(file, destination)
+        return isReplacement
+          ? this.copyGridAsCsv(file.fid, destination, 'replace')
+          : this.copyGrid(file, destination)
       case 'plot':
-        return this.plot(file, { ...destination, on_conflict: isReplacement ? 'replace' : undefined })
+        return this.copyPlot(file, { ...destination, on_conflict: isReplacement ? 'replace' : undefined })
       default:
         throw new Problem('usage', `${path} is an extra, which push does not copy`)
     }
   }
 
   /** Maps column uids of a grid to uids of its copy, by column name. */
-  private async uids(from: string, to: string): Promise<ReadonlyMap<string, string>> {
+  private async mapUids(from: string, to: string): Promise<ReadonlyMap<string, string>> {
     const { cols } = await this.source.call('grids.get', { fid: from })
     const { cols: targetColumns } = await this.target.call('grids.get', { fid: to })
     const byName = new Map(targetColumns.map(({ name, uid }) => [name, uid]))
@@ -227,7 +238,7 @@ class Push {
   }
 
   /** Copies a grid with its column uids. Streams the content. */
-  private async grid({ fid, metadata }: FileMeta, destination: Place): Promise<FileMeta> {
+  private async copyGrid({ fid, metadata }: FileMeta, destination: CopyDestination): Promise<FileMeta> {
     const content = (): Promise<AsyncIterable<Uint8Array>> =>
       this.source
         .response('grids.content', { fid, query: { format: 'json' } })
@@ -243,15 +254,15 @@ class Push {
       return (await this.target.call('grids.create', { body: json })).file as FileMeta
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'too_large') throw error
-      this.user.warn(`${destination.filename}: too large to keep the column uids; copied as CSV`)
-      return this.asCsv(fid, destination, 'fail')
+      this.prompts.warn(`${destination.filename}: too large to keep the column uids; copied as CSV`)
+      return this.copyGridAsCsv(fid, destination, 'fail')
     }
   }
 
   /** Copies a grid as CSV, in parts. Columns get new uids; replaced grids keep theirs, by name. */
-  private async asCsv(
+  private async copyGridAsCsv(
     fid: string,
-    { filename, parent_path, world_readable }: Place,
+    { filename, parent_path, world_readable }: CopyDestination,
     rule: 'fail' | 'replace',
   ): Promise<FileMeta> {
     const { cols } = await this.source.call('grids.get', { fid })
@@ -288,7 +299,7 @@ class Push {
       'On-Conflict': rule,
       'Allow-Type-Change': rule === 'replace' || undefined,
       'Allow-Column-Loss': false,
-      'Max-Shrink': MAX_SHRINK as number | undefined,
+      'Max-Shrink': MAX_SHRINK_PERCENT as number | undefined,
       Header: true,
       Columns: encodeURIComponent(JSON.stringify(columns)),
     }
@@ -300,9 +311,9 @@ class Push {
       uploadHeaders: typeof headers,
     ): Promise<Awaited<ReturnType<typeof send>>> =>
       send(uploadHeaders).catch(async (error) => {
-        const acceptHeaders = error instanceof Problem ? acceptedLoss(error) : undefined
+        const acceptHeaders = error instanceof Problem ? acceptLossHeaders(error) : undefined
         if (!acceptHeaders) throw error
-        await this.user.confirm(`${filename}: ${error.message}. Replace it?`)
+        await this.prompts.confirm(`${filename}: ${error.message}. Replace it?`)
         return sendWithConfirmation({ ...uploadHeaders, ...acceptHeaders } as typeof headers)
       })
     const uploaded = await sendWithConfirmation(headers)
@@ -310,9 +321,9 @@ class Push {
   }
 
   /** Copies a plot; its references point to the copied grids. */
-  private async plot({ fid, filename }: FileMeta, destination: object): Promise<FileMeta> {
+  private async copyPlot({ fid, filename }: FileMeta, destination: object): Promise<FileMeta> {
     const { references } = await this.source.call('files.get', { fid })
-    const failedGrids = references.flatMap((grid) => this.failed.get(grid) ?? [])
+    const failedGrids = references.flatMap((grid) => this.failedGrids.get(grid) ?? [])
     if (failedGrids.length > 0)
       throw new Problem(
         'already_exists',
@@ -320,20 +331,20 @@ class Push {
       )
     const uids = new Map<string, ReadonlyMap<string, string>>()
     for (const grid of references) {
-      const moved = this.moved.get(grid)
-      if (moved !== undefined) uids.set(grid, await this.uids(grid, moved))
+      const moved = this.copiedGrids.get(grid)
+      if (moved !== undefined) uids.set(grid, await this.mapUids(grid, moved))
     }
     const response = await this.source.response('plots.content', { fid, query: {} })
     const figure = (await response.text()).replace(
       /("\w+src"\s*:\s*")([^":]+:\d+):([^"]*)/g,
       (match, start: string, grid: string, columns: string) => {
-        const moved = this.moved.get(grid)
+        const moved = this.copiedGrids.get(grid)
         if (moved === undefined) return match
         const targetUids = columns.split(',').map((uid) => uids.get(grid)?.get(uid) ?? uid)
         return `${start}${moved}:${targetUids.join(',')}`
       },
     )
-    const { file } = await this.target.call('plots.create', { body: figureBody(figure, destination) })
+    const { file } = await this.target.call('plots.create', { body: createFigureBody(figure, destination) })
     return file
   }
 }

@@ -1,11 +1,11 @@
 // `gridline file reference`: removes references to extras.
 import { resolve } from '../../client/index.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { object } from '../core/prints.ts'
+import { objectOf } from '../core/prints.ts'
 import { fileView } from '../output/view.ts'
 
 const remove = defineCommand({
-  prints: object('File'),
+  output: objectOf('File'),
   writes: true,
   arguments: '<file> <extra>',
   examples: [
@@ -16,7 +16,7 @@ const remove = defineCommand({
     const client = await context.client()
     const fid = await resolve(client, file)
     const json = { fid: await resolve(client, extra) }
-    return { one: await client.call('files.drop_reference', { fid, json }), view: fileView }
+    return { item: await client.call('files.drop_reference', { fid, json }), view: fileView }
   },
 })
 

@@ -1,17 +1,17 @@
 // `gridline rename`: renames a file.
 import { resolve } from '../../client/index.ts'
 import { defineCommand } from '../core/define.ts'
-import { object } from '../core/prints.ts'
+import { objectOf } from '../core/prints.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({
-  prints: object('File'),
+  output: objectOf('File'),
   writes: true,
   arguments: '<file> <name>',
   examples: ['gridline rename Reports/sales "sales 2024"', 'gridline rename alice:12 prices'],
   async run(context, [file, filename]) {
     const client = await context.client()
     const fid = await resolve(client, file)
-    return { one: await client.call('files.update', { fid, json: { filename } }), view: fileView }
+    return { item: await client.call('files.update', { fid, json: { filename } }), view: fileView }
   },
 })

@@ -1,14 +1,14 @@
 // `gridline restore`: restores files from the trash.
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({
-  prints: array('File'),
+  output: arrayOf('File'),
   writes: true,
   arguments: '<file...>',
-  completes: [],
+  completion: [],
   examples: ['gridline restore sales', 'gridline restore alice:12', "gridline restore '2023*'"],
   run: (context, files) =>
     runOnFiles(context, files, (client, fid) => client.call('files.restore', { fid }), fileView, {

@@ -2,7 +2,7 @@
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
-import { object } from '../core/prints.ts'
+import { objectOf } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -16,10 +16,10 @@ const view: TableView = {
 }
 
 export const command = defineCommand({
-  prints: object('Reverted'),
+  output: objectOf('Reverted'),
   writes: true,
-  versions: true,
-  reports: true,
+  createsVersions: true,
+  reportsToCi: true,
   arguments: '<file>',
   options: [
     {
@@ -36,14 +36,14 @@ export const command = defineCommand({
   async run(context, [file], { to, dryRun }) {
     const client = await context.client()
     const fid = await resolve(client, file)
-    if (dryRun) await tryRevert(client, fid, to ?? '-1')
+    if (dryRun) await assertRevertible(client, fid, to ?? '-1')
     const json = { version: dryRun ? (to ?? '-1') : to }
-    return { one: await client.call('versions.revert', { fid, json }), view }
+    return { item: await client.call('versions.revert', { fid, json }), view }
   },
 })
 
 /** Throws the error of a refused revert: unknown version, or failed rules of the grid. */
-async function tryRevert(client: Client, fid: string, version: string): Promise<void> {
+async function assertRevertible(client: Client, fid: string, version: string): Promise<void> {
   const { filetype } = await client.call('files.get', { fid, version })
   if (filetype !== 'grid' || (await client.call('checks.get', { fid })).checks === null) return
   const report = await client.call('checks.run', { fid, version, json: {} })

@@ -1,41 +1,46 @@
 // `gridline review`: reviews data files as drafts, and comments on pull requests.
 import { basename } from 'node:path'
-import { columnNames } from '../../charts/spec/column-names.ts'
+import { parseColumnNames } from '../../charts/spec/column-names.ts'
 import type { Client } from '../../client/index.ts'
-import { errorCodes, ifFound, Problem } from '../../contract/errors.ts'
-import { gridName } from '../../contract/formats.ts'
+import { errorCodes, Problem, undefinedIfNotFound } from '../../contract/errors.ts'
+import { gridNameOf } from '../../contract/formats.ts'
 import type { CheckReport, DraftChart, GridDiff, GridMeta } from '../../contract/resources/index.ts'
-import { annotateReport, summarize } from '../core/ci.ts'
-import { isClosed, requestNumber, writeComment } from '../core/comment.ts'
+import { annotateReport, appendStepSummary } from '../core/ci.ts'
+import { detectRequestNumber, isPullRequestClosed, writeComment } from '../core/comment.ts'
 import type { Context } from '../core/context.ts'
-import { type CommandResult, defineCommand, type Option, type OptionsOf } from '../core/define.ts'
-import { array } from '../core/prints.ts'
-import { checksHeaders, readChecksFile } from '../files/checks-file.ts'
-import { checkDraftName } from '../files/drafts.ts'
-import { reportOfFile } from '../files/local-checks.ts'
-import { gridOfFile } from '../files/local-data.ts'
-import { checksOption, readingHeaders, readingOptions } from '../files/parse-options.ts'
+import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
+import { arrayOf } from '../core/prints.ts'
+import { readChecksFile, readChecksHeaders } from '../files/checks-file.ts'
+import { assertDraftName } from '../files/drafts.ts'
+import { checkLocalFile } from '../files/local-checks.ts'
+import { loadLocalGrid } from '../files/local-data.ts'
+import { checksOption, readingOptions, toReadingHeaders } from '../files/parse-options.ts'
 import { diffWithFile } from '../files/sides.ts'
-import { COMMENT_CHARACTERS, type Reviewed, reviewText, SUMMARY_CHARACTERS } from '../output/review.ts'
+import {
+  type FileReview,
+  formatReview,
+  MAX_COMMENT_CHARACTERS,
+  MAX_SUMMARY_CHARACTERS,
+} from '../output/review.ts'
 import type { TableView } from '../output/view.ts'
-import { uploadOf } from '../upload/done.ts'
-import { expand, type LocalFile } from '../upload/expand.ts'
-import { destinationOf, Sender, type SendOptions } from '../upload/send.ts'
+import { toUploadRow } from '../upload/done.ts'
+import { expandFiles, type LocalFile } from '../upload/expand.ts'
+import { resolveDestination, Sender, type SendOptions } from '../upload/send.ts'
 
 /** Maximum number of rows of a diff to load: more than fit into a comment. */
-const MAX_ROWS = 2000
+const MAX_DIFF_ROWS = 2000
 
 const options = [
   {
     flags: '--draft <name>',
     description: 'name of the drafts (default in jobs of pull and merge requests: pr-NUMBER or mr-NUMBER)',
-    completes: undefined,
+    completion: undefined,
   },
   { flags: '--folder <path|id>', description: 'folder of the grids' },
   {
     flags: '--key <columns>',
     description: 'match rows by these key columns, comma-separated (default: key of the grid)',
-    completes: 'column',
+    completion: 'column',
   },
   checksOption,
   ...readingOptions,
@@ -52,20 +57,24 @@ const options = [
   {
     flags: '--owner <user>',
     description: "without a key: compare with this user's public grids",
-    completes: 'user',
+    completion: 'user',
   },
   { flags: '--no-post', description: 'do not comment on the pull or merge request' },
   { flags: '--format <format>', description: 'table (default) or md', choices: ['table', 'md'] },
 ] as const satisfies readonly Option[]
 
-type Options = OptionsOf<typeof options>
+type ReviewOptions = OptionValues<typeof options>
 
 const view: TableView = {
   id: 'file',
   columns: [
     { field: 'file', title: 'FILE' },
     { field: 'state', title: 'STATE' },
-    { field: 'diff', title: 'CHANGED', format: (diff: GridDiff | undefined) => (diff ? countsOf(diff) : '') },
+    {
+      field: 'diff',
+      title: 'CHANGED',
+      format: (diff: GridDiff | undefined) => (diff ? formatCounts(diff) : ''),
+    },
     {
       field: 'checks',
       title: 'CHECKS',
@@ -75,12 +84,12 @@ const view: TableView = {
   ],
 }
 
-function countsOf({ rows_added, rows_removed, rows_changed }: GridDiff): string {
+function formatCounts({ rows_added, rows_removed, rows_changed }: GridDiff): string {
   return `+${rows_added} −${rows_removed} ~${rows_changed} rows`
 }
 
 export const command = defineCommand({
-  prints: array([], {
+  output: arrayOf([], {
     file: 'path of the local file',
     state: 'new, changed, unchanged or failed',
     fid: 'id of the grid',
@@ -91,7 +100,7 @@ export const command = defineCommand({
   }),
   arguments: '<file...>',
   usage: '<file|directory|pattern...>',
-  completes: ['local'],
+  completion: ['local'],
   options,
   writes: true,
   examples: [
@@ -99,33 +108,34 @@ export const command = defineCommand({
     'gridline review sales.csv --draft try --checks gridline.checks.yml --format md',
   ],
   async run(context, words, options) {
-    checkDraftName(options.draft)
-    const draft = options.draft ?? draftOfJob(context.environment)
-    if (isClosed(context.environment) && options.draft === undefined) return closed(context, draft)
-    const { files } = expand(words, options)
+    assertDraftName(options.draft)
+    const draft = options.draft ?? detectDraftName(context.environment)
+    if (isPullRequestClosed(context.environment) && options.draft === undefined)
+      return deleteDrafts(context, draft)
+    const { files } = expandFiles(words, options)
     if (files.length === 0)
       throw new Problem('no_such_file', 'no data files to review', { hint: 'Check the names.' })
-    const reading = { ...readingHeaders(options), ...(await checksHeaders(options.checks)) }
+    const reading = { ...toReadingHeaders(options), ...(await readChecksHeaders(options.checks)) }
     const { folder } = options
     const sending: SendOptions = { folder, draft, onConflict: 'replace', yes: true, reading }
     const { client } = await context.connect()
-    client.several = true
+    client.isMultiple = true
     const sender = new Sender(context, sending, true)
-    const reviews: (Reviewed & { fid?: string })[] = []
+    const reviews: (FileReview & { fid?: string })[] = []
     let mayWrite = true
     for (const local of files) {
-      const work = async (): Promise<Reviewed & { fid?: string }> => {
+      const work = async (): Promise<FileReview & { fid?: string }> => {
         if (mayWrite)
           try {
-            return await reviewOfDraft(context, client, sender, local, options, draft)
+            return await reviewAsDraft(context, client, sender, local, options, draft)
           } catch (error) {
-            if (!isRefused(error)) throw error
+            if (!isAccessError(error)) throw error
             mayWrite = false
             context.messages.note(
               'no drafts: the job has no key with write access, as in pull requests from forks',
             )
           }
-        return reviewHere(context, client, local, options)
+        return reviewLocally(context, client, local, options)
       }
       reviews.push(
         await work().catch((error) => {
@@ -135,19 +145,19 @@ export const command = defineCommand({
         }),
       )
     }
-    if (mayWrite) await forgetOthers(client, draft, reviews)
+    if (mayWrite) await deleteStaleDrafts(client, draft, reviews)
     const isDrafted = reviews.some(({ state, url }) => state === 'changed' && url !== undefined)
     const charts = isDrafted ? (await client.call('drafts.charts', { name: draft })).charts : []
-    await tell(context, draft, reviews, charts, options)
-    return shown(reviews, charts, options)
+    await reportReviewToCi(context, draft, reviews, charts, options)
+    return printReview(reviews, charts, options)
   },
 })
 
 /** Deletes drafts of an earlier review whose files are missing or no longer differ. */
-async function forgetOthers(
+async function deleteStaleDrafts(
   client: Client,
   draft: string,
-  reviews: readonly (Reviewed & { fid?: string })[],
+  reviews: readonly (FileReview & { fid?: string })[],
 ): Promise<void> {
   // A failed file can have a correct draft from before.
   if (reviews.some(({ state }) => state === 'failed')) return
@@ -158,18 +168,18 @@ async function forgetOthers(
 }
 
 /** Deletes the drafts of a closed pull request. */
-async function closed(context: Context, draft: string): Promise<CommandResult> {
+async function deleteDrafts(context: Context, draft: string): Promise<CommandResult> {
   const client = await context.client()
   await client.call('drafts.delete', { name: draft }).catch((error) => {
-    if (!(error instanceof Problem) || (error.code !== 'not_found' && !isRefused(error))) throw error
+    if (!(error instanceof Problem) || (error.code !== 'not_found' && !isAccessError(error))) throw error
   })
   context.messages.note(`the pull request is closed; deleted its drafts (${draft})`)
   return { text: '' }
 }
 
 /** Returns the draft name of a pull or merge request job, such as `pr-12`. Throws `usage` in other jobs. */
-function draftOfJob(environment: NodeJS.ProcessEnv): string {
-  const number = requestNumber(environment)
+function detectDraftName(environment: NodeJS.ProcessEnv): string {
+  const number = detectRequestNumber(environment)
   if (number === undefined)
     throw new Problem('usage', '--draft is missing, and this is not a job of a pull or merge request', {
       hint: 'Use --draft NAME.',
@@ -178,21 +188,21 @@ function draftOfJob(environment: NodeJS.ProcessEnv): string {
 }
 
 /** Returns whether an error means missing write access. */
-function isRefused(error: unknown): boolean {
+function isAccessError(error: unknown): boolean {
   return error instanceof Problem && (error.code === 'unauthenticated' || error.code === 'forbidden')
 }
 
 /** Uploads a file as draft, and compares the draft with the grid. */
-async function reviewOfDraft(
+async function reviewAsDraft(
   context: Context,
   client: Client,
   sender: Sender,
   local: LocalFile,
-  options: Options,
+  options: ReviewOptions,
   draft: string,
-): Promise<Reviewed & { fid?: string }> {
+): Promise<FileReview & { fid?: string }> {
   const { file } = local
-  const { action, checks, ...grid } = uploadOf(context, file, await sender.send(local))
+  const { action, checks, ...grid } = toUploadRow(context, file, await sender.send(local))
   const { fid, web_url: url, row_count: rows, cols } = grid
   if (action === 'unchanged') return { file, fid, url, state: 'unchanged' }
   const columns = cols.length
@@ -200,11 +210,11 @@ async function reviewOfDraft(
   if (isNew) return { file, fid, url, state: 'new', rows, columns, checks }
   // If the key has duplicates, a check reports that: compare rows in order.
   const hasKey = !checks?.results.some(({ rule, passed }) => rule === 'key' && !passed)
-  const key = hasKey ? keyOf(options, grid) : ['']
+  const key = hasKey ? parseKey(options, grid) : ['']
   const diff = await client.call('grids.diff', {
     fid,
     version: draft,
-    query: { base_version: '-0', limit: MAX_ROWS, removed_first: true, context: true, key },
+    query: { base_version: '-0', limit: MAX_DIFF_ROWS, removed_first: true, context: true, key },
   })
   return {
     file,
@@ -220,73 +230,80 @@ async function reviewOfDraft(
 }
 
 /** Returns the columns of --key; undefined without it. */
-function keyOf({ key }: Options, { cols }: Pick<GridMeta, 'cols'>): string[] | undefined {
+function parseKey({ key }: ReviewOptions, { cols }: Pick<GridMeta, 'cols'>): string[] | undefined {
   return key === undefined
     ? undefined
-    : columnNames(
+    : parseColumnNames(
         key,
         cols.map(({ name }) => name),
       ).filter(Boolean)
 }
 
 /** Without write access: checks the file locally, and compares it with the grid if readable. */
-async function reviewHere(
+async function reviewLocally(
   context: Context,
   client: Client,
   local: LocalFile,
-  options: Options,
-): Promise<Reviewed & { fid?: string }> {
+  options: ReviewOptions,
+): Promise<FileReview & { fid?: string }> {
   const { file } = local
   const checks =
     options.checks === undefined
       ? undefined
-      : await reportOfFile(context, file, await readChecksFile(options.checks), options)
-  const localGrid = await gridOfFile(context, file, options)
+      : await checkLocalFile(context, file, await readChecksFile(options.checks), options)
+  const localGrid = await loadLocalGrid(context, file, options)
   const { row_count: rows, cols } = await localGrid.client.call('grids.get', { fid: localGrid.fid })
   const review = { file, rows, columns: cols.length, checks }
   const user = options.owner ?? (await context.settings()).user.value
   const folder = options.folder
-  const { path } = await destinationOf(client, { folder }, local).catch(() => ({
-    path: [folder, ...local.folders, gridName(basename(file))].filter(Boolean).join('/'),
+  const { path } = await resolveDestination(client, { folder }, local).catch(() => ({
+    path: [folder, ...local.folders, gridNameOf(basename(file))].filter(Boolean).join('/'),
   }))
-  const storedGrid = await ifFound(client.call('grids.lookup', { query: { path, user } })).catch((error) => {
-    if (isRefused(error)) return undefined
-    throw error
-  })
+  const storedGrid = await undefinedIfNotFound(client.call('grids.lookup', { query: { path, user } })).catch(
+    (error) => {
+      if (isAccessError(error)) return undefined
+      throw error
+    },
+  )
   if (!storedGrid) return { ...review, state: 'new' }
-  const key = options.key === undefined ? (storedGrid.primary_key ?? undefined) : keyOf(options, storedGrid)
-  const query = { limit: MAX_ROWS, removed_first: true, context: true, key }
+  const key =
+    options.key === undefined ? (storedGrid.primary_key ?? undefined) : parseKey(options, storedGrid)
+  const query = { limit: MAX_DIFF_ROWS, removed_first: true, context: true, key }
   const diff = await diffWithFile(context, { client, fid: storedGrid.fid }, localGrid, query)
   return { ...review, fid: storedGrid.fid, state: diff.is_same ? 'unchanged' : 'changed', diff }
 }
 
 /** Reports to the CI system: annotations, step summary and one comment. */
-async function tell(
+async function reportReviewToCi(
   context: Context,
   draft: string,
-  reviews: readonly Reviewed[],
+  reviews: readonly FileReview[],
   charts: readonly DraftChart[],
   { post }: { post?: boolean },
 ): Promise<void> {
   for (const { file, checks } of reviews) if (checks) annotateReport(context, file, checks)
-  summarize(context, reviewText(reviews, charts, SUMMARY_CHARACTERS))
+  appendStepSummary(context, formatReview(reviews, charts, MAX_SUMMARY_CHARACTERS))
   if (post === false) return
   const marker = `<!-- gridline review ${draft} -->`
-  await writeComment(context, marker, reviewText(reviews, charts, COMMENT_CHARACTERS - marker.length - 1))
+  await writeComment(
+    context,
+    marker,
+    formatReview(reviews, charts, MAX_COMMENT_CHARACTERS - marker.length - 1),
+  )
 }
 
 /** Returns the result of the command. Exit code 7 if a file or check failed. */
-function shown(
-  reviews: readonly (Reviewed & { fid?: string })[],
+function printReview(
+  reviews: readonly (FileReview & { fid?: string })[],
   charts: readonly DraftChart[],
-  { format }: Options,
+  { format }: ReviewOptions,
 ): CommandResult {
   const isFailed = reviews.some(({ state, checks }) => state === 'failed' || checks?.passed === false)
   const exit = isFailed ? errorCodes.checks_failed.exit : 0
-  if (format === 'md') return { text: reviewText(reviews, charts, COMMENT_CHARACTERS), exit }
+  if (format === 'md') return { text: formatReview(reviews, charts, MAX_COMMENT_CHARACTERS), exit }
   const rows = reviews.map(({ url, target: _target, rows: _rows, columns: _columns, ...review }) => ({
     ...review,
     web_url: url,
   }))
-  return { many: rows, view, exit }
+  return { items: rows, view, exit }
 }

@@ -1,22 +1,22 @@
 // `gridline serve`: runs the server.
 import { Problem } from '../../contract/errors.ts'
-import { changedLimits, limitsFrom } from '../../contract/limits.ts'
+import { listChangedLimits, readLimits } from '../../contract/limits.ts'
 import type { ProviderOptions, RunningService } from '../../service/index.ts'
-import { themeNamed } from '../charts/themes.ts'
+import { loadTheme } from '../charts/themes.ts'
 import {
-  checkUrl,
   databaseUrl,
-  forgetServing,
+  deleteLocalServerRecord,
   loginName,
   makeFoldersPrivate,
-  recordServing,
+  normalizeServerUrl,
+  recordLocalServer,
 } from '../config/settings.ts'
 import { defineCommand } from '../core/define.ts'
-import { other } from '../core/prints.ts'
+import { otherOutput } from '../core/prints.ts'
 import { RequestLog } from '../output/request-log.ts'
 
 /** Returns hints for connecting other clients. */
-function clientLines(url: string): string[] {
+function formatClientHints(url: string): string[] {
   return [
     `  Chart Studio (Python): chart_studio.tools.set_config_file(plotly_domain="${url}", plotly_api_domain="${url}")`,
     `  R: Sys.setenv(plotly_domain = "${url}", plotly_api_domain = "${url}")`,
@@ -26,22 +26,22 @@ function clientLines(url: string): string[] {
 }
 
 /** Maximum time to close database connections, in ms. */
-const CLOSING_MS = 10_000
+const CLOSE_TIMEOUT_MS = 10_000
 
 type Signal = 'SIGINT' | 'SIGTERM'
 
 /** Queue of the signals that ask the process to end. No signal is lost. */
-class Signals {
-  private readonly arrived: Signal[] = []
-  private waiting: ((signal: Signal) => void) | undefined
+class SignalQueue {
+  private readonly pending: Signal[] = []
+  private resolveNext: ((signal: Signal) => void) | undefined
 
   constructor() {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       // Listen before removing the other listeners: without a listener, a signal ends the process.
       const previousListeners = process.listeners(signal)
       process.on(signal, () => {
-        if (this.waiting) this.waiting(signal)
-        else this.arrived.push(signal)
+        if (this.resolveNext) this.resolveNext(signal)
+        else this.pending.push(signal)
       })
       for (const listener of previousListeners) process.removeListener(signal, listener)
     }
@@ -49,35 +49,38 @@ class Signals {
 
   /** Waits for the next signal. Returns undefined after `timeoutMs`, if given. */
   next(timeoutMs?: number): Promise<Signal | undefined> {
-    const signal = this.arrived.shift()
+    const signal = this.pending.shift()
     if (signal) return Promise.resolve(signal)
     return new Promise((resolve) => {
       const timer = timeoutMs === undefined ? undefined : setTimeout(() => done(undefined), timeoutMs)
       const done = (received: Signal | undefined): void => {
         clearTimeout(timer)
-        this.waiting = undefined
+        this.resolveNext = undefined
         resolve(received)
       }
-      this.waiting = done
+      this.resolveNext = done
     })
   }
 
   /** Returns the result of `work`, or the signal if one arrives first. */
-  async unless<T>(work: Promise<T>): Promise<T | Signal> {
+  async raceWith<T>(work: Promise<T>): Promise<T | Signal> {
     const outcome = await Promise.race([work, this.next()])
-    this.waiting = undefined
+    this.resolveNext = undefined
     return outcome as T | Signal
   }
 }
 
 /** Adds the limits of `--limit name=value` to the environment. Throws `usage`. */
-function withLimits(environment: NodeJS.ProcessEnv, limitOptions: readonly string[]): NodeJS.ProcessEnv {
+function applyLimitOptions(
+  environment: NodeJS.ProcessEnv,
+  limitOptions: readonly string[],
+): NodeJS.ProcessEnv {
   const pairs = limitOptions.map((text) => {
     const [, name, value] = /^([a-z_]+)=(.*)$/s.exec(text) ?? []
     if (name === undefined) throw new Problem('usage', `--limit ${text}: must be NAME=NUMBER`)
     const variable = `GRIDLINE_LIMIT_${name.toUpperCase()}`
     try {
-      limitsFrom({ [variable]: value })
+      readLimits({ [variable]: value })
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       throw new Problem('usage', error.message.replace(variable, `--limit ${name}`), { hint: error.hint })
@@ -88,7 +91,7 @@ function withLimits(environment: NodeJS.ProcessEnv, limitOptions: readonly strin
 }
 
 /** Returns the identity provider from the options. Throws `usage` if incomplete or invalid. */
-function providerOf(
+function parseProvider(
   options: {
     oidcIssuer?: string
     oidcClientId?: string
@@ -131,7 +134,7 @@ function providerOf(
 }
 
 export const command = defineCommand({
-  prints: other('nothing; its log is JSON'),
+  output: otherOutput('nothing; its log is JSON'),
   options: [
     {
       flags: '--host <address>',
@@ -253,7 +256,7 @@ export const command = defineCommand({
       serverName,
       limit: limitOptions = [],
     } = options
-    const environment = withLimits(context.environment, limitOptions)
+    const environment = applyLimitOptions(context.environment, limitOptions)
     if (serverName !== undefined && !/^[A-Za-z0-9-]{1,80}$/.test(serverName))
       throw new Problem('usage', '--server-name: use up to 80 letters, digits and hyphens')
     if (smtp !== undefined && !(URL.canParse(smtp) && /^smtps?:\/\/[^/]/.test(smtp)))
@@ -271,13 +274,13 @@ export const command = defineCommand({
     const { messages } = context
     const quiet = context.flags.quiet === true
     if (!database) makeFoldersPrivate(context.environment)
-    const publicUrl = url === undefined ? undefined : checkUrl(url)
+    const publicUrl = url === undefined ? undefined : normalizeServerUrl(url)
     // Listen first: the port is part of links. Start the service afterwards.
     let service: RunningService | undefined
     const log = new RequestLog(process.stderr)
     const databaseAddress = database ?? databaseUrl(context.environment)
-    const limits = limitsFrom(environment)
-    const signals = new Signals()
+    const limits = readLimits(environment)
+    const signals = new SignalQueue()
     const listening = await listen(() => service, { host, port: requestedPort, limits, proxies })
     const localUrl = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
     let health: Awaited<ReturnType<typeof startHealthThread>> | undefined
@@ -290,29 +293,32 @@ export const command = defineCommand({
         smtp,
         mailFrom: mailFrom ?? `gridline@${new URL(publicUrl ?? localUrl).hostname}`,
         urlImport: allowUrlImport === true,
-        provider: providerOf(options, context.environment),
+        provider: parseProvider(options, context.environment),
         serverName,
-        theme: theme === undefined ? undefined : themeNamed(theme),
+        theme: theme === undefined ? undefined : loadTheme(theme),
         log: quiet ? undefined : (line) => log.add(line),
         audit: quiet ? undefined : (line) => log.add(line),
         environment,
       })
-      const running = await signals.unless(starting)
+      const running = await signals.raceWith(starting)
       if (typeof running === 'string') {
         // The end of the process rolls back the transaction of a migration; the next start continues.
         messages.note('stopped before the server was ready')
         process.exit(running === 'SIGINT' ? 130 : 0)
       }
       // With --blobs, the location was checked when the database was opened.
-      if (blobs === undefined) await running.store.places.check()
+      if (blobs === undefined) await running.store.locations.checkCurrent()
       service = running
       if (databaseAddress.startsWith('sqlite:') && databaseAddress !== 'sqlite::memory:')
         reserveSpace(databaseAddress.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
       running.startJobs()
-      const maintenanceTimer = setInterval(() => running.store.engine.maintain().catch(() => {}), 3600_000)
+      const maintenanceTimer = setInterval(
+        () => running.store.engine.updateStatistics().catch(() => {}),
+        3600_000,
+      )
       // From now on, the local database uses this URL in links.
-      if (!database) recordServing(context.environment, publicUrl ?? localUrl)
-      const changedNames = changedLimits(limits)
+      if (!database) recordLocalServer(context.environment, publicUrl ?? localUrl)
+      const changedNames = listChangedLimits(limits)
       if (isTraced) messages.note('recording spans with the OpenTelemetry of this process')
       if (changedNames.length > 0) messages.note(`limits: ${changedNames.join(', ')}`)
       messages.line(`listening on ${localUrl}${publicUrl ? ` for ${publicUrl}` : ''}`)
@@ -325,7 +331,7 @@ export const command = defineCommand({
         )
       if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
         messages.note(`To log in to this server, create a key: gridline admin create-key ${loginName()}`)
-      for (const line of clientLines(publicUrl ?? localUrl)) messages.aside(line)
+      for (const line of formatClientHints(publicUrl ?? localUrl)) messages.aside(line)
       const signal = await signals.next()
       // SIGTERM comes from an operator: drain first. SIGINT comes from a terminal.
       if (signal === 'SIGTERM') {
@@ -341,13 +347,13 @@ export const command = defineCommand({
       // All requests are done: do not wait for a database that does not respond.
       const closed = running.close().then(() => 'closed')
       const timeout = new Promise<undefined>((resolve) => {
-        setTimeout(() => resolve(undefined), CLOSING_MS).unref()
+        setTimeout(() => resolve(undefined), CLOSE_TIMEOUT_MS).unref()
       })
       const isClosed = (await Promise.race([closed, signals.next(), timeout])) === 'closed'
       log.flush()
       await health?.close()
       // A random port changes with the next start.
-      if (!database && requestedPort === 0) forgetServing(context.environment)
+      if (!database && requestedPort === 0) deleteLocalServerRecord(context.environment)
       if (!isClosed) {
         messages.warning('the database does not respond; closed its connections')
         process.exit(0)

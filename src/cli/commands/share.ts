@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -27,7 +27,7 @@ export const sharedView: TableView = {
 }
 
 export const command = defineCommand({
-  prints: array('File', { share_link: 'the secret link, or null', emails_sent: 'number of e-mails sent' }),
+  output: arrayOf('File', { share_link: 'the secret link, or null', emails_sent: 'number of e-mails sent' }),
   writes: true,
   arguments: '<file...>',
   options: [
@@ -91,7 +91,7 @@ export const command = defineCommand({
       },
       sharedView,
     )
-    if (link) await context.noteLinks()
+    if (link) await context.noteLinksNeedServer()
     return outcome
   },
 })

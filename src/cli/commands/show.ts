@@ -1,10 +1,10 @@
 // `gridline show`: shows the details of files.
-import { typeName } from '../../charts/spec/column-names.ts'
+import { formatColumnType } from '../../charts/spec/column-names.ts'
 import { type Client, resolve } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
-import { filetypeName } from '../../contract/resources/index.ts'
+import { filetypeLabel } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
-import { object } from '../core/prints.ts'
+import { objectOf } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { isPattern } from '../files/patterns.ts'
 import type { TableView } from '../output/view.ts'
@@ -14,13 +14,13 @@ const detailView: TableView = {
   columns: [
     { field: 'fid', title: 'FID' },
     { field: 'filename', title: 'NAME' },
-    { field: 'filetype', title: 'TYPE', format: filetypeName },
+    { field: 'filetype', title: 'TYPE', format: filetypeLabel },
     { field: 'row_count', title: 'ROWS', align: 'right' },
     {
       field: 'cols',
       title: 'COLUMNS',
       format: (cols: GridMeta['cols'] | undefined) =>
-        (cols ?? []).map(({ name, type }) => `${name}:${typeName(type)}`).join(' '),
+        (cols ?? []).map(({ name, type }) => `${name}:${formatColumnType(type)}`).join(' '),
     },
     {
       field: 'primary_key',
@@ -39,7 +39,7 @@ const detailView: TableView = {
 }
 
 export const command = defineCommand({
-  prints: object(['File', 'Grid', 'Folder', 'Plot']),
+  output: objectOf(['File', 'Grid', 'Folder', 'Plot']),
   arguments: '<file>',
   examples: [
     'gridline show sales',
@@ -49,14 +49,14 @@ export const command = defineCommand({
   async run(context, files) {
     if (files.length === 1 && !isPattern(files[0])) {
       const client = await context.clientFor(files[0])
-      return { one: await read(client, await resolve(client, files[0])), view: detailView }
+      return { item: await loadDetails(client, await resolve(client, files[0])), view: detailView }
     }
-    return runOnFiles(context, files, read, detailView, { read: true })
+    return runOnFiles(context, files, loadDetails, detailView, { read: true })
   },
 })
 
 /** Loads a file; for plots, with missing columns. */
-async function read(client: Client, fid: string): Promise<object> {
+async function loadDetails(client: Client, fid: string): Promise<object> {
   const file = await client.call('files.get', { fid })
   return file.filetype === 'plot' ? client.call('plots.get', { fid, query: { missing: true } }) : file
 }

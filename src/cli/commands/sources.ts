@@ -2,11 +2,11 @@
 import { resolve } from '../../client/index.ts'
 import { relations, type SourcesGraph } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
-import { object } from '../core/prints.ts'
+import { objectOf } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 
 export const command = defineCommand({
-  prints: object('Sources'),
+  output: objectOf('Sources'),
   arguments: '<file>',
   options: [
     {
@@ -25,12 +25,12 @@ export const command = defineCommand({
     const fid = await resolve(client, file)
     const document = await client.call('files.sources', { fid, query: { relation: relation as undefined } })
     if (relation !== undefined)
-      await followAll(document, (query) => client.call('files.sources', { fid, query }))
+      await loadAllPages(document, (query) => client.call('files.sources', { fid, query }))
     const isTree = process.stdout.isTTY && context.flags.json === undefined && context.flags.jq === undefined
-    if (isTree && !context.flags.quiet) return { text: drawn(document) }
+    if (isTree && !context.flags.quiet) return { text: drawTree(document) }
     if (context.flags.json === undefined && context.flags.jq === undefined)
-      return { many: entriesOf(document), view: entryView }
-    return { one: document, view: { columns: [{ field: 'graph', title: 'GRAPH' }] } }
+      return { items: listEntries(document), view: entryView }
+    return { item: document, view: { columns: [{ field: 'graph', title: 'GRAPH' }] } }
   },
 })
 
@@ -44,7 +44,7 @@ const entryView: TableView = {
 }
 
 /** Lists one row per related file. */
-function entriesOf({ graph }: SourcesGraph): object[] {
+function listEntries({ graph }: SourcesGraph): object[] {
   return graph.edges.map(({ relation, target }) => ({
     relation,
     fid: target,
@@ -53,12 +53,12 @@ function entriesOf({ graph }: SourcesGraph): object[] {
 }
 
 /** Query of one page. */
-type Page = { relation: never; cursor: string }
+type PageQuery = { relation: never; cursor: string }
 
 /** Loads all pages linked by `next`, and merges them into `first`. */
-async function followAll(
+async function loadAllPages(
   first: SourcesGraph,
-  loadPage: (query: Page) => Promise<SourcesGraph>,
+  loadPage: (query: PageQuery) => Promise<SourcesGraph>,
 ): Promise<void> {
   for (;;) {
     const { nodes, edges } = first.graph
@@ -80,7 +80,7 @@ async function followAll(
 }
 
 /** Draws the graph as a tree. */
-function drawn({ graph }: SourcesGraph): string {
+function drawTree({ graph }: SourcesGraph): string {
   const lines = [`${graph.nodes[graph.id].label} (${graph.id})`]
   const presentRelations = relations.filter((relation) =>
     graph.edges.some((edge) => edge.relation === relation),

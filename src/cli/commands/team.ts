@@ -1,6 +1,6 @@
 // `gridline team`: creates, edits and lists teams.
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { array, object } from '../core/prints.ts'
+import { arrayOf, objectOf } from '../core/prints.ts'
 import { confirm } from '../core/prompt.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -14,40 +14,40 @@ const view: TableView = {
 }
 
 const create = defineCommand({
-  prints: object('Team'),
+  output: objectOf('Team'),
   writes: true,
   arguments: '<name> [user...]',
   examples: ['gridline team create finance', 'gridline team create finance bob eve'],
   async run(context, [name, ...members]) {
     const client = await context.client()
-    return { one: await client.call('teams.create', { json: { name, members } }), view }
+    return { item: await client.call('teams.create', { json: { name, members } }), view }
   },
 })
 
 const add = defineCommand({
-  prints: object('Team'),
+  output: objectOf('Team'),
   writes: true,
   arguments: '<team> <user...>',
   examples: ['gridline team add finance bob', 'gridline team add finance bob eve'],
   async run(context, [team, ...users]) {
     const client = await context.client()
-    return { one: await client.call('members.add', { name: team, json: { users } }), view }
+    return { item: await client.call('members.add', { name: team, json: { users } }), view }
   },
 })
 
 const remove = defineCommand({
-  prints: object('Team'),
+  output: objectOf('Team'),
   writes: true,
   arguments: '<team> <user...>',
   examples: ['gridline team remove finance bob', 'gridline team remove finance bob eve'],
   async run(context, [team, ...users]) {
     const client = await context.client()
-    return { one: await client.call('members.remove', { name: team, json: { users } }), view }
+    return { item: await client.call('members.remove', { name: team, json: { users } }), view }
   },
 })
 
 const deleteTeam = defineCommand({
-  prints: object('Team'),
+  output: objectOf('Team'),
   writes: true,
   arguments: '<team>',
   options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }],
@@ -57,17 +57,17 @@ const deleteTeam = defineCommand({
     const deleted = await client.call('teams.get', { name: team })
     await confirm(`Delete the team ${team}?`, yes === true)
     await client.call('teams.delete', { name: team })
-    return { one: deleted, view }
+    return { item: deleted, view }
   },
 })
 
 const list = defineCommand({
-  prints: array('Team'),
+  output: arrayOf('Team'),
   lists: {},
   examples: ['gridline team list', 'gridline team list --json name,members'],
   async run(context) {
     const client = await context.client()
-    return { many: (await client.call('teams.list')).teams, view, empty: 'You are not in any team.' }
+    return { items: (await client.call('teams.list')).teams, view, empty: 'You are not in any team.' }
   },
 })
 

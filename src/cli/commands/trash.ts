@@ -1,11 +1,11 @@
 // `gridline trash`: moves files to the trash.
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({
-  prints: array('File'),
+  output: arrayOf('File'),
   writes: true,
   arguments: '<file...>',
   examples: ['gridline trash sales', "gridline trash 'Reports/2023*'"],

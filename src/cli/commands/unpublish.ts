@@ -1,11 +1,11 @@
 // `gridline unpublish`: makes files private.
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { linkView } from '../output/view.ts'
 
 export const command = defineCommand({
-  prints: array('File'),
+  output: arrayOf('File'),
   writes: true,
   arguments: '<file...>',
   examples: ['gridline unpublish sales', "gridline unpublish 'Reports/*'"],

@@ -1,12 +1,12 @@
 // `gridline unshare`: stops sharing files.
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { sharedView } from './share.ts'
 
 export const command = defineCommand({
-  prints: array('File'),
+  output: arrayOf('File'),
   writes: true,
   arguments: '<file...>',
   options: [

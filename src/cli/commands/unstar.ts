@@ -1,11 +1,11 @@
 // `gridline unstar`: removes stars from files.
 import { defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({
-  prints: array('File'),
+  output: arrayOf('File'),
   writes: true,
   arguments: '<file...>',
   examples: ['gridline unstar sales', 'gridline ls --starred'],

@@ -1,29 +1,29 @@
 // Uploads data files: finds them, sends them, and makes their charts.
 import { statSync } from 'node:fs'
-import { yearNames } from '../../charts/spec/column-names.ts'
+import { filterYearNames } from '../../charts/spec/column-names.ts'
 import type { Client } from '../../client/index.ts'
-import { counted } from '../../contract/closest.ts'
+import { formatCount } from '../../contract/closest.ts'
 import { errorCodes, Problem } from '../../contract/errors.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
-import { annotated, provenanceOf, provenanceText } from '../core/ci.ts'
+import { annotateErrors, detectProvenance, formatProvenance } from '../core/ci.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand } from '../core/define.ts'
-import { array } from '../core/prints.ts'
+import { arrayOf } from '../core/prints.ts'
 import { runEach } from '../files/batch.ts'
-import { checksHeaders, readChecksFile } from '../files/checks-file.ts'
-import { tablesOf } from '../files/head.ts'
-import { reportOfFile } from '../files/local-checks.ts'
-import { percent, readingHeaders, readingOptionsOf } from '../files/parse-options.ts'
+import { readChecksFile, readChecksHeaders } from '../files/checks-file.ts'
+import { readTables } from '../files/head.ts'
+import { checkLocalFile } from '../files/local-checks.ts'
+import { parsePercent, toParseOptions, toReadingHeaders } from '../files/parse-options.ts'
 import { Progress } from '../output/progress.ts'
 import { chartView, type TableView } from '../output/view.ts'
-import { createChart, refuseChart } from '../upload/chart.ts'
-import { type Made, uploadedView, uploadFields, uploadOf } from '../upload/done.ts'
+import { createUploadChart, refuseChart } from '../upload/chart.ts'
+import { toUploadRow, UPLOAD_FIELDS, type UploadedGrid, uploadedView } from '../upload/done.ts'
 import { isAddress, type LocalFile } from '../upload/expand.ts'
 import { type UploadOptions, uploadOptions, usualOptions } from '../upload/options.ts'
 import { type Preview, preview, previewOfRemoval, previewView, savePlan } from '../upload/preview.ts'
-import { type Removal, removalsOf } from '../upload/removals.ts'
+import { listRemovals, type Removal } from '../upload/removals.ts'
 import { readRequest, type UploadRequest } from '../upload/request.ts'
-import { placeOf, Sender, type SendOptions } from '../upload/send.ts'
+import { resolveDestinationHeaders, Sender, type SendOptions } from '../upload/send.ts'
 
 /** Charts of uploaded files, with the actions taken for grid and chart. */
 const chartedView: TableView = {
@@ -36,20 +36,20 @@ const chartedView: TableView = {
 }
 
 export const command = defineCommand({
-  prints: array(['Grid', 'Folder', 'Plot'], {
-    ...uploadFields,
+  output: arrayOf(['Grid', 'Folder', 'Plot'], {
+    ...UPLOAD_FIELDS,
     action: 'created, replaced, appended, updated (rows by key), unchanged or trashed (--delete)',
     grid_fid: 'with --plot: the grid of the chart',
     grid_action: 'with --plot: what was done with the grid; action is then that of the chart',
   }),
   arguments: '<file...>',
   usage: '<file|directory|pattern...>',
-  completes: ['local'],
+  completion: ['local'],
   options: uploadOptions,
-  usual: usualOptions,
+  shortHelp: usualOptions,
   writes: true,
-  versions: true,
-  reports: true,
+  createsVersions: true,
+  reportsToCi: true,
   examples: [
     'gridline upload sales.csv',
     'gridline upload 2024/*.csv.gz --folder Reports/2024 --public',
@@ -74,7 +74,7 @@ export const command = defineCommand({
 })
 
 /** The rows of a result, without their view. */
-type Rows = Omit<Extract<CommandResult, { many: object[] }>, 'view'>
+type Rows = Omit<Extract<CommandResult, { items: object[] }>, 'view'>
 
 /** An upload whose options are read: what each file needs. */
 interface Upload extends UploadRequest {
@@ -83,7 +83,7 @@ interface Upload extends UploadRequest {
   /** With --delete: grids without a file. */
   removals: readonly Removal[]
   /** With --provenance: what the metadata of grids record. */
-  provenance: ReturnType<typeof provenanceOf> | undefined
+  provenance: ReturnType<typeof detectProvenance> | undefined
   /** The progress of all files. */
   total: Progress | undefined
 }
@@ -94,49 +94,49 @@ async function prepareUpload(
   request: UploadRequest,
 ): Promise<Upload> {
   const { options, files, expanded, isBatch, isDry } = request
-  const provenance = options.provenance ? provenanceOf(context.environment) : undefined
+  const provenance = options.provenance ? detectProvenance(context.environment) : undefined
   // What was unpivoted is CSV, with the types that are given.
   const reading = {
-    ...readingHeaders(options.unpivot === undefined ? options : { column: options.column }),
-    ...(await checksHeaders(options.checks)),
+    ...toReadingHeaders(options.unpivot === undefined ? options : { column: options.column }),
+    ...(await readChecksHeaders(options.checks)),
   }
   // With --dry-run, `yes` is always set. What a plan would lose is seen in it.
   const confirmed = options.plan !== undefined || (options as { confirmed?: boolean }).confirmed === true
   const sending: SendOptions = {
     ...options,
     yes: isDry ? confirmed : options.yes,
-    maxShrink: options.maxShrink === undefined ? undefined : percent('--max-shrink', options.maxShrink),
+    maxShrink: options.maxShrink === undefined ? undefined : parsePercent('--max-shrink', options.maxShrink),
     reading,
-    whole: options.plot !== undefined || context.environment.GITHUB_STEP_SUMMARY !== undefined,
-    provenance: provenance && provenanceText(provenance),
+    needsDetails: options.plot !== undefined || context.environment.GITHUB_STEP_SUMMARY !== undefined,
+    provenance: provenance && formatProvenance(provenance),
   }
   const total = isBatch && !isDry ? totalOf(context, files) : undefined
   const removals = options.delete
-    ? await removalsOf(await context.client(), words, expanded, { ...options, isDry })
+    ? await listRemovals(await context.client(), words, expanded, { ...options, isDry })
     : []
-  const sender = new Sender(context, sending, expanded.several || options.onConflict === 'replace', total)
+  const sender = new Sender(context, sending, expanded.isMultiple || options.onConflict === 'replace', total)
   return { ...request, sending, sender, removals, provenance, total }
 }
 
 async function uploadOne(context: Context, upload: Upload): Promise<Rows> {
   const { options, files, isDry, sending } = upload
   const [local] = files
-  const many = await annotated(context, local.file, () => uploadFile(context, upload, local))
+  const many = await annotateErrors(context, local.file, () => uploadFile(context, upload, local))
   const plan = { files, previews: many as Preview[], removals: [] }
   if (options.plan !== undefined) await savePlan(context, options.plan, sending, plan)
-  if (!isDry) await context.noteLinks(openedBy(many[0] as Partial<Made>))
-  return { many, alone: many.length === 1, exit: exitOf(many) }
+  if (!isDry) await context.noteLinksNeedServer(openedBy(many[0] as Partial<UploadedGrid>))
+  return { items: many, isDetail: many.length === 1, exit: exitOf(many) }
 }
 
 async function uploadAll(context: Context, upload: Upload): Promise<Rows> {
   const { options, files, isDry, sending, removals, total } = upload
   const { client, server } = await context.connect()
-  client.several = true
+  client.isMultiple = true
   const jobs = options.jobs ?? (server === undefined ? 1 : JOBS)
-  const items = files.map((local) => ({ ...local, of: local.file }))
-  const { many, failures } = await runEach(
+  const items = files.map((local) => ({ ...local, subject: local.file }))
+  const { items: many, failures } = await runEach(
     items,
-    (local) => annotated(context, local.of, () => uploadFile(context, upload, local)),
+    (local) => annotateErrors(context, local.subject, () => uploadFile(context, upload, local)),
     jobs,
   )
   total?.end()
@@ -144,15 +144,15 @@ async function uploadAll(context: Context, upload: Upload): Promise<Rows> {
   if (isDry) {
     const rows = [...many, ...removals.map(previewOfRemoval)]
     if (options.plan !== undefined && isFailed) context.messages.note('no plan was written')
-    if (options.plan === undefined || isFailed) return { many: rows, failures }
+    if (options.plan === undefined || isFailed) return { items: rows, failures }
     await savePlan(context, options.plan, sending, { files, previews: many as Preview[], removals })
-    return { many: rows }
+    return { items: rows }
   }
   if (isFailed && removals.length > 0)
     context.messages.note('nothing was moved to the trash, since an upload failed')
   const removed = isFailed ? [] : await removeAll(client, removals)
-  if (many.length > 0) await context.noteLinks()
-  return { many: [...many, ...removed], failures, exit: exitOf(many) }
+  if (many.length > 0) await context.noteLinksNeedServer()
+  return { items: [...many, ...removed], failures, exit: exitOf(many) }
 }
 
 /** Uploads one file, and makes its chart; in a dry run, says what would become of it. */
@@ -163,22 +163,22 @@ async function uploadFile(context: Context, upload: Upload, local: LocalFile): P
   if (plot !== undefined) await refuseChart(context, local, plot, options)
   const made = isAddress(local.file)
     ? await importFrom(context, local.file, options)
-    : uploadOf(context, local.file, await sendFile(context, sender, local, options))
+    : toUploadRow(context, local.file, await sendFile(context, sender, local, options))
   if (provenance && made.action !== 'unchanged') await recordProvenance(context, made, provenance)
-  const result = plot === undefined ? made : await createChart(context, made, plot, options)
-  if (provenance && plot !== undefined) await recordProvenance(context, result as Made, provenance)
-  noteYears(context, result as Partial<Made>, options)
+  const result = plot === undefined ? made : await createUploadChart(context, made, plot, options)
+  if (provenance && plot !== undefined) await recordProvenance(context, result as UploadedGrid, provenance)
+  noteYears(context, result as Partial<UploadedGrid>, options)
   const file = names.get(local) ?? local.file
-  return [{ ...result, file, path: pathOf(local, options.folder, (result as Made).filename) }]
+  return [{ ...result, file, path: pathOf(local, options.folder, (result as UploadedGrid).filename) }]
 }
 
 /** Says how columns that are years become rows. */
 function noteYears(
   context: Context,
-  { cols = [] }: Partial<Made>,
+  { cols = [] }: Partial<UploadedGrid>,
   { plot, onConflict }: UploadOptions,
 ): void {
-  const years = yearNames(cols.map(({ name }) => name))
+  const years = filterYearNames(cols.map(({ name }) => name))
   if (years.length === 0 || plot !== undefined || onConflict !== undefined) return
   context.messages.note(
     `columns are years; to have a row for each, add --unpivot ${years[0]}-${years.at(-1)} --into year,value`,
@@ -187,12 +187,12 @@ function noteYears(
 
 /** A draft is stored also if it fails its checks: the exit code says so. */
 function exitOf(made: readonly object[]): number {
-  const isFailed = made.some((one) => (one as Partial<Made>).checks?.passed === false)
+  const isFailed = made.some((one) => (one as Partial<UploadedGrid>).checks?.passed === false)
   return isFailed ? errorCodes.checks_failed.exit : 0
 }
 
 /** What `gridline open` shows of an upload. */
-function openedBy({ filename, fid, draft, version }: Partial<Made>): string | undefined {
+function openedBy({ filename, fid, draft, version }: Partial<UploadedGrid>): string | undefined {
   return draft !== undefined && version === 0 ? `${fid}@${draft}` : filename
 }
 
@@ -225,7 +225,7 @@ function totalOf(context: Context, files: readonly LocalFile[]): Progress {
 }
 
 /** Records in the metadata of a grid what it was made from: only with --provenance. */
-async function recordProvenance(context: Context, { fid }: Made, provenance: object): Promise<void> {
+async function recordProvenance(context: Context, { fid }: UploadedGrid, provenance: object): Promise<void> {
   const client = await context.client()
   const { metadata } = await client.call('files.get', { fid })
   await client.call('files.update', { fid, json: { metadata: { ...metadata, provenance } } })
@@ -246,7 +246,7 @@ async function sendFile(
   } catch (error) {
     const isTaken = error instanceof Problem && error.code === 'already_exists'
     if (isTaken && options.sheet !== undefined && local.file !== '-')
-      await tablesOf(local.file, readingOptionsOf(options, local.file), context.environment)
+      await readTables(local.file, toParseOptions(options, local.file), context.environment)
     throw await withChecks(context, local.file, options, error)
   }
 }
@@ -264,10 +264,10 @@ async function withChecks(
   if (!(error instanceof Problem) || !BEFORE_CHECKS.includes(error.code)) return error
   if (options.checks === undefined || file === '-') return error
   const document = await readChecksFile(options.checks)
-  const report = await reportOfFile(context, file, document, options).catch(() => undefined)
+  const report = await checkLocalFile(context, file, document, options).catch(() => undefined)
   if (!report || report.passed) return error
   const { code, message, field, path, line, column, hint } = error
-  const also = `${message}; it fails ${counted(report.errors, 'check')} as well`
+  const also = `${message}; it fails ${formatCount(report.errors, 'check')} as well`
   return new Problem(code, also, { field, path, line, column, hint, checks: report })
 }
 
@@ -276,13 +276,13 @@ async function importFrom(
   context: Context,
   source_url: string,
   { name, folder, public: isPublic, onConflict }: UploadOptions,
-): Promise<Made> {
+): Promise<UploadedGrid> {
   if (onConflict === 'replace' || onConflict === 'append')
     throw new Problem('usage', `--on-conflict ${onConflict} cannot be used with a URL`, {
       hint: `Download the file first: curl ${source_url} | gridline upload - --name NAME --on-conflict ${onConflict}`,
     })
   const client = await context.client()
-  const place = await placeOf(client, folder)
+  const place = await resolveDestinationHeaders(client, folder)
   const json = {
     source_url,
     filename: name,

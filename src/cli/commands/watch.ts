@@ -3,27 +3,27 @@ import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { headerText } from '../../client/index.ts'
-import { counted } from '../../contract/closest.ts'
+import { formatCount } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import { delimiterByName, formatByName } from '../../contract/formats.ts'
+import { delimiterOfFileName, formatOfFileName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
-import { other } from '../core/prints.ts'
+import { otherOutput } from '../core/prints.ts'
 import { openInput } from '../files/input.ts'
-import { type ReadingOptions, readingHeaders, readingOptions } from '../files/parse-options.ts'
+import { type ReadingOptions, readingOptions, toReadingHeaders } from '../files/parse-options.ts'
 import { Sender } from '../upload/send.ts'
 
 /** Polling interval, in ms. */
-const LOOK_MS = 500
+const POLL_MS = 500
 
 export const command = defineCommand({
-  prints: other('nothing'),
+  output: otherOutput('nothing'),
   writes: true,
-  versions: true,
+  createsVersions: true,
   arguments: '<file>',
-  completes: ['local'],
+  completion: ['local'],
   options: [
     { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
     { flags: '--folder <path|id>', description: 'destination folder; missing folders are created' },
@@ -39,9 +39,9 @@ export const command = defineCommand({
   async run(context, [file], options) {
     await openInput(file)
     const { name, folder, public: isPublic, onConflict = 'fail' } = options
-    const reading = readingHeaders(options)
+    const reading = toReadingHeaders(options)
     const settings = { name, folder, public: isPublic, onConflict, yes: true, reading }
-    let lastUpload: Known | undefined
+    let lastUpload: UploadState | undefined
     let isMissing = false
     for (;;) {
       const stats = statSync(file, { throwIfNoEntry: false })
@@ -49,8 +49,8 @@ export const command = defineCommand({
         if (!lastUpload) throw new Problem('no_such_file', `no such file: ${file}`)
         if (!isMissing) context.messages.note(`${file} was removed; waiting for it to come back`)
         isMissing = true
-      } else if (!lastUpload || lastUpload.seen !== seenOf(stats)) {
-        lastUpload = await sent(
+      } else if (!lastUpload || lastUpload.fileState !== fileStateOf(stats)) {
+        lastUpload = await uploadChanges(
           context,
           file,
           lastUpload ? { ...settings, onConflict: 'replace' } : settings,
@@ -60,17 +60,17 @@ export const command = defineCommand({
           // A file that is being written can be temporarily invalid.
           if (!(error instanceof Problem) || !lastUpload || error.exit !== 7) throw error
           context.messages.warning(`${error.message}; waiting for the next change`, file)
-          return { ...lastUpload!, sum: '', seen: seenOf(stats) }
+          return { ...lastUpload!, sum: '', seen: fileStateOf(stats) }
         })
       }
       if (stats) isMissing = false
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
   },
 })
 
 /** Returns size and modification time, which identify a state of the file. */
-function seenOf({ size, mtimeMs }: { size: number; mtimeMs: number }): string {
+function fileStateOf({ size, mtimeMs }: { size: number; mtimeMs: number }): string {
   return `${size} ${mtimeMs}`
 }
 
@@ -80,32 +80,33 @@ function hasLines({ skip, comment, header }: ReadingOptions): boolean {
 }
 
 /** State of the last upload. */
-interface Known {
+interface UploadState {
   fid: string
   /** Number of uploaded bytes, and their SHA-256. */
   size: number
-  sum: string
+  sha256: string
   /** Size and time of the file at the last poll. */
-  seen: string
+  fileState: string
 }
 
 /** Uploads a file. If only lines were added, appends these. */
-async function sent(
+async function uploadChanges(
   context: Context,
   file: string,
   settings: ConstructorParameters<typeof Sender>[1],
   options: ReadingOptions,
-  lastUpload: Known | undefined,
-): Promise<Known> {
-  const seen = seenOf(statSync(file))
+  lastUpload: UploadState | undefined,
+): Promise<UploadState> {
+  const seen = fileStateOf(statSync(file))
   const bytes = readFileSync(file)
   const sum = (size: number): string => createHash('sha256').update(bytes.subarray(0, size)).digest('hex')
-  const hasGrown = lastUpload && bytes.length > lastUpload.size && sum(lastUpload.size) === lastUpload.sum
-  const newRows = hasGrown && !hasLines(options) ? appended(file, bytes, lastUpload.size, options) : undefined
-  if (lastUpload && newRows === 'wait') return { ...lastUpload, seen }
+  const hasGrown = lastUpload && bytes.length > lastUpload.size && sum(lastUpload.size) === lastUpload.sha256
+  const newRows =
+    hasGrown && !hasLines(options) ? extractNewRows(file, bytes, lastUpload.size, options) : undefined
+  if (lastUpload && newRows === 'wait') return { ...lastUpload, fileState: seen }
   if (lastUpload && newRows && newRows !== 'wait') {
     try {
-      return await append(context, file, lastUpload, newRows, options, sum, seen)
+      return await appendRows(context, file, lastUpload, newRows, options, sum, seen)
     } catch (error) {
       if (!(error instanceof Problem) || error.exit !== 7) throw error
       // Rows that cannot be appended can be valid in the whole file.
@@ -122,24 +123,24 @@ async function sent(
   for (const warning of warnings) context.messages.warning(warning, file)
   const { fid, web_url } = grid
   context.messages.note(`${file}: ${action ?? 'created'}, ${web_url}`)
-  return { fid, size: bytes.length, seen, sum: sum(bytes.length) }
+  return { fid, size: bytes.length, fileState: seen, sha256: sum(bytes.length) }
 }
 
 /** Appends new rows. Returns the new state. */
-async function append(
+async function appendRows(
   context: Context,
   file: string,
-  lastUpload: Known,
-  rows: Appended,
+  lastUpload: UploadState,
+  rows: NewRows,
   options: ReadingOptions,
   sum: (size: number) => string,
   seen: string,
-): Promise<Known> {
+): Promise<UploadState> {
   const client = await context.client()
   const { rows_added, row_count } = await client.call('rows.append', {
     fid: lastUpload.fid,
     headers: {
-      ...readingHeaders(options),
+      ...toReadingHeaders(options),
       Delimiter: rows.delimiter,
       Header: rows.delimiter === undefined ? undefined : false,
     },
@@ -152,35 +153,35 @@ async function append(
       },
     },
   })
-  context.messages.note(`${file}: ${counted(rows_added, 'row')} appended, ${row_count} in total`)
+  context.messages.note(`${file}: ${formatCount(rows_added, 'row')} appended, ${row_count} in total`)
   const size = lastUpload.size + rows.bytes.length
-  return { fid: lastUpload.fid, size, seen, sum: sum(size) }
+  return { fid: lastUpload.fid, size, fileState: seen, sha256: sum(size) }
 }
 
 /** New rows with their format. */
-type Appended = { bytes: Buffer; type: string; delimiter: string | undefined }
+type NewRows = { bytes: Buffer; type: string; delimiter: string | undefined }
 
 /**
  * Returns new complete lines whose rows can be appended; `wait` while the last line is incomplete; undefined
  * if the whole file must be uploaded.
  */
-function appended(
+function extractNewRows(
   file: string,
   bytes: Buffer,
   from: number,
   { delimiter }: ReadingOptions,
-): Appended | 'wait' | undefined {
+): NewRows | 'wait' | undefined {
   // An incomplete last line was uploaded as a row.
   if (from === 0 || bytes[from - 1] !== 0x0a) return undefined
   const end = bytes.lastIndexOf(0x0a) + 1
   if (end <= from) return 'wait'
   const rows = bytes.subarray(from, end)
-  const format = formatByName(file)
+  const format = formatOfFileName(file)
   if (format === 'ndjson') return { bytes: rows, type: dataTypes.ndjson, delimiter: undefined }
   // Cells with line breaks, and literal quotes, need the whole file.
   if ((format !== 'csv' && format !== 'tsv' && format !== 'text') || rows.includes(0x22)) return undefined
   const header = bytes.toString('utf8', 0, bytes.indexOf(0x0a))
-  const namedDelimiter = delimiterByName(file)
+  const namedDelimiter = delimiterOfFileName(file)
   const candidates = namedDelimiter
     ? [namedDelimiter]
     : [',', ';', '\t', '|'].filter((one) => header.includes(one))

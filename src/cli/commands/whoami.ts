@@ -1,6 +1,6 @@
 // `gridline whoami`: shows user, server and the origin of the key.
 import { defineCommand } from '../core/define.ts'
-import { object } from '../core/prints.ts'
+import { objectOf } from '../core/prints.ts'
 import type { TableView } from '../output/view.ts'
 
 export const whoView: TableView = {
@@ -14,7 +14,7 @@ export const whoView: TableView = {
 }
 
 export const command = defineCommand({
-  prints: object('User', {
+  output: objectOf('User', {
     server: 'URL of the server, or null for this machine',
     profile: 'name of the profile, or null',
     credential: 'origin of the key, or null',
@@ -27,6 +27,6 @@ export const command = defineCommand({
     const connection = server
       ? { server, profile: profile.value, credential: api_key.source }
       : { server: null, profile: null, credential: null }
-    return { one: { ...me, ...connection }, view: whoView }
+    return { item: { ...me, ...connection }, view: whoView }
   },
 })

@@ -1,17 +1,17 @@
 // Determines the candidates for the word at the cursor.
 import type { Context } from '../core/context.ts'
 import {
+  allOptionsOf,
   type Command,
   type CommandEntry,
-  type Completed,
   type Completion,
-  isNamed,
+  type CompletionKind,
+  hasCommandName,
   type Option,
-  optionsOf,
 } from '../core/define.ts'
-import { fieldsOf } from '../core/prints.ts'
-import { topics } from '../help/topics.ts'
-import { type Patience, valuesOf } from './values.ts'
+import { outputFieldsOf } from '../core/prints.ts'
+import { TOPICS } from '../help/topics.ts'
+import { type Deadline, listValues } from './values.ts'
 
 /** Candidates for the word at the cursor. */
 export interface Candidates {
@@ -28,36 +28,39 @@ export interface Candidate {
 }
 
 /** Maximum number of candidates. */
-const MAX_WORDS = 500
+const MAX_CANDIDATES = 500
 
 /** Returns the candidates for the last word of a command line (without the program name). */
-export async function candidatesFor(
+export async function listCandidates(
   context: Context,
   commands: readonly CommandEntry[],
   words: readonly string[],
-  deadline: Patience,
+  deadline: Deadline,
 ): Promise<Candidates> {
-  const position = await parse(commands, words.slice(0, -1))
+  const position = await parseWords(commands, words.slice(0, -1))
   let current = words.at(-1) ?? ''
   let prefix = ''
   let expected = position.expected
   // `--option=value` is one word.
   const [, name, value] = /^(--[a-z-]+)=(.*)$/s.exec(current) ?? []
   const option =
-    name === undefined ? undefined : position.options.find(({ flags }) => namesOf(flags).includes(name))
+    name === undefined ? undefined : position.options.find(({ flags }) => splitFlags(flags).includes(name))
   if (option && position.value === undefined) {
-    expected = completionOf(option)
+    expected = optionCompletion(option)
     prefix = `${name}=`
     current = value
   } else if (current.startsWith('-') && position.value === undefined && !position.isAfterOptions) {
-    return { words: matching(optionWords(position.options, words), current), localFiles: false }
+    return {
+      words: filterByPrefix(listOptionCandidates(position.options, words), current),
+      localFiles: false,
+    }
   } else if (position.value) {
-    expected = completionOf(position.value)
+    expected = optionCompletion(position.value)
   }
-  const candidates = await expand(context, expected, current, position, deadline)
+  const candidates = await expandCompletion(context, expected, current, position, deadline)
   // After --json come fields or the next argument.
   if (name === '--json' || words.at(-2) === '--json')
-    candidates.words.unshift(...fieldWords(position.command, current))
+    candidates.words.unshift(...listFieldCandidates(position.command, current))
   const isPlain = ({ word }: Candidate): boolean =>
     !/[\u0000-\u001f\u007f-\u009f]/.test(word) &&
     word !== ':files' &&
@@ -66,7 +69,7 @@ export async function candidatesFor(
   return {
     ...candidates,
     // Names with line breaks would become two candidates, and shells print control characters unescaped.
-    words: matching(candidates.words.filter(isPlain), current).map((candidate) => ({
+    words: filterByPrefix(candidates.words.filter(isPlain), current).map((candidate) => ({
       ...candidate,
       word: prefix + candidate.word,
     })),
@@ -74,27 +77,27 @@ export async function candidatesFor(
 }
 
 /** Returns the output fields of a command, after those already typed: `fid,filename`. */
-function fieldWords(command: Command | undefined, current: string): Candidate[] {
+function listFieldCandidates(command: Command | undefined, current: string): Candidate[] {
   const typedFields = current.split(',').slice(0, -1)
   const prefix = typedFields.map((field) => `${field},`).join('')
-  const fields = (command && fieldsOf(command)) ?? []
+  const fields = (command && outputFieldsOf(command)) ?? []
   return fields.filter((field) => !typedFields.includes(field)).map((field) => ({ word: prefix + field }))
 }
 
 /** Returns the candidates with a prefix. */
-function matching(words: readonly Candidate[], prefix: string): Candidate[] {
-  return words.filter(({ word }) => word.startsWith(prefix)).slice(0, MAX_WORDS)
+function filterByPrefix(words: readonly Candidate[], prefix: string): Candidate[] {
+  return words.filter(({ word }) => word.startsWith(prefix)).slice(0, MAX_CANDIDATES)
 }
 
 /** Position of the cursor in a command line. */
-interface Place {
+interface CursorPosition {
   options: readonly Option[]
   /** Option whose value comes next. */
   value: Option | undefined
   /** Expected next argument. */
   expected: Completion | { commands: readonly CommandEntry[]; topics?: boolean }
   /** Arguments, without commands and options. */
-  given: string[]
+  typedArguments: string[]
   /** Grid whose columns are completed. */
   grid: string | undefined
   command: Command | undefined
@@ -103,12 +106,15 @@ interface Place {
 }
 
 /** Determines the cursor position after the given words. */
-async function parse(commands: readonly CommandEntry[], words: readonly string[]): Promise<Place> {
-  const position: Place = {
-    options: [{ flags: '--help', description: 'show help' }, programVersion],
+async function parseWords(
+  commands: readonly CommandEntry[],
+  words: readonly string[],
+): Promise<CursorPosition> {
+  const position: CursorPosition = {
+    options: [{ flags: '--help', description: 'show help' }, VERSION_OPTION],
     value: undefined,
     expected: { commands, topics: words[0] === 'help' },
-    given: [],
+    typedArguments: [],
     grid: undefined,
     command: undefined,
     isAfterOptions: false,
@@ -124,13 +130,13 @@ async function parse(commands: readonly CommandEntry[], words: readonly string[]
     }
     if (!position.isAfterOptions && word.startsWith('-')) {
       position.isAfterOptions = word === '--'
-      const option = position.options.find(({ flags }) => namesOf(flags).includes(word))
-      if (option && takesValue(option)) position.value = option
+      const option = position.options.find(({ flags }) => splitFlags(flags).includes(word))
+      if (option && requiresValue(option)) position.value = option
       continue
     }
-    const entry = command ? undefined : entries.find((candidate) => isNamed(candidate, word))
+    const entry = command ? undefined : entries.find((candidate) => hasCommandName(candidate, word))
     if (!entry) {
-      position.given.push(word)
+      position.typedArguments.push(word)
       entries = []
       if (!command) position.expected = undefined
       continue
@@ -142,30 +148,32 @@ async function parse(commands: readonly CommandEntry[], words: readonly string[]
       position.expected = { commands: entries }
     } else {
       command = loaded.command
-      position.options = [...optionsOf(command), { flags: '--help', description: 'show help' }]
+      position.options = [...allOptionsOf(command), { flags: '--help', description: 'show help' }]
     }
   }
   if (command) {
-    const kinds = command.completes ?? kindsOf(command)
+    const kinds = command.completion ?? argumentCompletions(command)
     // The last argument can be repeatable.
     const isRepeated = /\.\.\.[>\]]$/.test(command.arguments ?? '')
-    const k = isRepeated ? Math.min(position.given.length, kinds.length - 1) : position.given.length
+    const k = isRepeated
+      ? Math.min(position.typedArguments.length, kinds.length - 1)
+      : position.typedArguments.length
     position.expected = words[0] === 'help' ? undefined : kinds[k]
-    position.grid ??= position.given[0]
+    position.grid ??= position.typedArguments[0]
     position.command = command
   }
   return position
 }
 
-const programVersion: Option = { flags: '--version', description: 'print the version' }
+const VERSION_OPTION: Option = { flags: '--version', description: 'print the version' }
 
 /** Returns the candidates for an expected argument or value. */
-async function expand(
+async function expandCompletion(
   context: Context,
-  expected: Place['expected'],
+  expected: CursorPosition['expected'],
   current: string,
-  { grid }: Place,
-  deadline: Patience,
+  { grid }: CursorPosition,
+  deadline: Deadline,
 ): Promise<Candidates> {
   if (expected === undefined) return { words: [], localFiles: false }
   if (typeof expected === 'object' && 'commands' in expected) {
@@ -174,14 +182,16 @@ async function expand(
       .map(({ name, summary }): Candidate => ({ word: name, summary }))
     if (expected.topics === false) words.push({ word: 'help', summary: 'Show help for a command or topic' })
     if (expected.topics)
-      words.push(...Object.entries(topics).map(([word, { summary }]): Candidate => ({ word, summary })))
+      words.push(...Object.entries(TOPICS).map(([word, { summary }]): Candidate => ({ word, summary })))
     return { words, localFiles: false }
   }
   if (typeof expected === 'object' && 'words' in expected)
     return { words: expected.words.map((word) => ({ word })), localFiles: false }
-  const kinds = [expected].flat() as Completed[]
+  const kinds = [expected].flat() as CompletionKind[]
   const names = kinds.filter((kind) => kind !== 'local')
-  const values = await Promise.all(names.map((kind) => valuesOf(context, { kind, grid }, current, deadline)))
+  const values = await Promise.all(
+    names.map((kind) => listValues(context, { kind, grid }, current, deadline)),
+  )
   return {
     words: [...new Set(values.flat())].map((word) => ({ word })),
     localFiles: kinds.includes('local'),
@@ -189,32 +199,32 @@ async function expand(
 }
 
 /** Lists option flags that are not yet given, or repeatable. */
-function optionWords(options: readonly Option[], words: readonly string[]): Candidate[] {
+function listOptionCandidates(options: readonly Option[], words: readonly string[]): Candidate[] {
   const precedingWords = words.slice(0, -1)
   return options.flatMap(({ flags, description, repeatable }) => {
-    const names = namesOf(flags)
+    const names = splitFlags(flags)
     if (!repeatable && names.some((name) => precedingWords.includes(name))) return []
     return names.map((word) => ({ word, summary: description }))
   })
 }
 
 /** Splits flags: `-f, --field <key=value>` → `-f`, `--field`. */
-function namesOf(flags: string): string[] {
+function splitFlags(flags: string): string[] {
   return flags.replace(/[<[].*/s, '').match(/--?[a-z][a-z-]*/gi) ?? []
 }
 
 /** Returns whether an option requires a value. */
-function takesValue({ flags }: Option): boolean {
+function requiresValue({ flags }: Option): boolean {
   return flags.includes('<')
 }
 
 /** Returns the completion kinds of arguments by name: `<grid>`, `<file...>`, `<team> <user...>`. */
-function kindsOf({ arguments: syntax = '' }: Command): Completion[] {
-  return [...syntax.matchAll(/[<[](\w+)/g)].map(([, name]) => argumentKinds[name])
+function argumentCompletions({ arguments: syntax = '' }: Command): Completion[] {
+  return [...syntax.matchAll(/[<[](\w+)/g)].map(([, name]) => KIND_BY_ARGUMENT[name])
 }
 
 /** Completion kinds by argument name. */
-const argumentKinds: Readonly<Record<string, Completed>> = {
+const KIND_BY_ARGUMENT: Readonly<Record<string, CompletionKind>> = {
   file: 'file',
   source: 'file',
   grid: 'grid',
@@ -226,16 +236,16 @@ const argumentKinds: Readonly<Record<string, Completed>> = {
 }
 
 /** Returns the completion of an option value: its choices, its declaration, or by name. */
-function completionOf({ flags, completes, choices }: Option): Completion {
+function optionCompletion({ flags, completion, choices }: Option): Completion {
   if (choices) return { words: choices }
-  if (completes) return completes
+  if (completion) return completion
   const [, name = ''] = /--([a-z-]+)/.exec(flags) ?? []
   const [, value = ''] = /<([a-z|]+)>/.exec(flags) ?? []
-  return optionKinds[name] ?? (value === 'file' ? 'local' : undefined)
+  return KIND_BY_OPTION[name] ?? (value === 'file' ? 'local' : undefined)
 }
 
 /** Completion kinds by option name. */
-const optionKinds: Readonly<Record<string, Completed>> = {
+const KIND_BY_OPTION: Readonly<Record<string, CompletionKind>> = {
   folder: 'folder',
   columns: 'column',
   ...Object.fromEntries(

@@ -29,7 +29,7 @@ export function splitLine(line: string): string[] {
  * Returns the length of the prefix that bash keeps when it replaces `last`, the part after the last colon,
  * equals or at sign.
  */
-export function keptLength(word: string, last: string): number {
+export function keptPrefixLength(word: string, last: string): number {
   const [replaced = ''] = /^[:=@]$/.test(last) ? [''] : splitLine(last)
   return word.endsWith(replaced) ? word.length - replaced.length : 0
 }

@@ -1,26 +1,26 @@
 // Finds the completion scripts.
 import { readFileSync } from 'node:fs'
-import { built } from '../../contract/built.ts'
+import { buildPath } from '../../contract/built.ts'
 import { Problem } from '../../contract/errors.ts'
 
 /** Script in completions/ by shell. */
-const files: Readonly<Record<string, string>> = {
+const SCRIPT_BY_SHELL: Readonly<Record<string, string>> = {
   bash: 'gridline.bash',
   zsh: '_gridline',
   fish: 'gridline.fish',
   powershell: 'gridline.ps1',
 }
 
-export const shells = Object.keys(files)
+export const SHELLS = Object.keys(SCRIPT_BY_SHELL)
 
 /**
  * Returns the completion script of a shell. The scripts call `gridline __complete` with the words up to the
  * cursor (answer.ts). Throws `usage` for unsupported shells.
  */
-export function completionScript(shell: string): string {
-  if (!Object.hasOwn(files, shell))
+export function readCompletionScript(shell: string): string {
+  if (!Object.hasOwn(SCRIPT_BY_SHELL, shell))
     throw new Problem('usage', `unsupported shell: ${shell}`, {
-      hint: `Supported shells: ${shells.join(', ')}`,
+      hint: `Supported shells: ${SHELLS.join(', ')}`,
     })
-  return readFileSync(built(`../completions/${files[shell]}`), 'utf8')
+  return readFileSync(buildPath(`../completions/${SCRIPT_BY_SHELL[shell]}`), 'utf8')
 }

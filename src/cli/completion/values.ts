@@ -1,14 +1,14 @@
 // Completes names from server, settings and files; cached.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writePrivately } from '../config/private-file.ts'
-import { LOCAL, places } from '../config/settings.ts'
+import { writePrivateFile } from '../config/private-file.ts'
+import { directoriesOf, LOCAL_PROFILE } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
-import type { Completed } from '../core/define.ts'
+import type { CompletionKind } from '../core/define.ts'
 
 /** Age in ms up to which cached values are used, and up to which they are kept for slow servers. */
-const FRESH_MS = 20_000
-const STALE_MS = 3600_000
+const MAX_FRESH_MS = 20_000
+const MAX_STALE_MS = 3600_000
 /** Maximum number of files of a folder. */
 const MAX_VALUES = 500
 /** Maximum number of versions. */
@@ -17,41 +17,41 @@ const MAX_VERSIONS = 50
 const MAX_FILE_BYTES = 4 * 1024 * 1024
 
 /** Requested kind of values. */
-export interface Asked {
-  kind: Exclude<Completed, 'local'>
+export interface ValueRequest {
+  kind: Exclude<CompletionKind, 'local'>
   /** Grid whose columns are completed. */
   grid: string | undefined
 }
 
 /** Maximum response time of the server, in ms, and a callback for when cached values are used instead. */
-export interface Patience {
-  limit: number
-  late: () => void
+export interface Deadline {
+  timeoutMs: number
+  onTimeout: () => void
 }
 
 /** Lists names that can complete `current`. */
-export async function valuesOf(
+export async function listValues(
   context: Context,
-  { kind, grid }: Asked,
+  { kind, grid }: ValueRequest,
   current: string,
-  deadline: Patience,
+  deadline: Deadline,
 ): Promise<string[]> {
   const cache = new Cache(context, deadline)
   if (kind === 'profile') {
     const { profiles = {} } = await context.config.read()
-    return [...Object.keys(profiles), LOCAL]
+    return [...Object.keys(profiles), LOCAL_PROFILE]
   }
-  if (kind === 'version') return grid === undefined ? [] : versionsOf(context, cache, grid)
-  if (kind === 'column') return grid === undefined ? [] : columnsOf(context, cache, grid, current)
-  if (kind === 'team' || kind === 'user') return peopleOf(context, cache, kind)
+  if (kind === 'version') return grid === undefined ? [] : listVersions(context, cache, grid)
+  if (kind === 'column') return grid === undefined ? [] : listColumns(context, cache, grid, current)
+  if (kind === 'team' || kind === 'user') return listUsersOrTeams(context, cache, kind)
   const [, file] = /^(.+)@[^/]*$/s.exec(current) ?? []
   if (file !== undefined && kind !== 'folder')
-    return (await versionsOf(context, cache, file)).map((version) => `${file}@${version}`)
-  return filesOf(context, cache, kind, current)
+    return (await listVersions(context, cache, file)).map((version) => `${file}@${version}`)
+  return listFiles(context, cache, kind, current)
 }
 
 /** Lists names and numbers of the latest versions of a file. */
-function versionsOf(context: Context, cache: Cache, file: string): Promise<string[]> {
+function listVersions(context: Context, cache: Cache, file: string): Promise<string[]> {
   return cache.get(`versions ${file}`, async () => {
     const client = await context.client()
     const { resolve } = await import('../../client/index.ts')
@@ -62,9 +62,10 @@ function versionsOf(context: Context, cache: Cache, file: string): Promise<strin
 }
 
 /** Lists columns of a grid. Skips names already in a comma-separated list. */
-async function columnsOf(context: Context, cache: Cache, grid: string, current: string): Promise<string[]> {
-  const { isDataFileHere } = await import('../files/local-data.ts')
-  if (grid !== '-' && (await isDataFileHere(grid))) return listed(await columnsOfFile(context, grid), current)
+async function listColumns(context: Context, cache: Cache, grid: string, current: string): Promise<string[]> {
+  const { isLocalDataFile } = await import('../files/local-data.ts')
+  if (grid !== '-' && (await isLocalDataFile(grid)))
+    return continueList(await readFileColumns(context, grid), current)
   const names = await cache.get(`columns ${grid}`, async () => {
     const client = await context.client()
     const { resolve } = await import('../../client/index.ts')
@@ -74,26 +75,26 @@ async function columnsOf(context: Context, cache: Cache, grid: string, current: 
     const { cols } = await client.call('grids.get', { fid: filetype === 'plot' ? references[0] : fid })
     return cols.map(({ name }) => name)
   })
-  return listed(names, current)
+  return continueList(names, current)
 }
 
 /** Returns the names that can continue a comma-separated list. */
-function listed(names: readonly string[], current: string): string[] {
+function continueList(names: readonly string[], current: string): string[] {
   const comma = current.lastIndexOf(',') + 1
   const typedList = current.slice(0, comma)
   return names.filter((name) => !typedList.split(',').includes(name)).map((name) => typedList + name)
 }
 
 /** Reads the columns of a local data file; none if it is too large. */
-async function columnsOfFile({ environment }: Context, file: string): Promise<string[]> {
-  const { tablesOf } = await import('../files/head.ts')
-  const { readingOptionsOf } = await import('../files/parse-options.ts')
-  const tables = await tablesOf(file, readingOptionsOf({}, file), environment, MAX_FILE_BYTES)
+async function readFileColumns({ environment }: Context, file: string): Promise<string[]> {
+  const { readTables } = await import('../files/head.ts')
+  const { toParseOptions } = await import('../files/parse-options.ts')
+  const tables = await readTables(file, toParseOptions({}, file), environment, MAX_FILE_BYTES)
   return tables.length === 1 ? tables[0].ingested.columns.map(({ name }) => name) : []
 }
 
 /** Lists the user's teams, or the members of these. */
-async function peopleOf(context: Context, cache: Cache, kind: 'team' | 'user'): Promise<string[]> {
+async function listUsersOrTeams(context: Context, cache: Cache, kind: 'team' | 'user'): Promise<string[]> {
   const names = await cache.get(kind, async () => {
     const { teams } = await (await context.client()).call('teams.list')
     return kind === 'team'
@@ -104,7 +105,12 @@ async function peopleOf(context: Context, cache: Cache, kind: 'team' | 'user'): 
 }
 
 /** Lists files of the folder being typed: folders with a slash, or ids after `alice:`. */
-async function filesOf(context: Context, cache: Cache, kind: Completed, current: string): Promise<string[]> {
+async function listFiles(
+  context: Context,
+  cache: Cache,
+  kind: CompletionKind,
+  current: string,
+): Promise<string[]> {
   const isId = /^[\w.-]+:\d*$/.test(current)
   const folder = isId ? '' : current.slice(0, current.lastIndexOf('/') + 1)
   const files = await cache.get(`files ${folder}`, async () => {
@@ -136,9 +142,9 @@ class Cache {
 
   constructor(
     private readonly context: Context,
-    private readonly deadline: Patience,
+    private readonly deadline: Deadline,
   ) {
-    this.folder = places(context.environment).config
+    this.folder = directoriesOf(context.environment).config
     this.file = join(this.folder, 'completion.json')
   }
 
@@ -146,22 +152,22 @@ class Cache {
   async get(name: string, load: () => Promise<string[]>): Promise<string[]> {
     const { url, user } = await this.context.settings()
     const key = `${url.value ?? ''} ${user.value ?? ''} ${name}`
-    const entries = this.entries()
+    const entries = this.readEntries()
     const cached = Object.hasOwn(entries, key) ? entries[key] : { at: 0, values: [] }
-    if (Date.now() - cached.at < FRESH_MS) return cached.values
+    if (Date.now() - cached.at < MAX_FRESH_MS) return cached.values
     const timeout = new Promise<undefined>((resolve) =>
-      setTimeout(resolve, this.deadline.limit, undefined).unref(),
+      setTimeout(resolve, this.deadline.timeoutMs, undefined).unref(),
     )
     // After errors too, cached values are best.
     const values = await Promise.race([load().catch(() => cached.values), timeout])
-    if (values === undefined) this.deadline.late()
+    if (values === undefined) this.deadline.onTimeout()
     if (values === undefined || values === cached.values) return cached.values
-    this.keep(key, values)
+    this.store(key, values)
     return values
   }
 
   /** Reads the cache. */
-  private entries(): Entries {
+  private readEntries(): Entries {
     try {
       const entries = Object.entries(JSON.parse(readFileSync(this.file, 'utf8')) as Entries)
       return Object.fromEntries(
@@ -174,9 +180,9 @@ class Cache {
   }
 
   /** Adds values to the cache, and drops expired ones. */
-  private keep(key: string, values: string[]): void {
+  private store(key: string, values: string[]): void {
     const now = Date.now()
-    const recent = Object.entries(this.entries()).filter(([, { at }]) => now - at < STALE_MS)
-    writePrivately(this.file, JSON.stringify({ ...Object.fromEntries(recent), [key]: { at: now, values } }))
+    const recent = Object.entries(this.readEntries()).filter(([, { at }]) => now - at < MAX_STALE_MS)
+    writePrivateFile(this.file, JSON.stringify({ ...Object.fromEntries(recent), [key]: { at: now, values } }))
   }
 }

@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 
 /** Used part of the keychain library. */
-interface Library {
+interface KeychainLibrary {
   Entry: new (
     service: string,
     account: string,
@@ -13,7 +13,7 @@ interface Library {
   }
 }
 
-const SERVICE = 'gridline'
+const KEYCHAIN_SERVICE = 'gridline'
 
 /**
  * Stores API keys in the system's keychain, by profile and origin of the server. Disabled with GRIDLINE_HOME
@@ -22,7 +22,7 @@ const SERVICE = 'gridline'
 export class Keychain {
   constructor(
     private readonly environment: NodeJS.ProcessEnv,
-    private readonly load: () => Promise<Library> = () => import('@napi-rs/keyring'),
+    private readonly load: () => Promise<KeychainLibrary> = () => import('@napi-rs/keyring'),
   ) {}
 
   /** Stores a key. Returns false if there is no keychain, or it is locked. */
@@ -64,6 +64,6 @@ export class Keychain {
     const { GRIDLINE_HOME, GRIDLINE_KEYCHAIN, CI } = this.environment
     if (GRIDLINE_HOME || CI || GRIDLINE_KEYCHAIN === 'off') return undefined
     const { Entry } = await this.load()
-    return new Entry(SERVICE, `${profile} ${origin}`)
+    return new Entry(KEYCHAIN_SERVICE, `${profile} ${origin}`)
   }
 }

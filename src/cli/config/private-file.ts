@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 /**
  * Writes a file atomically, readable only by the user. Creates its folder. Throws errors of the file system.
  */
-export function writePrivately(file: string, text: string): void {
+export function writePrivateFile(file: string, text: string): void {
   const temporaryFile = `${file}.${process.pid}`
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   try {

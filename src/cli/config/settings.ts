@@ -2,10 +2,10 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { closest, hintWith } from '../../contract/closest.ts'
+import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
-import { writePrivately } from './private-file.ts'
+import { writePrivateFile } from './private-file.ts'
 
 /** All settings by name. */
 export interface Settings {
@@ -22,7 +22,7 @@ export interface Settings {
 export type SettingName = keyof Settings
 
 /** Environment variable of each setting. (GRIDLINE_HOME sets the directory of config and data.) */
-const environmentVariables: Record<SettingName, string> = {
+const SETTING_VARIABLES: Record<SettingName, string> = {
   url: 'GRIDLINE_URL',
   user: 'GRIDLINE_USER',
   api_key: 'GRIDLINE_API_KEY',
@@ -33,16 +33,16 @@ const environmentVariables: Record<SettingName, string> = {
   profile: 'GRIDLINE_PROFILE',
 }
 
-export const settingNames = Object.keys(environmentVariables) as SettingName[]
+export const SETTING_NAMES = Object.keys(SETTING_VARIABLES) as SettingName[]
 
 /** Output formats. */
-export const formats = ['table', 'tsv', 'csv', 'json', 'ndjson'] as const
+export const OUTPUT_FORMATS = ['table', 'tsv', 'csv', 'json', 'ndjson'] as const
 
-export type Format = (typeof formats)[number]
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 
 /** Returns the format of a name, or undefined. `jsonl` is a synonym of `ndjson`. */
-export function formatNamed(name: string): Format | undefined {
-  return formats.find((format) => format === (name === 'jsonl' ? 'ndjson' : name))
+export function parseFormatName(name: string): OutputFormat | undefined {
+  return OUTPUT_FORMATS.find((format) => format === (name === 'jsonl' ? 'ndjson' : name))
 }
 
 export interface Profile {
@@ -58,7 +58,7 @@ export interface Profile {
 }
 
 /** Name of the built-in profile: the database on this machine. */
-export const LOCAL = 'local'
+export const LOCAL_PROFILE = 'local'
 
 /** Content of config.json. */
 export interface ConfigFile {
@@ -76,7 +76,7 @@ export interface Setting {
   source: string
 }
 
-export interface Places {
+export interface Directories {
   /** Directory of the config file. */
   config: string
   /** Directory of the database. */
@@ -84,7 +84,7 @@ export interface Places {
 }
 
 /** Returns the directories of config and database. */
-export function places(environment: NodeJS.ProcessEnv): Places {
+export function directoriesOf(environment: NodeJS.ProcessEnv): Directories {
   const home = environment.GRIDLINE_HOME
   if (home) return { config: home, data: home }
   const user = homedir()
@@ -100,7 +100,7 @@ export function places(environment: NodeJS.ProcessEnv): Places {
 
 /** Returns the URL of the database on this machine. */
 export function databaseUrl(environment: NodeJS.ProcessEnv): string {
-  return `sqlite:${join(places(environment).data, 'gridline.db')}`
+  return `sqlite:${join(directoriesOf(environment).data, 'gridline.db')}`
 }
 
 /** Returns the login name as a valid username, for the embedded service. Fallback: `me`. */
@@ -116,42 +116,42 @@ export function loginName(): string {
 }
 
 /** Content of serve.json: address and process of `gridline serve` for the local database. */
-interface Serving {
+interface ServerRecord {
   url: string
   pid: number
 }
 
-function servingFile(environment: NodeJS.ProcessEnv): string {
-  return join(places(environment).data, 'serve.json')
+function serverRecordPath(environment: NodeJS.ProcessEnv): string {
+  return join(directoriesOf(environment).data, 'serve.json')
 }
 
 /** Returns the base URL of links to the local database, and whether its server is running. */
-export function localLinks(environment: NodeJS.ProcessEnv): { url: string; running: boolean } {
+export function readLocalServer(environment: NodeJS.ProcessEnv): { url: string; running: boolean } {
   try {
-    const { url, pid } = JSON.parse(readFileSync(servingFile(environment), 'utf8')) as Serving
-    return { url: checkUrl(url), running: isRunning(pid) }
+    const { url, pid } = JSON.parse(readFileSync(serverRecordPath(environment), 'utf8')) as ServerRecord
+    return { url: normalizeServerUrl(url), running: isProcessRunning(pid) }
   } catch {
-    return { url: EMBEDDED_URL, running: false }
+    return { url: DEFAULT_LOCAL_URL, running: false }
   }
 }
 
 /** Default URL of `gridline serve`, used if none is recorded. */
-const EMBEDDED_URL = 'http://127.0.0.1:8080'
+const DEFAULT_LOCAL_URL = 'http://127.0.0.1:8080'
 
 /** Records the URL of the running server in serve.json. */
-export function recordServing(environment: NodeJS.ProcessEnv, url: string): void {
-  const file = servingFile(environment)
-  const serving: Serving = { url, pid: process.pid }
-  writePrivately(file, JSON.stringify(serving))
+export function recordLocalServer(environment: NodeJS.ProcessEnv, url: string): void {
+  const file = serverRecordPath(environment)
+  const serving: ServerRecord = { url, pid: process.pid }
+  writePrivateFile(file, JSON.stringify(serving))
 }
 
 /** Deletes the recorded URL. For random ports, which the next server does not use. */
-export function forgetServing(environment: NodeJS.ProcessEnv): void {
-  rmSync(servingFile(environment), { force: true })
+export function deleteLocalServerRecord(environment: NodeJS.ProcessEnv): void {
+  rmSync(serverRecordPath(environment), { force: true })
 }
 
 /** Returns whether a process exists. */
-function isRunning(pid: number): boolean {
+function isProcessRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -164,7 +164,7 @@ function isRunning(pid: number): boolean {
  * Removes access of other users to the config and data directories, also of those made by earlier versions.
  */
 export function makeFoldersPrivate(environment: NodeJS.ProcessEnv): void {
-  const { config, data } = places(environment)
+  const { config, data } = directoriesOf(environment)
   for (const folder of new Set([config, data])) {
     try {
       const { uid, mode } = statSync(folder)
@@ -190,15 +190,15 @@ export class ConfigStore {
     if (!existsSync(this.path)) return {}
     try {
       const config: unknown = JSON.parse(readFileSync(this.path, 'utf8').replace(/^\ufeff/, ''))
-      if (isConfig(config)) return config
+      if (isConfigFile(config)) return config
     } catch (error) {
-      throw this.unreadable((error as Error).message)
+      throw this.unreadableProblem((error as Error).message)
     }
-    throw this.unreadable('expected an object with settings and profiles')
+    throw this.unreadableProblem('expected an object with settings and profiles')
   }
 
   /** Reads, changes and writes the config. Throws `failed` if it cannot be written. */
-  async change(change: (config: ConfigFile) => void): Promise<void> {
+  async update(change: (config: ConfigFile) => void): Promise<void> {
     const config = await this.read()
     change(config)
     const { Conf } = await import('../../vendor/conf.ts')
@@ -215,12 +215,12 @@ export class ConfigStore {
     }
   }
 
-  private unreadable(reason: string): Problem {
+  private unreadableProblem(reason: string): Problem {
     return new Problem('bad_data', `cannot read ${this.path}: ${reason}`, { hint: 'Fix or delete the file.' })
   }
 }
 
-function isConfig(value: unknown): value is ConfigFile {
+function isConfigFile(value: unknown): value is ConfigFile {
   const isObject = (candidate: unknown): candidate is Record<string, unknown> =>
     typeof candidate === 'object' && candidate !== null && !Array.isArray(candidate)
   const hasTexts = (candidate: unknown): boolean =>
@@ -238,13 +238,13 @@ export function resolveSettings(
   flags: { profile?: string; local?: boolean },
 ): Record<SettingName, Setting> {
   const fromEnvironment = (name: SettingName): Setting | undefined => {
-    const variable = environmentVariables[name]
+    const variable = SETTING_VARIABLES[name]
     return environment[variable]
       ? { value: environment[variable], source: `environment ${variable}` }
       : undefined
   }
   const profile: Setting =
-    (flags.local ? { value: LOCAL, source: '--local' } : undefined) ??
+    (flags.local ? { value: LOCAL_PROFILE, source: '--local' } : undefined) ??
     (flags.profile ? { value: flags.profile, source: '--profile' } : undefined) ??
     fromEnvironment('profile') ??
     (config.profile
@@ -252,9 +252,9 @@ export function resolveSettings(
       : { value: 'default', source: 'default' })
   const isDefined = config.profiles && Object.hasOwn(config.profiles, profile.value!)
   const activeProfile = isDefined && !flags.local ? config.profiles![profile.value!] : undefined
-  const isLocal = !activeProfile && profile.value === LOCAL
+  const isLocal = !activeProfile && profile.value === LOCAL_PROFILE
   if (!activeProfile && !isLocal && profile.source !== 'default' && profile.source !== 'config file') {
-    throw noProfile('usage', profile.value!, config.profiles)
+    throw unknownProfileProblem('usage', profile.value!, config.profiles)
   }
   // The local profile, selected by a flag, overrides GRIDLINE_URL.
   const isLocalOnly = isLocal && profile.source.startsWith('--')
@@ -270,9 +270,9 @@ export function resolveSettings(
   const unset: Setting = { value: undefined, source: 'default' }
   const format =
     fromEnvironment('format') ?? (config.format ? { value: config.format, source: 'config file' } : unset)
-  if (format.value !== undefined && formatNamed(format.value) === undefined) {
+  if (format.value !== undefined && parseFormatName(format.value) === undefined) {
     throw new Problem('usage', `unknown format: ${format.value} (${format.source})`, {
-      hint: `Available formats: ${formats.join(', ')}.`,
+      hint: `Available formats: ${OUTPUT_FORMATS.join(', ')}.`,
     })
   }
   const [theme, locale] = (['theme', 'locale'] as const).map(
@@ -300,15 +300,15 @@ export function resolveSettings(
 }
 
 /** Creates the error for an unknown profile. */
-export function noProfile(
+export function unknownProfileProblem(
   code: 'usage' | 'not_found',
   name: string,
   profiles: ConfigFile['profiles'] = {},
 ): Problem {
-  const names = [...Object.keys(profiles), LOCAL]
-  const suggestion = closest(name, names)
+  const names = [...Object.keys(profiles), LOCAL_PROFILE]
+  const suggestion = findClosest(name, names)
   return new Problem(code, `no profile named ${name}`, {
-    hint: hintWith(
+    hint: withSuggestion(
       suggestion,
       `Available profiles: ${names.join(', ')}. Create one with: gridline login URL --profile ${name}`,
     ),
@@ -317,11 +317,11 @@ export function noProfile(
 
 /** Returns the origin (scheme, host and port) of a server URL. */
 export function originOf(url: string): string {
-  return new URL(checkUrl(url)).origin
+  return new URL(normalizeServerUrl(url)).origin
 }
 
 /** Normalizes a server URL: adds a scheme, removes the API's `/v2`. Throws `usage` if invalid. */
-export function checkUrl(text: string): string {
+export function normalizeServerUrl(text: string): string {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) && !/^https?:\/\//i.test(text))
     throw new Problem('usage', `not a server URL: ${text}`, {
       hint: 'Use a URL such as https://charts.example.com',

@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { Client, type ClientOptions, type Fetch } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import {
-  checkUrl,
   databaseUrl,
-  LOCAL,
-  localLinks,
+  LOCAL_PROFILE,
   loginName,
   makeFoldersPrivate,
+  normalizeServerUrl,
+  readLocalServer,
   type Setting,
   type SettingName,
 } from '../config/settings.ts'
-import { embeddedFetch } from './embedded.ts'
+import { createEmbeddedFetch } from './embedded.ts'
 
 /** Client with its connection. `close` ends it. */
 export interface Connection {
@@ -27,14 +27,14 @@ export interface Connection {
 export interface ConnectOptions {
   environment: NodeJS.ProcessEnv
   /** True if the command may change data. Otherwise a missing database is not created. */
-  changes?: boolean
+  mayWrite?: boolean
   /** Called before a retry; `wait` in ms. */
   onRetry: (problem: Problem, wait: number) => void
   /** Aborts requests, and waits between retries. */
   signal: AbortSignal | undefined
   idempotencyKey: string | undefined
   message?: string
-  plan: ClientOptions['plan']
+  plan: ClientOptions['planError']
   /** Prints a line for each request and response. */
   trace?: (line: string) => void
   /** PEM file of additional trusted certificates. */
@@ -50,15 +50,15 @@ export async function connect(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { url, user, api_key, ca_file, profile } = settings
-  const { environment, changes, trace, caFile, ...rest } = options
-  const clientOptions = { ...rest, writes: changes }
+  const { environment, mayWrite, trace, caFile, ...rest } = options
+  const clientOptions = { ...rest, writes: mayWrite }
   if (url.value) {
-    const server = checkUrl(url.value)
+    const server = normalizeServerUrl(url.value)
     if (user.source.startsWith('environment') && !api_key.value)
       throw new Problem('usage', `a user is set (${user.source}), but no API key`, {
         hint: 'Set GRIDLINE_API_KEY as well, or unset the user to read public files only.',
       })
-    return remote(server, {
+    return connectRemote(server, {
       ...clientOptions,
       trace,
       caFile: caFile ?? ca_file.value,
@@ -72,21 +72,21 @@ export async function connect(
       hint: 'Set GRIDLINE_URL, or log in with: gridline login URL',
     })
   }
-  if (isCi(environment) && profile.value !== LOCAL)
+  if (isCi(environment) && profile.value !== LOCAL_PROFILE)
     throw new Problem('unauthenticated', 'no server is set, and this is a CI job (CI is set)', {
       hint: 'Set GRIDLINE_URL, GRIDLINE_USER and GRIDLINE_API_KEY, or use a database on this machine with --local.',
     })
   const database = databaseUrl(environment)
-  if (!changes && !existsSync(database.slice('sqlite:'.length)))
-    return temporary({ ...clientOptions, environment, trace })
+  if (!mayWrite && !existsSync(database.slice('sqlite:'.length)))
+    return connectTemporary({ ...clientOptions, environment, trace })
   makeFoldersPrivate(environment)
-  return embedded(database, { ...clientOptions, environment, trace })
+  return connectEmbedded(database, { ...clientOptions, environment, trace })
 }
 
 type EmbeddedOptions = Omit<ConnectOptions, 'changes' | 'caFile'>
 
 /** Starts an in-process service on a temporary database, deleted on close: for commands that only read. */
-export async function temporary(options: EmbeddedOptions): Promise<Connection> {
+export async function connectTemporary(options: EmbeddedOptions): Promise<Connection> {
   let folder: string
   try {
     folder = mkdtempSync(join(tmpdir(), 'gridline-'))
@@ -96,7 +96,7 @@ export async function temporary(options: EmbeddedOptions): Promise<Connection> {
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   // Also after an interrupt.
   process.once('exit', remove)
-  const connection = await embedded(`sqlite:${join(folder, 'gridline.db')}`, options)
+  const connection = await connectEmbedded(`sqlite:${join(folder, 'gridline.db')}`, options)
   return {
     ...connection,
     close: async () => {
@@ -107,11 +107,11 @@ export async function temporary(options: EmbeddedOptions): Promise<Connection> {
 }
 
 /** Starts an in-process service on a database. */
-async function embedded(
+async function connectEmbedded(
   database: string,
   { environment, trace, ...clientOptions }: EmbeddedOptions,
 ): Promise<Connection> {
-  const links = localLinks(environment)
+  const links = readLocalServer(environment)
   // Loaded only here: the service is large. All other code uses `fetch`.
   const { createService } = await import('../../service/index.ts')
   const service = await createService({
@@ -129,7 +129,7 @@ async function embedded(
   return {
     client: new Client({
       ...clientOptions,
-      fetch: await withTrace(embeddedFetch(service), trace),
+      fetch: await withTrace(createEmbeddedFetch(service), trace),
       url: links.url,
     }),
     server: undefined,
@@ -138,7 +138,7 @@ async function embedded(
 }
 
 /** Connects to a server. Credentials are optional. */
-export async function remote(
+export async function connectRemote(
   server: string,
   {
     trace,
@@ -146,17 +146,17 @@ export async function remote(
     ...options
   }: Omit<ClientOptions, 'fetch' | 'url' | 'proxy'> & Partial<Pick<ConnectOptions, 'trace' | 'caFile'>>,
 ): Promise<Connection> {
-  const { proxyFor, remoteFetch } = await import('./remote.ts')
-  const { fetch: send, close } = remoteFetch(caFile)
+  const { detectProxy, createRemoteFetch } = await import('./remote.ts')
+  const { fetch: send, close } = createRemoteFetch(caFile)
   const fetch = await withTrace(send, trace)
-  return { client: new Client({ ...options, fetch, url: server, proxy: proxyFor(server) }), server, close }
+  return { client: new Client({ ...options, fetch, url: server, proxy: detectProxy(server) }), server, close }
 }
 
 /** Wraps a `Fetch` so that it traces requests, if `trace` is given. */
 async function withTrace(fetch: Fetch, trace: ConnectOptions['trace']): Promise<Fetch> {
   if (!trace) return fetch
-  const { traced } = await import('../output/trace.ts')
-  return traced(fetch, trace)
+  const { traceFetch } = await import('../output/trace.ts')
+  return traceFetch(fetch, trace)
 }
 
 /** Returns whether this is a CI job (`CI` is set). */

@@ -3,6 +3,6 @@ import type { Fetch } from '../../client/index.ts'
 import type { RunningService } from '../../service/index.ts'
 
 /** Returns a `Fetch` that calls the service directly, without sockets. */
-export function embeddedFetch(service: RunningService): Fetch {
+export function createEmbeddedFetch(service: RunningService): Fetch {
   return (request) => service.handle(request)
 }

@@ -5,7 +5,7 @@ import { Problem } from '../../contract/errors.ts'
  * Returns the identity token of a CI job: GRIDLINE_OIDC_TOKEN (an `id_tokens` entry of GitLab CI), or one
  * issued by GitHub Actions (`permissions: id-token: write`). Throws `unauthenticated` without one.
  */
-export async function identityToken(
+export async function fetchIdentityToken(
   audience: string,
   environment: NodeJS.ProcessEnv,
 ): Promise<{ token: string }> {

@@ -16,7 +16,7 @@ interface Timeouts {
 }
 
 /** Returns undici's fetch through the proxy from the environment. `ca`: additional certificates, as PEM. */
-export function proxied(
+export function createProxiedFetch(
   { headersTimeout, bodyTimeout, connectTimeout }: Timeouts,
   ca: string[] | undefined,
 ): { send: Fetch; close: () => Promise<void> } {
@@ -48,7 +48,7 @@ export function proxied(
       return undiciFetch(url, { redirect: 'manual', dispatcher })
     })
     const { status, headers, body } = response
-    return new HttpResponse(status, Object.fromEntries(headers), body && held(response))
+    return new HttpResponse(status, Object.fromEntries(headers), body && readBody(response))
   }
   return { send, close: () => dispatcher.destroy() }
 }
@@ -61,6 +61,6 @@ function isRedirect(error: unknown): boolean {
  * Yields the body of a response. Holds a reference to the response: if it is garbage-collected before the
  * first read, fetch ends the body as if it were empty.
  */
-async function* held(response: Response): AsyncGenerator<Uint8Array> {
+async function* readBody(response: Response): AsyncGenerator<Uint8Array> {
   yield* response.body!
 }

@@ -12,12 +12,12 @@ const BODY_TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_MS = 10_000
 
 /** Environment variables that name a proxy, by precedence. */
-const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const
+const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const
 
 /** Returns the proxy for requests to `url`, without credentials; undefined if there is none. */
-export function proxyFor(url: string): string | undefined {
+export function detectProxy(url: string): string | undefined {
   const { protocol, hostname, port } = new URL(url)
-  const names = protocol === 'https:' ? PROXIES : PROXIES.slice(2)
+  const names = protocol === 'https:' ? PROXY_VARIABLES : PROXY_VARIABLES.slice(2)
   const proxy = names.map((name) => process.env[name]).find(Boolean)
   if (!proxy) return undefined
   const exceptions = (process.env.no_proxy ?? process.env.NO_PROXY ?? '').split(/[\s,]+/).filter(Boolean)
@@ -33,13 +33,15 @@ export function proxyFor(url: string): string | undefined {
 }
 
 /** Returns a function that sends requests: with node:http, or with undici if a proxy is set. */
-export function remoteFetch(caFile?: string): { fetch: Fetch; close: () => Promise<void> } {
-  const ca = caFile === undefined ? undefined : trusted(caFile)
-  return PROXIES.some((name) => process.env[name]) ? proxiedFetch(ca) : directFetch(ca)
+export function createRemoteFetch(caFile?: string): { fetch: Fetch; close: () => Promise<void> } {
+  const ca = caFile === undefined ? undefined : loadCertificates(caFile)
+  return PROXY_VARIABLES.some((name) => process.env[name])
+    ? createLazyProxiedFetch(ca)
+    : createDirectFetch(ca)
 }
 
 /** Uses node:http: undici takes as long to load as most commands run. */
-function directFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Promise<void> } {
+function createDirectFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Promise<void> } {
   const http = process.getBuiltinModule('node:http')
   const options = { keepAlive: true, maxSockets: 64 }
   let plain: Agent | undefined
@@ -94,7 +96,7 @@ function directFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Pro
           ])
           resolve(new HttpResponse(response.statusCode!, Object.fromEntries(headerEntries), response))
         })
-        send(clientRequest, body)
+        sendBody(clientRequest, body)
       })
     },
     close: async () => {
@@ -105,7 +107,7 @@ function directFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Pro
 }
 
 /** Writes the body of a request, with backpressure. */
-function send(clientRequest: ClientRequest, body: HttpRequest['body']): void {
+function sendBody(clientRequest: ClientRequest, body: HttpRequest['body']): void {
   if (body === null) {
     clientRequest.end()
     return
@@ -124,16 +126,16 @@ function send(clientRequest: ClientRequest, body: HttpRequest['body']): void {
 }
 
 /** Uses undici, loaded on the first request, through the proxy from the environment. */
-function proxiedFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Promise<void> } {
+function createLazyProxiedFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Promise<void> } {
   let loading: Promise<{ send: Fetch; close: () => Promise<void> }> | undefined
   const load = async () => {
-    const { proxied } = await import('./proxied.ts')
+    const { createProxiedFetch } = await import('./proxied.ts')
     const timeouts = {
       headersTimeout: Number(process.env.GRIDLINE_TIMEOUT_MS) || HEADERS_TIMEOUT_MS,
       bodyTimeout: BODY_TIMEOUT_MS,
       connectTimeout: CONNECT_TIMEOUT_MS,
     }
-    return proxied(timeouts, ca)
+    return createProxiedFetch(timeouts, ca)
   }
   return {
     fetch: async (request) => {
@@ -145,7 +147,7 @@ function proxiedFetch(ca: string[] | undefined): { fetch: Fetch; close: () => Pr
 }
 
 /** Returns the system's certificates and those of a PEM file. Throws `no_such_file` if unreadable. */
-function trusted(file: string): string[] {
+function loadCertificates(file: string): string[] {
   try {
     return [...process.getBuiltinModule('node:tls').rootCertificates, readFileSync(file, 'utf8')]
   } catch (error) {

@@ -3,14 +3,14 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
 import { isNotice } from '../../contract/formats.ts'
 import type { CheckReport } from '../../contract/resources/index.ts'
-import { placeOf, titleOf } from '../output/check-rows.ts'
+import { rowLocation, ruleTitle } from '../output/check-rows.ts'
 import type { Failure } from '../output/failure.ts'
-import type { Warned } from '../output/messages.ts'
-import { rowsByKey } from '../output/row-counts.ts'
+import type { Warning } from '../output/messages.ts'
+import { formatUpsertCounts } from '../output/row-counts.ts'
 import type { Context } from './context.ts'
 
 /** Result of a command for one file, as reported to a CI system. */
-export interface Reported {
+export interface ReportedFile {
   fid?: string
   filename?: string
   /** Path of the grid. */
@@ -29,7 +29,7 @@ export interface Reported {
 }
 
 /** Returns repository, commit, branch and run of the CI job. Throws `usage` if none of them is set. */
-export function provenanceOf(environment: NodeJS.ProcessEnv): Record<string, string> {
+export function detectProvenance(environment: NodeJS.ProcessEnv): Record<string, string> {
   const e = environment
   const github = e.GITHUB_REPOSITORY && `${e.GITHUB_SERVER_URL}/${e.GITHUB_REPOSITORY}`
   const values: Record<string, string | undefined> = {
@@ -54,7 +54,7 @@ export function provenanceOf(environment: NodeJS.ProcessEnv): Record<string, str
 /**
  * Formats provenance for the history of a grid: `github.com/o/r@abc1234 main, run 7`. At most 500 characters.
  */
-export function provenanceText({ repository, commit, branch, run }: Record<string, string>): string {
+export function formatProvenance({ repository, commit, branch, run }: Record<string, string>): string {
   const short = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\.git$/, '')
   const parts = [
     [repository && short(repository), commit?.slice(0, 12)].filter(Boolean).join('@'),
@@ -70,17 +70,17 @@ export function provenanceText({ repository, commit, branch, run }: Record<strin
  */
 export async function reportToCi(
   context: Context,
-  results: readonly Reported[],
+  results: readonly ReportedFile[],
   failures: readonly Failure[] = [],
 ): Promise<void> {
   const { GITHUB_ACTIONS, GITHUB_OUTPUT, GITHUB_STEP_SUMMARY } = context.environment
-  const files = await named(
+  const files = await withFileNames(
     context,
     results.filter(({ fid }) => fid !== undefined),
   )
-  const { warned } = context.messages
-  for (const warning of warned) annotateWarning(context, warning)
-  for (const { of, problem } of failures) annotate(context, of, problem)
+  const { warnings } = context.messages
+  for (const warning of warnings) annotateWarning(context, warning)
+  for (const { subject, problem } of failures) annotate(context, subject, problem)
   if (GITHUB_ACTIONS !== 'true' || files.length + failures.length === 0) return
   const first = files[0]
   if (GITHUB_OUTPUT && first) {
@@ -89,7 +89,7 @@ export async function reportToCi(
       url: first.web_url,
       action: first.action,
       grid_action: first.grid_action,
-      warnings: String(warned.length),
+      warnings: String(warnings.length),
       files: JSON.stringify(
         files.map(({ fid, filename, path, web_url, action, grid_action }) => ({
           fid,
@@ -101,10 +101,10 @@ export async function reportToCi(
         })),
       ),
     }
-    append(
+    appendToFile(
       GITHUB_OUTPUT,
       Object.entries(outputs)
-        .map(([name, value]) => `${name}=${oneLine(value ?? '')}\n`)
+        .map(([name, value]) => `${name}=${joinLines(value ?? '')}\n`)
         .join(''),
     )
   }
@@ -120,22 +120,27 @@ export async function reportToCi(
         row_count,
         ...more
       }) => {
-        const name = web_url === undefined ? cell(path) : `[${cell(path)}](${address(web_url)})`
-        const outcome = rowsByKey(more) ?? action
+        const name = web_url === undefined ? escapeCell(path) : `[${escapeCell(path)}](${escapeUrl(web_url)})`
+        const outcome = formatUpsertCounts(more) ?? action
         const actionText = grid_action === undefined ? outcome : `chart ${action}, data ${grid_action}`
-        return `| ${name} | ${row_count ?? ''} | ${cell(actionText)} |\n`
+        return `| ${name} | ${row_count ?? ''} | ${escapeCell(actionText)} |\n`
       },
     )
-    const failed = failures.map(({ of, problem }) => `| ${cell(of)} | | failed: ${cell(problem.message)} |\n`)
-    append(
+    const failed = failures.map(
+      ({ subject: of, problem }) => `| ${escapeCell(of)} | | failed: ${escapeCell(problem.message)} |\n`,
+    )
+    appendToFile(
       GITHUB_STEP_SUMMARY,
-      `| file | rows | action |\n|---|---:|---|\n${rows.join('')}${failed.join('')}\n${warningList(warned)}`,
+      `| file | rows | action |\n|---|---:|---|\n${rows.join('')}${failed.join('')}\n${formatWarnings(warnings)}`,
     )
   }
 }
 
 /** Adds missing file names and links to results, in GitHub Actions only. */
-async function named(context: Context, files: readonly Reported[]): Promise<readonly Reported[]> {
+async function withFileNames(
+  context: Context,
+  files: readonly ReportedFile[],
+): Promise<readonly ReportedFile[]> {
   if (context.environment.GITHUB_ACTIONS !== 'true' || files.every(({ filename }) => filename)) return files
   const client = await context.client()
   return Promise.all(
@@ -151,36 +156,39 @@ async function named(context: Context, files: readonly Reported[]): Promise<read
 const MAX_WARNINGS = 50
 
 /** Formats warnings as a Markdown list, without those beyond `MAX_WARNINGS`. */
-function warningList(warnings: readonly Warned[]): string {
+function formatWarnings(warnings: readonly Warning[]): string {
   if (warnings.length === 0) return ''
   const lines = warnings
     .slice(0, MAX_WARNINGS)
-    .map(({ of, text }) => `- ${cell(of === undefined || text.includes(of) ? text : `${of}: ${text}`)}\n`)
+    .map(
+      ({ subject, text }) =>
+        `- ${escapeCell(subject === undefined || text.includes(subject) ? text : `${subject}: ${text}`)}\n`,
+    )
   const more = warnings.length > MAX_WARNINGS ? `- and ${warnings.length - MAX_WARNINGS} more\n` : ''
   return `${warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`}:\n\n${lines.join('')}${more}\n`
 }
 
-function annotateWarning({ environment, messages }: Context, { of, text }: Warned): void {
+function annotateWarning({ environment, messages }: Context, { subject, text }: Warning): void {
   // A notice describes every run: no annotation.
   if (isNotice(text)) return
   const line = Number(/\bline (\d+)/.exec(text)?.[1] ?? 1)
   if (environment.GITHUB_ACTIONS === 'true') {
-    const location = of === undefined ? '' : `file=${property(of)},line=${line},`
-    messages.line(`::warning ${location}title=gridline::${data(text)}`)
-  } else if (environment.GITLAB_CI && of !== undefined) {
-    codeQuality(of, { check: 'gridline warning', severity: 'minor', message: text, line })
+    const location = subject === undefined ? '' : `file=${escapeProperty(subject)},line=${line},`
+    messages.line(`::warning ${location}title=gridline::${escapeMessage(text)}`)
+  } else if (environment.GITLAB_CI && subject !== undefined) {
+    addFinding(subject, { check: 'gridline warning', severity: 'minor', message: text, line })
   }
 }
 
 /** Runs `work`. On wrong data, annotates the line for the CI system. Rethrows all errors. */
-export async function annotated<T>(context: Context, file: string, work: () => Promise<T>): Promise<T> {
+export async function annotateErrors<T>(context: Context, file: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof Problem && error.checks) {
       if (error.code !== 'checks_failed') annotate(context, file, error)
       annotateReport(context, file, error.checks as CheckReport)
-      marked.add(error)
+      annotatedProblems.add(error)
     } else if (error instanceof Problem && (error.exit === 7 || error.line !== undefined))
       annotate(context, file, error)
     throw error
@@ -188,25 +196,27 @@ export async function annotated<T>(context: Context, file: string, work: () => P
 }
 
 /** Problems that have an annotation. */
-const marked = new WeakSet<Problem>()
+const annotatedProblems = new WeakSet<Problem>()
 
 /** Annotates a problem, once: as GitHub error, GitLab finding, or `file:line: error` for other CI systems. */
 function annotate({ environment, messages }: Context, file: string, problem: Problem): void {
-  if (marked.has(problem)) return
-  marked.add(problem)
+  if (annotatedProblems.has(problem)) return
+  annotatedProblems.add(problem)
   const { column, message } = problem
   const at = /\bline (\d+)/.exec(message)?.[1]
   const line = problem.line ?? (at === undefined ? undefined : Number(at))
   if (environment.GITHUB_ACTIONS === 'true') {
     // Rows of the command line (-…) and standard input are not files.
     const isFile = !/^-|^standard input$/.test(file)
-    const location = isFile ? [`file=${property(file)}`, ...(line === undefined ? [] : [`line=${line}`])] : []
-    messages.line(`::error ${[...location, 'title=gridline'].join(',')}::${data(message)}`)
+    const location = isFile
+      ? [`file=${escapeProperty(file)}`, ...(line === undefined ? [] : [`line=${line}`])]
+      : []
+    messages.line(`::error ${[...location, 'title=gridline'].join(',')}::${escapeMessage(message)}`)
   } else if (environment.GITLAB_CI) {
-    codeQuality(file, { check: `gridline ${problem.code}`, severity: 'major', message, line: line ?? 1 })
+    addFinding(file, { check: `gridline ${problem.code}`, severity: 'major', message, line: line ?? 1 })
   } else if (environment.CI && line !== undefined && !messages.isJson) {
     messages.line(
-      `${file}:${line}: error: ${oneLine(message)}${column === undefined ? '' : ` (column ${column})`}`,
+      `${file}:${line}: error: ${joinLines(message)}${column === undefined ? '' : ` (column ${column})`}`,
     )
   }
 }
@@ -216,8 +226,8 @@ export function annotateReport(context: Context, file: string, { results }: Chec
   for (const result of results) {
     if (result.passed) continue
     const [first] = result.rows
-    const text = `${titleOf(result)}: ${result.message}${first ? ` (${placeOf(first)})` : ''}`
-    if (result.severity === 'warn') annotateWarning(context, { of: file, text })
+    const text = `${ruleTitle(result)}: ${result.message}${first ? ` (${rowLocation(first)})` : ''}`
+    if (result.severity === 'warn') annotateWarning(context, { subject: file, text })
     else {
       const location = { line: first?.line ?? undefined, column: result.column ?? undefined }
       annotate(context, file, new Problem('checks_failed', text, location))
@@ -226,12 +236,12 @@ export function annotateReport(context: Context, file: string, { results }: Chec
 }
 
 /** Appends Markdown to the step summary of GitHub Actions. Does nothing elsewhere. */
-export function summarize({ environment }: Context, markdown: string): void {
+export function appendStepSummary({ environment }: Context, markdown: string): void {
   const { GITHUB_ACTIONS, GITHUB_STEP_SUMMARY } = environment
-  if (GITHUB_ACTIONS === 'true' && GITHUB_STEP_SUMMARY) append(GITHUB_STEP_SUMMARY, `${markdown}\n`)
+  if (GITHUB_ACTIONS === 'true' && GITHUB_STEP_SUMMARY) appendToFile(GITHUB_STEP_SUMMARY, `${markdown}\n`)
 }
 
-const REPORT = 'gl-code-quality-report.json'
+const CODE_QUALITY_FILE = 'gl-code-quality-report.json'
 
 interface Finding {
   check: string
@@ -241,11 +251,11 @@ interface Finding {
 }
 
 /** Appends a finding to the code quality report of GitLab. */
-function codeQuality(file: string, { check, severity, message, line }: Finding): void {
+function addFinding(file: string, { check, severity, message, line }: Finding): void {
   const { createHash } = process.getBuiltinModule('node:crypto')
   let findings: unknown[] = []
   try {
-    const stored: unknown = JSON.parse(readFileSync(REPORT, 'utf8'))
+    const stored: unknown = JSON.parse(readFileSync(CODE_QUALITY_FILE, 'utf8'))
     if (Array.isArray(stored)) findings = stored
   } catch {
     // No report yet.
@@ -258,14 +268,14 @@ function codeQuality(file: string, { check, severity, message, line }: Finding):
     location: { path: file, lines: { begin: line } },
   })
   try {
-    writeFileSync(REPORT, `${JSON.stringify(findings, null, 2)}\n`)
+    writeFileSync(CODE_QUALITY_FILE, `${JSON.stringify(findings, null, 2)}\n`)
   } catch {
     // Reporting must not fail a command that succeeded.
   }
 }
 
 /** Appends to a file; warns if that fails. */
-function append(file: string, text: string): void {
+function appendToFile(file: string, text: string): void {
   try {
     appendFileSync(file, text)
   } catch (error) {
@@ -273,26 +283,26 @@ function append(file: string, text: string): void {
   }
 }
 
-function oneLine(text: string): string {
+function joinLines(text: string): string {
   return text.replace(/\s*[\r\n]+\s*/g, ' ')
 }
 
 /** Escapes a cell of a Markdown table. */
-function cell(text: string): string {
-  return oneLine(text).replace(/[\\|[\]<>`*_]/g, '\\$&')
+function escapeCell(text: string): string {
+  return joinLines(text).replace(/[\\|[\]<>`*_]/g, '\\$&')
 }
 
 /** Escapes a URL from the server for Markdown. */
-function address(url: string): string {
-  return oneLine(url).replace(/[\s()<>\\|]/g, encodeURIComponent)
+function escapeUrl(url: string): string {
+  return joinLines(url).replace(/[\s()<>\\|]/g, encodeURIComponent)
 }
 
 /** Escapes the message of a GitHub workflow command. */
-function data(text: string): string {
+function escapeMessage(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
 /** Escapes a property of a GitHub workflow command. */
-function property(text: string): string {
-  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+function escapeProperty(text: string): string {
+  return escapeMessage(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
 }

@@ -3,40 +3,40 @@ import { readFileSync } from 'node:fs'
 import type { Context } from './context.ts'
 
 /** Maximum number of pages of 100 comments that are searched. */
-const MAX_PAGES = 50
-const WAIT_MS = 30_000
+const MAX_COMMENT_PAGES = 50
+const REQUEST_TIMEOUT_MS = 30_000
 
-interface Event {
+interface GithubEvent {
   action?: unknown
   pull_request?: { number?: unknown }
 }
 
 /** Reads the event of a GitHub Actions job; empty if unreadable. */
-function eventOf({ GITHUB_EVENT_PATH }: NodeJS.ProcessEnv): Event {
+function readGithubEvent({ GITHUB_EVENT_PATH }: NodeJS.ProcessEnv): GithubEvent {
   try {
-    return JSON.parse(readFileSync(GITHUB_EVENT_PATH ?? '', 'utf8')) as Event
+    return JSON.parse(readFileSync(GITHUB_EVENT_PATH ?? '', 'utf8')) as GithubEvent
   } catch {
     return {}
   }
 }
 
 /** Returns whether the pull request of the job is closed (or merged). */
-export function isClosed(environment: NodeJS.ProcessEnv): boolean {
-  const { action, pull_request } = eventOf(environment)
+export function isPullRequestClosed(environment: NodeJS.ProcessEnv): boolean {
+  const { action, pull_request } = readGithubEvent(environment)
   return pull_request !== undefined && action === 'closed'
 }
 
 /** Returns the number of the pull or merge request of the CI job; undefined outside of one. */
-export function requestNumber(environment: NodeJS.ProcessEnv): number | undefined {
+export function detectRequestNumber(environment: NodeJS.ProcessEnv): number | undefined {
   const { GITHUB_REF, CI_MERGE_REQUEST_IID } = environment
   if (CI_MERGE_REQUEST_IID) return Number(CI_MERGE_REQUEST_IID)
-  const { pull_request } = eventOf(environment)
+  const { pull_request } = readGithubEvent(environment)
   if (typeof pull_request?.number === 'number') return pull_request.number
   const [, number] = /^refs\/pull\/(\d+)\//.exec(GITHUB_REF ?? '') ?? []
   return number === undefined ? undefined : Number(number)
 }
 
-interface Found {
+interface ForgeComment {
   id: number
   body?: string | null
   user?: { login?: string; type?: string } | null
@@ -45,21 +45,21 @@ interface Found {
 }
 
 /** API for comments of GitHub or GitLab. */
-interface Forge {
+interface CommentApi {
   /** URL that lists and creates comments. */
   url: string
   /** URL of one comment. */
-  of(id: number): string
+  commentUrl(id: number): string
   update: 'PATCH' | 'PUT'
   /** URL of the user of the token. */
-  self: string
+  userUrl: string
   headers: Record<string, string>
 }
 
 /** Returns the API for the CI job; undefined without a pull request or token. */
-function forgeOf(environment: NodeJS.ProcessEnv): Forge | undefined {
+function detectCommentApi(environment: NodeJS.ProcessEnv): CommentApi | undefined {
   const e = environment
-  const number = requestNumber(e)
+  const number = detectRequestNumber(e)
   if (number === undefined) return undefined
   if (e.GITHUB_ACTIONS === 'true') {
     const token = e.GITHUB_TOKEN || e.GH_TOKEN
@@ -68,9 +68,9 @@ function forgeOf(environment: NodeJS.ProcessEnv): Forge | undefined {
     const repository = `${api}/repos/${e.GITHUB_REPOSITORY}/issues`
     return {
       url: `${repository}/${number}/comments`,
-      of: (id) => `${repository}/comments/${id}`,
+      commentUrl: (id) => `${repository}/comments/${id}`,
       update: 'PATCH',
-      self: `${api}/user`,
+      userUrl: `${api}/user`,
       headers: {
         authorization: `Bearer ${token}`,
         accept: 'application/vnd.github+json',
@@ -87,9 +87,9 @@ function forgeOf(environment: NodeJS.ProcessEnv): Forge | undefined {
     : { 'job-token': CI_JOB_TOKEN! }
   return {
     url: notes,
-    of: (id) => `${notes}/${id}`,
+    commentUrl: (id) => `${notes}/${id}`,
     update: 'PUT',
-    self: `${CI_API_V4_URL}/user`,
+    userUrl: `${CI_API_V4_URL}/user`,
     headers: credentials,
   }
 }
@@ -99,15 +99,15 @@ function forgeOf(environment: NodeJS.ProcessEnv): Forge | undefined {
  * `marker` and was written by the same account or a bot. Returns false if not permitted, as in jobs of forks.
  */
 export async function writeComment(context: Context, marker: string, body: string): Promise<boolean> {
-  const forge = forgeOf(context.environment)
+  const forge = detectCommentApi(context.environment)
   if (!forge) return false
   try {
     const id = await findComment(forge, marker)
     const text = JSON.stringify({ body: `${marker}\n${body}` })
     const response =
       id === undefined
-        ? await ask(forge, 'POST', forge.url, text)
-        : await ask(forge, forge.update, forge.of(id), text)
+        ? await sendRequest(forge, 'POST', forge.url, text)
+        : await sendRequest(forge, forge.update, forge.commentUrl(id), text)
     if (response.ok) return true
     context.messages.note(
       [401, 403, 404].includes(response.status)
@@ -121,14 +121,14 @@ export async function writeComment(context: Context, marker: string, body: strin
 }
 
 /** Finds our comment with `marker`, or undefined if it or its author cannot be determined. */
-async function findComment(forge: Forge, marker: string): Promise<number | undefined> {
-  const byUsers: Found[] = []
-  for (let page = 1; page <= MAX_PAGES; page++) {
-    const response = await ask(forge, 'GET', `${forge.url}?per_page=100&page=${page}`)
+async function findComment(forge: CommentApi, marker: string): Promise<number | undefined> {
+  const byUsers: ForgeComment[] = []
+  for (let page = 1; page <= MAX_COMMENT_PAGES; page++) {
+    const response = await sendRequest(forge, 'GET', `${forge.url}?per_page=100&page=${page}`)
     if (!response.ok) return undefined
     const comments = (await response.json()) as unknown
     if (!Array.isArray(comments)) return undefined
-    const candidates = (comments as Found[]).filter(({ body }) => body?.startsWith(marker))
+    const candidates = (comments as ForgeComment[]).filter(({ body }) => body?.startsWith(marker))
     // Any user can write a comment that begins with the marker: trust bots, and the account of the token.
     const byBot = candidates.find(({ user, author }) => user?.type === 'Bot' || author?.bot === true)
     if (byBot) return byBot.id
@@ -136,7 +136,7 @@ async function findComment(forge: Forge, marker: string): Promise<number | undef
     if (comments.length < 100) break
   }
   if (byUsers.length === 0) return undefined
-  const response = await ask(forge, 'GET', forge.self)
+  const response = await sendRequest(forge, 'GET', forge.userUrl)
   if (!response.ok) return undefined
   const { login, username } = (await response.json()) as { login?: string; username?: string }
   const account = login ?? username
@@ -145,8 +145,8 @@ async function findComment(forge: Forge, marker: string): Promise<number | undef
   )?.id
 }
 
-async function ask(
-  { headers }: Forge,
+async function sendRequest(
+  { headers }: CommentApi,
   method: string,
   url: string,
   body?: string,
@@ -157,6 +157,6 @@ async function ask(
     headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
     body,
     redirect: 'error',
-    signal: AbortSignal.timeout(WAIT_MS),
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   })
 }

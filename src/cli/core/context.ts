@@ -1,31 +1,37 @@
 // Context of a running command: settings, connections, messages and timeout.
 import { baseOfLink, type Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { quoted } from '../../contract/shell.ts'
+import { quoteShellWord } from '../../contract/shell.ts'
 import { Keychain } from '../config/keychain.ts'
 import {
   type ConfigFile,
   ConfigStore,
-  checkUrl,
-  type Format,
-  LOCAL,
-  localLinks,
-  places,
+  directoriesOf,
+  LOCAL_PROFILE,
+  normalizeServerUrl,
+  type OutputFormat,
+  readLocalServer,
   resolveSettings,
   type Setting,
   type SettingName,
 } from '../config/settings.ts'
-import { type Connection, type ConnectOptions, connect, remote, temporary } from '../connect/connect.ts'
+import {
+  type Connection,
+  type ConnectOptions,
+  connect,
+  connectRemote,
+  connectTemporary,
+} from '../connect/connect.ts'
 import { Messages, type ProgressStyle } from '../output/messages.ts'
 import { Planned } from './dry-run.ts'
-import { nextAfter } from './next.ts'
+import { suggestCommand } from './next.ts'
 
 export interface GlobalFlags {
   json?: string | true
   jq?: string
   template?: string
   /** Output format. Some commands define their own --format. */
-  format?: Format
+  format?: OutputFormat
   quiet?: boolean
   progress?: ProgressStyle | 'auto'
   verbose?: boolean
@@ -49,13 +55,13 @@ export class Context {
   private readonly keys = new Map<string, Promise<string>>()
   private connection: Promise<Connection> | undefined
   /** Connections to servers of links and other profiles, by base URL or `profile NAME`. */
-  private readonly others = new Map<string, Promise<Connection>>()
+  private readonly otherConnections = new Map<string, Promise<Connection>>()
   /** True if the command may change data. Otherwise nothing is created, not even an empty database. */
-  changes = false
+  mayWrite = false
   /** Time (`performance.now()`) until which retries are not announced again. */
-  private waitingUntil = 0
+  private quietUntil = 0
   /** Aborts requests when --timeout expires. */
-  private readonly ending = new AbortController()
+  private readonly timeoutController = new AbortController()
 
   constructor(
     readonly environment: NodeJS.ProcessEnv,
@@ -63,7 +69,7 @@ export class Context {
     /** Words of the command line, for suggestions after errors. */
     argv: readonly string[] = [],
   ) {
-    this.config = new ConfigStore(places(environment).config)
+    this.config = new ConfigStore(directoriesOf(environment).config)
     this.keychain = new Keychain(environment)
     this.messages = new Messages(
       flags.quiet === true,
@@ -71,7 +77,7 @@ export class Context {
       environment,
       flags.progress,
     )
-    this.messages.next = (problem) => nextAfter(problem, argv)
+    this.messages.suggestNext = (problem) => suggestCommand(problem, argv)
   }
 
   async settings(): Promise<Record<SettingName, Setting>> {
@@ -91,16 +97,18 @@ export class Context {
 
   /** Rejects when --timeout expires; otherwise never settles. */
   readonly timedOut: Promise<never> = new Promise((_, reject) => {
-    this.ending.signal.addEventListener('abort', () => reject(this.ending.signal.reason))
+    this.timeoutController.signal.addEventListener('abort', () =>
+      reject(this.timeoutController.signal.reason),
+    )
   })
 
   /** Returns whether --timeout has expired. */
-  get isOver(): boolean {
-    return this.ending.signal.aborted
+  get hasTimedOut(): boolean {
+    return this.timeoutController.signal.aborted
   }
 
   /** Starts the timer of --timeout. Throws `usage` unless it is a positive number. */
-  startClock(): void {
+  startTimeout(): void {
     const { timeout } = this.flags
     if (timeout === undefined) return
     const seconds = Number(timeout)
@@ -110,7 +118,7 @@ export class Context {
       hint: 'The request may still have been applied. With --idempotency-key, repeating the command is safe.',
     })
     this.timedOut.catch(() => {})
-    setTimeout(() => this.ending.abort(late), seconds * 1000).unref()
+    setTimeout(() => this.timeoutController.abort(late), seconds * 1000).unref()
   }
 
   connect(): Promise<Connection> {
@@ -129,12 +137,12 @@ export class Context {
     const settings = resolveSettings(await this.withKey(await this.config.read(), profile), environment, {
       profile,
     })
-    if (!settings.url.value && profile !== LOCAL)
+    if (!settings.url.value && profile !== LOCAL_PROFILE)
       throw new Problem('usage', `the profile ${profile} has no server`, {
         hint: `Log in with: gridline login URL --profile ${profile}`,
       })
     const connection = connect(settings, this.connectOptions())
-    this.others.set(`profile ${profile}`, connection)
+    this.otherConnections.set(`profile ${profile}`, connection)
     return connection
   }
 
@@ -150,67 +158,68 @@ export class Context {
     const base = baseOfLink(file)
     if (base === undefined) return this.client()
     const { url } = await this.settings()
-    const serverUrl = url.value ? checkUrl(url.value) : localLinks(this.environment).url
+    const serverUrl = url.value ? normalizeServerUrl(url.value) : readLocalServer(this.environment).url
     const isOwnServer = new URL(base).origin === new URL(serverUrl).origin
     // A server at this machine's link URL may serve another database: send secret links to that server.
     const isSecret = new URL(file).searchParams.has('share_key')
-    if (isOwnServer && (url.value || !isSecret || !(await answers(base)))) return this.client()
-    if (url.value && !isOwnServer && (await isNamedBy(await this.client(), base))) return this.client()
-    if (!this.others.has(base)) this.others.set(base, remote(base, this.connectOptions()))
-    return (await this.others.get(base)!).client
+    if (isOwnServer && (url.value || !isSecret || !(await isServerAt(base)))) return this.client()
+    if (url.value && !isOwnServer && (await hasLinksTo(await this.client(), base))) return this.client()
+    if (!this.otherConnections.has(base))
+      this.otherConnections.set(base, connectRemote(base, this.connectOptions()))
+    return (await this.otherConnections.get(base)!).client
   }
 
   /** Returns the client of an in-process service whose data is deleted when the command ends. */
   async temporaryClient(): Promise<Client> {
     const { environment, signal, onRetry, trace, idempotencyKey } = this.connectOptions()
     const key = 'temporary'
-    if (!this.others.has(key))
-      this.others.set(
+    if (!this.otherConnections.has(key))
+      this.otherConnections.set(
         key,
-        temporary({ environment, signal, onRetry, trace, idempotencyKey, plan: undefined }),
+        connectTemporary({ environment, signal, onRetry, trace, idempotencyKey, plan: undefined }),
       )
-    return (await this.others.get(key)!).client
+    return (await this.otherConnections.get(key)!).client
   }
 
   /** Notes that links to the local database only work while `gridline serve` runs. */
-  async noteLinks(name?: string): Promise<void> {
+  async noteLinksNeedServer(name?: string): Promise<void> {
     if ((await this.connect()).server !== undefined) return
-    const { url, running } = localLinks(this.environment)
+    const { url, running } = readLocalServer(this.environment)
     if (running) return
     const { port } = new URL(url)
     const flags = port === '8080' || port === '' ? '' : ` --port ${port}`
     this.messages.aside(
       name === undefined
         ? `To open links to files on this machine, run: gridline serve${flags}`
-        : `To see it in the browser, run: gridline open ${quoted(name)}`,
+        : `To see it in the browser, run: gridline open ${quoteShellWord(name)}`,
     )
   }
 
   async close(): Promise<void> {
-    for (const connection of [this.connection, ...this.others.values()])
+    for (const connection of [this.connection, ...this.otherConnections.values()])
       await (await connection?.catch(() => undefined))?.close()
   }
 
-  private get traces(): boolean {
+  private get isTracing(): boolean {
     return this.flags.verbose === true || this.environment.GRIDLINE_DEBUG === 'http'
   }
 
   /** Announces a retry. Parallel requests that wait together are announced once. */
   private noteRetry({ message }: Problem, wait: number): void {
     const now = performance.now()
-    if (now < this.waitingUntil) return
-    this.waitingUntil = now + wait
+    if (now < this.quietUntil) return
+    this.quietUntil = now + wait
     this.messages.note(`${message}; retrying in ${Math.round(wait / 100) / 10} s`)
   }
 
   connectOptions(): ConnectOptions {
     return {
       environment: this.environment,
-      changes: this.changes,
-      signal: this.flags.timeout === undefined ? undefined : this.ending.signal,
+      mayWrite: this.mayWrite,
+      signal: this.flags.timeout === undefined ? undefined : this.timeoutController.signal,
       idempotencyKey: this.flags.idempotencyKey,
       message: this.flags.message,
-      trace: this.traces ? (line) => this.messages.line(line) : undefined,
+      trace: this.isTracing ? (line) => this.messages.line(line) : undefined,
       caFile: this.flags.caFile ?? (this.environment.GRIDLINE_CA_FILE || undefined),
       plan: this.flags.dryRun ? (...details) => new Planned(...details) : undefined,
       onRetry: (problem, wait) => this.noteRetry(problem, wait),
@@ -219,8 +228,8 @@ export class Context {
 }
 
 /** Returns whether a server answers at a URL within 2 seconds. */
-async function answers(base: string): Promise<boolean> {
-  const { client, close } = await remote(base, { signal: AbortSignal.timeout(2000) })
+async function isServerAt(base: string): Promise<boolean> {
+  const { client, close } = await connectRemote(base, { signal: AbortSignal.timeout(2000) })
   try {
     await client.call('service.health')
     return true
@@ -232,7 +241,7 @@ async function answers(base: string): Promise<boolean> {
 }
 
 /** Returns whether the server's own links have the origin of `base`. */
-async function isNamedBy(client: Client, base: string): Promise<boolean> {
+async function hasLinksTo(client: Client, base: string): Promise<boolean> {
   const urls = Object.values(await client.call('service.index'))
   return urls.some((url) => URL.canParse(url) && new URL(url).origin === new URL(base).origin)
 }

@@ -1,17 +1,17 @@
 // Types and helpers with which commands are declared.
 import type { TypedOption } from '../../contract/row-options.ts'
-import { formats } from '../config/settings.ts'
+import { OUTPUT_FORMATS } from '../config/settings.ts'
 import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
 import type { Context } from './context.ts'
-import type { Prints } from './prints.ts'
+import type { OutputSchema } from './prints.ts'
 
 /** Result of a command, printed by `print.ts`. */
 export type CommandResult =
   | ((
-      | { one: object; view: TableView; failures?: Failure[] }
+      | { item: object; view: TableView; failures?: Failure[] }
       /** `alone`: a batch command ran on one thing, so a table shows its details. */
-      | { many: object[]; view: TableView; failures?: Failure[]; empty?: string; alone?: boolean }
+      | { items: object[]; view: TableView; failures?: Failure[]; empty?: string; isDetail?: boolean }
       /** Raw bytes: a download. */
       | { bytes: AsyncIterable<Uint8Array> }
       | { text: string; failures?: Failure[] }
@@ -22,7 +22,7 @@ export type CommandResult =
   | undefined
 
 /** Kinds of shell completions: names from the server, settings, commands, and local files. */
-export type Completed =
+export type CompletionKind =
   | 'file'
   | 'grid'
   | 'plot'
@@ -36,11 +36,11 @@ export type Completed =
   | 'local'
 
 /** One kind, several kinds, or fixed words. */
-export type Completion = Completed | readonly Completed[] | { words: readonly string[] } | undefined
+export type Completion = CompletionKind | readonly CompletionKind[] | { words: readonly string[] } | undefined
 
 export interface Option extends TypedOption {
   /** Completion of the value. Default: by the name of the value. */
-  completes?: Completion
+  completion?: Completion
   /** Environment variable that is used if the option is missing. */
   variable?: string
   /** Alternative flag that the help does not list, such as `--head`. */
@@ -59,24 +59,24 @@ export interface ShortHelp {
 
 export interface Command {
   /** Output with --json. */
-  prints: Prints
+  output: OutputSchema
   /** Arguments in commander syntax: `<file...>`, `[folder]`. */
   arguments?: string
   /** Arguments as shown by the help, if commander syntax is too limited: `<source...> <destination>`. */
   usage?: string
   options?: readonly Option[]
   /** Short version of `--help`, for commands with many options. `--help --all` shows all of them. */
-  usual?: ShortHelp
+  shortHelp?: ShortHelp
   /** Completion of each argument; the last entry applies to all later ones. Default: by their names. */
-  completes?: readonly Completion[]
+  completion?: readonly Completion[]
   /** True if the command changes data on the server. */
   writes?: true
   /** Creates versions; adds --message. */
-  versions?: true
+  createsVersions?: true
   /** May change data also by requests without an idempotency key. */
-  stores?: true
+  mayWrite?: true
   /** In CI jobs, results become outputs and a summary, and warnings become annotations. */
-  reports?: true
+  reportsToCi?: true
   /** Prints a list; adds --limit, with this default. */
   lists?: { limit?: number }
   /** Examples in the help, below the options. */
@@ -89,7 +89,7 @@ type CamelCase<S extends string> = S extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : S
 type LongFlag<F extends string> = F extends `${string}, ${infer Long}` ? Long : F
-type NameOf<F extends string> =
+type OptionName<F extends string> =
   LongFlag<F> extends `--no-${infer Name}`
     ? CamelCase<Name>
     : LongFlag<F> extends `--${infer Name} ${string}`
@@ -97,7 +97,7 @@ type NameOf<F extends string> =
       : LongFlag<F> extends `--${infer Name}`
         ? CamelCase<Name>
         : never
-type ValueOf<O extends Option> = O extends { integer: object }
+type OptionValue<O extends Option> = O extends { integer: object }
   ? number
   : O extends { repeatable: true }
     ? string[]
@@ -110,11 +110,11 @@ type ValueOf<O extends Option> = O extends { integer: object }
           : boolean
 
 /** Option values by name, typed by their declarations. Undeclared names do not compile. */
-export type OptionsOf<L extends readonly Option[], Writes = undefined, Lists = undefined> = ([
+export type OptionValues<L extends readonly Option[], Writes = undefined, Lists = undefined> = ([
   L[number],
 ] extends [never]
   ? object
-  : { [O in L[number] as string extends O['flags'] ? never : NameOf<O['flags']>]?: ValueOf<O> }) &
+  : { [O in L[number] as string extends O['flags'] ? never : OptionName<O['flags']>]?: OptionValue<O> }) &
   (Writes extends true ? { dryRun?: boolean } : unknown) &
   (Lists extends object ? { limit?: number } : unknown)
 
@@ -136,7 +136,7 @@ export function defineCommand<
     run(
       context: Context,
       args: string[],
-      options: NoInfer<OptionsOf<L, Writes, Lists>>,
+      options: NoInfer<OptionValues<L, Writes, Lists>>,
     ): Promise<CommandResult>
   },
 ): Command {
@@ -155,19 +155,19 @@ interface NamedCommand {
 /** Command or subcommand. */
 export interface CommandEntry extends NamedCommand {
   /** Section of the help. */
-  group?: Group
+  group?: HelpGroup
   /** Excluded from help, completion and documentation. */
   hidden?: true
   /** Listed only by `gridline help all`. */
-  rare?: true
+  isRare?: true
 }
 
 /** Top-level command. Must name its help section, unless hidden. */
 export type RegisteredCommand = NamedCommand &
-  ({ group: Group; rare?: true; hidden?: never } | { hidden: true; group?: never })
+  ({ group: HelpGroup; isRare?: true; hidden?: never } | { hidden: true; group?: never })
 
 /** Sections of the help, in order. */
-export const groups = {
+export const helpGroups = {
   start: 'Start here',
   files: 'Files',
   grids: 'Grids',
@@ -179,7 +179,7 @@ export const groups = {
   settings: 'Settings',
 } as const
 
-export type Group = keyof typeof groups
+export type HelpGroup = keyof typeof helpGroups
 
 /** Default aliases of subcommands. */
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
@@ -201,7 +201,7 @@ export function subcommand(
 }
 
 /** Lists commands without subcommands (and not hidden), with paths such as `plot create`. */
-export async function leavesOf(
+export async function listCommands(
   entries: readonly CommandEntry[],
   before: readonly string[] = [],
 ): Promise<{ path: string; command: Command }[]> {
@@ -211,23 +211,23 @@ export async function leavesOf(
       const loaded = await entry.load()
       const path = [...before, entry.name]
       return 'commands' in loaded
-        ? leavesOf(loaded.commands, path)
+        ? listCommands(loaded.commands, path)
         : [{ path: path.join(' '), command: loaded.command }]
     })
   return (await Promise.all(loading)).flat()
 }
 
 /** Returns whether `word` is the name or an alias of the command. */
-export function isNamed({ name, aliases = [] }: CommandEntry, word: string | undefined): boolean {
+export function hasCommandName({ name, aliases = [] }: CommandEntry, word: string | undefined): boolean {
   return name === word || aliases.some((alias) => alias === word)
 }
 
 /** Option of commands that write: --dry-run. */
-export const dryRun = {
+export const dryRunOption = {
   flags: '--dry-run',
   description: 'show what would change, without changing anything',
 } as const satisfies Option
-export const writeOption: Option = {
+export const idempotencyOption: Option = {
   flags: '--idempotency-key <key>',
   description: 'apply the command only once, even if it is repeated with this key within 24 hours',
 }
@@ -246,32 +246,37 @@ const limitOption = (limit: number | undefined): Option => ({
 })
 
 /** Returns the options of a command without the global ones. */
-export function ownOptions({ options = [], writes, versions, lists }: Command): readonly Option[] {
+export function commandOptionsOf({
+  options = [],
+  writes,
+  createsVersions,
+  lists,
+}: Command): readonly Option[] {
   return [
     ...options,
     ...(lists && !options.some(({ flags }) => flags.startsWith('--limit '))
       ? [limitOption(lists.limit)]
       : []),
-    ...(writes && !options.some(({ flags }) => flags === '--dry-run') ? [dryRun] : []),
-    ...(versions ? [messageOption] : []),
-    ...(writes ? [writeOption] : []),
+    ...(writes && !options.some(({ flags }) => flags === '--dry-run') ? [dryRunOption] : []),
+    ...(createsVersions ? [messageOption] : []),
+    ...(writes ? [idempotencyOption] : []),
   ]
 }
 
 /** Returns all options of a command. Its own options override global ones of the same name. */
-export function optionsOf(command: Command): readonly Option[] {
-  const specific = ownOptions(command)
-  const names = new Set(specific.map(({ flags }) => longName(flags)))
-  return [...specific, ...globalOptions.filter(({ flags }) => !names.has(longName(flags)))]
+export function allOptionsOf(command: Command): readonly Option[] {
+  const specific = commandOptionsOf(command)
+  const names = new Set(specific.map(({ flags }) => longFlagOf(flags)))
+  return [...specific, ...globalOptions.filter(({ flags }) => !names.has(longFlagOf(flags)))]
 }
 
 /** Returns the help text of an option, with its environment variable. */
-export function descriptionOf({ description, variable }: Option): string {
+export function optionHelpText({ description, variable }: Option): string {
   return variable === undefined ? description : `${description} [${variable}]`
 }
 
 /** Returns the long flag: `-f, --field <key=value>` → `--field`. */
-export function longName(flags: string): string | undefined {
+export function longFlagOf(flags: string): string | undefined {
   return /--[a-z\d-]+/.exec(flags)?.[0]
 }
 
@@ -287,13 +292,13 @@ export const globalOptions: readonly Option[] = [
     flags: '--format <format>',
     description:
       'output format: table, tsv, csv, json or ndjson (default: table on a terminal, otherwise tsv)',
-    completes: { words: formats },
+    completion: { words: OUTPUT_FORMATS },
   },
   { flags: '-q, --quiet', description: 'print only ids, without progress' },
   {
     flags: '--profile <name>',
     description: 'use this profile (see: gridline profile list)',
-    completes: 'profile',
+    completion: 'profile',
   },
   { flags: '--local', description: 'use the database on this machine (same as --profile local)' },
   {

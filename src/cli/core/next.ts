@@ -1,10 +1,10 @@
 // Suggests the next command after an error.
 import type { Problem } from '../../contract/errors.ts'
-import { quoted } from '../../contract/shell.ts'
+import { quoteShellWord } from '../../contract/shell.ts'
 
 /** Returns a command to run after an error, quoted for a shell; undefined if there is none. */
-export function nextAfter({ code, hint }: Problem, argv: readonly string[]): string | undefined {
-  const again = (...more: string[]): string => ['gridline', ...argv, ...more].map(quoted).join(' ')
+export function suggestCommand({ code, hint }: Problem, argv: readonly string[]): string | undefined {
+  const again = (...more: string[]): string => ['gridline', ...argv, ...more].map(quoteShellWord).join(' ')
   switch (code) {
     case 'unauthenticated':
       return 'gridline login'

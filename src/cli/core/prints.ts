@@ -3,7 +3,7 @@ import * as r from '../../contract/resources/index.ts'
 import type { ObjectSchema } from '../../contract/schema.ts'
 
 /** Objects of the contract that commands print. */
-export const printedObjects = {
+export const outputObjects = {
   File: r.FileMeta,
   Grid: r.GridMeta,
   Folder: r.FolderMeta,
@@ -24,57 +24,65 @@ export const printedObjects = {
   Sources: r.SourcesGraph,
 } as const satisfies Record<string, ObjectSchema>
 
-export type PrintedObject = keyof typeof printedObjects
+export type OutputObject = keyof typeof outputObjects
 
 /** Output of a command with --json: fields that --json accepts, and text for docs/json.md. */
-export type Prints =
+export type OutputSchema =
   | {
       /** One object, or an array of objects. */
-      is: 'object' | 'array'
-      of: readonly PrintedObject[]
+      kind: 'object' | 'array'
+      objects: readonly OutputObject[]
       /** Additional fields, with descriptions. */
       fields: Readonly<Record<string, string>>
     }
   /** Other output: a description, the fields that --json accepts, if any, and a hint for unknown ones. */
-  | { is: 'other'; what: string; fields?: readonly string[]; hint?: string }
+  | { kind: 'other'; description: string; fields?: readonly string[]; hint?: string }
 
-type Of = PrintedObject | readonly PrintedObject[]
+type Of = OutputObject | readonly OutputObject[]
 
 /** Declares an array of objects; `fields` describes fields that the contract lacks. */
-export function array(of: Of, fields: Readonly<Record<string, string>> = {}): Prints {
-  return { is: 'array', of: [of].flat() as PrintedObject[], fields }
+export function arrayOf(of: Of, fields: Readonly<Record<string, string>> = {}): OutputSchema {
+  return { kind: 'array', objects: [of].flat() as OutputObject[], fields }
 }
 
 /** Declares one object; `fields` describes fields that the contract lacks. */
-export function object(of: Of, fields: Readonly<Record<string, string>> = {}): Prints {
-  return { is: 'object', of: [of].flat() as PrintedObject[], fields }
+export function objectOf(of: Of, fields: Readonly<Record<string, string>> = {}): OutputSchema {
+  return { kind: 'object', objects: [of].flat() as OutputObject[], fields }
 }
 
 /** Declares output that is not an object of the contract. */
-export function other(what: string, fields?: readonly string[], hint?: string): Prints {
-  return { is: 'other', what, fields, hint }
+export function otherOutput(what: string, fields?: readonly string[], hint?: string): OutputSchema {
+  return { kind: 'other', description: what, fields, hint }
 }
 
 /** Fields printed by commands that write, with --dry-run. */
-export const plannedFields = ['dry_run', 'operation', 'would', 'file', 'target', 'change'] as const
+export const DRY_RUN_FIELDS = ['dry_run', 'operation', 'would', 'file', 'target', 'change'] as const
 /** Fields printed by `upload --dry-run`. */
-export const previewFields = ['file', 'name', 'would', 'rows', 'columns', 'warnings', 'target'] as const
+export const UPLOAD_PREVIEW_FIELDS = [
+  'file',
+  'name',
+  'would',
+  'rows',
+  'columns',
+  'warnings',
+  'target',
+] as const
 
 /** Returns the fields that --json and --template accept; undefined if the fields are not known in advance. */
-export function fieldsOf({
-  prints,
+export function outputFieldsOf({
+  output,
   writes,
 }: {
-  prints: Prints
+  output: OutputSchema
   writes?: true
 }): readonly string[] | undefined {
-  if (prints.is === 'other') return prints.fields
-  const { of, fields } = prints
+  if (output.kind === 'other') return output.fields
+  const { objects, fields } = output
   return [
     ...new Set([
-      ...of.flatMap((name) => Object.keys(printedObjects[name].properties)),
+      ...objects.flatMap((name) => Object.keys(outputObjects[name].properties)),
       ...Object.keys(fields),
-      ...(writes ? [...plannedFields, ...previewFields] : []),
+      ...(writes ? [...DRY_RUN_FIELDS, ...UPLOAD_PREVIEW_FIELDS] : []),
     ]),
   ]
 }

@@ -1,13 +1,13 @@
 // Prompts at the terminal.
 import { Problem } from '../../contract/errors.ts'
-import { visible } from '../output/visible.ts'
+import { escapeTerminal } from '../output/visible.ts'
 
 /** Prompts for a line of text. Throws `interrupted` on Ctrl-C. */
-export async function ask(question: string): Promise<string> {
+export async function promptLine(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    return (await lines.question(visible(question))).trim()
+    return (await lines.question(escapeTerminal(question))).trim()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw error
     process.stderr.write('\n')
@@ -24,6 +24,6 @@ export async function confirm(question: string, yes: boolean): Promise<void> {
     throw new Problem('usage', `confirmation required, but this is not a terminal: ${question}`, {
       hint: 'Use --yes to confirm.',
     })
-  if (!/^y(es)?$/i.test(await ask(`${question} [y/N] `)))
+  if (!/^y(es)?$/i.test(await promptLine(`${question} [y/N] `)))
     throw new Problem('failed', 'cancelled; nothing was changed')
 }

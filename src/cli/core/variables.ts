@@ -1,32 +1,32 @@
 // Reads options from environment variables and `…_FILE` files.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
-import { camelCase, longName, type Option } from './define.ts'
+import { camelCase, longFlagOf, type Option } from './define.ts'
 
 /** Variables without our prefix that can also be set by `…_FILE`. */
-const OF_OTHERS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']
-const SUFFIX = '_FILE'
+const FOREIGN_VARIABLES = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']
+const FILE_SUFFIX = '_FILE'
 /** Maximum size of a value in a file, in bytes. */
 const MAX_VALUE_BYTES = 65_536
 /** Variables ending in _FILE that hold a path, not a value. */
-const OF_FILES = ['GRIDLINE_CA_FILE']
+const PATH_VARIABLES = ['GRIDLINE_CA_FILE']
 
 /**
  * Replaces each `NAME_FILE` by `NAME` with the content of that file, without trailing line breaks. Throws
  * `usage` if a file is unreadable, or both variables are set.
  */
-export function withFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function readVariableFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const values: NodeJS.ProcessEnv = {}
   for (const [variable, path] of Object.entries(environment)) {
-    if (!path || !variable.endsWith(SUFFIX) || OF_FILES.includes(variable)) continue
-    const name = variable.slice(0, -SUFFIX.length)
-    if (!name.startsWith('GRIDLINE_') && !OF_OTHERS.includes(name)) continue
+    if (!path || !variable.endsWith(FILE_SUFFIX) || PATH_VARIABLES.includes(variable)) continue
+    const name = variable.slice(0, -FILE_SUFFIX.length)
+    if (!name.startsWith('GRIDLINE_') && !FOREIGN_VARIABLES.includes(name)) continue
     if (environment[name])
       throw new Problem('usage', `both ${name} and ${variable} are set; unset one of them`)
-    values[name] = contentOf(variable, path)
+    values[name] = readValueFile(variable, path)
   }
   if (Object.keys(values).length === 0) return environment
-  const files = new Set(Object.keys(values).map((name) => name + SUFFIX))
+  const files = new Set(Object.keys(values).map((name) => name + FILE_SUFFIX))
   return {
     ...Object.fromEntries(Object.entries(environment).filter(([name]) => !files.has(name))),
     ...values,
@@ -34,10 +34,10 @@ export function withFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** Reads a value from a file. Throws `usage` if it is unreadable, empty, too long, or not text. */
-function contentOf(variable: string, path: string): string {
+function readValueFile(variable: string, path: string): string {
   let text: string
   try {
-    text = beginningOf(path)
+    text = readBeginning(path)
   } catch (error) {
     throw new Problem('usage', `${variable}: cannot read ${path}: ${(error as NodeJS.ErrnoException).code}`)
   }
@@ -51,7 +51,7 @@ function contentOf(variable: string, path: string): string {
 }
 
 /** Reads at most one byte more than the limit: files like `/dev/zero` never end. */
-function beginningOf(path: string): string {
+function readBeginning(path: string): string {
   const bytes = Buffer.alloc(MAX_VALUE_BYTES + 1)
   const file = openSync(path, 'r')
   try {
@@ -65,15 +65,15 @@ function beginningOf(path: string): string {
 }
 
 /** Formats `NAME=value` for messages, without values from files: they can be secrets. */
-function assignment(variable: string, text: string): string {
-  return process.env[variable + SUFFIX] ? `${variable}${SUFFIX}` : `${variable}=${text}`
+function formatAssignment(variable: string, text: string): string {
+  return process.env[variable + FILE_SUFFIX] ? `${variable}${FILE_SUFFIX}` : `${variable}=${text}`
 }
 
 /**
  * Reads options that are missing from the command line from their variables. Throws `usage` for invalid
  * values.
  */
-export function fromVariables(
+export function readOptionVariables(
   options: readonly Option[],
   present: Record<string, unknown>,
   environment: NodeJS.ProcessEnv,
@@ -81,9 +81,9 @@ export function fromVariables(
   const values: Record<string, unknown> = {}
   for (const { flags, variable, integer, repeatable } of options) {
     const text = variable === undefined ? undefined : environment[variable]
-    const name = camelCase(longName(flags)!.slice(2))
+    const name = camelCase(longFlagOf(flags)!.slice(2))
     if (!variable || !text || present[name] !== undefined) continue
-    if (!/[<[]/.test(flags)) values[name] = switchOf(variable, text)
+    if (!/[<[]/.test(flags)) values[name] = parseSwitch(variable, text)
     else if (repeatable)
       values[name] = text
         .split(',')
@@ -94,7 +94,10 @@ export function fromVariables(
       if (/^tcp:\/\//.test(text)) continue
       const { max = Number.MAX_SAFE_INTEGER } = integer
       if (!/^\d+$/.test(text) || Number(text) > max)
-        throw new Problem('usage', `${assignment(variable, text)}: must be a whole number from 0 to ${max}`)
+        throw new Problem(
+          'usage',
+          `${formatAssignment(variable, text)}: must be a whole number from 0 to ${max}`,
+        )
       values[name] = Number(text)
     } else values[name] = text
   }
@@ -102,21 +105,21 @@ export function fromVariables(
 }
 
 /** Parses a boolean variable. Throws `usage` for other texts. */
-function switchOf(variable: string, text: string): boolean {
+function parseSwitch(variable: string, text: string): boolean {
   if (/^(1|true|yes|on)$/i.test(text)) return true
   if (/^(0|false|no|off)$/i.test(text)) return false
-  throw new Problem('usage', `${assignment(variable, text)}: must be 1 or 0`)
+  throw new Problem('usage', `${formatAssignment(variable, text)}: must be 1 or 0`)
 }
 
 /** Masks passwords and secrets in the URLs of a text. */
-export function withoutPassword(text: string): string {
+export function maskPasswords(text: string): string {
   return text
     .replace(/(:\/\/[^/@\s:]*):[^/\s]*@/g, '$1:***@')
     .replace(/([?&](?:password|sslpassword|[a-z_]*secret[a-z_]*)=)[^&\s]*/gi, '$1***')
 }
 
 /** Masks passwords in the words of a command line; undefined if there are none. */
-export function withoutPasswords(words: readonly string[]): string[] | undefined {
-  const clean = words.map(withoutPassword)
+export function maskCommandLine(words: readonly string[]): string[] | undefined {
+  const clean = words.map(maskPasswords)
   return clean.some((word, at) => word !== words[at]) ? clean : undefined
 }

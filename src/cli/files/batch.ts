@@ -6,7 +6,7 @@ import type { CommandResult } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
 import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
-import { happensToAll, resolveTargets, type Targets, type Where } from './targets.ts'
+import { affectsAllFiles, resolveTargets, type TargetFilter, type Targets } from './targets.ts'
 
 /** Runs `work` on each file. Returns one result for a single file, and a report for several. */
 export async function runOnFiles(
@@ -14,13 +14,13 @@ export async function runOnFiles(
   names: readonly string[],
   work: (client: Client, fid: string, name: string) => Promise<object>,
   view: TableView,
-  where: Where = {},
+  filter: TargetFilter = {},
 ): Promise<CommandResult> {
-  const client = await (where.read && names.length === 1 ? context.clientFor(names[0]) : context.client())
-  client.several = names.length > 1
+  const client = await (filter.read && names.length === 1 ? context.clientFor(names[0]) : context.client())
+  client.isMultiple = names.length > 1
   return runOnTargets(
     context,
-    await resolveTargets(client, names, where),
+    await resolveTargets(client, names, filter),
     (fid, of) => work(client, fid, of),
     view,
   )
@@ -29,33 +29,35 @@ export async function runOnFiles(
 /** Like `runOnFiles`, for resolved files. */
 export async function runOnTargets(
   context: Context,
-  { files, failures, several }: Targets,
+  { files, failures, isMultiple }: Targets,
   work: (fid: string, name: string) => Promise<object>,
   view: TableView,
 ): Promise<CommandResult> {
-  if (!several) {
+  if (!isMultiple) {
     if (failures.length > 0) throw failures[0].problem
-    const [{ of, fid }] = files
-    const result = await work(fid, of).catch((error) => {
-      if (error instanceof Planned) return error.row(of)
+    const [{ subject, fid }] = files
+    const result = await work(fid, subject).catch((error) => {
+      if (error instanceof Planned) return error.row(subject)
       throw error
     })
-    return { many: [warned(context, of, result)], view, alone: true }
+    return { items: [withWarningsPrinted(context, subject, result)], view, isDetail: true }
   }
-  const outcome = await runEach(files, async ({ of, fid }) => warned(context, of, await work(fid, of)))
-  return { many: outcome.many, view, failures: [...failures, ...outcome.failures] }
+  const outcome = await runEach(files, async ({ subject: of, fid }) =>
+    withWarningsPrinted(context, of, await work(fid, of)),
+  )
+  return { items: outcome.items, view, failures: [...failures, ...outcome.failures] }
 }
 
 /**
  * Runs `work` on each item, up to `jobs` in parallel. Collects results and failures in the order of items.
  * Stops if the server is unreachable or refuses the key; remaining items are reported as untried.
  */
-export async function runEach<T extends string | { of: string }>(
+export async function runEach<T extends string | { subject: string }>(
   items: readonly T[],
   work: (item: T) => Promise<object | object[]>,
   jobs = 1,
-): Promise<{ many: object[]; failures: Failure[] }> {
-  const nameOf = (thing: T): string => (typeof thing === 'string' ? thing : thing.of)
+): Promise<{ items: object[]; failures: Failure[] }> {
+  const nameOf = (thing: T): string => (typeof thing === 'string' ? thing : thing.subject)
   const results: (object[] | Failure)[] = []
   let next = 0
   let isStopped = false
@@ -71,9 +73,9 @@ export async function runEach<T extends string | { of: string }>(
         }
         if (!(error instanceof Problem) || error.code === 'interrupted') throw error
         // Parallel items fail for the same reason; they count as untried.
-        if (isStopped && happensToAll(error)) continue
-        results[k] = { of: nameOf(items[k]), problem: error }
-        isStopped ||= happensToAll(error)
+        if (isStopped && affectsAllFiles(error)) continue
+        results[k] = { subject: nameOf(items[k]), problem: error }
+        isStopped ||= affectsAllFiles(error)
       }
     }
   }
@@ -82,11 +84,11 @@ export async function runEach<T extends string | { of: string }>(
   const finished = results.filter((result) => result !== undefined)
   const failures = finished.filter((result): result is Failure => !Array.isArray(result))
   if (untried.length > 0 && failures.length > 0) failures[failures.length - 1].untried = untried
-  return { many: finished.filter((result) => Array.isArray(result)).flat(), failures }
+  return { items: finished.filter((result) => Array.isArray(result)).flat(), failures }
 }
 
 /** Prints the warnings of a result. */
-function warned(context: Context, name: string, result: object): object {
+function withWarningsPrinted(context: Context, name: string, result: object): object {
   for (const warning of (result as { warnings?: string[] }).warnings ?? [])
     context.messages.warning(warning, name)
   return result

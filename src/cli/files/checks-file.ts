@@ -1,6 +1,6 @@
 // Reads checks files.
 import { readFile } from 'node:fs/promises'
-import { readChecks } from '../../checks/index.ts'
+import { parseChecks } from '../../checks/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ChecksDocument } from '../../contract/resources/index.ts'
 
@@ -8,7 +8,7 @@ import type { ChecksDocument } from '../../contract/resources/index.ts'
 export const CHECKS_FILE = 'gridline.checks.yml'
 
 /** Maximum size of checks sent with data, in bytes: they are in a header. */
-const MAX_SENT = 48 * 1024
+const MAX_HEADER_BYTES = 48 * 1024
 
 /** Reads a checks file in YAML or JSON. Throws `bad_checks` with the line or rule at fault. */
 export async function readChecksFile(file: string): Promise<ChecksDocument> {
@@ -26,9 +26,9 @@ export async function readChecksFile(file: string): Promise<ChecksDocument> {
     throw new Problem('bad_checks', `${file}: the file is empty`, {
       hint: 'To write one from data: gridline check FILE --init',
     })
-  const document = await parsed(file, text)
+  const document = await parseYaml(file, text)
   try {
-    readChecks(document)
+    parseChecks(document)
   } catch (error) {
     if (error instanceof Problem)
       throw new Problem(error.code, `${file}: ${error.message}`, { hint: error.hint })
@@ -38,7 +38,7 @@ export async function readChecksFile(file: string): Promise<ChecksDocument> {
 }
 
 /** Parses YAML. Throws `bad_checks`. */
-async function parsed(file: string, text: string): Promise<unknown> {
+async function parseYaml(file: string, text: string): Promise<unknown> {
   const { parseDocument } = await import('../../vendor/yaml.ts')
   // JSON is valid YAML.
   const document = parseDocument(text, { prettyErrors: true })
@@ -55,17 +55,17 @@ async function parsed(file: string, text: string): Promise<unknown> {
 }
 
 /** Reads a checks file into a request header. */
-export async function checksHeaders(file: string | undefined): Promise<{ Checks?: string }> {
-  return file === undefined ? {} : { Checks: checksHeader(await readChecksFile(file), file) }
+export async function readChecksHeaders(file: string | undefined): Promise<{ Checks?: string }> {
+  return file === undefined ? {} : { Checks: encodeChecksHeader(await readChecksFile(file), file) }
 }
 
 /** Encodes checks for a header. With `file`, throws `too_large` above the size limit of headers. */
-export function checksHeader(document: ChecksDocument, file?: string): string {
+export function encodeChecksHeader(document: ChecksDocument, file?: string): string {
   const text = JSON.stringify(document).replace(/[^ -$&-~]/gu, (character) => encodeURIComponent(character))
-  if (file !== undefined && text.length > MAX_SENT)
+  if (file !== undefined && text.length > MAX_HEADER_BYTES)
     throw new Problem(
       'too_large',
-      `${file}: expected up to ${MAX_SENT} bytes of rules with data, found ${text.length}`,
+      `${file}: expected up to ${MAX_HEADER_BYTES} bytes of rules with data, found ${text.length}`,
       {
         hint: `Store the rules with the grid: gridline check GRID --set ${file}`,
       },

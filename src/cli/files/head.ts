@@ -1,6 +1,6 @@
 // Reads the columns of a local file from its first bytes.
 import { basename } from 'node:path'
-import { limitsFrom } from '../../contract/limits.ts'
+import { readLimits } from '../../contract/limits.ts'
 import type { DelimitedOptions, ingestFile } from '../../ingest/index.ts'
 import { openInput } from './input.ts'
 
@@ -13,7 +13,7 @@ type Tables = Awaited<ReturnType<typeof ingestFile>>['tables']
  * Reads the tables of a local file. Of a long text file, only the beginning; other files completely, or not
  * at all above `maxBytes`. Throws errors of the file.
  */
-export async function tablesOf(
+export async function readTables(
   file: string,
   reading: DelimitedOptions,
   environment: NodeJS.ProcessEnv,
@@ -25,7 +25,7 @@ export async function tablesOf(
   if (!isText && size > maxBytes) return []
   const { ingestFile } = await import('../../ingest/index.ts')
   const bytes = isText && size > HEAD_BYTES ? firstLines(input.open()) : input.open()
-  const options = { ...reading, fileName: basename(file), limits: limitsFrom(environment) }
+  const options = { ...reading, fileName: basename(file), limits: readLimits(environment) }
   const { tables } = await ingestFile(bytes, options, () => ({ slice() {} }))
   // A later row can decide between day-first and month-first dates.
   if (isText && size > HEAD_BYTES)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { BodySource } from '../../client/index.ts'
-import { closest } from '../../contract/closest.ts'
+import { findClosest } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
 const CHUNK_BYTES = 512 * 1024
@@ -23,14 +23,14 @@ export interface Input {
 }
 
 /** Returns the name of a file for messages. */
-export function nameOfInput(file: string): string {
+export function inputName(file: string): string {
   return file === '-' ? 'standard input' : file
 }
 
 /** Opens a file, or standard input for `-`. Throws `no_such_file`, `usage` or `failed` if unreadable. */
 export async function openInput(file: string): Promise<Input> {
   if (file === '-')
-    return { name: nameOfInput(file), size: undefined, repeatable: false, open: () => process.stdin }
+    return { name: inputName(file), size: undefined, repeatable: false, open: () => process.stdin }
   let size: number | undefined
   try {
     const stats = statSync(file)
@@ -41,7 +41,7 @@ export async function openInput(file: string): Promise<Input> {
     }
     if (stats.isFile()) size = stats.size
   } catch (error) {
-    throw readProblem(file, error)
+    throw toReadProblem(file, error)
   }
   return {
     name: file,
@@ -51,14 +51,14 @@ export async function openInput(file: string): Promise<Input> {
       try {
         yield* createReadStream(file, { highWaterMark: CHUNK_BYTES, start })
       } catch (error) {
-        throw readProblem(file, error)
+        throw toReadProblem(file, error)
       }
     },
   }
 }
 
 /** Makes an input repeatable: copies it to an unlinked temporary file while it is read. */
-export async function spooled(input: Input): Promise<Input> {
+export async function makeRepeatable(input: Input): Promise<Input> {
   if (input.repeatable) return input
   const { randomBytes } = process.getBuiltinModule('node:crypto')
   const path = join(tmpdir(), `gridline-${randomBytes(8).toString('hex')}`)
@@ -106,14 +106,14 @@ export async function spooled(input: Input): Promise<Input> {
 }
 
 /** Reads a complete file, or standard input for `-`. */
-export async function wholeOf(file: string): Promise<Buffer> {
+export async function readWhole(file: string): Promise<Buffer> {
   return buffer((await openInput(file)).open())
 }
 
 /** Returns the path of a file with a similar name in the same directory; undefined if there is none. */
-function similarTo(file: string): string | undefined {
+function findSimilarFile(file: string): string | undefined {
   try {
-    const suggestion = closest(basename(file), readdirSync(dirname(file)))
+    const suggestion = findClosest(basename(file), readdirSync(dirname(file)))
     return suggestion && join(dirname(file), suggestion)
   } catch {
     return undefined
@@ -121,11 +121,11 @@ function similarTo(file: string): string | undefined {
 }
 
 /** Converts an error of reading a file to a Problem. */
-function readProblem(file: string, error: unknown): Problem {
+function toReadProblem(file: string, error: unknown): Problem {
   if (error instanceof Problem) return error
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const suggestion = similarTo(file)
+    const suggestion = findSimilarFile(file)
     return new Problem('no_such_file', `no such file: ${file}`, {
       hint: suggestion === undefined ? 'Check the name.' : `Did you mean ${suggestion}?`,
     })
@@ -138,7 +138,7 @@ function readProblem(file: string, error: unknown): Problem {
 /**
  * Creates a request body from an input. Calls `count` with the bytes sent, and `again` when sending restarts.
  */
-export function bodyOf(
+export function createBody(
   input: Input,
   type: string,
   count: (bytes: number) => void,
@@ -151,13 +151,13 @@ export function bodyOf(
     open() {
       if (wasOpened) again()
       wasOpened = true
-      return counted(input, count)
+      return countBytes(input, count)
     },
   }
 }
 
 /** Yields the chunks of an input, and counts their bytes. */
-async function* counted(input: Input, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+async function* countBytes(input: Input, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   for await (const chunk of input.open()) {
     count(chunk.length)
     yield chunk

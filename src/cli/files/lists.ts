@@ -6,7 +6,7 @@ import type { FileMeta } from '../../contract/resources/index.ts'
 export const PAGE_ITEMS = 500
 
 /** Loads all pages of a list, up to `most` items. */
-export async function pages<T>(
+export async function loadPages<T>(
   loadPage: (cursor: string | undefined) => Promise<{ results: T[]; next: string | null }>,
   maxItems = Number.POSITIVE_INFINITY,
 ): Promise<T[]> {
@@ -20,8 +20,8 @@ export async function pages<T>(
 }
 
 /** Lists the files of a folder; of the home folder if `fid` is undefined. */
-export async function childrenOf(client: Client, fid: string | undefined): Promise<FileMeta[]> {
-  return pages(async (cursor) => {
+export async function listChildren(client: Client, fid: string | undefined): Promise<FileMeta[]> {
+  return loadPages(async (cursor) => {
     const query = { page_size: PAGE_ITEMS, cursor }
     const folder =
       fid === undefined

@@ -2,7 +2,7 @@
  * Returns a file name that cannot leave its directory, on any system. A leading dot becomes an underscore:
  * such files configure programs.
  */
-export function safeName(name: string): string {
+export function toSafeFileName(name: string): string {
   const safe = name.replace(/[/\\\0]/g, '_').replace(process.platform === 'win32' ? /[<>:"|?*]/g : /\0/g, '_')
   return safe === '' || safe.startsWith('.') ? `_${safe}` : safe
 }

@@ -1,7 +1,7 @@
 // Options for reading data files: parsing, keys, checks.
-import { columnNames } from '../../charts/spec/column-names.ts'
+import { parseColumnNames } from '../../charts/spec/column-names.ts'
 import { Problem } from '../../contract/errors.ts'
-import { delimiterByName } from '../../contract/formats.ts'
+import { delimiterOfFileName } from '../../contract/formats.ts'
 import type { HeadersOf } from '../../contract/operations/index.ts'
 import {
   type DelimitedOptions,
@@ -10,7 +10,7 @@ import {
   givenStyle,
   givenTypes,
 } from '../../ingest/index.ts'
-import { camelCase, type Option, type OptionsOf } from '../core/define.ts'
+import { camelCase, type Option, type OptionValues } from '../core/define.ts'
 
 /** Options for parsing text, shared by upload and append. */
 export const textOptions = [
@@ -80,7 +80,7 @@ export const localOptions = readingOptions.filter(
 ) as Exclude<(typeof readingOptions)[number], { flags: '--header' | '--no-header' }>[] & readonly Option[]
 
 /** Throws `usage` if reading options are used without a local file. */
-export function refuseReadingOptions(options: ReadingOptions): void {
+export function assertNoReadingOptions(options: ReadingOptions): void {
   const usedFlag = localOptions
     .map(({ flags }) => flags.split(' ')[0].slice(2))
     .find((flag) => camelCase(flag) in options)
@@ -89,14 +89,14 @@ export function refuseReadingOptions(options: ReadingOptions): void {
 }
 
 /** Option that turns warnings into errors. */
-export const strict = {
+export const strictOption = {
   flags: '--strict',
   description:
     'treat warnings as errors, except detected delimiters and empty sheets: store nothing (exit code 7)',
 } as const satisfies Option
 
 /** Parses `50%` or `50`. Throws `usage` unless an integer from 0 to 100. */
-export function percent(flag: string, text: string): number {
+export function parsePercent(flag: string, text: string): number {
   const value = /^(\d{1,3})\s*%?$/.exec(text.trim())?.[1]
   if (value === undefined || Number(value) > 100)
     throw new Problem('usage', `${flag} ${text}: must be a percentage from 0% to 100%`)
@@ -104,7 +104,7 @@ export function percent(flag: string, text: string): number {
 }
 
 /** Option for appends that change column types. */
-export const allowTypeChange = {
+export const allowTypeChangeOption = {
   flags: '--allow-type-change',
   description: 'allow appended values that change the type of a column (default: rejected)',
 } as const satisfies Option
@@ -113,7 +113,7 @@ export const allowTypeChange = {
 export const checksOption = {
   flags: '--checks <file>',
   description: 'refuse data that fails the rules of a checks file (exit code 7); see: gridline check --help',
-  completes: 'local',
+  completion: 'local',
 } as const satisfies Option
 
 /** Options for upserts. */
@@ -121,7 +121,7 @@ export const keyOptions = [
   {
     flags: '--key <columns>',
     description: 'upsert by these key columns, comma-separated; stored as key of the grid ("" removes it)',
-    completes: 'column',
+    completion: 'column',
   },
   {
     flags: '--delete-missing',
@@ -130,7 +130,7 @@ export const keyOptions = [
 ] as const satisfies readonly Option[]
 
 /** Converts key options to request headers. `yes`: any number of rows may be removed. */
-export function keyHeaders({
+export function toKeyHeaders({
   key,
   deleteMissing,
   yes,
@@ -144,17 +144,17 @@ export function keyHeaders({
     Key:
       key === undefined
         ? undefined
-        : columnNames(key).filter(Boolean).map(encodeURIComponent).join(',') || ',',
+        : parseColumnNames(key).filter(Boolean).map(encodeURIComponent).join(',') || ',',
     'Delete-Missing': deleteMissing ? true : undefined,
     ...(deleteMissing && { 'Max-Shrink': yes ? 100 : undefined }),
   }
 }
 
 /** Values of the reading options. */
-export type ReadingOptions = OptionsOf<typeof readingOptions>
+export type ReadingOptions = OptionValues<typeof readingOptions>
 
 /** Parses --column options. Throws `usage`. */
-function columnTypes(columns: readonly string[] | undefined): Map<string, GivenType> | undefined {
+function parseColumnTypes(columns: readonly string[] | undefined): Map<string, GivenType> | undefined {
   if (!columns) return undefined
   return new Map(
     columns.map((option) => {
@@ -169,14 +169,14 @@ function columnTypes(columns: readonly string[] | undefined): Map<string, GivenT
 }
 
 /** Converts reading options for parsing in this process (previews). */
-export function readingOptionsOf(options: ReadingOptions, source: string): DelimitedOptions {
+export function toParseOptions(options: ReadingOptions, source: string): DelimitedOptions {
   const { delimiter, encoding, header, column, skip, null: nullTexts } = options
   return {
     source,
-    delimiter: delimiter === undefined ? delimiterByName(source) : givenDelimiter(delimiter),
+    delimiter: delimiter === undefined ? delimiterOfFileName(source) : givenDelimiter(delimiter),
     encoding,
     header,
-    types: columnTypes(column),
+    types: parseColumnTypes(column),
     nullTexts,
     skip,
     skipLast: options.skipLast,
@@ -189,11 +189,11 @@ export function readingOptionsOf(options: ReadingOptions, source: string): Delim
 }
 
 /** Converts reading options to request headers. Throws `usage` for invalid ones. */
-export function readingHeaders(options: ReadingOptions): Partial<HeadersOf<'grids.upload'>> {
+export function toReadingHeaders(options: ReadingOptions): Partial<HeadersOf<'grids.upload'>> {
   const { delimiter, encoding, header, column, skip, null: nullTexts } = options
   // Report invalid options before sending anything.
   givenStyle(options)
-  const types = columnTypes(column)
+  const types = parseColumnTypes(column)
   const encode = (text: string | undefined) => (text === undefined ? undefined : encodeURIComponent(text))
   return {
     Delimiter: delimiter === undefined ? undefined : encodeURIComponent(givenDelimiter(delimiter)!),

@@ -1,7 +1,7 @@
 // Wildcard patterns for stored files.
 import { type Client, type Kind, startOf } from '../../client/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
-import { childrenOf } from './lists.ts'
+import { listChildren } from './lists.ts'
 
 /** Returns whether a text contains wildcards. Links never do. */
 export function isPattern(text: string): boolean {
@@ -9,7 +9,7 @@ export function isPattern(text: string): boolean {
 }
 
 /** Converts a wildcard pattern for one path segment to a RegExp: `*`, `?`, `[ab]`, `[!ab]`. */
-export function patternOf(text: string): RegExp {
+export function compilePattern(text: string): RegExp {
   const source = text.replace(/\[(!?)([^\]]+)\]|[*?]|[.+^${}()|\\[\]]/g, (match, negation, characters) => {
     if (match === '*') return '.*'
     if (match === '?') return '.'
@@ -20,7 +20,7 @@ export function patternOf(text: string): RegExp {
 }
 
 /** Lists files whose paths match a pattern. `**` matches folders at any depth. */
-export async function matchingFiles(
+export async function listMatchingFiles(
   client: Client,
   pathPattern: string,
   filetype?: Kind,
@@ -36,14 +36,14 @@ export async function matchingFiles(
     const isLast = k === segments.length - 1
     if (part === '**') {
       // The folders and all below. As last segment: everything in them.
-      const all = await foldersBelow(client, folders)
+      const all = await listFoldersBelow(client, folders)
       folders = all.map(({ path, fid }) => ({ path, fid }))
       if (!isLast) continue
     }
-    const pattern = patternOf(part === '**' ? '*' : part)
+    const pattern = compilePattern(part === '**' ? '*' : part)
     files = []
     for (const folder of folders) {
-      for (const file of await childrenOf(client, folder.fid)) {
+      for (const file of await listChildren(client, folder.fid)) {
         const isMatchingType = isLast ? !filetype || file.filetype === filetype : file.filetype === 'fold'
         if (isMatchingType && pattern.test(file.filename))
           files.push({ path: `${folder.path}${file.filename}`, file })
@@ -55,13 +55,13 @@ export async function matchingFiles(
 }
 
 /** Lists folders and all folders below them. */
-async function foldersBelow(
+async function listFoldersBelow(
   client: Client,
   folders: readonly { path: string; fid: string | undefined }[],
 ): Promise<{ path: string; fid: string | undefined }[]> {
   const all = [...folders]
   for (const folder of all) {
-    for (const file of await childrenOf(client, folder.fid))
+    for (const file of await listChildren(client, folder.fid))
       if (file.filetype === 'fold') all.push({ path: `${folder.path}${file.filename}/`, fid: file.fid })
   }
   return all

@@ -3,7 +3,7 @@ import { acceptedBefore, parseRaw } from '../../json/index.ts'
 import type { Cells } from '../output/fitted.ts'
 
 /** Parses NDJSON into cells, with numbers as written. `names`: columns, also for a grid without rows. */
-export function cellsOf(ndjson: string, names: readonly string[]): Cells {
+export function parseCells(ndjson: string, names: readonly string[]): Cells {
   const numeric = names.map(() => true)
   const rows = ndjson
     .split('\n')
@@ -14,7 +14,7 @@ export function cellsOf(ndjson: string, names: readonly string[]): Cells {
         const value = row.get(name)
         if (!value || value.kind === 'null') return ''
         if (value.kind !== 'number') numeric[k] = false
-        return value.kind === 'string' ? (value.value() as string) : value.bytes.toString('utf8')
+        return value.kind === 'string' ? (value.toValue() as string) : value.bytes.toString('utf8')
       })
     })
   return { names, numeric, rows }

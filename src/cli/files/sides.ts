@@ -6,7 +6,7 @@ import type { GridDiff, GridMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 
 /** One input of a diff: a stored file or a local data file. */
-export interface Side {
+export interface DiffInput {
   /** Name as given by the user. */
   name: string
   client: Client
@@ -20,16 +20,16 @@ export interface Side {
 }
 
 /** Returns both sides in one service. Sides of different services are copied into the in-process one. */
-export async function onOneService(
+export async function moveToOneService(
   context: Context,
-  [a, b]: readonly [Side, Side],
-): Promise<readonly [Side, Side]> {
+  [a, b]: readonly [DiffInput, DiffInput],
+): Promise<readonly [DiffInput, DiffInput]> {
   if (a.client === b.client) return [a, b]
-  return [await here(context, a), await here(context, b)]
+  return [await copyToLocalService(context, a), await copyToLocalService(context, b)]
 }
 
 /** Copies a grid into the in-process service. */
-async function here(context: Context, side: Side): Promise<Side> {
+async function copyToLocalService(context: Context, side: DiffInput): Promise<DiffInput> {
   const temporary = await context.temporaryClient()
   if (side.client === temporary) return side
   const { client, fid, version } = side
@@ -64,11 +64,11 @@ async function here(context: Context, side: Side): Promise<Side> {
 /** Compares a stored grid with a loaded local file. */
 export async function diffWithFile(
   context: Context,
-  grid: Pick<Side, 'client' | 'fid'>,
-  loadedFile: Pick<Side, 'client' | 'fid'>,
+  grid: Pick<DiffInput, 'client' | 'fid'>,
+  loadedFile: Pick<DiffInput, 'client' | 'fid'>,
   query: Omit<QueryOf<'grids.diff'>, 'base'>,
 ): Promise<GridDiff> {
-  const [before, after] = await onOneService(context, [
+  const [before, after] = await moveToOneService(context, [
     { ...grid, name: 'the grid', version: undefined, isLocal: false },
     { ...loadedFile, name: 'the file', version: undefined, isLocal: true },
   ])

@@ -3,11 +3,11 @@ import { type Client, type Kind, lookupIfThere, resolve } from '../../client/ind
 import { Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
 import type { Failure } from '../output/failure.ts'
-import { isPattern, matchingFiles, patternOf } from './patterns.ts'
-import { trashedFiles } from './trash.ts'
+import { compilePattern, isPattern, listMatchingFiles } from './patterns.ts'
+import { listTrashedFiles } from './trash.ts'
 
 /** Filter for files. */
-export interface Where {
+export interface TargetFilter {
   /** Type of the files. */
   filetype?: Kind
   /** True if files are only read: links to other servers are allowed. */
@@ -17,26 +17,26 @@ export interface Where {
 }
 
 /** Resolved file, with the name as given. */
-interface Target {
-  of: string
+interface ResolvedFile {
+  subject: string
   fid: string
 }
 
 /** Resolved names. */
 export interface Targets {
-  files: Target[]
+  files: ResolvedFile[]
   failures: Failure[]
   /** True if several names or a pattern were given. */
-  several: boolean
+  isMultiple: boolean
 }
 
 /** Resolves ids, links, paths and patterns (`Reports/2024*`) to files. Unknown names become failures. */
 export async function resolveTargets(
   client: Client,
   names: readonly string[],
-  where: Where = {},
+  where: TargetFilter = {},
 ): Promise<Targets> {
-  const files: Target[] = []
+  const files: ResolvedFile[] = []
   const failures: Failure[] = []
   let several = names.length > 1
   for (const of of names) {
@@ -47,15 +47,15 @@ export async function resolveTargets(
         if (!files.some(({ fid }) => fid === file.fid)) files.push(file)
       }
     } catch (error) {
-      if (!(error instanceof Problem) || happensToAll(error)) throw error
-      failures.push({ of, problem: error })
+      if (!(error instanceof Problem) || affectsAllFiles(error)) throw error
+      failures.push({ subject: of, problem: error })
     }
   }
-  return { files, failures, several }
+  return { files, failures, isMultiple: several }
 }
 
 /** Returns whether an error concerns the server or key, not a single file. */
-export function happensToAll({ code }: Problem): boolean {
+export function affectsAllFiles({ code }: Problem): boolean {
   return code === 'unreachable' || code === 'unauthenticated'
 }
 
@@ -63,35 +63,35 @@ export function happensToAll({ code }: Problem): boolean {
 async function resolveTarget(
   client: Client,
   name: string,
-  where: Where,
-): Promise<{ files: Target[]; pattern: boolean }> {
-  const single = (fid: string) => ({ files: [{ of: name, fid }], pattern: false })
+  where: TargetFilter,
+): Promise<{ files: ResolvedFile[]; pattern: boolean }> {
+  const single = (fid: string) => ({ files: [{ subject: name, fid }], pattern: false })
   if (parseFid(name) || /^https?:\/\//i.test(name)) return single(await resolve(client, name))
-  if (where.trashed) return { files: await inTrash(client, name), pattern: isPattern(name) }
+  if (where.trashed) return { files: await findInTrash(client, name), pattern: isPattern(name) }
   if (!isPattern(name)) return single(await resolve(client, name, where.filetype))
   // A file can have this literal name.
   const literal = await lookupIfThere(client, name)
   if (literal) return single(literal.fid)
-  const matches = await matchingFiles(client, name, where.filetype)
+  const matches = await listMatchingFiles(client, name, where.filetype)
   if (matches.length > 0)
-    return { files: matches.map(({ path, file }) => ({ of: path, fid: file.fid })), pattern: true }
+    return { files: matches.map(({ path, file }) => ({ subject: path, fid: file.fid })), pattern: true }
   throw new Problem('not_found', `no files match ${name}`, { hint: 'List files with: gridline ls' })
 }
 
 /**
  * Finds files in the trash by name, pattern, or former path. Throws `not_found`, or `conflict` if ambiguous.
  */
-async function inTrash(client: Client, text: string): Promise<Target[]> {
+async function findInTrash(client: Client, text: string): Promise<ResolvedFile[]> {
   const segments = text.split('/').filter((part) => part !== '')
   const name = segments.pop() ?? ''
-  const folder = segments.map(patternOf)
+  const folder = segments.map(compilePattern)
   const wasInFolder = (path: string | undefined): boolean => {
     if (folder.length === 0) return true
     const names = path?.split('/') ?? []
     return names.length === folder.length && names.every((segment, k) => folder[k].test(segment))
   }
-  const pattern = patternOf(name)
-  const all = await trashedFiles(
+  const pattern = compilePattern(name)
+  const all = await listTrashedFiles(
     client,
     (filename) => filename === name || (isPattern(name) && pattern.test(filename)),
   )
@@ -107,7 +107,7 @@ async function inTrash(client: Client, text: string): Promise<Target[]> {
     })
   }
   return matches.map(({ file, folder: path }) => ({
-    of: path ? `${path}/${file.filename}` : file.filename,
+    subject: path ? `${path}/${file.filename}` : file.filename,
     fid: file.fid,
   }))
 }
@@ -115,15 +115,15 @@ async function inTrash(client: Client, text: string): Promise<Target[]> {
 /**
  * Returns the id of a folder owned by the user (path, id or `/`). Throws `forbidden` for folders of others.
  */
-export async function idOfFolder(client: Client, folder: string): Promise<number> {
+export async function resolveFolderId(client: Client, folder: string): Promise<number> {
   if (/^\/*$/.test(folder)) return ROOT
   const [owner, idlocal] = (await resolve(client, folder, 'fold')).split(':')
-  await checkOwn(client, owner, folder)
+  await assertOwnFolder(client, owner, folder)
   return Number(idlocal)
 }
 
 /** Throws `forbidden` unless the user owns the folder. */
-export async function checkOwn(client: Client, owner: string, given: string): Promise<void> {
+export async function assertOwnFolder(client: Client, owner: string, given: string): Promise<void> {
   const { username } = await client.call('users.current')
   if (owner === username) return
   throw new Problem(

@@ -3,11 +3,11 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { columnNames } from '../../charts/spec/column-names.ts'
-import { closest, hintWith, listed } from '../../contract/closest.ts'
+import { parseColumnNames } from '../../charts/spec/column-names.ts'
+import { findClosest, formatList, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Context } from '../core/context.ts'
-import { gridOfFile } from './local-data.ts'
+import { loadLocalGrid } from './local-data.ts'
 import type { ReadingOptions } from './parse-options.ts'
 
 /** Columns to unpivot, and names of the two new columns. */
@@ -21,25 +21,25 @@ export interface Unpivot {
  * Writes a temporary CSV file in which each cell of some columns is a row, with the name of its column and
  * its value. Deleted on exit. Throws `usage` and `unknown_column`.
  */
-export async function unpivoted(
+export async function writeUnpivoted(
   context: Context,
   file: string,
   { columns, into }: Unpivot,
   options: ReadingOptions,
 ): Promise<string> {
-  const names = columnNames(into)
+  const names = parseColumnNames(into)
   if (names.length !== 2)
     throw new Problem('usage', `--into ${into}: expected the names of two columns`, {
       hint: 'For example: --unpivot 2019-2023 --into year,value',
     })
-  const { client, fid } = await gridOfFile(context, file, options)
+  const { client, fid } = await loadLocalGrid(context, file, options)
   const { cols } = await client.call('grids.get', { fid })
   const allNames = cols.map(({ name }) => name)
-  const unpivotNames = columnNames(columns, allNames)
+  const unpivotNames = parseColumnNames(columns, allNames)
   const unknown = unpivotNames.find((name) => !allNames.includes(name))
   if (unknown !== undefined)
     throw new Problem('unknown_column', `--unpivot ${unknown}: the file has no column of that name`, {
-      hint: hintWith(closest(unknown, allNames), `Columns: ${listed(allNames)}.`),
+      hint: withSuggestion(findClosest(unknown, allNames), `Columns: ${formatList(allNames)}.`),
     })
   const keptNames = allNames.filter((name) => !unpivotNames.includes(name))
   const duplicate = names.find((name) => keptNames.includes(name))
@@ -52,13 +52,13 @@ export async function unpivoted(
   const indexesOf = (list: readonly string[]): number[] => list.map((name) => allNames.indexOf(name))
   const [keptIndexes, unpivotIndexes] = [indexesOf(keptNames), indexesOf(unpivotNames)]
   await pipeline(async function* () {
-    yield lineOf([...keptNames, ...names].map(quotedCell))
+    yield formatCsvLine([...keptNames, ...names].map(quoteCsvCell))
     let isHeader = true
-    for await (const row of rowsOf(response.bytes())) {
+    for await (const row of splitCsvRows(response.bytes())) {
       if (!isHeader)
         yield unpivotIndexes
           .map((index, k) =>
-            lineOf([...keptIndexes.map((n) => row[n]), quotedCell(unpivotNames[k]), row[index]]),
+            formatCsvLine([...keptIndexes.map((n) => row[n]), quoteCsvCell(unpivotNames[k]), row[index]]),
           )
           .join('')
       isHeader = false
@@ -68,17 +68,17 @@ export async function unpivoted(
 }
 
 /** Formats a CSV line from quoted cells. */
-function lineOf(cells: readonly string[]): string {
+function formatCsvLine(cells: readonly string[]): string {
   return `${cells.join(',')}\n`
 }
 
 /** Quotes a CSV cell if necessary. */
-function quotedCell(text: string): string {
+function quoteCsvCell(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 /** Splits the CSV of the service into rows. Cells keep their quotes. */
-async function* rowsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
+async function* splitCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const chunk of chunks) {

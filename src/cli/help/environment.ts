@@ -1,5 +1,5 @@
 /** Environment variables with descriptions. A test compares them with the source. */
-export const environmentTable: Readonly<Record<string, string>> = {
+export const ENVIRONMENT_VARIABLES: Readonly<Record<string, string>> = {
   GRIDLINE_URL: 'URL of the server',
   GRIDLINE_USER: 'your username on the server',
   GRIDLINE_API_KEY: 'your API key on the server',

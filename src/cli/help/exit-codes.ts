@@ -1,5 +1,5 @@
 /** Exit codes of all commands. `errorCodes` of the contract maps errors to them. */
-export const exitCodes: Readonly<Record<number, string>> = {
+export const EXIT_CODES: Readonly<Record<number, string>> = {
   0: 'success',
   1: 'failure',
   2: 'usage error',

@@ -2,25 +2,25 @@
 import {
   type Command,
   type CommandEntry,
-  descriptionOf,
-  type Group,
+  commandOptionsOf,
   globalOptions,
-  groups,
+  type HelpGroup,
+  helpGroups,
   type Option,
-  ownOptions,
+  optionHelpText,
 } from '../core/define.ts'
-import { environmentTable } from './environment.ts'
-import { exitCodes } from './exit-codes.ts'
-import { topics } from './topics.ts'
+import { ENVIRONMENT_VARIABLES } from './environment.ts'
+import { EXIT_CODES } from './exit-codes.ts'
+import { TOPICS } from './topics.ts'
 
 /** Returns the man pages by file name: one for the program, and one per section of the help. */
-export async function manPages(
+export async function generateManPages(
   commands: readonly CommandEntry[],
   version: string,
 ): Promise<Record<string, string>> {
   const visible = commands.filter(({ hidden }) => !hidden)
-  const pages: Record<string, string> = { 'gridline.1': main(visible, version) }
-  for (const group of Object.keys(groups) as Group[])
+  const pages: Record<string, string> = { 'gridline.1': programPage(visible, version) }
+  for (const group of Object.keys(helpGroups) as HelpGroup[])
     pages[`gridline-${group}.1`] = await groupPage(
       group,
       visible.filter((entry) => entry.group === group),
@@ -30,7 +30,7 @@ export async function manPages(
 }
 
 /** Returns the man page of the program. */
-function main(commands: readonly CommandEntry[], version: string): string {
+function programPage(commands: readonly CommandEntry[], version: string): string {
   const lines = [
     header('gridline', version),
     '.SH NAME',
@@ -40,25 +40,26 @@ function main(commands: readonly CommandEntry[], version: string): string {
     '.I command',
     '[arguments] [options]',
     '.SH DESCRIPTION',
-    text(
+    escapeMan(
       'Uploads data files as grids with a link, creates charts of them, and shares and copies them. Without a server (gridline login or GRIDLINE_URL), files are stored on this machine.',
     ),
   ]
-  for (const [group, title] of Object.entries(groups)) {
-    lines.push(`.SH ${title.toUpperCase()}`, text(`See gridline-${group}(1).`))
+  for (const [group, title] of Object.entries(helpGroups)) {
+    lines.push(`.SH ${title.toUpperCase()}`, escapeMan(`See gridline-${group}(1).`))
     for (const { name, summary } of commands.filter((entry) => entry.group === group))
-      lines.push('.TP', `.B ${text(name)}`, text(summary))
+      lines.push('.TP', `.B ${escapeMan(name)}`, escapeMan(summary))
   }
   lines.push('.SH OPTIONS OF ALL COMMANDS', ...globalOptions.flatMap(optionLines))
-  lines.push('.SH NAMES OF FILES', ...verbatim(topics.files.text()))
+  lines.push('.SH NAMES OF FILES', ...formatVerbatim(TOPICS.files.text()))
   lines.push('.SH ENVIRONMENT')
-  for (const [name, description] of Object.entries(environmentTable))
-    lines.push('.TP', `.B ${text(name)}`, text(description))
+  for (const [name, description] of Object.entries(ENVIRONMENT_VARIABLES))
+    lines.push('.TP', `.B ${escapeMan(name)}`, escapeMan(description))
   lines.push('.SH EXIT STATUS')
-  for (const [code, meaning] of Object.entries(exitCodes)) lines.push('.TP', `.B ${code}`, text(meaning))
+  for (const [code, meaning] of Object.entries(EXIT_CODES))
+    lines.push('.TP', `.B ${code}`, escapeMan(meaning))
   lines.push(
     '.SH SEE ALSO',
-    Object.keys(groups)
+    Object.keys(helpGroups)
       .map((group) => `.BR gridline-${group} (1)`)
       .join(',\n'),
   )
@@ -66,13 +67,17 @@ function main(commands: readonly CommandEntry[], version: string): string {
 }
 
 /** Returns the man page of a section. */
-async function groupPage(group: Group, commands: readonly CommandEntry[], version: string): Promise<string> {
+async function groupPage(
+  group: HelpGroup,
+  commands: readonly CommandEntry[],
+  version: string,
+): Promise<string> {
   const lines = [
     header(`gridline-${group}`, version),
     '.SH NAME',
-    `gridline\\-${group} \\- ${text(commands.map(({ name }) => name).join(', '))}`,
+    `gridline\\-${group} \\- ${escapeMan(commands.map(({ name }) => name).join(', '))}`,
     '.SH DESCRIPTION',
-    text('All commands also have the options of gridline(1).'),
+    escapeMan('All commands also have the options of gridline(1).'),
   ]
   for (const entry of commands) lines.push(...(await commandLines(entry, ['gridline'])))
   lines.push('.SH SEE ALSO', '.BR gridline (1)')
@@ -90,15 +95,15 @@ async function commandLines(entry: CommandEntry, path: readonly string[]): Promi
   const { command } = loaded
   const { arguments: syntax = '', usage = syntax, examples = [] } = command as Command
   return [
-    `.SH ${text(commandPath.join(' ').toUpperCase())}`,
-    text(`${entry.summary}.`),
+    `.SH ${escapeMan(commandPath.join(' ').toUpperCase())}`,
+    escapeMan(`${entry.summary}.`),
     '.PP',
-    `.B ${text(commandPath.join(' '))}`,
-    text(`${usage} [options]`.trim()),
-    ...ownOptions(command).flatMap(optionLines),
+    `.B ${escapeMan(commandPath.join(' '))}`,
+    escapeMan(`${usage} [options]`.trim()),
+    ...commandOptionsOf(command).flatMap(optionLines),
     '.PP',
     'Examples:',
-    ...verbatim(`${examples.map((line) => `  ${line}`).join('\n')}\n`),
+    ...formatVerbatim(`${examples.map((line) => `  ${line}`).join('\n')}\n`),
   ]
 }
 
@@ -106,7 +111,7 @@ async function commandLines(entry: CommandEntry, path: readonly string[]): Promi
 function optionLines(option: Option): string[] {
   const { flags, choices } = option
   const values = choices ? ` (${choices.join(', ')})` : ''
-  return ['.TP', `.B ${text(flags)}`, text(descriptionOf(option) + values)]
+  return ['.TP', `.B ${escapeMan(flags)}`, escapeMan(optionHelpText(option) + values)]
 }
 
 /** Returns the header of a page. */
@@ -115,12 +120,12 @@ function header(name: string, version: string): string {
 }
 
 /** Returns lines in which line breaks are kept. */
-function verbatim(lines: string): string[] {
-  return ['.nf', ...lines.replace(/\n$/, '').split('\n').map(text), '.fi']
+function formatVerbatim(lines: string): string[] {
+  return ['.nf', ...lines.replace(/\n$/, '').split('\n').map(escapeMan), '.fi']
 }
 
 /** Escapes a line for man. */
-function text(line: string): string {
+function escapeMan(line: string): string {
   const escaped = line.replaceAll('\\', '\\e').replaceAll('-', '\\-')
   return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped
 }

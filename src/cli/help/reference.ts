@@ -1,10 +1,16 @@
 // Generates docs/cli.md: all commands.
-import { type CommandEntry, descriptionOf, globalOptions, type Option, ownOptions } from '../core/define.ts'
+import {
+  type CommandEntry,
+  commandOptionsOf,
+  globalOptions,
+  type Option,
+  optionHelpText,
+} from '../core/define.ts'
 
 /** Returns docs/cli.md: the help of all commands as Markdown. */
-export async function cliReference(commands: readonly CommandEntry[]): Promise<string> {
+export async function generateCliReference(commands: readonly CommandEntry[]): Promise<string> {
   const visible = commands.filter(({ hidden }) => !hidden)
-  const sections = (await Promise.all(visible.map((entry) => sectionOf(entry, ['gridline'])))).flat()
+  const sections = (await Promise.all(visible.map((entry) => formatSection(entry, ['gridline'])))).flat()
   const contents = visible.map(({ name, summary }) => `| [\`${name}\`](#gridline-${name}) | ${summary} |`)
   return [
     '# Command reference',
@@ -12,50 +18,50 @@ export async function cliReference(commands: readonly CommandEntry[]): Promise<s
     ['| command | summary |', '|---|---|', ...contents].join('\n'),
     ...sections,
     '## Options of all commands',
-    optionTable(globalOptions),
+    formatOptionTable(globalOptions),
     '',
   ].join('\n\n')
 }
 
 /** Returns the section of a command, with subcommands. */
-async function sectionOf(entry: CommandEntry, path: string[]): Promise<string[]> {
+async function formatSection(entry: CommandEntry, path: string[]): Promise<string[]> {
   const loaded = await entry.load()
   const name = [...path, entry.name].join(' ')
   const heading = `${'#'.repeat(path.length + 1)} ${name}`
   if ('commands' in loaded) {
     const subsections = await Promise.all(
-      loaded.commands.map((subcommand) => sectionOf(subcommand, [...path, entry.name])),
+      loaded.commands.map((subcommand) => formatSection(subcommand, [...path, entry.name])),
     )
     return [heading, `${entry.summary}.`, ...subsections.flat()]
   }
   const { arguments: syntax, usage = syntax, examples = [] } = loaded.command
-  const options = ownOptions(loaded.command)
+  const options = commandOptionsOf(loaded.command)
   const line = [name, usage, options.length > 0 ? '[options]' : ''].filter(Boolean).join(' ')
   return [
     heading,
     `${entry.summary}.`,
-    fenced([line]),
-    ...(options.length > 0 ? [optionTable(options)] : []),
-    ...(examples.length > 0 ? ['Examples:', fenced(examples)] : []),
+    formatCodeBlock([line]),
+    ...(options.length > 0 ? [formatOptionTable(options)] : []),
+    ...(examples.length > 0 ? ['Examples:', formatCodeBlock(examples)] : []),
   ]
 }
 
 /** Formats options as a table. */
-function optionTable(options: readonly Option[]): string {
+function formatOptionTable(options: readonly Option[]): string {
   const rows = options.map((option) => {
     const { flags, choices } = option
     const values = choices ? ` (${choices.map((choice) => `\`${choice}\``).join(', ')})` : ''
-    return `| \`${cell(flags)}\` | ${cell(descriptionOf(option))}${values} |`
+    return `| \`${escapeCell(flags)}\` | ${escapeCell(optionHelpText(option))}${values} |`
   })
   return ['| option | description |', '|---|---|', ...rows].join('\n')
 }
 
 /** Escapes a table cell. */
-function cell(text: string): string {
+function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|')
 }
 
 /** Formats a code block. */
-function fenced(lines: readonly string[]): string {
+function formatCodeBlock(lines: readonly string[]): string {
   return ['```', ...lines, '```'].join('\n')
 }

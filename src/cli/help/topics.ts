@@ -1,15 +1,15 @@
 // Topics of `gridline help`.
-import { chartOptions } from '../../charts/spec/options.ts'
-import { chartTypes } from '../../charts/spec/types.ts'
+import { CHART_OPTIONS } from '../../charts/spec/options.ts'
+import { CHART_TYPES } from '../../charts/spec/types.ts'
 import { type FileFormat, fileFormats } from '../../contract/formats.ts'
 import { limits } from '../../contract/limits.ts'
-import { descriptionOf, globalOptions, type Option } from '../core/define.ts'
+import { globalOptions, type Option, optionHelpText } from '../core/define.ts'
 import { readingOptions } from '../files/parse-options.ts'
-import { environmentTable } from './environment.ts'
-import { exitCodes } from './exit-codes.ts'
+import { ENVIRONMENT_VARIABLES } from './environment.ts'
+import { EXIT_CODES } from './exit-codes.ts'
 
 /** Formats listed by their titles; others are described in the text. */
-const titles = Object.values<FileFormat>(fileFormats)
+const LISTED_FORMATS = Object.values<FileFormat>(fileFormats)
   .filter(({ reader, isArchive }) => reader !== 'delimited' && !isArchive)
   .map(({ title }) => title)
 
@@ -19,18 +19,18 @@ export interface Topic {
   text: () => string
 }
 
-export const topics: Readonly<Record<string, Topic>> = {
+export const TOPICS: Readonly<Record<string, Topic>> = {
   environment: {
     summary: 'Environment variables',
-    text: () => columns(Object.entries(environmentTable)),
+    text: () => alignColumns(Object.entries(ENVIRONMENT_VARIABLES)),
   },
   'exit-codes': {
     summary: 'Exit codes of commands',
-    text: () => columns(Object.entries(exitCodes)),
+    text: () => alignColumns(Object.entries(EXIT_CODES)),
   },
   options: {
     summary: 'Options of all commands',
-    text: () => columns(globalOptions.map(({ flags, description }) => [flags, description] as const)),
+    text: () => alignColumns(globalOptions.map(({ flags, description }) => [flags, description] as const)),
   },
   formats: {
     summary: 'Formats of input and output',
@@ -38,13 +38,13 @@ export const topics: Readonly<Record<string, Topic>> = {
 
   CSV and TSV, with any delimiter, quotes and encoding
   tables printed by psql, mysql, sqlplus and DuckDB; Markdown tables
-  ${titles.slice(0, -1).join(', ')} and ${titles.at(-1)}
+  ${LISTED_FORMATS.slice(0, -1).join(', ')} and ${LISTED_FORMATS.at(-1)}
   zip and tar archives; gzip, bzip2 and zstd of any of these
 
 These options override what is detected. gridline upload FILE --dry-run shows
 how a file is read.
 
-${columns(readingOptions.map(described))}
+${alignColumns(readingOptions.map(optionRow))}
 Output of lists and details:
 
   table     on a terminal
@@ -60,11 +60,11 @@ Choose one with --format, GRIDLINE_FORMAT or gridline config set format FORMAT.
     summary: 'Types of charts and their options',
     text: () => `Types, for upload --plot and plot create --type:
 
-${wrapped(chartTypes.join(', '))}
+${wrapIndented(CHART_TYPES.join(', '))}
 
 docs/charts.md shows each type with its command. Options:
 
-${columns(chartOptions.map(described))}
+${alignColumns(CHART_OPTIONS.map(optionRow))}
 Missing --type, --x and --y are chosen from the columns.
 `,
   },
@@ -74,7 +74,7 @@ Missing --type, --x and --y are chosen from the columns.
       `An operator sets a limit with GRIDLINE_LIMIT_NAME=VALUE, such as
 GRIDLINE_LIMIT_UPLOAD_BYTES=1073741824. These are the defaults:
 
-${columns(Object.entries(limits).map(([name, { value, unit, what }]) => [name, `${value.toLocaleString('en')} ${unit}: ${what}`]))}`,
+${alignColumns(Object.entries(limits).map(([name, { value, unit, what }]) => [name, `${value.toLocaleString('en')} ${unit}: ${what}`]))}`,
   },
   files: {
     summary: 'How to name files, grids and folders',
@@ -115,18 +115,18 @@ A list that was cut by --limit says so on stderr.
 }
 
 /** Aligns rows in two columns. */
-function columns(rows: readonly (readonly [string, string])[]): string {
+function alignColumns(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length))
   return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('')
 }
 
 /** Returns an option as a row. */
-function described(option: Option): readonly [string, string] {
-  return [option.flags, descriptionOf(option)]
+function optionRow(option: Option): readonly [string, string] {
+  return [option.flags, optionHelpText(option)]
 }
 
 /** Wraps words at 78 characters, indented. */
-function wrapped(text: string): string {
+function wrapIndented(text: string): string {
   const lines = ['']
   for (const word of text.split(' ')) {
     const line = lines[lines.length - 1]

@@ -3,31 +3,31 @@
 type Attributes = Record<string, any>
 
 /** Maximum number of rows of a table. */
-const MAX_ROWS = 15
+const MAX_TABLE_ROWS = 15
 /** Maximum width of a cell, in characters. */
-const MAX_CHARACTERS = 30
+const MAX_CELL_CHARACTERS = 30
 
 /** Formats a figure that is a single number or a table; undefined for others. */
-export function chartWords(data: readonly Attributes[], columns: number): string[] | undefined {
+export function formatTextChart(data: readonly Attributes[], columns: number): string[] | undefined {
   if (data.length !== 1) return undefined
   const [trace] = data
   if (trace.type === 'indicator' && typeof trace.value === 'number') {
     const { prefix = '', suffix = '' } = trace.number ?? {}
     return ['', `  ${prefix}${trace.value.toLocaleString('en', { maximumFractionDigits: 6 })}${suffix}`, '']
   }
-  return trace.type === 'table' ? tableLines(trace, columns) : undefined
+  return trace.type === 'table' ? formatTableTrace(trace, columns) : undefined
 }
 
 /** Formats a table trace as aligned lines. */
-function tableLines({ header, cells }: Attributes, columns: number): string[] | undefined {
+function formatTableTrace({ header, cells }: Attributes, columns: number): string[] | undefined {
   const heads: unknown[] = Array.isArray(header?.values) ? header.values : []
   const lists: unknown[][] = Array.isArray(cells?.values) ? cells.values.filter(Array.isArray) : []
   if (lists.length === 0) return undefined
   const count = Math.max(...lists.map(({ length }) => length))
-  const rows = Array.from({ length: Math.min(count, MAX_ROWS) }, (_, row) =>
-    lists.map((list) => cellText(list[row])),
+  const rows = Array.from({ length: Math.min(count, MAX_TABLE_ROWS) }, (_, row) =>
+    lists.map((list) => formatCell(list[row])),
   )
-  const names = lists.map((_, k) => cellText(heads[k]))
+  const names = lists.map((_, k) => formatCell(heads[k]))
   const widths = names.map((name, k) => Math.max(name.length, ...rows.map((row) => row[k].length)))
   const isNumber = lists.map((list) => list.every((value) => typeof value === 'number' || value === null))
   const line = (texts: readonly string[]): string =>
@@ -36,14 +36,14 @@ function tableLines({ header, cells }: Attributes, columns: number): string[] | 
       .join('  ')
       .slice(0, columns)
       .trimEnd()
-  const more = count > MAX_ROWS ? [`… ${count - MAX_ROWS} more rows`] : []
+  const more = count > MAX_TABLE_ROWS ? [`… ${count - MAX_TABLE_ROWS} more rows`] : []
   return [line(names), ...rows.map(line), ...more]
 }
 
 /** Formats a cell: one line, at most `MAX_CHARACTERS`. */
-function cellText(value: unknown): string {
+function formatCell(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
   const plain = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
-  return plain.length > MAX_CHARACTERS ? `${plain.slice(0, MAX_CHARACTERS - 1)}…` : plain
+  return plain.length > MAX_CELL_CHARACTERS ? `${plain.slice(0, MAX_CELL_CHARACTERS - 1)}…` : plain
 }

@@ -1,15 +1,15 @@
 // Draws charts in the terminal: as image, characters or dots.
-import { themed } from '../../browser/theme/index.ts'
+import { applyTheme } from '../../browser/theme/index.ts'
 import { isStacked } from '../../charts/figure/barmode.ts'
 import { COLORS } from '../../charts/figure/colors.ts'
 import { NO_LABEL } from '../../charts/figure/names.ts'
-import { placed, unseenIn } from '../../charts/unseen.ts'
+import { describeOmitted, dropUnplacedRows } from '../../charts/unseen.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
-import { chartWords } from './chart-words.ts'
+import { formatTextChart } from './chart-words.ts'
 import { hasColor } from './color.ts'
 import { withBins } from './histogram.ts'
 import { braille, graphicsOf, picture, sizeFor } from './picture.ts'
-import { legendOf, plotText, type TextTrace } from './plot-text.ts'
+import { drawPlot, formatLegend, type TextTrace } from './plot-text.ts'
 
 export interface ChartFigure {
   data?: Trace[]
@@ -22,36 +22,37 @@ interface Trace extends TextTrace {
 }
 
 /** Maximum width of a chart, in characters. */
-const MAX_COLUMNS = 100
+const MAX_CHART_COLUMNS = 100
 /** Height of a chart, in lines. */
-const LINES = 20
+const CHART_LINES = 20
 
 /**
  * Draws a chart for a terminal or pipe: an image if the terminal supports it, otherwise characters. Chart
  * types that characters cannot show are rendered by Chromium and converted to dots.
  */
-export async function chartText(
+export async function drawChart(
   original: ChartFigure,
   environment: NodeJS.ProcessEnv,
   stream: NodeJS.WriteStream,
 ): Promise<string> {
   const { drawFigure } = await import('../../service/index.ts')
-  const { figure: drawable, lost: lostCount } = withoutLost(original)
-  const figure = withLabels(drawable)
-  if (lostCount > 0 && figure.data?.length === 0) return noData(lostCount)
+  const { figure: drawable, lostCount } = removeLostTraces(original)
+  const figure = fillMissingLabels(drawable)
+  if (lostCount > 0 && figure.data?.length === 0) return formatMissingData(lostCount)
   const draw = (drawn: object, width: number, height: number): Promise<Uint8Array> =>
     drawFigure(JSON.stringify(drawn), { format: 'png' satisfies ImageFormat, width, height }, environment)
   const graphics = stream.isTTY ? graphicsOf(environment) : undefined
   if (graphics) return picture(await draw(figure, 700, 450), graphics)
-  const columns = Math.min(MAX_COLUMNS, stream.columns || 80)
+  const columns = Math.min(MAX_CHART_COLUMNS, stream.columns || 80)
   const { data = [], layout = {} } = figure
-  const textLines = chartWords(data as Record<string, unknown>[], columns)
+  const textLines = formatTextChart(data as Record<string, unknown>[], columns)
   const heading = titleOf(layout)
-  if (textLines) return [...(heading ? [heading] : []), ...textLines, ...unseen(drawable), ''].join('\n')
+  if (textLines)
+    return [...(heading ? [heading] : []), ...textLines, ...formatOmissions(drawable), ''].join('\n')
   const color = hasColor(stream, environment)
-  const { shown: arrangement, colors } = arranged(figure, columns)
-  const options = { columns, lines: LINES, color, colors, plain }
-  const plotLines = plotText(withBins(arrangement.data), arrangement.layout, options)
+  const { shown: arrangement, colors } = arrangeFigure(figure, columns)
+  const options = { columns, lines: CHART_LINES, color, colors, plain: toPlainText }
+  const plotLines = drawPlot(withBins(arrangement.data), arrangement.layout, options)
   if (plotLines) {
     const title = titleOf(layout)
     const titles = [layout.yaxis, layout.xaxis].map((axis) => titleOf(axis as Record<string, unknown>))
@@ -64,21 +65,21 @@ export async function chartText(
       ...(upTitle ? [upTitle] : []),
       ...plotLines,
       ...(acrossTitle ? [center(acrossTitle, columns)] : []),
-      ...legendOf(arrangement.data, color, plain, colors),
-      ...unseen(drawable),
-      ...(lostCount > 0 ? [noData(lostCount).trimEnd()] : []),
+      ...formatLegend(arrangement.data, color, toPlainText, colors),
+      ...formatOmissions(drawable),
+      ...(lostCount > 0 ? [formatMissingData(lostCount).trimEnd()] : []),
       '',
     ].join('\n')
   }
-  const { width, height } = sizeFor(columns, LINES)
-  const image = await draw(withoutText(figure), width, height)
+  const { width, height } = sizeFor(columns, CHART_LINES)
+  const image = await draw(removeIllegible(figure), width, height)
   const title = titleOf(figure.layout)
   return [
     ...(title ? [center(title, columns)] : []),
     ...braille(image, color),
-    ...ranges(figure),
-    ...unseen(drawable),
-    ...(lostCount > 0 ? [noData(lostCount).trimEnd()] : []),
+    ...describeAxes(figure),
+    ...formatOmissions(drawable),
+    ...(lostCount > 0 ? [formatMissingData(lostCount).trimEnd()] : []),
     '',
   ].join('\n')
 }
@@ -88,26 +89,30 @@ const CHARACTER_PIXELS = 8
 const LINE_PIXELS = 20
 
 /** Applies the theme to our charts, as pages do. Other figures are unchanged. */
-function arranged(
+function arrangeFigure(
   { data = [], layout = {} }: ChartFigure,
   columns: number,
 ): { shown: { data: Trace[]; layout: Record<string, unknown> }; colors?: readonly string[] } {
   if (layout.meta === undefined) return { shown: { data, layout } }
-  const view = { scheme: 'light', width: columns * CHARACTER_PIXELS, height: LINES * LINE_PIXELS } as const
-  const themedFigure = themed({ data: data as Record<string, unknown>[], layout }, view)
+  const view = {
+    scheme: 'light',
+    width: columns * CHARACTER_PIXELS,
+    height: CHART_LINES * LINE_PIXELS,
+  } as const
+  const themedFigure = applyTheme({ data: data as Record<string, unknown>[], layout }, view)
   return { shown: themedFigure as { data: Trace[]; layout: Record<string, unknown> }, colors: COLORS }
 }
 
 /** Returns the line about omitted data that pages show below a chart; none for other figures. */
-function unseen({ data = [], layout = {} }: ChartFigure): string[] {
+function formatOmissions({ data = [], layout = {} }: ChartFigure): string[] {
   if (layout.meta === undefined) return []
-  const { unseen: omissions, remarks } = unseenIn({ data, layout })
+  const { unseen: omissions, remarks } = describeOmitted({ data, layout })
   const parts = [...(omissions.length > 0 ? [`Not shown: ${omissions.join(', ')}`] : []), ...remarks]
-  return parts.length === 0 ? [] : [plain(parts.join('. '))]
+  return parts.length === 0 ? [] : [toPlainText(parts.join('. '))]
 }
 
 /** Labels rows without a label, as on pages. */
-function withLabels(figure: ChartFigure): ChartFigure {
+function fillMissingLabels(figure: ChartFigure): ChartFigure {
   const isLabels = (axis: unknown): boolean => (axis as { type?: unknown } | undefined)?.type === 'category'
   const { data = [], layout = {} } = figure
   if (layout.meta === undefined) return figure
@@ -116,7 +121,7 @@ function withLabels(figure: ChartFigure): ChartFigure {
   return {
     ...figure,
     data: data
-      .map((original) => placed(original, layout))
+      .map((original) => dropUnplacedRows(original, layout))
       .map((trace) => ({
         ...trace,
         ...(isLabels(layout.xaxis) && trace.x !== undefined && { x: fillLabels(trace.x) }),
@@ -126,30 +131,30 @@ function withLabels(figure: ChartFigure): ChartFigure {
 }
 
 /** Removes traces without their data: they would be drawn by point number. */
-function withoutLost(figure: ChartFigure): { figure: ChartFigure; lost: number } {
+function removeLostTraces(figure: ChartFigure): { figure: ChartFigure; lostCount: number } {
   const { data = [] } = figure
-  const available = data.filter((trace) => !hasLost(trace))
-  return { figure: { ...figure, data: available }, lost: data.length - available.length }
+  const available = data.filter((trace) => !hasMissingData(trace))
+  return { figure: { ...figure, data: available }, lostCount: data.length - available.length }
 }
 
 /** Returns whether a trace, or an object in it, refers to data that is missing. */
-function hasLost(value: unknown): boolean {
+function hasMissingData(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const record = value as Record<string, unknown>
   return Object.entries(record).some(([name, member]) =>
     name.endsWith('src') && typeof member === 'string' && /^[^:]+:\d+:./.test(member)
       ? record[name.slice(0, -'src'.length)] === undefined
-      : hasLost(member),
+      : hasMissingData(member),
   )
 }
 
 /** Formats the note about missing columns. */
-function noData(lost: number): string {
+function formatMissingData(lost: number): string {
   return `No data: ${lost === 1 ? 'the trace refers' : `${lost} traces refer`} to columns that no longer exist.\n`
 }
 
 /** Removes parts that are illegible as dots: texts, grid lines, legends and margins. */
-function withoutText({ data = [], layout = {} }: ChartFigure): object {
+function removeIllegible({ data = [], layout = {} }: ChartFigure): object {
   const bare: Record<string, unknown> = {
     ...layout,
     template: undefined,
@@ -187,13 +192,13 @@ function withoutText({ data = [], layout = {} }: ChartFigure): object {
 function titleOf(layout: Record<string, unknown> = {}): string | undefined {
   const { title } = layout
   const text = typeof title === 'string' ? title : (title as { text?: unknown } | undefined)?.text
-  return typeof text === 'string' ? plain(text) : undefined
+  return typeof text === 'string' ? toPlainText(text) : undefined
 }
 
 /**
  * Converts a text of a figure to plain text: without markup and control characters, at most 100 characters.
  */
-function plain(text: string): string {
+function toPlainText(text: string): string {
   return text
     .replace(/<[^>]*>/g, '')
     .replaceAll('&lt;', '<')
@@ -208,19 +213,21 @@ function center(text: string, columns: number): string {
 }
 
 /** Lists ranges of axes and names of traces, instead of tick labels and a legend. */
-function ranges({ data = [], layout = {} }: ChartFigure): string[] {
+function describeAxes({ data = [], layout = {} }: ChartFigure): string[] {
   const lines: string[] = []
-  if (data.length > 0 && data.every(({ type }) => type === 'pie')) return pieces(data[0])
+  if (data.length > 0 && data.every(({ type }) => type === 'pie')) return formatPieSlices(data[0])
   for (const axis of ['x', 'y'] as const) {
-    const range = rangeOf(axis === 'x' ? data.flatMap(({ x }) => listOf(x)) : heights(data, layout))
-    if (range) lines.push(`${axis}: ${range}${labelOf(layout[`${axis}axis`])}`)
+    const range = formatRange(
+      axis === 'x' ? data.flatMap(({ x }) => toArray(x)) : stackedHeights(data, layout),
+    )
+    if (range) lines.push(`${axis}: ${range}${axisLabelOf(layout[`${axis}axis`])}`)
   }
-  const names = data.flatMap(({ name }) => (typeof name === 'string' ? [plain(name)] : []))
+  const names = data.flatMap(({ name }) => (typeof name === 'string' ? [toPlainText(name)] : []))
   if (names.length > 1) lines.push(`traces: ${names.slice(0, 10).join(', ')}${names.length > 10 ? ' …' : ''}`)
   return lines
 }
 
-function listOf(values: unknown): unknown[] {
+function toArray(values: unknown): unknown[] {
   return Array.isArray(values) ? values : []
 }
 
@@ -228,20 +235,20 @@ function listOf(values: unknown): unknown[] {
  * Returns the values on the y axis: for lines and points, their values; for bars and filled areas, sums, and
  * zero.
  */
-function heights(data: readonly Trace[], layout: Record<string, unknown>): unknown[] {
+function stackedHeights(data: readonly Trace[], layout: Record<string, unknown>): unknown[] {
   if (data.some(({ type, orientation }) => type === 'histogram' || orientation === 'h')) return []
   const values: unknown[] = []
   const stackedSums = new Map<string, number>()
   for (const trace of data) {
-    const x = listOf(trace.x)
+    const x = toArray(trace.x)
     const isBar = trace.type === 'bar'
     if (!isBar && trace.stackgroup === undefined) {
-      for (const value of listOf(trace.y)) values.push(value)
+      for (const value of toArray(trace.y)) values.push(value)
       if (trace.fill === 'tozeroy') values.push(0)
       continue
     }
     const sums = !isBar || isStacked(layout) ? stackedSums : new Map<string, number>()
-    for (const [k, value] of listOf(trace.y).entries()) {
+    for (const [k, value] of toArray(trace.y).entries()) {
       if (typeof value !== 'number') continue
       // Negative bars are stacked below the axis.
       const key = `${value < 0 ? '-' : '+'}${String(x[k] ?? k)}`
@@ -254,36 +261,36 @@ function heights(data: readonly Trace[], layout: Record<string, unknown>): unkno
 }
 
 /** Maximum number of listed pie slices. */
-const PARTS = 10
+const MAX_PIE_SLICES = 10
 
 /** Lists labels and values of a pie, largest first. */
-function pieces({ labels, values }: Trace): string[] {
+function formatPieSlices({ labels, values }: Trace): string[] {
   const sums = new Map<string, number>()
-  const names = listOf(labels)
-  for (const [k, value] of listOf(values).entries())
+  const names = toArray(labels)
+  for (const [k, value] of toArray(values).entries())
     if (typeof value === 'number') {
-      const name = plain(String(names.length === 0 ? k : (names[k] ?? NO_LABEL)))
+      const name = toPlainText(String(names.length === 0 ? k : (names[k] ?? NO_LABEL)))
       sums.set(name, (sums.get(name) ?? 0) + value)
     }
   const total = [...sums.values()].reduce((a, b) => a + b, 0)
   const slices = [...sums].sort(([, a], [, b]) => b - a)
   const lines = slices
-    .slice(0, PARTS)
+    .slice(0, MAX_PIE_SLICES)
     .map(
       ([name, value]) =>
         `${name}: ${Number(value.toPrecision(6))}${total > 0 ? ` (${Math.round((100 * value) / total)} %)` : ''}`,
     )
-  return slices.length > PARTS ? [...lines, `… and ${slices.length - PARTS} more`] : lines
+  return slices.length > MAX_PIE_SLICES ? [...lines, `… and ${slices.length - MAX_PIE_SLICES} more`] : lines
 }
 
 /** Returns the title of an axis in parentheses, or an empty text. */
-function labelOf(axis: unknown): string {
+function axisLabelOf(axis: unknown): string {
   const label = titleOf(axis as Record<string, unknown>)
   return label ? ` (${label})` : ''
 }
 
 /** Formats the range of values: numbers, dates, or first and last category. Undefined without values. */
-function rangeOf(values: readonly unknown[]): string | undefined {
+function formatRange(values: readonly unknown[]): string | undefined {
   const presentValues = values.filter((value) => value !== null && value !== undefined)
   if (presentValues.length === 0) return undefined
   if (presentValues.every((value) => typeof value === 'number')) {
@@ -297,6 +304,6 @@ function rangeOf(values: readonly unknown[]): string | undefined {
   const texts = presentValues.map(String)
   // ISO dates sort as text; categories keep their order.
   if (texts.every((text) => /^\d{4}-\d\d/.test(text))) texts.sort()
-  const [first, last] = [texts[0], texts[texts.length - 1]].map(plain)
+  const [first, last] = [texts[0], texts[texts.length - 1]].map(toPlainText)
   return first === last ? first : `${first} to ${last}`
 }

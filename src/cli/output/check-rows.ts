@@ -2,30 +2,30 @@
 import type { CheckResult, FailedRow } from '../../contract/resources/index.ts'
 
 /** Maximum length of a printed value. */
-const WIDEST_CHARACTERS = 60
+const MAX_VALUE_CHARACTERS = 60
 
 /** Returns the title of a rule: `email: matches .+@.+`. */
-export function titleOf({ column, expected }: Pick<CheckResult, 'column' | 'expected'>): string {
+export function ruleTitle({ column, expected }: Pick<CheckResult, 'column' | 'expected'>): string {
   return column === null ? expected : `${column}: ${expected}`
 }
 
 /** Formats the failed rows of a rule: `    line 4   "foo"`. */
-export function rowLines({ rows, count }: Pick<CheckResult, 'rows' | 'count'>): string[] {
-  const locations = rows.map(placeOf)
+export function formatFailedRows({ rows, count }: Pick<CheckResult, 'rows' | 'count'>): string[] {
+  const locations = rows.map(rowLocation)
   const width = Math.max(0, ...locations.map((location) => location.length))
-  const lines = rows.map((row, k) => `    ${locations[k].padEnd(width)}  ${valueText(row)}`)
+  const lines = rows.map((row, k) => `    ${locations[k].padEnd(width)}  ${formatFailedValue(row)}`)
   const more = (count ?? 0) - rows.length
   return rows.length > 0 && more > 0 ? [...lines, `    … and ${more} more`] : lines
 }
 
 /** Returns `line 4`, or `row 3` for data without lines. */
-export function placeOf({ line, row }: Pick<FailedRow, 'row' | 'line'>): string {
+export function rowLocation({ line, row }: Pick<FailedRow, 'row' | 'line'>): string {
   return line === null ? `row ${row}` : `line ${line}`
 }
 
 /** Formats a failed value, and the row of which it is a duplicate. */
-export function valueText({ value, same_as }: FailedRow): string {
+export function formatFailedValue({ value, same_as }: FailedRow): string {
   const text = JSON.stringify(value) ?? ''
-  const short = text.length > WIDEST_CHARACTERS ? `${text.slice(0, WIDEST_CHARACTERS - 1)}…` : text
-  return same_as === undefined ? short : `${short}, as in ${placeOf(same_as)}`
+  const short = text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS - 1)}…` : text
+  return same_as === undefined ? short : `${short}, as in ${rowLocation(same_as)}`
 }

@@ -3,7 +3,7 @@ import type { Problem } from '../../contract/errors.ts'
 
 /** Failed item of a batch. */
 export interface Failure {
-  of: string
+  subject: string
   problem: Problem
   /** Items not attempted after this failure. */
   untried?: readonly string[]

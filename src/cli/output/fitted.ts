@@ -1,9 +1,9 @@
 // Fits tables to the terminal width.
-import { table } from './table.ts'
+import { formatTable } from './table.ts'
 import type { TableView } from './view.ts'
 
 /** Maximum length of a printed cell. */
-const WIDEST_CHARACTERS = 40
+const MAX_CELL_CHARACTERS = 40
 
 /** Rows of a grid as texts. */
 export interface Cells {
@@ -17,13 +17,13 @@ export interface Cells {
  * Formats as many columns as fit into a width, at least one. `isCut`: long texts are shortened. Returns also
  * the number of columns.
  */
-export function fittedTable(
+export function formatFittedTable(
   { names, numeric, rows }: Cells,
   width: number,
   color: boolean,
   isCut = true,
-): { text: string; shown: number } {
-  const texts = isCut ? rows.map((row) => row.map(shortText)) : rows
+): { text: string; columnCount: number } {
+  const texts = isCut ? rows.map((row) => row.map(truncate)) : rows
   let remaining = width
   let columnCount = 0
   for (; columnCount < names.length; columnCount++) {
@@ -40,11 +40,11 @@ export function fittedTable(
     })),
   }
   const cells = texts.map((row) => row.slice(0, columnCount))
-  const text = table(false, view, cells, color)
-  return { text, shown: columnCount }
+  const text = formatTable(false, view, cells, color)
+  return { text, columnCount }
 }
 
 /** Shortens a text. */
-function shortText(text: string): string {
-  return text.length <= WIDEST_CHARACTERS ? text : `${text.slice(0, WIDEST_CHARACTERS - 1)}…`
+function truncate(text: string): string {
+  return text.length <= MAX_CELL_CHARACTERS ? text : `${text.slice(0, MAX_CELL_CHARACTERS - 1)}…`
 }

@@ -1,21 +1,21 @@
 // Converts histograms to bars.
-import { stepAbove } from '../../charts/figure/steps.ts'
+import { roundUpToStep } from '../../charts/figure/steps.ts'
 import type { TextTrace } from './plot-text.ts'
 
 /** Approximate maximum number of bars. */
-const BINS = 25
+const MAX_BINS = 25
 
 /** Converts histograms of numbers to bar traces, which characters can show. Other traces are unchanged. */
 export function withBins(traces: readonly TextTrace[]): readonly TextTrace[] {
-  if (traces.length === 0 || !traces.every(isCounted)) return traces
+  if (traces.length === 0 || !traces.every(isCountHistogram)) return traces
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { x } of traces)
     for (const value of x as unknown[])
       if (typeof value === 'number') [min, max] = [Math.min(min, value), Math.max(max, value)]
-  const step = stepAbove((max - min) / BINS)
+  const step = roundUpToStep((max - min) / MAX_BINS)
   const first = Math.floor(min / step)
   const count = Math.floor(max / step) - first + 1
-  if (!(max > min) || !(count <= 4 * BINS)) return traces
+  if (!(max > min) || !(count <= 4 * MAX_BINS)) return traces
   return traces.map((trace) => {
     const y = new Array<number>(count).fill(0)
     for (const value of trace.x as unknown[])
@@ -25,7 +25,7 @@ export function withBins(traces: readonly TextTrace[]): readonly TextTrace[] {
 }
 
 /** Returns whether a trace is a histogram that counts numbers of x. */
-function isCounted({ type, x, y, ...attributes }: TextTrace): boolean {
+function isCountHistogram({ type, x, y, ...attributes }: TextTrace): boolean {
   return (
     type === 'histogram' &&
     y === undefined &&

@@ -6,12 +6,12 @@ import { once } from 'node:events'
  * Writes a text to stdout, through PAGER (or less) if it is longer than the terminal. An empty PAGER, or
  * `cat`, disables paging.
  */
-export async function paged(text: string, environment: NodeJS.ProcessEnv): Promise<void> {
+export async function writePaged(text: string, environment: NodeJS.ProcessEnv): Promise<void> {
   const lines = text.split('\n').length
   const pager = environment.PAGER ?? 'less'
   const fits = lines <= (process.stdout.rows || 24)
   if (!process.stdout.isTTY || fits || pager === '' || pager === 'cat' || environment.TERM === 'dumb') {
-    await writeOut(text)
+    await writeToStdout(text)
     return
   }
   // -F: exit if the text fits; -R: colors; -X: keep the text on screen; -S: cut long lines.
@@ -29,12 +29,12 @@ export async function paged(text: string, environment: NodeJS.ProcessEnv): Promi
     child.stdin.on('error', () => {})
     child.stdin.end(text)
     const ended = once(child, 'close').then(([code]) => code === 127)
-    if (await Promise.race([failed, ended])) await writeOut(text)
+    if (await Promise.race([failed, ended])) await writeToStdout(text)
   } finally {
     process.off('SIGINT', ignoreInterrupt)
   }
 }
 
-async function writeOut(text: string): Promise<void> {
+async function writeToStdout(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }

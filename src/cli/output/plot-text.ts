@@ -1,6 +1,6 @@
 // Draws lines, points and bars as characters, from the data of a figure.
-import { orderedLabels } from '../../charts/figure/label-order.ts'
-import { stepAbove } from '../../charts/figure/steps.ts'
+import { sortLabels } from '../../charts/figure/label-order.ts'
+import { roundUpToStep } from '../../charts/figure/steps.ts'
 import { DOTS } from './picture.ts'
 
 /** Options for drawing a chart as characters. */
@@ -33,7 +33,7 @@ export interface TextTrace {
 /** Default colors of traces in plotly.js, in order. */
 const PLOTLY_COLORS = '1f77b4 ff7f0e 2ca02c d62728 9467bd 8c564b e377c2 7f7f7f bcbd22 17becf'.split(' ')
 /** Attributes with effects that characters cannot show. */
-const UNSUPPORTED = [
+const UNSUPPORTED_ATTRIBUTES = [
   'fill',
   'stackgroup',
   'xaxis',
@@ -50,16 +50,16 @@ const UNSUPPORTED = [
   'dy',
 ]
 /** Number of points below which traces have markers, as in plotly.js. */
-const MARKERS_BELOW = 20
+const MARKER_THRESHOLD_POINTS = 20
 
 /** Axis: positions of values from 0 to 1, and ticks. */
 interface Axis {
-  place: (value: unknown) => number | undefined
+  positionOf: (value: unknown) => number | undefined
   ticks: (room: number) => { at: number; text: string }[]
 }
 
 /** Draws a chart as lines of text. Returns undefined if it needs an image. */
-export function plotText(
+export function drawPlot(
   traces: readonly TextTrace[],
   layout: Record<string, unknown>,
   { columns, lines, color, colors, plain }: PlotTextOptions,
@@ -78,8 +78,8 @@ export function plotText(
   )
     return undefined
   const heights = bars.flatMap((bar) => pointsOf(bar).map(({ x, y }) => (isHorizontal ? x : y)))
-  if (heights.some((value) => isKnown(value) && typeof value !== 'number')) return undefined
-  const boxes = bars.length > 0 ? boxesOf(bars, layout.barmode, isHorizontal) : []
+  if (heights.some((value) => isPresent(value) && typeof value !== 'number')) return undefined
+  const boxes = bars.length > 0 ? computeBars(bars, layout.barmode, isHorizontal) : []
   if (!boxes) return undefined
   const positionAxis = isHorizontal ? 'y' : 'x'
   const values = (letter: 'x' | 'y'): unknown[] => {
@@ -93,8 +93,8 @@ export function plotText(
       const [label, value] = isHorizontal ? [point.y, point.x] : [point.x, point.y]
       sizes.set(String(label), (sizes.get(String(label)) ?? 0) + (Number(value) || 0))
     }
-  const x = axisOf(values('x'), layout.xaxis, pad('x'), plain, sizes)
-  const y = axisOf(values('y'), layout.yaxis, pad('y'), plain, sizes)
+  const x = createAxis(values('x'), layout.xaxis, pad('x'), plain, sizes)
+  const y = createAxis(values('y'), layout.yaxis, pad('y'), plain, sizes)
   if (!x || !y) return undefined
   // Bars start at zero, which logarithmic axes lack.
   const isLog = (axis: unknown): boolean => (axis as { type?: unknown } | undefined)?.type === 'log'
@@ -107,15 +107,15 @@ export function plotText(
   const canvas = new Canvas(width, height)
   if (bars.length > 0) drawBars(canvas, boxes, isHorizontal ? y : x, isHorizontal ? x : y, isHorizontal)
   else for (const [k, trace] of visibleTraces.entries()) drawTrace(canvas, trace, x, y, k)
-  const paint = (k: number): number[] => rgbOf(visibleTraces[k], numbered[k].number, colors)
-  const result = frame(canvas.rows(color ? paint : undefined), yTicks, gutter, height)
+  const paint = (k: number): number[] => traceColor(visibleTraces[k], numbered[k].number, colors)
+  const result = addYAxis(canvas.toLines(color ? paint : undefined), yTicks, gutter, height)
   result.push(`${' '.repeat(gutter + 1)}└${'─'.repeat(width)}`)
-  result.push(underTicks(x.ticks(Math.max(2, Math.floor(width / 14))), gutter + 2, width))
+  result.push(formatXLabels(x.ticks(Math.max(2, Math.floor(width / 14))), gutter + 2, width))
   return result
 }
 
 /** Formats the legend: names of traces in their colors. */
-export function legendOf(
+export function formatLegend(
   traces: readonly TextTrace[],
   color: boolean,
   plain: (text: string) => string,
@@ -129,7 +129,9 @@ export function legendOf(
   if (namedTraces.length < 2) return []
   const parts = namedTraces
     .slice(0, 10)
-    .map(({ trace, k, name }) => (color ? `${ink(rgbOf(trace, k, colors))}■\u001b[39m ${name}` : `■ ${name}`))
+    .map(({ trace, k, name }) =>
+      color ? `${colorCode(traceColor(trace, k, colors))}■\u001b[39m ${name}` : `■ ${name}`,
+    )
   return [`  ${parts.join('   ')}${namedTraces.length > 10 ? ' …' : ''}`]
 }
 
@@ -147,7 +149,7 @@ function isSupported(trace: TextTrace): boolean {
     return false
   // Two levels of categories.
   if ([x, y].some((list) => Array.isArray(list) && list.some(Array.isArray))) return false
-  return UNSUPPORTED.every((name) => trace[name] === undefined || trace[name] === name[0])
+  return UNSUPPORTED_ATTRIBUTES.every((name) => trace[name] === undefined || trace[name] === name[0])
 }
 
 /** Returns the points of a trace. A missing coordinate is the point number. */
@@ -157,22 +159,22 @@ function pointsOf({ x, y }: TextTrace): { x: unknown; y: unknown }[] {
   return Array.from({ length: count }, (_, k) => ({ x: xs ? xs[k] : k, y: ys ? ys[k] : k }))
 }
 
-const DATE = /^\d{4}-\d{2}(-\d{2}([T ]\d{2}(:\d{2}(:\d{2}(\.\d+)?)?)?)?)?$/
+const DATE_PATTERN = /^\d{4}-\d{2}(-\d{2}([T ]\d{2}(:\d{2}(:\d{2}(\.\d+)?)?)?)?)?$/
 
 /** Returns whether a value is present: not null, undefined or empty. */
-function isKnown(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== null && value !== undefined && value !== ''
 }
 
 /** Creates an axis for values; undefined if not supported. */
-function axisOf(
+function createAxis(
   values: readonly unknown[],
   attributes: unknown,
   pad: number,
   plain: (text: string) => string,
   sizes: ReadonlyMap<string, number>,
 ): Axis | undefined {
-  const axis = withUnit(attributes)
+  const axis = toAttributes(attributes)
   const { type, range, autorange, categoryorder, categoryarray, tickvals, ticktext } = axis
   if (type === 'multicategory') return undefined
   const isReversed = autorange === 'reversed'
@@ -182,7 +184,7 @@ function axisOf(
     !(Array.isArray(tickvals) && tickvals.every((tick) => typeof tick === 'number'))
   )
     return undefined
-  const presentValues = values.filter(isKnown)
+  const presentValues = values.filter(isPresent)
   if (presentValues.length === 0) return undefined
   // Reversed, or partly determined by the data.
   if (range !== undefined && type !== 'category' && !isAscending(range)) return undefined
@@ -196,12 +198,12 @@ function axisOf(
     ((type === undefined || type === '-') && !presentValues.every(isNumeric) && !presentValues.every(isDate))
   )
     return presentValues.every((value) => !isDateLike(value))
-      ? categories(orderedLabels(presentValues, categoryorder, categoryarray, sizes), isReversed, plain)
+      ? createCategoryAxis(sortLabels(presentValues, categoryorder, categoryarray, sizes), isReversed, plain)
       : undefined
   if (type === 'date' || ((type === undefined || type === '-') && presentValues.every(isDate))) {
-    const days = presentValues.map(timeOf)
+    const days = presentValues.map(parseTime)
     if (days.some(Number.isNaN)) return undefined
-    return numbers(days, rangeGiven(range, timeOf), pad * DAY_MS, timeOf, dateTicks)
+    return createNumericAxis(days, parseRange(range, parseTime), pad * DAY_MS, parseTime, dateTicks)
   }
   if (!presentValues.every(isNumeric)) return undefined
   if (type === 'log') {
@@ -210,7 +212,7 @@ function axisOf(
       isNumeric(value) && (value as number) > 0 ? Math.log10(value as number) : Number.NaN
     return positive.length === 0
       ? undefined
-      : numbers(positive, rangeGiven(range, Number), 0, place, logTicks)
+      : createNumericAxis(positive, parseRange(range, Number), 0, place, logTicks)
   }
   if (type !== undefined && type !== 'linear' && type !== '-') return undefined
   const number = (value: unknown): number => (isNumeric(value) ? (value as number) : Number.NaN)
@@ -221,14 +223,14 @@ function axisOf(
       }))
     : undefined
   const ticks = customTicks
-    ? (_: number, __: number, room: number) => thinned(customTicks, room)
+    ? (_: number, __: number, room: number) => thinTicks(customTicks, room)
     : (from: number, to: number, room: number) =>
-        withUnits(axis, numberTicks(from, to, room, axis.tickformat === 'd'))
-  return numbers(presentValues as number[], rangeGiven(range, number), pad, number, ticks)
+        addUnits(axis, numberTicks(from, to, room, axis.tickformat === 'd'))
+  return createNumericAxis(presentValues as number[], parseRange(range, number), pad, number, ticks)
 }
 
 /** Returns as many ticks as fit, always including zero. */
-function thinned(ticks: readonly Tick[], maxTicks: number): Tick[] {
+function thinTicks(ticks: readonly Tick[], maxTicks: number): Tick[] {
   const step = Math.ceil(ticks.length / maxTicks)
   const zero = Math.max(
     0,
@@ -238,12 +240,12 @@ function thinned(ticks: readonly Tick[], maxTicks: number): Tick[] {
 }
 
 /** Returns the attributes of an axis; empty if unset. */
-function withUnit(axis: unknown): Record<string, unknown> {
+function toAttributes(axis: unknown): Record<string, unknown> {
   return typeof axis === 'object' && axis !== null ? (axis as Record<string, unknown>) : {}
 }
 
 /** Adds the unit of the axis to ticks. A word is added only to the top tick. */
-function withUnits({ tickprefix, ticksuffix }: Record<string, unknown>, ticks: Tick[]): Tick[] {
+function addUnits({ tickprefix, ticksuffix }: Record<string, unknown>, ticks: Tick[]): Tick[] {
   const [prefix, suffix] = [tickprefix, ticksuffix].map((unit) => (typeof unit === 'string' ? unit : ''))
   const isWord = suffix.length > 2
   return ticks.map(({ value, text }, k) => ({
@@ -272,7 +274,7 @@ function isAscending(range: unknown): boolean {
 
 /** Returns whether a value is an ISO date in a supported format. */
 function isDate(value: unknown): boolean {
-  return typeof value === 'string' && DATE.test(value)
+  return typeof value === 'string' && DATE_PATTERN.test(value)
 }
 
 /** Returns whether a text is a date for plotly.js, also in formats not supported here. */
@@ -281,21 +283,21 @@ function isDateLike(value: unknown): boolean {
 }
 
 /** Parses a date to ms since 1970; NaN for other values. */
-function timeOf(value: unknown): number {
+function parseTime(value: unknown): number {
   if (!isDate(value)) return Number.NaN
   const [day, time = '00:00'] = (value as string).split(/[T ]/)
   return Date.parse(`${day.length === 7 ? `${day}-01` : day}T${time.length === 2 ? `${time}:00` : time}Z`)
 }
 
 /** Converts the range of an axis to numbers; undefined unless ascending. */
-function rangeGiven(range: unknown, toNumber: (value: unknown) => number): [number, number] | undefined {
+function parseRange(range: unknown, toNumber: (value: unknown) => number): [number, number] | undefined {
   if (!Array.isArray(range) || range.length !== 2) return undefined
   const [from, to] = range.map(toNumber)
   return from < to ? [from, to] : undefined
 }
 
 /** Creates a numeric axis. `pad`: extra space at both ends, in units of the axis. */
-function numbers(
+function createNumericAxis(
   values: readonly number[],
   range: [number, number] | undefined,
   pad: number,
@@ -318,7 +320,7 @@ function numbers(
   ]
   const toPosition = (value: number): number => (value - from) / (to - from)
   return {
-    place: (value) => {
+    positionOf: (value) => {
       const number = toNumber(value)
       return Number.isNaN(number) ? undefined : toPosition(number)
     },
@@ -327,11 +329,13 @@ function numbers(
 }
 
 /** Format of large numbers. */
-const LARGE = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 6 })
+const LARGE_NUMBER_FORMAT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 6 })
 
 /** Returns ticks for a linear axis. `isPlain`: integers without separators, such as years. */
 function numberTicks(from: number, to: number, maxTicks: number, isPlain = false): Tick[] {
-  const step = isPlain ? Math.max(1, stepAbove((to - from) / maxTicks)) : stepAbove((to - from) / maxTicks)
+  const step = isPlain
+    ? Math.max(1, roundUpToStep((to - from) / maxTicks))
+    : roundUpToStep((to - from) / maxTicks)
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9))
   // Beyond this ratio, steps are inexact.
   if (Math.max(Math.abs(from), Math.abs(to)) / step > 2 ** 50)
@@ -346,7 +350,7 @@ function numberTicks(from: number, to: number, maxTicks: number, isPlain = false
       text: isLong
         ? value.toExponential(2)
         : isLarge
-          ? LARGE.format(value)
+          ? LARGE_NUMBER_FORMAT.format(value)
           : isPlain
             ? String(value)
             : value.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d)(\.|$))/g, ','),
@@ -356,12 +360,12 @@ function numberTicks(from: number, to: number, maxTicks: number, isPlain = false
 }
 
 /** Maximum exponent of ten that is drawn, well above that of doubles. */
-const MAX_POWER = 400
+const MAX_EXPONENT = 400
 
 /** Returns ticks at powers of ten. */
 function logTicks(from: number, to: number, maxTicks: number): { value: number; text: string }[] {
   // Exponents beyond doubles cannot be data.
-  if (Math.max(Math.abs(from), Math.abs(to)) > MAX_POWER) return []
+  if (Math.max(Math.abs(from), Math.abs(to)) > MAX_EXPONENT) return []
   const step = Math.max(1, Math.ceil((to - from) / maxTicks))
   const ticks: { value: number; text: string }[] = []
   for (let power = Math.ceil(from); power <= to; power += step)
@@ -412,15 +416,19 @@ function dateTicks(from: number, to: number, maxTicks: number): { value: number;
 }
 
 /** Creates an axis of categories. */
-function categories(values: readonly unknown[], isReversed: boolean, plain: (text: string) => string): Axis {
+function createCategoryAxis(
+  values: readonly unknown[],
+  isReversed: boolean,
+  plain: (text: string) => string,
+): Axis {
   const indexByLabel = new Map<string, number>()
   for (const value of values)
     if (!indexByLabel.has(String(value))) indexByLabel.set(String(value), indexByLabel.size)
   const positionOf = (k: number): number =>
     ((isReversed ? indexByLabel.size - 1 - k : k) + 0.5) / indexByLabel.size
   return {
-    place: (value) => {
-      const k = isKnown(value) ? indexByLabel.get(String(value)) : undefined
+    positionOf: (value) => {
+      const k = isPresent(value) ? indexByLabel.get(String(value)) : undefined
       return k === undefined ? undefined : positionOf(k)
     },
     ticks: () => [...indexByLabel].map(([text, k]) => ({ at: positionOf(k), text: plain(text) })),
@@ -429,37 +437,37 @@ function categories(values: readonly unknown[], isReversed: boolean, plain: (tex
 
 /** Canvas of braille dots. Each character has the color of the trace drawn last. */
 class Canvas {
-  readonly wide: number
-  readonly high: number
+  readonly dotColumns: number
+  readonly dotRows: number
   private readonly dots: Uint8Array
-  private readonly owner: Uint16Array
+  private readonly traceByCharacter: Uint16Array
 
   constructor(
     private readonly columns: number,
     private readonly lines: number,
   ) {
-    this.wide = columns * 2
-    this.high = lines * 4
+    this.dotColumns = columns * 2
+    this.dotRows = lines * 4
     this.dots = new Uint8Array(columns * lines)
-    this.owner = new Uint16Array(columns * lines)
+    this.traceByCharacter = new Uint16Array(columns * lines)
   }
 
   /** Sets one dot. Ignores positions outside. */
-  dot(x: number, y: number, trace: number): void {
-    if (x < 0 || y < 0 || x >= this.wide || y >= this.high) return
-    const row = this.high - 1 - y
+  setDot(x: number, y: number, trace: number): void {
+    if (x < 0 || y < 0 || x >= this.dotColumns || y >= this.dotRows) return
+    const row = this.dotRows - 1 - y
     const k = (row >> 2) * this.columns + (x >> 1)
     this.dots[k] |= DOTS[row & 3][x & 1]
-    this.owner[k] = trace
+    this.traceByCharacter[k] = trace
   }
 
   /** Draws a line, clipped to the canvas. */
-  line(x0: number, y0: number, x1: number, y1: number, trace: number): void {
+  drawLine(x0: number, y0: number, x1: number, y1: number, trace: number): void {
     // Visible section of the line, as fractions of its length.
     let [from, to] = [0, 1]
     for (const [start, change, end] of [
-      [x0, x1 - x0, this.wide - 1],
-      [y0, y1 - y0, this.high - 1],
+      [x0, x1 - x0, this.dotColumns - 1],
+      [y0, y1 - y0, this.dotRows - 1],
     ]) {
       if (change === 0 && (start < 0 || start > end)) return
       if (change === 0) continue
@@ -471,18 +479,18 @@ class Canvas {
     const steps = Math.max(1, Math.ceil((to - from) * Math.max(Math.abs(x1 - x0), Math.abs(y1 - y0))))
     for (let k = 0; k <= steps; k++) {
       const fraction = from + ((to - from) * k) / steps
-      this.dot(Math.round(x0 + (x1 - x0) * fraction), Math.round(y0 + (y1 - y0) * fraction), trace)
+      this.setDot(Math.round(x0 + (x1 - x0) * fraction), Math.round(y0 + (y1 - y0) * fraction), trace)
     }
   }
 
   /** Returns the lines of text. `paint` returns the RGB color of a trace. */
-  rows(paint: ((trace: number) => number[]) | undefined): string[] {
+  toLines(paint: ((trace: number) => number[]) | undefined): string[] {
     return Array.from({ length: this.lines }, (_, line) => {
       let text = ''
       let lastStyle = ''
       for (let column = 0; column < this.columns; column++) {
         const k = line * this.columns + column
-        const style = paint && this.dots[k] > 0 ? ink(paint(this.owner[k])) : ''
+        const style = paint && this.dots[k] > 0 ? colorCode(paint(this.traceByCharacter[k])) : ''
         if (style !== lastStyle) text += style === '' ? '\u001b[39m' : style
         lastStyle = style
         text += this.dots[k] === 0 ? ' ' : String.fromCharCode(0x2800 + this.dots[k])
@@ -496,7 +504,11 @@ class Canvas {
 function drawTrace(canvas: Canvas, trace: TextTrace, xAxis: Axis, yAxis: Axis, k: number): void {
   const points = pointsOf(trace)
   const mode =
-    typeof trace.mode === 'string' ? trace.mode : points.length < MARKERS_BELOW ? 'lines+markers' : 'lines'
+    typeof trace.mode === 'string'
+      ? trace.mode
+      : points.length < MARKER_THRESHOLD_POINTS
+        ? 'lines+markers'
+        : 'lines'
   const hasLines = mode.includes('lines')
   let previous: [number, number] | undefined
   let isIsolated = false
@@ -507,10 +519,10 @@ function drawTrace(canvas: Canvas, trace: TextTrace, xAxis: Axis, yAxis: Axis, k
       [0, 1],
       [1, 1],
     ])
-      canvas.dot(x + right, y + up, k)
+      canvas.setDot(x + right, y + up, k)
   }
   for (const { x, y } of points) {
-    const [xPosition, yPosition] = [xAxis.place(x), yAxis.place(y)]
+    const [xPosition, yPosition] = [xAxis.positionOf(x), yAxis.positionOf(y)]
     if (xPosition === undefined || yPosition === undefined) {
       // A point between gaps is drawn as a marker.
       if (previous && isIsolated) drawMarker(previous)
@@ -518,11 +530,11 @@ function drawTrace(canvas: Canvas, trace: TextTrace, xAxis: Axis, yAxis: Axis, k
       continue
     }
     const dot: [number, number] = [
-      Math.round(xPosition * (canvas.wide - 1)),
-      Math.round(yPosition * (canvas.high - 1)),
+      Math.round(xPosition * (canvas.dotColumns - 1)),
+      Math.round(yPosition * (canvas.dotRows - 1)),
     ]
     if (mode.includes('markers')) drawMarker(dot)
-    if (hasLines && previous) canvas.line(...previous, ...dot, k)
+    if (hasLines && previous) canvas.drawLine(...previous, ...dot, k)
     isIsolated = hasLines && previous === undefined
     previous = dot
   }
@@ -530,7 +542,7 @@ function drawTrace(canvas: Canvas, trace: TextTrace, xAxis: Axis, yAxis: Axis, k
 }
 
 /** Bar of one trace. */
-interface Box {
+interface Bar {
   trace: number
   /** Position along the axis, and index among adjacent bars. */
   at: unknown
@@ -542,7 +554,7 @@ interface Box {
 }
 
 /** Computes bars: stacked, grouped or overlaid. Undefined for other modes. */
-function boxesOf(bars: readonly TextTrace[], mode: unknown, isHorizontal: boolean): Box[] | undefined {
+function computeBars(bars: readonly TextTrace[], mode: unknown, isHorizontal: boolean): Bar[] | undefined {
   if (mode !== undefined && mode !== 'group' && mode !== 'stack' && mode !== 'overlay' && mode !== 'relative')
     return undefined
   const isStacked = mode === 'stack' || mode === 'relative'
@@ -552,7 +564,7 @@ function boxesOf(bars: readonly TextTrace[], mode: unknown, isHorizontal: boolea
   return bars.flatMap((bar, trace) =>
     pointsOf(bar).flatMap(({ x, y }) => {
       const [position, value] = isHorizontal ? [y, x] : [x, y]
-      if (typeof value !== 'number' || !isKnown(position)) return []
+      if (typeof value !== 'number' || !isPresent(position)) return []
       const key = `${value < 0 ? '-' : '+'}${String(position)}${isStacked ? '' : `/${trace}`}`
       const from = sums.get(key) ?? 0
       sums.set(key, from + value)
@@ -566,21 +578,23 @@ function boxesOf(bars: readonly TextTrace[], mode: unknown, isHorizontal: boolea
 /** Draws bars. */
 function drawBars(
   canvas: Canvas,
-  boxes: readonly Box[],
+  boxes: readonly Bar[],
   positionAxis: Axis,
   valueAxis: Axis,
   isHorizontal: boolean,
 ): void {
-  const [length, height] = isHorizontal ? [canvas.high, canvas.wide] : [canvas.wide, canvas.high]
-  const places = [...new Set(boxes.map(({ at }) => positionAxis.place(at)))]
+  const [length, height] = isHorizontal
+    ? [canvas.dotRows, canvas.dotColumns]
+    : [canvas.dotColumns, canvas.dotRows]
+  const places = [...new Set(boxes.map(({ at }) => positionAxis.positionOf(at)))]
     .filter((at) => at !== undefined)
     .sort((a, b) => a - b)
   let minDistance = 1
   for (let k = 1; k < places.length; k++) minDistance = Math.min(minDistance, places[k] - places[k - 1])
   const groupWidth = Math.max(1, minDistance * length * 0.8)
   for (const { trace, at, index, beside, from, to } of boxes) {
-    const middle = positionAxis.place(at)
-    const [low, high] = [valueAxis.place(Math.min(from, to)), valueAxis.place(Math.max(from, to))]
+    const middle = positionAxis.positionOf(at)
+    const [low, high] = [valueAxis.positionOf(Math.min(from, to)), valueAxis.positionOf(Math.max(from, to))]
     if (middle === undefined || low === undefined || high === undefined) continue
     const barWidth = groupWidth / beside
     const start = Math.round(middle * length - groupWidth / 2 + index * barWidth)
@@ -590,12 +604,12 @@ function drawBars(
       Math.min(height - 1, Math.round(high * (height - 1))),
     ]
     for (let a = start; a <= end; a++)
-      for (let b = bottom; b <= top; b++) canvas.dot(isHorizontal ? b : a, isHorizontal ? a : b, trace)
+      for (let b = bottom; b <= top; b++) canvas.setDot(isHorizontal ? b : a, isHorizontal ? a : b, trace)
   }
 }
 
 /** Adds the y axis and its labels on the left. */
-function frame(
+function addYAxis(
   rows: readonly string[],
   ticks: readonly { at: number; text: string }[],
   gutter: number,
@@ -608,16 +622,20 @@ function frame(
   }
   return rows.map((row, line) => {
     const label = labels.get(line)
-    return `${cut(label ?? '', gutter).padStart(gutter)} ${label === undefined ? '│' : '┤'}${row}`
+    return `${truncate(label ?? '', gutter).padStart(gutter)} ${label === undefined ? '│' : '┤'}${row}`
   })
 }
 
 /** Formats the labels of the x axis, as many as fit. */
-function underTicks(ticks: readonly { at: number; text: string }[], indent: number, width: number): string {
+function formatXLabels(
+  ticks: readonly { at: number; text: string }[],
+  indent: number,
+  width: number,
+): string {
   let line = ''
   for (const { at, text } of ticks) {
     if (at < 0 || at > 1) continue
-    const label = cut(text, 16)
+    const label = truncate(text, 16)
     const middle = indent + Math.round(at * (width - 1))
     const start = Math.min(
       Math.max(indent, middle - Math.floor([...label].length / 2)),
@@ -631,29 +649,33 @@ function underTicks(ticks: readonly { at: number; text: string }[], indent: numb
 }
 
 /** Cuts a text to a number of characters. */
-function cut(text: string, maxCharacters: number): string {
+function truncate(text: string, maxCharacters: number): string {
   const characters = [...text]
   return characters.length <= maxCharacters ? text : `${characters.slice(0, maxCharacters - 1).join('')}…`
 }
 
 /** Returns the escape code of a text color. */
-function ink(rgb: readonly number[]): string {
+function colorCode(rgb: readonly number[]): string {
   return `\u001b[38;2;${rgb.join(';')}m`
 }
 
 /** Returns the color of a trace as RGB: its own, or that of its position. */
-function rgbOf({ line, marker }: TextTrace, k: number, colors: readonly string[] = PLOTLY_COLORS): number[] {
+function traceColor(
+  { line, marker }: TextTrace,
+  k: number,
+  colors: readonly string[] = PLOTLY_COLORS,
+): number[] {
   for (const color of [line?.color, marker?.color]) {
     const text = typeof color === 'string' ? color.trim() : ''
     const hex = /^#([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(text)?.[1]
-    if (hex) return channels(hex.length === 3 ? [...hex].map((digit) => digit + digit).join('') : hex)
+    if (hex) return parseHex(hex.length === 3 ? [...hex].map((digit) => digit + digit).join('') : hex)
     const parts = /^rgba?\((\d{1,3}), ?(\d{1,3}), ?(\d{1,3})/i.exec(text)
     if (parts) return parts.slice(1, 4).map((part) => Math.min(255, Number(part)))
   }
-  return channels(colors[k % colors.length].replace('#', ''))
+  return parseHex(colors[k % colors.length].replace('#', ''))
 }
 
 /** Parses six hexadecimal digits to RGB. */
-function channels(hex: string): number[] {
+function parseHex(hex: string): number[] {
   return [0, 2, 4].map((at) => Number.parseInt(hex.slice(at, at + 2), 16))
 }

@@ -1,17 +1,17 @@
 /** Formats reviews of data files as Markdown, for comments and summaries. See docs/drafts.md. */
-import { counted } from '../../contract/closest.ts'
+import { formatCount } from '../../contract/closest.ts'
 import type { CheckReport, DraftChart, GridDiff } from '../../contract/resources/index.ts'
-import { checksText } from './checks.ts'
-import { diffText, summaryOf } from './diff.ts'
-import { markdown } from './markdown.ts'
+import { formatChecks } from './checks.ts'
+import { formatDiff, summarizeDiff } from './diff.ts'
+import { escapeMarkdown } from './markdown.ts'
 
 /** Maximum length of a comment. GitHub allows 65,536 characters. */
-export const COMMENT_CHARACTERS = 60_000
+export const MAX_COMMENT_CHARACTERS = 60_000
 /** Maximum length of a step summary. GitHub allows 1 MiB. */
-export const SUMMARY_CHARACTERS = 250_000
+export const MAX_SUMMARY_CHARACTERS = 250_000
 
 /** Review of one file. */
-export interface Reviewed {
+export interface FileReview {
   file: string
   /** Link to the draft. */
   url?: string
@@ -29,36 +29,36 @@ export interface Reviewed {
  * Formats a review in at most `most` characters: summary per file, failed checks and charts, then rows,
  * removed first.
  */
-export function reviewText(
-  files: readonly Reviewed[],
+export function formatReview(
+  files: readonly FileReview[],
   charts: readonly DraftChart[],
   maxCharacters: number,
 ): string {
-  const heads = files.map(headOf)
-  const title = `### Gridline: ${titleOf(files)}\n\n`
-  const pictures = picturesOf(charts)
+  const heads = files.map(formatFileSummary)
+  const title = `### Gridline: ${formatTitle(files)}\n\n`
+  const pictures = formatCharts(charts)
   const available = maxCharacters - title.length
-  const summary = fitting([...heads, pictures].filter(Boolean), available)
+  const summary = joinFitting([...heads, pictures].filter(Boolean), available)
   const remaining = available - summary.length
   const withRows = files.filter(({ diff }) => diff && !diff.is_same)
   const perFile = Math.floor(remaining / Math.max(1, withRows.length))
-  const rows = withRows.map((review) => rowsOf(review, perFile)).join('')
+  const rows = withRows.map((review) => formatRows(review, perFile)).join('')
   return title + summary + rows
 }
 
 /** Formats the title: numbers of changed and failed files. */
-function titleOf(files: readonly Reviewed[]): string {
+function formatTitle(files: readonly FileReview[]): string {
   const failed = files.filter(({ state, checks }) => state === 'failed' || checks?.passed === false).length
   const changed = files.filter(({ state }) => state === 'new' || state === 'changed').length
   const parts = [
-    changed > 0 ? `${counted(changed, 'data file')} changed` : 'no data changed',
-    failed > 0 && `${counted(failed, 'file')} ${failed === 1 ? 'fails' : 'fail'} checks`,
+    changed > 0 ? `${formatCount(changed, 'data file')} changed` : 'no data changed',
+    failed > 0 && `${formatCount(failed, 'file')} ${failed === 1 ? 'fails' : 'fail'} checks`,
   ]
   return parts.filter(Boolean).join(', ')
 }
 
 /** Joins blocks while they fit. */
-function fitting(blocks: readonly string[], maxCharacters: number): string {
+function joinFitting(blocks: readonly string[], maxCharacters: number): string {
   let text = ''
   for (const [k, block] of blocks.entries()) {
     const more = `… and ${blocks.length - k} more parts\n\n`
@@ -69,43 +69,46 @@ function fitting(blocks: readonly string[], maxCharacters: number): string {
 }
 
 /** Formats the summary of one file. */
-function headOf({ file, url, state, rows, columns, diff, checks, error }: Reviewed): string {
-  const name = url === undefined ? `**${markdown(file)}**` : `**[${markdown(file)}](${linkOf(url)})**`
+function formatFileSummary({ file, url, state, rows, columns, diff, checks, error }: FileReview): string {
+  const name =
+    url === undefined ? `**${escapeMarkdown(file)}**` : `**[${escapeMarkdown(file)}](${escapeLink(url)})**`
   const description =
     state === 'failed'
-      ? `❌ ${markdown(error ?? '')}`
+      ? `❌ ${escapeMarkdown(error ?? '')}`
       : state === 'unchanged'
         ? 'unchanged'
         : state === 'new'
-          ? `new: ${counted(rows ?? 0, 'row')}, ${counted(columns ?? 0, 'column')}`
+          ? `new: ${formatCount(rows ?? 0, 'row')}, ${formatCount(columns ?? 0, 'column')}`
           : diff
-            ? summaryOf(diff)
+            ? summarizeDiff(diff)
             : 'changed'
   const report =
-    checks && (checks.errors > 0 || checks.warnings > 0) ? checksText([{ ...checks, file }], 'md', false) : ''
-  const passed = checks && report === '' ? ` · ✅ ${counted(checks.results.length, 'rule')} passed` : ''
+    checks && (checks.errors > 0 || checks.warnings > 0)
+      ? formatChecks([{ ...checks, file }], 'md', false)
+      : ''
+  const passed = checks && report === '' ? ` · ✅ ${formatCount(checks.results.length, 'rule')} passed` : ''
   return `${name}: ${description}${passed}\n\n${report && `${report}\n`}`
 }
 
 /** Formats the charts as a table of images. */
-function picturesOf(charts: readonly DraftChart[]): string {
+function formatCharts(charts: readonly DraftChart[]): string {
   if (charts.length === 0) return ''
   const rows = charts.map(
     ({ filename, web_url, before_url, after_url }) =>
-      `| [${markdown(filename)}](${linkOf(web_url)}) | ![before](${linkOf(before_url)}) | ![after](${linkOf(after_url)}) |`,
+      `| [${escapeMarkdown(filename)}](${escapeLink(web_url)}) | ![before](${escapeLink(before_url)}) | ![after](${escapeLink(after_url)}) |`,
   )
   return `| chart | before | after |\n|---|---|---|\n${rows.join('\n')}\n\n`
 }
 
 /** Formats the rows of a diff in a collapsed section, as many as fit. */
-function rowsOf({ file, target, diff }: Reviewed, maxCharacters: number): string {
-  const whole = diffText(diff!, 'md', {
+function formatRows({ file, target, diff }: FileReview, maxCharacters: number): string {
+  const whole = formatDiff(diff!, 'md', {
     names: { before: 'before', after: 'after' },
     isStat: false,
     color: false,
     width: Number.POSITIVE_INFINITY,
   })
-  const open = `<details><summary>Rows of ${markdown(file)}</summary>\n\n`
+  const open = `<details><summary>Rows of ${escapeMarkdown(file)}</summary>\n\n`
   const command = target === undefined ? '' : `: \`gridline diff ${target.replaceAll('`', '')}\``
   const close = '\n</details>\n\n'
   const cutNote = `\n… and more${command}\n`
@@ -123,6 +126,6 @@ function rowsOf({ file, target, diff }: Reviewed, maxCharacters: number): string
 }
 
 /** Escapes a URL for a Markdown link. */
-function linkOf(url: string): string {
+function escapeLink(url: string): string {
   return url.replace(/[\s()<>\\|[\]]/g, (c) => encodeURIComponent(c).replace('(', '%28').replace(')', '%29'))
 }

@@ -1,5 +1,5 @@
 /** Formats the counts of an upsert: `12 updated, 3 appended, 985 unchanged`. Undefined for other writes. */
-export function rowsByKey(counts: {
+export function formatUpsertCounts(counts: {
   rows_added?: number
   rows_updated?: number
   rows_unchanged?: number

@@ -1,9 +1,9 @@
 // Selects fields of output: --json fields and --jq.
-import { closest, hintWith } from '../../contract/closest.ts'
+import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
 /** Throws `usage` for fields that a command does not print. Undefined `known`: any field is allowed. */
-export function checkFields(
+export function assertFields(
   fields: readonly string[],
   knownFields: readonly string[] | undefined,
   hint = 'Use --json without fields to see what is available.',
@@ -12,53 +12,53 @@ export function checkFields(
   for (const field of fields) {
     if (knownFields.includes(field)) continue
     throw new Problem('usage', `no field named ${field}`, {
-      hint: hintWith(closest(field, knownFields), hint),
+      hint: withSuggestion(findClosest(field, knownFields), hint),
     })
   }
 }
 
 /** Selects fields of an object. Missing fields are null. */
-export function pick(row: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> {
+export function pickFields(row: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(fields.map((field) => [field, row[field] ?? null]))
 }
 
 /** Runs a jq expression on JSON. */
-async function run(text: string, expression: string): Promise<string> {
+async function runJq(text: string, expression: string): Promise<string> {
   const jq = await import('jq-wasm')
   return jq.raw(text, expression, ['-r', '-c'])
 }
 
 /** Returns the first line of a jq error. */
-function firstLine(error: unknown): string {
+function jqErrorText(error: unknown): string {
   return (error as Error).message.trim().split('\n')[0].replace(/^jq: /, '')
 }
 
 /** Compiles an expression without running it. Throws `usage`. */
-export async function checkJq(expression: string): Promise<void> {
+export async function assertJq(expression: string): Promise<void> {
   try {
-    await run('null', `empty | (${expression}\n)`)
+    await runJq('null', `empty | (${expression}\n)`)
   } catch (wrappedError) {
     // Run the original expression for a message that refers to it.
-    const error = await run('null', expression).then(
+    const error = await runJq('null', expression).then(
       () => wrappedError,
       (originalError) => originalError,
     )
-    throw new Problem('usage', `--jq: ${firstLine(error)}`)
+    throw new Problem('usage', `--jq: ${jqErrorText(error)}`)
   }
 }
 
 /** Returns the results of a jq expression, one per line. Strings are unquoted, as with `jq -r`. */
-export async function jqOn(value: unknown, expression: string): Promise<string> {
-  return jqText(JSON.stringify(value), expression)
+export async function applyJq(value: unknown, expression: string): Promise<string> {
+  return applyJqToText(JSON.stringify(value), expression)
 }
 
 /** Runs a jq expression on JSON text. Throws `failed`. */
-async function jqText(json: string, expression: string): Promise<string> {
+async function applyJqToText(json: string, expression: string): Promise<string> {
   try {
-    const text = await run(json, expression)
+    const text = await runJq(json, expression)
     return text === '' ? '' : `${text.replace(/\n$/, '')}\n`
   } catch (error) {
-    throw new Problem('failed', `--jq: ${firstLine(error)}`, { hint: 'The command itself succeeded.' })
+    throw new Problem('failed', `--jq: ${jqErrorText(error)}`, { hint: 'The command itself succeeded.' })
   }
 }
 
@@ -66,7 +66,7 @@ async function jqText(json: string, expression: string): Promise<string> {
 const BATCH_BYTES = 1024 * 1024
 
 /** Yields the results of a jq expression for each line of NDJSON, in batches. */
-export async function* jqOnLines(
+export async function* applyJqToLines(
   bytes: AsyncIterable<Uint8Array>,
   expression: string,
 ): AsyncGenerator<Uint8Array> {
@@ -74,7 +74,7 @@ export async function* jqOnLines(
   let text = ''
   const filterLines = async (lines: string): Promise<Uint8Array> => {
     const rows = lines.split('\n').filter((line) => line !== '')
-    return Buffer.from(await jqText(`[${rows.join(',')}]`, `.[] | (${expression}\n)`))
+    return Buffer.from(await applyJqToText(`[${rows.join(',')}]`, `.[] | (${expression}\n)`))
   }
   for await (const chunk of bytes) {
     text += decoder.decode(chunk, { stream: true })

@@ -2,10 +2,10 @@
 import { Chalk } from 'chalk'
 import Table from 'cli-table3'
 import type { TableView } from './view.ts'
-import { visible } from './visible.ts'
+import { escapeTerminal } from './visible.ts'
 
 /** Table characters: no borders. */
-const plain = {
+const NO_BORDERS = {
   top: '',
   'top-mid': '',
   'top-left': '',
@@ -27,7 +27,7 @@ const plain = {
  * Formats rows as a table, or one item as a list of fields. If wider than `width`, texts wrap between words,
  * and empty columns are omitted.
  */
-export function table(
+export function formatTable(
   single: boolean,
   view: TableView,
   cells: string[][],
@@ -36,28 +36,28 @@ export function table(
 ): string {
   const chalk = new Chalk({ level: color ? 1 : 0 })
   const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] }
-  const clean = cells.map((row) => row.map(visible))
+  const clean = cells.map((row) => row.map(escapeTerminal))
   if (single) {
     const visibleFields = view.columns
-      .map(({ title }, k) => [visible(title).toLowerCase(), clean[0][k]])
+      .map(({ title }, k) => [escapeTerminal(title).toLowerCase(), clean[0][k]])
       .filter(([, text]) => text !== '')
     const longest = Math.max(...visibleFields.map(([title]) => title.length))
     return visibleFields.map(([title, text]) => `${chalk.dim(title.padEnd(longest))}  ${text}\n`).join('')
   }
-  const titles = view.columns.map(({ title }) => visible(title))
-  const naturalWidths = widthsOf(titles, clean, (text) => text.length)
-  const isWide = sum(naturalWidths) + GAP * (naturalWidths.length - 1) > width
-  const words = widthsOf(titles, clean, longestWord)
+  const titles = view.columns.map(({ title }) => escapeTerminal(title))
+  const naturalWidths = columnWidths(titles, clean, (text) => text.length)
+  const isWide = sum(naturalWidths) + COLUMN_GAP * (naturalWidths.length - 1) > width
+  const words = columnWidths(titles, clean, longestWord)
   const columnIndexes = titles.map((_, k) => k).filter((k) => !isWide || clean.some((row) => row[k] !== ''))
   const widths = isWide
-    ? fitted(
+    ? fitWidths(
         columnIndexes.map((k) => naturalWidths[k]),
         columnIndexes.map((k) => (view.columns[k].isCut ? titles[k].length : words[k])),
-        width - GAP * (columnIndexes.length - 1),
+        width - COLUMN_GAP * (columnIndexes.length - 1),
       )
     : undefined
   const rows = new Table({
-    chars: plain,
+    chars: NO_BORDERS,
     style,
     head: columnIndexes.map((k) => chalk.dim(titles[k])),
     colAligns: columnIndexes.map((k) => view.columns[k].align ?? 'left'),
@@ -70,7 +70,7 @@ export function table(
 }
 
 /** Number of spaces between columns. */
-const GAP = 2
+const COLUMN_GAP = 2
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
@@ -82,7 +82,7 @@ function longestWord(text: string): number {
 }
 
 /** Returns the width of each column. */
-function widthsOf(
+function columnWidths(
   titles: readonly string[],
   rows: readonly string[][],
   sizeOf: (text: string) => number,
@@ -91,7 +91,7 @@ function widthsOf(
 }
 
 /** Narrows the widest columns until the table fits, or words would break. */
-function fitted(natural: readonly number[], minWidths: readonly number[], available: number): number[] {
+function fitWidths(natural: readonly number[], minWidths: readonly number[], available: number): number[] {
   const widths = [...natural]
   for (let excess = sum(widths) - available; excess > 0; excess--) {
     const widest = widths.reduce(
@@ -105,18 +105,18 @@ function fitted(natural: readonly number[], minWidths: readonly number[], availa
 }
 
 /** Drops optional columns that do not fit, last first. */
-export function narrowed(
+export function dropOptionalColumns(
   view: TableView,
   cells: string[][],
   width: number,
 ): { view: TableView; cells: string[][] } {
-  const widths = view.columns.map(({ title, least: minCharacters = Number.POSITIVE_INFINITY }, k) => {
+  const widths = view.columns.map(({ title, minCharacters = Number.POSITIVE_INFINITY }, k) => {
     const longest = cells.reduce((max, row) => Math.max(max, row[k].length), 0)
-    return longest === 0 ? 0 : Math.max(title.length, Math.min(longest, minCharacters)) + GAP
+    return longest === 0 ? 0 : Math.max(title.length, Math.min(longest, minCharacters)) + COLUMN_GAP
   })
-  const wide = sum(widths) - GAP
+  const wide = sum(widths) - COLUMN_GAP
   const last = view.columns.findLastIndex(({ isOptional }) => isOptional)
   if (wide <= width || last < 0) return { view, cells }
   const withoutLast = <T>(all: readonly T[]): T[] => all.filter((_, k) => k !== last)
-  return narrowed({ ...view, columns: withoutLast(view.columns) }, cells.map(withoutLast), width)
+  return dropOptionalColumns({ ...view, columns: withoutLast(view.columns) }, cells.map(withoutLast), width)
 }

@@ -1,5 +1,5 @@
 // Formats output by --template.
-import { closest, hintWith } from '../../contract/closest.ts'
+import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
 /** Formats a result as a line of text. */
@@ -10,27 +10,27 @@ export type Template = (row: Record<string, unknown>) => string
  * missing fields are empty, objects become JSON. `\n`, `\t` and `\\` are escapes; `{{` and `}}` are braces.
  * Throws `usage`.
  */
-export function templateOf(text: string, knownFields: readonly string[] | undefined): Template {
+export function compileTemplate(text: string, knownFields: readonly string[] | undefined): Template {
   const parts: (string | readonly string[])[] = []
   for (const [part, path] of text.matchAll(/\{\{|\}\}|\\[nt\\]|\{([^{}]+)\}|[^{}\\]+|\\|[{}]/g)) {
     if (path === undefined) {
-      parts.push(plainOf(part))
+      parts.push(unescapeTemplate(part))
       continue
     }
     const names = path.trim().split('.')
     if (knownFields && !knownFields.includes(names[0])) {
-      const suggestion = closest(names[0], knownFields)
+      const suggestion = findClosest(names[0], knownFields)
       throw new Problem('usage', `--template: no field named ${names[0]}`, {
-        hint: hintWith(suggestion, 'Use --json to see what is available.'),
+        hint: withSuggestion(suggestion, 'Use --json to see what is available.'),
       })
     }
     parts.push(names)
   }
-  return (row) => parts.map((part) => (typeof part === 'string' ? part : valueAt(row, part))).join('')
+  return (row) => parts.map((part) => (typeof part === 'string' ? part : formatField(row, part))).join('')
 }
 
 /** Resolves escapes in a template. Throws `usage` for a single brace. */
-function plainOf(part: string): string {
+function unescapeTemplate(part: string): string {
   if (part === '{' || part === '}')
     throw new Problem('usage', `--template: a single ${part}`, {
       hint: 'Write fields as {filename}, and braces as {{ and }}.',
@@ -46,7 +46,7 @@ function plainOf(part: string): string {
 }
 
 /** Returns a value by its path, as text. */
-function valueAt(row: Record<string, unknown>, names: readonly string[]): string {
+function formatField(row: Record<string, unknown>, names: readonly string[]): string {
   let value: unknown = row
   for (const name of names)
     value =

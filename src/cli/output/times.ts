@@ -9,7 +9,7 @@ const UNITS = [
 ] as const
 
 /** Formats a time relative to now, such as `3 hours ago`. Returns other texts unchanged. */
-export function relativeTime(text: string, now = Date.now()): string {
+export function formatRelativeTime(text: string, now = Date.now()): string {
   const time = Date.parse(text)
   if (Number.isNaN(time)) return text
   const seconds = Math.round((now - time) / 1000)

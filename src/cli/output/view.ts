@@ -1,5 +1,5 @@
 // Describes how results are printed as tables.
-import { filetypeName } from '../../contract/resources/index.ts'
+import { filetypeLabel } from '../../contract/resources/index.ts'
 /** View of results as a table. JSON output has all fields. */
 export interface TableView {
   columns: readonly ViewColumn[]
@@ -8,7 +8,7 @@ export interface TableView {
   /** True for counts: tab-separated output has one line per field, with its name. */
   isLabeled?: true
   /** True if names of omitted columns are printed below the table. */
-  namesLeft?: true
+  namesOmitted?: true
 }
 
 /** Column of a view. */
@@ -24,7 +24,7 @@ export interface ViewColumn {
   /** True if the column may be omitted from a wide table, last first. */
   isOptional?: true
   /** Minimum width, in characters, to which texts are wrapped before columns are omitted. */
-  least?: number
+  minCharacters?: number
   /** True if texts are cut in a table that is still too wide. */
   isCut?: true
 }
@@ -35,7 +35,7 @@ export const fileView: TableView = {
   columns: [
     { field: 'fid', title: 'FID' },
     { field: 'filename', title: 'NAME' },
-    { field: 'filetype', title: 'TYPE', format: filetypeName },
+    { field: 'filetype', title: 'TYPE', format: filetypeLabel },
     {
       field: 'world_readable',
       title: 'ACCESS',
@@ -54,7 +54,7 @@ export const versionColumn: TableView['columns'][number] = {
 }
 
 /** View of created or changed files. */
-export const madeView: TableView = {
+export const createdView: TableView = {
   id: 'fid',
   columns: [
     { field: 'fid', title: 'FID' },
@@ -83,7 +83,7 @@ export const linkView: TableView = {
   columns: [
     { field: 'fid', title: 'FID' },
     { field: 'filename', title: 'NAME' },
-    { field: 'world_readable', title: 'ACCESS', format: accessOf },
+    { field: 'world_readable', title: 'ACCESS', format: formatAccess },
     { field: 'web_url', title: 'LINK' },
   ],
 }
@@ -92,6 +92,6 @@ export const linkView: TableView = {
 export const changedView: TableView = { ...linkView, columns: [...linkView.columns, versionColumn] }
 
 /** Formats the access of a file. */
-function accessOf(isPublic: boolean): string {
+function formatAccess(isPublic: boolean): string {
   return isPublic ? 'public' : 'private'
 }

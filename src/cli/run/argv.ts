@@ -1,6 +1,6 @@
 // Rearranges the words of a command line before they are parsed.
 import type { GlobalFlags } from '../core/context.ts'
-import { globalOptions, isNamed, writeOption } from '../core/define.ts'
+import { globalOptions, hasCommandName, idempotencyOption } from '../core/define.ts'
 import { commands } from './registry.ts'
 
 /** Reads the global flags that decide how parse errors are printed. */
@@ -12,8 +12,8 @@ export function peekGlobalFlags(argv: readonly string[]): GlobalFlags {
 }
 
 /** Options allowed before the command, by flag, with whether they take a value. */
-const leading = new Map(
-  [...globalOptions, writeOption].flatMap(({ flags }) =>
+const LEADING_OPTIONS = new Map(
+  [...globalOptions, idempotencyOption].flatMap(({ flags }) =>
     flags
       .replace(/ [<[].*/, '')
       .split(', ')
@@ -25,16 +25,16 @@ const leading = new Map(
 export function moveGlobalFlagsLast(argv: readonly string[]): string[] {
   const moved: string[] = []
   let k = 0
-  while (k < argv.length && leading.has(argv[k].replace(/=.*/s, ''))) {
+  while (k < argv.length && LEADING_OPTIONS.has(argv[k].replace(/=.*/s, ''))) {
     const word = argv[k++]
     moved.push(word)
-    if (leading.get(word)) moved.push(argv[k++])
+    if (LEADING_OPTIONS.get(word)) moved.push(argv[k++])
     // Before the command, `--json X` takes X as fields, unless X is a command name.
     else if (
       word === '--json' &&
       argv[k] !== undefined &&
       !argv[k].startsWith('-') &&
-      !commands.some((entry) => isNamed(entry, argv[k]))
+      !commands.some((entry) => hasCommandName(entry, argv[k]))
     )
       moved.push(argv[k++])
   }

@@ -5,11 +5,11 @@ import type { Context } from '../core/context.ts'
 export class Interrupted extends Error {}
 
 /** Returns a promise that rejects with `Interrupted` on SIGINT or SIGTERM. `off` removes the listeners. */
-export function onInterrupt(context: Context): { happens: Promise<never>; off: () => void } {
+export function watchInterrupt(context: Context): { interruption: Promise<never>; stop: () => void } {
   let listener = (): void => {}
   const happens = new Promise<never>((_, reject) => {
     listener = () => {
-      context.messages.interrupted()
+      context.messages.noteInterrupt()
       reject(new Interrupted())
     }
     process.once('SIGINT', listener)
@@ -17,8 +17,8 @@ export function onInterrupt(context: Context): { happens: Promise<never>; off: (
   })
   happens.catch(() => {})
   return {
-    happens,
-    off() {
+    interruption: happens,
+    stop() {
       process.off('SIGINT', listener)
       process.off('SIGTERM', listener)
     },

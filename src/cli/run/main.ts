@@ -1,68 +1,74 @@
 // Entry point of the command line: parses, runs and prints one command.
 import type { Command as Commander } from 'commander'
-import { closest, hintWith } from '../../contract/closest.ts'
-import { errorBody, Problem } from '../../contract/errors.ts'
-import { type Format, formatNamed, formats } from '../config/settings.ts'
+import { findClosest, withSuggestion } from '../../contract/closest.ts'
+import { formatErrorBody, Problem } from '../../contract/errors.ts'
+import { OUTPUT_FORMATS, type OutputFormat, parseFormatName } from '../config/settings.ts'
 import { Context, type GlobalFlags } from '../core/context.ts'
-import { type Command, type CommandEntry, type CommandResult, isNamed, ownOptions } from '../core/define.ts'
+import {
+  type Command,
+  type CommandEntry,
+  type CommandResult,
+  commandOptionsOf,
+  hasCommandName,
+} from '../core/define.ts'
 import { Planned, plannedView } from '../core/dry-run.ts'
-import { fieldsOf } from '../core/prints.ts'
-import { fromVariables, withFiles, withoutPasswords } from '../core/variables.ts'
+import { outputFieldsOf } from '../core/prints.ts'
+import { maskCommandLine, readOptionVariables, readVariableFiles } from '../core/variables.ts'
 import type { Failure } from '../output/failure.ts'
 import type { Messages } from '../output/messages.ts'
 import { joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
-import { withHints } from './hints.ts'
-import { Interrupted, onInterrupt } from './interrupt.ts'
+import { withLocalFileHint } from './hints.ts'
+import { Interrupted, watchInterrupt } from './interrupt.ts'
 import { commands } from './registry.ts'
 
 /** Runs one command line. Returns the exit code, and the path of the command, such as `plot create`. */
 export async function main(commandWords: string[]): Promise<{ code: number; command: string }> {
   const argv = withHelpFlag(commandWords)
   let context = new Context(process.env, peekGlobalFlags(argv), argv)
-  watchOutput(context.messages)
+  watchStdout(context.messages)
   let code = 0
   let path: CommandEntry[] = []
   try {
-    const environment = withFiles(process.env)
+    const environment = readVariableFiles(process.env)
     // Other users of this machine can see command lines.
-    const masked = withoutPasswords(argv)
+    const masked = maskCommandLine(argv)
     if (masked) process.title = `gridline ${masked.join(' ')}`
-    const topic = await topicOf(argv)
+    const topic = await loadHelpTopic(argv)
     if (topic !== undefined) {
       process.stdout.write(topic)
       return { code: 0, command: 'help' }
     }
     if (argv[0] === '__update') {
-      await (await import('./update.ts')).askForUpdate(process.env)
+      await (await import('./update.ts')).fetchLatestVersion(process.env)
       return { code: 0, command: '' }
     }
     if (/^__(re)?complete/.test(argv[0] ?? '')) {
-      await (await import('../completion/answer.ts')).answer(commands, argv)
+      await (await import('../completion/answer.ts')).completeWords(commands, argv)
       return { code: 0, command: '__complete' }
     }
-    const { CommanderError, EPILOGUE, programOf, registerCommands } = await import('./program.ts')
-    const program = programOf()
+    const { CommanderError, EPILOGUE, createProgram, registerCommands } = await import('./program.ts')
+    const program = createProgram()
     path = await resolveCommandPath(commands, moveGlobalFlagsLast(argv))
     await registerCommands(
       program,
       commands,
       path,
       async (command, args, parsed) => {
-        const options = { ...parsed, ...fromVariables(ownOptions(command), parsed, environment) }
+        const options = { ...parsed, ...readOptionVariables(commandOptionsOf(command), parsed, environment) }
         const flags: GlobalFlags = {
           ...options,
-          format: formatOf(command, options),
+          format: parseFormat(command, options),
           json: options.json === '' ? true : (options.json as GlobalFlags['json']),
         }
         context = new Context(environment, flags, argv)
-        context.changes = command.writes === true || command.stores === true
+        context.mayWrite = command.writes === true || command.mayWrite === true
         code = await runCommand(context, command, args, options)
-        if (context.messages.terminal) await (await import('./update.ts')).noteUpdate(context)
+        if (context.messages.isTerminal) await (await import('./update.ts')).noteUpdate(context)
       },
       argv.includes('--all'),
     )
-    assertCommand(path, argv)
-    const words = joinJsonFields(moveGlobalFlagsLast(argv), await knownFields(path))
+    assertCommandExists(path, argv)
+    const words = joinJsonFields(moveGlobalFlagsLast(argv), await loadOutputFields(path))
     try {
       await program.parseAsync(words, { from: 'user' })
     } catch (error) {
@@ -71,61 +77,61 @@ export async function main(commandWords: string[]): Promise<{ code: number; comm
         const help = `See: gridline ${path.map(({ name }) => name).join(' ')}${path.length > 0 ? ' ' : ''}--help`
         if (error.code === 'commander.help') {
           // A command group without a subcommand: print the help of the group, not of the program.
-          const help = commandAt(program, path).helpInformation()
+          const help = findCommand(program, path).helpInformation()
           process.stderr.write(path.length === 0 ? `${help}${EPILOGUE}\n` : help)
           return { code: 2, command: '' }
         }
-        const { usageProblem } = await import('./usage.ts')
-        throw usageProblem(error, commandAt(program, path), help)
+        const { convertCommanderError } = await import('./usage.ts')
+        throw convertCommanderError(error, findCommand(program, path), help)
       }
     }
   } catch (error) {
-    code = await report(context, error)
+    code = await reportError(context, error)
   } finally {
     try {
       await context.close()
     } catch (error) {
-      code ||= await report(context, error)
+      code ||= await reportError(context, error)
     }
   }
   return { code, command: path.map(({ name }) => name).join(' ') }
 }
 
 /** Returns the fields that the command can print. */
-async function knownFields(path: readonly CommandEntry[]): Promise<ReadonlySet<string>> {
+async function loadOutputFields(path: readonly CommandEntry[]): Promise<ReadonlySet<string>> {
   const loaded = await path.at(-1)?.load()
-  return new Set(loaded && 'command' in loaded ? fieldsOf(loaded.command) : [])
+  return new Set(loaded && 'command' in loaded ? outputFieldsOf(loaded.command) : [])
 }
 
 /** Returns the text of `gridline help TOPIC`; undefined if the words are something else. */
-async function topicOf([help, name, ...rest]: readonly string[]): Promise<string | undefined> {
+async function loadHelpTopic([help, name, ...rest]: readonly string[]): Promise<string | undefined> {
   if (help !== 'help' || name === undefined || rest.length > 0) return undefined
   if (name === 'all') {
-    const { EPILOGUE, programOf, registerCommands } = await import('./program.ts')
-    const program = programOf()
+    const { EPILOGUE, createProgram, registerCommands } = await import('./program.ts')
+    const program = createProgram()
     await registerCommands(program, commands, [], async () => {}, true)
     return `${program.helpInformation()}${EPILOGUE}\n`
   }
-  const { topics } = await import('../help/topics.ts')
-  if (Object.hasOwn(topics, name)) return topics[name].text()
-  if (commands.some((entry) => isNamed(entry, name))) return undefined
-  const suggestion = closest(name, [...commands.map((entry) => entry.name), ...Object.keys(topics)])
+  const { TOPICS } = await import('../help/topics.ts')
+  if (Object.hasOwn(TOPICS, name)) return TOPICS[name].text()
+  if (commands.some((entry) => hasCommandName(entry, name))) return undefined
+  const suggestion = findClosest(name, [...commands.map((entry) => entry.name), ...Object.keys(TOPICS)])
   throw new Problem('usage', `no command or topic named ${name}`, {
-    hint: hintWith(suggestion, 'See: gridline --help'),
+    hint: withSuggestion(suggestion, 'See: gridline --help'),
   })
 }
 
 /** Throws for an unknown command with --help: commander would print the help of the program. */
-function assertCommand(path: readonly CommandEntry[], argv: readonly string[]): void {
+function assertCommandExists(path: readonly CommandEntry[], argv: readonly string[]): void {
   const [first] = moveGlobalFlagsLast(argv)
   if (path.length > 0 || first === undefined || first.startsWith('-')) return
   if (!argv.includes('--help') && !argv.includes('-h')) return
-  const suggestion = closest(
+  const suggestion = findClosest(
     first,
     commands.filter(({ hidden }) => !hidden).map(({ name }) => name),
   )
   throw new Problem('usage', `unknown command '${first}'`, {
-    hint: hintWith(suggestion, 'See: gridline --help'),
+    hint: withSuggestion(suggestion, 'See: gridline --help'),
   })
 }
 
@@ -137,7 +143,7 @@ function withHelpFlag(argv: string[]): string[] {
 }
 
 /** Returns the command of a path, or the closest group above it. */
-function commandAt(program: Commander, path: readonly CommandEntry[]): Commander {
+function findCommand(program: Commander, path: readonly CommandEntry[]): Commander {
   return path.reduce(
     (parent, { name }) => parent.commands.find((command) => command.name() === name) ?? parent,
     program,
@@ -151,7 +157,7 @@ async function resolveCommandPath(
 ): Promise<CommandEntry[]> {
   const words = argv[0] === 'help' ? argv.slice(1) : argv
   const start = words.findIndex((word) => !word.startsWith('-'))
-  const entry = entries.find((candidate) => isNamed(candidate, words[start]))
+  const entry = entries.find((candidate) => hasCommandName(candidate, words[start]))
   if (!entry) return []
   const loaded = await entry.load()
   return 'commands' in loaded
@@ -160,13 +166,13 @@ async function resolveCommandPath(
 }
 
 /** Parses the global --format. Returns undefined if missing, or if the command defines its own. */
-function formatOf(command: Command, { format }: Record<string, unknown>): Format | undefined {
-  if (format === undefined || ownOptions(command).some(({ flags }) => /^--format\b/.test(flags)))
+function parseFormat(command: Command, { format }: Record<string, unknown>): OutputFormat | undefined {
+  if (format === undefined || commandOptionsOf(command).some(({ flags }) => /^--format\b/.test(flags)))
     return undefined
-  const parsed = formatNamed(String(format))
+  const parsed = parseFormatName(String(format))
   if (parsed === undefined)
     throw new Problem('usage', `--format ${format}: unknown format`, {
-      hint: `Available formats: ${formats.join(', ')}.`,
+      hint: `Available formats: ${OUTPUT_FORMATS.join(', ')}.`,
     })
   return parsed
 }
@@ -178,40 +184,40 @@ async function runCommand(
   args: string[],
   options: Record<string, unknown>,
 ): Promise<number> {
-  const interrupted = onInterrupt(context)
+  const interrupted = watchInterrupt(context)
   try {
     const { json, jq, template } = context.flags
     if (json !== undefined || jq !== undefined || template !== undefined)
       await checkSelection(context.flags, command)
-    context.startClock()
-    const ends = [interrupted.happens, context.timedOut]
+    context.startTimeout()
+    const ends = [interrupted.interruption, context.timedOut]
     const { dryRun } = context.flags
     const running = command
       .run(context, args, dryRun ? { ...options, yes: true, confirmed: options.yes } : options)
       .catch((error) => {
-        if (error instanceof Planned) return { one: error.row(args[0]), view: plannedView }
+        if (error instanceof Planned) return { item: error.row(args[0]), view: plannedView }
         throw error
       })
     const result = await Promise.race([running, ...ends])
-    const outcome = limited(context, command, options, dryRun ? planned(result) : result)
+    const outcome = applyLimit(context, command, options, dryRun ? withDryRunView(result) : result)
     const { print } = await import('../core/print.ts')
     const failures = (outcome && 'view' in outcome ? (outcome.failures ?? []) : []).map((failure) => ({
       ...failure,
-      problem: withHints(failure.problem),
+      problem: withLocalFileHint(failure.problem),
     }))
-    const hasItems = outcome && 'many' in outcome && outcome.many.length > 0
-    const hasItem = outcome && 'one' in outcome
+    const hasItems = outcome && 'items' in outcome && outcome.items.length > 0
+    const hasItem = outcome && 'item' in outcome
     if (outcome && (failures.length === 0 || hasItems || hasItem)) {
-      const format = formatNamed((await context.settings()).format.value ?? '')
+      const format = parseFormatName((await context.settings()).format.value ?? '')
       await Promise.race([print(outcome, context.flags, format, context.environment), ...ends])
     }
     if (context.flags.outputFile !== undefined)
       await writeResults(context.flags.outputFile, outcome, failures)
     context.messages.failures(failures)
-    if (command.reports && !dryRun) {
+    if (command.reportsToCi && !dryRun) {
       const { reportToCi } = await import('../core/ci.ts')
       const results =
-        outcome && 'many' in outcome ? outcome.many : outcome && 'one' in outcome ? [outcome.one] : []
+        outcome && 'items' in outcome ? outcome.items : outcome && 'item' in outcome ? [outcome.item] : []
       await reportToCi(context, results, failures)
     }
     if (failures.length === 0) return outcome?.exit ?? 0
@@ -221,37 +227,37 @@ async function runCommand(
   } catch (error) {
     const { outputFile } = context.flags
     if (outputFile !== undefined && error instanceof Problem)
-      await writeResults(outputFile, undefined, [{ of: args[0] ?? '', problem: error }])
-    if (command.reports && !context.flags.dryRun && error instanceof Problem) {
+      await writeResults(outputFile, undefined, [{ subject: args[0] ?? '', problem: error }])
+    if (command.reportsToCi && !context.flags.dryRun && error instanceof Problem) {
       const { reportToCi } = await import('../core/ci.ts')
       const subject = args.join(' ') || String(options.grid ?? options.name ?? '-')
-      await reportToCi(context, [], [{ of: subject, problem: error }])
+      await reportToCi(context, [], [{ subject, problem: error }])
     }
     throw error
   } finally {
-    interrupted.off()
+    interrupted.stop()
   }
 }
 
 /** Replaces the view of a --dry-run result. Uploads have their own view. */
-function planned(outcome: CommandResult): CommandResult {
+function withDryRunView(outcome: CommandResult): CommandResult {
   const isPlan = (row: object): boolean => 'dry_run' in row
-  if (!outcome || !('many' in outcome) || !outcome.many.some(isPlan)) return outcome
-  return { ...outcome, view: plannedView, alone: false }
+  if (!outcome || !('items' in outcome) || !outcome.items.some(isPlan)) return outcome
+  return { ...outcome, view: plannedView, isDetail: false }
 }
 
 /** Cuts a list to --limit, and prints a note about it. */
-function limited(
+function applyLimit(
   context: Context,
   { lists }: Command,
   options: Record<string, unknown>,
   outcome: CommandResult,
 ): CommandResult {
-  if (!lists || !outcome || !('many' in outcome)) return outcome
+  if (!lists || !outcome || !('items' in outcome)) return outcome
   const limit = (options.limit as number | undefined) ?? (options.all === true ? undefined : lists.limit)
-  if (limit === undefined || outcome.many.length <= limit) return outcome
-  context.messages.cut(limit)
-  return { ...outcome, many: outcome.many.slice(0, limit) }
+  if (limit === undefined || outcome.items.length <= limit) return outcome
+  context.messages.noteCut(limit)
+  return { ...outcome, items: outcome.items.slice(0, limit) }
 }
 
 /** Writes results and failures to a file, one JSON object per line. */
@@ -261,11 +267,11 @@ async function writeResults(
   failures: readonly Failure[],
 ): Promise<void> {
   const results =
-    outcome && 'many' in outcome ? outcome.many : outcome && 'one' in outcome ? [outcome.one] : []
-  const failed = failures.map(({ of, problem }) => ({
-    file: of,
+    outcome && 'items' in outcome ? outcome.items : outcome && 'item' in outcome ? [outcome.item] : []
+  const failed = failures.map(({ subject, problem }) => ({
+    file: subject,
     action: 'failed',
-    ...errorBody(problem).errors[0],
+    ...formatErrorBody(problem).errors[0],
   }))
   const { writeFile } = await import('node:fs/promises')
   await writeFile(file, [...results, ...failed].map((line) => `${JSON.stringify(line)}\n`).join('')).catch(
@@ -277,20 +283,20 @@ async function writeResults(
 
 /** Validates --json fields, --jq and --template before the command runs. */
 async function checkSelection(flags: GlobalFlags, command: Command): Promise<void> {
-  const fields = fieldsOf(command)
-  const hint = command.prints.is === 'other' ? command.prints.hint : undefined
-  const { checkFields, checkJq } = await import('../output/selection.ts')
-  if (typeof flags.json === 'string') checkFields(flags.json.split(','), fields, hint)
-  if (flags.jq !== undefined) await checkJq(flags.jq)
+  const fields = outputFieldsOf(command)
+  const hint = command.output.kind === 'other' ? command.output.hint : undefined
+  const { assertFields, assertJq } = await import('../output/selection.ts')
+  if (typeof flags.json === 'string') assertFields(flags.json.split(','), fields, hint)
+  if (flags.jq !== undefined) await assertJq(flags.jq)
   if (flags.template === undefined) return
   if (flags.json !== undefined || flags.jq !== undefined || flags.format !== undefined)
     throw new Problem('usage', '--template cannot be used with --json, --jq or --format')
-  const { templateOf } = await import('../output/template.ts')
-  templateOf(flags.template, fields)
+  const { compileTemplate } = await import('../output/template.ts')
+  compileTemplate(flags.template, fields)
 }
 
 /** Prints an error and returns the exit code. */
-async function report(context: Context, error: unknown): Promise<number> {
+async function reportError(context: Context, error: unknown): Promise<number> {
   if (error instanceof Interrupted) {
     // The running transaction will not be committed: exit without waiting for it.
     process.exit(130)
@@ -298,9 +304,9 @@ async function report(context: Context, error: unknown): Promise<number> {
   const { GRIDLINE_DEBUG } = context.environment
   if (GRIDLINE_DEBUG && GRIDLINE_DEBUG !== 'http') console.error(error)
   if (error instanceof Problem) {
-    context.messages.error(withHints(error))
+    context.messages.error(withLocalFileHint(error))
     // After a timeout, exit without waiting for running requests.
-    if (context.isOver) process.exit(error.exit)
+    if (context.hasTimedOut) process.exit(error.exit)
     return error.exit
   }
   const message = error instanceof Error ? error.message : String(error)
@@ -311,7 +317,7 @@ async function report(context: Context, error: unknown): Promise<number> {
 }
 
 /** Exits silently if stdout is closed (`| head`). Reports other output errors. */
-function watchOutput(messages: Messages): void {
+function watchStdout(messages: Messages): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0)
     messages.error(

@@ -8,16 +8,16 @@ import {
 import { Problem } from '../../contract/errors.ts'
 import { version } from '../../contract/version.ts'
 import {
+  allOptionsOf,
   type Command,
   type CommandEntry,
   camelCase,
-  descriptionOf,
+  commandOptionsOf,
   globalOptions,
-  groups,
-  longName,
+  helpGroups,
+  longFlagOf,
   type Option,
-  optionsOf,
-  ownOptions,
+  optionHelpText,
   type ShortHelp,
 } from '../core/define.ts'
 
@@ -30,15 +30,15 @@ A FILE or GRID is a path (Reports/sales), an id (alice:12) or a link.
 Without a server (gridline login or GRIDLINE_URL), files are stored on this machine.`
 
 /** Longest list of choices that the help of an option shows completely. */
-const MAX_CHOICES = 10
+const MAX_LISTED_CHOICES = 10
 /** Number of choices shown of a longer list. */
-const FIRST_CHOICES = 6
+const SHORTENED_CHOICES = 6
 
 /** Descriptions of options in a short help. */
-const briefs = new WeakMap<CommanderOption, string>()
+const shortDescriptions = new WeakMap<CommanderOption, string>()
 
 /** Creates the commander program, without commands. */
-export function programOf(): Commander {
+export function createProgram(): Commander {
   return new Program('gridline')
     .description('The command line for charts and grids.')
     .version(version, '-V, --version', 'print the version')
@@ -50,11 +50,11 @@ export function programOf(): Commander {
       subcommandTerm: (command) => command.name(),
       optionDescription: (option) => {
         const { argChoices = [], description } = option
-        const brief = briefs.get(option)
+        const brief = shortDescriptions.get(option)
         if (brief !== undefined) return brief
         if (argChoices.length === 0) return description
-        return argChoices.length > MAX_CHOICES
-          ? `${description} (choices: ${argChoices.slice(0, FIRST_CHOICES).join(', ')} … see: gridline help charts)`
+        return argChoices.length > MAX_LISTED_CHOICES
+          ? `${description} (choices: ${argChoices.slice(0, SHORTENED_CHOICES).join(', ')} … see: gridline help charts)`
           : `${description} (choices: ${argChoices.join(', ')})`
       },
       commandUsage: (command) => {
@@ -67,23 +67,23 @@ export function programOf(): Commander {
 }
 
 /** Runs a parsed command. */
-export type Act = (command: Command, args: string[], options: Record<string, unknown>) => Promise<void>
+export type RunAction = (command: Command, args: string[], options: Record<string, unknown>) => Promise<void>
 
 /** Registers all commands for the help, and loads those on `path`. `isWhole`: the help shows all options. */
 export async function registerCommands(
   parent: Commander,
   entries: readonly CommandEntry[],
   path: readonly CommandEntry[],
-  act: Act,
+  act: RunAction,
   isWhole = false,
 ): Promise<void> {
   for (const entry of entries) {
     const child = parent
-      .command(entry.name, { hidden: entry.hidden || (entry.rare && !isWhole) })
+      .command(entry.name, { hidden: entry.hidden || (entry.isRare && !isWhole) })
       .aliases([...(entry.aliases ?? [])])
       .description(entry.summary)
       .copyInheritedSettings(parent)
-    if (entry.group) child.helpGroup(`${groups[entry.group]}:`)
+    if (entry.group) child.helpGroup(`${helpGroups[entry.group]}:`)
     if (entry !== path[0]) continue
     const loaded = await entry.load()
     if ('commands' in loaded) {
@@ -93,17 +93,20 @@ export async function registerCommands(
     const { command } = loaded
     if (command.arguments) child.arguments(command.arguments)
     if (command.usage) child.usage(`[options] ${command.usage}`)
-    const specific = ownOptions(command)
-    const short = isWhole ? undefined : command.usual
-    for (const option of optionsOf(command)) {
+    const specific = commandOptionsOf(command)
+    const short = isWhole ? undefined : command.shortHelp
+    for (const option of allOptionsOf(command)) {
       addOption(child, option)
       const commanderOption = child.options.at(-1)!
-      const brief = short?.options[longName(option.flags)!]
+      const brief = short?.options[longFlagOf(option.flags)!]
       // Global options are listed together, in a few lines and in a topic.
       if (short ? brief === undefined : !specific.includes(option)) commanderOption.hideHelp()
-      else if (brief !== undefined) briefs.set(commanderOption, brief)
+      else if (brief !== undefined) shortDescriptions.set(commanderOption, brief)
     }
-    child.addHelpText('after', `\n${short ? restOf(child, specific.length, short) : commonOptions()}`)
+    child.addHelpText(
+      'after',
+      `\n${short ? formatOmittedOptions(child, specific.length, short) : formatGlobalOptions()}`,
+    )
     const examples = command.examples?.slice(0, short?.examples)
     if (examples) child.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`)
     child.action(async (...values: unknown[]) => {
@@ -121,7 +124,7 @@ export async function registerCommands(
 }
 
 /** Returns where to find the options that a short help omits. */
-function restOf(program: Commander, count: number, { options, topics }: ShortHelp): string {
+function formatOmittedOptions(program: Commander, count: number, { options, topics }: ShortHelp): string {
   const names: string[] = []
   for (let at: Commander | null = program; at; at = at.parent) names.unshift(at.name())
   const more = count - Object.keys(options).length
@@ -132,7 +135,7 @@ function restOf(program: Commander, count: number, { options, topics }: ShortHel
 }
 
 /** Lists the global options in lines of up to 78 characters. */
-function commonOptions(): string {
+function formatGlobalOptions(): string {
   const flags = globalOptions.map((option) => option.flags.replace(/^-\w, /, ''))
   const lines = ['Common options:']
   for (const flag of flags) {
@@ -146,7 +149,7 @@ function commonOptions(): string {
 /** Adds an option to a command, and its alias as a hidden option. */
 function addOption(command: Commander, declared: Option): void {
   const { flags, choices, preset, repeatable, integer, alias } = declared
-  const description = descriptionOf(declared)
+  const description = optionHelpText(declared)
   if (alias !== undefined) {
     const [long] = flags.split(' ')
     addOption(command, { flags: flags.replace(long, alias), description, choices, repeatable, integer })
@@ -159,7 +162,7 @@ function addOption(command: Commander, declared: Option): void {
   const option = new CommanderOption(flags, description)
   if (choices) {
     const isChoice = option.choices(choices).parseArg!
-    option.parseArg = (value: string, before) => isChoice(synonymIn(choices, value), before)
+    option.parseArg = (value: string, before) => isChoice(resolveSynonym(choices, value), before)
   }
   if (preset !== undefined) option.preset(preset)
   if (repeatable)
@@ -178,7 +181,7 @@ function addOption(command: Commander, declared: Option): void {
 const SYNONYMS: Readonly<Record<string, string>> = { jsonl: 'ndjson', fold: 'folder' }
 
 /** Returns the choice that `value` is a synonym of, or `value` itself. */
-function synonymIn(choices: readonly string[], value: string): string {
+function resolveSynonym(choices: readonly string[], value: string): string {
   const canonical = Object.hasOwn(SYNONYMS, value) ? SYNONYMS[value] : value
   return choices.includes(canonical) ? canonical : value
 }

@@ -87,14 +87,14 @@ export const commands: readonly RegisteredCommand[] = [
   {
     group: 'files',
     name: 'star',
-    rare: true,
+    isRare: true,
     summary: 'Star files',
     load: () => import('../commands/star.ts'),
   },
   {
     group: 'files',
     name: 'unstar',
-    rare: true,
+    isRare: true,
     summary: 'Unstar files',
     load: () => import('../commands/unstar.ts'),
   },
@@ -107,7 +107,7 @@ export const commands: readonly RegisteredCommand[] = [
   {
     group: 'files',
     name: 'file',
-    rare: true,
+    isRare: true,
     summary: 'List, add, print and remove attachments (text or JSON)',
     load: () => import('../commands/file.ts'),
   },

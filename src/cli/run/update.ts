@@ -2,14 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../contract/version.ts'
-import { places } from '../config/settings.ts'
+import { directoriesOf } from '../config/settings.ts'
 import { runInBackground } from '../core/background.ts'
 import type { Context } from '../core/context.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 
 /** Content of update.json. Times are in ms since 1970. */
-interface State {
+interface UpdateState {
   /** Time of the last question to npm, and its answer. */
   asked_at?: number
   latest?: string
@@ -22,22 +22,23 @@ interface State {
  * background. Never in CI jobs, or with GRIDLINE_NO_UPDATE_NOTICE.
  */
 export async function noteUpdate({ environment, messages }: Context): Promise<void> {
-  if (!messages.terminal || messages.silent || environment.CI || environment.GRIDLINE_NO_UPDATE_NOTICE) return
-  const file = fileOf(environment)
-  const state = read(file)
+  if (!messages.isTerminal || messages.isSilent || environment.CI || environment.GRIDLINE_NO_UPDATE_NOTICE)
+    return
+  const file = updateFile(environment)
+  const state = readState(file)
   const now = Date.now()
   const { latest, told_at = 0, asked_at = 0 } = state
   if (latest !== undefined && isNewer(latest, version) && now - told_at > DAY_MS) {
     messages.note(`gridline ${latest} is available (this is ${version}): npm install --global gridline`)
-    write(file, { ...state, told_at: now })
+    writeState(file, { ...state, told_at: now })
   }
   if (now - asked_at < DAY_MS) return
-  write(file, { ...read(file), asked_at: now })
+  writeState(file, { ...readState(file), asked_at: now })
   runInBackground('__update')
 }
 
 /** Queries npm for the latest version, and stores it. Runs in the background. */
-export async function askForUpdate(environment: NodeJS.ProcessEnv): Promise<void> {
+export async function fetchLatestVersion(environment: NodeJS.ProcessEnv): Promise<void> {
   const { execFile } = process.getBuiltinModule('node:child_process')
   // On Windows, npm is a script that needs a shell.
   const shell = process.platform === 'win32'
@@ -46,8 +47,8 @@ export async function askForUpdate(environment: NodeJS.ProcessEnv): Promise<void
       resolve(error ? '' : stdout.trim()),
     )
   })
-  const file = fileOf(environment)
-  if (/^\d+\.\d+\.\d+$/.test(latest)) write(file, { ...read(file), latest })
+  const file = updateFile(environment)
+  if (/^\d+\.\d+\.\d+$/.test(latest)) writeState(file, { ...readState(file), latest })
 }
 
 /** Returns whether `one` is a later version: `0.10.0` is later than `0.9.1`. */
@@ -58,19 +59,19 @@ function isNewer(version: string, base: string): boolean {
 }
 
 /** Path of update.json. */
-function fileOf(environment: NodeJS.ProcessEnv): string {
-  return join(places(environment).config, 'update.json')
+function updateFile(environment: NodeJS.ProcessEnv): string {
+  return join(directoriesOf(environment).config, 'update.json')
 }
 
-function read(file: string): State {
+function readState(file: string): UpdateState {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as State
+    return JSON.parse(readFileSync(file, 'utf8')) as UpdateState
   } catch {
     return {}
   }
 }
 
-function write(file: string, state: State): void {
+function writeState(file: string, state: UpdateState): void {
   try {
     writeFileSync(file, JSON.stringify(state), { mode: 0o600 })
   } catch {

@@ -1,11 +1,11 @@
 // Converts errors of commander to our usage errors, with suggestions.
 import { existsSync } from 'node:fs'
 import type { Command as Commander, CommanderError } from 'commander'
-import { closest, hintWith } from '../../contract/closest.ts'
+import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 
 /** Converts a commander error to a `usage` problem that suggests the intended word. */
-export function usageProblem(error: CommanderError, command: Commander, help: string): Problem {
+export function convertCommanderError(error: CommanderError, command: Commander, help: string): Problem {
   const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ')
   const [, word = ''] = /'([^']*)'/.exec(message) ?? []
   const [flag, ...values] = word.split(' ')
@@ -15,18 +15,18 @@ export function usageProblem(error: CommanderError, command: Commander, help: st
     })
   if (error.code === 'commander.unknownOption' && existsSync(word))
     return new Problem('usage', message, { hint: `To name the file, write ./${word}` })
-  const suggestion = meantBy(error.code, word, command, message)
+  const suggestion = suggestWord(error.code, word, command, message)
   return new Problem('usage', message, {
-    hint: hintWith(suggestion, help),
+    hint: withSuggestion(suggestion, help),
   })
 }
 
 /** Returns the closest command, option or choice; undefined if none is close. */
-function meantBy(code: string, word: string, command: Commander, message: string): string | undefined {
+function suggestWord(code: string, word: string, command: Commander, message: string): string | undefined {
   if (code === 'commander.unknownCommand' || code === 'commander.excessArguments') {
     const visible = command.createHelp().visibleCommands(command)
     const names = visible.flatMap((visibleCommand) => [visibleCommand.name(), ...visibleCommand.aliases()])
-    const match = closest(word, names)
+    const match = findClosest(word, names)
     // For an alias, suggest the name that the help lists.
     return visible
       .find(
@@ -36,12 +36,12 @@ function meantBy(code: string, word: string, command: Commander, message: string
       ?.name()
   }
   if (code === 'commander.unknownOption')
-    return closest(
+    return findClosest(
       word,
       command.options.flatMap(({ long, short }) => [long, short]).filter((flag) => flag != null),
     )
   const [, choices] = /Allowed choices are (.*)\.$/.exec(message) ?? []
   if (choices === undefined) return undefined
   const [, value = ''] = /argument '([^']*)' is invalid/.exec(message) ?? []
-  return closest(value, choices.split(', '))
+  return findClosest(value, choices.split(', '))
 }

@@ -1,21 +1,21 @@
 // Charts of uploaded files.
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { wordsOf } from '../../charts/spec/options.ts'
+import { formatArguments } from '../../charts/spec/options.ts'
 import type { AUTO, ChartType } from '../../charts/spec/types.ts'
 import { lookupIfThere } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { gridName } from '../../contract/formats.ts'
-import { chartFor, checkChart } from '../charts/charts.ts'
-import { createOrUpdateChart, presentOptions } from '../charts/update.ts'
+import { gridNameOf } from '../../contract/formats.ts'
+import { assertChart, createThemedChart } from '../charts/charts.ts'
+import { createOrUpdateChart, resolveChartOptions } from '../charts/update.ts'
 import type { Context } from '../core/context.ts'
-import { tablesOf } from '../files/head.ts'
-import { gridOfFile } from '../files/local-data.ts'
-import { readingOptionsOf } from '../files/parse-options.ts'
-import type { Made } from './done.ts'
+import { readTables } from '../files/head.ts'
+import { loadLocalGrid } from '../files/local-data.ts'
+import { toParseOptions } from '../files/parse-options.ts'
+import type { UploadedGrid } from './done.ts'
 import { isAddress, type LocalFile } from './expand.ts'
 import type { UploadOptions } from './options.ts'
-import { destinationOf } from './send.ts'
+import { resolveDestination } from './send.ts'
 
 /** Maximum size of a file whose chart is tried before it is sent, in bytes: reading it twice takes longer than it is worth. */
 const MAX_TRIED_BYTES = 4 * 1024 * 1024
@@ -33,7 +33,7 @@ export async function refuseChart(
 ): Promise<void> {
   const { file } = local
   if (file === '-' || isAddress(file)) return
-  const tables = await tablesOf(file, readingOptionsOf(options, file), context.environment).catch((error) => {
+  const tables = await readTables(file, toParseOptions(options, file), context.environment).catch((error) => {
     // What is wrong with the file is said by the upload.
     if (error instanceof Problem) return undefined
     throw error
@@ -47,17 +47,17 @@ export async function refuseChart(
   }
   // Appended rows need not have all columns of the grid.
   if (options.onConflict === 'append') return
-  await checkChart(gridName(options.name ?? basename(file)), tables[0].ingested.columns, type, options)
+  await assertChart(gridNameOf(options.name ?? basename(file)), tables[0].ingested.columns, type, options)
   // Of a chart that exists, other options stay: what it shows is known with its grid.
-  const { path, parent } = await destinationOf(await context.client(), options, local)
+  const { path, parent } = await resolveDestination(await context.client(), options, local)
   const isLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_TRIED_BYTES
   if (isLong || (await lookupIfThere(await context.client(), path, parent))) return
-  const read = await gridOfFile(context, file, options, {}, true).catch((error) => {
+  const read = await loadLocalGrid(context, file, options, {}, true).catch((error) => {
     if (error instanceof Problem) return undefined
     throw error
   })
   if (read)
-    await chartFor(
+    await createThemedChart(
       read.client,
       await read.client.call('grids.get', { fid: read.fid }),
       type,
@@ -70,9 +70,9 @@ export async function refuseChart(
  * The chart of an uploaded grid, next to it. If the name of the grid may be taken, so may that of the chart: it gets what
  * the options name, and keeps everything else.
  */
-export async function createChart(
+export async function createUploadChart(
   context: Context,
-  grid: Made,
+  grid: UploadedGrid,
   given: ChartType | typeof AUTO,
   options: UploadOptions,
 ): Promise<object> {
@@ -86,21 +86,23 @@ export async function createChart(
     )
   const client = await context.client()
   const note = (text: string): void => context.messages.note(text)
-  const before = await presentOptions(client, grid, given, options)
+  const before = await resolveChartOptions(client, grid, given, options)
   const charted = async () => {
-    const { type, figure } = await chartFor(client, grid, before.type, before.options, note)
+    const { type, figure } = await createThemedChart(client, grid, before.type, before.options, note)
     return createOrUpdateChart(context, grid, type, figure, options)
   }
   const plot = await charted().catch((error) => {
     if (!(error instanceof Problem)) throw error
     const { code, message, hint } = error
     const { fid, action = 'created' } = grid
-    const command = ['gridline plot create --grid', fid, '--type', given, ...wordsOf(options)].join(' ')
+    const command = ['gridline plot create --grid', fid, '--type', given, ...formatArguments(options)].join(
+      ' ',
+    )
     throw new Problem(code, `the grid is uploaded (${fid}, ${action}), but there is no chart: ${message}`, {
       hint: `${hint ? `${hint.replace(/[.?]?$/, (end) => end || '.')} ` : ''}To make the chart: ${command}`,
     })
   })
-  if (process.stdout.isTTY && !context.messages.silent) await showChart(context, plot.fid)
+  if (process.stdout.isTTY && !context.messages.isSilent) await showChart(context, plot.fid)
   return {
     ...plot,
     grid_fid: grid.fid,
@@ -114,8 +116,8 @@ export async function createChart(
 async function showChart(context: Context, fid: string): Promise<void> {
   const client = await context.client()
   const response = await client.response('plots.content', { fid, query: { inline_data: true } })
-  const { chartText } = await import('../output/chart.ts')
+  const { drawChart } = await import('../output/chart.ts')
   const figure = JSON.parse(await response.text())
-  const text = await chartText(figure, context.environment, process.stderr).catch(() => undefined)
+  const text = await drawChart(figure, context.environment, process.stderr).catch(() => undefined)
   if (text !== undefined) context.messages.picture(text)
 }

@@ -2,17 +2,17 @@
 import type { ResultOf } from '../../contract/operations/index.ts'
 import type { CheckReport, GridMeta, UploadAction } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import { rowsByKey } from '../output/row-counts.ts'
-import { madeView, type TableView, versionColumn } from '../output/view.ts'
+import { formatUpsertCounts } from '../output/row-counts.ts'
+import { createdView, type TableView, versionColumn } from '../output/view.ts'
 
 /** Created or changed grid, with the action. */
-export type Made = GridMeta & { action?: UploadAction; warnings: string[]; checks?: CheckReport }
+export type UploadedGrid = GridMeta & { action?: UploadAction; warnings: string[]; checks?: CheckReport }
 
 /** View of uploaded files, with the action. */
 export const uploadedView: TableView = {
-  ...madeView,
+  ...createdView,
   columns: [
-    ...madeView.columns.map((column) =>
+    ...createdView.columns.map((column) =>
       column.field === 'filename' ? { ...column, field: 'path' } : column,
     ),
     { field: 'action', title: 'ACTION' },
@@ -21,7 +21,7 @@ export const uploadedView: TableView = {
 }
 
 /** Fields that uploads print besides those of the grid. */
-export const uploadFields = {
+export const UPLOAD_FIELDS = {
   file: 'path of the local file',
   path: 'path of the grid',
   rows_added: 'with a key: number of appended rows',
@@ -33,9 +33,13 @@ export const uploadFields = {
 }
 
 /** Converts an upload response to an output row. Prints its warnings and row counts. */
-export function uploadOf(context: Context, file: string, response: ResultOf<'grids.upload'>): Made {
+export function toUploadRow(
+  context: Context,
+  file: string,
+  response: ResultOf<'grids.upload'>,
+): UploadedGrid {
   const { file: grid, warnings, action, version, ...counts } = response
-  const rows = rowsByKey(counts)
+  const rows = formatUpsertCounts(counts)
   if (rows !== undefined) context.messages.note(`${file}: ${rows}`)
   for (const warning of warnings) context.messages.warning(warning, file)
   const versionField = version === undefined ? {} : { version }

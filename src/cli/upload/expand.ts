@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
-import { formatByName, withoutCompression } from '../../contract/formats.ts'
-import { isPattern, patternOf } from '../files/patterns.ts'
+import { formatOfFileName, removeCompressionExtension } from '../../contract/formats.ts'
+import { compilePattern, isPattern } from '../files/patterns.ts'
 
 /** Local file to upload, with its folders below --folder. */
 export interface LocalFile {
@@ -16,16 +16,16 @@ export interface Expanded {
   /** Files in directories that are not data files. */
   skipped: string[]
   /** Files excluded by --include or --exclude. */
-  left: LocalFile[]
+  excluded: LocalFile[]
   /** True if a directory, a pattern or several names were given. */
-  several: boolean
+  isMultiple: boolean
 }
 
 /**
  * Lists the files of names, directories and patterns. A directory keeps its structure, in a folder of its
  * name. `include` and `exclude` match file names, or paths if they contain a slash. Throws `no_such_file`.
  */
-export function expand(
+export function expandFiles(
   words: readonly string[],
   { include = [], exclude = [] }: { include?: readonly string[]; exclude?: readonly string[] },
 ): Expanded {
@@ -33,12 +33,12 @@ export function expand(
   const skipped: string[] = []
   const excluded: LocalFile[] = []
   let several = words.length > 1
-  const isIncluded = matcher(include)
-  const isExcluded = matcher(exclude)
+  const isIncluded = createMatcher(include)
+  const isExcluded = createMatcher(exclude)
   const add = (file: string, relativePath: string, folders: string[], isNamed: boolean): void => {
     if (isExcluded(relativePath) || (include.length > 0 && !isIncluded(relativePath)))
       excluded.push({ file, folders })
-    else if (!isNamed && include.length === 0 && !isTakenFromDirectory(relativePath)) skipped.push(file)
+    else if (!isNamed && include.length === 0 && !isDataFileName(relativePath)) skipped.push(file)
     else files.push({ file, folders })
   }
   for (const word of words) {
@@ -51,39 +51,39 @@ export function expand(
       several = true
       const name = basename(word.replace(/[/\\]+$/, ''))
       const root = name === '.' || name === '..' || name === '' ? [] : [name]
-      for (const path of filesBelow(word)) {
+      for (const path of listFilesBelow(word)) {
         const segments = relative(word, path).split(sep)
         add(path, segments.join('/'), [...root, ...segments.slice(0, -1)], false)
       }
     } else if (!stats && isPattern(word)) {
       several = true
-      const paths = matchingPaths(word)
+      const paths = listMatchingPaths(word)
       if (paths.length === 0)
         throw new Problem('no_such_file', `no files match ${word}`, { hint: 'Check the pattern.' })
       for (const path of paths) add(path, path.split(sep).join('/'), [], true)
     } else add(word, word.split(sep).join('/'), [], true)
   }
-  return { files, skipped, left: excluded, several }
+  return { files, skipped, excluded, isMultiple: several }
 }
 
 /** Lists all files below a directory, sorted, without hidden files. Does not follow links. */
-function filesBelow(directory: string): string[] {
+function listFilesBelow(directory: string): string[] {
   const paths: string[] = []
-  for (const entry of readdirSync(directory, { withFileTypes: true }).sort(byName)) {
+  for (const entry of readdirSync(directory, { withFileTypes: true }).sort(compareByName)) {
     if (entry.name.startsWith('.')) continue
     const path = join(directory, entry.name)
-    if (entry.isDirectory()) paths.push(...filesBelow(path))
+    if (entry.isDirectory()) paths.push(...listFilesBelow(path))
     else if (entry.isFile()) paths.push(path)
   }
   return paths
 }
 
-function byName(a: { name: string }, b: { name: string }): number {
+function compareByName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : 1
 }
 
 /** Lists the local files that match a pattern, sorted. `**` matches directories at any depth. */
-export function matchingPaths(pattern: string): string[] {
+export function listMatchingPaths(pattern: string): string[] {
   const segments = pattern.split(/[/\\]/)
   let directories = [segments[0] === '' ? '/' : /^[A-Za-z]:$/.test(segments[0]) ? `${segments[0]}\\` : '']
   const rest = directories[0] === '' ? segments : segments.slice(1)
@@ -91,16 +91,16 @@ export function matchingPaths(pattern: string): string[] {
     const isLast = k === rest.length - 1
     if (part === '' || part === '.') continue
     if (part === '**') {
-      directories = [...new Set(directories.flatMap((path) => directoriesBelow(path)))]
+      directories = [...new Set(directories.flatMap((path) => listDirectoriesBelow(path)))]
       if (!isLast) continue
     }
     if (!isPattern(part) && part !== '**') {
       directories = directories.map((path) => join(path, part)).filter((path) => existsSync(path))
       continue
     }
-    const expression = patternOf(part === '**' ? '*' : part)
+    const expression = compilePattern(part === '**' ? '*' : part)
     directories = directories.flatMap((path) =>
-      entriesOf(path)
+      listEntries(path)
         .filter(({ name }) => expression.test(name) && (!name.startsWith('.') || part.startsWith('.')))
         .filter((entry) => isLast || entry.isDirectory())
         .map(({ name }) => join(path, name)),
@@ -110,7 +110,7 @@ export function matchingPaths(pattern: string): string[] {
 }
 
 /** Lists the entries of a directory; none if it is unreadable. */
-function entriesOf(path: string) {
+function listEntries(path: string) {
   try {
     return readdirSync(path === '' ? '.' : path, { withFileTypes: true })
   } catch {
@@ -119,18 +119,18 @@ function entriesOf(path: string) {
 }
 
 /** Lists a directory and all directories below it. */
-function directoriesBelow(path: string): string[] {
-  const below = entriesOf(path)
+function listDirectoriesBelow(path: string): string[] {
+  const below = listEntries(path)
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .flatMap(({ name }) => directoriesBelow(join(path, name)))
+    .flatMap(({ name }) => listDirectoriesBelow(join(path, name)))
   return [path, ...below]
 }
 
 /** Returns a function that matches paths: by file name, or completely if the pattern contains a slash. */
-export function matcher(patterns: readonly string[]): (path: string) => boolean {
+export function createMatcher(patterns: readonly string[]): (path: string) => boolean {
   const tests = patterns.map((pattern) => {
     if (!pattern.includes('/')) {
-      const name = patternOf(pattern)
+      const name = compilePattern(pattern)
       return (path: string) => name.test(path.slice(path.lastIndexOf('/') + 1))
     }
     const segments = pattern.split('/')
@@ -146,7 +146,7 @@ function matchesPath(names: readonly string[], segments: readonly string[]): boo
     return names.some((_, k) => matchesPath(names.slice(k), segments.slice(1))) || segments.length === 1
   return (
     names.length > 0 &&
-    patternOf(segments[0]).test(names[0]) &&
+    compilePattern(segments[0]).test(names[0]) &&
     matchesPath(names.slice(1), segments.slice(1))
   )
 }
@@ -154,9 +154,9 @@ function matchesPath(names: readonly string[], segments: readonly string[]): boo
 /**
  * Returns whether a file of a directory counts as data. Uncompressed plain text does not: it can be a readme.
  */
-function isTakenFromDirectory(file: string): boolean {
-  const format = formatByName(file)
-  return format !== undefined && (!/\.(txt|dat)$/i.test(file) || file !== withoutCompression(file))
+function isDataFileName(file: string): boolean {
+  const format = formatOfFileName(file)
+  return format !== undefined && (!/\.(txt|dat)$/i.test(file) || file !== removeCompressionExtension(file))
 }
 
 /** Returns whether a file is a URL, which the server fetches. */

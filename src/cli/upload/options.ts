@@ -1,9 +1,15 @@
 // Options of upload.
-import { chartOptions, explainOption } from '../../charts/spec/options.ts'
-import { chartChoices } from '../../charts/spec/types.ts'
+import { CHART_OPTIONS, EXPLAIN_OPTION } from '../../charts/spec/options.ts'
+import { CHART_TYPE_CHOICES } from '../../charts/spec/types.ts'
 import { conflictRules } from '../../contract/headers.ts'
-import type { Option, OptionsOf, ShortHelp } from '../core/define.ts'
-import { allowTypeChange, checksOption, keyOptions, readingOptions, strict } from '../files/parse-options.ts'
+import type { Option, OptionValues, ShortHelp } from '../core/define.ts'
+import {
+  allowTypeChangeOption,
+  checksOption,
+  keyOptions,
+  readingOptions,
+  strictOption,
+} from '../files/parse-options.ts'
 
 export const uploadOptions = [
   { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
@@ -25,14 +31,14 @@ export const uploadOptions = [
     description:
       'with --unpivot: the column for their names and the one for their values, such as year,value',
   },
-  allowTypeChange,
+  allowTypeChangeOption,
   {
     flags: '--plot <type>',
     description: 'also make a chart of the grid, and print its link; auto chooses the type from the columns',
-    choices: chartChoices,
+    choices: CHART_TYPE_CHOICES,
   },
-  ...chartOptions.filter(({ flags }) => flags !== '--locale <tag>'),
-  explainOption,
+  ...CHART_OPTIONS.filter(({ flags }) => flags !== '--locale <tag>'),
+  EXPLAIN_OPTION,
   {
     flags: '-y, --yes',
     description: 'replace a grid without confirmation, even if columns or most rows are lost',
@@ -42,7 +48,7 @@ export const uploadOptions = [
     description:
       'refuse to replace a grid that would lose more of its rows, such as 10% (default: ask beyond 50%)',
   },
-  strict,
+  strictOption,
   checksOption,
   {
     flags: '--include <pattern>',
@@ -58,7 +64,7 @@ export const uploadOptions = [
     flags: '--draft <name>',
     description:
       'leave the grid as it is, and store the file as a draft that only those who may change it see, for 14 days',
-    completes: undefined,
+    completion: undefined,
   },
   {
     flags: '--delete',
@@ -73,7 +79,7 @@ export const uploadOptions = [
   {
     flags: '--plan <file>',
     description: 'change nothing, and write what would be done to a file; then: gridline apply FILE',
-    completes: 'local',
+    completion: 'local',
   },
   { flags: '--jobs <n>', integer: { max: 64 }, description: 'number of parallel uploads (default: 4)' },
   {
@@ -86,7 +92,7 @@ export const uploadOptions = [
   },
 ] as const satisfies readonly Option[]
 
-export type UploadOptions = OptionsOf<typeof uploadOptions>
+export type UploadOptions = OptionValues<typeof uploadOptions>
 
 /** The options that most uploads need. */
 export const usualOptions: ShortHelp = {

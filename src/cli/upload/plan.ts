@@ -1,23 +1,23 @@
 // Writes and checks plans: planned uploads in a file, applied by `apply`. See docs/mirroring.md.
 import { readFile, writeFile } from 'node:fs/promises'
 import { type Client, lookupIfThere } from '../../client/index.ts'
-import { ifFound, Problem } from '../../contract/errors.ts'
+import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { openInput } from '../files/input.ts'
-import { filesBelow } from '../files/tree.ts'
+import { listTree } from '../files/tree.ts'
 import type { LocalFile } from './expand.ts'
-import { destinationOf, type SendOptions, tagOf } from './send.ts'
+import { computeSourceTag, resolveDestination, type SendOptions } from './send.ts'
 
 /** Version of the file format. */
-const FORMAT = 1
+const PLAN_FORMAT = 1
 
 /** Existing file at the time of the plan, with its etag. */
 interface Target {
   fid: string
   etag: string
   /** For folders: the files inside. */
-  inside?: Target[]
+  content?: Target[]
 }
 
 export interface PlannedUpload extends LocalFile {
@@ -36,7 +36,7 @@ export interface PlannedRemoval extends Target {
 }
 
 export interface Plan {
-  gridline_plan: typeof FORMAT
+  gridline_plan: typeof PLAN_FORMAT
   made_at: string
   /** URL of the server; null for the database on this machine. */
   server: string | null
@@ -56,34 +56,34 @@ export async function writePlan(
 ): Promise<void> {
   const client = await context.client()
   const plan: Plan = {
-    gridline_plan: FORMAT,
+    gridline_plan: PLAN_FORMAT,
     made_at: new Date().toISOString(),
-    ...(await whereOf(context)),
-    options: kept(options),
+    ...(await loadServerAndUser(context)),
+    options: sendingOptionsOf(options),
     uploads: [],
     trash: [],
   }
   for (const { file: local, folders, would } of uploads) {
-    const { path, parent } = await destinationOf(client, options, { file: local, folders })
+    const { path, parent } = await resolveDestination(client, options, { file: local, folders })
     const target = await lookupIfThere(client, path, parent)
     plan.uploads.push({
       file: local,
       folders,
       path,
       would,
-      tag: await tagOf(await openInput(local), options.reading),
-      target: target ? await targetOf(client, target) : null,
+      tag: await computeSourceTag(await openInput(local), options.reading),
+      target: target ? await loadTarget(client, target) : null,
     })
   }
   for (const { fid } of removals)
-    plan.trash.push({ fid, path: await pathOf(client, fid), etag: await etagOf(client, fid) })
+    plan.trash.push({ fid, path: await loadPath(client, fid), etag: await loadEtag(client, fid) })
   await writeFile(file, `${JSON.stringify(plan, null, 2)}\n`).catch((error: Error) => {
     throw new Problem('failed', `cannot write ${file}: ${error.message}`)
   })
 }
 
 /** Returns the options that concern sending, for the plan. */
-function kept(options: SendOptions): SendOptions {
+function sendingOptionsOf(options: SendOptions): SendOptions {
   const { name, folder, onConflict, allowTypeChange, yes, maxShrink, strict, key, deleteMissing, reading } =
     options
   return {
@@ -110,7 +110,8 @@ export async function readPlan(file: string): Promise<Plan> {
   })
   try {
     const plan = JSON.parse(text) as Plan
-    if (plan.gridline_plan === FORMAT && Array.isArray(plan.uploads) && Array.isArray(plan.trash)) return plan
+    if (plan.gridline_plan === PLAN_FORMAT && Array.isArray(plan.uploads) && Array.isArray(plan.trash))
+      return plan
   } catch {
     // Not JSON.
   }
@@ -121,30 +122,30 @@ export async function readPlan(file: string): Promise<Plan> {
 
 /** Throws `conflict`, with the names of the files, if a file of the plan has changed since. */
 export async function assertUnchanged(context: Context, file: string, plan: Plan): Promise<void> {
-  const { server, user } = await whereOf(context)
+  const { server, user } = await loadServerAndUser(context)
   if (server !== plan.server || user !== plan.user)
-    throw changed(file, [
+    throw conflictProblem(file, [
       `the plan is for ${plan.user} on ${plan.server ?? 'this machine'}, not ${user} on ${server ?? 'this machine'}`,
     ])
   const client = await context.client()
   const changes: string[] = []
   for (const { file: local, folders, tag, target, path } of plan.uploads) {
     const currentTag = await openInput(local).then(
-      (input) => tagOf(input, plan.options.reading),
+      (input) => computeSourceTag(input, plan.options.reading),
       () => undefined,
     )
     if (currentTag !== tag)
       changes.push(currentTag === undefined ? `${local} can no longer be read` : `${local} has changed`)
-    const { parent } = await destinationOf(client, plan.options, { file: local, folders })
+    const { parent } = await resolveDestination(client, plan.options, { file: local, folders })
     const existing = await lookupIfThere(client, path, parent)
     if (existing?.fid !== target?.fid)
       changes.push(existing ? `${path} is now ${existing.fid}` : `${path} no longer exists`)
-    else if (existing && JSON.stringify(await targetOf(client, existing)) !== JSON.stringify(target))
+    else if (existing && JSON.stringify(await loadTarget(client, existing)) !== JSON.stringify(target))
       changes.push(`${path} has changed on the server`)
   }
   for (const { fid, path, etag } of plan.trash) {
-    const currentEtag = await ifFound(etagOf(client, fid))
-    const currentPath = currentEtag === undefined ? path : await pathOf(client, fid)
+    const currentEtag = await undefinedIfNotFound(loadEtag(client, fid))
+    const currentPath = currentEtag === undefined ? path : await loadPath(client, fid)
     if (currentPath !== path) {
       changes.push(`${path} is now at ${currentPath}`)
       continue
@@ -154,17 +155,17 @@ export async function assertUnchanged(context: Context, file: string, plan: Plan
         currentEtag === undefined ? `${path} no longer exists` : `${path} has changed on the server`,
       )
   }
-  if (changes.length > 0) throw changed(file, changes)
+  if (changes.length > 0) throw conflictProblem(file, changes)
 }
 
 /** Maximum number of changes in a message. */
-const MAX_NAMED = 3
+const MAX_LISTED_CHANGES = 3
 
-function changed(file: string, changes: readonly string[]): Problem {
-  const more = changes.length > MAX_NAMED ? `; and ${changes.length - MAX_NAMED} more` : ''
+function conflictProblem(file: string, changes: readonly string[]): Problem {
+  const more = changes.length > MAX_LISTED_CHANGES ? `; and ${changes.length - MAX_LISTED_CHANGES} more` : ''
   return new Problem(
     'conflict',
-    `${file} was not applied: ${changes.slice(0, MAX_NAMED).join('; ')}${more}`,
+    `${file} was not applied: ${changes.slice(0, MAX_LISTED_CHANGES).join('; ')}${more}`,
     {
       hint: 'Nothing was changed. Create a new plan and review it.',
     },
@@ -172,26 +173,26 @@ function changed(file: string, changes: readonly string[]): Problem {
 }
 
 /** Returns the server and user of the current connection. */
-async function whereOf(context: Context): Promise<Pick<Plan, 'server' | 'user'>> {
+async function loadServerAndUser(context: Context): Promise<Pick<Plan, 'server' | 'user'>> {
   const { client, server } = await context.connect()
   return { server: server ?? null, user: (await client.call('users.current')).username }
 }
 
 /** Returns a file with its etag; for a folder, with the etags of its content. */
-async function targetOf(client: Client, file: Pick<FileMeta, 'fid' | 'filetype'>): Promise<Target> {
-  const target: Target = { fid: file.fid, etag: await etagOf(client, file.fid) }
+async function loadTarget(client: Client, file: Pick<FileMeta, 'fid' | 'filetype'>): Promise<Target> {
+  const target: Target = { fid: file.fid, etag: await loadEtag(client, file.fid) }
   if (file.filetype !== 'fold') return target
   const inside: Target[] = []
-  for (const { file: child } of await filesBelow(client, file as FileMeta))
-    if (child.fid !== file.fid) inside.push({ fid: child.fid, etag: await etagOf(client, child.fid) })
-  return { ...target, inside: inside.sort((a, b) => (a.fid < b.fid ? -1 : 1)) }
+  for (const { file: child } of await listTree(client, file as FileMeta))
+    if (child.fid !== file.fid) inside.push({ fid: child.fid, etag: await loadEtag(client, child.fid) })
+  return { ...target, content: inside.sort((a, b) => (a.fid < b.fid ? -1 : 1)) }
 }
 
-async function pathOf(client: Client, fid: string): Promise<string> {
+async function loadPath(client: Client, fid: string): Promise<string> {
   return (await client.call('files.path', { fid })).path.replace(/^\/+/, '')
 }
 
-async function etagOf(client: Client, fid: string): Promise<string> {
+async function loadEtag(client: Client, fid: string): Promise<string> {
   const { headers } = await client.response('files.get', { fid })
   // The suffix describes the response, not the version.
   return (headers.etag ?? '').replace(/-[0-9a-f]{8}"$/, '"')

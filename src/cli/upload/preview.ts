@@ -1,22 +1,22 @@
 // Dry runs of uploads, and the plans that they write.
 import { basename } from 'node:path'
-import { typeName } from '../../charts/spec/column-names.ts'
+import { formatColumnType } from '../../charts/spec/column-names.ts'
 import { lookupIfThere } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
-import { gridName, isNotice, sentName } from '../../contract/formats.ts'
-import { limitsFrom } from '../../contract/limits.ts'
-import { filetypeName } from '../../contract/resources/index.ts'
-import { checkChart } from '../charts/charts.ts'
+import { gridNameOf, isNotice, uploadNameOf } from '../../contract/formats.ts'
+import { readLimits } from '../../contract/limits.ts'
+import { filetypeLabel } from '../../contract/resources/index.ts'
+import { assertChart } from '../charts/charts.ts'
 import type { Context } from '../core/context.ts'
-import { openInput, spooled } from '../files/input.ts'
-import { readingOptionsOf } from '../files/parse-options.ts'
+import { makeRepeatable, openInput } from '../files/input.ts'
+import { toParseOptions } from '../files/parse-options.ts'
 import type { TableView } from '../output/view.ts'
 import { isAddress, type LocalFile } from './expand.ts'
 import type { UploadOptions } from './options.ts'
 import { writePlan } from './plan.ts'
 import type { Removal } from './removals.ts'
-import { destinationOf, ruleOf, type Sender, type SendOptions } from './send.ts'
+import { conflictRuleOf, resolveDestination, type Sender, type SendOptions } from './send.ts'
 
 /** A row of a dry run: a table, and what would become of it. */
 export interface Preview {
@@ -41,13 +41,13 @@ export const previewView: TableView = {
       field: 'columns',
       title: 'COLUMNS',
       format: (columns: Preview['columns']) =>
-        columns.map(({ name, type }) => `${name}:${typeName(type)}`).join(' '),
+        columns.map(({ name, type }) => `${name}:${formatColumnType(type)}`).join(' '),
     },
     {
       field: 'target',
       title: 'TAKEN BY',
       format: (target: Preview['target']) =>
-        target ? `${target.fid} (${filetypeName(target.filetype)})` : '',
+        target ? `${target.fid} (${filetypeLabel(target.filetype)})` : '',
     },
     { field: 'would', title: 'WOULD' },
   ],
@@ -66,13 +66,13 @@ export async function preview(
     throw new Problem('usage', '--dry-run cannot be used with a URL', {
       hint: `Download the file first: curl ${file} | gridline upload - --dry-run`,
     })
-  const input = await spooled(await openInput(file))
+  const input = await makeRepeatable(await openInput(file))
   const { ingestFile } = await import('../../ingest/index.ts')
-  const fileName = sentName(options.name, file === '-' ? undefined : basename(file))
+  const fileName = uploadNameOf(options.name, file === '-' ? undefined : basename(file))
   const reading = {
-    ...readingOptionsOf(options, input.name),
+    ...toParseOptions(options, input.name),
     fileName,
-    limits: limitsFrom(context.environment),
+    limits: readLimits(context.environment),
   }
   const { tables, warnings } = await ingestFile(input.open(), reading, () => ({ slice() {} }))
   const all = [
@@ -81,13 +81,13 @@ export async function preview(
       ingested.warnings.map((text) => (path.length > 0 ? `${path.join('/')}: ${text}` : text)),
     ),
   ]
-  const name = gridName(fileName)
+  const name = gridNameOf(fileName)
   if (options.plot !== undefined && tables.length === 1) {
     const { columns } = tables[0].ingested
-    await checkChart(name, columns, options.plot, options)
+    await assertChart(name, columns, options.plot, options)
   }
   const client = await context.client()
-  const { path, parent } = await destinationOf(client, options, { file, folders })
+  const { path, parent } = await resolveDestination(client, options, { file, folders })
   const target = await lookupIfThere(client, path, parent)
   const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
   const isNameless = file === '-' && options.name === undefined
@@ -97,7 +97,7 @@ export async function preview(
   const isKnown =
     server === undefined && !target && draft === undefined && key === undefined && checks === undefined
   const isSettled = isSame || isNameless || isKnown
-  const tried = isSettled ? undefined : await sender.try({ file, folders }, input)
+  const tried = isSettled ? undefined : await sender.dryRun({ file, folders }, input)
   const doubts = all.filter((warning) => !isNotice(warning))
   if (!tried && options.strict && doubts.length > 0)
     throw new Problem('bad_data', `${input.name}: ${doubts.slice(0, 10).join('; ')}`, {
@@ -105,7 +105,7 @@ export async function preview(
     })
   for (const warning of tried?.warnings ?? all) context.messages.warning(warning, input.name)
   const isNothing = isSame || tried?.action === 'unchanged'
-  const rule = ruleOf(options)
+  const rule = conflictRuleOf(options)
   const would = isNothing ? 'nothing' : options.draft !== undefined ? 'draft' : target ? rule : 'create'
   return tables.map((table) => ({
     file: input.name,

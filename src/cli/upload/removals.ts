@@ -2,17 +2,17 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type Client, lookupIfThere } from '../../client/index.ts'
-import { counted } from '../../contract/closest.ts'
+import { formatCount } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import { gridName } from '../../contract/formats.ts'
+import { gridNameOf } from '../../contract/formats.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { confirm } from '../core/prompt.ts'
-import { filesBelow } from '../files/tree.ts'
-import { type Expanded, type LocalFile, matcher } from './expand.ts'
-import { placeOf } from './send.ts'
+import { listTree } from '../files/tree.ts'
+import { createMatcher, type Expanded, type LocalFile } from './expand.ts'
+import { resolveDestinationHeaders } from './send.ts'
 
 /** Maximum percentage of grids that are removed without confirmation. */
-const MAX_REMOVED = 50
+const MAX_UNCONFIRMED_PERCENT = 50
 
 export interface RemovalOptions {
   folder?: string
@@ -36,24 +36,24 @@ export interface Removal {
  * trash. Keeps grids that --exclude matches, or --include does not. Throws `row_loss` above --max-delete, and
  * `usage` for a directory without data files.
  */
-export async function removalsOf(
+export async function listRemovals(
   client: Client,
   directories: readonly string[],
-  { files, left }: Expanded,
+  { files, excluded }: Expanded,
   options: RemovalOptions,
 ): Promise<Removal[]> {
   const { exclude = [], include = [] } = options
-  const localPaths = new Set([...files, ...left].map(pathOf))
-  const isExcluded = matcher(exclude.flatMap(ofGrids))
-  const isIncluded = matcher(include.flatMap(ofGrids))
+  const localPaths = new Set([...files, ...excluded].map(gridPathOf))
+  const isExcluded = createMatcher(exclude.flatMap(withGridNames))
+  const isIncluded = createMatcher(include.flatMap(withGridNames))
   const removals: Removal[] = []
   let total = 0
   for (const directory of directories) {
-    const root = rootOf(directory)
+    const root = folderNameOf(directory)
     const isEmpty = !files.some(({ folders }) => folders[0] === root)
-    if (isEmpty) throw noDataFiles(directory)
-    const folder = await folderAt(client, options.folder, root)
-    for (const { file, folders } of folder ? await filesBelow(client, folder) : []) {
+    if (isEmpty) throw noDataFilesProblem(directory)
+    const folder = await findFolder(client, options.folder, root)
+    for (const { file, folders } of folder ? await listTree(client, folder) : []) {
       if (file.filetype !== 'grid') continue
       total++
       const names = [...folders, file.filename]
@@ -64,24 +64,24 @@ export async function removalsOf(
       removals.push({ file, path: names.join('/') })
     }
   }
-  await allow(removals, total, options)
+  await confirmRemovals(removals, total, options)
   return removals
 }
 
 /** Returns the error for a directory without data files. */
-export function noDataFiles(directory: string): Problem {
+export function noDataFilesProblem(directory: string): Problem {
   return new Problem('usage', `--delete: ${directory} has no data files to upload`, {
     hint: 'An empty directory does not empty the folder. To remove the folder: gridline trash FOLDER',
   })
 }
 
 /** Returns the path of a local file's grid, below the destination folder. */
-function pathOf({ file, folders }: LocalFile): string {
-  return [...folders, gridName(basename(file))].join('/')
+function gridPathOf({ file, folders }: LocalFile): string {
+  return [...folders, gridNameOf(basename(file))].join('/')
 }
 
 /** Returns the name of a directory's destination folder. Throws `usage` without a name. */
-function rootOf(directory: string): string {
+function folderNameOf(directory: string): string {
   const name = basename(directory.replace(/[/\\]+$/, ''))
   const stats = statSync(directory, { throwIfNoEntry: false })
   if (!stats) throw new Problem('no_such_file', `${directory}: no such file or directory`)
@@ -94,31 +94,31 @@ function rootOf(directory: string): string {
 }
 
 /** Returns the destination folder of a directory; undefined if it does not exist. */
-async function folderAt(
+async function findFolder(
   client: Client,
   folder: string | undefined,
   root: string,
 ): Promise<FileMeta | undefined> {
-  const { 'Parent-Path': path } = await placeOf(client, folder, [root])
+  const { 'Parent-Path': path } = await resolveDestinationHeaders(client, folder, [root])
   const file = await lookupIfThere(client, path!)
   return file?.filetype === 'fold' ? file : undefined
 }
 
 /** Returns a pattern for file names, and the same for grid names. */
-function ofGrids(pattern: string): string[] {
+function withGridNames(pattern: string): string[] {
   const at = pattern.lastIndexOf('/') + 1
-  return [pattern, pattern.slice(0, at) + gridName(pattern.slice(at))]
+  return [pattern, pattern.slice(0, at) + gridNameOf(pattern.slice(at))]
 }
 
 /** Asks for confirmation if more than half of the grids are removed. Throws `row_loss` above --max-delete. */
-async function allow(
+async function confirmRemovals(
   removals: readonly Removal[],
   total: number,
   { maxDelete, yes, isDry }: RemovalOptions,
 ): Promise<void> {
   const count = removals.length
   if (count === 0) return
-  const proportion = `${counted(count, 'grid')} of ${total} would be moved to the trash`
+  const proportion = `${formatCount(count, 'grid')} of ${total} would be moved to the trash`
   const examples = removals.slice(0, 3).map(({ path }) => path)
   const summary = `--delete: ${proportion}: ${examples.join(', ')}${count > 3 ? ' …' : ''}`
   if (maxDelete !== undefined) {
@@ -127,7 +127,7 @@ async function allow(
       hint: 'If that is intended, use a higher --max-delete.',
     })
   }
-  if (count * 100 > total * MAX_REMOVED && !isDry)
+  if (count * 100 > total * MAX_UNCONFIRMED_PERCENT && !isDry)
     await confirm(`${summary}. Move them to the trash?`, yes === true)
 }
 

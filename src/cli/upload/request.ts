@@ -1,16 +1,16 @@
 // What an upload is asked to do: its files, and options that fit together.
 import { basename } from 'node:path'
-import { flagOf, optionNames } from '../../charts/spec/options.ts'
-import { counted } from '../../contract/closest.ts'
+import { flagOf, OPTION_NAMES } from '../../charts/spec/options.ts'
+import { formatCount } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import { gridName } from '../../contract/formats.ts'
-import { assertOwnNames } from '../charts/create.ts'
+import { gridNameOf } from '../../contract/formats.ts'
+import { assertDistinctNames } from '../charts/create.ts'
 import type { Context } from '../core/context.ts'
-import { checkDraftName } from '../files/drafts.ts'
-import { unpivoted } from '../files/unpivot.ts'
-import { type Expanded, expand, type LocalFile } from './expand.ts'
+import { assertDraftName } from '../files/drafts.ts'
+import { writeUnpivoted } from '../files/unpivot.ts'
+import { type Expanded, expandFiles, type LocalFile } from './expand.ts'
 import type { UploadOptions } from './options.ts'
-import { noDataFiles } from './removals.ts'
+import { noDataFilesProblem } from './removals.ts'
 
 /** The files to upload, and how. */
 export interface UploadRequest {
@@ -35,17 +35,17 @@ export async function readRequest(
   const options: UploadOptions = given.delete ? { onConflict: 'replace', ...given } : given
   const isDry = options.dryRun === true || options.plan !== undefined
   checkOptions(given)
-  const expanded = expand(words, options)
-  const { skipped, several, files } = expanded
+  const expanded = expandFiles(words, options)
+  const { skipped, isMultiple, files } = expanded
   checkFiles(words, expanded, options, isDry)
   if (skipped.length > 0)
     context.messages.note(
-      `${counted(skipped.length, 'file')} ${skipped.length === 1 ? 'was' : 'were'} skipped, not data: ${someOf(skipped)}`,
+      `${formatCount(skipped.length, 'file')} ${skipped.length === 1 ? 'was' : 'were'} skipped, not data: ${someOf(skipped)}`,
     )
   const isUnpivoted = options.unpivot !== undefined || options.into !== undefined
   const read = isUnpivoted ? await asRows(context, files, options) : files
   const names = new Map(read.map((local, k) => [local, files[k].file]))
-  return { options, expanded, files: read, names, isBatch: several || files.length > 1, isDry }
+  return { options, expanded, files: read, names, isBatch: isMultiple || files.length > 1, isDry }
 }
 
 /** Throws `usage` for options that exclude each other. */
@@ -55,7 +55,7 @@ function checkOptions(options: UploadOptions): void {
     throw new Problem('usage', '--max-delete can only be used with --delete')
   if (plan !== undefined && plot !== undefined)
     throw new Problem('usage', '--plan and --plot cannot be used together')
-  checkDraftName(options.draft)
+  assertDraftName(options.draft)
   refuseWithDraft(options)
   refuseWithDelete(options)
   if (name !== undefined && (name.trim() === '' || /[/\\]/.test(name)))
@@ -67,25 +67,25 @@ function checkOptions(options: UploadOptions): void {
 /** Throws if there are no files, or if options need others. */
 function checkFiles(
   words: readonly string[],
-  { files, skipped, several }: Expanded,
+  { files, skipped, isMultiple }: Expanded,
   options: UploadOptions,
   isDry: boolean,
 ): void {
   const { name, plot } = options
-  if (name !== undefined && (several || files.length > 1))
+  if (name !== undefined && (isMultiple || files.length > 1))
     throw new Problem('usage', '--name can only be used with one file')
-  if (files.length === 0 && options.delete) throw noDataFiles(words.join(', '))
+  if (files.length === 0 && options.delete) throw noDataFilesProblem(words.join(', '))
   if (files.length === 0)
     throw new Problem('no_such_file', 'no files to upload', {
       hint: skipped.length > 0 ? `Not data files: ${someOf(skipped)}. Use --include.` : 'Check the names.',
     })
-  assertOwnNames(
-    files.map(({ file, folders }) => ({ file, name: [...folders, gridName(basename(file))].join('/') })),
+  assertDistinctNames(
+    files.map(({ file, folders }) => ({ file, name: [...folders, gridNameOf(basename(file))].join('/') })),
     options.onConflict,
   )
   if (files.some(({ file }) => file === '-') && name === undefined && !isDry)
     throw new Problem('usage', 'standard input has no name', { hint: 'Set one with --name.' })
-  const lost = plot === undefined && optionNames.find((one) => one !== 'locale' && one in options)
+  const lost = plot === undefined && OPTION_NAMES.find((one) => one !== 'locale' && one in options)
   if (lost) throw new Problem('usage', `${flagOf(lost)} can only be used with --plot`)
 }
 
@@ -139,7 +139,7 @@ async function asRows(
   for (const local of files)
     made.push({
       ...local,
-      file: await unpivoted(context, local.file, { columns: unpivot, into }, { ...options, column: [] }),
+      file: await writeUnpivoted(context, local.file, { columns: unpivot, into }, { ...options, column: [] }),
     })
   return made
 }

@@ -12,24 +12,24 @@ import {
 } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
-import { gridName, sentName } from '../../contract/formats.ts'
+import { gridNameOf, uploadNameOf } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { HeadersOf, ResultOf } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { confirm } from '../core/prompt.ts'
-import { bodyOf, type Input, openInput, spooled } from '../files/input.ts'
-import { childrenOf } from '../files/lists.ts'
-import { keyHeaders } from '../files/parse-options.ts'
-import { idOfFolder } from '../files/targets.ts'
-import { Meter, Progress } from '../output/progress.ts'
+import { createBody, type Input, makeRepeatable, openInput } from '../files/input.ts'
+import { listChildren } from '../files/lists.ts'
+import { toKeyHeaders } from '../files/parse-options.ts'
+import { resolveFolderId } from '../files/targets.ts'
+import { FileMeter, Progress } from '../output/progress.ts'
 import type { LocalFile } from './expand.ts'
 
 /** Size in bytes above which files are uploaded in parts. */
-const PARTS_FROM_BYTES = 64 * 1024 * 1024
+const MULTIPART_THRESHOLD_BYTES = 64 * 1024 * 1024
 
 type Headers = HeadersOf<'grids.upload'>
-type Place = Pick<Headers, 'Parent' | 'Parent-Path'>
+type DestinationHeaders = Pick<Headers, 'Parent' | 'Parent-Path'>
 
 export interface SendOptions {
   name?: string
@@ -50,13 +50,13 @@ export interface SendOptions {
   draft?: string
   deleteMissing?: boolean
   /** True if unchanged grids are described with columns and rows. */
-  whole?: boolean
+  needsDetails?: boolean
   /** Parse options as headers. */
   reading: Partial<Headers>
 }
 
 /** Returns what happens if the name is taken. A draft replaces, a key appends; the default is to fail. */
-export function ruleOf({
+export function conflictRuleOf({
   onConflict,
   key,
   draft,
@@ -65,12 +65,12 @@ export function ruleOf({
 }
 
 /** Percentage of rows that a grid may lose without confirmation. */
-export const MAX_SHRINK = 50
+export const MAX_SHRINK_PERCENT = 50
 
 /**
  * Returns headers that accept a loss, if the user can confirm it. A given limit is not confirmed but final.
  */
-export function acceptedLoss(
+export function acceptLossHeaders(
   { code }: Problem,
   maxShrink?: number,
   deleteMissing?: boolean,
@@ -83,47 +83,49 @@ export function acceptedLoss(
 /** Uploads local files to a server, or to the in-process service. */
 export class Sender {
   /** Files of each destination folder before the upload, by folder. */
-  private readonly before = new Map<string, Promise<Map<string, FileMeta>>>()
+  private readonly existingFiles = new Map<string, Promise<Map<string, FileMeta>>>()
 
   constructor(
     private readonly context: Context,
     private readonly options: SendOptions,
     /** True if files are skipped that are unchanged on the server. */
     private readonly skipsUnchanged: boolean,
-    private readonly total?: Progress,
+    private readonly totalProgress?: Progress,
   ) {}
 
   /** Uploads a file, unless its grid was made from the same content. `ifMatch`: required etag of the grid. */
   async send({ file, folders }: LocalFile, ifMatch?: string): Promise<ResultOf<'grids.upload'>> {
     const rawInput = await openInput(file)
     const { client, server } = await this.context.connect()
-    const input = server === undefined ? rawInput : await spooled(rawInput)
-    const destination = await placeOf(client, this.options.folder, folders)
-    const stateBefore = stateOf(file)
+    const input = server === undefined ? rawInput : await makeRepeatable(rawInput)
+    const destination = await resolveDestinationHeaders(client, this.options.folder, folders)
+    const stateBefore = fileStateOf(file)
     const tag =
-      this.skipsUnchanged && input.size !== undefined ? await tagOf(input, this.options.reading) : undefined
+      this.skipsUnchanged && input.size !== undefined
+        ? await computeSourceTag(input, this.options.reading)
+        : undefined
     // With checks, also send unchanged files: their faults persist, and their dates age.
     const isChecked = this.options.strict === true || this.options.reading.Checks !== undefined
     const listedGrid =
-      tag === undefined || isChecked ? undefined : await this.unchanged(client, file, folders, tag)
+      tag === undefined || isChecked ? undefined : await this.findUnchanged(client, file, folders, tag)
     // File lists lack columns and rows, which charts and reports need.
     const unchangedGrid =
       listedGrid &&
-      (this.total && !this.options.whole
+      (this.totalProgress && !this.options.needsDetails
         ? listedGrid
         : await client.call('grids.get', { fid: listedGrid.fid }))
     if (unchangedGrid) {
-      this.total?.add(input.size ?? 0)
-      this.total?.next()
+      this.totalProgress?.add(input.size ?? 0)
+      this.totalProgress?.finishFile()
       return { file: unchangedGrid as ResultOf<'grids.upload'>['file'], warnings: [], action: 'unchanged' }
     }
-    const progress = this.total ?? new Progress(this.context.messages, input.name, input.size)
-    const meter = new Meter(progress)
+    const progress = this.totalProgress ?? new Progress(this.context.messages, input.name, input.size)
+    const meter = new FileMeter(progress)
     try {
-      const headers: Headers = { ...this.headers(), ...destination, 'Source-Tag': tag }
+      const headers: Headers = { ...this.buildHeaders(), ...destination, 'Source-Tag': tag }
       let result = await this.sendOnce(client, server !== undefined, input, file, headers, meter, ifMatch)
       // The file changed after its hash was computed: send it again without the hash.
-      if (tag !== undefined && stateOf(file) !== stateBefore) {
+      if (tag !== undefined && fileStateOf(file) !== stateBefore) {
         // Appended rows stay. With a key, sending again updates them.
         const rule = headers['On-Conflict'] === 'append' ? ('append' as const) : ('replace' as const)
         const retryHeaders = { ...headers, 'On-Conflict': rule, 'Source-Tag': undefined }
@@ -138,24 +140,27 @@ export class Sender {
             meter,
           )
       }
-      if (this.total) this.total.next()
+      if (this.totalProgress) this.totalProgress.finishFile()
       return result
     } finally {
-      if (!this.total) progress.end()
+      if (!this.totalProgress) progress.end()
     }
   }
 
   /** Tries an upload without changes. Returns what it would do; throws what would refuse it. */
-  async try({ file, folders }: LocalFile, input: Input): Promise<ResultOf<'grids.upload'>> {
+  async dryRun({ file, folders }: LocalFile, input: Input): Promise<ResultOf<'grids.upload'>> {
     const { client } = await this.context.connect()
-    const name = sentName(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
+    const name = uploadNameOf(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
     const progress = new Progress(this.context.messages, input.name, input.size)
-    const meter = new Meter(progress)
+    const meter = new FileMeter(progress)
     try {
       return await client.tryCall('grids.upload', {
-        headers: { ...this.headers(), ...(await placeOf(client, this.options.folder, folders)) },
+        headers: {
+          ...this.buildHeaders(),
+          ...(await resolveDestinationHeaders(client, this.options.folder, folders)),
+        },
         plainHeaders: { [FILE_NAME_HEADER]: headerText(name) },
-        body: bodyOf(
+        body: createBody(
           input,
           'application/octet-stream',
           (bytes) => meter.add(bytes),
@@ -164,8 +169,8 @@ export class Sender {
       })
     } catch (thrown) {
       if (!(thrown instanceof Problem)) throw thrown
-      const problem = this.refused(thrown, name, input.name)
-      if (!acceptedLoss(problem, this.options.maxShrink, this.options.deleteMissing)) throw problem
+      const problem = this.toUserProblem(thrown, name, input.name)
+      if (!acceptLossHeaders(problem, this.options.maxShrink, this.options.deleteMissing)) throw problem
       throw new Problem('usage', `confirmation required: ${input.name}: ${problem.message}`, {
         hint: 'Use --yes to confirm.',
       })
@@ -175,10 +180,10 @@ export class Sender {
   }
 
   /** Rewrites a refusal for the user: with the file name and option. */
-  private refused(thrown: Problem, name: string, file: string): Problem {
-    const problem = aboutFile(thrown, name, file)
+  private toUserProblem(thrown: Problem, name: string, file: string): Problem {
+    const problem = withLocalName(thrown, name, file)
     const { maxShrink, deleteMissing } = this.options
-    if (problem.code !== 'row_loss' || acceptedLoss(problem, maxShrink, deleteMissing)) return problem
+    if (problem.code !== 'row_loss' || acceptLossHeaders(problem, maxShrink, deleteMissing)) return problem
     return new Problem(problem.code, `${file}: ${problem.message} (--max-shrink ${maxShrink}%)`, {
       hint: 'If that is intended, use a higher --max-shrink.',
     })
@@ -190,15 +195,20 @@ export class Sender {
     if (!this.skipsUnchanged || input.size === undefined) return false
     const { client } = await this.context.connect()
     return (
-      (await this.unchanged(client, file, folders, await tagOf(input, this.options.reading))) !== undefined
+      (await this.findUnchanged(
+        client,
+        file,
+        folders,
+        await computeSourceTag(input, this.options.reading),
+      )) !== undefined
     )
   }
 
   /** Returns the headers for all files of this run. */
-  private headers(): Headers {
+  private buildHeaders(): Headers {
     const {
       public: isPublic,
-      onConflict = ruleOf(this.options),
+      onConflict = conflictRuleOf(this.options),
       allowTypeChange,
       reading,
       yes,
@@ -210,11 +220,11 @@ export class Sender {
       'On-Conflict': onConflict,
       'Allow-Type-Change': allowTypeChange ? true : undefined,
       'Allow-Column-Loss': yes === true,
-      'Max-Shrink': maxShrink ?? (yes ? undefined : MAX_SHRINK),
+      'Max-Shrink': maxShrink ?? (yes ? undefined : MAX_SHRINK_PERCENT),
       Strict: strict ? true : undefined,
       Draft: this.options.draft,
       Provenance: this.options.provenance && encodeURIComponent(this.options.provenance),
-      ...keyHeaders(this.options),
+      ...toKeyHeaders(this.options),
       ...(this.options.deleteMissing && maxShrink !== undefined && { 'Max-Shrink': maxShrink }),
       ...reading,
     }
@@ -227,14 +237,14 @@ export class Sender {
     input: Input,
     file: string,
     headers: Headers,
-    meter: Meter,
+    meter: FileMeter,
     ifMatch?: string,
   ): Promise<ResultOf<'grids.upload'>> {
-    const name = sentName(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
+    const name = uploadNameOf(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
     const plainHeaders = { [FILE_NAME_HEADER]: headerText(name), ...(ifMatch && { 'if-match': ifMatch }) }
     const isInParts =
       isRemote &&
-      (input.size ?? Number.POSITIVE_INFINITY) > PARTS_FROM_BYTES &&
+      (input.size ?? Number.POSITIVE_INFINITY) > MULTIPART_THRESHOLD_BYTES &&
       input.name !== 'standard input'
     const send = (uploadHeaders: Headers): Promise<ResultOf<'grids.upload'>> =>
       isInParts
@@ -242,7 +252,7 @@ export class Sender {
         : client.call('grids.upload', {
             headers: uploadHeaders,
             plainHeaders,
-            body: bodyOf(
+            body: createBody(
               input,
               'application/octet-stream',
               (bytes) => meter.add(bytes),
@@ -253,8 +263,8 @@ export class Sender {
       return await send(headers)
     } catch (thrown) {
       if (!(thrown instanceof Problem)) throw thrown
-      const problem = this.refused(thrown, name, input.name)
-      const acceptHeaders = acceptedLoss(problem, this.options.maxShrink, this.options.deleteMissing)
+      const problem = this.toUserProblem(thrown, name, input.name)
+      const acceptHeaders = acceptLossHeaders(problem, this.options.maxShrink, this.options.deleteMissing)
       if (!acceptHeaders) throw problem
       const question = this.options.deleteMissing ? 'Remove them?' : 'Replace it?'
       await confirm(`${input.name}: ${problem.message}. ${question}`, false)
@@ -269,18 +279,18 @@ export class Sender {
     file: string,
     headers: Headers,
     plainHeaders: Record<string, string>,
-    meter: Meter,
+    meter: FileMeter,
   ): Promise<ResultOf<'grids.upload'>> {
     const { environment, messages } = this.context
     const { UnfinishedUploads } = await import('./unfinished.ts')
     const unfinished = new UnfinishedUploads(environment)
     const { server } = await this.context.connect()
-    const key = UnfinishedUploads.key(server ?? '', file, stateOf(file) ?? '', [headers, plainHeaders])
+    const key = UnfinishedUploads.key(server ?? '', file, fileStateOf(file) ?? '', [headers, plainHeaders])
     const source = { size: input.size, open: (from: number) => input.open(from) }
     const events: PartsEvents = {
-      begun: (id) => unfinished.set(key, id),
-      count: (bytes) => meter.add(bytes),
-      at: (offset) => meter.restart(offset),
+      onStart: (id) => unfinished.set(key, id),
+      onBytes: (bytes) => meter.add(bytes),
+      onResume: (offset) => meter.restart(offset),
       onRetry: (problem, wait) =>
         messages.note(`${input.name}: ${problem.message}; continuing in ${Math.ceil(wait / 1000)} s`),
     }
@@ -296,7 +306,7 @@ export class Sender {
   }
 
   /** Returns the grid of a file if it was made from the same content. */
-  private async unchanged(
+  private async findUnchanged(
     client: Client,
     file: string,
     folders: readonly string[],
@@ -305,10 +315,11 @@ export class Sender {
     const { onConflict, key: rowKey } = this.options
     if (rowKey !== undefined && onConflict !== 'replace') return undefined
     if (onConflict === 'append' || onConflict === 'rename') return undefined
-    const destination = await placeOf(client, this.options.folder, folders)
+    const destination = await resolveDestinationHeaders(client, this.options.folder, folders)
     const key = `${destination.Parent ?? ''}/${destination['Parent-Path'] ?? ''}`
-    if (!this.before.has(key)) this.before.set(key, filesIn(client, destination).catch(unknown))
-    const existing = (await this.before.get(key)!).get(gridName(this.options.name ?? basename(file)))
+    if (!this.existingFiles.has(key))
+      this.existingFiles.set(key, listFilesIn(client, destination).catch(emptyIfForbidden))
+    const existing = (await this.existingFiles.get(key)!).get(gridNameOf(this.options.name ?? basename(file)))
     if (existing?.source_tag !== tag) return undefined
     // Making it public is a change.
     return this.options.public && !existing.world_readable ? undefined : existing
@@ -316,19 +327,19 @@ export class Sender {
 }
 
 /** Write-only keys cannot list files: send all files. */
-function unknown(error: unknown): Map<string, FileMeta> {
+function emptyIfForbidden(error: unknown): Map<string, FileMeta> {
   if (error instanceof Problem && error.code === 'forbidden') return new Map()
   throw error
 }
 
 /** Returns size and modification time, which identify a state of the file. */
-function stateOf(file: string): string | undefined {
+function fileStateOf(file: string): string | undefined {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
   return stats && `${stats.size} ${stats.mtimeNs}`
 }
 
 /** Lists the files of a folder by name; none if it does not exist. */
-async function filesIn(client: Client, destination: Place): Promise<Map<string, FileMeta>> {
+async function listFilesIn(client: Client, destination: DestinationHeaders): Promise<Map<string, FileMeta>> {
   let fid: string | undefined
   if (destination['Parent-Path'] !== undefined) {
     const folder = await lookupIfThere(client, destination['Parent-Path'])
@@ -338,24 +349,24 @@ async function filesIn(client: Client, destination: Place): Promise<Map<string, 
     const { username } = await client.call('users.current')
     fid = `${username}:${destination.Parent}`
   }
-  return new Map((await childrenOf(client, fid)).map((file) => [file.filename, file]))
+  return new Map((await listChildren(client, fid)).map((file) => [file.filename, file]))
 }
 
 /**
  * Returns headers for --folder: a path, `alice:12`, `alice:12/sub`, or an id (12) if no folder has that name.
  */
-export async function placeOf(
+export async function resolveDestinationHeaders(
   client: Client,
   folder: string | undefined,
   subfolders: readonly string[] = [],
-): Promise<Place> {
+): Promise<DestinationHeaders> {
   if (folder === undefined) return subfolders.length > 0 ? { 'Parent-Path': subfolders.join('/') } : {}
   const isId =
     parseFid(folder) !== undefined ||
     startOf(folder).user !== undefined ||
     (/^-?\d+$/.test(folder) && !(await lookupIfThere(client, folder)))
   if (!isId) return { 'Parent-Path': [folder.replace(/\/+$/, ''), ...subfolders].join('/') }
-  const parent = /^-?\d+$/.test(folder) ? Number(folder) : await idOfFolder(client, folder)
+  const parent = /^-?\d+$/.test(folder) ? Number(folder) : await resolveFolderId(client, folder)
   if (subfolders.length === 0) return { Parent: parent }
   const { username } = await client.call('users.current')
   const { path } = await client.call('files.path', { fid: `${username}:${parent}` })
@@ -363,13 +374,13 @@ export async function placeOf(
 }
 
 /** Returns the path of a local file's grid, and the folder in which the path starts. */
-export async function destinationOf(
+export async function resolveDestination(
   client: Client,
   { name, folder }: Pick<SendOptions, 'name' | 'folder'>,
   { file, folders }: LocalFile,
 ): Promise<{ path: string; parent?: number }> {
-  const destination = await placeOf(client, folder, folders)
-  const filename = gridName(name ?? (file === '-' ? undefined : basename(file)))
+  const destination = await resolveDestinationHeaders(client, folder, folders)
+  const filename = gridNameOf(name ?? (file === '-' ? undefined : basename(file)))
   const folderPath = destination['Parent-Path']
   return {
     path: folderPath === undefined ? filename : `${folderPath}/${filename}`,
@@ -378,7 +389,7 @@ export async function destinationOf(
 }
 
 /** Returns the SHA-256 of a file's content and parse options. */
-export async function tagOf(input: Input, reading: Partial<Headers>): Promise<string> {
+export async function computeSourceTag(input: Input, reading: Partial<Headers>): Promise<string> {
   const { createHash } = process.getBuiltinModule('node:crypto')
   const hash = createHash('sha256')
   for await (const chunk of input.open()) hash.update(chunk)
@@ -388,7 +399,7 @@ export async function tagOf(input: Input, reading: Partial<Headers>): Promise<st
 }
 
 /** Replaces the grid name at the start of a message by the name of the local file. */
-function aboutFile(problem: Problem, name: string, file: string): Problem {
+function withLocalName(problem: Problem, name: string, file: string): Problem {
   const { code, message, field, path, line, column, hint } = problem
   if (name === file || ![', line', ':', ' fails '].some((next) => message.startsWith(name + next)))
     return problem

@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { writePrivately } from '../config/private-file.ts'
-import { places } from '../config/settings.ts'
+import { writePrivateFile } from '../config/private-file.ts'
+import { directoriesOf } from '../config/settings.ts'
 
 /** Maximum number of remembered uploads. */
-const MAX_UPLOADS = 50
+const MAX_REMEMBERED_UPLOADS = 50
 
 /** Upload ids by key. */
-type Uploads = Record<string, string>
+type UploadIds = Record<string, string>
 
 /**
  * Unfinished uploads in parts, stored next to the settings, so that the same command can resume them. Best
@@ -19,7 +19,7 @@ export class UnfinishedUploads {
   private readonly file: string
 
   constructor(environment: NodeJS.ProcessEnv) {
-    this.file = join(places(environment).config, 'unfinished-uploads.json')
+    this.file = join(directoriesOf(environment).config, 'unfinished-uploads.json')
   }
 
   /** Returns the key of an upload. It depends on server, file, file state and options. */
@@ -36,7 +36,10 @@ export class UnfinishedUploads {
 
   set(key: string, id: string): void {
     const { [key]: _, ...otherUploads } = this.read()
-    this.write({ ...Object.fromEntries(Object.entries(otherUploads).slice(1 - MAX_UPLOADS)), [key]: id })
+    this.write({
+      ...Object.fromEntries(Object.entries(otherUploads).slice(1 - MAX_REMEMBERED_UPLOADS)),
+      [key]: id,
+    })
   }
 
   delete(key: string): void {
@@ -44,19 +47,19 @@ export class UnfinishedUploads {
     if (id !== undefined) this.write(otherUploads)
   }
 
-  private read(): Uploads {
+  private read(): UploadIds {
     try {
       const parsed: unknown = JSON.parse(readFileSync(this.file, 'utf8'))
-      return typeof parsed === 'object' && parsed !== null ? (parsed as Uploads) : {}
+      return typeof parsed === 'object' && parsed !== null ? (parsed as UploadIds) : {}
     } catch {
       return {}
     }
   }
 
-  private write(uploads: Uploads): void {
+  private write(uploads: UploadIds): void {
     try {
       if (Object.keys(uploads).length === 0) rmSync(this.file, { force: true })
-      else writePrivately(this.file, JSON.stringify(uploads))
+      else writePrivateFile(this.file, JSON.stringify(uploads))
     } catch {
       // Uploads also work without this file.
     }

@@ -1,7 +1,7 @@
 // Operations on checks of grids.
 import * as r from '../resources/index.ts'
 import type { Operation } from './operation.ts'
-import { data, none } from './shared.ts'
+import { dataBody, noBody } from './shared.ts'
 
 export const checksOperations = {
   'checks.run': {
@@ -9,9 +9,9 @@ export const checksOperations = {
     method: 'POST',
     path: '/v2/grids/:fid/check',
     access: 'read',
-    ofVersions: true,
-    agents: 'reads',
-    body: data(r.ChecksRun),
+    takesVersion: true,
+    agentTool: 'reads',
+    body: dataBody(r.ChecksRun),
     status: 200,
     result: r.CheckReport,
   },
@@ -20,8 +20,8 @@ export const checksOperations = {
     method: 'GET',
     path: '/v2/grids/:fid/checks',
     access: 'read',
-    agents: 'reads',
-    body: none,
+    agentTool: 'reads',
+    body: noBody,
     status: 200,
     result: r.GridChecks,
   },
@@ -30,8 +30,8 @@ export const checksOperations = {
     method: 'PUT',
     path: '/v2/grids/:fid/checks',
     access: 'write',
-    agents: 'changes',
-    body: data(r.GridChecks),
+    agentTool: 'changes',
+    body: dataBody(r.GridChecks),
     status: 200,
     result: r.GridChecks,
   },

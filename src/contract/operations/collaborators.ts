@@ -2,17 +2,17 @@
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
-import { everywhere, json, none } from './shared.ts'
+import { allResources, jsonBody, noBody } from './shared.ts'
 
 export const collaboratorsOperations = {
   'collaborators.list': {
     summary: 'List the collaborators of a file',
     method: 'GET',
     path: '/v2/files/:fid/collaborators',
-    under: everywhere,
+    alsoUnder: allResources,
     access: 'collaborate',
-    agents: 'reads',
-    body: none,
+    agentTool: 'reads',
+    body: noBody,
     status: 200,
     result: s.array(r.Collaborator),
   },
@@ -20,10 +20,10 @@ export const collaboratorsOperations = {
     summary: 'Share a file with users, teams or e-mail addresses',
     method: 'POST',
     path: '/v2/files/:fid/collaborators',
-    under: everywhere,
+    alsoUnder: allResources,
     access: 'own',
-    agents: 'adds',
-    body: json(r.CollaboratorsAdd),
+    agentTool: 'adds',
+    body: jsonBody(r.CollaboratorsAdd),
     status: 200,
     result: r.CollaboratorsChanged,
   },
@@ -31,10 +31,10 @@ export const collaboratorsOperations = {
     summary: 'Stop sharing a file with users or teams',
     method: 'DELETE',
     path: '/v2/files/:fid/collaborators',
-    under: everywhere,
+    alsoUnder: allResources,
     access: 'own',
-    agents: 'changes',
-    body: json(r.CollaboratorsRemove),
+    agentTool: 'changes',
+    body: jsonBody(r.CollaboratorsRemove),
     status: 200,
     result: r.CollaboratorsChanged,
   },

@@ -2,7 +2,7 @@
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
-import { data, none, uids } from './shared.ts'
+import { dataBody, noBody, uids } from './shared.ts'
 
 export const columnsOperations = {
   'columns.get': {
@@ -10,10 +10,10 @@ export const columnsOperations = {
     method: 'GET',
     path: '/v2/grids/:fid/col',
     access: 'read',
-    ofVersions: true,
-    agents: 'reads',
+    takesVersion: true,
+    agentTool: 'reads',
     query: s.object({ uid: s.optional(uids) }),
-    body: none,
+    body: noBody,
     status: 200,
     result: 'stream',
   },
@@ -22,8 +22,8 @@ export const columnsOperations = {
     method: 'POST',
     path: '/v2/grids/:fid/col',
     access: 'write',
-    agents: 'adds',
-    body: data(r.ColumnsCreate, { raw: ['cols'] }),
+    agentTool: 'adds',
+    body: dataBody(r.ColumnsCreate, { raw: ['cols'] }),
     status: 201,
     result: r.ColumnsWritten,
   },
@@ -32,9 +32,9 @@ export const columnsOperations = {
     method: 'PUT',
     path: '/v2/grids/:fid/col',
     access: 'write',
-    agents: 'changes',
+    agentTool: 'changes',
     query: s.object({ uid: uids }),
-    body: data(r.ColumnsUpdate, { raw: ['cols'] }),
+    body: dataBody(r.ColumnsUpdate, { raw: ['cols'] }),
     status: 200,
     result: r.ColumnsWritten,
   },
@@ -43,9 +43,9 @@ export const columnsOperations = {
     method: 'DELETE',
     path: '/v2/grids/:fid/col',
     access: 'write',
-    agents: 'changes',
+    agentTool: 'changes',
     query: s.object({ uid: uids }),
-    body: none,
+    body: noBody,
     status: 204,
     result: 'none',
   },

@@ -2,7 +2,7 @@
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
-import { none } from './shared.ts'
+import { noBody } from './shared.ts'
 
 export const draftsOperations = {
   'drafts.list': {
@@ -10,9 +10,9 @@ export const draftsOperations = {
     method: 'GET',
     path: '/v2/drafts',
     access: 'caller',
-    agents: 'reads',
+    agentTool: 'reads',
     query: s.object({ name: s.optional(s.string({ description: 'Only drafts with this name.' })) }),
-    body: none,
+    body: noBody,
     status: 200,
     result: r.Drafts,
   },
@@ -21,8 +21,8 @@ export const draftsOperations = {
     method: 'GET',
     path: '/v2/drafts/:id/charts',
     access: 'caller',
-    agents: 'none',
-    body: none,
+    agentTool: 'none',
+    body: noBody,
     status: 200,
     result: r.DraftCharts,
   },
@@ -31,11 +31,11 @@ export const draftsOperations = {
     method: 'DELETE',
     path: '/v2/drafts/:id',
     access: 'caller',
-    agents: 'changes',
+    agentTool: 'changes',
     query: s.object({
       fid: s.optional(s.array(s.string(), { description: 'Only drafts of these grids. Default: all.' })),
     }),
-    body: none,
+    body: noBody,
     status: 200,
     result: r.DraftsDeleted,
   },

@@ -1,7 +1,7 @@
 // Operations on extras.
 import * as r from '../resources/index.ts'
 import type { Operation } from './operation.ts'
-import { data } from './shared.ts'
+import { dataBody } from './shared.ts'
 
 export const extrasOperations = {
   'extras.create': {
@@ -9,8 +9,8 @@ export const extrasOperations = {
     method: 'POST',
     path: '/v2/extras',
     access: 'caller',
-    agents: 'adds',
-    body: data(r.ExtraCreate),
+    agentTool: 'adds',
+    body: dataBody(r.ExtraCreate),
     status: 201,
     result: r.Created(r.FileMeta),
   },

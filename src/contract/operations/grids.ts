@@ -3,9 +3,17 @@ import { uploadHeaders } from '../headers.ts'
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
-import { contentFormats, data, dataTypes, lookupQuery, none, readingHeaders, uploadTypes } from './shared.ts'
+import {
+  contentFormats,
+  dataBody,
+  dataTypes,
+  lookupQuery,
+  noBody,
+  readingHeaders,
+  uploadTypes,
+} from './shared.ts'
 
-const whereField = s.optional(
+const WHERE_FIELD = s.optional(
   s.string({
     description:
       "Only rows for which this is true: temp > 20 and city in ('Oslo', 'Rome'). See docs/filtering.md.",
@@ -18,8 +26,8 @@ export const gridsOperations = {
     method: 'POST',
     path: '/v2/grids',
     access: 'caller',
-    agents: 'adds',
-    body: data(r.GridCreate, { raw: ['data'] }),
+    agentTool: 'adds',
+    body: dataBody(r.GridCreate, { raw: ['data'] }),
     status: 201,
     result: r.Created(s.union(r.GridMeta, r.FolderMeta)),
   },
@@ -28,7 +36,7 @@ export const gridsOperations = {
     method: 'POST',
     path: '/v2/grids/upload',
     access: 'caller',
-    agents: 'changes',
+    agentTool: 'changes',
     headers: uploadHeaders,
     body: {
       kind: 'bytes',
@@ -43,9 +51,9 @@ export const gridsOperations = {
     method: 'GET',
     path: '/v2/grids/lookup',
     access: 'anyone',
-    agents: 'reads',
+    agentTool: 'reads',
     query: lookupQuery,
-    body: none,
+    body: noBody,
     status: 200,
     result: r.GridMeta,
   },
@@ -54,9 +62,9 @@ export const gridsOperations = {
     method: 'GET',
     path: '/v2/grids/:fid',
     access: 'read',
-    ofVersions: true,
-    agents: 'reads',
-    body: none,
+    takesVersion: true,
+    agentTool: 'reads',
+    body: noBody,
     status: 200,
     result: r.GridMeta,
   },
@@ -65,8 +73,8 @@ export const gridsOperations = {
     method: 'GET',
     path: '/v2/grids/:fid/content',
     access: 'read',
-    ofVersions: true,
-    agents: 'reads',
+    takesVersion: true,
+    agentTool: 'reads',
     query: s.object({
       format: s.optional(
         s.enumOf([...contentFormats, 'api'], {
@@ -89,14 +97,14 @@ export const gridsOperations = {
           description: 'Number of random rows to return, in grid order. Not with json.',
         }),
       ),
-      where: whereField,
+      where: WHERE_FIELD,
       sort: s.optional(
         s.string({
           description: 'Columns to sort by, comma-separated; a minus sign means descending: -date,city.',
         }),
       ),
     }),
-    body: none,
+    body: noBody,
     status: 200,
     result: 'stream',
     produces: ['application/json', ...Object.values(dataTypes)],
@@ -106,17 +114,17 @@ export const gridsOperations = {
     method: 'GET',
     path: '/v2/grids/:fid/describe',
     access: 'read',
-    ofVersions: true,
-    agents: 'reads',
+    takesVersion: true,
+    agentTool: 'reads',
     query: s.object({
       columns: s.optional(
         s.array(s.string(), {
           description: 'Names of the columns to describe, in this order. Default: all columns.',
         }),
       ),
-      where: whereField,
+      where: WHERE_FIELD,
     }),
-    body: none,
+    body: noBody,
     status: 200,
     result: r.GridDescription,
   },
@@ -125,8 +133,8 @@ export const gridsOperations = {
     method: 'GET',
     path: '/v2/grids/:fid/diff',
     access: 'read',
-    ofVersions: true,
-    agents: 'reads',
+    takesVersion: true,
+    agentTool: 'reads',
     query: s.object({
       base: s.optional(
         s.string({ description: 'The id of the grid to compare with. Default: the grid itself.' }),
@@ -166,7 +174,7 @@ export const gridsOperations = {
         }),
       ),
     }),
-    body: none,
+    body: noBody,
     status: 200,
     result: r.GridDiff,
   },
@@ -175,7 +183,7 @@ export const gridsOperations = {
     method: 'POST',
     path: '/v2/grids/:fid/row',
     access: 'write',
-    agents: 'adds',
+    agentTool: 'adds',
     headers: readingHeaders,
     body: {
       kind: 'bytes',

@@ -1,7 +1,7 @@
 // Operation that draws figures.
 import * as r from '../resources/index.ts'
 import type { Operation } from './operation.ts'
-import { data, imageTypes } from './shared.ts'
+import { dataBody, imageTypes } from './shared.ts'
 
 export const imagesOperations = {
   'images.create': {
@@ -9,8 +9,8 @@ export const imagesOperations = {
     method: 'POST',
     path: '/v2/images',
     access: 'caller',
-    agents: 'none',
-    body: data(r.ImageCreate, { raw: ['figure'] }),
+    agentTool: 'none',
+    body: dataBody(r.ImageCreate, { raw: ['figure'] }),
     status: 200,
     result: 'stream',
     produces: Object.values(imageTypes),

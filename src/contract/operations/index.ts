@@ -93,7 +93,7 @@ export function pathOf(name: OperationName, id?: string): string {
 /** Returns all paths of an operation, each with the filetype that it is restricted to. */
 export function routesOf({
   path,
-  under = [],
+  alsoUnder: under = [],
 }: Operation): { path: string; filetype: FileKind | undefined }[] {
   const [, version, resource, ...rest] = path.split('/')
   return [resource, ...under].map((name) => ({

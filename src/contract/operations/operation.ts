@@ -42,20 +42,20 @@ export interface Operation {
   /** Path. `:fid` is a file id. The resource in the path restricts the filetype. */
   path: string
   /** Other resources with the same route: `/v2/grids/:fid/trash` besides `/v2/files/:fid/trash`. */
-  under?: readonly Resource[]
+  alsoUnder?: readonly Resource[]
   access: Access
   /**
    * Tool of agents (`gridline mcp`): one that reads, only adds, changes or removes data, or none. Operations
    * that return or need credentials, or take several requests, are none.
    */
-  agents: 'reads' | 'adds' | 'changes' | 'none'
+  agentTool: 'reads' | 'adds' | 'changes' | 'none'
   /** True if an account is required even though the access level does not say so. */
-  account?: true
+  requiresAccount?: true
   query?: s.ObjectSchema
   /** True if the query parameter `version` selects an earlier version. See docs/versions.md. */
-  ofVersions?: true
+  takesVersion?: true
   /** True if repeated requests have no further effect: no idempotency key is needed. */
-  repeatable?: true
+  isIdempotent?: true
   /** True for effects that cannot be rolled back: the header `Dry-Run` is refused. */
   lasts?: true
   /** Gridline's own headers, by name without prefix. */
@@ -69,5 +69,5 @@ export interface Operation {
 }
 
 /** Description of the query parameter `version`. */
-export const VERSION =
+export const VERSION_DESCRIPTION =
   'The version to read: a number, -1 (the previous one), a date or time, or the name of a kept version.'

@@ -2,7 +2,7 @@
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
-import { none } from './shared.ts'
+import { noBody } from './shared.ts'
 
 export const serviceOperations = {
   'service.index': {
@@ -10,8 +10,8 @@ export const serviceOperations = {
     method: 'GET',
     path: '/v2',
     access: 'anyone',
-    agents: 'none',
-    body: none,
+    agentTool: 'none',
+    body: noBody,
     status: 200,
     result: s.record(s.string()),
   },
@@ -20,8 +20,8 @@ export const serviceOperations = {
     method: 'GET',
     path: '/v2/openapi.json',
     access: 'anyone',
-    agents: 'none',
-    body: none,
+    agentTool: 'none',
+    body: noBody,
     status: 200,
     result: s.anything(),
   },
@@ -30,8 +30,8 @@ export const serviceOperations = {
     method: 'GET',
     path: '/v2/docs',
     access: 'anyone',
-    agents: 'none',
-    body: none,
+    agentTool: 'none',
+    body: noBody,
     status: 200,
     result: 'stream',
     produces: ['text/html'],
@@ -41,8 +41,8 @@ export const serviceOperations = {
     method: 'GET',
     path: '/metrics',
     access: 'anyone',
-    agents: 'none',
-    body: none,
+    agentTool: 'none',
+    body: noBody,
     status: 200,
     result: 'stream',
     produces: ['text/plain'],
@@ -52,8 +52,8 @@ export const serviceOperations = {
     method: 'GET',
     path: '/healthz',
     access: 'anyone',
-    agents: 'none',
-    body: none,
+    agentTool: 'none',
+    body: noBody,
     status: 200,
     result: r.Health,
   },
@@ -62,8 +62,8 @@ export const serviceOperations = {
     method: 'GET',
     path: '/readyz',
     access: 'anyone',
-    agents: 'none',
-    body: none,
+    agentTool: 'none',
+    body: noBody,
     status: 200,
     result: r.Health,
   },

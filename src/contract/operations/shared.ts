@@ -3,17 +3,17 @@ import { compressions, fileFormats } from '../formats.ts'
 import { uploadHeaders } from '../headers.ts'
 import * as s from '../schema.ts'
 
-export const none = { kind: 'none' } as const
+export const noBody = { kind: 'none' } as const
 /** Returns a JSON body; `form` also accepts form encoding. */
-export const json = <S extends s.ObjectSchema>(schema: S, options: { form?: boolean } = {}) =>
+export const jsonBody = <S extends s.ObjectSchema>(schema: S, options: { form?: boolean } = {}) =>
   ({ kind: 'json', schema, ...options, limit: 'small_body_bytes' }) as const
 /** Returns a JSON body that carries data or a figure. Fields in `raw` stay unparsed. */
-export const data = <S extends s.ObjectSchema, const R extends readonly string[] = []>(
+export const dataBody = <S extends s.ObjectSchema, const R extends readonly string[] = []>(
   schema: S,
   options: { form?: boolean; raw?: R } = {},
 ) => ({ kind: 'json', schema, ...options, limit: 'json_body_bytes' }) as const
 
-export const everywhere = ['grids', 'plots', 'folders', 'extras'] as const
+export const allResources = ['grids', 'plots', 'folders', 'extras'] as const
 
 export const lookupQuery = s.object({
   path: s.string({ description: "Path relative to parent; names are separated by '/'." }),

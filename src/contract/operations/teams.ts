@@ -2,7 +2,7 @@
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
-import { json, none } from './shared.ts'
+import { jsonBody, noBody } from './shared.ts'
 
 export const teamsOperations = {
   'teams.list': {
@@ -10,8 +10,8 @@ export const teamsOperations = {
     method: 'GET',
     path: '/v2/teams',
     access: 'caller',
-    agents: 'reads',
-    body: none,
+    agentTool: 'reads',
+    body: noBody,
     status: 200,
     result: s.object({ teams: s.array(r.Team) }),
   },
@@ -20,8 +20,8 @@ export const teamsOperations = {
     method: 'POST',
     path: '/v2/teams',
     access: 'caller',
-    agents: 'adds',
-    body: json(r.TeamCreate),
+    agentTool: 'adds',
+    body: jsonBody(r.TeamCreate),
     status: 201,
     result: r.Team,
   },
@@ -30,8 +30,8 @@ export const teamsOperations = {
     method: 'GET',
     path: '/v2/teams/:team',
     access: 'caller',
-    agents: 'reads',
-    body: none,
+    agentTool: 'reads',
+    body: noBody,
     status: 200,
     result: r.Team,
   },
@@ -40,8 +40,8 @@ export const teamsOperations = {
     method: 'DELETE',
     path: '/v2/teams/:team',
     access: 'caller',
-    agents: 'changes',
-    body: none,
+    agentTool: 'changes',
+    body: noBody,
     status: 204,
     result: 'none',
   },
@@ -50,8 +50,8 @@ export const teamsOperations = {
     method: 'POST',
     path: '/v2/teams/:team/members',
     access: 'caller',
-    agents: 'adds',
-    body: json(r.MembersChange),
+    agentTool: 'adds',
+    body: jsonBody(r.MembersChange),
     status: 200,
     result: r.Team,
   },
@@ -60,8 +60,8 @@ export const teamsOperations = {
     method: 'DELETE',
     path: '/v2/teams/:team/members',
     access: 'caller',
-    agents: 'changes',
-    body: json(r.MembersChange),
+    agentTool: 'changes',
+    body: jsonBody(r.MembersChange),
     status: 200,
     result: r.Team,
   },

@@ -3,7 +3,7 @@ import { uploadHeaders } from '../headers.ts'
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
-import { none } from './shared.ts'
+import { noBody } from './shared.ts'
 
 /** Uploads in parts, which can be resumed after a broken connection. See docs/api.md#uploads-in-parts. */
 export const uploadsOperations = {
@@ -12,10 +12,10 @@ export const uploadsOperations = {
     method: 'POST',
     path: '/v2/uploads',
     access: 'caller',
-    agents: 'none',
+    agentTool: 'none',
     lasts: true,
     headers: uploadHeaders,
-    body: none,
+    body: noBody,
     status: 201,
     result: r.UploadState,
   },
@@ -24,8 +24,8 @@ export const uploadsOperations = {
     method: 'GET',
     path: '/v2/uploads/:upload',
     access: 'caller',
-    agents: 'none',
-    body: none,
+    agentTool: 'none',
+    body: noBody,
     status: 200,
     result: r.UploadState,
   },
@@ -34,9 +34,9 @@ export const uploadsOperations = {
     method: 'PUT',
     path: '/v2/uploads/:upload',
     access: 'caller',
-    agents: 'none',
+    agentTool: 'none',
     lasts: true,
-    repeatable: true,
+    isIdempotent: true,
     query: s.object({
       offset: s.integer({ minimum: 0, description: 'Number of bytes of the file before this part.' }),
       last: s.optional(s.boolean({ description: 'Whether the file ends with this part.' })),
@@ -50,9 +50,9 @@ export const uploadsOperations = {
     method: 'DELETE',
     path: '/v2/uploads/:upload',
     access: 'caller',
-    agents: 'none',
+    agentTool: 'none',
     lasts: true,
-    body: none,
+    body: noBody,
     status: 204,
     result: 'none',
   },

@@ -2,7 +2,7 @@
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
-import { json, none } from './shared.ts'
+import { jsonBody, noBody } from './shared.ts'
 
 const under = ['grids', 'plots'] as const
 
@@ -11,14 +11,14 @@ export const versionsOperations = {
     summary: 'List the versions of a grid or plot',
     method: 'GET',
     path: '/v2/files/:fid/versions',
-    under,
+    alsoUnder: under,
     access: 'read',
-    agents: 'reads',
+    agentTool: 'reads',
     query: s.object({
       before: s.optional(s.integer({ minimum: 1, description: 'Only versions before this one.' })),
       page_size: s.optional(s.integer({ minimum: 1 })),
     }),
-    body: none,
+    body: noBody,
     status: 200,
     result: r.Versions,
   },
@@ -26,10 +26,10 @@ export const versionsOperations = {
     summary: 'Restore an earlier version of a grid or plot, as a new version',
     method: 'POST',
     path: '/v2/files/:fid/revert',
-    under,
+    alsoUnder: under,
     access: 'write',
-    agents: 'changes',
-    body: json(r.VersionRevert, { form: true }),
+    agentTool: 'changes',
+    body: jsonBody(r.VersionRevert, { form: true }),
     status: 200,
     result: r.Reverted,
   },
@@ -37,10 +37,10 @@ export const versionsOperations = {
     summary: 'Keep a version of a grid or plot: it does not expire, and everyone with read access can see it',
     method: 'POST',
     path: '/v2/files/:fid/keep',
-    under,
+    alsoUnder: under,
     access: 'write',
-    agents: 'adds',
-    body: json(r.VersionKeep, { form: true }),
+    agentTool: 'adds',
+    body: jsonBody(r.VersionKeep, { form: true }),
     status: 200,
     result: r.Version,
   },
@@ -48,11 +48,11 @@ export const versionsOperations = {
     summary: 'Permanently remove a version of a grid or plot',
     method: 'DELETE',
     path: '/v2/files/:fid/versions',
-    under,
+    alsoUnder: under,
     access: 'own',
-    agents: 'none',
+    agentTool: 'none',
     query: s.object({ version: s.string({ description: 'Number or other reference of the version.' }) }),
-    body: none,
+    body: noBody,
     status: 200,
     result: r.VersionForgotten,
   },

@@ -1,9 +1,9 @@
 /** Files, folders and extras. See docs/api.md#files. */
 import * as s from '../schema.ts'
-import { Parent, placed, Results, Timestamp } from './shared.ts'
+import { CREATABLE_FIELDS, Parent, Results, Timestamp } from './shared.ts'
 
 /** Metadata common to all filetypes. Fields that only the owner sees are optional. See docs/api.md#files. */
-export const meta = {
+export const META_FIELDS = {
   fid: s.string(),
   filename: s.string(),
   filetype: s.enumOf(['plot', 'grid', 'fold', 'extra']),
@@ -45,7 +45,7 @@ export const meta = {
 
 /** Read-only fields that clients may send in an update. They are ignored, and named in `warnings`. */
 export const readOnlyFields: ReadonlySet<string> = new Set([
-  ...Object.keys(meta),
+  ...Object.keys(META_FIELDS),
   'cols',
   'children',
   'row_count',
@@ -58,7 +58,7 @@ export const readOnlyFields: ReadonlySet<string> = new Set([
   'user',
 ])
 
-export const FileMeta = s.object(meta)
+export const FileMeta = s.object(META_FIELDS)
 export type FileMeta = s.Static<typeof FileMeta>
 
 export const Page = s.object({
@@ -73,19 +73,19 @@ export const Page = s.object({
   previous: s.nullable(s.string()),
 })
 
-export const FolderMeta = s.object({ ...meta, children: s.optional(Page) })
+export const FolderMeta = s.object({ ...META_FIELDS, children: s.optional(Page) })
 export type FolderMeta = s.Static<typeof FolderMeta>
 
 export const Created = <T extends s.Schema>(file: T) => s.object({ file, warnings: s.array(s.string()) })
 
 /** Writable metadata. Missing fields keep their values. */
-export const writable = {
-  ...placed,
+export const WRITABLE_FIELDS = {
+  ...CREATABLE_FIELDS,
   is_theme: s.optional(s.nullable(s.boolean())),
   is_template: s.optional(s.nullable(s.boolean())),
 }
 
-export const FileUpdate = s.object(writable)
+export const FileUpdate = s.object(WRITABLE_FIELDS)
 export type FileUpdate = s.Static<typeof FileUpdate>
 
 /** Relations between files in a sources graph. See docs/api.md#sources. */
@@ -124,6 +124,6 @@ export const FolderCreate = s.object({
 })
 
 /** Returns the name of a filetype for people: `folder` for the API's `fold`. */
-export function filetypeName(filetype: string): string {
+export function filetypeLabel(filetype: string): string {
   return filetype === 'fold' ? 'folder' : filetype
 }

@@ -1,8 +1,8 @@
 /** Grids, their columns and rows. See docs/api.md#grids. */
 import * as s from '../schema.ts'
 import { CheckReport } from './checks.ts'
-import { FolderMeta, meta } from './files.ts'
-import { placed } from './shared.ts'
+import { FolderMeta, META_FIELDS } from './files.ts'
+import { CREATABLE_FIELDS } from './shared.ts'
 
 export const columnTypes = ['empty', 'number', 'text', 'boolean', 'date', 'datetime', 'json'] as const
 
@@ -24,7 +24,7 @@ export const ColumnMeta = s.object({
 export type ColumnMeta = s.Static<typeof ColumnMeta>
 
 export const GridMeta = s.object({
-  ...meta,
+  ...META_FIELDS,
   version: s.integer({ description: 'The version of the content, from 1.' }),
   cols: s.array(ColumnMeta, { description: 'In column order.' }),
   row_count: s.integer({ description: 'Rows of the longest column.' }),
@@ -143,7 +143,7 @@ const GridData = s.object({
 /** Body of `grids.create`. Without `data`, the grid is imported from `source_url`. */
 export const GridCreate = s.object({
   data: s.optional(s.union(GridData, s.string())),
-  ...placed,
+  ...CREATABLE_FIELDS,
   source_fid: s.optional(s.nullable(s.string())),
   source_url: s.optional(s.nullable(s.string())),
   source_referer: s.optional(s.nullable(s.string())),

@@ -2,8 +2,8 @@
 import { imageFormats } from '../formats.ts'
 import * as s from '../schema.ts'
 import { UserSummary } from './accounts.ts'
-import { meta, writable } from './files.ts'
-import { placed } from './shared.ts'
+import { META_FIELDS, WRITABLE_FIELDS } from './files.ts'
+import { CREATABLE_FIELDS } from './shared.ts'
 
 /** Figure of plotly.js. See docs/api.md#plots. */
 export const Figure = s.object({
@@ -13,7 +13,7 @@ export const Figure = s.object({
 })
 
 export const PlotMeta = s.object({
-  ...meta,
+  ...META_FIELDS,
   version: s.integer({ description: 'The version of the figure, from 1.' }),
   figure: s.optional(s.nullable(Figure)),
   quality: s.integer({
@@ -60,7 +60,7 @@ export const PlotCreate = s.object({
         'What to do if the name is taken: `fail` (409; the default), `rename` (to `chart (1)`), `replace` (replaces the figure of that plot, which keeps its fid, link and access).',
     }),
   ),
-  ...placed,
+  ...CREATABLE_FIELDS,
   source_fid: s.optional(s.nullable(s.string())),
 })
 
@@ -77,7 +77,7 @@ export const PlotCreated = s.object({
 export type PlotCreated = s.Static<typeof PlotCreated>
 
 export const PlotUpdate = s.object({
-  ...writable,
+  ...WRITABLE_FIELDS,
   figure: s.optional(Figure),
   raw_data: PlotCreate.properties.raw_data,
 })

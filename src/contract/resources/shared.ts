@@ -13,7 +13,7 @@ export const Parent = {
 const Metadata = s.union(s.record(s.anything()), s.string())
 
 /** Fields accepted when a grid or plot is created or updated. */
-export const placed = {
+export const CREATABLE_FIELDS = {
   filename: s.optional(s.string()),
   ...Parent,
   world_readable: s.optional(s.boolean()),
@@ -21,6 +21,6 @@ export const placed = {
   metadata: s.optional(Metadata),
 }
 
-export type Placed = s.Static<ReturnType<typeof s.object<typeof placed>>>
+export type CreatableFields = s.Static<ReturnType<typeof s.object<typeof CREATABLE_FIELDS>>>
 
 export const Health = s.object({ status: s.string() })

@@ -2,7 +2,8 @@
 import * as s from '../schema.ts'
 import { Timestamp } from './shared.ts'
 
-const counted = (label: string) => s.nullable(s.integer({ description: `${label}; null if not counted.` }))
+const nullableCount = (label: string) =>
+  s.nullable(s.integer({ description: `${label}; null if not counted.` }))
 
 export const Version = s.object({
   version: s.integer({ description: 'From 1.' }),
@@ -16,12 +17,12 @@ export const Version = s.object({
   message: s.nullable(s.string({ description: 'Reason of the change: the header Message.' })),
   of_version: s.nullable(s.integer({ description: 'For a revert: the restored version.' })),
   row_count: s.nullable(s.integer({ description: 'For grids: rows of the longest column.' })),
-  rows_added: counted('Rows added'),
-  rows_removed: counted('Rows removed'),
-  rows_changed: counted('Rows changed'),
-  columns_added: counted('Columns added'),
-  columns_removed: counted('Columns removed'),
-  columns_changed: counted('Columns renamed, or with a new type'),
+  rows_added: nullableCount('Rows added'),
+  rows_removed: nullableCount('Rows removed'),
+  rows_changed: nullableCount('Rows changed'),
+  columns_added: nullableCount('Columns added'),
+  columns_removed: nullableCount('Columns removed'),
+  columns_changed: nullableCount('Columns renamed, or with a new type'),
   kept: s.boolean({
     description: 'True if the version does not expire, and everyone with read access can see it.',
   }),

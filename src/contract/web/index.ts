@@ -10,7 +10,7 @@ export interface WebRoute {
   /** Path. `:user` is a username, `:id` the number of a file; an extension may follow. */
   path: string
   /** Alternative paths. */
-  also?: readonly string[]
+  aliases?: readonly string[]
   summary: string
   /** `reader`: anyone with read access, also by share key (others get 404). `caller`: signed-in users. */
   access: 'anyone' | 'reader' | 'caller'
@@ -19,7 +19,7 @@ export interface WebRoute {
    * framed. `frame`: a chart in an opaque origin. `data`: opened on its own, runs nothing. `asset`: cached by
    * browsers, readable by any origin.
    */
-  answers: 'page' | 'frame' | 'data' | 'asset'
+  headersFor: 'page' | 'frame' | 'data' | 'asset'
   /** True for URLs that only pages of this server load. They are not in docs/api.md. */
   isInternal?: true
 }
@@ -31,21 +31,21 @@ export const webRoutes = {
     summary:
       'the start page: recent and shared files, and public charts. Query: `q` searches the names of your files and of their columns',
     access: 'anyone',
-    answers: 'page',
+    headersFor: 'page',
   },
   connect: {
     method: 'GET',
     path: '/connect',
     summary: 'how to connect clients to this server',
     access: 'anyone',
-    answers: 'page',
+    headersFor: 'page',
   },
   user: {
     method: 'GET',
     path: '/~:user',
     summary: 'the visible files of a user. Query: `view=pictures`',
     access: 'anyone',
-    answers: 'page',
+    headersFor: 'page',
   },
   file: {
     method: 'GET',
@@ -53,7 +53,7 @@ export const webRoutes = {
     summary:
       'the page of a file: a chart, the rows of a grid, or the files of a folder. Query of a grid: `page`, `columns` (from 1); `sort` (the uid of a column), `order=desc`',
     access: 'reader',
-    answers: 'page',
+    headersFor: 'page',
   },
   embed: {
     method: 'GET',
@@ -61,37 +61,37 @@ export const webRoutes = {
     summary:
       'the chart alone, for an `<iframe>`. Query: `share_key`; `theme`: `light` (default), `dark` or `auto`; `width` and `height` in pixels; `modebar=false`; `title=false`, if the surrounding page shows the title; `link=true`',
     access: 'reader',
-    answers: 'frame',
+    headersFor: 'frame',
   },
   figure: {
     method: 'GET',
     path: '/~:user/:id.json',
     summary: 'the figure with its data; of a grid, its content',
     access: 'reader',
-    answers: 'data',
+    headersFor: 'data',
   },
   rows: {
     method: 'GET',
     path: '/~:user/:id.csv',
     summary: 'the columns that the chart shows, or the rows of a grid',
     access: 'reader',
-    answers: 'data',
+    headersFor: 'data',
   },
   image: {
     method: 'GET',
     path: `/~:user/:id.${imageFormats[0]}`,
-    also: [...imageFormats.slice(1), 'jpg'].map((format) => `/~:user/:id.${format}`),
+    aliases: [...imageFormats.slice(1), 'jpg'].map((format) => `/~:user/:id.${format}`),
     summary:
       'an [image](#images); with `download`, browsers save it; with a `signature` of `drafts.charts`, anyone with the link can read it',
     access: 'reader',
-    answers: 'data',
+    headersFor: 'data',
   },
   state: {
     method: 'GET',
     path: '/~:user/:id.state',
     summary: 'the fingerprint of the figure and data of a chart',
     access: 'reader',
-    answers: 'data',
+    headersFor: 'data',
     isInternal: true,
   },
   events: {
@@ -99,7 +99,7 @@ export const webRoutes = {
     path: '/~:user/:id.events',
     summary: 'the fingerprints of a chart as server-sent events',
     access: 'reader',
-    answers: 'data',
+    headersFor: 'data',
     isInternal: true,
   },
   live: {
@@ -107,7 +107,7 @@ export const webRoutes = {
     path: '/~:user/:id.live',
     summary: 'the figure of a chart with its data, for an open chart',
     access: 'reader',
-    answers: 'data',
+    headersFor: 'data',
     isInternal: true,
   },
   oembed: {
@@ -115,14 +115,14 @@ export const webRoutes = {
     path: '/oembed',
     summary: '[oEmbed](https://oembed.com) of the plot in `url`, as JSON',
     access: 'reader',
-    answers: 'data',
+    headersFor: 'data',
   },
   signInForm: {
     method: 'GET',
     path: '/signin',
     summary: 'the form for username and API key; also signs in with a link of `sessions.create`',
     access: 'anyone',
-    answers: 'page',
+    headersFor: 'page',
   },
   signInProvider: {
     method: 'GET',
@@ -130,42 +130,42 @@ export const webRoutes = {
     summary:
       'redirects to the identity provider of `serve --oidc-issuer`. Query: `next`, the path to show afterwards',
     access: 'anyone',
-    answers: 'page',
+    headersFor: 'page',
   },
   signInReturn: {
     method: 'GET',
     path: '/signin/oidc/return',
     summary: 'the redirect URI of the identity provider: signs in',
     access: 'anyone',
-    answers: 'page',
+    headersFor: 'page',
   },
   signIn: {
     method: 'POST',
     path: '/signin',
     summary: 'signs in with username and API key, as a form',
     access: 'anyone',
-    answers: 'page',
+    headersFor: 'page',
   },
   signOut: {
     method: 'POST',
     path: '/signout',
     summary: 'signs out',
     access: 'anyone',
-    answers: 'page',
+    headersFor: 'page',
   },
   authorizeForm: {
     method: 'GET',
     path: '/authorize',
     summary: 'asks whether a command line may log in',
     access: 'anyone',
-    answers: 'page',
+    headersFor: 'page',
   },
   authorize: {
     method: 'POST',
     path: '/authorize',
     summary: 'allows the login',
     access: 'caller',
-    answers: 'page',
+    headersFor: 'page',
   },
   newChart: {
     method: 'GET',
@@ -173,14 +173,14 @@ export const webRoutes = {
     summary:
       'the share button of plotly.js 3.7 and later: set `plotlyServerURL` to this address. Query: `origin`',
     access: 'anyone',
-    answers: 'page',
+    headersFor: 'page',
   },
   preview: {
     method: 'GET',
     path: '/newchart/preview',
     summary: 'an empty chart that draws the figure sent by the surrounding page',
     access: 'anyone',
-    answers: 'frame',
+    headersFor: 'frame',
     isInternal: true,
   },
   external: {
@@ -188,14 +188,14 @@ export const webRoutes = {
     path: '/external',
     summary: 'the share button of earlier plotly.js versions; nothing is stored before the reader confirms',
     access: 'anyone',
-    answers: 'page',
+    headersFor: 'page',
   },
   asset: {
     method: 'GET',
     path: '/assets/:hash/:name',
     summary: 'a script or style of the pages',
     access: 'anyone',
-    answers: 'asset',
+    headersFor: 'asset',
     isInternal: true,
   },
   icon: {
@@ -203,7 +203,7 @@ export const webRoutes = {
     path: '/favicon.ico',
     summary: 'the icon of the pages',
     access: 'anyone',
-    answers: 'asset',
+    headersFor: 'asset',
     isInternal: true,
   },
 } as const satisfies Record<string, WebRoute>

@@ -3,11 +3,11 @@ import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import type { Entry, ZipFile } from 'yauzl'
 import { Problem } from '../../contract/errors.ts'
-import { bytesText } from '../../contract/limits.ts'
+import { formatBytes } from '../../contract/limits.ts'
 import { type Bytes, excerpt } from '../../json/index.ts'
 import { badData } from '../values/warnings.ts'
-import type { Spooled } from './spool.ts'
-import { bomb, isBomb } from './unpack.ts'
+import type { SpooledFile } from './spool.ts'
+import { bombError, isBomb } from './unpack.ts'
 
 /** Limits of archives. Units as in contract/limits.ts. */
 export interface ArchiveLimits {
@@ -25,7 +25,7 @@ export interface ArchiveEntry {
 }
 
 /** Creates a function that converts errors to `bad_data`. Problems are kept. */
-function damagedIn(source: string): (error: unknown) => Problem {
+function toDamagedError(source: string): (error: unknown) => Problem {
   return (error) => {
     if (error instanceof Problem) return error
     const message = error instanceof Error ? error.message : String(error)
@@ -39,7 +39,7 @@ function damagedIn(source: string): (error: unknown) => Problem {
 }
 
 /** Counts bytes unpacked from an archive. Throws `bad_data` beyond the limits (archive bombs). */
-class Meter {
+class EntryMeter {
   private total = 0
 
   constructor(
@@ -50,35 +50,35 @@ class Meter {
   ) {}
 
   /** Passes bytes through and counts them. `packed`: size of the entry in the archive, in bytes. */
-  async *counted(bytes: Bytes, packed: number): AsyncGenerator<Uint8Array> {
+  async *countBytes(bytes: Bytes, packed: number): AsyncGenerator<Uint8Array> {
     const { unpacked_bytes } = this.limits
     let size = 0
     for await (const chunk of bytes) {
       size += chunk.length
       this.total += chunk.length
-      if (this.total > unpacked_bytes) throw tooMuchUnpacked(this.source, this.limits)
+      if (this.total > unpacked_bytes) throw tooMuchUnpackedError(this.source, this.limits)
       if (isBomb(size, packed, this.limits) || isBomb(this.total / 4, this.packed / 4, this.limits))
-        throw bomb(this.source, this.limits)
+        throw bombError(this.source, this.limits)
       yield chunk
     }
   }
 }
 
-export function tooMuchUnpacked(source: string, { unpacked_bytes }: ArchiveLimits): Problem {
-  return badData(source, {}, `more than ${bytesText(unpacked_bytes)} unpacked (limit unpacked_bytes)`)
+export function tooMuchUnpackedError(source: string, { unpacked_bytes }: ArchiveLimits): Problem {
+  return badData(source, {}, `more than ${formatBytes(unpacked_bytes)} unpacked (limit unpacked_bytes)`)
 }
 
-export function tooLargeArchive(source: string, { archive_bytes }: ArchiveLimits): Problem {
+export function tooLargeArchiveError(source: string, { archive_bytes }: ArchiveLimits): Problem {
   return badData(
     source,
     {},
-    `larger than ${bytesText(archive_bytes)} (limit archive_bytes)`,
+    `larger than ${formatBytes(archive_bytes)} (limit archive_bytes)`,
     'Upload its files one by one.',
   )
 }
 
 /** Normalizes the path of an entry. Throws `bad_data` if it is absolute or leaves the archive. */
-function checkPath(path: string, source: string): string {
+function normalizePath(path: string, source: string): string {
   const parts = path.split('/')
   if (
     path.startsWith('/') ||
@@ -91,7 +91,7 @@ function checkPath(path: string, source: string): string {
   return parts.filter((part) => part !== '' && part !== '.').join('/')
 }
 
-function tooMany(count: number, limit: number, source: string): Problem {
+function tooManyFiles(count: number, limit: number, source: string): Problem {
   return badData(
     source,
     {},
@@ -101,8 +101,8 @@ function tooMany(count: number, limit: number, source: string): Problem {
 }
 
 /** Lists the files of a ZIP archive. Checks all entries before any is unpacked. */
-export async function zipMembers(
-  spooled: Spooled,
+export async function listZipMembers(
+  spooled: SpooledFile,
   limits: ArchiveLimits,
   source: string,
 ): Promise<ArchiveEntry[]> {
@@ -111,7 +111,7 @@ export async function zipMembers(
   const { handle, size } = spooled
   class Reader extends RandomAccessReader {
     override _readStreamForRange(start: number, end: number): Readable {
-      return NodeReadable.from(rangeOf(spooled, start, end))
+      return NodeReadable.from(readRange(spooled, start, end))
     }
 
     override read(
@@ -129,7 +129,7 @@ export async function zipMembers(
         )
     }
   }
-  const damaged = damagedIn(source)
+  const damaged = toDamagedError(source)
   const zip = await new Promise<ZipFile>((resolve, reject) => {
     fromRandomAccessReader(
       new Reader(),
@@ -139,7 +139,7 @@ export async function zipMembers(
     )
   })
   if (zip.entryCount > limits.archive_entries * 4)
-    throw tooMany(zip.entryCount, limits.archive_entries, source)
+    throw tooManyFiles(zip.entryCount, limits.archive_entries, source)
   const entries: Entry[] = []
   await new Promise<void>((resolve, reject) => {
     zip.on('error', (error: unknown) => reject(damaged(error)))
@@ -152,20 +152,20 @@ export async function zipMembers(
   })
   refuseOverlaps(entries, source)
   const files = entries.filter(({ fileName }) => !fileName.endsWith('/'))
-  const meter = new Meter(limits, source, size)
+  const meter = new EntryMeter(limits, source, size)
   return files.map((entry) => {
-    const path = checkPath(entry.fileName, source)
+    const path = normalizePath(entry.fileName, source)
     if (entry.isEncrypted())
       throw badData(source, {}, `${excerpt(path)} is encrypted`, 'Create the archive without a password.')
     // Check the declared size now; the actual size is checked while unpacking.
-    if (isBomb(entry.uncompressedSize, entry.compressedSize, limits)) throw bomb(source, limits)
+    if (isBomb(entry.uncompressedSize, entry.compressedSize, limits)) throw bombError(source, limits)
     return {
       path,
       open: async () => {
         const stream = await new Promise<Readable>((resolve, reject) => {
           zip.openReadStream(entry, (error, opened) => (error ? reject(damaged(error)) : resolve(opened)))
         })
-        return meter.counted(orDamaged(checked(stream, entry), damaged), entry.compressedSize)
+        return meter.countBytes(convertErrors(verifyChecksum(stream, entry), damaged), entry.compressedSize)
       },
     }
   })
@@ -183,7 +183,7 @@ function refuseOverlaps(entries: readonly Entry[], source: string): void {
 }
 
 /** Yields the bytes of a spooled file in [start, end). */
-async function* rangeOf({ handle }: Spooled, start: number, end: number): AsyncGenerator<Uint8Array> {
+async function* readRange({ handle }: SpooledFile, start: number, end: number): AsyncGenerator<Uint8Array> {
   for (let at = start; at < end; ) {
     const buffer = Buffer.allocUnsafe(Math.min(256 * 1024, end - at))
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
@@ -194,7 +194,7 @@ async function* rangeOf({ handle }: Spooled, start: number, end: number): AsyncG
 }
 
 /** Passes the bytes of an entry through. Throws at the end if the checksum differs. */
-async function* checked(bytes: Bytes, { crc32: expected }: Entry): AsyncGenerator<Uint8Array> {
+async function* verifyChecksum(bytes: Bytes, { crc32: expected }: Entry): AsyncGenerator<Uint8Array> {
   let sum = 0
   for await (const chunk of bytes) {
     sum = crc32(chunk, sum)
@@ -204,7 +204,10 @@ async function* checked(bytes: Bytes, { crc32: expected }: Entry): AsyncGenerato
 }
 
 /** Passes bytes through, and converts errors. */
-async function* orDamaged(bytes: Bytes, damaged: (error: unknown) => Problem): AsyncGenerator<Uint8Array> {
+async function* convertErrors(
+  bytes: Bytes,
+  damaged: (error: unknown) => Problem,
+): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes
   } catch (error) {
@@ -213,7 +216,7 @@ async function* orDamaged(bytes: Bytes, damaged: (error: unknown) => Problem): A
 }
 
 /** Yields the files of a TAR archive. Each must be read before the next is requested. */
-export async function* tarMembers(
+export async function* readTarMembers(
   bytes: Bytes,
   limits: ArchiveLimits,
   source: string,
@@ -221,8 +224,8 @@ export async function* tarMembers(
   const { extract } = await import('tar-stream')
   const { Readable: NodeReadable } = await import('node:stream')
   // TAR does not compress; `gunzip` checks the ratio of the whole archive.
-  const meter = new Meter(limits, source, Number.POSITIVE_INFINITY)
-  const damaged = damagedIn(source)
+  const meter = new EntryMeter(limits, source, Number.POSITIVE_INFINITY)
+  const damaged = toDamagedError(source)
   const unpack = extract()
   const input = NodeReadable.from(bytes)
   input.on('error', (error) => unpack.destroy(error))
@@ -235,14 +238,14 @@ export async function* tarMembers(
         entry.resume()
         continue
       }
-      if (++count > limits.archive_entries) throw tooMany(count, limits.archive_entries, source)
-      const path = checkPath(name, source)
+      if (++count > limits.archive_entries) throw tooManyFiles(count, limits.archive_entries, source)
+      const path = normalizePath(name, source)
       let opened = false
       yield {
         path,
         open: async () => {
           opened = true
-          return meter.counted(orDamaged(entry as unknown as Bytes, damaged), Number.POSITIVE_INFINITY)
+          return meter.countBytes(convertErrors(entry as unknown as Bytes, damaged), Number.POSITIVE_INFINITY)
         },
       }
       if (!opened) entry.resume()

@@ -7,17 +7,17 @@ import { Problem } from '../../contract/errors.ts'
 import type { Bytes } from '../../json/index.ts'
 
 /** A temporary file. It is already unlinked, so the system deletes it when the process ends. */
-export interface Spooled {
+export interface SpooledFile {
   handle: FileHandle
   size: number
   close(): Promise<void>
 }
 
 /** Writes bytes to a temporary file. Throws `tooLarge()` beyond `most` bytes. */
-export async function spool(bytes: Bytes, most: number, tooLarge: () => Problem): Promise<Spooled> {
+export async function spoolToFile(bytes: Bytes, most: number, tooLarge: () => Problem): Promise<SpooledFile> {
   const path = join(tmpdir(), `gridline-${randomBytes(8).toString('hex')}`)
   const handle = await open(path, 'wx+', 0o600).catch((error) => {
-    throw notWritable(error)
+    throw toWriteError(error)
   })
   let size = 0
   try {
@@ -29,13 +29,13 @@ export async function spool(bytes: Bytes, most: number, tooLarge: () => Problem)
     }
   } catch (error) {
     await handle.close()
-    throw notWritable(error as NodeJS.ErrnoException)
+    throw toWriteError(error as NodeJS.ErrnoException)
   }
   return { handle, size, close: () => handle.close() }
 }
 
 /** Reasons by error code of the system. */
-const REASONS: Record<string, string> = {
+const REASON_BY_CODE: Record<string, string> = {
   EROFS: 'the file system is read-only',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -44,21 +44,21 @@ const REASONS: Record<string, string> = {
 }
 
 /** Converts errors of writing to the temporary folder; returns other errors unchanged. */
-function notWritable(error: NodeJS.ErrnoException): Error {
+function toWriteError(error: NodeJS.ErrnoException): Error {
   const { code = '' } = error
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new Problem('disk_full', `the disk of ${tmpdir()} is full`, {
       hint: 'Free space there, or set TMPDIR to another folder.',
     })
-  if (!Object.hasOwn(REASONS, code)) return error
+  if (!Object.hasOwn(REASON_BY_CODE, code)) return error
   return new Problem(
     'no_temporary_folder',
-    `this format needs a folder for temporary files, and ${tmpdir()} cannot be written to: ${REASONS[code]}`,
+    `this format needs a folder for temporary files, and ${tmpdir()} cannot be written to: ${REASON_BY_CODE[code]}`,
   )
 }
 
 /** Yields the bytes of a temporary file from its beginning. */
-export async function* chunksOf({ handle, size }: Spooled): AsyncGenerator<Uint8Array> {
+export async function* readChunks({ handle, size }: SpooledFile): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < size; ) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(64 * 1024), 0, 64 * 1024, at)
     if (bytesRead === 0) throw new Error('a temporary file became shorter')

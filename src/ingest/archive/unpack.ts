@@ -6,19 +6,19 @@ import type { Limits } from '../../contract/limits.ts'
 import { type Bytes, breathe } from '../../json/index.ts'
 import { peek } from '../text/peek.ts'
 import { badData } from '../values/warnings.ts'
-import { NoFrame, Truncated, zstdFrames } from './zstd-frames.ts'
+import { NotAFrame, splitZstdFrames, TruncatedFrame } from './zstd-frames.ts'
 
 /** Unpacked size below which any ratio is allowed: a column of zeros compresses very well. */
-const HARMLESS_BYTES = 16 * 1024 * 1024
+const MIN_BOMB_BYTES = 16 * 1024 * 1024
 
 type Ratio = Pick<Limits, 'compression_ratio'>
 
 /** Returns whether the compression ratio indicates an archive bomb. Sizes in bytes. */
 export function isBomb(unpacked: number, packed: number, { compression_ratio }: Ratio): boolean {
-  return unpacked > HARMLESS_BYTES && unpacked > packed * compression_ratio
+  return unpacked > MIN_BOMB_BYTES && unpacked > packed * compression_ratio
 }
 
-export function bomb(name: string, { compression_ratio }: Ratio): Problem {
+export function bombError(name: string, { compression_ratio }: Ratio): Problem {
   return badData(
     name,
     {},
@@ -41,7 +41,7 @@ export class UnpackMeter {
   ) {}
 
   /** Passes received bytes through and counts them. */
-  async *arriving(bytes: Bytes): AsyncGenerator<Uint8Array> {
+  async *countReceived(bytes: Bytes): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
       this.packed += chunk.length
       yield chunk
@@ -49,17 +49,17 @@ export class UnpackMeter {
   }
 
   /** Passes unpacked bytes through and counts them. Throws `bad_data` beyond the ratio. */
-  async *leaving(bytes: Bytes): AsyncGenerator<Uint8Array> {
+  async *countUnpacked(bytes: Bytes): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
       this.unpacked += chunk.length
-      if (isBomb(this.unpacked, this.packed, this.limits)) throw bomb(this.name, this.limits)
+      if (isBomb(this.unpacked, this.packed, this.limits)) throw bombError(this.name, this.limits)
       yield chunk
     }
   }
 }
 
 /** Decompresses gzip, zstd and bzip2, detected by the first bytes. Passes other data through. */
-export async function* unpacked(
+export async function* decompress(
   source: Bytes,
   name: string,
   limits: Limits,
@@ -67,22 +67,22 @@ export async function* unpacked(
 ): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(source, 4)
   const magic = head.toString('latin1')
-  if (magic.startsWith('\x1f\x8b')) yield* meter.leaving(gunzip(whole, name, limits))
+  if (magic.startsWith('\x1f\x8b')) yield* meter.countUnpacked(gunzip(whole, name, limits))
   else if (magic.startsWith('\x28\xb5\x2f\xfd') || /^[\x50-\x5f]\x2a\x4d\x18/.test(magic))
-    yield* meter.leaving(unzstd(whole, name, limits))
-  else if (/^BZh[1-9]/.test(magic)) yield* meter.leaving(bunzip2(whole, name, limits))
+    yield* meter.countUnpacked(unzstd(whole, name, limits))
+  else if (/^BZh[1-9]/.test(magic)) yield* meter.countUnpacked(bunzip2(whole, name, limits))
   else yield* whole
 }
 
 async function* gunzip(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
-  yield* decompressed(whole, createGunzip({ chunkSize: CHUNK_BYTES }), 'gzip', name, limits)
+  yield* decompressWith(whole, createGunzip({ chunkSize: UNPACKED_CHUNK_BYTES }), 'gzip', name, limits)
 }
 
 /** Size of chunks of unpacked data. */
-const CHUNK_BYTES = 256 * 1024
+const UNPACKED_CHUNK_BYTES = 256 * 1024
 
 /** Decompresses a source with a stream of Node.js. Throws `bad_data` for damaged data and bombs. */
-async function* decompressed(
+async function* decompressWith(
   whole: Bytes,
   unzip: ReturnType<typeof createGunzip>,
   format: string,
@@ -96,21 +96,21 @@ async function* decompressed(
     for await (const chunk of input.pipe(unzip)) {
       size += chunk.length
       // Compares with the input consumed so far, not with buffered input.
-      if (isBomb(size, unzip.bytesWritten, limits)) throw bomb(name, limits)
+      if (isBomb(size, unzip.bytesWritten, limits)) throw bombError(name, limits)
       yield chunk
     }
   } catch (error) {
     // Errors of the source are passed on.
     const { code } = error as NodeJS.ErrnoException
-    const isTruncated = code === 'Z_BUF_ERROR' || error instanceof Truncated
-    if (!isTruncated && !(error instanceof NoFrame) && !code?.startsWith('Z')) throw error
-    throw damaged(name, format, isTruncated)
+    const isTruncated = code === 'Z_BUF_ERROR' || error instanceof TruncatedFrame
+    if (!isTruncated && !(error instanceof NotAFrame) && !code?.startsWith('Z')) throw error
+    throw damagedError(name, format, isTruncated)
   } finally {
     input.destroy()
   }
 }
 
-function damaged(name: string, format: string, isTruncated: boolean): Problem {
+function damagedError(name: string, format: string, isTruncated: boolean): Problem {
   const what = isTruncated ? 'truncated' : 'damaged'
   return badData(name, {}, `the ${format} data is ${what}`, 'Download or compress the file again.')
 }
@@ -128,9 +128,9 @@ async function* unzstd(whole: Bytes, name: string, limits: Limits): AsyncGenerat
       'compressed with zstd, which needs Node.js 22.15 or later',
       'Unpack it first: zstd -d FILE',
     )
-  yield* decompressed(
-    zstdFrames(whole),
-    createZstdDecompress({ chunkSize: CHUNK_BYTES }),
+  yield* decompressWith(
+    splitZstdFrames(whole),
+    createZstdDecompress({ chunkSize: UNPACKED_CHUNK_BYTES }),
     'zstd',
     name,
     limits,
@@ -138,11 +138,11 @@ async function* unzstd(whole: Bytes, name: string, limits: Limits): AsyncGenerat
 }
 
 /** Maximum number of concatenated streams. Parallel compressors write one per 900 kB. */
-const BZIP2_STREAMS = 100_000
+const MAX_BZIP2_STREAMS = 100_000
 
 /** Unpacked size of a block per level, and maximum overhead of a packed block. */
-const BZIP2_BLOCK = 100_000
-const BZIP2_MARGIN = 25_000
+const BZIP2_BLOCK_BYTES = 100_000
+const BZIP2_MARGIN_BYTES = 25_000
 
 /** Decompresses bzip2, block by block. */
 async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
@@ -168,12 +168,12 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
       return read()
     } catch (error) {
       if (error instanceof Problem) throw error
-      throw damaged(name, 'bzip2', ended && packed <= (bits?.bytesRead ?? 0))
+      throw damagedError(name, 'bzip2', ended && packed <= (bits?.bytesRead ?? 0))
     }
   }
   try {
     for (;;) {
-      while (!ended && packed - (bits?.bytesRead ?? 0) < BZIP2_MARGIN + BZIP2_BLOCK * level) {
+      while (!ended && packed - (bits?.bytesRead ?? 0) < BZIP2_MARGIN_BYTES + BZIP2_BLOCK_BYTES * level) {
         const { value, done } = await input.next()
         ended = done === true
         if (done || value.length === 0) continue
@@ -185,22 +185,22 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
       const reader = bits
       const { bytesRead } = reader
       if (ended && packed <= bytesRead) {
-        if (level > 0) throw damaged(name, 'bzip2', true)
+        if (level > 0) throw damagedError(name, 'bzip2', true)
         return
       }
       if (level === 0) {
         level = tried(() => bzip2.header(reader))
         sum = 0
-        if (++streams > BZIP2_STREAMS) throw bomb(name, limits)
-        if (work.length < BZIP2_BLOCK * level) work = new Int32Array(BZIP2_BLOCK * level)
+        if (++streams > MAX_BZIP2_STREAMS) throw bombError(name, limits)
+        if (work.length < BZIP2_BLOCK_BYTES * level) work = new Int32Array(BZIP2_BLOCK_BYTES * level)
         await breathe()
         continue
       }
-      const block = BZIP2_BLOCK * level
+      const block = BZIP2_BLOCK_BYTES * level
       let at = 0
       const put = (byte: number): void => {
         if (at === out.length) {
-          if (isBomb(size + at, bytesRead, limits)) throw bomb(name, limits)
+          if (isBomb(size + at, bytesRead, limits)) throw bombError(name, limits)
           out = Buffer.concat([out], Math.max(block, out.length * 2))
         }
         out[at++] = byte
@@ -210,7 +210,7 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
       if (next === null) level = 0
       else sum = next
       size += at
-      if (isBomb(size, reader.bytesRead, limits)) throw bomb(name, limits)
+      if (isBomb(size, reader.bytesRead, limits)) throw bombError(name, limits)
       if (at > 0) {
         yield out.subarray(0, at)
         // The consumer may still use the yielded buffer.

@@ -1,15 +1,15 @@
 // Ends slices at the same row in all columns.
 import { breathe, endOf, nextValue, skipBlanks } from '../../json/index.ts'
-import { endsAmong, SliceEnds } from '../values/slice-ends.ts'
+import { findSliceEnds, SliceEnds } from '../values/slice-ends.ts'
 import type { SliceSink } from '../values/table.ts'
 
 /** Number of rows that all columns must have before slices are cut. */
-const ENOUGH_ROWS = 65_536
+const MIN_CUT_ROWS = 65_536
 /** Maximum size of buffered text. Beyond it, columns are sliced independently. */
-const MAX_HELD = 128 * 1024 * 1024
+const MAX_BUFFERED_BYTES = 128 * 1024 * 1024
 
 /** Values of a column that are not in a slice yet. */
-interface Held {
+interface BufferedValues {
   texts: Buffer[]
   rows: number
 }
@@ -19,10 +19,10 @@ const COMMA = Buffer.from(',')
 /** Cuts columns whose values arrive independently into slices that end at the same rows. */
 export class AlignedSlices {
   /** Hashed rows since the last end of a slice. */
-  private readonly open: Held[]
-  private readonly next: Held[]
+  private readonly open: BufferedValues[]
+  private readonly next: BufferedValues[]
   private readonly ends = new SliceEnds()
-  private held = 0
+  private bufferedBytes = 0
   private isAligned = true
 
   constructor(
@@ -31,7 +31,7 @@ export class AlignedSlices {
     /** Columns whose values decide where slices end. */
     private readonly keys?: readonly number[],
   ) {
-    const none = (): Held => ({ texts: [], rows: 0 })
+    const none = (): BufferedValues => ({ texts: [], rows: 0 })
     this.open = Array.from({ length: columns }, none)
     this.next = Array.from({ length: columns }, none)
   }
@@ -45,31 +45,31 @@ export class AlignedSlices {
     const pending = this.next[column]
     pending.texts.push(text)
     pending.rows += rows
-    this.held += text.length
-    if (this.rowsOfAll >= ENOUGH_ROWS) await this.take()
-    if (this.held <= MAX_HELD) return
-    await this.give(false)
+    this.bufferedBytes += text.length
+    if (this.commonRows >= MIN_CUT_ROWS) await this.cutSlices()
+    if (this.bufferedBytes <= MAX_BUFFERED_BYTES) return
+    await this.flushOpen(false)
     this.isAligned = false
     for (const [k, { texts }] of this.next.entries())
-      await this.slice(k, { texts, rows: this.next[k].rows }, false)
+      await this.sendSlice(k, { texts, rows: this.next[k].rows }, false)
   }
 
   /** Passes all remaining rows to the sink. */
   async end(): Promise<void> {
     if (!this.isAligned) return
-    await this.take()
-    await this.give(false)
+    await this.cutSlices()
+    await this.flushOpen(false)
   }
 
-  private get rowsOfAll(): number {
+  private get commonRows(): number {
     return this.next.reduce((least, { rows }) => Math.min(least, rows), Number.POSITIVE_INFINITY)
   }
 
   /** Cuts slices from the rows that all columns have. */
-  private async take(): Promise<void> {
-    const rows = this.rowsOfAll
+  private async cutSlices(): Promise<void> {
+    const rows = this.commonRows
     if (rows === 0) return
-    const texts = this.next.map((held) => joined(held.texts))
+    const texts = this.next.map((held) => joinValues(held.texts))
     const taken: Buffer[] = []
     for (const [k, text] of texts.entries()) {
       const at = offsetAfter(text, rows)
@@ -78,7 +78,7 @@ export class AlignedSlices {
       this.next[k] = { texts: rest > 0 ? [text.subarray(at + 1)] : [], rows: rest }
       await breathe()
     }
-    const ends = await endsAmong(taken, this.keys, this.ends)
+    const ends = await findSliceEnds(taken, this.keys, this.ends)
     let from = 0
     const starts = taken.map(() => 0)
     for (const end of [...ends, rows]) {
@@ -91,27 +91,27 @@ export class AlignedSlices {
         starts[k] = stop + 1
       }
       from = end
-      if (this.ends.size === 0 || end < rows) await this.give(true)
+      if (this.ends.size === 0 || end < rows) await this.flushOpen(true)
     }
   }
 
   /** Passes the rows since the last end of a slice to the sink. */
-  private async give(ended: boolean): Promise<void> {
+  private async flushOpen(ended: boolean): Promise<void> {
     for (const [k, held] of this.open.entries()) {
-      await this.slice(k, held, ended)
+      await this.sendSlice(k, held, ended)
       this.open[k] = { texts: [], rows: 0 }
     }
   }
 
-  private async slice(column: number, { texts, rows }: Held, ended: boolean): Promise<void> {
+  private async sendSlice(column: number, { texts, rows }: BufferedValues, ended: boolean): Promise<void> {
     if (rows === 0) return
-    const text = joined(texts)
-    this.held -= text.length
+    const text = joinValues(texts)
+    this.bufferedBytes -= text.length
     await this.sink.slice({ column, rows, form: 'text', text, ended })
   }
 }
 
-function joined(texts: readonly Buffer[]): Buffer {
+function joinValues(texts: readonly Buffer[]): Buffer {
   return texts.length === 1
     ? texts[0]
     : Buffer.concat(texts.flatMap((text, k) => (k > 0 ? [COMMA, text] : [text])))

@@ -3,37 +3,37 @@ import { readSync } from 'node:fs'
 import { CompressionType, type DataType, setCompressionCodec, Type, tableFromIPC } from '@uwdata/flechette'
 import { decompressZstd } from 'hyparquet-compressors'
 import { unpackLz4 } from './lz4.ts'
-import { type ColumnarJob, type ColumnType, FILE } from './messages.ts'
-import { Refused, type Table } from './table.ts'
+import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './messages.ts'
+import { RefusedFile, type Table } from './table.ts'
 import {
-  booleanText,
-  dayText,
-  decimalText,
-  jsonText,
+  convertDecimal,
+  convertSingle,
+  createDecimalWriter,
+  formatDay,
+  formatTime,
+  formatTimestamp,
   MAX_SAFE,
-  numberText,
-  plainDecimal,
-  plainSingle,
-  singleText,
-  stringText,
-  type ToText,
-  timestampText,
-  timeText,
+  type ToJson,
+  toBooleanJson,
+  toNestedJson,
+  toNumberJson,
+  toSingleJson,
+  toStringJson,
 } from './values.ts'
 
 /** Maximum size of an Arrow file, which is read into memory. */
-const MAX_BYTES = 1024 * 1024 * 1024
+const MAX_ARROW_BYTES = 1024 * 1024 * 1024
 /** Number of values per batch. */
-const RUN_ROWS = 65_536
+const BATCH_ROWS = 65_536
 
 /** Reads an Arrow IPC file or stream (also known as Feather, version 2). */
-export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }: ColumnarJob): Table {
-  if (size > MAX_BYTES)
-    throw new Refused('an Arrow file of more than 1 GiB', 'Write it as Parquet, which is read in parts.')
+export function readArrow({ size, columns: mostColumns, rows: mostRows, ratio }: ColumnarJob): Table {
+  if (size > MAX_ARROW_BYTES)
+    throw new RefusedFile('an Arrow file of more than 1 GiB', 'Write it as Parquet, which is read in parts.')
   const bytes = new Uint8Array(size)
   for (let at = 0; at < size; ) {
-    const count = readSync(FILE, bytes, at, size - at, at)
-    if (count === 0) throw new Refused('the Arrow file is truncated')
+    const count = readSync(FILE_DESCRIPTOR, bytes, at, size - at, at)
+    if (count === 0) throw new RefusedFile('the Arrow file is truncated')
     at += count
   }
   let unpacked = 0
@@ -42,48 +42,52 @@ export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }
     // Buffers of 64-bit values must be aligned to 8 bytes.
     const result = output.byteOffset % 8 === 0 ? output : output.slice()
     unpacked += result.length
-    if (unpacked > MAX_BYTES || unpacked > 16 * 1024 * 1024 + size * ratio)
-      throw new Refused('the data grows too much when unpacked (limit compression_ratio)')
+    if (unpacked > MAX_ARROW_BYTES || unpacked > 16 * 1024 * 1024 + size * ratio)
+      throw new RefusedFile('the data grows too much when unpacked (limit compression_ratio)')
     return result
   }
   const none = (): never => {
     throw new Error('files are not written')
   }
   setCompressionCodec(CompressionType.LZ4_FRAME, {
-    decode: counted((data) => unpackLz4(data, MAX_BYTES - unpacked)),
+    decode: counted((data) => unpackLz4(data, MAX_ARROW_BYTES - unpacked)),
     encode: none,
   })
   setCompressionCodec(CompressionType.ZSTD, { decode: counted((data) => decompressZstd(data)), encode: none })
   const table = tableFromIPC(bytes, { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true })
   const { fields, endianness } = table.schema
   if (endianness !== 0)
-    throw new Refused('a big-endian Arrow file', 'Write it on a little-endian machine, or as Parquet.')
+    throw new RefusedFile('a big-endian Arrow file', 'Write it on a little-endian machine, or as Parquet.')
   if (fields.length > mostColumns)
-    throw new Refused(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
-  if (table.numRows > mostRows) throw new Refused(`the file claims to have ${table.numRows} rows`)
+    throw new RefusedFile(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
+  if (table.numRows > mostRows) throw new RefusedFile(`the file claims to have ${table.numRows} rows`)
   const columns = fields.map(({ name, type }, k) => {
-    const columnFormat = columnType(type)
+    const columnFormat = columnTypeOf(type)
     const isUnsafe = (value: unknown): boolean =>
       typeof value === 'bigint' && (value > MAX_SAFE || value < -MAX_SAFE)
     if (type.typeId === Type.Decimal && type.scale === 0) {
-      const isText = someValue(table.getChildAt(k), table.numRows, isUnsafe)
-      return { name, type: isText ? ('text' as const) : ('number' as const), toJson: decimalText(0, isText) }
+      const isText = hasValue(table.getChildAt(k), table.numRows, isUnsafe)
+      return {
+        name,
+        type: isText ? ('text' as const) : ('number' as const),
+        toJson: createDecimalWriter(0, isText),
+      }
     }
     // As in CSV, 64-bit integers that a double cannot represent make the column text.
     if (
       columnFormat.type === 'number' &&
       type.typeId === Type.Int &&
-      someValue(table.getChildAt(k), table.numRows, isUnsafe)
+      hasValue(table.getChildAt(k), table.numRows, isUnsafe)
     )
-      return { name, type: 'text' as const, toJson: stringText }
+      return { name, type: 'text' as const, toJson: toStringJson }
     return { name, ...columnFormat }
   })
   return {
     rows: table.numRows,
     columns,
     async *values() {
-      for (let from = 0; from < table.numRows; from += RUN_ROWS) {
-        const length = Math.min(RUN_ROWS, table.numRows - from)
+      for (let from = 0; from < table.numRows; from += BATCH_ROWS) {
+        const length = Math.min(BATCH_ROWS, table.numRows - from)
         for (const [k] of columns.entries()) {
           const column = table.getChildAt(k)
           yield { column: k, values: Array.from({ length }, (_, r) => column.at(from + r)) }
@@ -94,7 +98,7 @@ export function arrowTable({ size, columns: mostColumns, rows: mostRows, ratio }
 }
 
 /** Returns whether the test holds for any of the first `count` values. */
-function someValue(
+function hasValue(
   column: { at(k: number): unknown },
   count: number,
   is: (value: unknown) => boolean,
@@ -107,36 +111,36 @@ function someValue(
  * Returns the column type of an Arrow type, and the function that writes its values as JSON. Throws
  * `RefusedFile`.
  */
-function columnType(type: DataType): { type: ColumnType; toJson: ToText } {
+function columnTypeOf(type: DataType): { type: ColumnType; toJson: ToJson } {
   switch (type.typeId) {
     case Type.Dictionary:
-      return columnType(type.dictionary)
+      return columnTypeOf(type.dictionary)
     case Type.RunEndEncoded:
-      return columnType(type.children[1].type)
+      return columnTypeOf(type.children[1].type)
     case Type.Union:
-      throw new Refused('a column of unions, which are not supported', 'Write a column for each type.')
+      throw new RefusedFile('a column of unions, which are not supported', 'Write a column for each type.')
     case Type.Null:
     case Type.Int:
-      return { type: 'number', toJson: numberText }
+      return { type: 'number', toJson: toNumberJson }
     case Type.Float:
-      return { type: 'number', toJson: type.precision === 2 ? numberText : singleText }
+      return { type: 'number', toJson: type.precision === 2 ? toNumberJson : toSingleJson }
     case Type.Decimal: {
       const isText = type.scale <= 0 && type.precision - type.scale > 15
-      return { type: isText ? 'text' : 'number', toJson: decimalText(type.scale, isText) }
+      return { type: isText ? 'text' : 'number', toJson: createDecimalWriter(type.scale, isText) }
     }
     case Type.Bool:
-      return { type: 'boolean', toJson: booleanText }
+      return { type: 'boolean', toJson: toBooleanJson }
     case Type.Date:
     case Type.Timestamp:
     case Type.Time: {
-      const text = momentOf(type)
+      const text = momentFormatterOf(type)
       return {
         type: 'text',
         toJson: (value) => (value === null || value === undefined ? 'null' : JSON.stringify(text(value))),
       }
     }
     case Type.Interval:
-      throw new Refused('a column of intervals, which are not supported', 'Write it as text.')
+      throw new RefusedFile('a column of intervals, which are not supported', 'Write it as text.')
     case Type.Utf8:
     case Type.LargeUtf8:
     case Type.Utf8View:
@@ -144,33 +148,33 @@ function columnType(type: DataType): { type: ColumnType; toJson: ToText } {
     case Type.LargeBinary:
     case Type.BinaryView:
     case Type.FixedSizeBinary:
-      return { type: 'text', toJson: stringText }
+      return { type: 'text', toJson: toStringJson }
     default: {
-      const plain = plainOf(type)
-      return { type: 'json', toJson: (value, lost) => jsonText(plain(value), lost) }
+      const plain = jsonConverterOf(type)
+      return { type: 'json', toJson: (value, lost) => toNestedJson(plain(value), lost) }
     }
   }
 }
 
 /** Returns the function that formats dates or times of an Arrow type. */
-function momentOf(type: DataType): (value: unknown) => string {
-  if (type.typeId === Type.Date) return (value) => dayText(Math.floor(Number(value) / DAY_MS))
+function momentFormatterOf(type: DataType): (value: unknown) => string {
+  if (type.typeId === Type.Date) return (value) => formatDay(Math.floor(Number(value) / DAY_MS))
   if (type.typeId === Type.Time) {
-    const perSecond = UNITS[type.unit]
-    return (value) => timeText(BigInt(value as bigint), perSecond)
+    const perSecond = TICKS_PER_SECOND[type.unit]
+    return (value) => formatTime(BigInt(value as bigint), perSecond)
   }
   const { unit, timezone } = type as Extract<DataType, { typeId: typeof Type.Timestamp }>
-  const perSecond = UNITS[unit]
+  const perSecond = TICKS_PER_SECOND[unit]
   // Values with a time zone are in UTC.
-  return (value) => `${timestampText(BigInt(value as bigint), perSecond)}${timezone ? 'Z' : ''}`
+  return (value) => `${formatTimestamp(BigInt(value as bigint), perSecond)}${timezone ? 'Z' : ''}`
 }
 
 /** Ticks per second by Arrow time unit: s, ms, µs, ns. */
-const UNITS = [1n, 1000n, 1_000_000n, 1_000_000_000n]
+const TICKS_PER_SECOND = [1n, 1000n, 1_000_000n, 1_000_000_000n]
 const DAY_MS = 24 * 3600 * 1000
 
 /** Returns the function that converts values of a type to JSON values, at any depth. Throws `RefusedFile`. */
-function plainOf(type: DataType): (value: unknown) => unknown {
+function jsonConverterOf(type: DataType): (value: unknown) => unknown {
   const unlessNull =
     (make: (value: never) => unknown) =>
     (value: unknown): unknown =>
@@ -179,32 +183,32 @@ function plainOf(type: DataType): (value: unknown) => unknown {
     case Type.Date:
     case Type.Timestamp:
     case Type.Time:
-      return unlessNull(momentOf(type))
+      return unlessNull(momentFormatterOf(type))
     case Type.Decimal:
-      return unlessNull((value) => plainDecimal(value, type.scale))
+      return unlessNull((value) => convertDecimal(value, type.scale))
     case Type.Float:
-      return type.precision === 2 ? (value) => value : plainSingle
+      return type.precision === 2 ? (value) => value : convertSingle
     case Type.Dictionary:
-      return plainOf(type.dictionary)
+      return jsonConverterOf(type.dictionary)
     case Type.RunEndEncoded:
-      return plainOf(type.children[1].type)
+      return jsonConverterOf(type.children[1].type)
     case Type.Union:
-      throw new Refused('a column of unions, which are not supported', 'Write a column for each type.')
+      throw new RefusedFile('a column of unions, which are not supported', 'Write a column for each type.')
     case Type.List:
     case Type.LargeList:
     case Type.ListView:
     case Type.LargeListView:
     case Type.FixedSizeList: {
-      const inner = plainOf(type.children[0].type)
+      const inner = jsonConverterOf(type.children[0].type)
       return unlessNull((value: Iterable<unknown>) => Array.from(value, inner))
     }
     case Type.Struct: {
       if (new Set(type.children.map(({ name }) => name)).size < type.children.length)
-        throw new Refused(
+        throw new RefusedFile(
           'a struct has two members of the same name, of which one would be lost',
           'Rename one of them, or leave it out.',
         )
-      const inner = type.children.map((child) => [child.name, plainOf(child.type)] as const)
+      const inner = type.children.map((child) => [child.name, jsonConverterOf(child.type)] as const)
       return unlessNull((value: Record<string, unknown>) =>
         Object.fromEntries(inner.map(([name, toPlain]) => [name, toPlain(value[name])])),
       )
@@ -212,7 +216,7 @@ function plainOf(type: DataType): (value: unknown) => unknown {
     case Type.Map: {
       const [key, toPlain] = (
         type.children[0].type as Extract<DataType, { typeId: typeof Type.Struct }>
-      ).children.map((child) => plainOf(child.type))
+      ).children.map((child) => jsonConverterOf(child.type))
       return unlessNull((value: Iterable<[unknown, unknown]>) =>
         Array.from(value, ([name, item]) => [key(name), toPlain(item)]),
       )

@@ -4,7 +4,7 @@
 export type ColumnType = 'number' | 'text' | 'boolean' | 'json'
 
 /** File descriptor of the file in the decoder process. */
-export const FILE = 4
+export const FILE_DESCRIPTOR = 4
 
 export type ColumnarFormat = 'parquet' | 'arrow'
 

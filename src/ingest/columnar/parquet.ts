@@ -8,23 +8,23 @@ import {
   type SchemaTree,
 } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
-import { type ColumnarJob, type ColumnType, FILE } from './messages.ts'
-import { Refused, type Table } from './table.ts'
+import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './messages.ts'
+import { RefusedFile, type Table } from './table.ts'
 import {
-  booleanText,
-  dayText,
-  decimalText,
-  int96Text,
-  jsonText,
+  convertDecimal,
+  convertSingle,
+  createDecimalWriter,
+  formatDay,
+  formatInt96,
+  formatTime,
+  formatTimestamp,
   MAX_SAFE,
-  numberText,
-  plainDecimal,
-  plainSingle,
-  singleText,
-  stringText,
-  type ToText,
-  timestampText,
-  timeText,
+  type ToJson,
+  toBooleanJson,
+  toNestedJson,
+  toNumberJson,
+  toSingleJson,
+  toStringJson,
 } from './values.ts'
 
 /** Maximum rows of a row group. All values of a column chunk are in memory at once. */
@@ -34,36 +34,36 @@ const MAX_PAGE_BYTES = 256 * 1024 * 1024
 
 /** Formats dates and timestamps as text. */
 const parsers = {
-  timestampFromMilliseconds: (ms: bigint) => timestampText(ms, 1000n),
-  timestampFromMicroseconds: (micros: bigint) => timestampText(micros, 1_000_000n),
-  timestampFromNanoseconds: (nanos: bigint) => timestampText(nanos, 1_000_000_000n),
-  dateFromDays: (days: number) => cachedDay(days),
+  timestampFromMilliseconds: (ms: bigint) => formatTimestamp(ms, 1000n),
+  timestampFromMicroseconds: (micros: bigint) => formatTimestamp(micros, 1_000_000n),
+  timestampFromNanoseconds: (nanos: bigint) => formatTimestamp(nanos, 1_000_000_000n),
+  dateFromDays: (days: number) => formatCachedDay(days),
   // hyparquet types these by its own parsers.
 } as unknown as Parameters<typeof parquetRead>[0]['parsers']
 
 /** Cache of formatted days, by days since 1970. */
-const days = new Map<number, string>()
+const dayCache = new Map<number, string>()
 
-function cachedDay(day: number): string {
-  let text = days.get(day)
+function formatCachedDay(day: number): string {
+  let text = dayCache.get(day)
   if (text === undefined) {
-    if (days.size > 100_000) days.clear()
-    text = dayText(day)
-    days.set(day, text)
+    if (dayCache.size > 100_000) dayCache.clear()
+    text = formatDay(day)
+    dayCache.set(day, text)
   }
   return text
 }
 
 /** Opens a Parquet file. Values are read one column chunk at a time. Throws `RefusedFile`. */
-export async function parquetTable({ size, columns: mostColumns, ratio }: ColumnarJob): Promise<Table> {
+export async function openParquet({ size, columns: mostColumns, ratio }: ColumnarJob): Promise<Table> {
   const file = {
     byteLength: size,
     slice(start: number, end = size): ArrayBuffer {
       const length = Math.max(0, Math.min(end, size) - start)
       const bytes = new Uint8Array(length)
       for (let at = 0; at < length; ) {
-        const count = readSync(FILE, bytes, at, length - at, start + at)
-        if (count === 0) throw new Refused('the Parquet file is truncated')
+        const count = readSync(FILE_DESCRIPTOR, bytes, at, length - at, start + at)
+        if (count === 0) throw new RefusedFile('the Parquet file is truncated')
         at += count
       }
       return bytes.buffer
@@ -72,14 +72,17 @@ export async function parquetTable({ size, columns: mostColumns, ratio }: Column
   const metadata = await parquetMetadataAsync(file)
   const fields = parquetSchema(metadata).children
   if (fields.length > mostColumns)
-    throw new Refused(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
+    throw new RefusedFile(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
   checkSizes(metadata, size, ratio)
   const guarded = Object.fromEntries(
     Object.entries(compressors).map(([codec, unpack]) => [
       codec,
       (input: Uint8Array, length: number) => {
         if (length > MAX_PAGE_BYTES || length > 64 * 1024 + input.length * ratio)
-          throw new Refused('a page grows too much when unpacked', 'Write the file again with smaller pages.')
+          throw new RefusedFile(
+            'a page grows too much when unpacked',
+            'Write the file again with smaller pages.',
+          )
         return unpack!(input, length)
       },
     ]),
@@ -100,8 +103,8 @@ export async function parquetTable({ size, columns: mostColumns, ratio }: Column
     return chunks.sort((a, b) => a.rowStart - b.rowStart).map(({ columnData }) => columnData)
   }
   const rows = Number(metadata.num_rows)
-  const columns = fields.map((field) => columnOf(field, metadata))
-  for (const { element } of fields.flatMap(leavesOf))
+  const columns = fields.map((field) => parquetColumnOf(field, metadata))
+  for (const { element } of fields.flatMap(leafFieldsOf))
     if (isDecimal(element)) {
       // The reader would round decimals. Without the type, it returns their unscaled integers.
       element.converted_type = undefined
@@ -135,22 +138,22 @@ function nameByPosition(fields: readonly SchemaTree[], { row_groups }: FileMetaD
     element.name = name
     // The reader misreads INT96 with a negative time of day. As bytes, they are read by `formatInt96`.
     const isTime = element.type === 'INT96' && element.repetition_type !== 'REPEATED'
-    if (isTime) Object.assign(element, BYTES_OF_INT96)
-    for (const end = leaf + leavesOf(field).length; leaf < end; leaf++)
+    if (isTime) Object.assign(element, INT96_AS_BYTES)
+    for (const end = leaf + leafFieldsOf(field).length; leaf < end; leaf++)
       for (const { columns } of row_groups) {
         const meta = columns[leaf]?.meta_data
         if (!meta) continue
         if (meta.path_in_schema) meta.path_in_schema[0] = name
-        if (isTime) meta.type = BYTES_OF_INT96.type
+        if (isTime) meta.type = INT96_AS_BYTES.type
       }
     return name
   })
 }
 
-const BYTES_OF_INT96 = { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 12 } as const
+const INT96_AS_BYTES = { type: 'FIXED_LEN_BYTE_ARRAY', type_length: 12 } as const
 
-function leavesOf(field: SchemaTree): SchemaTree[] {
-  return field.children.length === 0 ? [field] : field.children.flatMap(leavesOf)
+function leafFieldsOf(field: SchemaTree): SchemaTree[] {
+  return field.children.length === 0 ? [field] : field.children.flatMap(leafFieldsOf)
 }
 
 function isDecimal({ converted_type, logical_type }: SchemaTree['element']): boolean {
@@ -163,30 +166,30 @@ function checkSizes({ num_rows, row_groups }: FileMetaData, size: number, ratio:
   for (const group of row_groups) {
     rows += group.num_rows
     if (group.num_rows > MAX_GROUP_ROWS)
-      throw new Refused(
+      throw new RefusedFile(
         `a row group has more than ${MAX_GROUP_ROWS} rows`,
         'Write the file again with smaller row groups.',
       )
     for (const { meta_data } of group.columns)
       if (meta_data && meta_data.total_uncompressed_size > BigInt(size) * BigInt(ratio) + 65_536n)
-        throw new Refused('the data grows too much when unpacked (limit compression_ratio)')
+        throw new RefusedFile('the data grows too much when unpacked (limit compression_ratio)')
   }
-  if (rows !== num_rows) throw new Refused('the Parquet file is damaged: its row groups do not add up')
+  if (rows !== num_rows) throw new RefusedFile('the Parquet file is damaged: its row groups do not add up')
 }
 
 /** Returns name, type and JSON writer of a column. Throws `RefusedFile` for unsupported types. */
-function columnOf(
+function parquetColumnOf(
   field: SchemaTree,
   metadata: FileMetaData,
-): { name: string; type: ColumnType; toJson: ToText } {
+): { name: string; type: ColumnType; toJson: ToJson } {
   const { element } = field
   const { name } = element
-  const create = (type: ColumnType, toJson: ToText) => ({ name, type, toJson })
-  refuseUnknown(field)
-  refuseTwins(field)
+  const create = (type: ColumnType, toJson: ToJson) => ({ name, type, toJson })
+  refuseUnsupported(field)
+  refuseDuplicatePaths(field)
   if (field.children.length > 0 || element.repetition_type === 'REPEATED') {
-    const plain = plainOf(field)
-    return create('json', (value, lost) => jsonText(plain(value), lost))
+    const plain = jsonConverterOf(field)
+    return create('json', (value, lost) => toNestedJson(plain(value), lost))
   }
   const { type, converted_type: converted, logical_type: logical } = element
   if (
@@ -195,43 +198,43 @@ function columnOf(
     logical?.type === 'GEOMETRY' ||
     logical?.type === 'GEOGRAPHY'
   )
-    return create('json', jsonText)
+    return create('json', toNestedJson)
   if (isDecimal(element)) {
     const { scale = 0, precision = 38 } = element
     // Databases write integers as decimals of high precision. Their values decide, as for 64-bit integers.
-    const isText = scale <= 0 && precision - scale > 15 && !isSafe(name, metadata)
-    return create(isText ? 'text' : 'number', decimalText(scale, isText))
+    const isText = scale <= 0 && precision - scale > 15 && !hasSafeIntegers(name, metadata)
+    return create(isText ? 'text' : 'number', createDecimalWriter(scale, isText))
   }
-  const perSecond = timeUnit(logical, converted)
+  const perSecond = ticksPerSecondOf(logical, converted)
   // Values in UTC get a Z.
   if (perSecond !== undefined || isUtc(logical) || type === 'INT96') {
-    const plain = unlessNull(plainLeaf(element))
-    return create('text', (value, lost) => stringText(plain(value), lost))
+    const plain = skipNulls(leafConverterOf(element))
+    return create('text', (value, lost) => toStringJson(plain(value), lost))
   }
   const isTime =
     converted?.startsWith('TIMESTAMP') ||
     logical?.type === 'TIMESTAMP' ||
     converted === 'DATE' ||
     logical?.type === 'DATE'
-  if (isTime) return create('text', stringText)
+  if (isTime) return create('text', toStringJson)
   switch (type) {
     case 'BOOLEAN':
-      return create('boolean', booleanText)
+      return create('boolean', toBooleanJson)
     case 'INT64':
       // As in CSV, integers that a double cannot represent make the column text.
-      return isSafe(name, metadata) ? create('number', numberText) : create('text', stringText)
+      return hasSafeIntegers(name, metadata) ? create('number', toNumberJson) : create('text', toStringJson)
     case 'INT32':
     case 'DOUBLE':
-      return create('number', numberText)
+      return create('number', toNumberJson)
     case 'FLOAT':
-      return create('number', singleText)
+      return create('number', toSingleJson)
     default:
-      return logical?.type === 'FLOAT16' ? create('number', singleText) : create('text', stringText)
+      return logical?.type === 'FLOAT16' ? create('number', toSingleJson) : create('text', toStringJson)
   }
 }
 
 /** Throws `RefusedFile` if a column or one of its members has an unsupported type. */
-function refuseUnknown({ element, children }: SchemaTree): void {
+function refuseUnsupported({ element, children }: SchemaTree): void {
   const kind = element.logical_type?.type
   const what =
     kind === 'VARIANT'
@@ -240,20 +243,23 @@ function refuseUnknown({ element, children }: SchemaTree): void {
         ? element.converted_type
         : undefined
   if (what)
-    throw new Refused(
+    throw new RefusedFile(
       `column ${element.name} has the type ${what}, which is not supported`,
       'Leave the column out, or write it as text or JSON.',
     )
-  for (const child of children) refuseUnknown(child)
+  for (const child of children) refuseUnsupported(child)
 }
 
 /** Throws `RefusedFile` if two members of a column have the same path, since the reader would drop one. */
-function refuseTwins(field: SchemaTree): void {
+function refuseDuplicatePaths(field: SchemaTree): void {
   const paths = new Set<string>()
   const add = ({ path, children }: SchemaTree): void => {
     const text = path.join('.')
     if (paths.has(text))
-      throw new Refused(`column ${path[0]} has two members ${text}`, 'Rename one of them, or leave it out.')
+      throw new RefusedFile(
+        `column ${path[0]} has two members ${text}`,
+        'Rename one of them, or leave it out.',
+      )
     paths.add(text)
     for (const child of children) add(child)
   }
@@ -262,34 +268,38 @@ function refuseTwins(field: SchemaTree): void {
 
 type Plain = (value: unknown) => unknown
 
-function unlessNull(make: (value: never) => unknown): Plain {
+function skipNulls(make: (value: never) => unknown): Plain {
   return (value) => (value === null || value === undefined ? null : make(value as never))
 }
 
 /** Returns the function that converts values of a nested column to JSON values. */
-function plainOf(field: SchemaTree, isRepeated = field.element.repetition_type === 'REPEATED'): Plain {
+function jsonConverterOf(
+  field: SchemaTree,
+  isRepeated = field.element.repetition_type === 'REPEATED',
+): Plain {
   if (isRepeated) {
-    const convertItem = plainOf(field, false)
+    const convertItem = jsonConverterOf(field, false)
     // The reader returns undefined for an empty list.
     return (value) => Array.from((value ?? []) as Iterable<unknown>, convertItem)
   }
   const { element, children } = field
   const [inner] = children
-  if (!inner) return unlessNull(plainLeaf(element))
+  if (!inner) return skipNulls(leafConverterOf(element))
   const holdsRepeated = children.length === 1 && inner.element.repetition_type === 'REPEATED'
   // The reader unwraps lists of one field, and maps of a key and a value.
   if (element.converted_type === 'LIST' && holdsRepeated && inner.children.length < 2) {
-    const convertItem = inner.children.length === 1 ? plainOf(inner.children[0]) : plainOf(inner, false)
-    return unlessNull((value: Iterable<unknown>) => Array.from(value, convertItem))
+    const convertItem =
+      inner.children.length === 1 ? jsonConverterOf(inner.children[0]) : jsonConverterOf(inner, false)
+    return skipNulls((value: Iterable<unknown>) => Array.from(value, convertItem))
   }
   if (element.converted_type === 'MAP' && holdsRepeated && inner.children.length === 2) {
-    const convertItem = plainOf(inner.children[1])
-    return unlessNull((value: Record<string, unknown>) =>
+    const convertItem = jsonConverterOf(inner.children[1])
+    return skipNulls((value: Record<string, unknown>) =>
       Object.fromEntries(Object.entries(value).map(([key, item]) => [key, convertItem(item)])),
     )
   }
-  const members = children.map((child) => [child.element.name, plainOf(child)] as const)
-  return unlessNull((value: Record<string, unknown>) =>
+  const members = children.map((child) => [child.element.name, jsonConverterOf(child)] as const)
+  return skipNulls((value: Record<string, unknown>) =>
     Object.fromEntries(members.map(([name, item]) => [name, item(value[name])])),
   )
 }
@@ -299,25 +309,25 @@ function isUtc(logical: SchemaTree['element']['logical_type']): boolean {
 }
 
 /** Returns the function that converts values of a field to JSON values. */
-function plainLeaf(element: SchemaTree['element']): (value: never) => unknown {
+function leafConverterOf(element: SchemaTree['element']): (value: never) => unknown {
   const { type, converted_type: converted, logical_type: logical, scale = 0 } = element
   const zone = isUtc(logical) ? 'Z' : ''
-  const perSecond = timeUnit(logical, converted)
+  const perSecond = ticksPerSecondOf(logical, converted)
   if (perSecond !== undefined) {
     const day = 86_400n * perSecond
     // Wraps times in UTC that fall on the day before or after.
     const inDay = (value: bigint): bigint => (zone === '' ? value : ((value % day) + day) % day)
-    return (value: bigint) => `${timeText(inDay(BigInt(value)), perSecond)}${zone}`
+    return (value: bigint) => `${formatTime(inDay(BigInt(value)), perSecond)}${zone}`
   }
-  if (isDecimal(element)) return (value) => plainDecimal(value, scale)
+  if (isDecimal(element)) return (value) => convertDecimal(value, scale)
   // Top-level INT96 values are bytes; the reader has formatted the nested ones.
-  if (type === 'INT96') return (value: unknown) => (value instanceof Uint8Array ? int96Text(value) : value)
-  if (type === 'FLOAT' || logical?.type === 'FLOAT16') return plainSingle
+  if (type === 'INT96') return (value: unknown) => (value instanceof Uint8Array ? formatInt96(value) : value)
+  if (type === 'FLOAT' || logical?.type === 'FLOAT16') return convertSingle
   return zone === '' ? (value) => value : (value) => `${value}${zone}`
 }
 
 /** Returns the ticks per second of a time-of-day type; undefined for other types. */
-function timeUnit(
+function ticksPerSecondOf(
   logical: { type: string; unit?: string } | undefined,
   converted: string | undefined,
 ): bigint | undefined {
@@ -328,7 +338,7 @@ function timeUnit(
 }
 
 /** Returns whether a double can represent all integers of a column, by the statistics in the file. */
-function isSafe(name: string, { row_groups }: FileMetaData): boolean {
+function hasSafeIntegers(name: string, { row_groups }: FileMetaData): boolean {
   return row_groups.every(({ columns }) => {
     const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === name)?.meta_data
     const low = chunk?.statistics?.min_value ?? chunk?.statistics?.min

@@ -1,54 +1,54 @@
 // Starts the decoder process of Parquet and Arrow files, with limits.
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { built } from '../../contract/built.ts'
+import { buildPath } from '../../contract/built.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { excerpt } from '../../json/index.ts'
-import { tooMuchUnpacked } from '../archive/archive.ts'
-import type { Spooled } from '../archive/spool.ts'
-import { bomb, isBomb } from '../archive/unpack.ts'
-import { type ColumnType, noDialect } from '../values/dialect.ts'
-import { keysAmong } from '../values/slice-ends.ts'
-import type { Ingested, SliceSink } from '../values/table.ts'
+import { tooMuchUnpackedError } from '../archive/archive.ts'
+import type { SpooledFile } from '../archive/spool.ts'
+import { bombError, isBomb } from '../archive/unpack.ts'
+import { type ColumnType, createEmptyDialect } from '../values/dialect.ts'
+import { keyPositionsOf } from '../values/slice-ends.ts'
+import type { IngestResult, SliceSink } from '../values/table.ts'
 import { IsoTexts } from '../values/text-type.ts'
 import { badData } from '../values/warnings.ts'
 import { AlignedSlices } from './aligned.ts'
 import type { ColumnarFormat, ColumnarJob, ColumnarMessage } from './messages.ts'
 
 /** Maximum number of decoders at once. Further files wait; users take turns. */
-const PROCESSES_AT_ONCE = 2
+const MAX_DECODERS = 2
 /** Maximum time that a file waits for a decoder. */
-const WAIT_MS = 60_000
+const MAX_WAIT_MS = 60_000
 /** Maximum size of a decoder's V8 heap. */
-const HEAP_MB = 1024
+const MAX_HEAP_MB = 1024
 /** Maximum resident memory of a decoder. */
-const MEMORY_BYTES = 2 * 1024 * 1024 * 1024
+const MAX_MEMORY_BYTES = 2 * 1024 * 1024 * 1024
 /** Maximum time until the first values. */
-const FIRST_MS = 20_000
+const FIRST_VALUES_TIMEOUT_MS = 20_000
 /** Maximum time between later values. */
-const PATIENCE_MS = 60_000
+const NEXT_VALUES_TIMEOUT_MS = 60_000
 /** Interval of the checks of time and memory. */
-const CHECK_MS = 200
+const CHECK_INTERVAL_MS = 200
 
 /** A waiting file, and its user. */
-interface Waiting {
+interface WaitingFile {
   who: string
   begin: () => void
 }
 
 /** Number of running decoders by user. */
-const running = new Map<string, number>()
-const queue: Waiting[] = []
+const runningByUser = new Map<string, number>()
+const queue: WaitingFile[] = []
 
-function count(): number {
-  return [...running.values()].reduce((sum, userCount) => sum + userCount, 0)
+function countRunning(): number {
+  return [...runningByUser.values()].reduce((sum, userCount) => sum + userCount, 0)
 }
 
 /** Waits for a slot. Throws `overloaded` after `MAX_WAIT_MS`. */
-function enter(who: string): Promise<void> {
+function acquireSlot(who: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const waiting: Waiting = {
+    const waiting: WaitingFile = {
       who,
       begin() {
         clearTimeout(timer)
@@ -58,28 +58,28 @@ function enter(who: string): Promise<void> {
     const timer = setTimeout(() => {
       queue.splice(queue.indexOf(waiting), 1)
       reject(new Problem('overloaded', 'too many Parquet and Arrow files are being decoded'))
-    }, WAIT_MS)
+    }, MAX_WAIT_MS)
     queue.push(waiting)
-    admit()
+    startWaiting()
   })
 }
 
 /** Frees a slot. */
-function leave(who: string): void {
-  const left = (running.get(who) ?? 1) - 1
-  if (left > 0) running.set(who, left)
-  else running.delete(who)
-  admit()
+function releaseSlot(who: string): void {
+  const left = (runningByUser.get(who) ?? 1) - 1
+  if (left > 0) runningByUser.set(who, left)
+  else runningByUser.delete(who)
+  startWaiting()
 }
 
 /** Starts waiting files, first those of users without a running decoder. One user never gets all slots. */
-function admit(): void {
-  while (queue.length > 0 && count() < PROCESSES_AT_ONCE) {
-    const fair = queue.findIndex(({ who }) => !running.has(who))
-    const isLast = count() === PROCESSES_AT_ONCE - 1
-    if (fair < 0 && isLast && running.size > 0) return
+function startWaiting(): void {
+  while (queue.length > 0 && countRunning() < MAX_DECODERS) {
+    const fair = queue.findIndex(({ who }) => !runningByUser.has(who))
+    const isLast = countRunning() === MAX_DECODERS - 1
+    if (fair < 0 && isLast && runningByUser.size > 0) return
     const [next] = queue.splice(Math.max(0, fair), 1)
-    running.set(next.who, (running.get(next.who) ?? 0) + 1)
+    runningByUser.set(next.who, (runningByUser.get(next.who) ?? 0) + 1)
     next.begin()
   }
 }
@@ -95,10 +95,10 @@ interface ColumnarOptions {
 /** Decodes a Parquet or Arrow file into slices, in a child process with limited time and memory. */
 export async function ingestColumnar(
   format: ColumnarFormat,
-  { handle, size }: Spooled,
+  { handle, size }: SpooledFile,
   { limits, source, sink, who = '', keys }: ColumnarOptions,
-): Promise<Ingested> {
-  await enter(who)
+): Promise<IngestResult> {
+  await acquireSlot(who)
   let child: ChildProcess | undefined
   try {
     const { fork } = process.getBuiltinModule('node:child_process')
@@ -110,23 +110,23 @@ export async function ingestColumnar(
       rows: Math.floor(limits.unpacked_bytes / 5),
       ratio: limits.compression_ratio,
     }
-    child = fork(built('columnar-worker.js'), [JSON.stringify(job)], {
+    child = fork(buildPath('columnar-worker.js'), [JSON.stringify(job)], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc', handle.fd],
       serialization: 'advanced',
-      execArgv: [`--max-old-space-size=${HEAP_MB}`],
+      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
       env: {},
     })
-    return await received(messagesOf(child, source), { limits, source, sink, keys }, size, child)
+    return await ingestMessages(receiveMessages(child, source), { limits, source, sink, keys }, size, child)
   } finally {
     child?.removeAllListeners()
     child?.on('error', () => {})
     child?.kill('SIGKILL')
-    leave(who)
+    releaseSlot(who)
   }
 }
 
 /** Returns the resident memory of a process, in bytes; 0 if unknown. */
-function residentBytes(pid: number | undefined): number {
+function readResidentBytes(pid: number | undefined): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096
   } catch {
@@ -135,7 +135,7 @@ function residentBytes(pid: number | undefined): number {
 }
 
 /** Yields the messages of a decoder until its end. Throws `bad_data` if it fails or exceeds its limits. */
-async function* messagesOf(worker: ChildProcess, source: string): AsyncGenerator<ColumnarMessage> {
+async function* receiveMessages(worker: ChildProcess, source: string): AsyncGenerator<ColumnarMessage> {
   const received: ColumnarMessage[] = []
   let failed: Problem | undefined
   let wake: (() => void) | undefined
@@ -152,10 +152,11 @@ async function* messagesOf(worker: ChildProcess, source: string): AsyncGenerator
   let silent = 0
   let isFirst = true
   const watch = setInterval(() => {
-    silent += CHECK_MS
-    if (residentBytes(worker.pid) > MEMORY_BYTES) fail('decoding the file needs too much memory')
-    if (silent > (isFirst ? FIRST_MS : PATIENCE_MS)) fail('decoding the file takes too long')
-  }, CHECK_MS)
+    silent += CHECK_INTERVAL_MS
+    if (readResidentBytes(worker.pid) > MAX_MEMORY_BYTES) fail('decoding the file needs too much memory')
+    if (silent > (isFirst ? FIRST_VALUES_TIMEOUT_MS : NEXT_VALUES_TIMEOUT_MS))
+      fail('decoding the file takes too long')
+  }, CHECK_INTERVAL_MS)
   try {
     for (;;) {
       silent = 0
@@ -177,12 +178,12 @@ async function* messagesOf(worker: ChildProcess, source: string): AsyncGenerator
 }
 
 /** Passes received values to the sink. Throws `bad_data` if the file exceeds the limits or is damaged. */
-async function received(
+async function ingestMessages(
   messages: AsyncGenerator<ColumnarMessage>,
   { limits, source, sink, keys }: ColumnarOptions,
   size: number,
   child: ChildProcess,
-): Promise<Ingested> {
+): Promise<IngestResult> {
   let columns: { name: string; type: ColumnType }[] = []
   let counts: number[] = []
   let texts: (IsoTexts | undefined)[] = []
@@ -192,41 +193,41 @@ async function received(
   for await (const message of messages) {
     if ('refused' in message) throw badData(source, {}, message.refused, message.hint)
     if ('columns' in message) {
-      const names = namesOf(message.columns, limits, source)
+      const names = makeUniqueNames(message.columns, limits, source)
       columns = message.columns.map(({ type }, k) => ({ name: names[k], type }))
       rows = message.rows
       counts = columns.map(() => 0)
       texts = columns.map(({ type }) => (type === 'text' ? new IsoTexts() : undefined))
       if (columns.length === 0) throw badData(source, {}, 'no columns')
       sink.begin?.(names)
-      slices = new AlignedSlices(sink, names.length, keysAmong(names, keys))
+      slices = new AlignedSlices(sink, names.length, keyPositionsOf(names, keys))
     } else if ('text' in message) {
       const { column, text } = message
       counts[column] += message.rows
       bytes += text.length
-      if (counts[column] > rows) throw damaged(source)
-      if (bytes > limits.unpacked_bytes) throw tooMuchUnpacked(source, limits)
-      if (isBomb(bytes, size, limits)) throw bomb(source, limits)
+      if (counts[column] > rows) throw damagedError(source)
+      if (bytes > limits.unpacked_bytes) throw tooMuchUnpackedError(source, limits)
+      if (isBomb(bytes, size, limits)) throw bombError(source, limits)
       texts[column]?.add(text)
       await slices.add(column, message.rows, Buffer.from(text.buffer, text.byteOffset, text.byteLength))
       child.send('taken', () => {})
     } else {
-      if (counts.some((count) => count !== rows)) throw damaged(source)
+      if (counts.some((count) => count !== rows)) throw damagedError(source)
       await slices.end()
       const names = columns.map(({ name }) => name)
       const typed = columns.map(({ name, type }, k) => ({ name, type: texts[k]?.type ?? type }))
-      return { rows, columns: typed, dialect: noDialect(names), warnings: message.warnings }
+      return { rows, columns: typed, dialect: createEmptyDialect(names), warnings: message.warnings }
     }
   }
-  throw damaged(source)
+  throw damagedError(source)
 }
 
-function damaged(source: string): Problem {
+function damagedError(source: string): Problem {
   return badData(source, {}, 'the file is damaged: its columns have different numbers of rows')
 }
 
 /** Returns unique, non-empty column names. Throws `bad_data` for invalid ones. */
-function namesOf(columns: readonly { name: unknown }[], limits: Limits, source: string): string[] {
+function makeUniqueNames(columns: readonly { name: unknown }[], limits: Limits, source: string): string[] {
   const used = new Set<string>()
   return columns.map(({ name }, k) => {
     if (typeof name !== 'string' || !name.isWellFormed() || name.includes('\0'))

@@ -1,17 +1,17 @@
 // Table of a columnar file, as its reader provides it.
 import type { ColumnType } from './messages.ts'
-import type { ToText } from './values.ts'
+import type { ToJson } from './values.ts'
 
 /** A table in a columnar file. */
 export interface Table {
   rows: number
-  columns: { name: string; type: ColumnType; toJson: ToText }[]
+  columns: { name: string; type: ColumnType; toJson: ToJson }[]
   /** Yields batches of values, in row order within each column. */
   values(): AsyncGenerator<{ column: number; values: ArrayLike<unknown> }>
 }
 
 /** Thrown if a columnar file is not supported, damaged or too large. */
-export class Refused extends Error {
+export class RefusedFile extends Error {
   constructor(
     message: string,
     readonly hint?: string,

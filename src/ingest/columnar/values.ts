@@ -2,15 +2,15 @@
 import { isUtf8 } from 'node:buffer'
 
 /** Counts values that JSON cannot represent. */
-export interface Lost {
+export interface LossCounts {
   /** NaN and infinite numbers, written as null. */
   infinite: number
 }
 
 /** Returns the JSON of a value, by the type of its column. */
-export type ToText = (value: unknown, lost: Lost) => string
+export type ToJson = (value: unknown, lost: LossCounts) => string
 
-export const numberText: ToText = (value, lost) => {
+export const toNumberJson: ToJson = (value, lost) => {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'bigint') return value.toString()
   if (Number.isFinite(value)) return String(value)
@@ -19,9 +19,9 @@ export const numberText: ToText = (value, lost) => {
 }
 
 /** Returns the shortest number that is equal in single precision: 0.1, not 0.10000000149011612. */
-export const singleText: ToText = (value, lost) => {
+export const toSingleJson: ToJson = (value, lost) => {
   if (typeof value !== 'number' || !Number.isFinite(value) || Number.isInteger(value))
-    return numberText(value, lost)
+    return toNumberJson(value, lost)
   for (let digits = 6; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits))
     if (Math.fround(short) === value) return String(short)
@@ -33,24 +33,24 @@ export const singleText: ToText = (value, lost) => {
  * Returns a writer of decimals with all digits, from their unscaled integers: 12345678901234567890.10.
  * `isText`: as JSON strings, for integers that a double cannot represent.
  */
-export function decimalText(scale: number, isText: boolean): ToText {
+export function createDecimalWriter(scale: number, isText: boolean): ToJson {
   return (value) => {
     if (value === null || value === undefined) return 'null'
-    const unscaled = value instanceof Uint8Array ? bigEndian(value) : BigInt(value as number | bigint)
-    const text = scaledText(unscaled, scale)
+    const unscaled = value instanceof Uint8Array ? parseBigEndian(value) : BigInt(value as number | bigint)
+    const text = formatScaled(unscaled, scale)
     return isText ? `"${text}"` : text
   }
 }
 
 /** Formats an unscaled integer as a decimal. */
-function scaledText(unscaled: bigint, scale: number): string {
+function formatScaled(unscaled: bigint, scale: number): string {
   if (scale <= 0) return (unscaled * 10n ** BigInt(-scale)).toString()
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0')
   return `${unscaled < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }
 
 /** Parses a big-endian integer in two's complement. */
-function bigEndian(bytes: Uint8Array): bigint {
+function parseBigEndian(bytes: Uint8Array): bigint {
   if (bytes.length === 0) return 0n
   const unsigned = BigInt(
     `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`,
@@ -58,23 +58,24 @@ function bigEndian(bytes: Uint8Array): bigint {
   return BigInt.asIntN(bytes.length * 8, unsigned)
 }
 
-export const booleanText: ToText = (value) => (value === null || value === undefined ? 'null' : String(value))
+export const toBooleanJson: ToJson = (value) =>
+  value === null || value === undefined ? 'null' : String(value)
 
-export const stringText: ToText = (value) => {
+export const toStringJson: ToJson = (value) => {
   if (typeof value === 'string') return JSON.stringify(value.isWellFormed() ? value : value.toWellFormed())
   if (value === null || value === undefined) return 'null'
-  if (value instanceof Uint8Array) return JSON.stringify(bytesText(value))
+  if (value instanceof Uint8Array) return JSON.stringify(decodeBytes(value))
   if (typeof value === 'object') return JSON.stringify(JSON.stringify(value))
   return JSON.stringify(String(value).toWellFormed())
 }
 
 /** Writes nested values as JSON. */
-export const jsonText: ToText = (value, lost) => {
+export const toNestedJson: ToJson = (value, lost) => {
   if (value === null || value === undefined) return 'null'
   const text = JSON.stringify(value, (_, inner) => {
     if (typeof inner === 'bigint')
       return inner >= -MAX_SAFE && inner <= MAX_SAFE ? Number(inner) : inner.toString()
-    if (inner instanceof Uint8Array) return bytesText(inner)
+    if (inner instanceof Uint8Array) return decodeBytes(inner)
     if (ArrayBuffer.isView(inner)) return Array.from(inner as unknown as ArrayLike<unknown>)
     if (inner instanceof Map) return Object.fromEntries(inner)
     if (typeof inner === 'number' && !Number.isFinite(inner)) {
@@ -87,22 +88,22 @@ export const jsonText: ToText = (value, lost) => {
 }
 
 /** Returns bytes as text if they are UTF-8, as old writers store strings, or else in Base64. */
-function bytesText(value: Uint8Array): string {
+function decodeBytes(value: Uint8Array): string {
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString(
     isUtf8(value) ? 'utf8' : 'base64',
   )
 }
 
 /** Converts a decimal inside a nested value: to a number if exact, else to text with all digits. */
-export function plainDecimal(value: unknown, scale: number): number | string {
-  const text = decimalText(scale, false)(value, { infinite: 0 })
+export function convertDecimal(value: unknown, scale: number): number | string {
+  const text = createDecimalWriter(scale, false)(value, { infinite: 0 })
   const short = text.includes('.') ? text.replace(/\.?0+$/, '') : text
   return String(Number(short)) === short ? Number(short) : text
 }
 
 /** Converts a single-precision number inside a nested value to the shortest equal one. */
-export function plainSingle(value: unknown): unknown {
-  return Number.isFinite(value) ? Number(singleText(value, { infinite: 0 })) : value
+export function convertSingle(value: unknown): unknown {
+  return Number.isFinite(value) ? Number(toSingleJson(value, { infinite: 0 })) : value
 }
 
 export const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
@@ -114,11 +115,11 @@ const NANOS_PER_DAY = 86_400_000_000_000n
 /** Days and years after which the calendar repeats, and maximum number of days in a `Date`. */
 const CYCLE_DAYS = 146_097
 const CYCLE_YEARS = 400
-const MAX_DAYS = 100_000_000
+const MAX_DATE_DAYS = 100_000_000
 
 /** Formats a day, given as days since 1970: `2024-01-31`, `+012024-01-31` after the year 9999. */
-export function dayText(days: number): string {
-  const cycles = Math.abs(days) > MAX_DAYS ? Math.trunc(days / CYCLE_DAYS) : 0
+export function formatDay(days: number): string {
+  const cycles = Math.abs(days) > MAX_DATE_DAYS ? Math.trunc(days / CYCLE_DAYS) : 0
   const iso = new Date((days - cycles * CYCLE_DAYS) * DAY_MS).toISOString().split('T')[0]
   if (cycles === 0) return iso
   const year = Number(iso.slice(0, -6)) + cycles * CYCLE_YEARS
@@ -126,33 +127,33 @@ export function dayText(days: number): string {
 }
 
 /** Formats a time since the epoch: `2024-01-31 10:00:00.5`. `perSecond`: ticks per second. */
-export function timestampText(value: bigint, perSecond: bigint): string {
+export function formatTimestamp(value: bigint, perSecond: bigint): string {
   const nanos = value * (1_000_000_000n / perSecond)
   const days = nanos / NANOS_PER_DAY - (nanos % NANOS_PER_DAY < 0n ? 1n : 0n)
-  return `${dayText(Number(days))} ${clock(nanos - days * NANOS_PER_DAY)}`
+  return `${formatDay(Number(days))} ${formatClock(nanos - days * NANOS_PER_DAY)}`
 }
 
 const JULIAN_DAY_OF_1970 = 2_440_588n
 const MICROS_PER_DAY = 86_400_000_000n
 
 /** Formats an INT96: nanoseconds of a day, then the Julian day number. */
-export function int96Text(bytes: Uint8Array): string {
+export function formatInt96(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const nanos = view.getBigInt64(0, true)
   const day = BigInt(view.getInt32(8, true)) - JULIAN_DAY_OF_1970
   // For late years, Spark overflows 64 bits in both parts. Wrapping the sum restores the value.
   const micros = BigInt.asIntN(64, day * MICROS_PER_DAY + nanos / 1000n)
-  return timestampText(micros * 1000n + (nanos % 1000n), 1_000_000_000n)
+  return formatTimestamp(micros * 1000n + (nanos % 1000n), 1_000_000_000n)
 }
 
 /** Formats a time of day: `10:00:00.000001`. `perSecond`: ticks per second. */
-export function timeText(value: bigint, perSecond: bigint): string {
-  return clock(value * (1_000_000_000n / perSecond))
+export function formatTime(value: bigint, perSecond: bigint): string {
+  return formatClock(value * (1_000_000_000n / perSecond))
 }
 
 /** Formats nanoseconds of a day, with as many decimals as needed. Damaged values can be negative. */
-function clock(nanos: bigint): string {
-  if (nanos < 0n) return `-${clock(-nanos)}`
+function formatClock(nanos: bigint): string {
+  if (nanos < 0n) return `-${formatClock(-nanos)}`
   const seconds = Number(nanos / 1_000_000_000n)
   const fraction = String(nanos % 1_000_000_000n)
     .padStart(9, '0')

@@ -1,21 +1,21 @@
 // Decoder process of Parquet and Arrow files, since hostile files may exhaust time or memory.
-import { arrowTable } from './arrow.ts'
+import { readArrow } from './arrow.ts'
 import type { ColumnarJob, ColumnarMessage } from './messages.ts'
-import { parquetTable } from './parquet.ts'
-import { Refused, type Table } from './table.ts'
-import type { Lost, ToText } from './values.ts'
+import { openParquet } from './parquet.ts'
+import { RefusedFile, type Table } from './table.ts'
+import type { LossCounts, ToJson } from './values.ts'
 
 /** A batch of values ends at the first limit reached. */
-const RUN_ROWS = 65_536
-const RUN_BYTES = 4 * 1024 * 1024
+const MAX_BATCH_ROWS = 65_536
+const MAX_BATCH_BYTES = 4 * 1024 * 1024
 /** Maximum number of batches sent but not yet taken. */
-const MAX_WAITING = 4
+const MAX_UNTAKEN_BATCHES = 4
 
 const job = JSON.parse(process.argv[2]) as ColumnarJob
-let waiting = 0
+let untakenBatches = 0
 let wake: (() => void) | undefined
 process.on('message', () => {
-  waiting--
+  untakenBatches--
   wake?.()
 })
 
@@ -26,25 +26,25 @@ function send(message: ColumnarMessage): void {
 process.on('disconnect', () => process.exit())
 
 /** Reader of each format. */
-const tables: Record<ColumnarJob['format'], (job: ColumnarJob) => Table | Promise<Table>> = {
-  parquet: parquetTable,
-  arrow: arrowTable,
+const READER_BY_FORMAT: Record<ColumnarJob['format'], (job: ColumnarJob) => Table | Promise<Table>> = {
+  parquet: openParquet,
+  arrow: readArrow,
 }
 
 /** Decodes the file and sends its values. */
-async function run(): Promise<void> {
-  const table = await tables[job.format](job)
+async function decodeFile(): Promise<void> {
+  const table = await READER_BY_FORMAT[job.format](job)
   send({ columns: table.columns.map(({ name, type }) => ({ name, type })), rows: table.rows })
-  const losses = table.columns.map((): Lost => ({ infinite: 0 }))
+  const losses = table.columns.map((): LossCounts => ({ infinite: 0 }))
   for await (const { column, values } of table.values()) {
     for (let from = 0; from < values.length; ) {
-      const { text, rows } = textOf(values, from, table.columns[column].toJson, losses[column])
+      const { text, rows } = writeBatch(values, from, table.columns[column].toJson, losses[column])
       from += rows
-      while (waiting >= MAX_WAITING)
+      while (untakenBatches >= MAX_UNTAKEN_BATCHES)
         await new Promise<void>((resolve) => {
           wake = resolve
         })
-      waiting++
+      untakenBatches++
       send({ column, rows, text })
     }
   }
@@ -57,15 +57,15 @@ async function run(): Promise<void> {
 }
 
 /** Returns the comma-separated JSON of a batch of values from `from` on. */
-function textOf(
+function writeBatch(
   values: ArrayLike<unknown>,
   from: number,
-  toJson: ToText,
-  losses: Lost,
+  toJson: ToJson,
+  losses: LossCounts,
 ): { text: Uint8Array; rows: number } {
   const parts: string[] = []
   let size = 0
-  for (let k = from; k < values.length && parts.length < RUN_ROWS && size < RUN_BYTES; k++) {
+  for (let k = from; k < values.length && parts.length < MAX_BATCH_ROWS && size < MAX_BATCH_BYTES; k++) {
     const part = toJson(values[k], losses)
     parts.push(part)
     size += part.length
@@ -73,8 +73,8 @@ function textOf(
   return { text: new TextEncoder().encode(parts.join(',')), rows: parts.length }
 }
 
-run().catch((error: unknown) => {
-  if (error instanceof Refused) send({ refused: error.message, hint: error.hint })
+decodeFile().catch((error: unknown) => {
+  if (error instanceof RefusedFile) send({ refused: error.message, hint: error.hint })
   // Messages of the libraries do not help users.
   else
     send({

@@ -1,25 +1,25 @@
 // Parses the rows of a delimited table into slices, and reports what was noticed on the way.
-import { listed } from '../../contract/closest.ts'
+import { formatList } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { breathe, excerpt, turnIsLong } from '../../json/index.ts'
 import type { Kernel } from '../kernel/index.ts'
 import { ColumnBuilder } from '../values/column.ts'
-import { isoDate } from '../values/date.ts'
+import { parseDate } from '../values/date.ts'
 import {
   type DelimitedOptions,
   type Dialect,
+  dateOrderOf,
   type FirstValue,
   type GivenType,
   type NumberStyle,
-  orderIn,
 } from '../values/dialect.ts'
-import { optionsOf, styledNumber } from '../values/number.ts'
-import { keysAmong, SliceEnds, withCell } from '../values/slice-ends.ts'
-import type { ColumnFound, Ingested, Slice, SliceSink } from '../values/table.ts'
-import { type Rewrite, rewritten } from '../values/text-type.ts'
-import { isTotal, mayBeTotal } from '../values/total.ts'
+import { parseStyledNumber, styleOptionsOf } from '../values/number.ts'
+import { hashCell, keyPositionsOf, SliceEnds } from '../values/slice-ends.ts'
+import type { IngestResult, ParsedColumn, Slice, SliceSink } from '../values/table.ts'
+import { convertTexts, type Rewrite } from '../values/text-type.ts'
+import { canBeTotal, isTotal } from '../values/total.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
-import { isSparse, sparse } from './gaps.ts'
+import { isSparse, sparseError } from './gaps.ts'
 import { PlainRows } from './plain-rows.ts'
 import { RowLines } from './row-lines.ts'
 import { Tokenizer } from './tokenizer.ts'
@@ -28,19 +28,19 @@ import { Tokenizer } from './tokenizer.ts'
  * Maximum size of slices that wait until the file decides the order of their dates. Further ones are
  * rewritten after they are stored.
  */
-const HELD_BYTES = 32 * 1024 * 1024
+const MAX_HELD_BYTES = 32 * 1024 * 1024
 /** Numbers whose commas can separate thousands: 1,234 and 12,345,678. */
-const THOUSANDS = /^-?\d{1,3}(,\d{3})+$/
+const WITH_THOUSANDS = /^-?\d{1,3}(,\d{3})+$/
 /** Numbers with a decimal comma: 1,5 and 1.234,50. */
 const DECIMAL_COMMA = /^-?\d+(\.\d{3})*,\d+$/
 
 /** Maximum number of total rows. If there are more, the word is a category. */
 const MAX_TOTALS = 20
 /** Number of rows searched for totals, which people add to short tables. */
-const MAX_TOTALED_ROWS = 10_000
+const MAX_ROWS_WITH_TOTALS = 10_000
 
 /** Returns the cells of a header that can be repeated further down. */
-export function headerOf({ repeated }: Dialect): Buffer[] | undefined {
+export function repeatedHeaderOf({ repeated }: Dialect): Buffer[] | undefined {
   return repeated?.map((cell) => Buffer.from(cell))
 }
 
@@ -50,7 +50,7 @@ export class DelimitedTable {
   private readonly plainRows: PlainRows | undefined
   private readonly builders: ColumnBuilder[]
   private rows = 0
-  private last: { line: number; text: string } | undefined
+  private lastRow: { line: number; text: string } | undefined
   /** Rows whose first cell labels them as totals. */
   private readonly totals: { line: number; text: string }[] = []
   private readonly ends = new SliceEnds()
@@ -63,7 +63,7 @@ export class DelimitedTable {
   private readonly held = new Map<number, Slice[]>()
   private heldBytes = 0
   /** Columns of which the sink has received text. */
-  private readonly isGiven: boolean[] = []
+  private readonly hasSentText: boolean[] = []
   /** Header rows still to be skipped. */
   private headerRows: number
 
@@ -78,11 +78,11 @@ export class DelimitedTable {
     const { names, headerRows } = dialect
     this.tokenizer = new Tokenizer(dialect, names.length, warnings, source, kernel)
     this.tokenizer.headerRows = headerRows
-    this.tokenizer.header = headerOf(dialect)
+    this.tokenizer.header = repeatedHeaderOf(dialect)
     this.headerRows = headerRows
     this.plainRows = kernel && new PlainRows(kernel, this.tokenizer)
-    this.builders = columnBuilders(names, dialect, options, source)
-    this.keys = keysAmong(names, options.keys)
+    this.builders = createColumnBuilders(names, dialect, options, source)
+    this.keys = keyPositionsOf(names, options.keys)
     sink.begin?.(names)
   }
 
@@ -90,7 +90,7 @@ export class DelimitedTable {
    * Parses the complete rows in buf[from, to); overwrites buf[to]. With `final`, the last row needs no line
    * end. Returns the offset of the first incomplete row.
    */
-  async take(buf: Buffer, from: number, to: number, final: boolean): Promise<number> {
+  async readRows(buf: Buffer, from: number, to: number, final: boolean): Promise<number> {
     const { tokenizer, plainRows, source } = this
     const { width } = tokenizer
     let at = from
@@ -106,11 +106,11 @@ export class DelimitedTable {
         this.lines.add(this.rows, tokenizer.lines, skip, tokenizer.rows)
         await this.addRows(buf, skip, tokenizer.rows)
         refuseSecondTable(tokenizer, buf, this.builders, source)
-        this.keepLast(buf)
-        if (this.rows < MAX_TOTALED_ROWS) this.keepTotals(buf, skip)
+        this.rememberLastRow(buf)
+        if (this.rows < MAX_ROWS_WITH_TOTALS) this.rememberTotals(buf, skip)
         this.rows += count
-        if (isSparse(this.rows, width, this.rows * width - tokenizer.missing))
-          throw sparse(
+        if (isSparse(this.rows, width, this.rows * width - tokenizer.missingCells))
+          throw sparseError(
             source,
             this.rows,
             width,
@@ -125,19 +125,19 @@ export class DelimitedTable {
   /** Adds rows [from, to), and passes completed slices to the sink. */
   private async addRows(buf: Buffer, from: number, to: number): Promise<void> {
     for (let row = from; row < to; ) {
-      const last = this.cut(buf, row, to)
+      const last = this.findSliceEnd(buf, row, to)
       const end = last < 0 ? to : last + 1
       await this.addCells(buf, row, end - row)
-      if (last >= 0) await this.flush(true)
+      if (last >= 0) await this.flushSlices(true)
       row = end
     }
   }
 
   /** Returns the first of rows [from, to) after which slices end; −1 if there is none. */
-  private cut(buf: Buffer, from: number, to: number): number {
+  private findSliceEnd(buf: Buffer, from: number, to: number): number {
     const { ends, kernel, keys, tokenizer } = this
-    if (kernel && this.plainRows?.plain) {
-      const row = kernel.cut(from, to, ends.size)
+    if (kernel && this.plainRows?.arePlain) {
+      const row = kernel.findEnd(from, to, ends.size)
       ends.size = kernel.size
       return row
     }
@@ -147,13 +147,13 @@ export class DelimitedTable {
       const hash = (): number => {
         let rowHash = 0
         const add = (k: number): void => {
-          rowHash = withCell(rowHash, buf, starts[k], cellEnds[k] >> 2)
+          rowHash = hashCell(rowHash, buf, starts[k], cellEnds[k] >> 2)
         }
         if (keys) for (const key of keys) add(first + key)
         else for (let k = first; k < first + width; k++) add(k)
         return rowHash
       }
-      if (ends.isAfter((cellEnds[first + width - 1] >> 2) - starts[first], hash)) return row
+      if (ends.addRow((cellEnds[first + width - 1] >> 2) - starts[first], hash)) return row
     }
     return -1
   }
@@ -162,16 +162,16 @@ export class DelimitedTable {
   private async addCells(buf: Buffer, skip: number, count: number): Promise<void> {
     const { tokenizer, builders, kernel } = this
     const { starts, ends, lines, width } = tokenizer
-    const isPlain = this.plainRows?.plain
+    const isPlain = this.plainRows?.arePlain
     const first = skip * width
     const [s, e, l] =
       skip > 0 ? [starts.subarray(first), ends.subarray(first), lines.subarray(skip)] : [starts, ends, lines]
-    let wrong: ColumnBuilder['wrong']
+    let wrong: ColumnBuilder['firstWrong']
     for (let column = 0; column < width; column++) {
       if (isPlain) builders[column].addPlain(kernel!, column, width, skip, skip + count)
       else builders[column].add(buf, s, e, l, column, width, count)
       builders[column].typeTexts(l, count)
-      const wrongCell = builders[column].wrong
+      const wrongCell = builders[column].firstWrong
       if (wrongCell && (!wrong || wrongCell.line < wrong.line)) wrong = wrongCell
       if (column % 64 === 63 && turnIsLong()) await breathe()
     }
@@ -179,60 +179,60 @@ export class DelimitedTable {
   }
 
   /** Remembers the first filled cell of the last row, which may label it as a total. */
-  private keepLast(buf: Buffer): void {
+  private rememberLastRow(buf: Buffer): void {
     const { starts, ends, lines, rows, width } = this.tokenizer
     for (let k = (rows - 1) * width; k < rows * width; k++) {
       const end = ends[k] >> 2
       if (end === starts[k]) continue
       const text = end - starts[k] > 40 ? '' : buf.toString('utf8', starts[k], end).trim()
-      this.last = { line: lines[rows - 1], text }
+      this.lastRow = { line: lines[rows - 1], text }
       return
     }
   }
 
   /** Remembers rows that look like totals, by their first cell, or by the second if that is empty. */
-  private keepTotals(buf: Buffer, skip: number): void {
+  private rememberTotals(buf: Buffer, skip: number): void {
     const { starts, ends, lines, rows, width } = this.tokenizer
     for (let row = skip; row < rows && this.totals.length <= MAX_TOTALS; row++) {
       let k = row * width
       if (ends[k] >> 2 === starts[k] && width > 1) k++
       const [start, end] = [starts[k], ends[k] >> 2]
-      if (end - start < 3 || end - start > 40 || !mayBeTotal(buf[start])) continue
+      if (end - start < 3 || end - start > 40 || !canBeTotal(buf[start])) continue
       const text = buf.toString('utf8', start, end).trim()
       if (isTotal(text)) this.totals.push({ line: lines[row], text })
     }
   }
 
   /** Passes the slices so far to the sink, or holds them. `ended`: at a content-defined boundary. */
-  private async flush(ended: boolean): Promise<void> {
+  private async flushSlices(ended: boolean): Promise<void> {
     for (const [column, builder] of this.builders.entries()) {
       if (builder.rows === 0) continue
-      const slice = { column, ended, ...builder.take() }
+      const slice = { column, ended, ...builder.takeSlice() }
       const held = this.held.get(column)
       if (
-        builder.texts?.isRewrite &&
-        this.heldBytes + slice.text.length <= HELD_BYTES &&
-        (held || !this.isGiven[column])
+        builder.texts?.hasRewrites &&
+        this.heldBytes + slice.text.length <= MAX_HELD_BYTES &&
+        (held || !this.hasSentText[column])
       ) {
         this.heldBytes += slice.text.length
         if (held) held.push(slice)
         else this.held.set(column, [slice])
         continue
       }
-      await this.release(column)
-      this.isGiven[column] ||= slice.form === 'text'
+      await this.sendHeld(column)
+      this.hasSentText[column] ||= slice.form === 'text'
       await this.sink.slice(slice)
     }
   }
 
   /** Passes the held slices of a column to the sink. */
-  private async release(column: number, rewrite?: Rewrite): Promise<void> {
+  private async sendHeld(column: number, rewrite?: Rewrite): Promise<void> {
     for (const { text, form, ...slice } of this.held.get(column) ?? []) {
       this.heldBytes -= text.length
-      this.isGiven[column] = true
+      this.hasSentText[column] = true
       await this.sink.slice(
         rewrite
-          ? { ...slice, form: 'text', text: rewritten(text, rewrite), bounds: undefined }
+          ? { ...slice, form: 'text', text: convertTexts(text, rewrite), bounds: undefined }
           : { ...slice, form, text },
       )
       if (turnIsLong()) await breathe()
@@ -241,33 +241,33 @@ export class DelimitedTable {
   }
 
   /** Passes all held slices to the sink in their stored form. Returns the columns that were rewritten. */
-  private async releaseAll(): Promise<ReadonlySet<number>> {
+  private async sendAllHeld(): Promise<ReadonlySet<number>> {
     const done = new Set<number>()
     for (const column of [...this.held.keys()]) {
       const rewrite = this.builders[column].texts?.result().rewrite
       if (rewrite) done.add(column)
-      await this.release(column, rewrite)
+      await this.sendHeld(column, rewrite)
     }
     return done
   }
 
   /** Passes the remaining rows to the sink, and returns the result with its warnings. */
-  async end(): Promise<Ingested> {
-    await this.flush(false)
-    const done = await this.releaseAll()
+  async finish(): Promise<IngestResult> {
+    await this.flushSlices(false)
+    const done = await this.sendAllHeld()
     const { rows, warnings, builders, dialect } = this
     const { names } = dialect
     if (rows === 0) warnings.note('no rows below the header')
-    const columns = builders.map((builder, k): ColumnFound => {
-      const { firstText, given } = builder
-      const values = firstText && firstValues(builder, firstText)
+    const columns = builders.map((builder, k): ParsedColumn => {
+      const { firstText, effectiveType: given } = builder
+      const values = firstText && firstValuesOf(builder, firstText)
       const name = names[k]
       const isText = given === undefined ? builder.isText : given === 'text' || given.startsWith('date')
       if (!isText)
         return { name, type: rows === 0 ? 'empty' : given === 'boolean' ? given : 'number', seen: values }
       const mixed = builder.numbers > 0 && given === undefined ? firstText : undefined
       const type = given === undefined && rows === 0 ? 'empty' : 'text'
-      const typed = typedTexts(builder, given)
+      const typed = typeOfTextColumn(builder, given)
       if (done.has(k)) delete typed.rewrite
       return { name, type, seen: values, text: mixed, ...typed }
     })
@@ -278,16 +278,16 @@ export class DelimitedTable {
           `column ${names[k]}: ${protectedCells} texts written as ="…" were read without the formula`,
         )
     }
-    for (const text of numberWarnings(builders, dialect, this.options)) warnings.note(text)
-    if (this.last && rows > 2 && isTotal(this.last.text)) {
+    for (const text of listNumberWarnings(builders, dialect, this.options)) warnings.note(text)
+    if (this.lastRow && rows > 2 && isTotal(this.lastRow.text)) {
       const { sheetName } = this.options
       const where = sheetName === undefined ? '' : ` --sheet ${JSON.stringify(sheetName)}`
       warnings.note(
-        `line ${this.last.line}: ${JSON.stringify(this.last.text)} looks like the total of the rows above; read as a row; to skip it: --skip-last ${1 + this.tokenizer.notes}${where}`,
+        `line ${this.lastRow.line}: ${JSON.stringify(this.lastRow.text)} looks like the total of the rows above; read as a row; to skip it: --skip-last ${1 + this.tokenizer.noteLines}${where}`,
       )
     }
-    const among = this.totals.filter(({ line }) => line !== this.last?.line)
-    if (rows <= MAX_TOTALED_ROWS && among.length > 0 && among.length <= Math.min(MAX_TOTALS, rows / 3)) {
+    const among = this.totals.filter(({ line }) => line !== this.lastRow?.line)
+    if (rows <= MAX_ROWS_WITH_TOTALS && among.length > 0 && among.length <= Math.min(MAX_TOTALS, rows / 3)) {
       const [{ line, text }] = among
       const which =
         among.length === 1
@@ -298,16 +298,16 @@ export class DelimitedTable {
     const mixed = columns.flatMap(({ name, text }) =>
       text
         ? [
-            `column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${missing(text.text)}`,
+            `column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${formatMissingHint(text.text)}`,
           ]
         : [],
     )
     for (const [k, builder] of builders.entries()) {
-      const odd = dialect.profile.odd[k]
+      const odd = dialect.profile.nonNumbers[k]
       // If a number came first, `mixed` already has a warning.
-      if (odd && builder.isText && builder.numbers === 0 && builder.given === undefined)
+      if (odd && builder.isText && builder.numbers === 0 && builder.effectiveType === undefined)
         mixed.push(
-          `column ${names[k]} holds numbers except in ${linesOf(odd)}; kept as text${missing(odd[0].text)}`,
+          `column ${names[k]} holds numbers except in ${formatLines(odd)}; kept as text${formatMissingHint(odd[0].text)}`,
         )
     }
     const lineOf = (row: number): number => this.lines.lineOf(row)
@@ -316,7 +316,7 @@ export class DelimitedTable {
 }
 
 /** Formats values with their lines: `lines 2 and 3 ("%", "Smp")`. */
-function linesOf(values: readonly { line: number; text: string }[]): string {
+function formatLines(values: readonly { line: number; text: string }[]): string {
   const [first, second] = values
   const quoted = (text: string): string => JSON.stringify(excerpt(text))
   if (values.length === 1) return `line ${first.line} (${quoted(first.text)})`
@@ -329,7 +329,7 @@ function linesOf(values: readonly { line: number; text: string }[]): string {
  * Returns whether values are ambiguous: with --decimal , a point may separate thousands or be another decimal
  * point.
  */
-function isUndecided(
+function isAmbiguous(
   { profile }: Pick<Dialect, 'profile'>,
   { numbers }: DelimitedOptions,
   k: number,
@@ -341,12 +341,12 @@ function isUndecided(
  * Returns warnings about columns that look like numbers of another style, and about ambiguous numbers.
  * Suggests an option only if it reads the whole sample of the column, and misreads no other column.
  */
-function numberWarnings(
+function listNumberWarnings(
   builders: readonly ColumnBuilder[],
   { names, profile, delimiter }: Dialect,
   options: DelimitedOptions,
 ): string[] {
-  const { written, grouped } = profile
+  const { styles: written, grouped } = profile
   const lines: string[] = []
   /** Columns that share a warning. */
   const alike = new Map<string, { names: string[]; place: string; looks: string; how: string }>()
@@ -374,27 +374,27 @@ function numberWarnings(
   for (const [k, builder] of builders.entries()) {
     const { firstText } = builder
     if (isGiven(k)) continue
-    if (isUndecided({ profile }, options, k)) {
+    if (isAmbiguous({ profile }, options, k)) {
       const plain = grouped[k]!.replaceAll('.', '')
       lines.push(
         `column ${names[k]}: ${grouped[k]} is ${plain} if its point separates thousands; kept as text; to read it as ${plain}: --thousands .; as a decimal number: --column ${JSON.stringify(`${names[k]}:number`)}`,
       )
       continue
     }
-    const dates = dateWarning(builder, names[k])
+    const dates = formatDateWarning(builder, names[k])
     if (dates !== undefined) {
       lines.push(dates)
       continue
     }
     // No hint on formatted values if the user wants them unchanged.
-    const look = options.asWritten ? undefined : profile.looks[k]
+    const look = options.asWritten ? undefined : profile.shapes[k]
     const isKnown = builder.texts !== undefined && builder.texts.result().type !== 'text'
     if (isKnown) continue
-    if (look && builder.isText && builder.given === undefined && firstText) {
+    if (look && builder.isText && builder.effectiveType === undefined && firstText) {
       const types = look.types.map((type) => `--column ${JSON.stringify(`${names[k]}:${type}`)}`)
       // Numbers of another style also need its options, unless they are given or misread another column.
       const style = options.numbers?.decimal === ',' ? undefined : look.numbers
-      const how = style ? ` ${optionsOf(style)}${points(style)}` : ''
+      const how = style ? ` ${styleOptionsOf(style)}${points(style)}` : ''
       const isRead = types.length > 0 && !(style && misread(style, k))
       lines.push(
         `column ${names[k]} looks like ${look.what} (line ${firstText.line}: ${firstText.text}); kept as text${isRead ? `; to read them: ${types.join(' or ')}${how}${profile.endsInTotal ? ' --skip-last 1' : ''}` : ''}`,
@@ -402,30 +402,31 @@ function numberWarnings(
       continue
     }
     const style = written[k]
-    if (!firstText || (!THOUSANDS.test(firstText.text) && !DECIMAL_COMMA.test(firstText.text) && !style))
+    if (!firstText || (!WITH_THOUSANDS.test(firstText.text) && !DECIMAL_COMMA.test(firstText.text) && !style))
       continue
-    if (options.numbers !== undefined && styledNumber(firstText.text, options.numbers) !== undefined) {
+    if (options.numbers !== undefined && parseStyledNumber(firstText.text, options.numbers) !== undefined) {
       lines.push(
         `column ${names[k]} has values that are not numbers in the given style; kept as text (line ${firstText.line}: ${firstText.text}, and others)`,
       )
       continue
     }
-    const isGroups = THOUSANDS.test(firstText.text) || (style !== undefined && style.decimal === '.')
+    const isGroups = WITH_THOUSANDS.test(firstText.text) || (style !== undefined && style.decimal === '.')
     const looks = isGroups ? 'with groups of digits' : 'with a decimal comma'
     const how =
       !style || misread(style, k)
         ? ''
-        : THOUSANDS.test(firstText.text) && style.decimal === ',' && style.thousands === ''
+        : WITH_THOUSANDS.test(firstText.text) && style.decimal === ',' && style.thousands === ''
           ? // Each value is a number in both styles.
             '; to read them: --thousands , (or, if the comma is decimal: --decimal ,)'
-          : `; to read them: ${optionsOf(style)}${points(style)}${localeOf(style)}`
+          : `; to read them: ${styleOptionsOf(style)}${points(style)}${localeOf(style)}`
     const place = `(line ${firstText.line}: ${firstText.text})`
     const group = alike.get(looks + how)
     if (group) group.names.push(names[k])
     else alike.set(looks + how, { names: [names[k]], place, looks, how })
   }
   for (const { names: columns, place, looks, how } of alike.values()) {
-    const which = columns.length === 1 ? `column ${columns[0]} looks` : `columns ${listed(columns, 5)} look`
+    const which =
+      columns.length === 1 ? `column ${columns[0]} looks` : `columns ${formatList(columns, 5)} look`
     lines.push(`${which} like numbers ${looks} ${place}; kept as text${how}`)
   }
   const comma = written.findIndex((style, k) => style?.decimal === ',' && builders[k].isText && !isGiven(k))
@@ -443,16 +444,16 @@ function numberWarnings(
 }
 
 /** Minimum number of dates or booleans before a contradiction is reported. */
-const FEW_VALUES = 3
+const MIN_TYPED_VALUES = 3
 
 /** Texts with the form of days, such as `32.12.2024`. */
-const AS_DAYS = /^\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d)/
+const DAY_SHAPED = /^\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d)/
 
 /**
  * Returns the first text of a column, and the first that contradicts its type if the column began as dates or
  * booleans.
  */
-function firstValues(
+function firstValuesOf(
   { texts, brokenLine }: ColumnBuilder,
   { line, text }: { line: number; text: string },
 ): FirstValue[] {
@@ -462,24 +463,24 @@ function firstValues(
 }
 
 /** Returns the detected type of a column's texts; empty for plain text. */
-function typedTexts(
+function typeOfTextColumn(
   { texts, brokenLine }: ColumnBuilder,
   expectedType: GivenType | undefined,
-): Partial<ColumnFound> {
+): Partial<ParsedColumn> {
   if (texts === undefined) return {}
   const { type, order, rewrite, isUndecided } = texts.result()
   const { broken, count } = texts
   if (isUndecided) return { dateOrder: 'undecided' }
-  if (type !== 'text') return { type, dateOrder: orderIn(expectedType) ?? order, rewrite }
+  if (type !== 'text') return { type, dateOrder: dateOrderOf(expectedType) ?? order, rewrite }
   if (!broken || brokenLine === undefined) return {}
-  if (count < FEW_VALUES && (broken.before === 'boolean' || !AS_DAYS.test(broken.text))) return {}
+  if (count < MIN_TYPED_VALUES && (broken.before === 'boolean' || !DAY_SHAPED.test(broken.text))) return {}
   return { text: { line: brokenLine, text: broken.text } }
 }
 
 /**
  * Returns the warning about dates that are ambiguous or stored in another form; undefined if there is none.
  */
-function dateWarning({ texts }: ColumnBuilder, name: string): string | undefined {
+function formatDateWarning({ texts }: ColumnBuilder, name: string): string | undefined {
   const { type, order, isUndecided, written } = texts?.result() ?? {}
   if (written === undefined) return undefined
   const columns = ['dmy', 'mdy'].map((suffix) => `--column ${JSON.stringify(`${name}:date-${suffix}`)}`)
@@ -487,9 +488,9 @@ function dateWarning({ texts }: ColumnBuilder, name: string): string | undefined
     return `column ${name}: dates such as ${excerpt(written)} can have the day or the month first; kept as text; to read them: ${columns.join(' or ')}`
   if (type === 'text' || type === 'boolean') return undefined
   // No warning if the order is given, or known from the target column.
-  if (texts?.given !== undefined && (order ?? texts.given) === texts.given) return undefined
+  if (texts?.givenOrder !== undefined && (order ?? texts.givenOrder) === texts.givenOrder) return undefined
   const first = order === undefined ? '' : ` (the ${order === 'dmy' ? 'day' : 'month'} is first)`
-  return `column ${name}: dates such as ${excerpt(written)} are stored as ${isoDate(written, order ?? 'dmy')}${first}; to keep them as written: --column ${JSON.stringify(`${name}:text`)}`
+  return `column ${name}: dates such as ${excerpt(written)} are stored as ${parseDate(written, order ?? 'dmy')}${first}; to keep them as written: --column ${JSON.stringify(`${name}:text`)}`
 }
 
 /**
@@ -497,7 +498,7 @@ function dateWarning({ texts }: ColumnBuilder, name: string): string | undefined
  * numeric column, is the header of another table.
  */
 function refuseSecondTable(
-  { behindGaps, lines, starts, ends, rows, width }: Tokenizer,
+  { gapLines: behindGaps, lines, starts, ends, rows, width }: Tokenizer,
   buf: Buffer,
   builders: readonly ColumnBuilder[],
   source: string,
@@ -514,7 +515,7 @@ function refuseSecondTable(
     const isHeader =
       last > 0 &&
       new Set(filled).size === filled.length &&
-      filled.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell) && !isMissing(cell))
+      filled.every((cell) => cell !== '' && !/^[+-]?[\d.,]+$/.test(cell) && !isMissingMarker(cell))
     const broken = builders.filter((builder) => builder.numbers > 0 && builder.firstText?.line === line)
     // An incomplete header must break more than one column.
     if (isHeader && broken.length > (last + 1 < width ? 1 : 0))
@@ -528,21 +529,21 @@ function refuseSecondTable(
 }
 
 /** Returns whether a text looks like a marker of a missing value. */
-function isMissing(text: string): boolean {
+function isMissingMarker(text: string): boolean {
   return /^(n\/?a|n\.a\.|nan|\(?null\)?|none|nil|missing|unknown|tbd|[-+]?inf(inity)?|#[a-z/0]+[!?]?|-+|\?+|\*+|\.+|…|\.\.\.)$/i.test(
     text,
   )
 }
 
 /** Returns a hint on `--null`, if a text among numbers looks like a missing value. */
-function missing(text: string): string {
-  return isMissing(text)
+function formatMissingHint(text: string): string {
+  return isMissingMarker(text)
     ? ` (if that is a missing value: --null ${/^[\w/.-]+$/.test(text) ? text : JSON.stringify(text)})`
     : ''
 }
 
 /** Creates the builders of all columns. Throws `unknown_column` for types of missing columns. */
-function columnBuilders(
+function createColumnBuilders(
   names: string[],
   dialect: Dialect,
   options: DelimitedOptions,
@@ -552,19 +553,19 @@ function columnBuilders(
     if (names.includes(name)) continue
     throw new Problem('unknown_column', `${source}: no column named ${name}`, {
       field: 'column',
-      hint: `Its columns are: ${listed(names)}`,
+      hint: `Its columns are: ${formatList(names)}`,
     })
   }
   return names.map(
     (name, k) =>
       new ColumnBuilder({
-        name: options.called?.(k) ?? name,
+        name: options.targetName?.(k) ?? name,
         isTarget: options.expected !== undefined && !options.types?.has(name),
-        given:
+        declaredType:
           options.types?.get(name) ??
           options.expected?.(name, k) ??
-          (isUndecided(dialect, options, k) ? 'text' : undefined),
-        order: options.order?.(name, k) ?? orderIn(options.dates),
+          (isAmbiguous(dialect, options, k) ? 'text' : undefined),
+        order: options.order?.(name, k) ?? dateOrderOf(options.dates),
         asWritten: options.asWritten,
         styled: dialect.profile.styled[k],
         nullTexts: options.nullTexts,

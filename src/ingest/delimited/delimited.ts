@@ -3,19 +3,19 @@ import { defaultLimits } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, breathe, excerpt, turnIsLong, withRoom } from '../../json/index.ts'
 import { SAMPLE_BYTES, sniff } from '../detect/sniff.ts'
 import { Kernel } from '../kernel/index.ts'
-import { utf8 } from '../text/bytes.ts'
+import { decodeToUtf8 } from '../text/bytes.ts'
 import { peek } from '../text/peek.ts'
-import { nullTexts } from '../values/column.ts'
+import { nullMarkersOf } from '../values/column.ts'
 import type { DelimitedOptions, Dialect } from '../values/dialect.ts'
-import { keysAmong } from '../values/slice-ends.ts'
-import type { Ingested, SliceSink } from '../values/table.ts'
+import { keyPositionsOf } from '../values/slice-ends.ts'
+import type { IngestResult, SliceSink } from '../values/table.ts'
 import { isTotal } from '../values/total.ts'
-import { badData, lineTooLong, Warnings } from '../values/warnings.ts'
-import { DelimitedTable, headerOf } from './delimited-table.ts'
-import { hasPlainRows } from './plain-rows.ts'
-import { unprinted } from './printed.ts'
+import { badData, lineTooLongError, Warnings } from '../values/warnings.ts'
+import { DelimitedTable, repeatedHeaderOf } from './delimited-table.ts'
+import { canUseKernel } from './plain-rows.ts'
+import { convertAsciiTable } from './printed.ts'
 
-const BLOCK_BYTES = 512 * 1024
+const MAX_BLOCK_BYTES = 512 * 1024
 
 /**
  * Parses delimited text of any encoding into slices, in constant memory. A column is `number` if every
@@ -26,24 +26,22 @@ export async function ingestDelimited(
   input: Bytes,
   requested: DelimitedOptions,
   sink: SliceSink,
-): Promise<Ingested> {
+): Promise<IngestResult> {
   const warnings = new Warnings()
   const source = requested.source ?? 'input'
   const maxRecord = (requested.limits ?? defaultLimits).record_bytes
-  const decoded = utf8(input, requested.encoding, source, warnings)
-  const text = requested.skipLast
-    ? withoutLastLines(decoded, requested, maxRecord, source, warnings)
-    : decoded
-  let { head, whole, ended } = await sample(text, maxRecord, source)
-  const printed = unprinted(whole, head, requested, maxRecord, source, warnings)
+  const decoded = decodeToUtf8(input, requested.encoding, source, warnings)
+  const text = requested.skipLast ? skipLastLines(decoded, requested, maxRecord, source, warnings) : decoded
+  let { head, whole, ended } = await readSample(text, maxRecord, source)
+  const printed = convertAsciiTable(whole, head, requested, maxRecord, source, warnings)
   const options = printed?.options ?? requested
-  if (printed) ({ head, whole, ended } = await sample(printed.text, maxRecord, source))
+  if (printed) ({ head, whole, ended } = await readSample(printed.text, maxRecord, source))
   const dialect = await sniff(head, ended, options, warnings)
-  const kernel = kernelFor(dialect, options, !ended)
+  const kernel = acquireKernel(dialect, options, !ended)
   try {
     const table = new DelimitedTable(dialect, options, sink, warnings, source, kernel)
-    await blocks(whole, dialect, table, kernel, maxRecord, source)
-    return await table.end()
+    await parseBlocks(whole, dialect, table, kernel, maxRecord, source)
+    return await table.finish()
   } finally {
     kernel?.release()
   }
@@ -53,7 +51,7 @@ export async function ingestDelimited(
  * Removes the last `skipLast` lines. Empty lines among them are removed too, but not counted. Lines end with
  * LF, CR or both.
  */
-async function* withoutLastLines(
+async function* skipLastLines(
   text: Bytes,
   { skipLast: count = 0, sheetName }: DelimitedOptions,
   maxRecord: number,
@@ -98,7 +96,7 @@ async function* withoutLastLines(
     }
     if (start < buf.length) rest.push(Buffer.from(buf.subarray(start)))
     if (size + rest.reduce((sum, { length }) => sum + length, 0) > 4 * maxRecord)
-      throw lineTooLong(source, 1, maxRecord)
+      throw lineTooLongError(source, 1, maxRecord)
     if (out.length > 0) yield Buffer.concat(out)
     if (turnIsLong()) await breathe()
   }
@@ -130,15 +128,15 @@ async function* withoutLastLines(
 }
 
 /** Reads the beginning of the text, long enough to detect the dialect. */
-async function sample(
+async function readSample(
   text: Bytes,
   maxRecord: number,
   source: string,
 ): Promise<{ head: Buffer; whole: Bytes; ended: boolean }> {
   let { head, whole } = await peek(text, SAMPLE_BYTES)
   let ended = head.length < SAMPLE_BYTES
-  while (!ended && !hasLine(head)) {
-    if (head.length > maxRecord) throw lineTooLong(source, head.includes(0x0a) ? 2 : 1, maxRecord)
+  while (!ended && !hasTwoLineEnds(head)) {
+    if (head.length > maxRecord) throw lineTooLongError(source, head.includes(0x0a) ? 2 : 1, maxRecord)
     const size = head.length * 4
     ;({ head, whole } = await peek(whole, size))
     ended = head.length < size
@@ -147,14 +145,14 @@ async function sample(
 }
 
 /** Returns whether a text has at least two line ends, or a CR without any LF. */
-function hasLine(head: Buffer): boolean {
+function hasTwoLineEnds(head: Buffer): boolean {
   const first = head.indexOf(0x0a)
   return first >= 0 ? head.indexOf(0x0a, first + 1) >= 0 : head.includes(0x0d)
 }
 
 /** Acquires and configures a kernel; undefined if the dialect needs the tokenizer. */
-function kernelFor(dialect: Dialect, options: DelimitedOptions, isLarge: boolean): Kernel | undefined {
-  if (!hasPlainRows(dialect)) return undefined
+function acquireKernel(dialect: Dialect, options: DelimitedOptions, isLarge: boolean): Kernel | undefined {
+  if (!canUseKernel(dialect)) return undefined
   const kernel = Kernel.acquire(isLarge)
   const code = (character: string): number => (character === '' ? -1 : character.charCodeAt(0))
   const fits = kernel?.configure({
@@ -162,16 +160,16 @@ function kernelFor(dialect: Dialect, options: DelimitedOptions, isLarge: boolean
     delimiter: code(dialect.delimiter),
     quote: code(dialect.quote),
     comment: code(dialect.comment),
-    firstName: headerOf(dialect)?.[0],
-    nulls: nullTexts(options.nullTexts),
-    keys: keysAmong(dialect.names, options.keys),
+    firstName: repeatedHeaderOf(dialect)?.[0],
+    nulls: nullMarkersOf(options.nullTexts),
+    keys: keyPositionsOf(dialect.names, options.keys),
   })
   if (kernel && !fits) kernel.release()
   return fits ? kernel : undefined
 }
 
 /** Returns the index of the last byte of the first line end in a chunk; −1 if there is none. */
-function lineEnd(piece: Uint8Array, crEnds: boolean): number {
+function findLineEnd(piece: Uint8Array, crEnds: boolean): number {
   const lf = piece.indexOf(0x0a)
   const cr = crEnds ? piece.indexOf(0x0d) : -1
   if (cr < 0 || (lf >= 0 && lf < cr)) return lf
@@ -179,17 +177,17 @@ function lineEnd(piece: Uint8Array, crEnds: boolean): number {
 }
 
 /** Splits chunks to at most `MAX_BLOCK_BYTES`. Yields to the event loop. */
-async function* inBlocks(text: Bytes): Bytes {
+async function* splitIntoBlocks(text: Bytes): Bytes {
   for await (const chunk of text) {
-    for (let at = 0; at < chunk.length; at += BLOCK_BYTES) {
+    for (let at = 0; at < chunk.length; at += MAX_BLOCK_BYTES) {
       if (turnIsLong()) await breathe()
-      yield chunk.subarray(at, at + BLOCK_BYTES)
+      yield chunk.subarray(at, at + MAX_BLOCK_BYTES)
     }
   }
 }
 
 /** Passes the text to the table in blocks. Each block begins with the incomplete row of the previous one. */
-async function blocks(
+async function parseBlocks(
   text: Bytes,
   dialect: Dialect,
   table: DelimitedTable,
@@ -198,18 +196,18 @@ async function blocks(
   source: string,
 ): Promise<void> {
   const { tokenizer } = table
-  let work = kernel?.text ?? Buffer.allocUnsafe(2 * BLOCK_BYTES + 1)
+  let work = kernel?.text ?? Buffer.allocUnsafe(2 * MAX_BLOCK_BYTES + 1)
   let filled = 0
-  let threshold = BLOCK_BYTES
+  let threshold = MAX_BLOCK_BYTES
   let preamble = dialect.preamble
   let endsWithCr = false
-  for await (const block of inBlocks(text)) {
+  for await (const block of splitIntoBlocks(text)) {
     let rest = block
     // The LF of a CR LF that ends the preamble.
     if (endsWithCr && rest[0] === 0x0a) rest = rest.subarray(1)
     if (block.length > 0) endsWithCr = false
     while (preamble > 0 && rest.length > 0) {
-      const end = lineEnd(rest, dialect.crOnly)
+      const end = findLineEnd(rest, dialect.crOnly)
       if (end >= 0) {
         preamble--
         tokenizer.line++
@@ -222,13 +220,13 @@ async function blocks(
     work.set(rest, filled)
     filled += rest.length
     if (filled < threshold) continue
-    const done = await table.take(work, 0, filled, false)
+    const done = await table.readRows(work, 0, filled, false)
     work.copyWithin(0, done, filled)
     filled -= done
-    if (filled > maxRecord) throw lineTooLong(source, tokenizer.line, maxRecord)
+    if (filled > maxRecord) throw lineTooLongError(source, tokenizer.line, maxRecord)
     // Parses a long incomplete row again only after its size has doubled.
-    threshold = tokenizer.inLongCell ? filled + BLOCK_BYTES : Math.max(BLOCK_BYTES, filled * 2)
+    threshold = tokenizer.isInLongCell ? filled + MAX_BLOCK_BYTES : Math.max(MAX_BLOCK_BYTES, filled * 2)
   }
   if (filled === 0) return
-  await table.take(work, 0, filled, true)
+  await table.readRows(work, 0, filled, true)
 }

@@ -3,22 +3,22 @@ import type { Problem } from '../../contract/errors.ts'
 import { badData } from '../values/warnings.ts'
 
 /** Number of cells up to which any table is accepted. */
-const HARMLESS_CELLS = 4_000_000
+const MIN_SPARSE_CELLS = 4_000_000
 /** Maximum number of cells per filled cell in larger tables. */
-const CELLS_PER_VALUE = 100
+const MAX_CELLS_PER_VALUE = 100
 
 /** Returns whether a table is large and nearly empty. */
 export function isSparse(rows: number, columns: number, values: number): boolean {
   const cells = rows * columns
-  return cells > HARMLESS_CELLS && cells > values * CELLS_PER_VALUE
+  return cells > MIN_SPARSE_CELLS && cells > values * MAX_CELLS_PER_VALUE
 }
 
 /** Creates the error for a sparse table: a few bytes of input must not create a huge table of empty cells. */
-export function sparse(source: string, rows: number, columns: number, hint: string): Problem {
+export function sparseError(source: string, rows: number, columns: number, hint: string): Problem {
   return badData(
     source,
     {},
-    `at least ${rows} rows and ${columns} columns, with fewer than one cell in ${CELLS_PER_VALUE} filled`,
+    `at least ${rows} rows and ${columns} columns, with fewer than one cell in ${MAX_CELLS_PER_VALUE} filled`,
     hint,
   )
 }

@@ -3,14 +3,14 @@ import type { Problem } from '../../contract/errors.ts'
 import { type Bytes, breathe, excerpt } from '../../json/index.ts'
 import { isNumeric } from '../detect/table-start.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
-import { badData, lineTooLong, type Warnings } from '../values/warnings.ts'
+import { badData, lineTooLongError, type Warnings } from '../values/warnings.ts'
 
 /** Maximum number of lines in which an ASCII table is recognized. */
-const HEAD_LINES = 100
+const MAX_HEAD_LINES = 100
 /** Replaces lines outside the table, so that the other lines keep their numbers. */
-const DROPPED = '\x1e'
+const DROPPED_LINE = '\x1e'
 /** Replaces a delimiter of several characters. */
-const UNIT = '\x1f'
+const SINGLE_DELIMITER = '\x1f'
 
 const CORNERS = '+├┌└╞╔╠╚╭╰┏┡┣┗|'
 const LINE = /^[-=+:─━═┬┼┴┐┘┤╤╪╧╡╦╬╩╗╝╣╮╯┳╇┻┓┩┛┫|├┌└╞╔╠╚╭╰┏┡┣┗]+$/
@@ -21,10 +21,10 @@ const FOOTER =
   /^(\(?\d+ (row|record|tuple)s?( in set| selected| affected|, .*)?( \([\d.]+ sec\))?\)?\.?|Time: .*|Empty set.*)$/i
 
 /** Maximum length of a footer. */
-const MAX_FOOTER = 200
+const MAX_FOOTER_CHARACTERS = 200
 
 function isFooter(line: string): boolean {
-  return line.length <= MAX_FOOTER && FOOTER.test(line.trim())
+  return line.length <= MAX_FOOTER_CHARACTERS && FOOTER.test(line.trim())
 }
 
 /** Returns whether a line is a border or rule of a table. */
@@ -41,7 +41,7 @@ function isMarkdownRule(line: string): boolean {
 }
 
 /** A kind of ASCII table. */
-interface Printed {
+interface AsciiTable {
   /** Description in messages. */
   what: string
   /** Line of the header, from 0. */
@@ -51,13 +51,13 @@ interface Printed {
   /** Returns whether a line without cells, below a row, is the rest of a value. */
   isStray?(line: string): boolean
   /** Returns whether a value of the row continues on the next line. */
-  continues?(line: string): boolean
+  isContinued?(line: string): boolean
   /** Returns whether the table ends with this line. */
-  ends?(line: string): boolean
+  isEnd?(line: string): boolean
 }
 
 /** Converts an ASCII table to CSV, and returns the options to read it; undefined for other texts. */
-export function unprinted(
+export function convertAsciiTable(
   text: Bytes,
   head: Buffer,
   options: DelimitedOptions,
@@ -68,19 +68,24 @@ export function unprinted(
   if (options.delimiter !== undefined || options.quote !== undefined) return undefined
   const lines = head.toString('utf8', 0, Math.min(head.length, 64 * 1024)).split(/\r?\n/)
   if (lines.length > 1) lines.pop()
-  lines.splice(HEAD_LINES)
-  const changed = (change: (line: string) => string): Bytes => linesOf(text, change, maxRecord, source)
-  const longDelimiter = LONG_DELIMITERS.find((delimiter) => isDelimiter(delimiter, lines))
+  lines.splice(MAX_HEAD_LINES)
+  const changed = (change: (line: string) => string): Bytes => mapLines(text, change, maxRecord, source)
+  const longDelimiter = LONG_DELIMITERS.find((delimiter) => isLongDelimiter(delimiter, lines))
   if (longDelimiter !== undefined) {
     warnings.note(`delimiter detected: ${longDelimiter === '\t\t' ? 'two tabs' : longDelimiter}`)
-    const replaced = changed((line) => line.replaceAll(longDelimiter, UNIT))
-    return { text: replaced, options: { ...options, delimiter: UNIT } }
+    const replaced = changed((line) => line.replaceAll(longDelimiter, SINGLE_DELIMITER))
+    return { text: replaced, options: { ...options, delimiter: SINGLE_DELIMITER } }
   }
-  if (areQuotedWhole(lines)) {
+  if (areQuotedLines(lines)) {
     warnings.note('the quotes around each line were removed')
-    return { text: changed(unquotedLine), options }
+    return { text: changed(unquoteLine), options }
   }
-  const printed = boxed(lines) ?? markdown(lines) ?? psql(lines) ?? ruled(lines) ?? aligned(lines)
+  const printed =
+    detectBoxed(lines) ??
+    detectMarkdown(lines) ??
+    detectPsql(lines) ??
+    detectRuled(lines) ??
+    detectAligned(lines)
   if (!printed) return undefined
   warnings.note(`read as ${printed.what}`)
   const csvOptions = {
@@ -88,15 +93,15 @@ export function unprinted(
     delimiter: ',',
     quote: '"',
     escape: '',
-    comment: DROPPED,
+    comment: DROPPED_LINE,
     header: options.header ?? true,
   }
   warnings.mute('comment')
-  return { text: changed(csvLine(printed, source, warnings)), options: csvOptions }
+  return { text: changed(createCsvConverter(printed, source, warnings)), options: csvOptions }
 }
 
 /** Transforms a text line by line, without line ends. Throws `bad_data` for a line that is too long. */
-async function* linesOf(
+async function* mapLines(
   text: Bytes,
   change: (line: string) => string,
   maxRecord: number,
@@ -111,7 +116,7 @@ async function* linesOf(
     const lines = decoder.decode(chunk, { stream: true }).split('\n')
     begun.push(lines[0])
     size += lines[0].length
-    if (size > maxRecord) throw lineTooLong(source, number, maxRecord)
+    if (size > maxRecord) throw lineTooLongError(source, number, maxRecord)
     if (lines.length === 1) continue
     lines[0] = begun.join('')
     number += lines.length - 1
@@ -123,7 +128,11 @@ async function* linesOf(
 }
 
 /** Creates a function that converts the lines of an ASCII table to CSV, in order. */
-function csvLine(printed: Printed, source: string, warnings: Warnings): (line: string) => string {
+function createCsvConverter(
+  printed: AsciiTable,
+  source: string,
+  warnings: Warnings,
+): (line: string) => string {
   let number = 0
   let wasRow = false
   let ended = false
@@ -135,7 +144,7 @@ function csvLine(printed: Printed, source: string, warnings: Warnings): (line: s
         number,
         (where) => `lines outside the table were skipped: ${where}: ${excerpt(line.trim(), 60)}`,
       )
-    return DROPPED
+    return DROPPED_LINE
   }
   const broken = (line: string): Problem =>
     badData(
@@ -157,7 +166,7 @@ function csvLine(printed: Printed, source: string, warnings: Warnings): (line: s
         )
       return drop(line)
     }
-    if (isFooter(line) || printed.ends?.(line)) {
+    if (isFooter(line) || printed.isEnd?.(line)) {
       ended = number > printed.header + 2
       return drop(line)
     }
@@ -165,20 +174,20 @@ function csvLine(printed: Printed, source: string, warnings: Warnings): (line: s
     if (!cells) {
       if (wasRow && printed.isStray?.(line)) throw broken(line)
       wasRow = false
-      return DROPPED
+      return DROPPED_LINE
     }
-    if (printed.continues?.(line)) throw broken(line)
+    if (printed.isContinued?.(line)) throw broken(line)
     wasRow = true
-    const csv = cells.map(quoted).join(',')
+    const csv = cells.map(quoteCsvCell).join(',')
     // Long tables repeat the header on each page.
-    if (csv === header) return DROPPED
+    if (csv === header) return DROPPED_LINE
     header ??= csv
     return csv
   }
 }
 
 /** Quotes a CSV cell if necessary. */
-function quoted(cell: string): string {
+function quoteCsvCell(cell: string): string {
   return /[",\x1e]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
@@ -189,7 +198,7 @@ const LONG_DELIMITERS = ['~|~', '|~|', '^|^', '||', '::', '@@', '##', '§', '¦'
  * Returns whether all lines have the same number of a long delimiter, and the header has its characters
  * nowhere else.
  */
-function isDelimiter(delimiter: string, lines: readonly string[]): boolean {
+function isLongDelimiter(delimiter: string, lines: readonly string[]): boolean {
   const filled = lines.filter((line) => line.trim() !== '')
   if (filled.length < 2 || !filled[0].includes(delimiter)) return false
   const count = filled[0].split(delimiter).length
@@ -214,7 +223,7 @@ function isDelimiter(delimiter: string, lines: readonly string[]): boolean {
 /** A quoted line in which quotes are doubled. */
 const QUOTED_LINE = /^"(?:[^"]|"")*"$/
 
-function unquotedLine(line: string): string {
+function unquoteLine(line: string): string {
   return QUOTED_LINE.test(line) ? line.slice(1, -1).replaceAll('""', '"') : line
 }
 
@@ -222,14 +231,17 @@ function unquotedLine(line: string): string {
  * Returns whether each line is one quoted cell that contains a row: unquoted, all have the same number of
  * delimiters.
  */
-function areQuotedWhole(lines: readonly string[]): boolean {
+function areQuotedLines(lines: readonly string[]): boolean {
   const filled = lines.filter((line) => line.trim() !== '')
-  if (filled.length < 2 || !filled.every((line) => line.length < MAX_QUOTED && QUOTED_LINE.test(line)))
+  if (
+    filled.length < 2 ||
+    !filled.every((line) => line.length < MAX_QUOTED_LINE_CHARACTERS && QUOTED_LINE.test(line))
+  )
     return false
   return [',', ';', '\t', '|'].some((delimiter) => {
     const counts = filled.map(
       (line) =>
-        unquotedLine(line)
+        unquoteLine(line)
           .replace(/"(?:[^"]|"")*"/g, '')
           .split(delimiter).length,
     )
@@ -242,10 +254,10 @@ function areQuotedWhole(lines: readonly string[]): boolean {
   })
 }
 
-const MAX_QUOTED = 8192
+const MAX_QUOTED_LINE_CHARACTERS = 8192
 
 /** Splits a line at its bars. */
-function between(line: string): string[] | undefined {
+function splitAtBars(line: string): string[] | undefined {
   const inner = line
     .trim()
     .replace(/^[|│┃║]/, '')
@@ -257,21 +269,21 @@ function between(line: string): string[] | undefined {
  * Returns whether a value continues on the next line, which `psql` marks by a plus in the last column of a
  * cell.
  */
-function goesOn(cells: readonly string[], widths: readonly number[]): boolean {
+function hasContinuation(cells: readonly string[], widths: readonly number[]): boolean {
   return (
     cells.length === widths.length && cells.some((cell, k) => cell.length === widths[k] && cell.endsWith('+'))
   )
 }
 
 /** Names of column types, which DuckDB prints below the header. */
-const TYPE =
+const COLUMN_TYPE =
   /^(u?(tiny|small|big|huge)?int(eger)?\d*|varchar.*|char.*|text|double|float\d*|real|date|timestamp.*|time|bool(ean)?|decimal.*|numeric.*|blob|uuid|json|i\d+|f\d+|str)$/i
 
 /** Detects tables with a border: MySQL, `psql` with border 2, DuckDB and others. */
-function boxed(lines: readonly string[]): Printed | undefined {
+function detectBoxed(lines: readonly string[]): AsciiTable | undefined {
   const top = lines.findIndex((line) => isBorder(line) && /[+┌╔╭┏]/.test(line.trim()[0] ?? ''))
   if (top < 0 || !BAR.test(lines[top + 1]?.trim()[0] ?? '')) return undefined
-  const width = between(lines[top + 1])!.length
+  const width = splitAtBars(lines[top + 1])!.length
   const widths = lines[top]
     .trim()
     .slice(1, -1)
@@ -279,26 +291,27 @@ function boxed(lines: readonly string[]): Printed | undefined {
     .map((segment) => segment.length)
   // DuckDB prints the types of the columns below their names.
   const second = isBorder(lines[top + 3] ?? '') && !isBorder(lines[top + 2]) ? lines[top + 2] : ''
-  const types = second !== '' && between(second)!.every((cell) => TYPE.test(cell)) ? second : undefined
+  const types =
+    second !== '' && splitAtBars(second)!.every((cell) => COLUMN_TYPE.test(cell)) ? second : undefined
   const isBottom = (line: string): boolean => /^\s*[└╚╰┗]/.test(line)
   return {
     what: 'a table with a border',
     header: top,
     cells: (line) => {
       if (line === types || isBorder(line) || !BAR.test(line.trim()[0] ?? '')) return undefined
-      const cells = between(line)!
+      const cells = splitAtBars(line)!
       // Skips lines that DuckDB prints in place of rows. Others contain a bar in a value, which is refused.
       return cells.length === width || !/\brows\b|\bshown\b|·/.test(line) ? cells : undefined
     },
     isStray: (line) =>
       line.trim() !== '' && line !== types && !isBorder(line) && !/\brows\b|\bshown\b|·/.test(line),
-    continues: (line) => goesOn(line.trim().slice(1, -1).split(BAR), widths),
-    ends: isBottom,
+    isContinued: (line) => hasContinuation(line.trim().slice(1, -1).split(BAR), widths),
+    isEnd: isBottom,
   }
 }
 
 /** Detects Markdown tables. */
-function markdown(lines: readonly string[]): Printed | undefined {
+function detectMarkdown(lines: readonly string[]): AsciiTable | undefined {
   const rule = lines.findIndex((line, k) => k > 0 && isMarkdownRule(line))
   if (rule < 1 || lines.findIndex((line) => line.includes('|')) !== rule - 1) return undefined
   const cellsOf = (line: string): string[] =>
@@ -313,12 +326,12 @@ function markdown(lines: readonly string[]): Printed | undefined {
     what: 'a Markdown table',
     header: rule - 1,
     cells: (line) => (!line.includes('|') || isMarkdownRule(line) ? undefined : cellsOf(line)),
-    ends: (line) => !line.includes('|') && line.trim() !== '',
+    isEnd: (line) => !line.includes('|') && line.trim() !== '',
   }
 }
 
 /** Detects tables printed by `psql` without a border. */
-function psql(lines: readonly string[]): Printed | undefined {
+function detectPsql(lines: readonly string[]): AsciiTable | undefined {
   const rule = lines.findIndex((line, k) => k > 0 && line.includes('+') && PSQL_RULE.test(line))
   if (rule < 1) return undefined
   const widths = lines[rule].split('+').map((segment) => segment.length)
@@ -329,12 +342,12 @@ function psql(lines: readonly string[]): Printed | undefined {
     header: rule - 1,
     cells: (line) =>
       line.trim() === '' || PSQL_RULE.test(line) ? undefined : line.split('|').map((cell) => cell.trim()),
-    continues: (line) => goesOn(line.split('|'), widths),
+    isContinued: (line) => hasContinuation(line.split('|'), widths),
   }
 }
 
 /** Detects columns whose positions are marked by rules of dashes: sqlplus, sqlcmd and others. */
-function ruled(lines: readonly string[]): Printed | undefined {
+function detectRuled(lines: readonly string[]): AsciiTable | undefined {
   const rule = lines.findIndex((line, k) => k > 0 && RULES.test(line) && /[-=]\s+[-=]/.test(line))
   if (rule < 1 || lines[rule - 1].trim() === '' || /[,;\t|]/.test(lines[rule - 1])) return undefined
   const starts = [...lines[rule].matchAll(/[-=]+/g)].map(({ index }) => index)
@@ -349,17 +362,17 @@ function ruled(lines: readonly string[]): Printed | undefined {
 }
 
 /** Minimum number of rows for columns aligned with spaces. */
-const ALIGNED_ROWS = 3
+const MIN_ALIGNED_ROWS = 3
 
 /**
  * Detects columns aligned with spaces: separated by positions that are blank in all lines, mostly at least
  * two.
  */
-function aligned(lines: readonly string[]): Printed | undefined {
+function detectAligned(lines: readonly string[]): AsciiTable | undefined {
   const start = lines.findIndex((line) => line.trim() !== '')
   const filled = lines.slice(Math.max(0, start)).filter((line) => line.trim() !== '')
   const rows = filled.filter((line) => !isFooter(line))
-  if (rows.length < ALIGNED_ROWS || rows.some((line) => /[\t|"]/.test(line))) return undefined
+  if (rows.length < MIN_ALIGNED_ROWS || rows.some((line) => /[\t|"]/.test(line))) return undefined
   for (const delimiter of [',', ';']) {
     const count = rows[0].split(delimiter).length
     if (count > 1 && rows.filter((line) => line.split(delimiter).length === count).length > rows.length / 2)

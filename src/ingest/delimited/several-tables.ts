@@ -1,12 +1,12 @@
 // Splits a text with several tables, one below the other.
 import { once } from '../../json/index.ts'
 import { SAMPLE_BYTES, sniff } from '../detect/sniff.ts'
-import { utf8 } from '../text/bytes.ts'
+import { decodeToUtf8 } from '../text/bytes.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { Warnings } from '../values/warnings.ts'
 
 /** Maximum size of a text that is split, since it is held in memory. */
-export const SEVERAL_BYTES = 1024 * 1024
+export const MAX_SPLIT_BYTES = 1024 * 1024
 
 /** One table of a text. `line`: line of its first row, from 1. */
 export interface TablePart {
@@ -32,11 +32,11 @@ interface Row {
 
 /** Minimum names of a header, and number of rows below that are examined. */
 const MIN_NAMES = 3
-const ROWS_BELOW = 5
-const FIRST_LINES = 4
+const MAX_ROWS_BELOW = 5
+const MAX_FIRST_LINES = 4
 const MAX_TITLE_CHARACTERS = 80
 /** Maximum number of lines of a quoted cell. After that, the quote is a stray one. */
-const MAX_LINES = 20
+const MAX_CELL_LINES = 20
 
 /**
  * Splits a text into its tables; one part if there is one table. A new table begins at a header of another
@@ -44,9 +44,14 @@ const MAX_LINES = 20
  * row and a title (a row with one cell), with distinct names above a row of that width, or two rows for two
  * columns of words; or below a blank row, at a header like that of the previous table.
  */
-export async function tablesIn(input: Buffer, options: DelimitedOptions): Promise<TablePart[]> {
+export async function splitTables(input: Buffer, options: DelimitedOptions): Promise<TablePart[]> {
   const chunks: Uint8Array[] = []
-  for await (const chunk of utf8(once(input), options.encoding, options.source ?? 'input', new Warnings()))
+  for await (const chunk of decodeToUtf8(
+    once(input),
+    options.encoding,
+    options.source ?? 'input',
+    new Warnings(),
+  ))
     chunks.push(Buffer.from(chunk))
   const text = Buffer.concat(chunks)
   const single = [{ bytes: text, line: 1, title: undefined }]
@@ -55,10 +60,10 @@ export async function tablesIn(input: Buffer, options: DelimitedOptions): Promis
     sniff(start, whole, options, new Warnings()).catch(() => undefined)
   // Several short tables may have no common dialect; then the first lines decide.
   const dialect =
-    (await sniffed(head, head.length === text.length)) ?? (await sniffed(firstLines(head), true))
+    (await sniffed(head, head.length === text.length)) ?? (await sniffed(takeFirstLines(head), true))
   if (!dialect || dialect.collapse) return single
-  const rows = rowsOf(text.toString('latin1'), dialect.delimiter)
-  const rowIndex = new Rows(rows)
+  const rows = parseRows(text.toString('latin1'), dialect.delimiter)
+  const rowIndex = new RowIndex(rows)
   // Start, header and title of each table.
   const starts: { at: number; row: Row; title: string | undefined }[] = []
   const add = (k: number, titled: Row | undefined): void => {
@@ -70,9 +75,9 @@ export async function tablesIn(input: Buffer, options: DelimitedOptions): Promis
   let header: Row | undefined = rows[top]
   const areWide = width >= MIN_NAMES && dialect.headerRows > 0
   for (let k = 1; k + 1 < rows.length; k++) {
-    const isAlike = header && k > top && isHeaderLike(rowIndex, k, header, dialect.headerRows > 0)
-    const titled = titleOf(rowIndex, k, isAlike || (k === top && dialect.headerRows > 0))
-    const isNext = areWide && k >= MIN_NAMES && rows[k].cells.length !== width && isHeader(rows, k)
+    const isAlike = header && k > top && isSimilarHeader(rowIndex, k, header, dialect.headerRows > 0)
+    const titled = findTitle(rowIndex, k, isAlike || (k === top && dialect.headerRows > 0))
+    const isNext = areWide && k >= MIN_NAMES && rows[k].cells.length !== width && isHeaderRow(rows, k)
     if (!titled && !isNext && !(isAlike && rows[k - 1].filled.length === 0)) continue
     if (starts.length === 0 && (!titled || titled !== rows.find((row) => row.filled.length > 0)))
       starts.push({ at: rows[0].at, row: rows[0], title: undefined })
@@ -90,14 +95,14 @@ export async function tablesIn(input: Buffer, options: DelimitedOptions): Promis
 }
 
 /** Rows of a text, with indexes that are computed on first use. */
-class Rows {
+class RowIndex {
   private firstIndexes?: Map<string, number>
   private mostTimes?: { row: Row; count: number }[]
 
   constructor(readonly all: readonly Row[]) {}
 
   /** Returns whether a row before row `k` has exactly these cells, as a header of an earlier table has. */
-  repeats(k: number, names: readonly string[]): boolean {
+  hasEarlierRow(k: number, names: readonly string[]): boolean {
     this.firstIndexes ??= new Map(
       this.all.map(({ filled }, at) => [filled.join('\0'), at] as const).reverse(),
     )
@@ -108,7 +113,7 @@ class Rows {
    * Returns whether a row other than the header has at least `count` years and days. Ignores rows below a
    * blank row or title, which can be headers.
    */
-  hasTimes(count: number, header: Row): boolean {
+  hasRowWithTimes(count: number, header: Row): boolean {
     this.mostTimes ??= this.findMostTimes()
     return this.mostTimes.some((candidate) => candidate.row !== header && candidate.count >= count)
   }
@@ -118,7 +123,7 @@ class Rows {
     const most: { row: Row; count: number }[] = []
     for (const [at, row] of this.all.entries()) {
       if (at === 0 || this.all[at - 1].filled.length <= 1) continue
-      most.push({ row, count: row.filled.slice(1).filter(isTime).length })
+      most.push({ row, count: row.filled.slice(1).filter(isYearOrDay).length })
       most.sort((a, b) => b.count - a.count).splice(2)
     }
     return most
@@ -129,33 +134,33 @@ class Rows {
  * Returns the title above row `k` if that row is a header: a row with one cell, which is the first row or
  * below a blank row. Blank rows may separate title and header. `isKnown`: row `k` is known to be a header.
  */
-function titleOf(rows: Rows, k: number, isKnown: boolean): Row | undefined {
+function findTitle(rows: RowIndex, k: number, isKnown: boolean): Row | undefined {
   const { all } = rows
   const names = all[k].filled
   const below = all[k + 1].filled
   const isNamed =
-    names.length >= 2 && (isKnown || names.every(isName)) && new Set(names).size === names.length
+    names.length >= 2 && (isKnown || names.every(isNameLike)) && new Set(names).size === names.length
   if (!isNamed || below.length < 2 || all[k].cells.length !== all[k + 1].cells.length) return undefined
   // Two lines of two texts below a word are a note, as in "prepared by, Ann".
   const isLong =
-    names.length > 2 || !below.every(isName) || (k + 2 < all.length && all[k + 2].filled.length >= 2)
+    names.length > 2 || !below.every(isNameLike) || (k + 2 < all.length && all[k + 2].filled.length >= 2)
   if (!isLong) return undefined
   let above = k - 1
   while (above > 0 && all[above].filled.length === 0) above--
   // Below a table of this width, the title may name a section. Then the header must look like one.
-  const isSection = above > 0 && widthAbove(all, above) === all[k].cells.length
+  const isSection = above > 0 && widthAboveOf(all, above) === all[k].cells.length
   const hasHeader = (): boolean =>
-    isKnown || rows.repeats(above, names) || isHeader(all, k) || isHeaderOfFew(all, k)
+    isKnown || rows.hasEarlierRow(above, names) || isHeaderRow(all, k) || isHeaderOverValues(all, k)
   if (isSection && !hasHeader()) return undefined
   const title = all[above].filled
   const isFree = above === 0 || all[above - 1].filled.length === 0
-  return title.length === 1 && isFree && isName(title[0]) && title[0].length <= MAX_TITLE_CHARACTERS
+  return title.length === 1 && isFree && isNameLike(title[0]) && title[0].length <= MAX_TITLE_CHARACTERS
     ? all[above]
     : undefined
 }
 
 /** Returns the width of the last row above row `k` with more than one cell; 0 if there is none. */
-function widthAbove(rows: readonly Row[], k: number): number {
+function widthAboveOf(rows: readonly Row[], k: number): number {
   for (let at = k - 1; at >= 0; at--) if (rows[at].filled.length > 1) return rows[at].cells.length
   return 0
 }
@@ -164,7 +169,7 @@ const YEAR = /^(1[5-9]|20)\d\d$/
 const DAY = /^\d{1,4}([-./])\d{1,2}\1\d{1,4}$/
 
 /** Returns whether numbers are consecutive years, ascending or descending. */
-function areYears(cells: readonly string[]): boolean {
+function areConsecutiveYears(cells: readonly string[]): boolean {
   const step = Number(cells[1]) - Number(cells[0])
   return (
     cells.length > 1 &&
@@ -177,41 +182,43 @@ function areYears(cells: readonly string[]): boolean {
  * Returns whether row `k` is a header like the previous one: another first name, then the same names, or
  * years and days, more than any other row has. `isSure`: the previous row is known to be a header.
  */
-function isHeaderLike(rows: Rows, k: number, header: Row, isSure: boolean): boolean {
+function isSimilarHeader(rows: RowIndex, k: number, header: Row, isSure: boolean): boolean {
   const { all } = rows
   const [name = '', ...rest] = all[k].filled
   const [first, ...previous] = header.filled
-  const isNamed = isName(name) && name !== first && all[k].cells[0].trim() !== ''
+  const isNamed = isNameLike(name) && name !== first && all[k].cells[0].trim() !== ''
   if (!isNamed || rest.length === 0 || all[k + 1].cells.length !== all[k].cells.length) return false
   const isSame = rest.length === previous.length && rest.every((cell, at) => cell === previous[at])
   if (isSame && isSure) return true
-  const times = rest.filter(isTime)
-  const areNames = isSame ? times.length > 0 : areYears(rest.filter((cell) => YEAR.test(cell)))
+  const times = rest.filter(isYearOrDay)
+  const areNames = isSame ? times.length > 0 : areConsecutiveYears(rest.filter((cell) => YEAR.test(cell)))
   return (
-    areNames && rest.every((cell) => isTime(cell) || isName(cell)) && !rows.hasTimes(times.length, header)
+    areNames &&
+    rest.every((cell) => isYearOrDay(cell) || isNameLike(cell)) &&
+    !rows.hasRowWithTimes(times.length, header)
   )
 }
 
-function isTime(cell: string): boolean {
+function isYearOrDay(cell: string): boolean {
   return YEAR.test(cell) || DAY.test(cell)
 }
 
 /** Returns whether a named column has values below that are not names. */
-function isHeaderOfFew(rows: readonly Row[], k: number): boolean {
+function isHeaderOverValues(rows: readonly Row[], k: number): boolean {
   const { cells } = rows[k]
-  const below = rows.slice(k + 1, k + 1 + ROWS_BELOW).filter((row) => row.cells.length === cells.length)
+  const below = rows.slice(k + 1, k + 1 + MAX_ROWS_BELOW).filter((row) => row.cells.length === cells.length)
   return cells.some(
     (cell, at) =>
-      isName(cell) &&
+      isNameLike(cell) &&
       below.length > 0 &&
-      below.every((row) => row.cells[at].trim() !== '' && !isName(row.cells[at])),
+      below.every((row) => row.cells[at].trim() !== '' && !isNameLike(row.cells[at])),
   )
 }
 
 /** Returns the first lines of a text: a header and a few rows. */
-function firstLines(text: Buffer): Buffer {
+function takeFirstLines(text: Buffer): Buffer {
   let end = 0
-  for (let lines = 0; lines < FIRST_LINES && end < text.length; lines++) {
+  for (let lines = 0; lines < MAX_FIRST_LINES && end < text.length; lines++) {
     const next = text.indexOf(0x0a, end)
     end = next < 0 ? text.length : next + 1
   }
@@ -222,24 +229,24 @@ function firstLines(text: Buffer): Buffer {
  * Returns whether row `k` is a header: distinct names above at least two rows of its width, with a value that
  * is not a name.
  */
-function isHeader(rows: readonly Row[], k: number): boolean {
+function isHeaderRow(rows: readonly Row[], k: number): boolean {
   const { cells } = rows[k]
   if (cells.length < MIN_NAMES) return false
   // A delimiter at the end of the line adds an empty name.
   const names = cells.at(-1)!.trim() === '' ? cells.slice(0, -1) : cells
-  if (!names.every(isName) || new Set(names).size !== names.length) return false
-  const below = rows.slice(k + 1, k + 1 + ROWS_BELOW)
+  if (!names.every(isNameLike) || new Set(names).size !== names.length) return false
+  const below = rows.slice(k + 1, k + 1 + MAX_ROWS_BELOW)
   if (below.length < 2 || below.some((row) => row.cells.length !== cells.length)) return false
-  return below.some((row) => row.cells.some((cell) => !isName(cell) && cell.trim() !== ''))
+  return below.some((row) => row.cells.some((cell) => !isNameLike(cell) && cell.trim() !== ''))
 }
 
 /** Returns whether a cell can be a column name. */
-function isName(cell: string): boolean {
+function isNameLike(cell: string): boolean {
   return cell.length < 100 && /[A-Za-z_\u0080-\u00ff]/.test(cell) && !/^\s*[-+]?[\d.,]+\s*$/.test(cell)
 }
 
 /** Parses the rows of a text. Quotes hide delimiters and line ends. */
-function rowsOf(text: string, delimiter: string): Row[] {
+function parseRows(text: string, delimiter: string): Row[] {
   const rows: Row[] = []
   let line = 1
   for (let at = 0; at < text.length; ) {
@@ -251,9 +258,9 @@ function rowsOf(text: string, delimiter: string): Row[] {
       end = next < 0 ? text.length : next + 1
       row = text.slice(at, end)
       lines++
-    } while (isOpen(row) && end < text.length && lines < MAX_LINES)
+    } while (hasOpenQuote(row) && end < text.length && lines < MAX_CELL_LINES)
     // A stray quote: the row is this line only.
-    if (isOpen(row)) {
+    if (hasOpenQuote(row)) {
       const next = text.indexOf('\n', at)
       end = next < 0 ? text.length : next + 1
       row = text.slice(at, end)
@@ -263,19 +270,19 @@ function rowsOf(text: string, delimiter: string): Row[] {
       .replace(/\r?\n$/, '')
       .replace(/"(?:[^"]|"")*"/g, (cell) => cell.replaceAll(delimiter, ' '))
     const cells = bare.split(delimiter)
-    rows.push({ at, line, cells, filled: cells.map(unquoted).filter((cell) => cell !== '') })
+    rows.push({ at, line, cells, filled: cells.map(unquoteCell).filter((cell) => cell !== '') })
     at = end
     line += lines
   }
   return rows
 }
 
-function unquoted(cell: string): string {
+function unquoteCell(cell: string): string {
   return cell.trim().replace(/^"(.*)"$/s, '$1')
 }
 
 /** Returns whether a row has an odd number of quotes. */
-function isOpen(row: string): boolean {
+function hasOpenQuote(row: string): boolean {
   let quotes = 0
   for (let at = row.indexOf('"'); at >= 0; at = row.indexOf('"', at + 1)) quotes++
   return quotes % 2 === 1

@@ -3,7 +3,7 @@ import type { ColumnProfile } from '../values/dialect.ts'
 import { isPaddedNumber } from '../values/number.ts'
 
 /** Offsets of cells, as in `Tokenizer`. */
-interface Cells {
+interface CellOffsets {
   starts: number[]
   ends: number[]
 }
@@ -12,18 +12,18 @@ interface Cells {
  * Removes one empty cell from a row with one cell too many; undefined unless exactly one result is possible:
  * with a value where all other rows have one, and with numbers where they have numbers.
  */
-export function withoutSpare(
+export function removeSurplusCell(
   buf: Uint8Array,
-  { starts, ends }: Cells,
+  { starts, ends }: CellOffsets,
   { filled, numeric }: ColumnProfile,
-): Cells | undefined {
+): CellOffsets | undefined {
   const isEmpty = (k: number): boolean => ends[k] === starts[k] << 2
   const fits = (k: number, column: number): boolean => {
     if (isEmpty(k)) return !filled[column]
     return !numeric[column] || isPaddedNumber(buf, starts[k], ends[k] >> 2)
   }
   const width = starts.length - 1
-  let result: Cells | undefined
+  let result: CellOffsets | undefined
   for (let spare = 0; spare <= width; spare++) {
     // Which of adjacent empty cells is removed makes no difference.
     if (!isEmpty(spare) || (spare > 0 && isEmpty(spare - 1))) continue

@@ -2,19 +2,19 @@
 import { Problem } from '../../contract/errors.ts'
 import { excerpt } from '../../json/index.ts'
 import {
-  isRecord,
-  isRest,
-  isTidy,
-  REPAIR_BYTES,
-  type Reading,
+  isCellRemainder,
+  isRecordStart,
+  isWellFormed,
+  MAX_REPAIR_BYTES,
+  type RecordReading,
   type RecordStyle,
-  repair,
+  repairRecord,
 } from '../detect/repair.ts'
 import type { Dialect } from '../values/dialect.ts'
 import { ESCAPED, QUOTED } from '../values/flags.ts'
 import { isPaddedNumber } from '../values/number.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
-import { withoutSpare } from './spare.ts'
+import { removeSurplusCell } from './spare.ts'
 
 const LF = 0x0a
 const CR = 0x0d
@@ -22,7 +22,7 @@ const SPACE = 0x20
 const TAB = 0x09
 
 /** Results in place of an offset: more text is needed, or the row is malformed. */
-const HALTED = -1
+const NEEDS_MORE_TEXT = -1
 const MALFORMED = -2
 /** Delimiters that a single row may use instead of the table's. */
 const OTHER_DELIMITERS = [
@@ -32,20 +32,20 @@ const OTHER_DELIMITERS = [
   ['|', 0x7c],
 ] as const
 /** Maximum number of repairs per call of `next`, since each is slow. */
-const MAX_REPAIRS = 16
+const MAX_REPAIRS_PER_CALL = 16
 /** Maximum size of notes below the last row. */
-const LAST_NOTES_BYTES = 64 * 1024
+const MAX_LAST_NOTES_BYTES = 64 * 1024
 /** Maximum number of missing cells in a repaired row. */
-const MAX_MISSING = 2
+const MAX_MISSING_CELLS = 2
 
 /** Beginnings and contents of notes about a table that names and values do not have. */
 const NOTE =
   /^\W*(sources?|notes?|remarks?|footnotes?|data|quellen?|anmerkung(en)?|hinweis|stand|fuentes?|notas?|fontes?|remarques?|end of|updated|last updated|generated|exported|copyright)\b.*[\s:]|^\s*([*†‡§©¹²³]|\(\d+\)|\[\d+\]|\d+[.)] )|: |\.$|\S+( \S+){3}/i
 /** Number of bytes of a cell that are matched with `NOTE`. */
-const NOTE_BYTES = 400
+const MAX_NOTE_BYTES = 400
 
 function isNoteText(buf: Uint8Array, start: number, end: number): boolean {
-  return NOTE.test(Buffer.from(buf.subarray(start, Math.min(end, start + NOTE_BYTES))).toString('utf8'))
+  return NOTE.test(Buffer.from(buf.subarray(start, Math.min(end, start + MAX_NOTE_BYTES))).toString('utf8'))
 }
 
 /** Finds the offsets of rows and cells in UTF-8 bytes. Does not decode them. */
@@ -59,14 +59,14 @@ export class Tokenizer {
   /** The line on which the next row starts. */
   line = 1
   /** Lines of rows after a blank line, where another table may begin. Emptied by the caller. */
-  behindGaps: number[] = []
-  private gap = false
+  gapLines: number[] = []
+  private isAfterGap = false
   /** Whether a note was skipped since the last row. */
-  private noted = false
+  private isAfterNote = false
   /** Number of lines below the table that were skipped as notes. */
-  notes = 0
+  noteLines = 0
   /** Number of cells missing in short rows. */
-  missing = 0
+  missingCells = 0
   /** Cells of the header. An equal row is a repeated header, not data. */
   header: readonly Buffer[] | undefined
   /** Number of header rows. Short ones cause no warning. */
@@ -78,19 +78,19 @@ export class Tokenizer {
   private readonly escape: number
   private readonly style: RecordStyle
   /** Creates the error for the malformed row. */
-  private complaint: () => Problem = () => new Problem('internal', 'no complaint')
+  private createRowError: () => Problem = () => new Problem('internal', 'no complaint')
   /** By byte: 1 for the delimiter, 2 for line ends, otherwise 0. */
-  private readonly kind = new Uint8Array(256)
+  private readonly byteKinds = new Uint8Array(256)
   /** Capacity of the arrays, in rows. */
   readonly maxRows: number
   private blankRows = 0
   private newlines = 0
   /** Number of rows returned by earlier calls. */
-  private given = 0
+  private earlierRows = 0
   private flags = 0
 
   /** State of an unclosed quoted cell at the end of the buffer. Offsets count from the start of its row. */
-  private halted: { open: number; at: number; newlines: number; flags: number; stray: number } | undefined
+  private openCell: { open: number; at: number; newlines: number; flags: number; stray: number } | undefined
 
   constructor(
     private readonly dialect: Pick<
@@ -117,9 +117,9 @@ export class Tokenizer {
     const { delimiter, quote, escape: escaper } = this
     const { crOnly, skipSpace } = dialect
     this.style = { delimiter, quote, escape: escaper, crOnly, skipSpace }
-    this.kind[this.delimiter] = 1
-    this.kind[LF] = 2
-    this.kind[CR] = 2
+    this.byteKinds[this.delimiter] = 1
+    this.byteKinds[LF] = 2
+    this.byteKinds[CR] = 2
     this.maxRows = Math.max(1, Math.floor(65_536 / width))
     this.starts = arrays?.starts ?? new Int32Array(this.maxRows * width)
     this.ends = arrays?.ends ?? new Int32Array(this.maxRows * width)
@@ -128,13 +128,13 @@ export class Tokenizer {
 
   /** Returns whether the previous line was a row of the table, and the next row has not been scanned yet. */
   get isBetweenRows(): boolean {
-    return this.blankRows === 0 && !this.gap && this.halted === undefined
+    return this.blankRows === 0 && !this.isAfterGap && this.openCell === undefined
   }
 
   /** Takes over rows that `PlainRows` has put into the arrays. `line`: line after them. */
-  accept(rows: number, line: number): void {
+  acceptRows(rows: number, line: number): void {
     this.rows = rows
-    this.given += rows
+    this.earlierRows += rows
     this.line = line
   }
 
@@ -144,7 +144,7 @@ export class Tokenizer {
    * scanned. Throws only for the first row, so that earlier rows are read.
    */
   next(buf: Uint8Array, from: number, to: number, final: boolean, most = this.maxRows): number {
-    const { starts, ends, lines, width, kind, quote, delimiter } = this
+    const { starts, ends, lines, width, byteKinds: kind, quote, delimiter } = this
     const maxRows = Math.min(most, this.maxRows)
     const { collapse, skipSpace, crOnly, closed = 0 } = this.dialect
     const highest = Math.max(delimiter, CR)
@@ -154,7 +154,7 @@ export class Tokenizer {
     let row = from
     /** Repairs a malformed row. Returns the offset of the next row, HALTED or MALFORMED. */
     const mend = (): number => {
-      const next = this.mend(buf, row, to, final, rows)
+      const next = this.repairRow(buf, row, to, final, rows)
       if (next < 0) return next
       rows++
       repairs++
@@ -162,7 +162,7 @@ export class Tokenizer {
       return next
     }
     const comment = this.dialect.comment === '' ? -1 : this.dialect.comment.charCodeAt(0)
-    scan: while (row < to && rows < maxRows && repairs < MAX_REPAIRS) {
+    scan: while (row < to && rows < maxRows && repairs < MAX_REPAIRS_PER_CALL) {
       if (buf[row] === comment) {
         const lineEnd = buf.indexOf(crOnly ? CR : LF, row)
         const end = lineEnd < 0 ? to : lineEnd
@@ -189,23 +189,23 @@ export class Tokenizer {
             const mended = this.blankRows > 0 ? MALFORMED : mend()
             if (mended === MALFORMED) {
               if (rows > 0) break scan
-              throw this.complaint()
+              throw this.createRowError()
             }
-            if (mended === HALTED) break scan
+            if (mended === NEEDS_MORE_TEXT) break scan
             continue scan
           }
           if (end < 0) break scan
           line += this.newlines
           flags = QUOTED | this.flags
           start = i + 1
-          i = this.blanks(buf, end + 1)
+          i = this.skipSpaces(buf, end + 1)
         } else {
           let c = buf[i]
           for (;;) {
             while (c > highest || kind[c] === 0) c = buf[++i]
             if (closed > cell && cell > 0 && kind[c] === 2 && i < to) {
-              const rest = this.goesOn(buf, i, to, final, closed - cell)
-              if (rest === HALTED) break scan
+              const rest = this.findContinuation(buf, i, to, final, closed - cell)
+              if (rest === NEEDS_MORE_TEXT) break scan
               if (rest > i) {
                 for (; i < rest; i++) if (buf[i] === LF) line++
                 c = buf[i]
@@ -240,50 +240,51 @@ export class Tokenizer {
         // In a single column, a blank line is an empty cell, unless only blank lines follow.
         if (width === 1) this.blankRows++
         else this.warnings.count('blank', this.line, (where) => `blank lines were skipped: ${where}`)
-        this.gap = true
+        this.isAfterGap = true
         row = next
         this.line = line + 1
         continue
       }
       if (cell > 1 && !surplus && ends[first] === starts[first] << 2 && this.isEmpty(first, cell)) {
         this.warnings.count('empty', this.line, (where) => `rows of empty cells were skipped: ${where}`)
-        this.gap = true
+        this.isAfterGap = true
         row = next
         this.line = line + 1
         continue
       }
       if (this.blankRows > 0) {
-        rows = this.giveBlankRows(rows, row)
+        rows = this.addBlankRows(rows, row)
         continue
       }
-      const mayBeNote = !surplus && this.given + rows >= this.headerRows
-      const below = mayBeNote && !this.gap && cell === 1 && this.mayEndTable(buf, row, i, to)
+      const mayBeNote = !surplus && this.earlierRows + rows >= this.headerRows
+      const below = mayBeNote && !this.isAfterGap && cell === 1 && this.isFinalNote(buf, row, i, to)
       // Whether rows follow is only known with more text.
-      if (below && !final && to - row < LAST_NOTES_BYTES) break
-      if (mayBeNote && (this.gap ? this.isNote(buf, first, cell) : below && final)) {
+      if (below && !final && to - row < MAX_LAST_NOTES_BYTES) break
+      if (mayBeNote && (this.isAfterGap ? this.isNote(buf, first, cell) : below && final)) {
         const text = excerpt(buf.subarray(row, i), 60).trim()
-        const place = this.gap ? 'a blank line' : 'the last row'
+        const place = this.isAfterGap ? 'a blank line' : 'the last row'
         this.warnings.count(
           'note',
           this.line,
           (where) => `text below ${place} was skipped, as a note about the table: ${where}: ${text}`,
         )
-        this.noted = true
-        this.notes++
+        this.isAfterNote = true
+        this.noteLines++
         row = next
         this.line = line + 1
         continue
       }
       if (cell !== width) {
-        const split = cell === 1 && line === this.line ? this.mendDelimiter(buf, row, i, rows) : MALFORMED
+        const split =
+          cell === 1 && line === this.line ? this.splitByOtherDelimiter(buf, row, i, rows) : MALFORMED
         if (split >= 0) {
           rows++
           repairs++
           row = split
           continue
         }
-        const mended = this.mayMend(buf, row, i, to, cell, line > this.line) ? mend() : MALFORMED
-        if (mended === HALTED) break
+        const mended = this.canRepair(buf, row, i, to, cell, line > this.line) ? mend() : MALFORMED
+        if (mended === NEEDS_MORE_TEXT) break
         if (mended >= 0) continue
         const problem = this.padOrRejectRow(buf, row, i, rows, cell, surplus)
         if (problem) {
@@ -292,7 +293,7 @@ export class Tokenizer {
         }
       }
       if (this.header !== undefined && this.isHeader(buf, rows)) {
-        if (this.noted) {
+        if (this.isAfterNote) {
           if (rows > 0) break
           throw badData(
             this.source,
@@ -306,17 +307,17 @@ export class Tokenizer {
         this.line = line + 1
         continue
       }
-      if (this.gap) {
-        this.gap = false
-        this.behindGaps.push(this.line)
+      if (this.isAfterGap) {
+        this.isAfterGap = false
+        this.gapLines.push(this.line)
       }
-      this.noted = false
+      this.isAfterNote = false
       lines[rows++] = this.line
       row = next
       this.line = line + 1
     }
     this.rows = rows
-    this.given += rows
+    this.earlierRows += rows
     return Math.min(row, to)
   }
 
@@ -325,7 +326,7 @@ export class Tokenizer {
    * rows end with a delimiter: in the next line with delimiters, if it has as many and ends with one.
    * Otherwise `i`, or HALTED.
    */
-  private goesOn(buf: Uint8Array, i: number, to: number, final: boolean, lacking: number): number {
+  private findContinuation(buf: Uint8Array, i: number, to: number, final: boolean, lacking: number): number {
     const { delimiter } = this
     let delimiters = 0
     let rest = i
@@ -334,7 +335,7 @@ export class Tokenizer {
       if (buf[k] !== delimiter) continue
       if (delimiters++ === 0) rest = k
     }
-    if (k >= to && !final) return k - i > REPAIR_BYTES ? i : HALTED
+    if (k >= to && !final) return k - i > MAX_REPAIR_BYTES ? i : NEEDS_MORE_TEXT
     const end = buf[k - 1] === CR ? k - 2 : k - 1
     if (delimiters !== lacking || buf[end] !== delimiter) return i
     this.warnings.count(
@@ -347,7 +348,7 @@ export class Tokenizer {
 
   /** Returns whether a data row equals the header. */
   private isHeader(buf: Uint8Array, rows: number): boolean {
-    if (this.given + rows < this.headerRows) return false
+    if (this.earlierRows + rows < this.headerRows) return false
     const { starts, ends, width, header } = this
     const first = rows * width
     for (let k = 0; k < width; k++) {
@@ -386,7 +387,7 @@ export class Tokenizer {
    * Returns whether a line of one cell is a note below the last row: `Source: …`. This line and all lines to
    * the end of the buffer lack delimiters, while other rows have values.
    */
-  private mayEndTable(buf: Uint8Array, row: number, end: number, to: number): boolean {
+  private isFinalNote(buf: Uint8Array, row: number, end: number, to: number): boolean {
     const { filled } = this.dialect.profile
     if (this.width < 3 || this.dialect.collapse || !isNoteText(buf, row, end)) return false
     if (!filled.some((always, k) => always && k > 0)) return false
@@ -410,7 +411,7 @@ export class Tokenizer {
   }
 
   /** Adds the pending blank lines as empty cells before the row at `row`, while there is space. */
-  private giveBlankRows(rows: number, row: number): number {
+  private addBlankRows(rows: number, row: number): number {
     while (this.blankRows > 0 && rows < this.maxRows) {
       this.starts[rows] = row
       this.ends[rows] = row << 2
@@ -423,7 +424,7 @@ export class Tokenizer {
    * Returns whether a row of the wrong length may have another reading. A short row just lacks cells, unless
    * one of its quoted cells has swallowed the next record.
    */
-  private mayMend(
+  private canRepair(
     buf: Uint8Array,
     row: number,
     end: number,
@@ -435,61 +436,61 @@ export class Tokenizer {
     while (quoted < end && buf[quoted] !== this.quote) quoted++
     if (quoted === end) return false
     if (cells > this.width || !spansLines) {
-      if (!isTidy(buf, row, to, this.style)) return true
+      if (!isWellFormed(buf, row, to, this.style)) return true
       if (cells > this.width) return false
     }
     const { width, style } = this
     if (spansLines)
-      return isRecord(buf, buf.indexOf(this.dialect.crOnly ? CR : LF, row) + 1, to, width, style)
+      return isRecordStart(buf, buf.indexOf(this.dialect.crOnly ? CR : LF, row) + 1, to, width, style)
     // An open quote can hide the line end.
     let quotes = 0
     for (let i = quoted; i < end; i++) if (buf[i] === this.quote) quotes++
-    return quotes % 2 === 1 && isRest(buf, end + 1, to, width, style)
+    return quotes % 2 === 1 && isCellRemainder(buf, end + 1, to, width, style)
   }
 
   /**
    * Reads a malformed row as one cell per column, if a single best reading exists. Returns the offset of the
    * next row, HALTED or MALFORMED.
    */
-  private mend(buf: Uint8Array, row: number, to: number, final: boolean, rows: number): number {
+  private repairRow(buf: Uint8Array, row: number, to: number, final: boolean, rows: number): number {
     const { width } = this
     if (this.dialect.collapse || this.quote < 0) return MALFORMED
-    if (!final && to - row < 2 * REPAIR_BYTES) return HALTED
+    if (!final && to - row < 2 * MAX_REPAIR_BYTES) return NEEDS_MORE_TEXT
     // Without the spaces before them, the quotes of this row may be valid.
     const spaced = { ...this.style, skipSpace: true }
     const isSpaced =
-      !this.style.skipSpace && !isTidy(buf, row, to, this.style) && isTidy(buf, row, to, spaced)
-    let reading = isSpaced ? repair(buf, row, to, width, width, spaced) : undefined
+      !this.style.skipSpace && !isWellFormed(buf, row, to, this.style) && isWellFormed(buf, row, to, spaced)
+    let reading = isSpaced ? repairRecord(buf, row, to, width, width, spaced) : undefined
     // Cells may be missing only if no complete reading exists.
-    reading ??= repair(buf, row, to, width, width, this.style)
-    for (let fewer = width - 1; !reading && fewer >= Math.max(1, width - MAX_MISSING); fewer--)
-      reading = repair(buf, row, to, fewer, width, this.style)
+    reading ??= repairRecord(buf, row, to, width, width, this.style)
+    for (let fewer = width - 1; !reading && fewer >= Math.max(1, width - MAX_MISSING_CELLS); fewer--)
+      reading = repairRecord(buf, row, to, fewer, width, this.style)
     if (!reading) return MALFORMED
     const warning = isSpaced
       ? 'spaces before quotes were removed'
       : 'quotes that are not closed or not doubled were kept as text'
-    return this.take(buf, row, rows, reading, warning)
+    return this.acceptReading(buf, row, rows, reading, warning)
   }
 
   /**
    * Splits a row without the delimiter by another one, if only one gives a cell per column. Returns the
    * offset of the next row, or MALFORMED.
    */
-  private mendDelimiter(buf: Uint8Array, row: number, end: number, rows: number): number {
+  private splitByOtherDelimiter(buf: Uint8Array, row: number, end: number, rows: number): number {
     const { width, style } = this
-    if (width < 3 || this.dialect.collapse || this.headerRows > this.given + rows) return MALFORMED
-    let match: { reading: Reading; name: string } | undefined
+    if (width < 3 || this.dialect.collapse || this.headerRows > this.earlierRows + rows) return MALFORMED
+    let match: { reading: RecordReading; name: string } | undefined
     for (const [name, delimiter] of OTHER_DELIMITERS) {
       const otherStyle = { ...style, delimiter }
-      if (delimiter === style.delimiter || !isTidy(buf, row, end, otherStyle)) continue
-      const reading = repair(buf, row, end, width, width, otherStyle)
+      if (delimiter === style.delimiter || !isWellFormed(buf, row, end, otherStyle)) continue
+      const reading = repairRecord(buf, row, end, width, width, otherStyle)
       if (!reading) continue
       if (match) return MALFORMED
       match = { reading, name }
     }
     if (!match) return MALFORMED
     const next = buf[end] === CR && buf[end + 1] === LF ? end + 2 : end + 1
-    return this.take(
+    return this.acceptReading(
       buf,
       row,
       rows,
@@ -499,16 +500,22 @@ export class Tokenizer {
   }
 
   /** Accepts a reading as a row. Returns the offset of the next row. */
-  private take(buf: Uint8Array, row: number, rows: number, reading: Reading, warning: string): number {
+  private acceptReading(
+    buf: Uint8Array,
+    row: number,
+    rows: number,
+    reading: RecordReading,
+    warning: string,
+  ): number {
     const { width } = this
-    this.halted = undefined
+    this.openCell = undefined
     this.starts.set(reading.starts, rows * width)
     this.ends.set(reading.ends, rows * width)
-    this.pad(row, rows, reading.starts.length)
+    this.padRow(row, rows, reading.starts.length)
     this.lines[rows] = this.line
     const text = excerpt(buf.subarray(row, Math.min(reading.next, row + 200)), 60)
     this.warnings.count(warning, this.line, (where) => `${warning}: ${where}: ${text.trim()}`)
-    this.gap = false
+    this.isAfterGap = false
     this.line += reading.lines
     return reading.next
   }
@@ -527,8 +534,8 @@ export class Tokenizer {
   ): Problem | undefined {
     const { width } = this
     // `sniff` has already handled the header.
-    if (cells > width && this.headerRows > this.given + rows) return undefined
-    if (cells > width && this.dropSpare(buf, row, end, rows)) return undefined
+    if (cells > width && this.headerRows > this.earlierRows + rows) return undefined
+    if (cells > width && this.dropSurplusCell(buf, row, end, rows)) return undefined
     if (surplus) {
       return badData(
         this.source,
@@ -540,7 +547,7 @@ export class Tokenizer {
     if (cells > width) {
       const first = rows * width
       // It is unclear which delimiter is the surplus one: cells after an empty one may have shifted.
-      if (cells > width + this.dialect.trailing && this.hasEmpty(first))
+      if (cells > width + this.dialect.trailing && this.hasEmptyCell(first))
         return badData(
           this.source,
           { line: this.line },
@@ -554,20 +561,20 @@ export class Tokenizer {
       )
       return undefined
     }
-    this.pad(row, rows, cells)
+    this.padRow(row, rows, cells)
     return undefined
   }
 
   /** Fills a short row with empty cells. */
-  private pad(row: number, rows: number, cells: number): void {
+  private padRow(row: number, rows: number, cells: number): void {
     const { width } = this
     if (cells === width) return
     for (let k = rows * width + cells; k < (rows + 1) * width; k++) {
       this.starts[k] = row
       this.ends[k] = row << 2
     }
-    if (this.headerRows > this.given + rows) return
-    this.missing += width - cells
+    if (this.headerRows > this.earlierRows + rows) return
+    this.missingCells += width - cells
     this.warnings.count(
       'short',
       this.line,
@@ -576,12 +583,12 @@ export class Tokenizer {
   }
 
   /** Drops one empty cell of a row with one too many, if it is clear which. Returns whether it did. */
-  private dropSpare(buf: Uint8Array, row: number, end: number, rows: number): boolean {
+  private dropSurplusCell(buf: Uint8Array, row: number, end: number, rows: number): boolean {
     const { width } = this
     if (this.dialect.collapse || this.dialect.trailing > 0) return false
     const { profile } = this.dialect
-    const surplusReading = repair(buf, row, end, width + 1, width, this.style)
-    const cells = surplusReading && withoutSpare(buf, surplusReading, profile)
+    const surplusReading = repairRecord(buf, row, end, width + 1, width, this.style)
+    const cells = surplusReading && removeSurplusCell(buf, surplusReading, profile)
     if (!cells) return false
     this.starts.set(cells.starts, rows * width)
     this.ends.set(cells.ends, rows * width)
@@ -595,21 +602,21 @@ export class Tokenizer {
   }
 
   /** Returns whether a full row has an empty cell. */
-  private hasEmpty(first: number): boolean {
+  private hasEmptyCell(first: number): boolean {
     for (let k = first; k < first + this.width; k++) if (this.ends[k] === this.starts[k] << 2) return true
     return false
   }
 
   /** Skips spaces and tabs after a closing quote. */
-  private blanks(buf: Uint8Array, i: number): number {
+  private skipSpaces(buf: Uint8Array, i: number): number {
     let k = i
-    while (this.kind[buf[k]] === 0 && (buf[k] === SPACE || buf[k] === TAB)) k++
+    while (this.byteKinds[buf[k]] === 0 && (buf[k] === SPACE || buf[k] === TAB)) k++
     return k
   }
 
   /** Returns whether the last row ended inside a long quoted cell. Scanning resumes inside it. */
-  get inLongCell(): boolean {
-    return this.halted !== undefined && this.halted.at > 2 * this.halted.open
+  get isInLongCell(): boolean {
+    return this.openCell !== undefined && this.openCell.at > 2 * this.openCell.open
   }
 
   /** Returns the offset of the closing quote, HALTED or MALFORMED. Sets `newlines` and `flags`. */
@@ -621,27 +628,27 @@ export class Tokenizer {
     final: boolean,
     line: number,
   ): number {
-    const { quote, escape: escaper, kind } = this
-    const before = this.halted?.open === open - row ? this.halted : undefined
-    this.halted = before ? undefined : this.halted
+    const { quote, escape: escaper, byteKinds: kind } = this
+    const before = this.openCell?.open === open - row ? this.openCell : undefined
+    this.openCell = before ? undefined : this.openCell
     let newlines = before?.newlines ?? 0
     let flags = before?.flags ?? 0
     let stray = before && before.stray >= 0 ? row + before.stray : -1
     let j = before ? row + before.at : open + 1
     const halt = (): number => {
-      this.halted = {
+      this.openCell = {
         open: open - row,
         at: j - row,
         newlines,
         flags,
         stray: stray < 0 ? -1 : stray - row,
       }
-      return HALTED
+      return NEEDS_MORE_TEXT
     }
     for (;;) {
       const c = buf[j]
       if (c === quote) {
-        const after = this.blanks(buf, j + 1)
+        const after = this.skipSpaces(buf, j + 1)
         if ((after >= to || (buf[after] === CR && after + 1 >= to)) && !final) return halt()
         if (buf[j + 1] === quote) {
           flags = ESCAPED
@@ -670,7 +677,7 @@ export class Tokenizer {
       } else if (c === LF || (c === CR && this.dialect.crOnly)) {
         if (j >= to) {
           if (!final) return halt()
-          this.complaint = () =>
+          this.createRowError = () =>
             badData(
               this.source,
               { line },
@@ -693,7 +700,7 @@ export class Tokenizer {
         }
       } else j++
     }
-    this.complaint = () =>
+    this.createRowError = () =>
       badData(
         this.source,
         { line },

@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import type { DelimitedOptions, GivenType, NumberStyle } from '../values/dialect.ts'
 
-const delimiterNames = new Map([
+const DELIMITER_BY_NAME = new Map([
   ['\\t', '\t'],
   ['tab', '\t'],
   ['comma', ','],
@@ -12,9 +12,9 @@ const delimiterNames = new Map([
 ])
 
 /** Parses the delimiter option. Throws `invalid_request` unless it is one ASCII character or a known name. */
-export function givenDelimiter(name: string | undefined): string | undefined {
+export function parseDelimiter(name: string | undefined): string | undefined {
   if (name === undefined) return undefined
-  const delimiter = delimiterNames.get(name.toLowerCase()) ?? name
+  const delimiter = DELIMITER_BY_NAME.get(name.toLowerCase()) ?? name
   if (delimiter.length === 1 && delimiter.charCodeAt(0) < 0x80 && !'"\r\n'.includes(delimiter))
     return delimiter
   throw new Problem('invalid_request', `invalid delimiter: ${JSON.stringify(name)}`, {
@@ -24,7 +24,7 @@ export function givenDelimiter(name: string | undefined): string | undefined {
 }
 
 /** Format options, as users give them. */
-interface GivenStyle {
+interface StyleOptions {
   quote?: string
   escape?: string
   comment?: string
@@ -35,30 +35,34 @@ interface GivenStyle {
 }
 
 /** Parses options for the format of cells and numbers. Throws `invalid_request`. */
-export function givenStyle(
-  options: GivenStyle,
+export function parseStyleOptions(
+  options: StyleOptions,
 ): Pick<DelimitedOptions, 'quote' | 'escape' | 'comment' | 'numbers' | 'dates'> {
-  const localeFormat = options.locale === undefined ? undefined : writtenAt(options.locale)
+  const localeFormat = options.locale === undefined ? undefined : localeFormatOf(options.locale)
   const decimal = options.decimal ?? localeFormat?.numbers.decimal
   const thousands =
     options.thousands ?? (options.decimal === undefined ? localeFormat?.numbers.thousands : undefined)
   const style = {
     ...(localeFormat && { dates: localeFormat.dates }),
-    quote: character('quote', options.quote),
-    escape: character('escape', options.escape),
-    comment: character('comment', options.comment),
+    quote: parseCharacter('quote', options.quote),
+    escape: parseCharacter('escape', options.escape),
+    comment: parseCharacter('comment', options.comment),
   }
   if (decimal === undefined && thousands === undefined) return style
   const point = decimal ?? (thousands === '.' ? ',' : '.')
-  if (point !== '.' && point !== ',') throw invalid('decimal', decimal!, 'Use . or ,')
+  if (point !== '.' && point !== ',') throw invalidOption('decimal', decimal!, 'Use . or ,')
   const group = thousands === 'space' ? ' ' : (thousands ?? '')
   if (group.length > 1 || /[\d+-]/.test(group) || group === point)
-    throw invalid('thousands', thousands!, 'Use a character other than the decimal separator, or space.')
+    throw invalidOption(
+      'thousands',
+      thousands!,
+      'Use a character other than the decimal separator, or space.',
+    )
   return { ...style, numbers: { decimal: point, thousands: group } }
 }
 
 /** Returns how a locale writes numbers and dates. Throws `invalid_request` if it is unknown. */
-function writtenAt(locale: string): { numbers: NumberStyle; dates: GivenType } {
+function localeFormatOf(locale: string): { numbers: NumberStyle; dates: GivenType } {
   const tag = locale.replaceAll('_', '-').replace(/\..*/, '')
   let locales: string[] = []
   try {
@@ -67,7 +71,7 @@ function writtenAt(locale: string): { numbers: NumberStyle; dates: GivenType } {
     // Not a language tag.
   }
   if (locales.length === 0)
-    throw invalid('locale', locale, 'Use a language tag, such as de, fr, en-US or de-CH.')
+    throw invalidOption('locale', locale, 'Use a language tag, such as de, fr, en-US or de-CH.')
   const parts = new Intl.NumberFormat(tag, { numberingSystem: 'latn' }).formatToParts(1234567.5)
   const part = (type: string): string => parts.find((candidate) => candidate.type === type)?.value ?? ''
   const group = part('group')
@@ -88,12 +92,12 @@ function writtenAt(locale: string): { numbers: NumberStyle; dates: GivenType } {
 }
 
 /** Parses an ASCII character; empty for `none`. */
-function character(field: string, value: string | undefined): string | undefined {
+function parseCharacter(field: string, value: string | undefined): string | undefined {
   if (value === undefined || value === '' || value === 'none') return value && ''
   if (value.length === 1 && value.charCodeAt(0) < 0x80 && !/[\r\n]/.test(value)) return value
-  throw invalid(field, value, 'Use one ASCII character, or none.')
+  throw invalidOption(field, value, 'Use one ASCII character, or none.')
 }
 
-function invalid(field: string, value: string, hint: string): Problem {
+function invalidOption(field: string, value: string, hint: string): Problem {
   return new Problem('invalid_request', `invalid ${field}: ${JSON.stringify(value)}`, { field, hint })
 }

@@ -2,10 +2,10 @@
 
 type Kind = 'empty' | 'number' | 'date' | 'pattern' | 'text'
 
-const MISSING = /^(n\/?a|nan|null|none|nil|missing|unknown|-+|\?+|\.+)$/i
+const MISSING_VALUE = /^(n\/?a|nan|null|none|nil|missing|unknown|-+|\?+|\.+)$/i
 
 /** Remarks in place of a missing value. */
-const REMARK =
+const MISSING_REMARK =
   /^(tbd|tba|closed|refused|suppressed|pending|none|dn[fqs]|dsq|withheld|confidential|few|low|high|x+|\*+|not .*|no .*)$/i
 
 /** Numbers with optional thousands separators, percent sign or parentheses. */
@@ -13,24 +13,24 @@ const NUMBER = /^\(?[+-]?\s?(\d+([.,'\u00a0\u202f ]\d+)*[.,]?\d*|[.,]\d+)([eE][+
 const CURRENCY = /^(?:[$€£¥₹]|USD|EUR|GBP|CHF)\s?|\s?(?:[$€£¥₹]|USD|EUR|GBP|CHF|kr)$/
 
 /** Longer cells are texts. Bounds the time of the regular expressions. */
-const MAX_VALUE = 100
+const MAX_VALUE_CHARACTERS = 100
 
 /** Classifies a cell. */
-function kindOf(cell: string): Kind {
+function cellKindOf(cell: string): Kind {
   const text = cell.trim()
   if (text === '') return 'empty'
-  if (text.length > MAX_VALUE) return 'text'
+  if (text.length > MAX_VALUE_CHARACTERS) return 'text'
   // Before numbers, since points can also separate thousands.
   if (/^\d{1,2}\.\d{1,2}\.\d{4}$/.test(text)) return 'date'
   if (NUMBER.test(text.replace(CURRENCY, ''))) return 'number'
   if (/^\d{4}-\d{2}(-\d{2})?([ T]\d|$)/.test(text) || /^\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}\b/.test(text))
     return 'date'
   if (/^\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[ap]m)?( |$)/i.test(text)) return 'date'
-  return PATTERNS.some((pattern) => pattern.test(text)) ? 'pattern' : 'text'
+  return NON_NAME_PATTERNS.some((pattern) => pattern.test(text)) ? 'pattern' : 'text'
 }
 
 /** Values that are not column names: booleans, addresses, labels with values. */
-const PATTERNS = [
+const NON_NAME_PATTERNS = [
   /^(true|false)$/i,
   /^[\w.+-]+@[\w-]+(\.[\w-]+)+$/,
   /^https?:\/\/\S+$/,
@@ -39,19 +39,19 @@ const PATTERNS = [
 ]
 
 /** Returns whether a cell is a number, date, time or marker of a missing value. */
-export function isDatum(cell: string): boolean {
-  const kind = kindOf(cell)
-  return kind === 'number' || kind === 'date' || MISSING.test(cell.trim())
+export function isDataValue(cell: string): boolean {
+  const kind = cellKindOf(cell)
+  return kind === 'number' || kind === 'date' || MISSING_VALUE.test(cell.trim())
 }
 
 /** Returns the kind of at least 80% of a column's values, ignoring missing ones; otherwise text. */
-function columnKind(rows: string[][], column: number): Kind {
+function columnKindOf(rows: string[][], column: number): Kind {
   const counts = { empty: 0, number: 0, date: 0, pattern: 0, text: 0 }
   let filled = 0
   for (const row of rows) {
     const cell = row[column] ?? ''
-    const kind = kindOf(cell)
-    if (kind === 'empty' || MISSING.test(cell.trim())) continue
+    const kind = cellKindOf(cell)
+    if (kind === 'empty' || MISSING_VALUE.test(cell.trim())) continue
     counts[kind]++
     filled++
   }
@@ -68,7 +68,7 @@ export interface HeaderRows {
 }
 
 /** Detects the header rows, and rows that programs write below the names. */
-export function headerRowsOf(table: string[][]): HeaderRows {
+export function detectHeaderRows(table: string[][]): HeaderRows {
   const rows = table.filter((row) => row.some((cell) => cell.trim() !== ''))
   const [first, second, third] = rows
   if (second && second.length === first.length && second.length > 1) {
@@ -93,10 +93,10 @@ export function countHeaderRows(table: string[][]): number {
   const rows = table.filter((row, k) => k === 0 || row.some((cell) => cell.trim() !== ''))
   const [first, ...data] = rows
   if (!first || first.every((cell) => cell.trim() === '')) return 0
-  if (data.length === 0) return first.some((cell) => kindOf(cell) === 'number') ? 0 : 1
-  if (data.length > 2 && isSpread(first, data[0], data.slice(1))) return 2
-  if (!isHeader(first, data)) return 0
-  if (data.length > 3 && areTwoOfUnits(first, [data[0], data[1]], data.slice(2))) return 3
+  if (data.length === 0) return first.some((cell) => cellKindOf(cell) === 'number') ? 0 : 1
+  if (data.length > 2 && isSplitHeader(first, data[0], data.slice(1))) return 2
+  if (!isHeaderRow(first, data)) return 0
+  if (data.length > 3 && areUnitRows(first, [data[0], data[1]], data.slice(2))) return 3
   return data.length > 1 && isSecondHeader(first, data[0], data.slice(1)) ? 2 : 1
 }
 
@@ -105,54 +105,55 @@ export function countHeaderRows(table: string[][]): number {
  * years. It holds only texts or years: below every empty cell and below the name to its left, but not in the
  * first column, which all other rows fill.
  */
-function isSpread(first: string[], second: string[], data: string[][]): boolean {
-  if (second.length !== first.length || isEmpty(first[0]) || !isEmpty(second[0])) return false
+function isSplitHeader(first: string[], second: string[], data: string[][]): boolean {
+  if (second.length !== first.length || isEmptyCell(first[0]) || !isEmptyCell(second[0])) return false
   let named = 0
   let gaps = 0
   for (const [k, cell] of first.entries()) {
-    if (!isEmpty(cell)) named = k
-    else if (isEmpty(second[k]) || isEmpty(second[named])) return false
+    if (!isEmptyCell(cell)) named = k
+    else if (isEmptyCell(second[k]) || isEmptyCell(second[named])) return false
     else gaps++
   }
   if (gaps === 0) return false
   const isName = (cell: string): boolean =>
-    isEmpty(cell) || kindOf(cell) === 'text' || /^(19|20)\d\d$/.test(cell.trim())
-  return second.every(isName) && data.every((row) => !isEmpty(row[0]))
+    isEmptyCell(cell) || cellKindOf(cell) === 'text' || /^(19|20)\d\d$/.test(cell.trim())
+  return second.every(isName) && data.every((row) => !isEmptyCell(row[0]))
 }
 
-function isEmpty(cell: string | undefined): boolean {
+function isEmptyCell(cell: string | undefined): boolean {
   return (cell ?? '').trim() === ''
 }
 
 /** Returns whether the first row is a header: compares its cells with the columns below. */
-function isHeader(first: string[], data: string[][]): boolean {
+function isHeaderRow(first: string[], data: string[][]): boolean {
   // R writes no name for the column of row names: all names are one column too far left.
   const shift = data.every((row) => row.length === first.length + 1) ? 1 : 0
   let forHeader = 0
   let forData = 0
   let repeated = 0
   first.forEach((cell, k) => {
-    const kind = kindOf(cell)
-    const below = columnKind(data, k + shift)
+    const kind = cellKindOf(cell)
+    const below = columnKindOf(data, k + shift)
     if (kind === 'empty') return
     if (below === 'number' || below === 'date' || below === 'pattern') {
       if (kind === below) forData++
-      else if (!MISSING.test(cell.trim())) forHeader++
+      else if (!MISSING_VALUE.test(cell.trim())) forHeader++
     } else if (kind === 'number' && below === 'text') forData++
     else if (below === 'text' && data.some((row) => row[k + shift] === cell)) repeated++
   })
-  if (forData > 0) return isSequence(first, data) || isYear(first, data) || forHeader > forData
-  return forHeader > 0 || repeated === 0 || repeated === first.filter((cell) => !isEmpty(cell)).length
+  if (forData > 0)
+    return isHeaderOfNumbers(first, data) || isHeaderWithYear(first, data) || forHeader > forData
+  return forHeader > 0 || repeated === 0 || repeated === first.filter((cell) => !isEmptyCell(cell)).length
 }
 
 /** Returns whether all names are texts but one, a year over numbers that are not years. */
-function isYear(first: string[], data: string[][]): boolean {
-  const at = first.findIndex((cell) => kindOf(cell) === 'number')
+function isHeaderWithYear(first: string[], data: string[][]): boolean {
+  const at = first.findIndex((cell) => cellKindOf(cell) === 'number')
   const isYearly = (cell: string | undefined): boolean => /^(1[5-9]|20)\d\d$/.test((cell ?? '').trim())
   return (
     first.length > 1 &&
     isYearly(first[at]) &&
-    first.every((cell, k) => k === at || kindOf(cell) === 'text') &&
+    first.every((cell, k) => k === at || cellKindOf(cell) === 'text') &&
     new Set(first).size === first.length &&
     data.length > 1 &&
     !data.some((row) => isYearly(row[at]))
@@ -163,9 +164,9 @@ function isYear(first: string[], data: string[][]): boolean {
  * Returns whether names are numbers in even steps (1990, 1991, 1992). Two years suffice. Other numbers need
  * three, a word beside them, and rows unlike them.
  */
-function isSequence(first: string[], data: string[][]): boolean {
+function isHeaderOfNumbers(first: string[], data: string[][]): boolean {
   const steps = (cells: string[]): number[] | undefined => {
-    const numbers = cells.filter((cell) => kindOf(cell) === 'number').map(Number)
+    const numbers = cells.filter((cell) => cellKindOf(cell) === 'number').map(Number)
     if (numbers.length < 2 || !numbers.every(Number.isInteger)) return undefined
     const step = numbers[1] - numbers[0]
     return step !== 0 && numbers.every((n, k) => k === 0 || n - numbers[k - 1] === step) ? numbers : undefined
@@ -176,7 +177,7 @@ function isSequence(first: string[], data: string[][]): boolean {
     const numbers = steps(cells)
     return numbers?.every((n) => n >= 1500 && n <= 2500) === true && Math.abs(numbers[1] - numbers[0]) <= 25
   }
-  const increasing = first.filter((cell) => kindOf(cell) === 'number').map(Number)
+  const increasing = first.filter((cell) => cellKindOf(cell) === 'number').map(Number)
   const isCensus =
     increasing.length > 2 &&
     increasing.length < first.length &&
@@ -187,7 +188,7 @@ function isSequence(first: string[], data: string[][]): boolean {
   if (years(first))
     return (
       !data.every(years) &&
-      (first.length > 2 || first.some((cell) => kindOf(cell) !== 'number') || !data.some(allYears))
+      (first.length > 2 || first.some((cell) => cellKindOf(cell) !== 'number') || !data.some(allYears))
     )
   const numbers = steps(first)
   return (
@@ -202,13 +203,13 @@ function isSequence(first: string[], data: string[][]): boolean {
  * Returns whether two rows below the names hold units, as loggers write them: only texts, over numbers and
  * dates.
  */
-function areTwoOfUnits(first: string[], rows: [string[], string[]], data: string[][]): boolean {
-  const kinds = first.map((_, k) => columnKind(data, k))
+function areUnitRows(first: string[], rows: [string[], string[]], data: string[][]): boolean {
+  const kinds = first.map((_, k) => columnKindOf(data, k))
   const isUnit = (cell: string, k: number): boolean =>
-    isEmpty(cell) ||
+    isEmptyCell(cell) ||
     ((kinds[k] === 'number' || kinds[k] === 'date') &&
-      kindOf(cell) === 'text' &&
-      !REMARK.test(cell.trim()) &&
+      cellKindOf(cell) === 'text' &&
+      !MISSING_REMARK.test(cell.trim()) &&
       !/^(nan|null|none|nil|missing|unknown)$/i.test(cell.trim()))
   const areUnits = (row: string[]): boolean =>
     row.length === first.length && row.every(isUnit) && row.some((cell) => /[\p{L}%°]/u.test(cell))
@@ -224,9 +225,9 @@ function isSecondHeader(first: string[], second: string[], data: string[][]): bo
   if (second.length !== first.length || data.length < 2) return false
   // A repeated header.
   if (second.every((cell, k) => cell === first[k])) return false
-  if (second.some((cell) => kindOf(cell) === 'number' || kindOf(cell) === 'date')) return false
-  const isMissing = (cell: string): boolean => cell.trim() === '' || MISSING.test(cell.trim())
-  const kinds = first.map((_, k) => columnKind(data, k))
+  if (second.some((cell) => cellKindOf(cell) === 'number' || cellKindOf(cell) === 'date')) return false
+  const isMissing = (cell: string): boolean => cell.trim() === '' || MISSING_VALUE.test(cell.trim())
+  const kinds = first.map((_, k) => columnKindOf(data, k))
   const numeric = kinds.flatMap((kind, k) => (kind === 'number' || kind === 'date' ? [k] : []))
   const isUnits = kinds.every((kind, k) => kind !== 'text' || isMissing(second[k]))
   const hasBlanks = data.some((row) => numeric.some((k) => (row[k] ?? '').trim() === ''))
@@ -240,7 +241,7 @@ function isSecondHeader(first: string[], second: string[], data: string[][]): bo
   // A column of dates has no unit.
   const measured = numeric.filter((k) => kinds[k] === 'number' || !isMissing(second[k]))
   const overNumbers = measured.map((k) => second[k].trim())
-  if (overNumbers.some((cell) => MISSING.test(cell))) return false
+  if (overNumbers.some((cell) => MISSING_VALUE.test(cell))) return false
   if (overNumbers.filter((cell) => cell !== '').length * 2 <= overNumbers.length) return false
   const overText = second.filter((_, k) => kinds[k] === 'text')
   const bracketed = overNumbers.filter((cell) => /^[([].*[)\]]$/.test(cell)).length * 2 > overNumbers.length
@@ -256,6 +257,6 @@ function isSecondHeader(first: string[], second: string[], data: string[][]): bo
       data.length >= 3 &&
       !hasBlanks &&
       new Set(overNumbers).size === overNumbers.length &&
-      !overNumbers.some((cell) => REMARK.test(cell)))
+      !overNumbers.some((cell) => MISSING_REMARK.test(cell)))
   )
 }

@@ -1,13 +1,13 @@
 // Recognizes formatted numbers and dates in columns of text.
-import { type DateOrder, isoDate } from '../values/date.ts'
-import type { GivenType, Look } from '../values/dialect.ts'
-import { asNumber, commaStyle, isJsonNumber } from '../values/number.ts'
+import { type DateOrder, parseDate } from '../values/date.ts'
+import type { GivenType, ValueShape } from '../values/dialect.ts'
+import { findCommaStyle, isJsonNumber, parseNumber } from '../values/number.ts'
 
 const MONEY = /[$€£¥₹₽₩₺₫฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|INR|AUD|CAD|BRL|kr|zł|Rs)\b/iu
 const PERCENT = /(?<=\d)\s*%$/
 const NEGATIVE = /^\(.*\d.*\)$/
 /** Marks of formatted numbers, and how warnings name them. */
-const MARKS: readonly [RegExp, string][] = [
+const NUMBER_MARKS: readonly [RegExp, string][] = [
   [PERCENT, 'percentages'],
   [MONEY, 'amounts with a currency'],
   [NEGATIVE, 'numbers with negative ones in parentheses'],
@@ -19,30 +19,30 @@ const YEAR_FIRST = /^\d{2}-\d{2}-\d{2}$/
 /** Dates in the stored format, which sort and need no conversion. */
 const ISO = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$/
 /** Maximum number of cells examined. */
-const TRIED_CELLS = 200
+const MAX_EXAMINED_CELLS = 200
 /** Maximum length of a number or date. */
-const MAX_CHARACTERS = 64
+const MAX_VALUE_CHARACTERS = 64
 
 /**
  * Returns the shape of the values in a text column; undefined for plain text. `cells` has no missing values.
  */
-export function lookOf(cells: readonly string[]): Look | undefined {
-  const sample = cells.slice(0, TRIED_CELLS)
-  if (sample.length === 0 || sample.some(({ length }) => length > MAX_CHARACTERS)) return undefined
-  for (const [mark, what] of MARKS) {
+export function valueShapeOf(cells: readonly string[]): ValueShape | undefined {
+  const sample = cells.slice(0, MAX_EXAMINED_CELLS)
+  if (sample.length === 0 || sample.some(({ length }) => length > MAX_VALUE_CHARACTERS)) return undefined
+  for (const [mark, what] of NUMBER_MARKS) {
     const isMarked = (cell: string): boolean => mark.test(cell)
     if (!sample.some(isMarked) || !sample.every((cell) => /\d/.test(cell))) continue
-    if (sample.every((cell) => (isMarked(cell) || isJsonNumber(cell)) && asNumber(cell) !== undefined))
+    if (sample.every((cell) => (isMarked(cell) || isJsonNumber(cell)) && parseNumber(cell) !== undefined))
       return { what, types: ['number'] }
     if (!sample.every((cell) => isMarked(cell) && AMOUNT.test(cell.replace(mark, '')))) continue
     // Numbers such as 1.234,50 €.
-    const numbers = commaStyle(sample)
+    const numbers = findCommaStyle(sample)
     return { what, types: numbers ? ['number'] : [], numbers }
   }
   const orders = ['dmy', 'mdy'] as const
   const typesOf = (isGiven: boolean): GivenType[] =>
     orders
-      .filter((order) => sample.every((cell) => isDate(cell, order, isGiven)))
+      .filter((order) => sample.every((cell) => isClearDate(cell, order, isGiven)))
       .map((order) => `date-${order}` as const)
   if (sample.every((cell) => SHORT_YEAR.test(cell))) {
     // With points, the day is first. With hyphens, the year can be first: then no type is offered.
@@ -54,7 +54,7 @@ export function lookOf(cells: readonly string[]): Look | undefined {
   }
   if (sample.every((cell) => ISO.test(cell))) return undefined
   if (!sample.every((cell) => /\d/.test(cell) && /[^\d.]|\..*\./.test(cell))) return undefined
-  const types: GivenType[] = sample.every((cell) => isDate(cell, undefined, false))
+  const types: GivenType[] = sample.every((cell) => isClearDate(cell, undefined, false))
     ? ['date']
     : typesOf(false)
   if (types.length === 0) return undefined
@@ -63,6 +63,6 @@ export function lookOf(cells: readonly string[]): Look | undefined {
 }
 
 /** Returns whether a cell is an unambiguous date in this order. `isGiven`: the user gave the order. */
-function isDate(cell: string, order: DateOrder, isGiven: boolean): boolean {
-  return !['ambiguous', undefined].includes(isoDate(cell, order, isGiven))
+function isClearDate(cell: string, order: DateOrder, isGiven: boolean): boolean {
+  return !['ambiguous', undefined].includes(parseDate(cell, order, isGiven))
 }

@@ -8,23 +8,23 @@ const SPACE = 0x20
 const TAB = 0x09
 
 /** Maximum size of a record that is repaired. */
-export const REPAIR_BYTES = 32 * 1024
+export const MAX_REPAIR_BYTES = 32 * 1024
 /** Maximum number of line ends in one quoted cell of a malformed record. */
-const MAX_LINES = 50
+const MAX_CELL_LINES = 50
 /** Maximum number of steps of one search. */
-const MAX_STEPS = 200_000
+const MAX_SEARCH_STEPS = 200_000
 
 /**
  * Costs of a reading. A literal quote at the start of a cell, or a quote that is not doubled inside one;
  * pairs of quotes inside an unquoted cell that hide a delimiter or line end; line ends inside a cell, since
  * it may have swallowed the next record.
  */
-const LITERAL_QUOTE = 2
-const HIDING_QUOTES = 3
-const SPANS_LINES = 1
+const LITERAL_QUOTE_COST = 2
+const HIDING_QUOTES_COST = 3
+const SPANS_LINES_COST = 1
 
 /** A reading of a malformed record. */
-export interface Reading {
+export interface RecordReading {
   /** Offsets and flags of the cells, as in `Tokenizer`. */
   starts: number[]
   ends: number[]
@@ -59,16 +59,16 @@ export type RecordStyle = Pick<Dialect, 'skipSpace' | 'crOnly'> & {
  * Returns the cheapest reading of the record at buf[row] with exactly `expected` cells; undefined if none
  * exists, or several have the same cost. The table has `width` columns. buf[to] must be a line end.
  */
-export function repair(
+export function repairRecord(
   buf: Uint8Array,
   row: number,
   to: number,
   expected: number,
   width: number,
   style: RecordStyle,
-): Reading | undefined {
+): RecordReading | undefined {
   const { delimiter, quote, escape: escaper, skipSpace, crOnly } = style
-  const limit = Math.min(to, row + REPAIR_BYTES)
+  const limit = Math.min(to, row + MAX_REPAIR_BYTES)
   const endsLine = (i: number): boolean =>
     i >= to || buf[i] === LF || (buf[i] === CR && (crOnly || buf[i + 1] === LF || i + 1 >= to))
   const begin: Step = {
@@ -140,13 +140,13 @@ export function repair(
     let inside = false
     let lines = 0
     for (let i = start; i <= limit; i++) {
-      if (++steps > MAX_STEPS) return undefined
+      if (++steps > MAX_SEARCH_STEPS) return undefined
       const c = buf[i]
       if (!inside && (endsLine(i) || c === delimiter)) return { stop: i, lines }
       if (i >= to) return undefined
       if (c === quote) inside = !inside
       else if (c === LF || (c === CR && crOnly)) {
-        if (++lines > MAX_LINES || isRecord(buf, i + 1, to, width, style)) return undefined
+        if (++lines > MAX_CELL_LINES || isRecordStart(buf, i + 1, to, width, style)) return undefined
       }
     }
     return undefined
@@ -161,7 +161,7 @@ export function repair(
     let stop = start
     for (; !endsLine(stop) && buf[stop] !== delimiter; stop++) if (buf[stop] === quote) quotes++
     if (stop > limit) return undefined
-    const literal = buf[start] === quote ? quotes * LITERAL_QUOTE : 0
+    const literal = buf[start] === quote ? quotes * LITERAL_QUOTE_COST : 0
     for (const step of cells.values()) reach(step, stop, start, stop, 0, literal, 0)
     if (quotes > 0) {
       const hidden = hiding(start)
@@ -173,7 +173,7 @@ export function repair(
             start,
             hidden.stop,
             0,
-            HIDING_QUOTES + (hidden.lines > 0 ? SPANS_LINES : 0),
+            HIDING_QUOTES_COST + (hidden.lines > 0 ? SPANS_LINES_COST : 0),
             hidden.lines,
           )
     }
@@ -182,12 +182,12 @@ export function repair(
     let cost = 0
     let lines = 0
     let flags = QUOTED
-    for (let i = start + 1; i < limit && lines <= MAX_LINES; i++) {
-      if (++steps > MAX_STEPS) return undefined
+    for (let i = start + 1; i < limit && lines <= MAX_CELL_LINES; i++) {
+      if (++steps > MAX_SEARCH_STEPS) return undefined
       const c = buf[i]
       if (c === LF || (c === CR && crOnly)) {
         // A line that is a complete record does not belong to a cell.
-        if (isRecord(buf, i + 1, to, width, style)) break
+        if (isRecordStart(buf, i + 1, to, width, style)) break
         lines++
         continue
       }
@@ -203,12 +203,13 @@ export function repair(
       let after = run
       while ((buf[after] === SPACE || buf[after] === TAB) && buf[after] !== delimiter) after++
       if (endsLine(after) || buf[after] === delimiter) {
-        const quotedCost = cost + (count % 2 === 0 ? LITERAL_QUOTE : 0) + (lines > 0 ? SPANS_LINES : 0)
+        const quotedCost =
+          cost + (count % 2 === 0 ? LITERAL_QUOTE_COST : 0) + (lines > 0 ? SPANS_LINES_COST : 0)
         const cellFlags = count > 1 ? flags | ESCAPED : flags
         for (const step of cells.values())
           reach(step, after, start + 1, run - 1, cellFlags, quotedCost, lines)
       }
-      if (count % 2 === 1) cost += LITERAL_QUOTE
+      if (count % 2 === 1) cost += LITERAL_QUOTE_COST
       if (best && cost > best.cost) break
       flags |= ESCAPED
       i = run - 1
@@ -225,25 +226,25 @@ export function repair(
   const stop = best.at
   const next = stop >= to ? to : buf[stop] === CR && buf[stop + 1] === LF ? stop + 2 : stop + 1
   // The next line can be the rest of a cell whose quote was taken literally.
-  if (next < to && isRest(buf, next, to, width, style)) return undefined
+  if (next < to && isCellRemainder(buf, next, to, width, style)) return undefined
   return { starts, ends, next, lines: best.lines + 1 }
 }
 
 /** Maximum size of a record whose form is checked. */
-const RECORD_BYTES = 8 * 1024
+const MAX_CHECKED_BYTES = 8 * 1024
 
 /**
  * Counts the cells and quotes of a well-formed record; undefined if a quote is not closed or doubled. With
  * `oneLine`, a quoted cell must end on its line.
  */
-function cellsOf(
+function countCells(
   buf: Uint8Array,
   from: number,
   to: number,
   { delimiter, quote, escape: escaper, skipSpace, crOnly }: RecordStyle,
   oneLine: boolean,
 ): { cells: number; quotes: number; loose: number } | undefined {
-  const limit = Math.min(to, from + RECORD_BYTES)
+  const limit = Math.min(to, from + MAX_CHECKED_BYTES)
   let cells = 0
   let quotes = 0
   let loose = 0
@@ -275,26 +276,26 @@ function cellsOf(
 }
 
 /** Returns whether a record of `width` cells begins at `from`. */
-export function isRecord(
+export function isRecordStart(
   buf: Uint8Array,
   from: number,
   to: number,
   width: number,
   style: RecordStyle,
 ): boolean {
-  return width > 1 && from < to && cellsOf(buf, from, to, style, false)?.cells === width
+  return width > 1 && from < to && countCells(buf, from, to, style, false)?.cells === width
 }
 
 /** Returns whether all quotes of the record at `from` are in place. It then has no other reading. */
-export function isTidy(buf: Uint8Array, from: number, to: number, style: RecordStyle): boolean {
-  return cellsOf(buf, from, to, style, false)?.loose === 0
+export function isWellFormed(buf: Uint8Array, from: number, to: number, style: RecordStyle): boolean {
+  return countCells(buf, from, to, style, false)?.loose === 0
 }
 
 /**
  * Returns whether the line at `from` looks like the end of a quoted cell: too few cells, and an odd number of
  * quotes.
  */
-export function isRest(
+export function isCellRemainder(
   buf: Uint8Array,
   from: number,
   to: number,
@@ -302,6 +303,6 @@ export function isRest(
   style: RecordStyle,
 ): boolean {
   if (from >= to) return false
-  const line = cellsOf(buf, from, to, style, true)
+  const line = countCells(buf, from, to, style, true)
   return line !== undefined && line.cells < width && line.quotes % 2 === 1
 }

@@ -1,7 +1,7 @@
 // Splits the first rows of a text into cells, to detect its dialect.
 import type { DelimitedOptions, Dialect } from '../values/dialect.ts'
 import { ESCAPED } from '../values/flags.ts'
-import { isTidy, REPAIR_BYTES, repair } from './repair.ts'
+import { isWellFormed, MAX_REPAIR_BYTES, repairRecord } from './repair.ts'
 
 /** Properties of a dialect that are known before the table is found. */
 export type Style = Pick<
@@ -10,24 +10,24 @@ export type Style = Pick<
 >
 
 /** Maximum number of rows read for detection. */
-export const SAMPLE_ROWS = 200
+export const MAX_SAMPLE_ROWS = 200
 
 /** The first rows of a text, as read with one style. */
 export interface SampleRows {
   rows: string[][]
   /** Line on which each row starts, from 0. */
-  at: number[]
+  lineIndexes: number[]
   /** Per row: number of quoted cells, and whether the first cell is quoted. */
   quoted: { count: number; first: boolean }[]
   /** Share of cells that are not quoted but contain a quote or another delimiter. */
-  foreign: number
+  foreignShare: number
 }
 
 /**
  * Splits the first rows into cells, for detection only (`Tokenizer` parses the file). With `expected`,
  * malformed rows are read as that many cells where possible.
  */
-export function readRows(
+export function readSampleRows(
   text: string,
   style: Style,
   { comment }: DelimitedOptions,
@@ -37,14 +37,14 @@ export function readRows(
   const rows: string[][] = []
   const at: number[] = []
   const quoted: SampleRows['quoted'] = []
-  const isForeign = foreignCells(style)
+  const isForeign = createForeignTest(style)
   let cells = 0
   let foreign = 0
   let line = 0
   let i = 0
-  while (i < text.length && rows.length < SAMPLE_ROWS) {
+  while (i < text.length && rows.length < MAX_SAMPLE_ROWS) {
     if (comment && text[i] === comment) {
-      while (i < text.length && !endsRow(text, i, crOnly)) i++
+      while (i < text.length && !isRowEnd(text, i, crOnly)) i++
       i += text[i] === '\r' && text[i + 1] === '\n' ? 2 : 1
       line++
       continue
@@ -64,7 +64,7 @@ export function readRows(
         let from = ++i
         const opened = i
         for (;;) {
-          i = nextOf(text, quote, escaper, i)
+          i = indexOfQuote(text, quote, escaper, i)
           const isEscape = escaper !== '' && text[i] === escaper
           const escaped = text[i + 1] === quote || (isEscape && text[i + 1] === escaper)
           if (escaped) {
@@ -76,11 +76,11 @@ export function readRows(
         }
         if (i >= text.length) i = opened - 1
         else {
-          line += countOf(text, crOnly ? '\r' : '\n', opened, i)
+          line += countOccurrences(text, crOnly ? '\r' : '\n', opened, i)
           cell = parts.join('') + text.slice(from, i)
           i++
           // Stray quotes inside the cell, if it is closed on its line.
-          const end = strayEnd(text, i, style)
+          const end = findStrayEnd(text, i, style)
           if (end !== undefined) {
             cell += text.slice(i - 1, end).replaceAll(quote + quote, quote)
             i = end + 1
@@ -93,8 +93,8 @@ export function readRows(
       const start = i
       const lacking = (style.closed ?? 0) - row.length
       while (i < text.length && text[i] !== delimiter) {
-        const isEnd = endsRow(text, i, crOnly)
-        if (isEnd && (row.length === 0 || !goesOn(text, i, delimiter, lacking))) break
+        const isEnd = isRowEnd(text, i, crOnly)
+        if (isEnd && (row.length === 0 || !isContinued(text, i, delimiter, lacking))) break
         if (isEnd && text[i] === '\n') line++
         i++
       }
@@ -103,12 +103,13 @@ export function readRows(
       cells++
       if (!closed && isForeign(cell)) foreign++
       // Over the limit: stop reading.
-      if (row.length > MAX_CELLS) return { rows: [...rows, row], at, quoted, foreign: 0 }
+      if (row.length > MAX_ROW_CELLS)
+        return { rows: [...rows, row], lineIndexes: at, quoted, foreignShare: 0 }
       if (text[i] !== delimiter) break
       i++
       if (collapse) {
         while (text[i] === delimiter) i++
-        if (i >= text.length || endsRow(text, i, crOnly)) break
+        if (i >= text.length || isRowEnd(text, i, crOnly)) break
       }
     }
     if (text[i] === '\r' && text[i + 1] === '\n') i++
@@ -116,7 +117,7 @@ export function readRows(
     line++
     const repaired =
       expected !== undefined && row.length !== expected && row.length > 1
-        ? mendedRow(text.slice(rowStart.i, rowStart.i + REPAIR_BYTES), expected, style)
+        ? repairRow(text.slice(rowStart.i, rowStart.i + MAX_REPAIR_BYTES), expected, style)
         : undefined
     if (repaired) {
       i = rowStart.i + repaired.length
@@ -124,19 +125,19 @@ export function readRows(
     }
     rows.push(repaired?.row ?? row)
   }
-  return { rows, at, quoted, foreign: foreign / Math.max(1, cells) }
+  return { rows, lineIndexes: at, quoted, foreignShare: foreign / Math.max(1, cells) }
 }
 
 /** Maximum number of characters searched for the rest of a row. */
-const REST_CHARACTERS = 4000
+const MAX_REST_CHARACTERS = 4000
 
 /**
  * Returns whether the row continues after the line end at `i`, with `lacking` cells missing. See
  * `Tokenizer.findContinuation`.
  */
-function goesOn(text: string, i: number, delimiter: string, lacking: number): boolean {
+function isContinued(text: string, i: number, delimiter: string, lacking: number): boolean {
   if (lacking < 1) return false
-  const lines = text.slice(i, i + REST_CHARACTERS).split(/\r?\n/)
+  const lines = text.slice(i, i + MAX_REST_CHARACTERS).split(/\r?\n/)
   const next = lines.slice(1).find((line) => line.includes(delimiter)) ?? ''
   return next.endsWith(delimiter) && next.split(delimiter).length - 1 === lacking
 }
@@ -145,14 +146,14 @@ function goesOn(text: string, i: number, delimiter: string, lacking: number): bo
  * Returns the closing quote of a cell with stray quotes: the next one on its line before a delimiter or line
  * end. undefined if the quote at `i - 1` closes the cell.
  */
-function strayEnd(text: string, i: number, { delimiter, quote, crOnly }: Style): number | undefined {
+function findStrayEnd(text: string, i: number, { delimiter, quote, crOnly }: Style): number | undefined {
   const closes = (at: number): boolean => {
     let k = at
     while (text[k] === ' ') k++
-    return k >= text.length || text[k] === delimiter || endsRow(text, k, crOnly)
+    return k >= text.length || text[k] === delimiter || isRowEnd(text, k, crOnly)
   }
   if (closes(i)) return undefined
-  for (let k = i; k < text.length && text[k] !== delimiter && !endsRow(text, k, crOnly); k++)
+  for (let k = i; k < text.length && text[k] !== delimiter && !isRowEnd(text, k, crOnly); k++)
     if (text[k] === quote && closes(k + 1)) return k
   return undefined
 }
@@ -161,7 +162,7 @@ function strayEnd(text: string, i: number, { delimiter, quote, crOnly }: Style):
  * Creates a test for cells with a quote, or with another delimiter that is not punctuation or part of a
  * number.
  */
-function foreignCells({ delimiter, quote }: Style): (cell: string) => boolean {
+function createForeignTest({ delimiter, quote }: Style): (cell: string) => boolean {
   const foreign = [';', '\t', '|', quote].filter((mark) => mark !== '' && mark !== delimiter)
   return (cell) =>
     foreign.some((mark) => cell.includes(mark)) ||
@@ -175,7 +176,7 @@ function foreignCells({ delimiter, quote }: Style): (cell: string) => boolean {
  * Returns the cells of a malformed row, and the length and line count of its text; undefined if it cannot be
  * repaired.
  */
-function mendedRow(
+function repairRow(
   text: string,
   width: number,
   { delimiter, quote, escape: escaper, skipSpace, crOnly }: Style,
@@ -188,8 +189,8 @@ function mendedRow(
     escape: escaper === '' ? -1 : escaper.charCodeAt(0),
   }
   const recordStyle = { ...codes, skipSpace, crOnly }
-  if (isTidy(buf, 0, buf.length - 1, recordStyle)) return undefined
-  const reading = repair(buf, 0, buf.length - 1, width, width, recordStyle)
+  if (isWellFormed(buf, 0, buf.length - 1, recordStyle)) return undefined
+  const reading = repairRecord(buf, 0, buf.length - 1, width, width, recordStyle)
   if (!reading) return undefined
   const row = reading.starts.map((start, k) => {
     const cell = buf.toString('utf8', start, reading.ends[k] >> 2)
@@ -199,10 +200,10 @@ function mendedRow(
 }
 
 /** Maximum number of cells read per row. */
-export const MAX_CELLS = 200_000
+export const MAX_ROW_CELLS = 200_000
 
 /** Returns the index of the next quote or escape character, or the length of the text. */
-function nextOf(text: string, quote: string, escaper: string, from: number): number {
+function indexOfQuote(text: string, quote: string, escaper: string, from: number): number {
   const at = text.indexOf(quote, from)
   const end = at < 0 ? text.length : at
   if (escaper === '') return end
@@ -210,13 +211,13 @@ function nextOf(text: string, quote: string, escaper: string, from: number): num
   return end
 }
 
-function countOf(text: string, c: string, from: number, to: number): number {
+function countOccurrences(text: string, c: string, from: number, to: number): number {
   const part = text.slice(from, to)
   let count = 0
   for (let i = part.indexOf(c); i >= 0; i = part.indexOf(c, i + 1)) count++
   return count
 }
 
-function endsRow(text: string, i: number, crEnds: boolean): boolean {
+function isRowEnd(text: string, i: number, crEnds: boolean): boolean {
   return text[i] === '\n' || (text[i] === '\r' && (crEnds || text[i + 1] === '\n'))
 }

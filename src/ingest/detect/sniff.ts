@@ -2,14 +2,14 @@
 import { defaultLimits } from '../../contract/limits.ts'
 import { excerpt } from '../../json/index.ts'
 import type { ColumnProfile, DelimitedOptions, Dialect } from '../values/dialect.ts'
-import { isGrouped, isJsonNumber, styledNumber, writtenIn } from '../values/number.ts'
+import { findStyle, isAmbiguousNumber, isJsonNumber, parseStyledNumber } from '../values/number.ts'
 import { isTotal } from '../values/total.ts'
 import { badData, Warnings } from '../values/warnings.ts'
 import type { Candidate } from './candidate.ts'
-import { givenDelimiter } from './given.ts'
-import { countHeaderRows, type HeaderRows, headerRowsOf } from './header.ts'
-import { lookOf } from './looks.ts'
-import { MAX_CELLS } from './sample-rows.ts'
+import { parseDelimiter } from './given.ts'
+import { countHeaderRows, detectHeaderRows, type HeaderRows } from './header.ts'
+import { valueShapeOf } from './looks.ts'
+import { MAX_ROW_CELLS } from './sample-rows.ts'
 import { chooseStyle } from './style.ts'
 import { findTableStart, isBlankDelimiter, isNumeric, refuseNoRows, refuseTwoTables } from './table-start.ts'
 
@@ -31,20 +31,20 @@ export async function sniff(
   if (text.trim() === '')
     throw badData(source, {}, 'the file contains only whitespace', 'Use a file with a header and rows.')
 
-  const skip = linesToSkip(text, options)
+  const skip = measureSkippedLines(text, options)
   text = text.slice(skip.length)
   const sepLine = /^"?sep=([\t\x20-\x7e])"?\r?\n/i.exec(text)
   // A declared delimiter that does not occur is wrong.
   const isUsed = sepLine && text.slice(sepLine[0].length).includes(sepLine[1])
-  const delimiter = givenDelimiter(options.delimiter) ?? (isUsed ? sepLine[1] : undefined)
+  const delimiter = parseDelimiter(options.delimiter) ?? (isUsed ? sepLine[1] : undefined)
   if (sepLine) text = text.slice(sepLine[0].length)
-  const comment = options.comment ?? (whole ? await commentIn(text, { ...options, delimiter }) : '')
+  const comment = options.comment ?? (whole ? await detectComment(text, { ...options, delimiter }) : '')
   if (comment !== '' && options.comment === undefined)
     warnings.note(`lines that begin with ${comment} were read as comments; to read them: --comment none`)
   const best = await chooseStyle(text, { ...options, delimiter, comment }, warnings)
-  for (const [k, line] of best.at.entries()) best.at[k] = line + skip.lines
+  for (const [k, line] of best.lineIndexes.entries()) best.lineIndexes[k] = line + skip.lines
   if (!delimiter && best.width > 1 && best.style.delimiter !== ',')
-    warnings.note(`delimiter detected: ${named(best.style.delimiter)}`)
+    warnings.note(`delimiter detected: ${delimiterLabel(best.style.delimiter)}`)
   if (best.style.quote !== '"' && options.quote === undefined)
     warnings.note(`quote character detected: ${best.style.quote}`)
   if (best.style.escape === '\\' && options.escape === undefined)
@@ -63,14 +63,14 @@ export async function sniff(
     warnings.note(`the # before the first name was removed: ${excerpt(first)}`)
   }
   refuseTwoTables(best, start, sepLine ? 1 : 0, source)
-  const preamble = (best.at[start] ?? skip.lines) + (sepLine ? 1 : 0)
+  const preamble = (best.lineIndexes[start] ?? skip.lines) + (sepLine ? 1 : 0)
   const skipped = preamble - skip.lines - (sepLine ? 1 : 0)
   if (skipped > 0 && best.rows.slice(0, start).some((row) => row.some((cell) => cell !== ''))) {
     warnings.note(
       `${skipped === 1 ? `line ${skip.lines + 1} was` : `lines ${skip.lines + 1} to ${skip.lines + skipped} were`} skipped (text above the table): ${excerpt(best.rows[0].join(best.style.delimiter))}`,
     )
   }
-  const header = options.header === undefined ? headerRowsOf(table) : { count: Number(options.header) }
+  const header = options.header === undefined ? detectHeaderRows(table) : { count: Number(options.header) }
   const headerRows = header.count
   refuseNoRows(best, { start, headerRows, before: sepLine ? 1 : 0 }, source)
   if (headerRows === 0 && options.header === undefined) {
@@ -90,17 +90,17 @@ export async function sniff(
     throw badData(
       source,
       { line: preamble + 1 },
-      `${count > MAX_CELLS ? `more than ${MAX_CELLS}` : count} columns; the limit is ${maxColumns} (columns)`,
+      `${count > MAX_ROW_CELLS ? `more than ${MAX_ROW_CELLS}` : count} columns; the limit is ${maxColumns} (columns)`,
       'Split the file, or turn columns into rows.',
     )
   }
   const candidate = { ...best, quoted: best.quoted.slice(start) }
   refuseSplitNumbers(table, headerRows, candidate, { line: preamble + 1, source })
-  const names = columnNames(table, header, candidate, warnings)
+  const names = nameColumns(table, header, candidate, warnings)
   // A repeated header is not a row.
   const data = table.slice(headerRows).filter((row) => row.some((cell, k) => cell !== table[0][k]))
-  const lineOf = (row: string[]): number => best.at[best.rows.indexOf(row)] + 1 + (sepLine ? 1 : 0)
-  const profile = profileOf(data, names.length, options, lineOf)
+  const lineOf = (row: string[]): number => best.lineIndexes[best.rows.indexOf(row)] + 1 + (sepLine ? 1 : 0)
+  const profile = profileColumns(data, names.length, options, lineOf)
   // In a single column, a value can equal the name.
   const repeated =
     headerRows === 1 && names.length > 1 && table[0].length === names.length ? table[0] : undefined
@@ -111,7 +111,7 @@ export async function sniff(
  * Returns `#` if lines between the rows begin with it and all others have one width; otherwise an empty
  * string. Needs the complete text, so that no later row is taken for a comment.
  */
-async function commentIn(text: string, options: DelimitedOptions): Promise<string> {
+async function detectComment(text: string, options: DelimitedOptions): Promise<string> {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   const top = lines.findIndex((line) => !line.startsWith('#'))
   const between = lines.slice(top).filter((line) => line.startsWith('#'))
@@ -122,19 +122,19 @@ async function commentIn(text: string, options: DelimitedOptions): Promise<strin
   // If the text begins with comments, the last can be the header, and rows can also begin with `#`: `#1,Ann`.
   const above = lines[top - 1]
   const isHeader =
-    top > 0 && fits(above) && (/^#\S/.test(above) || countHeaderRows(without.rows.filter(isFilled)) === 0)
+    top > 0 && fits(above) && (/^#\S/.test(above) || countHeaderRows(without.rows.filter(isFilledRow)) === 0)
   if (isHeader || (top > 0 && between.some((line) => /^#\S/.test(line) && fits(line)))) return ''
   const isUniform = (rows: string[][]) =>
     rows.length > 1 && rows.every((row) => row.length === rows[0].length)
   const table = plain.rows.slice(top > 0 ? findTableStart(plain) : 0)
   return without.width > 1 &&
-    isUniform(without.rows.filter(isFilled)) &&
-    (without.width > plain.width || !isUniform(table.filter(isFilled)))
+    isUniform(without.rows.filter(isFilledRow)) &&
+    (without.width > plain.width || !isUniform(table.filter(isFilledRow)))
     ? '#'
     : ''
 }
 
-function isFilled(row: readonly string[]): boolean {
+function isFilledRow(row: readonly string[]): boolean {
   return row.length > 1 || row[0] !== ''
 }
 
@@ -144,10 +144,10 @@ function isNote(row: readonly string[]): boolean {
 }
 
 /** Minimum number of rows for a profile. */
-const PROFILE_ROWS = 3
+const MIN_PROFILE_ROWS = 3
 
 /** Returns the properties of the columns in these rows. Ignores notes and rows of another width. */
-function profileOf(
+function profileColumns(
   rows: string[][],
   width: number,
   { numbers: style, nullTexts = [] }: DelimitedOptions,
@@ -155,7 +155,7 @@ function profileOf(
 ): ColumnProfile {
   const isMissing = (cell: string): boolean => cell === '' || cell === '\\N' || nullTexts.includes(cell)
   const complete = rows.filter((row) => row.length === width && (width === 1 || !isNote(row)))
-  const hasEnough = complete.length >= PROFILE_ROWS
+  const hasEnough = complete.length >= MIN_PROFILE_ROWS
   const columns = Array.from({ length: width }, (_, k) => complete.map((row) => row[k].trim()))
   const knownOf = (part: string[][]): string[][] =>
     Array.from({ length: width }, (_, k) =>
@@ -173,21 +173,21 @@ function profileOf(
         cells.every((cell) => cell === '' || isNumeric(cell)),
     ),
     styled: present.map(
-      (cells) => style !== undefined && cells.every((cell) => styledNumber(cell, style) !== undefined),
+      (cells) => style !== undefined && cells.every((cell) => parseStyledNumber(cell, style) !== undefined),
     ),
-    written: present.map((cells) => (cells.length === 0 ? undefined : writtenIn(cells))),
+    styles: present.map((cells) => (cells.length === 0 ? undefined : findStyle(cells))),
     grouped: present.map((cells) => {
       const pointed = cells.filter((cell) => cell.includes('.'))
-      return pointed.every(isGrouped) ? pointed[0] : undefined
+      return pointed.every(isAmbiguousNumber) ? pointed[0] : undefined
     }),
-    looks: (endsInTotal ? knownOf(complete.slice(0, -1)) : present).map(lookOf),
+    shapes: (endsInTotal ? knownOf(complete.slice(0, -1)) : present).map(valueShapeOf),
     endsInTotal,
-    odd: columns.map((cells, k) => {
+    nonNumbers: columns.map((cells, k) => {
       const odd = cells.flatMap((cell, row) => (isMissing(cell) || isJsonNumber(cell) ? [] : [row]))
       // Digits that are not JSON numbers are identifiers: 007.
       const isOdd = odd.length > 0 && !odd.some((row) => /^\d+$/.test(cells[row]))
       const numbers = present[k].length - odd.length
-      return isOdd && numbers >= PROFILE_ROWS && numbers >= odd.length * 2
+      return isOdd && numbers >= MIN_PROFILE_ROWS && numbers >= odd.length * 2
         ? odd.map((row) => ({ line: lineOf(complete[row]), text: cells[row] }))
         : undefined
     }),
@@ -195,7 +195,7 @@ function profileOf(
 }
 
 /** Returns the length and number of the first lines to skip, by the options. */
-function linesToSkip(
+function measureSkippedLines(
   text: string,
   { skip = 0, comment }: DelimitedOptions,
 ): { length: number; lines: number } {
@@ -210,12 +210,12 @@ function linesToSkip(
 }
 
 /** Returns the name of a delimiter for messages. */
-function named(delimiter: string): string {
+function delimiterLabel(delimiter: string): string {
   return delimiter === '\t' ? 'tab' : delimiter === ' ' ? 'space' : delimiter
 }
 
 /** Returns unique column names from the header rows, and warns about missing and duplicate ones. */
-function columnNames(
+function nameColumns(
   table: string[][],
   { count: headerRows, besides }: HeaderRows,
   { width, style, quoted }: Candidate,
@@ -231,7 +231,7 @@ function columnNames(
   else if (
     rowsAgree &&
     cells.length === width - 1 &&
-    hasQuotedNames({ style, quoted }, table.length) &&
+    isWrittenByR({ style, quoted }, table.length) &&
     areRowNames(table.slice(headerRows), width)
   ) {
     cells = ['', ...cells]
@@ -267,7 +267,7 @@ function columnNames(
 /**
  * Returns whether the table looks like one written by R: separated by white space, or with quoted row names.
  */
-function hasQuotedNames({ style, quoted }: Pick<Candidate, 'style' | 'quoted'>, rows: number): boolean {
+function isWrittenByR({ style, quoted }: Pick<Candidate, 'style' | 'quoted'>, rows: number): boolean {
   return isBlankDelimiter(style.delimiter) || quoted.slice(0, rows).every(({ first }) => first)
 }
 
@@ -284,7 +284,7 @@ function refuseSplitNumbers(
   const header = table[0]
   const rows = table.slice(headerRows).filter((row) => row.length === width)
   if (style.delimiter !== ',' || headerRows === 0 || header.length >= width || rows.length === 0) return
-  if (hasQuotedNames({ style, quoted }, table.length)) return
+  if (isWrittenByR({ style, quoted }, table.length)) return
   const [first] = rows
   const pair = first.findIndex((_, k) => {
     const length = first[k + 1]?.length

@@ -3,18 +3,18 @@ import { breathe } from '../../json/index.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { Warnings } from '../values/warnings.ts'
 import type { Candidate } from './candidate.ts'
-import { countHeaderRows, isDatum } from './header.ts'
-import { readRows, type Style } from './sample-rows.ts'
-import { isList, MAX_LABELS } from './table-start.ts'
+import { countHeaderRows, isDataValue } from './header.ts'
+import { readSampleRows, type Style } from './sample-rows.ts'
+import { isTextList, MAX_LABEL_LINES } from './table-start.ts'
 
 /** Number of characters searched for the quoting style. */
-const STYLE_CHARACTERS = 64 * 1024
+const QUOTE_SEARCH_CHARACTERS = 64 * 1024
 
 /** Delimiter for files with one column; does not occur in text. */
-const NONE = '\x1f'
+const NO_DELIMITER = '\x1f'
 
 /** Number of characters read to choose the style. */
-const STYLE_TEXT_CHARACTERS = 512 * 1024
+const MAX_STYLE_CHARACTERS = 512 * 1024
 
 /**
  * Chooses the style from the first `MAX_STYLE_CHARACTERS` characters. If the first line is longer, reads all
@@ -25,16 +25,26 @@ export async function chooseStyle(
   options: DelimitedOptions,
   warnings: Warnings,
 ): Promise<Candidate> {
-  if (text.length <= STYLE_TEXT_CHARACTERS) return withLineEnds(text, options, warnings)
-  const best = await withLineEnds(text.slice(0, STYLE_TEXT_CHARACTERS), options, warnings)
+  if (text.length <= MAX_STYLE_CHARACTERS) return chooseLineEnds(text, options, warnings)
+  const best = await chooseLineEnds(text.slice(0, MAX_STYLE_CHARACTERS), options, warnings)
   // The last row is cut off: drop it.
   return best.rows.length > 1
-    ? candidate(text.slice(0, STYLE_TEXT_CHARACTERS), best.style.delimiter, best.style.crOnly, options, true)
-    : candidate(text, best.style.delimiter, best.style.crOnly, options)
+    ? readCandidate(
+        text.slice(0, MAX_STYLE_CHARACTERS),
+        best.style.delimiter,
+        best.style.crOnly,
+        options,
+        true,
+      )
+    : readCandidate(text, best.style.delimiter, best.style.crOnly, options)
 }
 
 /** Decides whether lone CRs end rows: if there is no LF, or if the rows are then more uniform. */
-async function withLineEnds(text: string, options: DelimitedOptions, warnings: Warnings): Promise<Candidate> {
+async function chooseLineEnds(
+  text: string,
+  options: DelimitedOptions,
+  warnings: Warnings,
+): Promise<Candidate> {
   if (!text.includes('\r')) return chooseDelimiter(text, options, false, warnings)
   const ends = { lf: 0, cr: 0 }
   let quoted = false
@@ -66,51 +76,55 @@ async function chooseDelimiter(
   const bare = text.includes('&') ? text.replace(/&(?:[a-z]\w{1,8}|#\d{1,6}|#x[\da-f]{1,5});/gi, '') : text
   for (const delimiter of requested ? [requested] : [',', '\t', ';', '|', ' ']) {
     if (requested || bare.includes(delimiter))
-      candidates.push(await candidate(text, delimiter, crOnly, options))
+      candidates.push(await readCandidate(text, delimiter, crOnly, options))
   }
   if (requested) return candidates[0]
   if (areGroupedNumbers(text)) {
     warnings.note('read as one column: each line is a number with commas between thousands')
-    return candidate(text, NONE, crOnly, options)
+    return readCandidate(text, NO_DELIMITER, crOnly, options)
   }
   const fit = candidates.filter(
-    (c) => c.width > 1 && c.agreeing > 0.5 && (c.style.delimiter !== ' ' || looksLinedUp(c)) && !isList(c),
+    (c) =>
+      c.width > 1 &&
+      c.agreeing > 0.5 &&
+      (c.style.delimiter !== ' ' || isSpaceSeparatedTable(c)) &&
+      !isTextList(c),
   )
   // A candidate that skips lines above loses to one that reads all lines.
   const isAnyComplete = fit.some((c) => c.first === 0 && c.agreeing === 1 && c.rows.length > 2)
-  const rank = (c: Candidate): number => score(c) - (isAnyComplete && c.first > 0 ? GAP : 0)
+  const rank = (c: Candidate): number => scoreOf(c) - (isAnyComplete && c.first > 0 ? GAP_PENALTY : 0)
   fit.sort((a, b) => rank(b) - rank(a))
   if (fit.length > 0) return fit[0]
   const ragged = candidates.find(isRagged)
   if (ragged) return ragged
-  for (const delimiter of RARE) {
+  for (const delimiter of RARE_DELIMITERS) {
     if (!text.includes(delimiter)) continue
-    const rare = await candidate(text, delimiter, crOnly, options)
+    const rare = await readCandidate(text, delimiter, crOnly, options)
     const least = delimiter === ':' ? 3 : 2
     if (
       rare.width >= least &&
       rare.agreeing > 0.9 &&
       rare.rows.length > 2 &&
       rare.first === 0 &&
-      !hasTimes(rare)
+      !hasColonValues(rare)
     )
       return rare
   }
-  const inText = candidates.some((c) => c.style.delimiter !== ' ') || hasBlanksAtOnePlace(text)
+  const inText = candidates.some((c) => c.style.delimiter !== ' ') || hasAlignedBlanks(text)
   if (inText) warnings.note('no delimiter detected; read as one column')
-  return candidate(text, NONE, crOnly, options)
+  return readCandidate(text, NO_DELIMITER, crOnly, options)
 }
 
 /** Number of lines whose blanks are examined. */
-const BLANK_LINES = 100
+const MAX_ALIGNMENT_LINES = 100
 
 /** Returns whether blanks end at the same position in most lines, as between aligned columns. */
-function hasBlanksAtOnePlace(text: string): boolean {
+function hasAlignedBlanks(text: string): boolean {
   const lines = text
-    .slice(0, STYLE_CHARACTERS)
+    .slice(0, QUOTE_SEARCH_CHARACTERS)
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '')
-    .slice(0, BLANK_LINES)
+    .slice(0, MAX_ALIGNMENT_LINES)
   const places = new Map<number, number>()
   for (const line of lines)
     for (const { index, 0: run } of line.matchAll(/(?<=\S) {2,}(?=\S)/g))
@@ -136,7 +150,7 @@ function areGroupedNumbers(text: string): boolean {
 }
 
 /** Returns whether most rows have several cells, none has more than the header, and some have as many. */
-function isRagged({ style, rows, foreign }: Candidate): boolean {
+function isRagged({ style, rows, foreignShare: foreign }: Candidate): boolean {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const [header, ...data] = filled
   return (
@@ -153,10 +167,10 @@ function isRagged({ style, rows, foreign }: Candidate): boolean {
 }
 
 /** Delimiters of few programs, used only if no other fits. */
-const RARE = ['^', '~', ':', '\x01', '\x1f']
+const RARE_DELIMITERS = ['^', '~', ':', '\x01', '\x1f']
 
 /** Returns whether colons belong to times or URLs, and are not delimiters. */
-function hasTimes({ style, rows }: Candidate): boolean {
+function hasColonValues({ style, rows }: Candidate): boolean {
   return style.delimiter === ':' && rows.every((row) => row.length < 2 || /^\d{1,2}$|^\/\//.test(row[1]))
 }
 
@@ -164,7 +178,7 @@ function hasTimes({ style, rows }: Candidate): boolean {
  * Returns the score of a candidate: mainly the share of rows of one width, then cells without other
  * delimiters, then columns.
  */
-function score(c: Candidate): number {
+function scoreOf(c: Candidate): number {
   const above = c.first > 0 ? 0.05 + 0.3 * (c.first / c.rows.length) : 0
   const commas = hasDecimalCommas(c) ? 0.1 : 0
   return (
@@ -172,18 +186,18 @@ function score(c: Candidate): number {
     above +
     Math.min(c.width, 20) * 0.002 +
     commas -
-    FOREIGN * c.foreign -
-    (hasGap(c) ? GAP : 0) -
-    (isTail(c) ? GAP : 0)
+    FOREIGN_PENALTY * c.foreignShare -
+    (hasAlternateEmptyColumns(c) ? GAP_PENALTY : 0) -
+    (hasEmptySecondColumn(c) ? GAP_PENALTY : 0)
   )
 }
 
 /** Penalties: a cell that contains another candidate delimiter, and empty columns. */
-const FOREIGN = 0.4
-const GAP = 0.3
+const FOREIGN_PENALTY = 0.4
+const GAP_PENALTY = 0.3
 
 /** Returns whether every other column is empty, as with a delimiter of two characters. */
-function hasGap({ rows, first, width }: Candidate): boolean {
+function hasAlternateEmptyColumns({ rows, first, width }: Candidate): boolean {
   const table = rows.slice(first).filter((row) => row.length === width)
   return (
     width > 2 && width % 2 === 1 && table.every((row) => row.every((cell, k) => k % 2 === 0 || cell === ''))
@@ -191,7 +205,7 @@ function hasGap({ rows, first, width }: Candidate): boolean {
 }
 
 /** Returns whether the second of two columns is empty: the delimiter only ends the lines. */
-function isTail({ rows, width }: Candidate): boolean {
+function hasEmptySecondColumn({ rows, width }: Candidate): boolean {
   return width === 2 && rows.every((row) => row.length < 2 || row[1].trim() === '')
 }
 
@@ -209,11 +223,11 @@ function hasDecimalCommas({ style, rows, first }: Candidate): boolean {
  * Returns whether space-separated words are a table: rows of one width that are quoted, or half of whose
  * columns are numbers or times. Two words in each line can be one value: a date and time, a number and unit.
  */
-function looksLinedUp(c: Candidate): boolean {
+function isSpaceSeparatedTable(c: Candidate): boolean {
   const data = c.rows.slice(c.first + 1).filter((row) => row.length > 1 || row[0] !== '')
   if (data.length === 0 || data.some((row) => row.length !== c.width)) return false
   if (c.quoted.slice(c.first + 1).every(({ count }) => count > 0)) return true
-  const isColumn = (k: number): boolean => data.every((row) => row[k] === '' || isDatum(row[k]))
+  const isColumn = (k: number): boolean => data.every((row) => row[k] === '' || isDataValue(row[k]))
   if (c.width === 2) {
     const isMoment = data.every((row) => /^\d{4}-\d{2}-\d{2}$/.test(row[0]) && /^\d{1,2}:\d{2}/.test(row[1]))
     // One name over two columns: only if the first column numbers the rows.
@@ -224,14 +238,14 @@ function looksLinedUp(c: Candidate): boolean {
   }
   let numeric = 0
   for (let k = 0; k < c.width; k++) if (isColumn(k)) numeric++
-  return numeric * 2 >= c.width || (numeric > 0 && data.length >= MANY_LINES)
+  return numeric * 2 >= c.width || (numeric > 0 && data.length >= MIN_UNIFORM_LINES)
 }
 
 /** Minimum lines of equal word count, with one numeric column, that count as a table and not prose. */
-const MANY_LINES = 20
+const MIN_UNIFORM_LINES = 20
 
 /** Reads the first rows with one delimiter. `cut`: the last row is incomplete. */
-async function candidate(
+async function readCandidate(
   text: string,
   delimiter: string,
   crOnly: boolean,
@@ -239,41 +253,42 @@ async function candidate(
   cut = false,
 ): Promise<Candidate> {
   await breathe()
-  const style = styleOf(text, delimiter, crOnly)
+  const style = detectStyle(text, delimiter, crOnly)
   style.quote = options.quote ?? style.quote
   style.escape = options.escape ?? (options.quote === undefined ? style.escape : '')
   await breathe()
-  let sample = readRows(text, style, options)
+  let sample = readSampleRows(text, style, options)
   await breathe()
-  if (options.quote === undefined && isTorn(text, sample.rows, style)) {
+  if (options.quote === undefined && canBeSingleQuoted(text, sample.rows, style)) {
     const quoted = { ...style, quote: "'" }
-    const requoted = readRows(text, quoted, options)
-    if (isWhole(requoted.rows)) {
+    const requoted = readSampleRows(text, quoted, options)
+    if (isUniformMultiline(requoted.rows)) {
       style.quote = "'"
       sample = requoted
     }
     await breathe()
   }
   if (style.quote !== '' && !style.collapse) {
-    const expected = commonWidth(sample.rows)
+    const expected = commonWidthOf(sample.rows)
     const odd = sample.rows.some((row) => row.length !== expected && row.some((cell) => cell.length > 0))
     if (odd && expected > 1 && text.includes(style.quote)) {
       // Rows with stray quotes get the width of the header, if all of them can.
       const [header] = sample.rows.filter((row) => row.length > 1)
-      const asHeader = header.length < expected ? readRows(text, style, options, header.length) : undefined
+      const asHeader =
+        header.length < expected ? readSampleRows(text, style, options, header.length) : undefined
       sample = asHeader?.rows.every(
         (row) => row.length === header.length || (row.length === 1 && row[0] === ''),
       )
         ? asHeader
-        : readRows(text, style, options, expected)
+        : readSampleRows(text, style, options, expected)
     }
   }
   if (cut) {
     sample.rows.pop()
-    sample.at.pop()
+    sample.lineIndexes.pop()
   }
-  const { rows, trailing } = withoutTrailing(withoutSpareName(sample.rows))
-  const width = rows.some((row) => row.length === options.width) ? options.width! : commonWidth(rows)
+  const { rows, trailing } = removeTrailingCells(removeSurplusName(sample.rows))
+  const width = rows.some((row) => row.length === options.width) ? options.width! : commonWidthOf(rows)
   // The table starts at the first row that is at least `width` cells wide, even if it is wider.
   let first = rows.findIndex((row) => row.length >= width && (width > 1 || row[0] !== ''))
   if (first < 0) first = 0
@@ -288,8 +303,8 @@ async function candidate(
  * Returns the most common number of cells of a row; of a wider table at the end, its width. Ties go to the
  * larger.
  */
-function commonWidth(rows: readonly string[][]): number {
-  const last = lastTable(rows)
+function commonWidthOf(rows: readonly string[][]): number {
+  const last = lastTableWidthOf(rows)
   if (last > 0) return last
   const counts = new Map<number, number>()
   for (const row of rows)
@@ -309,7 +324,7 @@ function commonWidth(rows: readonly string[][]): number {
  * Returns the width of a table below narrower lines with labels and values; 0 if there is none. The table
  * begins with a header, and all its rows have that width.
  */
-function lastTable(rows: readonly string[][]): number {
+function lastTableWidthOf(rows: readonly string[][]): number {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const width = filled.at(-1)?.length ?? 0
   const start = filled.findIndex((row) => row.length >= width)
@@ -318,20 +333,20 @@ function lastTable(rows: readonly string[][]): number {
   return width > 2 &&
     data.length > 1 &&
     labels.length > 1 &&
-    labels.length <= MAX_LABELS &&
+    labels.length <= MAX_LABEL_LINES &&
     labels.every((row) => row.filter((cell) => cell.trim() !== '').length <= 2) &&
-    header.every((cell) => /\p{L}/u.test(cell) && !isDatum(cell)) &&
+    header.every((cell) => /\p{L}/u.test(cell) && !isDataValue(cell)) &&
     data.every((row) => row.length === width) &&
-    header.some((_, k) => data.every((row) => isDatum(row[k])))
+    header.some((_, k) => data.every((row) => isDataValue(row[k])))
     ? width
     : 0
 }
 
 /** Minimum number of rows from which others can be judged. */
-const FEW_ROWS = 3
+const MIN_ROWS = 3
 
 /** Returns whether a space follows every unquoted comma or semicolon, in at least three lines: `a, b, c`. */
-function isSpaced(text: string, delimiter: string): boolean {
+function hasSpacedDelimiters(text: string, delimiter: string): boolean {
   if (delimiter !== ',' && delimiter !== ';') return false
   const bare = text.replace(/"(?:[^"]|"")*"/g, '""')
   let lines = 0
@@ -344,11 +359,11 @@ function isSpaced(text: string, delimiter: string): boolean {
 }
 
 /** Removes the only empty cell of a first row that has one cell more than all others. */
-function withoutSpareName(rows: string[][]): string[][] {
+function removeSurplusName(rows: string[][]): string[][] {
   const [first, ...data] = rows
   const filled = data.filter((row) => row.length > 1 || row[0] !== '')
   const width = (first?.length ?? 0) - 1
-  if (width < 1 || filled.length < FEW_ROWS) return rows
+  if (width < 1 || filled.length < MIN_ROWS) return rows
   const agreeing = filled.filter((row) => row.length === width).length
   const empty = first.flatMap((cell, k) => (cell.trim() === '' ? [k] : []))
   if (empty.length !== 1 || agreeing < filled.length * 0.9 || filled.some((row) => row.length > width))
@@ -357,7 +372,7 @@ function withoutSpareName(rows: string[][]): string[][] {
 }
 
 /** Removes trailing empty cells of all rows beyond the width of the header. */
-function withoutTrailing(rows: string[][]): { rows: string[][]; trailing: number } {
+function removeTrailingCells(rows: string[][]): { rows: string[][]; trailing: number } {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const [first, ...data] = filled
   const width = first?.length ?? 0
@@ -378,17 +393,21 @@ function withoutTrailing(rows: string[][]): { rows: string[][]; trailing: number
 }
 
 /** Returns whether rows differ in width perhaps because single-quoted cells hold line ends: `1,'a⏎b',2`. */
-function isTorn(text: string, rows: readonly string[][], { delimiter, quote, collapse }: Style): boolean {
+function canBeSingleQuoted(
+  text: string,
+  rows: readonly string[][],
+  { delimiter, quote, collapse }: Style,
+): boolean {
   if (quote !== '"' || collapse || text.includes('"') || !text.includes(`${delimiter}'`)) return false
   return rows.some((row) => row.length !== rows[0].length)
 }
 
 /** Returns whether rows are a uniform table in which cells contain line ends. The last row may be cut off. */
-function isWhole(rows: readonly string[][]): boolean {
+function isUniformMultiline(rows: readonly string[][]): boolean {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const [first] = filled
   return (
-    filled.length > FEW_ROWS &&
+    filled.length > MIN_ROWS &&
     first.length > 1 &&
     filled.slice(0, -1).every((row) => row.length === first.length) &&
     filled.some((row) => row.some((cell) => cell.includes('\n')))
@@ -402,7 +421,7 @@ const MAX_LINE_CHARACTERS = 4000
  * Counts lines with a single-quoted cell. Returns 0 unless every opening quote is closed on its line, and
  * some quoted cell contains the delimiter.
  */
-function quotedLines(text: string, delimiter: string): number {
+function countSingleQuotedLines(text: string, delimiter: string): number {
   const d = delimiter.replace(/[|^$.*+?()[\]{}\\]/g, '\\$&')
   const opening = new RegExp(`(^|${d})'`, 'g')
   const cell = new RegExp(`(^|${d})'.*?'(?=${d}|$)`, 'g')
@@ -423,16 +442,16 @@ function quotedLines(text: string, delimiter: string): number {
 }
 
 /** Detects quotes, escapes and spacing for a delimiter. */
-function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
+function detectStyle(text: string, delimiter: string, crOnly: boolean): Style {
   const d = `\\u${delimiter.charCodeAt(0).toString(16).padStart(4, '0')}`
-  const start = text.slice(0, STYLE_CHARACTERS)
+  const start = text.slice(0, QUOTE_SEARCH_CHARACTERS)
   const count = (pattern: string): number => (start.match(new RegExp(pattern, 'gm')) ?? []).length
   const blanks = delimiter === ' ' ? '' : ' *'
   const doubled = count(`(?:^|${d})${blanks}"`)
   const single = doubled === 0 ? count(`(?:^|${d})'(?:[^'\\r\\n]|'')*'(?=${d}|\\r?$)`) : 0
   const singleOpened = single > 0 ? count(`(?:^|${d})'`) : 0
   // Single-quoted cells may hold apostrophes, if every opening quote is closed on its line.
-  const loose = doubled === 0 && single !== singleOpened ? quotedLines(start, delimiter) : 0
+  const loose = doubled === 0 && single !== singleOpened ? countSingleQuotedLines(start, delimiter) : 0
   const quote = (single > 1 && single === singleOpened) || loose > 2 ? "'" : '"'
   const backslash =
     (text.match(new RegExp(`\\\\${quote}(?!${d}|\\r?$|${quote})`, 'gm')) ?? []).length > 0 &&
@@ -443,9 +462,9 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
     quote,
     escape: backslash ? '\\' : '',
     crOnly,
-    skipSpace: (spaced > 0 && spaced >= count(`${d}${quote}`)) || isSpaced(start, delimiter),
+    skipSpace: (spaced > 0 && spaced >= count(`${d}${quote}`)) || hasSpacedDelimiters(start, delimiter),
     collapse: delimiter === ' ',
-    closed: crOnly ? 0 : closedCells(start, delimiter),
+    closed: crOnly ? 0 : countClosedCells(start, delimiter),
   }
 }
 
@@ -453,10 +472,10 @@ function styleOf(text: string, delimiter: string, crOnly: boolean): Style {
  * Returns the number of cells per row if a delimiter ends the first line and most others; 0 if delimiters
  * only separate cells.
  */
-function closedCells(text: string, delimiter: string): number {
+function countClosedCells(text: string, delimiter: string): number {
   if (delimiter === ' ' || text.includes('"')) return 0
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-  if (lines.length <= FEW_ROWS || !lines[0].endsWith(delimiter)) return 0
+  if (lines.length <= MIN_ROWS || !lines[0].endsWith(delimiter)) return 0
   const cells = lines[0].split(delimiter).length - 1
   const closed = lines.filter(
     (line) => line.endsWith(delimiter) && line.split(delimiter).length - 1 === cells,

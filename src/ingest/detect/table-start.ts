@@ -1,12 +1,12 @@
 // Finds the first row of a table, below titles, labels and comments.
 import { badData } from '../values/warnings.ts'
 import type { Candidate } from './candidate.ts'
-import { countHeaderRows, isDatum } from './header.ts'
-import { SAMPLE_ROWS } from './sample-rows.ts'
+import { countHeaderRows, isDataValue } from './header.ts'
+import { MAX_SAMPLE_ROWS } from './sample-rows.ts'
 
 /** Throws `bad_data` if the lines above the table look like another table, which would be lost. */
 export function refuseTwoTables(
-  { rows, at }: Candidate,
+  { rows, lineIndexes: at }: Candidate,
   start: number,
   before: number,
   source: string,
@@ -14,13 +14,13 @@ export function refuseTwoTables(
   for (let from = 0; from < start; ) {
     const width = rows[from].length
     let to = from + 1
-    while (to < start && rows[to].length === width && !isBlank(rows[to])) to++
-    if (!isBlank(rows[from]) && looksLikeTable(withoutEmptyColumns(rows.slice(from, to)))) {
+    while (to < start && rows[to].length === width && !isBlankOrComment(rows[to])) to++
+    if (!isBlankOrComment(rows[from]) && looksLikeTable(withoutEmptyColumns(rows.slice(from, to)))) {
       const line = (row: number): number => (at[row] ?? row) + 1 + before
       throw badData(
         source,
         { line: line(from) },
-        `${to - from} lines look like a table of ${columns(width)}, and a second table of ${columns(rows[start].length)} starts at line ${line(start)}`,
+        `${to - from} lines look like a table of ${formatColumnCount(width)}, and a second table of ${formatColumnCount(rows[start].length)} starts at line ${line(start)}`,
         'Put each table in its own file.',
       )
     }
@@ -30,19 +30,23 @@ export function refuseTwoTables(
 
 /** Throws `bad_data` if there are no rows below the header but some above it, which would be lost. */
 export function refuseNoRows(
-  { rows, at }: Candidate,
+  { rows, lineIndexes: at }: Candidate,
   { start, headerRows, before }: { start: number; headerRows: number; before: number },
   source: string,
 ): void {
   const isRow = (row: readonly string[]): boolean => row.filter((cell) => cell.trim() !== '').length > 1
-  const above = rows.findIndex((row, k) => k < start && !isBlank(row) && isRow(row))
-  if (above < 0 || rows.length >= SAMPLE_ROWS || rows.slice(start + headerRows).some((row) => !isBlank(row)))
+  const above = rows.findIndex((row, k) => k < start && !isBlankOrComment(row) && isRow(row))
+  if (
+    above < 0 ||
+    rows.length >= MAX_SAMPLE_ROWS ||
+    rows.slice(start + headerRows).some((row) => !isBlankOrComment(row))
+  )
     return
   const line = (row: number): number => (at[row] ?? row) + 1 + before
   throw badData(
     source,
     { line: line(above) },
-    `${columns(rows[above].length)}, and no rows below line ${line(start)}, which has ${columns(rows[start].length)}: this is not a table`,
+    `${formatColumnCount(rows[above].length)}, and no rows below line ${line(start)}, which has ${formatColumnCount(rows[start].length)}: this is not a table`,
     'Give all rows the same number of cells, or say where the table begins: --skip LINES.',
   )
 }
@@ -54,17 +58,17 @@ function withoutEmptyColumns(rows: string[][]): string[][] {
   return rows.map((row) => row.slice(0, width))
 }
 
-function columns(count: number): string {
+function formatColumnCount(count: number): string {
   return count === 1 ? '1 column' : `${count} columns`
 }
 
 /** Returns whether a row is empty or a comment. */
-function isBlank(row: readonly string[]): boolean {
+function isBlankOrComment(row: readonly string[]): boolean {
   return row.every((cell) => cell.trim() === '') || row[0].startsWith('#')
 }
 
 /** Maximum number of lines with labels and values (`Station,Seattle`) above a table. */
-export const MAX_LABELS = 8
+export const MAX_LABEL_LINES = 8
 
 /** Returns whether lines of one width look like a table. */
 function looksLikeTable(rows: string[][]): boolean {
@@ -83,7 +87,7 @@ function looksLikeTable(rows: string[][]): boolean {
   const used = first.map((_, k) => rows.some((row) => row[k].trim() !== ''))
   if (rows.every((row) => row.some((cell, k) => used[k] && cell.trim() === ''))) return false
   if (width > 2) return true
-  return rows.length > MAX_LABELS || numeric.some(Boolean)
+  return rows.length > MAX_LABEL_LINES || numeric.some(Boolean)
 }
 
 /** Returns the index of the first row of the table, after titles, comments and blank lines. */
@@ -105,11 +109,11 @@ export function findTableStart(candidate: Candidate): number {
   const isHeader =
     last.length === rows[after].length &&
     width > 1 &&
-    (countHeaderRows(below) === 0 || (/^#\S/.test(last[0]) && !headsNumbers(below)))
+    (countHeaderRows(below) === 0 || (/^#\S/.test(last[0]) && !hasHeaderOverNumbers(below)))
   return isHeader ? after - 1 : after
 }
 
-function isFilledRow(row: readonly string[]): boolean {
+function hasContent(row: readonly string[]): boolean {
   return row.length > 1 || row[0].trim() !== ''
 }
 
@@ -117,11 +121,11 @@ function isFilledRow(row: readonly string[]): boolean {
 function isShortHeader({ rows, width, style }: Candidate, start: number): boolean {
   const above = rows[start - 1]
   if (!above || above[0] === '' || above[0].startsWith('#') || isSentence(rows, start - 1)) return false
-  if (headsNumbers(rows.slice(start))) return false
+  if (hasHeaderOverNumbers(rows.slice(start))) return false
   if (above.length === width - 1) return width > 2 || isBlankDelimiter(style.delimiter)
   return (
     above.length > 1 &&
-    rows.findIndex((row) => !isBlank(row)) === start - 1 &&
+    rows.findIndex((row) => !isBlankOrComment(row)) === start - 1 &&
     new Set(above).size === above.length &&
     above.every((cell) => cell.trim() !== '' && !isNumeric(cell)) &&
     countHeaderRows(rows.slice(start)) === 0
@@ -137,8 +141,8 @@ export function isBlankDelimiter(delimiter: string): boolean {
  * Returns whether lines below a single cell are a column of texts that contain the delimiter, not a table
  * below its title: they have no header, or only texts below a single word, or all commas are punctuation.
  */
-export function isList({ rows: sampleRows, width, first: at, style }: Candidate): boolean {
-  const rows = sampleRows.slice(Math.max(0, sampleRows.findIndex(isFilledRow)))
+export function isTextList({ rows: sampleRows, width, first: at, style }: Candidate): boolean {
+  const rows = sampleRows.slice(Math.max(0, sampleRows.findIndex(hasContent)))
   const first = at - (sampleRows.length - rows.length)
   if (first !== 1 || rows[0].length !== 1 || isBlankDelimiter(style.delimiter)) return false
   const below = rows.slice(1).filter((row) => row.length > 1)
@@ -153,12 +157,12 @@ export function isList({ rows: sampleRows, width, first: at, style }: Candidate)
   )
     return false
   // Lists vary in length, and lists of numbers are not separated by semicolons only.
-  const isTable = below.length > 2 && rows.slice(1).every((row) => row.length === width || !isFilledRow(row))
+  const isTable = below.length > 2 && rows.slice(1).every((row) => row.length === width || !hasContent(row))
   if (isTable && width > 2) return false
-  if (isTable && /[;|]/.test(style.delimiter) && below.every((row) => row.every((cell) => isDatum(cell))))
+  if (isTable && /[;|]/.test(style.delimiter) && below.every((row) => row.every((cell) => isDataValue(cell))))
     return false
   if (width === 2 && countHeaderRows(below) === 0) return true
-  const isText = below.every((row) => !row.some((cell) => isDatum(cell)))
+  const isText = below.every((row) => !row.some((cell) => isDataValue(cell)))
   return isText && !/\s/.test(rows[0][0].trim())
 }
 
@@ -192,15 +196,15 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
     (empty(rows[first + 1] ?? []) || rows[first].join(' ').trim().split(/\s+/).length > 2)
   if (isTitle) {
     const next = rows.findIndex((row, k) => k > first && !empty(row))
-    if (next > 0 && headsNumbers(rows.slice(next))) return next
+    if (next > 0 && hasHeaderOverNumbers(rows.slice(next))) return next
   }
   const gap = rows.findIndex((row, k) => k > first && empty(row))
-  if (gap > 0 && gap <= first + MAX_LABELS && !rows.slice(first, gap).some(full)) {
+  if (gap > 0 && gap <= first + MAX_LABEL_LINES && !rows.slice(first, gap).some(full)) {
     const [header, ...data] = rows.slice(gap).filter((row) => !empty(row))
     // Labels padded with empty cells, a blank line, and a header over numbers or dates.
     const isNamed =
-      header?.length === width && new Set(header).size === width && header.every((cell) => isNameOf(cell))
-    const isOver = (k: number): boolean => data.every((row) => isDatum(row[k] ?? ''))
+      header?.length === width && new Set(header).size === width && header.every((cell) => isColumnName(cell))
+    const isOver = (k: number): boolean => data.every((row) => isDataValue(row[k] ?? ''))
     if (isNamed && data.length > 0 && header.some((_, k) => isOver(k))) return rows.indexOf(header)
   }
   const blank = rows.findIndex((row, k) => k > first && k <= first + 3 && row.length === 1 && empty(row))
@@ -211,10 +215,10 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
     !isTitle &&
     blank === first + 1 &&
     full(rows[first]) &&
-    rows[first].every((cell) => !isDatum(cell) && !/\s/.test(cell.trim()))
+    rows[first].every((cell) => !isDataValue(cell) && !/\s/.test(cell.trim()))
   )
     return first
-  return headsNumbers(below) && (blank === first + 1 || countHeaderRows(rows.slice(first, blank)) > 0)
+  return hasHeaderOverNumbers(below) && (blank === first + 1 || countHeaderRows(rows.slice(first, blank)) > 0)
     ? blank + 1
     : first
 }
@@ -226,18 +230,18 @@ function skipTitle({ rows, width }: Candidate, first: number): number {
 function skipLabels({ rows, width }: Candidate, first: number): number {
   if (width !== 2) return first
   const isLabel = (row: string[]): boolean => row.length === 2 && /^\D/.test(row[0]) && row[1].trim() !== ''
-  for (let k = first + 1; k <= first + MAX_LABELS && k + 2 < rows.length; k++) {
+  for (let k = first + 1; k <= first + MAX_LABEL_LINES && k + 2 < rows.length; k++) {
     if (!isLabel(rows[k - 1])) return first
     const [header, ...data] = rows.slice(k)
-    const named = header.length === 2 && header.every((cell) => cell.trim() !== '' && !isDatum(cell))
+    const named = header.length === 2 && header.every((cell) => cell.trim() !== '' && !isDataValue(cell))
     const below = data.filter((row) => row.length > 1)
     if (!named || below.length < 2 || k < first + 2) continue
-    const isData = (row: string[]): boolean => row.every((cell) => isDatum(cell))
+    const isData = (row: string[]): boolean => row.every((cell) => isDataValue(cell))
     // A name over values is already a header.
-    if (!rows.slice(first, k).every((row) => isDatum(row[1]) || /:\s*$/.test(row[0]))) return first
+    if (!rows.slice(first, k).every((row) => isDataValue(row[1]) || /:\s*$/.test(row[0]))) return first
     if (
       below.every(isData) &&
-      rows.slice(first, k).some((row) => isDatum(row[1])) &&
+      rows.slice(first, k).some((row) => isDataValue(row[1])) &&
       !rows.slice(first, k).some(isData)
     )
       return k
@@ -246,12 +250,12 @@ function skipLabels({ rows, width }: Candidate, first: number): number {
 }
 
 /** Returns whether a cell can be a column name. */
-function isNameOf(cell: string): boolean {
-  return /\p{L}/u.test(cell) && !isDatum(cell)
+function isColumnName(cell: string): boolean {
+  return /\p{L}/u.test(cell) && !isDataValue(cell)
 }
 
 /** Returns whether the first row is a header with a name over a column of numbers. */
-function headsNumbers([header, ...data]: readonly string[][]): boolean {
+function hasHeaderOverNumbers([header, ...data]: readonly string[][]): boolean {
   if (!header || data.length === 0 || countHeaderRows([header, ...data]) === 0) return false
   return header.some((name, k) => !isNumeric(name) && data.every((row) => /^-?[\d.]+$/.test(row[k] ?? '')))
 }

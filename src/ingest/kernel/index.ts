@@ -53,7 +53,7 @@ const OUT_BYTES = TEXT_BYTES * 6 + CELLS * 8 + 64
  * Maximum number of idle kernels that are reused, and of kernels at once. Each has 8 MB of memory, used as
  * needed.
  */
-const KEPT_KERNELS = 2
+const MAX_IDLE_KERNELS = 2
 const MAX_KERNELS = 32
 
 /** Settings of the rows of a table. Characters are bytes; −1 for none. */
@@ -71,10 +71,10 @@ export interface KernelSettings {
 }
 
 const module = new WasmModule<Exports>('rows.wasm')
-const idle: Kernel[] = []
+const idleKernels: Kernel[] = []
 /** Some kernel, for calls that use its memory only temporarily. */
-let latest: Kernel | undefined
-let inUse = 0
+let anyKernel: Kernel | undefined
+let kernelsInUse = 0
 
 /**
  * Finds cells and builds column JSON of plain rows, 16 bytes at a time. Its memory holds the text and the
@@ -100,34 +100,34 @@ export class Kernel {
     this.lines = new Int32Array(buffer, LINES, CELLS)
     const tens = new Float64Array(buffer, TENS, MAX_NUMBER_DIGITS)
     for (let k = 0; k < MAX_NUMBER_DIGITS; k++) tens[k] = 10 ** k
-    latest = this
+    anyKernel = this
   }
 
   /**
    * Files for which kernels are used. By default, only large ones are worth loading it. Tests compare all.
    */
-  static use: 'never' | 'large' | 'always' = 'large'
+  static usage: 'never' | 'large' | 'always' = 'large'
 
   /**
    * Returns a kernel for a file, until `release`; undefined if the file is read without, or WebAssembly is
    * missing.
    */
   static acquire(isLarge: boolean): Kernel | undefined {
-    if (inUse >= MAX_KERNELS || Kernel.use === 'never' || (Kernel.use === 'large' && !isLarge))
+    if (kernelsInUse >= MAX_KERNELS || Kernel.usage === 'never' || (Kernel.usage === 'large' && !isLarge))
       return undefined
-    const kernel = idle.pop() ?? Kernel.made()
-    if (kernel) inUse++
+    const kernel = idleKernels.pop() ?? Kernel.create()
+    if (kernel) kernelsInUse++
     return kernel
   }
 
-  private static made(): Kernel | undefined {
-    const instance = module.instance(OUT + OUT_BYTES)
+  private static create(): Kernel | undefined {
+    const instance = module.createInstance(OUT + OUT_BYTES)
     return instance && new Kernel(instance.exports, instance.memory)
   }
 
   release(): void {
-    inUse--
-    if (idle.length < KEPT_KERNELS) idle.push(this)
+    kernelsInUse--
+    if (idleKernels.length < MAX_IDLE_KERNELS) idleKernels.push(this)
   }
 
   /** Sets the settings of a table. Returns whether its rows can be read. */
@@ -159,7 +159,7 @@ export class Kernel {
    * Finds complete plain rows in text[from, to), at most `most`. Returns their number, the line after them,
    * the offset of the next row, and whether that row is not plain.
    */
-  rows(
+  findRows(
     from: number,
     to: number,
     most: number,
@@ -175,7 +175,7 @@ export class Kernel {
    * is not plain. Returns the end of the JSON, which starts at `bytes[OUT]` and is valid until the next call.
    * Sets `stop`, the row of that cell, `numbers`, the number of numbers before it, and `bounds`.
    */
-  column(column: number, from: number, to: number, numeric: boolean): number {
+  writeColumn(column: number, from: number, to: number, numeric: boolean): number {
     return this.exports.column(column, from, to, numeric)
   }
 
@@ -184,7 +184,7 @@ export class Kernel {
    * Returns the offset of the first other value. Sets `stop`, the number of values, and `numbers` and
    * `times`, the numbers of days and times.
    */
-  moments(end: number): number {
+  scanMoments(end: number): number {
     return this.exports.moments(OUT, end)
   }
 
@@ -192,7 +192,7 @@ export class Kernel {
    * Returns the first of plain rows [from, to) after which slices end; −1 if there is none. `before`: weight
    * of the rows since the last end (see values/slice-ends.ts). Sets `size`, the weight after the last row.
    */
-  cut(from: number, to: number, before: number): number {
+  findEnd(from: number, to: number, before: number): number {
     return this.exports.cut(from, to, before)
   }
 
@@ -222,7 +222,7 @@ export class Kernel {
   }
 
   /** Counts the line feeds in bytes. */
-  newlines(bytes: Uint8Array): number {
+  countLineFeeds(bytes: Uint8Array): number {
     let count = 0
     for (let at = 0; at < bytes.length; at += TEXT_BYTES) {
       const part = bytes.subarray(at, at + TEXT_BYTES)
@@ -234,8 +234,8 @@ export class Kernel {
 }
 
 /** Counts the line feeds in bytes. */
-export function newlinesIn(bytes: Uint8Array): number {
-  if (latest) return latest.newlines(bytes)
+export function countNewlines(bytes: Uint8Array): number {
+  if (anyKernel) return anyKernel.countLineFeeds(bytes)
   let count = 0
   for (let i = bytes.indexOf(LF); i >= 0; i = bytes.indexOf(LF, i + 1)) count++
   return count

@@ -1,6 +1,6 @@
 // Reads large JSON arrays object by object.
 import { Problem } from '../../contract/errors.ts'
-import { bytesText, type Limits } from '../../contract/limits.ts'
+import { formatBytes, type Limits } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, breathe, parseRaw, type RawJson } from '../../json/index.ts'
 import { badData } from '../values/warnings.ts'
 
@@ -11,10 +11,10 @@ const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const END = 0x5d
 
-const isBlank = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09
+const isWhitespace = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09
 
 /** Yields the objects of a JSON array, in constant memory. Throws `bad_data` with the item. */
-export async function* recordsOf(text: Bytes, source: string, limits: Limits): AsyncGenerator<RawJson> {
+export async function* readJsonArray(text: Bytes, source: string, limits: Limits): AsyncGenerator<RawJson> {
   let buf: Buffer = Buffer.alloc(0)
   let item = 0
   let state: 'before' | 'value' | 'between' | 'after' = 'before'
@@ -52,7 +52,7 @@ export async function* recordsOf(text: Bytes, source: string, limits: Limits): A
         }
         continue
       }
-      if (isBlank(c)) continue
+      if (isWhitespace(c)) continue
       if (state === 'before' && c === 0x5b) state = 'value'
       else if (state === 'value' && c === OPEN) {
         start = at
@@ -70,7 +70,7 @@ export async function* recordsOf(text: Bytes, source: string, limits: Limits): A
       at = 0
     }
     if (buf.length > limits.record_bytes)
-      throw wrong(`it is larger than ${bytesText(limits.record_bytes)} (limit record_bytes)`)
+      throw wrong(`it is larger than ${formatBytes(limits.record_bytes)} (limit record_bytes)`)
     await breathe()
   }
   if (state !== 'after') throw wrong('the text ends before the array does')

@@ -1,8 +1,8 @@
 // Reads newline-delimited JSON.
 import { Problem } from '../../contract/errors.ts'
-import { bytesText, defaultLimits } from '../../contract/limits.ts'
+import { defaultLimits, formatBytes } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, parseRaw, parseRawInTurns, type RawJson } from '../../json/index.ts'
-import { utf8 } from '../text/bytes.ts'
+import { decodeToUtf8 } from '../text/bytes.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, Warnings } from '../values/warnings.ts'
 
@@ -13,10 +13,10 @@ export interface JsonLine {
 }
 
 /** Minimum size of a line that is parsed in several turns of the event loop. */
-const LONG_BYTES = 256 * 1024
+const MIN_LONG_LINE_BYTES = 256 * 1024
 
 /** Parses NDJSON of any encoding. Skips blank lines. Throws `bad_data` with line and text. */
-export async function* jsonLines(
+export async function* readJsonLines(
   input: Bytes,
   {
     source = 'input',
@@ -34,7 +34,7 @@ export async function* jsonLines(
     if (bytes.length < 1024 && bytes.toString('latin1').trim() === '') return undefined
     try {
       const value =
-        bytes.length < LONG_BYTES
+        bytes.length < MIN_LONG_LINE_BYTES
           ? parseRaw(bytes, 'the line', limits)
           : await parseRawInTurns(bytes, 'the line', limits)
       if (value.kind === 'object' || value.kind === 'array') return { line, value }
@@ -55,7 +55,7 @@ export async function* jsonLines(
       'Give one JSON object or array per line.',
     )
   }
-  for await (const chunk of utf8(input, encoding, source, warnings, true)) {
+  for await (const chunk of decodeToUtf8(input, encoding, source, warnings, true)) {
     const buf = asBuffer(chunk)
     let start = 0
     for (let end = buf.indexOf(0x0a); end >= 0; end = buf.indexOf(0x0a, start)) {
@@ -75,7 +75,7 @@ export async function* jsonLines(
       throw badData(
         source,
         { line: line + 1 },
-        `the line is longer than ${bytesText(limits.record_bytes)} (limit record_bytes)`,
+        `the line is longer than ${formatBytes(limits.record_bytes)} (limit record_bytes)`,
       )
     }
   }

@@ -1,7 +1,7 @@
 // Parses JSON and NDJSON into columns.
-import { listed } from '../../contract/closest.ts'
+import { formatList } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
-import { bytesText, defaultLimits } from '../../contract/limits.ts'
+import { defaultLimits, formatBytes } from '../../contract/limits.ts'
 import {
   type Bytes,
   breathe,
@@ -15,39 +15,44 @@ import {
   turnIsLong,
   withRoom,
 } from '../../json/index.ts'
-import { isSparse, sparse } from '../delimited/gaps.ts'
-import { utf8 } from '../text/bytes.ts'
-import { type ColumnType, type DelimitedOptions, type FirstValue, noDialect } from '../values/dialect.ts'
-import { endsAmong, keysAmong, SliceEnds, withValue } from '../values/slice-ends.ts'
-import type { Ingested, SliceSink } from '../values/table.ts'
+import { isSparse, sparseError } from '../delimited/gaps.ts'
+import { decodeToUtf8 } from '../text/bytes.ts'
+import {
+  type ColumnType,
+  createEmptyDialect,
+  type DelimitedOptions,
+  type FirstValue,
+} from '../values/dialect.ts'
+import { findSliceEnds, hashJsonValue, keyPositionsOf, SliceEnds } from '../values/slice-ends.ts'
+import type { IngestResult, SliceSink } from '../values/table.ts'
 import { IsoTexts } from '../values/text-type.ts'
 import { badData, Warnings } from '../values/warnings.ts'
-import { recordsOf } from './json-array.ts'
-import { jsonLines } from './ndjson.ts'
+import { readJsonArray } from './json-array.ts'
+import { readJsonLines } from './ndjson.ts'
 
 export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits' | 'flatten' | 'keys'>
 
 /** Maximum initial size of a column's buffer. */
-const SLICE_BYTES = 512 * 1024
+const MAX_INITIAL_BUFFER_BYTES = 512 * 1024
 /** Maximum number of nulls added at once. */
-const MAX_NULLS = 65_536
+const MAX_NULLS_PER_WRITE = 65_536
 
 /** A column with its buffered values, comma-separated, up to the next slice. */
-class Column {
+class RecordColumn {
   type: ColumnType | 'empty' = 'empty'
   private readonly texts = new IsoTexts()
   /** The first value of each type. */
-  readonly seen: FirstValue[] = []
+  readonly firstValues: FirstValue[] = []
   rows = 0
   /** Number of rows already passed to the sink. */
-  given = 0
+  sentRows = 0
   private out: Buffer = Buffer.allocUnsafe(64)
   private at = 0
 
   constructor(
     readonly name: string,
     /** Name before it was made unique. */
-    readonly wanted: string,
+    readonly requestedName: string,
     readonly position: number,
   ) {}
 
@@ -57,20 +62,20 @@ class Column {
   }
 
   add(json: Buffer, record: number): void {
-    const value = compactJson(json)
+    const value = compactValue(json)
     this.write(value)
     this.rows++
     const kind = kindOf(value[0])
     if (kind === 'null') return
     const type = kind === 'string' ? 'text' : kind === 'number' || kind === 'boolean' ? kind : 'json'
     this.texts.add(value)
-    if (!this.seen.some((first) => first.type === type))
-      this.seen.push({ type, where: `record ${record}`, text: excerpt(value) })
+    if (!this.firstValues.some((first) => first.type === type))
+      this.firstValues.push({ type, where: `record ${record}`, text: excerpt(value) })
     this.type = this.type === 'empty' || this.type === type ? type : 'json'
   }
 
   /** Returns the common type of all values. */
-  get found(): ColumnType {
+  get resultType(): ColumnType {
     if (this.type === 'empty') return 'text'
     return this.type === 'text' ? this.texts.type : this.type
   }
@@ -78,15 +83,15 @@ class Column {
   /** Adds `count` nulls. */
   addNulls(count: number): void {
     if (count === 0) return
-    this.write(repeatedNull(count))
+    this.write(repeatNull(count))
     this.rows += count
   }
 
   /** Returns the slice so far, and starts a new one. */
-  take(): { rows: number; text: Buffer } {
+  takeSlice(): { rows: number; text: Buffer } {
     const slice = { rows: this.rows, text: this.out.subarray(0, this.at) }
-    this.given += this.rows
-    this.out = Buffer.allocUnsafe(Math.max(64, Math.min(this.at, SLICE_BYTES)))
+    this.sentRows += this.rows
+    this.out = Buffer.allocUnsafe(Math.max(64, Math.min(this.at, MAX_INITIAL_BUFFER_BYTES)))
     this.at = 0
     this.rows = 0
     return slice
@@ -101,7 +106,7 @@ class Column {
 }
 
 /** Removes line ends and indentation from an object or array; returns other values unchanged. */
-function compactJson(value: Buffer): Buffer {
+function compactValue(value: Buffer): Buffer {
   if ((value[0] !== 0x7b && value[0] !== 0x5b) || !(value.includes(0x0a) || value.includes(0x0d)))
     return value
   const out = Buffer.allocUnsafe(value.length)
@@ -121,18 +126,18 @@ function compactJson(value: Buffer): Buffer {
   return out.subarray(0, at)
 }
 
-const NULLS = Buffer.from('null,'.repeat(MAX_NULLS))
+const NULLS_TEXT = Buffer.from('null,'.repeat(MAX_NULLS_PER_WRITE))
 
-function repeatedNull(count: number): Buffer {
-  return NULLS.subarray(0, count * 5 - 1)
+function repeatNull(count: number): Buffer {
+  return NULLS_TEXT.subarray(0, count * 5 - 1)
 }
 
 /** Collects records into columns and slices. Columns are added when their names first appear. */
-class Table {
-  private readonly columns: Column[] = []
-  private readonly byName = new Map<string, Column>()
+class RecordTable {
+  private readonly columns: RecordColumn[] = []
+  private readonly byName = new Map<string, RecordColumn>()
   /** Columns of members of nested objects, by path. Different paths can have the same name. */
-  private readonly nested = new Map<string, Column>()
+  private readonly nested = new Map<string, RecordColumn>()
   private readonly names = new Set<string>()
   rows = 0
   private readonly ends = new SliceEnds()
@@ -144,7 +149,7 @@ class Table {
   ) {}
 
   /** Returns the column of a member; adds it if it is new. `place`: path of a member of a nested object. */
-  column(memberName: string, place?: string): Column {
+  getOrAddColumn(memberName: string, place?: string): RecordColumn {
     const existing = place === undefined ? this.byName.get(memberName) : this.nested.get(place)
     if (existing) return existing
     const most = (this.options.limits ?? defaultLimits).columns
@@ -156,7 +161,7 @@ class Table {
     const nonEmpty = memberName.trim() === '' ? `column_${this.columns.length + 1}` : memberName
     let name = nonEmpty
     for (let n = 2; this.names.has(name); n++) name = `${nonEmpty} (${n})`
-    const column = new Column(name, nonEmpty, this.columns.length)
+    const column = new RecordColumn(name, nonEmpty, this.columns.length)
     this.columns.push(column)
     if (place === undefined) this.byName.set(memberName, column)
     else this.nested.set(place, column)
@@ -166,26 +171,27 @@ class Table {
   }
 
   /** Adds the columns of a record, without values. */
-  announce(cells: Iterable<Member>): void {
-    for (const [name, , place] of this.options.flatten ? flattened(cells) : cells) this.column(name, place)
+  addColumns(cells: Iterable<Member>): void {
+    for (const [name, , place] of this.options.flatten ? flattenMembers(cells) : cells)
+      this.getOrAddColumn(name, place)
   }
 
   /** Adds a record. Missing columns get null. */
-  async record(cells: Iterable<Member>): Promise<void> {
+  async addRecord(cells: Iterable<Member>): Promise<void> {
     let size = 0
     let hash = 0
-    for (const [name, cell, place] of this.options.flatten ? flattened(cells) : cells) {
-      const column = this.column(name, place)
-      this.fill(column)
+    for (const [name, cell, place] of this.options.flatten ? flattenMembers(cells) : cells) {
+      const column = this.getOrAddColumn(name, place)
+      this.padColumn(column)
       column.add(cell.bytes, this.rows + 1)
       size += cell.bytes.length
-      if (this.isKey(column.name)) hash = withValue(hash, cell.buf, cell.start, cell.end)
+      if (this.isKey(column.name)) hash = hashJsonValue(hash, cell.buf, cell.start, cell.end)
       this.valueCount++
       if (this.valueCount % 256 === 0 && turnIsLong()) await breathe()
     }
     this.rows++
-    this.checkGaps()
-    if (this.ends.isAfter(size, () => hash)) await this.flush(true)
+    this.rejectSparse()
+    if (this.ends.addRow(size, () => hash)) await this.flushSlices(true)
     else if (turnIsLong()) await breathe()
   }
 
@@ -195,43 +201,43 @@ class Table {
   }
 
   /** Adds complete columns. */
-  async values(arrays: readonly (readonly [string, RawJson])[]): Promise<void> {
-    const keys = keysAmong(
+  async addCompleteColumns(arrays: readonly (readonly [string, RawJson])[]): Promise<void> {
+    const keys = keyPositionsOf(
       arrays.map(([name]) => name),
       this.options.keys,
     )
     const texts = arrays.map(([, array]) => array.buf.subarray(array.start + 1, array.end - 1))
-    const ends = await endsAmong(texts, keys)
-    for (const [name, array] of arrays) await this.valuesOf(name, array, ends)
+    const ends = await findSliceEnds(texts, keys)
+    for (const [name, array] of arrays) await this.addCompleteColumn(name, array, ends)
   }
 
-  private async valuesOf(name: string, array: RawJson, ends: readonly number[]): Promise<void> {
-    const column = this.column(name)
+  private async addCompleteColumn(name: string, array: RawJson, ends: readonly number[]): Promise<void> {
+    const column = this.getOrAddColumn(name)
     const { buf } = array
     let next = 0
     let i = skipBlanks(buf, array.start + 1)
     while (buf[i] !== 0x5d) {
       const end = endOf(buf, i)
-      column.add(buf.subarray(i, end), column.given + column.rows + 1)
+      column.add(buf.subarray(i, end), column.sentRows + column.rows + 1)
       this.valueCount++
-      if (column.given + column.rows === ends[next]) {
+      if (column.sentRows + column.rows === ends[next]) {
         next++
-        await this.give(column, true)
+        await this.sendSlice(column, true)
       }
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
-    this.rows = Math.max(this.rows, column.given + column.rows)
-    this.checkGaps()
+    this.rows = Math.max(this.rows, column.sentRows + column.rows)
+    this.rejectSparse()
   }
 
   /**
    * Throws `bad_data` if the table is sparse: a few bytes of records must not create a huge table of nulls.
    */
-  private checkGaps(): void {
+  private rejectSparse(): void {
     const { rows, columns, valueCount } = this
     if (!isSparse(rows, columns.length, valueCount)) return
-    throw sparse(
+    throw sparseError(
       this.options.source ?? 'input',
       rows,
       columns.length,
@@ -240,38 +246,38 @@ class Table {
   }
 
   /** Pads a column with nulls up to the current row. */
-  private fill(column: Column): void {
-    for (let missing = this.rows - column.given - column.rows; missing > 0; missing -= MAX_NULLS)
-      column.addNulls(Math.min(missing, MAX_NULLS))
+  private padColumn(column: RecordColumn): void {
+    for (let missing = this.rows - column.sentRows - column.rows; missing > 0; missing -= MAX_NULLS_PER_WRITE)
+      column.addNulls(Math.min(missing, MAX_NULLS_PER_WRITE))
   }
 
   /** Passes the buffered values of a column to the sink. */
-  private async give(column: Column, ended: boolean): Promise<void> {
+  private async sendSlice(column: RecordColumn, ended: boolean): Promise<void> {
     if (column.rows === 0) return
-    const { rows, text } = column.take()
+    const { rows, text } = column.takeSlice()
     await this.sink.slice({ column: column.position, rows, form: 'text', text, ended })
     await breathe()
   }
 
-  private async flush(ended: boolean): Promise<void> {
+  private async flushSlices(ended: boolean): Promise<void> {
     for (const column of this.columns) {
-      this.fill(column)
-      await this.give(column, ended)
+      this.padColumn(column)
+      await this.sendSlice(column, ended)
     }
   }
 
   /** Passes the remaining values to the sink, and returns the result with its warnings. */
-  async end(warnings: Warnings): Promise<Ingested> {
-    await this.flush(false)
+  async finish(warnings: Warnings): Promise<IngestResult> {
+    await this.flushSlices(false)
     const source = this.options.source ?? 'input'
     if (this.rows === 0 || this.columns.length === 0)
       throw badData(source, {}, 'no rows', 'Give at least one row.')
-    for (const { name, wanted, position } of this.columns)
+    for (const { name, requestedName: wanted, position } of this.columns)
       if (name !== wanted)
         warnings.note(
           `column ${position + 1} has the duplicate name ${excerpt(wanted)}; renamed to ${excerpt(name)}`,
         )
-    for (const { name, type, seen: values } of this.columns)
+    for (const { name, type, firstValues: values } of this.columns)
       if (type === 'json' && values.length > 1)
         warnings.note(
           `column ${name} holds values of several types (${values
@@ -280,8 +286,12 @@ class Table {
         )
     return {
       rows: this.rows,
-      columns: this.columns.map(({ name, found, seen: values }) => ({ name, type: found, seen: values })),
-      dialect: noDialect(this.columns.map(({ name }) => name)),
+      columns: this.columns.map(({ name, resultType: found, firstValues: values }) => ({
+        name,
+        type: found,
+        seen: values,
+      })),
+      dialect: createEmptyDialect(this.columns.map(({ name }) => name)),
       warnings: warnings.list(),
     }
   }
@@ -294,13 +304,13 @@ type Member = [name: string, cell: RawJson, place?: string]
  * Yields the members of a record, replacing objects by their members: `{"a": {"b": {"c": 1}}}` gives `a.b.c`.
  * A member `a.b.c` of the record itself is another column.
  */
-function* flattened(cells: Iterable<Member>, above = '', placeAbove = ''): Generator<Member> {
+function* flattenMembers(cells: Iterable<Member>, above = '', placeAbove = ''): Generator<Member> {
   for (const [name, cell, ownPlace] of cells) {
     const path = above + name
     const place = ownPlace ?? `${placeAbove}${name.length}:${name}`
     const members = cell.kind === 'object' ? cell.entries() : undefined
     // An empty object is kept as a value.
-    if (members && members.size > 0) yield* flattened(members, `${path}.`, place)
+    if (members && members.size > 0) yield* flattenMembers(members, `${path}.`, place)
     else yield [path, cell, above === '' ? ownPlace : place]
   }
 }
@@ -311,7 +321,7 @@ function propertiesOf(feature: RawJson): Iterable<Member> {
 }
 
 /** Yields the properties of a GeoJSON feature, then its other members. */
-function* featureMembers(feature: RawJson): Generator<Member> {
+function* featureMembersOf(feature: RawJson): Generator<Member> {
   yield* propertiesOf(feature)
   for (const [name, cell] of feature.entries()) {
     const isShown = name === 'type' || (name === 'properties' && /^(object|null)$/.test(cell.kind))
@@ -320,19 +330,23 @@ function* featureMembers(feature: RawJson): Generator<Member> {
 }
 
 /** Parses NDJSON, one object or array per line, in constant memory. */
-export async function ingestLines(input: Bytes, options: JsonOptions, sink: SliceSink): Promise<Ingested> {
-  const table = new Table(sink, options)
+export async function ingestJsonLines(
+  input: Bytes,
+  options: JsonOptions,
+  sink: SliceSink,
+): Promise<IngestResult> {
+  const table = new RecordTable(sink, options)
   const { source, encoding, limits } = options
   const warnings = new Warnings()
-  for await (const { value } of jsonLines(input, { source, encoding, limits }, warnings)) {
-    if (value.kind === 'object') await table.record(value.entries())
-    else await table.record(byPosition(value))
+  for await (const { value } of readJsonLines(input, { source, encoding, limits }, warnings)) {
+    if (value.kind === 'object') await table.addRecord(value.entries())
+    else await table.addRecord(nameByPosition(value))
   }
-  return table.end(warnings)
+  return table.finish(warnings)
 }
 
 /** Yields the cells of a row with names by position: `column_1` … */
-function* byPosition(row: RawJson): Generator<[string, RawJson]> {
+function* nameByPosition(row: RawJson): Generator<[string, RawJson]> {
   let k = 0
   for (const cell of row.items()) yield [`column_${++k}`, cell]
 }
@@ -341,14 +355,14 @@ function* byPosition(row: RawJson): Generator<[string, RawJson]> {
  * Parses a JSON document: records (`[{…}]`), rows (`[[…]]`), columns (`{"name": […]}`) or grid content of the
  * API (`{"cols": …}`).
  */
-export async function ingestJson(input: Bytes, options: JsonOptions, sink: SliceSink): Promise<Ingested> {
+export async function ingestJson(input: Bytes, options: JsonOptions, sink: SliceSink): Promise<IngestResult> {
   const warnings = new Warnings()
   const source = options.source ?? 'input'
   const parts: Uint8Array[] = []
   let size = 0
   const { limits = defaultLimits } = options
   const most = limits.json_body_bytes
-  const text = utf8(input, options.encoding, source, warnings, true)[Symbol.asyncIterator]()
+  const text = decodeToUtf8(input, options.encoding, source, warnings, true)[Symbol.asyncIterator]()
   for (;;) {
     const { value: part, done } = await text.next()
     if (done) break
@@ -359,13 +373,13 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
       throw badData(
         source,
         {},
-        `a JSON document of more than ${bytesText(most)} that is not an array of records (limit json_body_bytes)`,
+        `a JSON document of more than ${formatBytes(most)} that is not an array of records (limit json_body_bytes)`,
         'Use NDJSON, with one JSON object per line, which has no such limit.',
       )
-    const table = new Table(sink, options)
-    for await (const record of recordsOf(following(parts, text), source, limits))
-      await table.record(record.entries())
-    return table.end(warnings)
+    const table = new RecordTable(sink, options)
+    for await (const record of readJsonArray(resumeStream(parts, text), source, limits))
+      await table.addRecord(record.entries())
+    return table.finish(warnings)
   }
   let json: RawJson
   try {
@@ -373,15 +387,18 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
   } catch (error) {
     throw error instanceof Problem ? new Problem('bad_data', error.message) : error
   }
-  const table = new Table(sink, options)
+  const table = new RecordTable(sink, options)
   if (json.kind === 'array') await readItems(json, table, source, limits.columns)
   else if (json.kind === 'object') await readMembers(json, table, source, warnings, limits.columns)
-  else throw badData(source, {}, 'neither an object nor an array', SHAPES)
-  return table.end(warnings)
+  else throw badData(source, {}, 'neither an object nor an array', SHAPES_HINT)
+  return table.finish(warnings)
 }
 
 /** Yields chunks that were already read, releasing them, and then the rest of the stream. */
-async function* following(parts: Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* resumeStream(
+  parts: Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   for (let part = parts.shift(); part; part = parts.shift()) yield part
   for (;;) {
     const { value, done } = await rest.next()
@@ -391,20 +408,20 @@ async function* following(parts: Uint8Array[], rest: AsyncIterator<Uint8Array>):
 }
 
 /** Returns the features of a GeoJSON collection; undefined for other objects. */
-function featuresIn(members: ReadonlyMap<string, RawJson>): RawJson | undefined {
+function findFeatures(members: ReadonlyMap<string, RawJson>): RawJson | undefined {
   const type = members.get('type')
   const features = members.get('features')
-  return type?.kind === 'string' && type.value() === 'FeatureCollection' && features?.kind === 'array'
+  return type?.kind === 'string' && type.toValue() === 'FeatureCollection' && features?.kind === 'array'
     ? features
     : undefined
 }
 
-const SHAPES = 'Give [{"a": 1, "b": 2}, …], {"a": [1, …], "b": [2, …]}, or rows as arrays.'
+const SHAPES_HINT = 'Give [{"a": 1, "b": 2}, …], {"a": [1, …], "b": [2, …]}, or rows as arrays.'
 
 /** Adds the items of an array: records, rows or single values. */
 async function readItems(
   json: RawJson,
-  table: Table,
+  table: RecordTable,
   source: string,
   most: number,
   membersOf = (record: RawJson): Iterable<Member> => record.entries(),
@@ -416,27 +433,27 @@ async function readItems(
     at++
     kind ??= item.kind
     if (item.kind === 'null' && kind === 'object') continue
-    if (item.kind === 'object' && kind === 'object') await table.record(membersOf(item))
+    if (item.kind === 'object' && kind === 'object') await table.addRecord(membersOf(item))
     else if (item.kind === 'array' && kind === 'array') {
       if (at === 1) {
-        names = namesIn(cellsOf(item, most, source))
+        names = headerNamesOf(readCells(item, most, source))
         if (names) {
-          for (const name of names) table.column(name)
+          for (const name of names) table.getOrAddColumn(name)
           continue
         }
       }
-      const cells = cellsOf(item, most, source)
+      const cells = readCells(item, most, source)
       if (names && cells.length > names.length)
         throw badData(source, {}, `row ${at} has ${cells.length} values; there are ${names.length} names`)
-      await table.record(cells.map((cell, k) => [names?.[k] ?? `column_${k + 1}`, cell]))
+      await table.addRecord(cells.map((cell, k) => [names?.[k] ?? `column_${k + 1}`, cell]))
     } else if (kind !== 'object' && kind !== 'array' && item.kind !== 'object' && item.kind !== 'array')
-      await table.record([['value', item]])
-    else throw badData(source, {}, `item ${at} has another type than the items before it`, SHAPES)
+      await table.addRecord([['value', item]])
+    else throw badData(source, {}, `item ${at} has another type than the items before it`, SHAPES_HINT)
   }
 }
 
 /** Returns the cells of a row. Throws `bad_data` if there are more than `most`. */
-function cellsOf(row: RawJson, most: number, source: string): RawJson[] {
+function readCells(row: RawJson, most: number, source: string): RawJson[] {
   const cells: RawJson[] = []
   for (const cell of row.items()) {
     cells.push(cell)
@@ -448,9 +465,9 @@ function cellsOf(row: RawJson, most: number, source: string): RawJson[] {
 /**
  * Returns the first row as column names, if its cells are distinct non-empty strings; otherwise undefined.
  */
-function namesIn(cells: readonly RawJson[]): string[] | undefined {
+function headerNamesOf(cells: readonly RawJson[]): string[] | undefined {
   if (cells.length === 0 || cells.some(({ kind }) => kind !== 'string')) return undefined
-  const names = cells.map((cell) => cell.value() as string)
+  const names = cells.map((cell) => cell.toValue() as string)
   return new Set(names).size === names.length && names.every((name) => name.trim() !== '') ? names : undefined
 }
 
@@ -465,21 +482,22 @@ function isFigure(members: ReadonlyMap<string, RawJson>): boolean {
 /** Adds an object: grid content of the API, GeoJSON, one array of records, or arrays as columns. */
 async function readMembers(
   json: RawJson,
-  table: Table,
+  table: RecordTable,
   source: string,
   warnings: Warnings,
   most: number,
 ): Promise<void> {
-  const members = (await json.index()).entries()
-  const cols = await members.get('cols')?.index()
+  const members = (await json.indexMembers()).entries()
+  const cols = await members.get('cols')?.indexMembers()
   if (cols?.kind === 'object') {
     const dataArrays: [string, RawJson][] = []
     for (const [name, column] of cols.entries()) {
       const data = column.kind === 'object' ? column.entries().get('data') : undefined
-      if (data?.kind !== 'array') throw badData(source, {}, `column ${excerpt(name)} has no data`, SHAPES)
+      if (data?.kind !== 'array')
+        throw badData(source, {}, `column ${excerpt(name)} has no data`, SHAPES_HINT)
       dataArrays.push([name, data])
     }
-    await table.values(dataArrays)
+    await table.addCompleteColumns(dataArrays)
     return
   }
   if (isFigure(members))
@@ -496,17 +514,17 @@ async function readMembers(
       'this is a notebook, not a table',
       'Write its tables to files, for example with df.to_csv("table.csv").',
     )
-  const features = featuresIn(members)
+  const features = findFeatures(members)
   if (features) {
     const ignored = [...members.keys()].filter((name) => name !== 'type' && name !== 'features')
     if (ignored.length > 0)
-      warnings.note(`only features was read: the other members are not a table (${listed(ignored, 10)})`)
+      warnings.note(`only features was read: the other members are not a table (${formatList(ignored, 10)})`)
     // Adds all property columns first, so that the geometry is the last column.
     for (const feature of features.items()) {
-      table.announce(propertiesOf(feature))
+      table.addColumns(propertiesOf(feature))
       if (turnIsLong()) await breathe()
     }
-    await readItems(features, table, source, most, featureMembers)
+    await readItems(features, table, source, most, featureMembersOf)
     return
   }
   const arrays = [...members].filter(([, member]) => member.kind === 'array')
@@ -518,6 +536,6 @@ async function readMembers(
     return
   }
   if (arrays.length === 0 || arrays.length < members.size)
-    throw badData(source, {}, 'an object whose members are not all arrays', SHAPES)
-  await table.values(arrays)
+    throw badData(source, {}, 'an object whose members are not all arrays', SHAPES_HINT)
+  await table.addCompleteColumns(arrays)
 }

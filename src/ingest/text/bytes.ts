@@ -2,13 +2,13 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import type { Problem } from '../../contract/errors.ts'
 import { asBuffer, type Bytes } from '../../json/index.ts'
-import { newlinesIn } from '../kernel/index.ts'
+import { countNewlines } from '../kernel/index.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
-import { type Decoder, decoderOf, encodingNamed, guessedEncoding } from './encoding.ts'
+import { createDecoder, type Decoder, guessLegacyEncoding, resolveEncoding } from './encoding.ts'
 import { peek } from './peek.ts'
 
 /** First bytes of binary formats, and how messages name them. */
-const signatures: [string, string][] = [
+const BINARY_SIGNATURES: [string, string][] = [
   ['PK\x03\x04', 'a ZIP archive or an Office document'],
   ['FEA1', 'a Feather file of version 1'],
   ['SQLite format 3\0', 'an SQLite database'],
@@ -27,7 +27,7 @@ const signatures: [string, string][] = [
  * byte order marks and UTF-16, and guesses the encoding of bytes that are not valid UTF-8. Throws for binary
  * data, and with `isJson` at the first NUL byte.
  */
-export async function* utf8(
+export async function* decodeToUtf8(
   source: Bytes,
   requested: string | undefined,
   name: string,
@@ -35,12 +35,12 @@ export async function* utf8(
   isJson = false,
 ): AsyncGenerator<Uint8Array> {
   const { head, whole } = await peek(source, 4096)
-  const encoding = requested ? encodingNamed(requested) : guessEncoding(head, name)
+  const encoding = requested ? resolveEncoding(requested) : detectEncoding(head, name)
   if (encoding === 'utf-8') {
     const lines: LineCount = { seen: 1 }
-    yield* withoutEndMark(
-      checkedUtf8(
-        withoutNul(whole, lines, name, warnings, isJson),
+    yield* removeCtrlZ(
+      passUtf8OrGuess(
+        removeNulBytes(whole, lines, name, warnings, isJson),
         lines,
         requested !== undefined,
         name,
@@ -51,7 +51,7 @@ export async function* utf8(
     return
   }
   if (!requested && encoding !== 'utf-8') warnings.note(`read as ${encoding.toUpperCase()}`)
-  yield* withoutEndMark(decoded(whole, encoding, name), warnings)
+  yield* removeCtrlZ(decodeStrict(whole, encoding, name), warnings)
 }
 
 const NUL = 0
@@ -64,7 +64,7 @@ interface LineCount {
 }
 
 /** Removes NUL bytes. One before a double quote is an escape, and becomes a quote. */
-async function* withoutNul(
+async function* removeNulBytes(
   source: Bytes,
   lines: LineCount,
   name: string,
@@ -76,7 +76,7 @@ async function* withoutNul(
     const chunk = asBuffer(bytes)
     const first = lines.seen
     let line = first
-    lines.seen += newlinesIn(chunk)
+    lines.seen += countNewlines(chunk)
     if (!pending && !chunk.includes(NUL)) {
       yield chunk
       continue
@@ -84,7 +84,7 @@ async function* withoutNul(
     if (isJson)
       throw badData(
         name,
-        { line: first + newlinesIn(chunk.subarray(0, chunk.indexOf(NUL))) },
+        { line: first + countNewlines(chunk.subarray(0, chunk.indexOf(NUL))) },
         'a NUL byte, which JSON does not allow',
         'Write the character as \\u0000.',
       )
@@ -103,13 +103,14 @@ async function* withoutNul(
       pending = c === NUL
     }
     // More NUL bytes than a text has.
-    if (chunk.length > 1000 && at < chunk.length * (1 - MAX_NUL)) throw binary(chunk, 0, first, name)
+    if (chunk.length > 1000 && at < chunk.length * (1 - MAX_NUL_SHARE))
+      throw binaryFileError(chunk, 0, first, name)
     yield out.subarray(0, at)
   }
 }
 
 /** Removes a final Ctrl-Z, with which old programs end a text, and line ends after it. */
-async function* withoutEndMark(source: Bytes, warnings: Warnings): AsyncGenerator<Uint8Array> {
+async function* removeCtrlZ(source: Bytes, warnings: Warnings): AsyncGenerator<Uint8Array> {
   let pending: Uint8Array | undefined
   for await (const chunk of source) {
     let end = chunk.length
@@ -129,11 +130,11 @@ async function* withoutEndMark(source: Bytes, warnings: Warnings): AsyncGenerato
 }
 
 /** Detects the encoding from the first bytes. Throws `bad_data` for known binary formats, markup and SQL. */
-function guessEncoding(head: Buffer, name: string): string {
+function detectEncoding(head: Buffer, name: string): string {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
   const start = head.toString('latin1')
-  const signature = signatures.find(([magic]) => start.startsWith(magic))
+  const signature = BINARY_SIGNATURES.find(([magic]) => start.startsWith(magic))
   if (signature) {
     throw badData(name, {}, `this is ${signature[1]}, not delimited text`, 'Export it as CSV first.')
   }
@@ -172,11 +173,11 @@ function guessEncoding(head: Buffer, name: string): string {
   // Text with a few NUL bytes has no other control characters.
   const nul = head.filter((c) => c === NUL).length
   if (
-    nul <= Math.max(FEW_NUL, head.length * MAX_NUL) &&
+    nul <= Math.max(MAX_NUL_IN_SHORT_TEXT, head.length * MAX_NUL_SHARE) &&
     !/[\u0001-\u0008\u000e-\u0019\u001c-\u001f]/.test(start)
   )
     return 'utf-8'
-  throw binary(head, 0, 1, name)
+  throw binaryFileError(head, 0, 1, name)
 }
 
 /** Returns whether a text begins like a database dump. */
@@ -192,30 +193,30 @@ function isSqlDump(start: string): boolean {
 }
 
 /** Maximum share of NUL bytes in a text. */
-const MAX_NUL = 0.05
+const MAX_NUL_SHARE = 0.05
 /** Maximum number of NUL bytes in a short text, whatever their share. */
-const FEW_NUL = 2
+const MAX_NUL_IN_SHORT_TEXT = 2
 
 /** Creates the error for a NUL byte. `line`: line number at the start of `chunk`. */
-function binary(chunk: Uint8Array, at: number, line: number, name: string): Problem {
+function binaryFileError(chunk: Uint8Array, at: number, line: number, name: string): Problem {
   const zero = chunk.indexOf(0, at)
   return badData(
     name,
-    { line: line + newlinesIn(chunk.subarray(0, Math.max(0, zero))) },
+    { line: line + countNewlines(chunk.subarray(0, Math.max(0, zero))) },
     'a NUL byte: this is a binary file, not delimited text',
     'Export the data as CSV, or give --encoding if it is text.',
   )
 }
 
 /** Decodes bytes of a known encoding. Throws `bad_data` for invalid bytes. */
-async function* decoded(source: Bytes, encoding: string, name: string): AsyncGenerator<Uint8Array> {
-  const decoder = await decoderOf(encoding, true)
+async function* decodeStrict(source: Bytes, encoding: string, name: string): AsyncGenerator<Uint8Array> {
+  const decoder = await createDecoder(encoding, true)
   let line = 1
   const decode = (chunk?: Uint8Array): Buffer => {
     try {
       return Buffer.from(decoder.decode(chunk))
     } catch {
-      const where = chunk ? `between line ${line} and line ${line + newlinesIn(chunk)}` : 'at the end'
+      const where = chunk ? `between line ${line} and line ${line + countNewlines(chunk)}` : 'at the end'
       throw badData(
         name,
         {},
@@ -226,21 +227,21 @@ async function* decoded(source: Bytes, encoding: string, name: string): AsyncGen
   }
   for await (const chunk of source) {
     const text = decode(chunk)
-    if (text.includes(0)) throw binary(text, 0, line, name)
-    line += newlinesIn(text)
+    if (text.includes(0)) throw binaryFileError(text, 0, line, name)
+    line += countNewlines(text)
     yield text
   }
   yield decode()
 }
 
 /** Size of the sample from which an encoding is guessed. */
-const GUESS_BYTES = 64 * 1024
+const GUESS_SAMPLE_BYTES = 64 * 1024
 /** Maximum bytes kept of the line before the first invalid byte. */
-const LINE_BYTES = 4096
+const MAX_LINE_START_BYTES = 4096
 const LF = 0x0a
 
 /** Passes valid UTF-8 through. If the first non-ASCII byte is invalid, guesses the encoding from there. */
-async function* checkedUtf8(
+async function* passUtf8OrGuess(
   source: Bytes,
   lines: LineCount,
   isRequested: boolean,
@@ -275,37 +276,39 @@ async function* checkedUtf8(
       yield Buffer.from(latin.decode(chunk))
       continue
     }
-    const cut = wholeCharacters(chunk)
+    const cut = wholeCharactersLength(chunk)
     const body = chunk.subarray(0, cut)
     if (isUtf8(body)) {
       rest = chunk.subarray(cut)
       if (!unicode) unicode = !isAscii(body)
       const end = body.lastIndexOf(LF) + 1
-      begun = Buffer.concat([end > 0 ? Buffer.alloc(0) : begun, body.subarray(end)]).subarray(-LINE_BYTES)
+      begun = Buffer.concat([end > 0 ? Buffer.alloc(0) : begun, body.subarray(end)]).subarray(
+        -MAX_LINE_START_BYTES,
+      )
       yield body
       continue
     }
-    const line = lines.seen - newlinesIn(chunk)
+    const line = lines.seen - countNewlines(chunk)
     const more = [chunk]
-    for (let size = chunk.length - firstInvalid(body); size < GUESS_BYTES; ) {
+    for (let size = chunk.length - findInvalidByte(body); size < GUESS_SAMPLE_BYTES; ) {
       const next = await read()
       if (!next) break
       more.push(asBuffer(next))
       size += next.length
     }
     chunk = Buffer.concat(more)
-    latin = await notUtf8(chunk, begun, unicode, line, name, warnings)
+    latin = await createFallbackDecoder(chunk, begun, unicode, line, name, warnings)
     yield Buffer.from(latin.decode(chunk))
   }
   if (rest.length > 0 && isUtf8(rest)) yield rest
   else if (rest.length > 0) {
-    latin ??= await notUtf8(rest, begun, unicode, lines.seen, name, warnings)
+    latin ??= await createFallbackDecoder(rest, begun, unicode, lines.seen, name, warnings)
     yield Buffer.from(latin.decode(rest) + latin.decode())
   } else if (latin) yield Buffer.from(latin.decode())
 }
 
 /** Creates a decoder of the most likely encoding. Throws if valid UTF-8 characters came before. */
-async function notUtf8(
+async function createFallbackDecoder(
   body: Buffer,
   begun: Buffer,
   unicode: boolean,
@@ -313,8 +316,8 @@ async function notUtf8(
   name: string,
   warnings: Warnings,
 ): Promise<Decoder> {
-  const at = firstInvalid(body)
-  const where = line + newlinesIn(body.subarray(0, at))
+  const at = findInvalidByte(body)
+  const where = line + countNewlines(body.subarray(0, at))
   const lineStart = body.lastIndexOf(0x0a, at) + 1
   const text = Buffer.from(new TextDecoder('windows-1252').decode(body.subarray(lineStart, at + 20)))
   if (unicode || !isAscii(body.subarray(0, at))) {
@@ -326,7 +329,7 @@ async function notUtf8(
     )
   }
   const whole = lineStart > 0 ? body.subarray(lineStart) : Buffer.concat([begun, body])
-  const { encoding, alternatives } = await guessedEncoding(whole.subarray(0, GUESS_BYTES))
+  const { encoding, alternatives } = await guessLegacyEncoding(whole.subarray(0, GUESS_SAMPLE_BYTES))
   const also =
     alternatives.length > 0
       ? `; also possible: ${alternatives.map((label) => label.toUpperCase()).join(', ')}`
@@ -334,24 +337,24 @@ async function notUtf8(
   warnings.note(
     `read as ${encoding.toUpperCase()} (guessed: line ${where} is not UTF-8${also}); to set it: --encoding`,
   )
-  return decoderOf(encoding)
+  return createDecoder(encoding)
 }
 
 /** Returns the index of the first byte that is not valid UTF-8. */
-function firstInvalid(body: Buffer): number {
+function findInvalidByte(body: Buffer): number {
   let low = 0
   let high = body.length
   // Binary search for the longest valid prefix. A cut inside a character counts as valid.
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if (isUtf8(body.subarray(0, wholeCharacters(body.subarray(0, middle))))) low = middle
+    if (isUtf8(body.subarray(0, wholeCharactersLength(body.subarray(0, middle))))) low = middle
     else high = middle - 1
   }
-  return Math.min(wholeCharacters(body.subarray(0, low)), body.length - 1)
+  return Math.min(wholeCharactersLength(body.subarray(0, low)), body.length - 1)
 }
 
 /** Returns the length of a chunk without an incomplete UTF-8 character at its end. */
-function wholeCharacters(chunk: Uint8Array): number {
+function wholeCharactersLength(chunk: Uint8Array): number {
   const { length } = chunk
   for (let back = 1; back <= Math.min(3, length); back++) {
     const c = chunk[length - back]

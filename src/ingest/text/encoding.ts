@@ -23,7 +23,7 @@ const aliases = new Map([
 ])
 
 /** DOS code pages, which the standard lacks, by number. */
-const DOS = /^(?:cp|ibm|dos)?-?(437|720|737|775|850|852|855|857|858|860|861|862|863|864|865|869)$/
+const DOS_CODE_PAGE = /^(?:cp|ibm|dos)?-?(437|720|737|775|850|852|855|857|858|860|861|862|863|864|865|869)$/
 
 /** Decodes a stream of bytes. */
 export interface Decoder {
@@ -32,8 +32,8 @@ export interface Decoder {
 }
 
 /** Creates a decoder. `encoding`: canonical name. */
-export async function decoderOf(encoding: string, fatal = false): Promise<Decoder> {
-  if (!DOS.test(encoding)) {
+export async function createDecoder(encoding: string, fatal = false): Promise<Decoder> {
+  if (!DOS_CODE_PAGE.test(encoding)) {
     const decoder = new TextDecoder(encoding, { fatal })
     return { decode: (chunk) => decoder.decode(chunk, { stream: chunk !== undefined }) }
   }
@@ -43,8 +43,8 @@ export async function decoderOf(encoding: string, fatal = false): Promise<Decode
 }
 
 /** Returns the canonical name of an encoding. Throws `invalid_request` if it is unknown. */
-export function encodingNamed(label: string): string {
-  const encoding = standardName(label)
+export function resolveEncoding(label: string): string {
+  const encoding = canonicalEncoding(label)
   if (encoding) return encoding
   throw new Problem('invalid_request', `unknown encoding: ${label}`, {
     field: 'encoding',
@@ -53,9 +53,9 @@ export function encodingNamed(label: string): string {
 }
 
 /** Returns the canonical name of an encoding; undefined if it is unknown. */
-function standardName(label: string): string | undefined {
+function canonicalEncoding(label: string): string | undefined {
   const name = label.toLowerCase().replace(/_(?=\d)/g, '-')
-  const page = DOS.exec(name)?.[1]
+  const page = DOS_CODE_PAGE.exec(name)?.[1]
   if (page) return `cp${page}`
   try {
     return new TextDecoder(aliases.get(name) ?? name.replace(/^iso(?=\d)/, 'iso-')).encoding
@@ -68,42 +68,48 @@ function standardName(label: string): string | undefined {
 const WESTERN = 'windows-1252'
 const MAC = 'macintosh'
 /** Number of non-ASCII bytes below which Western encodings are preferred. */
-const ENOUGH_CHARACTERS = 6
+const MIN_CONCLUSIVE_CHARACTERS = 6
 /** Candidates within this ratio of the best confidence count as equally likely. */
-const CLOSE = 0.97
+const CLOSE_CONFIDENCE_RATIO = 0.97
 /** Maximum number of other encodings named in the warning. */
-const ALTERNATIVES = 3
+const MAX_ALTERNATIVES = 3
 
 /** Guesses the encoding of bytes that are not UTF-8, and lists other likely ones. */
-export async function guessedEncoding(sample: Buffer): Promise<{ encoding: string; alternatives: string[] }> {
+export async function guessLegacyEncoding(
+  sample: Buffer,
+): Promise<{ encoding: string; alternatives: string[] }> {
   const { detectAll } = await import('jschardet')
   const special = sample.filter((byte) => byte >= 0x80).length
   const likely: { encoding: string; confidence: number }[] = []
   for (const { encoding: label, confidence } of detectAll(sample)) {
-    const encoding = label ? standardName(label) : undefined
+    const encoding = label ? canonicalEncoding(label) : undefined
     if (
       !encoding ||
       encoding.startsWith('utf') ||
       likely.some((candidate) => candidate.encoding === encoding)
     )
       continue
-    if (decodes(sample, encoding)) likely.push({ encoding, confidence })
+    if (canDecode(sample, encoding)) likely.push({ encoding, confidence })
   }
   likely.sort((a, b) => b.confidence - a.confidence)
   const western = likely.find(({ encoding }) => encoding === WESTERN)
   const best = likely[0]
   const isWestern =
     !best ||
-    (western && (special < ENOUGH_CHARACTERS || western.confidence >= best.confidence * CLOSE)) ||
-    (special < ENOUGH_CHARACTERS && decodes(sample, WESTERN)) ||
+    (western &&
+      (special < MIN_CONCLUSIVE_CHARACTERS ||
+        western.confidence >= best.confidence * CLOSE_CONFIDENCE_RATIO)) ||
+    (special < MIN_CONCLUSIVE_CHARACTERS && canDecode(sample, WESTERN)) ||
     // Windows encodes quotes and dashes by bytes that are letters in the Mac encoding.
-    (best.encoding === MAC && decodes(sample, WESTERN) && fitIn(sample, WESTERN) > fitIn(sample, MAC) + 0.2)
+    (best.encoding === MAC &&
+      canDecode(sample, WESTERN) &&
+      fitInEncoding(sample, WESTERN) > fitInEncoding(sample, MAC) + 0.2)
   const modern = isWestern ? WESTERN : best.encoding
-  const encoding = (await isOfDos(sample, modern)) ? DOS_WESTERN : modern
+  const encoding = (await isLikelyDos(sample, modern)) ? DOS_WESTERN : modern
   const alternatives = likely
     .map((candidate) => candidate.encoding)
     .filter((candidate) => candidate !== encoding)
-  return { encoding, alternatives: alternatives.slice(0, ALTERNATIVES) }
+  return { encoding, alternatives: alternatives.slice(0, MAX_ALTERNATIVES) }
 }
 
 /** DOS code page of Western Europe; has its letters at the same codes as 437. */
@@ -113,16 +119,19 @@ const DOS_WESTERN = 'cp850'
  * Returns whether text read as a Windows or Mac encoding is more likely DOS: its special characters are then
  * symbols, or capitals inside words, but are letters in the DOS code page.
  */
-async function isOfDos(sample: Buffer, modern: string): Promise<boolean> {
+async function isLikelyDos(sample: Buffer, modern: string): Promise<boolean> {
   if (!/^(windows-125\d|macintosh|iso-8859-\d+)$/.test(modern)) return false
-  return fitIn(sample, modern) < 0.5 && fitOf((await decoderOf(DOS_WESTERN)).decode(sample), true) > 0.9
+  return (
+    fitInEncoding(sample, modern) < 0.5 &&
+    fitOf((await createDecoder(DOS_WESTERN)).decode(sample), true) > 0.9
+  )
 }
 
 /**
  * Returns the fit of a text in an encoding. Streams, since Node 20 otherwise decodes Windows-1252 as
  * ISO-8859-1.
  */
-function fitIn(sample: Buffer, encoding: string): number {
+function fitInEncoding(sample: Buffer, encoding: string): number {
   return fitOf(new TextDecoder(encoding).decode(sample, { stream: true }))
 }
 
@@ -130,7 +139,7 @@ const LETTER = /\p{L}/u
 /** Opening characters, closing characters, and symbols at the end of a word or before a number. */
 const OPENING = /[“‘„‚‹«¿¡]/
 const CLOSING = /[”’›»…™®©°ªº¹²³]/
-const SIGN = /[€£¥¢$§–—•·±×¼½¾ \u00a0\u00ad…™®©°]/
+const SYMBOL = /[€£¥¢$§–—•·±×¼½¾ \u00a0\u00ad…™®©°]/
 
 /**
  * Returns the share of non-ASCII characters that fit their surroundings: letters in words, quotes and symbols
@@ -152,7 +161,7 @@ function fitOf(text: string, isOnlyLetters = false): number {
       (OPENING.test(character) && !LETTER.test(before) && /\S/.test(after)) ||
       (CLOSING.test(character) && /\S/.test(before) && !LETTER.test(after)) ||
       (character === '’' && isBetween) ||
-      (SIGN.test(character) && !isBetween)
+      (SYMBOL.test(character) && !isBetween)
     )
       fitting++
   }
@@ -160,7 +169,7 @@ function fitOf(text: string, isOnlyLetters = false): number {
 }
 
 /** Returns whether bytes decode without undefined characters. The last character may be cut off. */
-function decodes(sample: Buffer, encoding: string): boolean {
+function canDecode(sample: Buffer, encoding: string): boolean {
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(sample, { stream: true })
     return !/[\u0080-\u009f\ufffd\ue000-\uf8ff]/.test(text)

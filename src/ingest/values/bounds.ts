@@ -9,10 +9,10 @@ export interface Bounds {
 }
 
 /** Maximum length of a stored bound, in characters of JSON. */
-const MAX_TEXT_BYTES = 100
+const MAX_BOUND_CHARACTERS = 100
 
 /** Merges the bounds of two slices. `rows`: number of rows of each. */
-export function boundsTogether(first: Bounds, second: Bounds, rows: readonly [number, number]): Bounds {
+export function mergeBounds(first: Bounds, second: Bounds, rows: readonly [number, number]): Bounds {
   const nulls = first.nulls + second.nulls
   if (first.nulls === rows[0]) return { ...second, nulls }
   if (second.nulls === rows[1]) return { ...first, nulls }
@@ -20,13 +20,13 @@ export function boundsTogether(first: Bounds, second: Bounds, rows: readonly [nu
   if (limits.some((text) => text === undefined)) return { nulls }
   const isText = limits.map((text) => text!.startsWith('"'))
   if (isText.some((text) => text !== isText[0])) return { nulls }
-  const low = compared(first.low!, second.low!) <= 0 ? first.low : second.low
-  const high = compared(first.high!, second.high!) >= 0 ? first.high : second.high
+  const low = compareJson(first.low!, second.low!) <= 0 ? first.low : second.low
+  const high = compareJson(first.high!, second.high!) >= 0 ? first.high : second.high
   return { low, high, nulls }
 }
 
 /** Compares two numbers or strings, given as JSON. */
-function compared(a: string, b: string): number {
+function compareJson(a: string, b: string): number {
   if (!a.startsWith('"')) return Number(a) - Number(b)
   return Buffer.compare(Buffer.from(JSON.parse(a) as string), Buffer.from(JSON.parse(b) as string))
 }
@@ -67,11 +67,11 @@ export function boundsOf(text: Buffer): Bounds {
           highEnd = end
         }
       } else {
-        if (isFirst || isTextBefore(text, i, end, lowStart, lowEnd, escapes)) {
+        if (isFirst || isStringBefore(text, i, end, lowStart, lowEnd, escapes)) {
           lowStart = i
           lowEnd = end
         }
-        if (isFirst || isTextBefore(text, highStart, highEnd, i, end, escapes)) {
+        if (isFirst || isStringBefore(text, highStart, highEnd, i, end, escapes)) {
           highStart = i
           highEnd = end
         }
@@ -82,8 +82,8 @@ export function boundsOf(text: Buffer): Bounds {
   }
   if (kind === MIXED || kind < 0) return { nulls }
   return {
-    low: kept(text.toString('utf8', lowStart, lowEnd)),
-    high: kept(text.toString('utf8', highStart, highEnd)),
+    low: boundUnlessLong(text.toString('utf8', lowStart, lowEnd)),
+    high: boundUnlessLong(text.toString('utf8', highStart, highEnd)),
     nulls,
   }
 }
@@ -91,23 +91,23 @@ export function boundsOf(text: Buffer): Bounds {
 const MIXED = 1
 
 /** Returns whether the JSON string at [a, b) sorts before that at [c, d), by the bytes of their values. */
-function isTextBefore(text: Buffer, a: number, b: number, c: number, d: number, escapes: boolean): boolean {
+function isStringBefore(text: Buffer, a: number, b: number, c: number, d: number, escapes: boolean): boolean {
   let i = a + 1
   let k = c + 1
   for (; i < b - 1 && k < d - 1; i++, k++) {
     if (escapes && (text[i] === 0x5c || text[k] === 0x5c))
-      return textIn(text, a, b).compare(textIn(text, c, d)) < 0
+      return decodeJsonString(text, a, b).compare(decodeJsonString(text, c, d)) < 0
     if (text[i] !== text[k]) return text[i] < text[k]
   }
   return i === b - 1 && k < d - 1
 }
 
 /** Returns a bound, unless it is too long to store. */
-export function kept(json: string): string | undefined {
-  return json.length <= MAX_TEXT_BYTES ? json : undefined
+export function boundUnlessLong(json: string): string | undefined {
+  return json.length <= MAX_BOUND_CHARACTERS ? json : undefined
 }
 
 /** Returns the bytes of a JSON string's value. */
-function textIn(text: Buffer, start: number, end: number): Buffer {
+function decodeJsonString(text: Buffer, start: number, end: number): Buffer {
   return Buffer.from(JSON.parse(text.toString('utf8', start, end)) as string)
 }

@@ -2,11 +2,11 @@
 import type { Problem } from '../../contract/errors.ts'
 import { excerpt, withRoom } from '../../json/index.ts'
 import { type Kernel, OUT } from '../kernel/index.ts'
-import { type Bounds, boundsOf, boundsTogether, kept } from './bounds.ts'
-import { type DateOrder, isoDate } from './date.ts'
-import { type GivenType, type NumberStyle, orderIn } from './dialect.ts'
+import { type Bounds, boundsOf, boundUnlessLong, mergeBounds } from './bounds.ts'
+import { type DateOrder, parseDate } from './date.ts'
+import { dateOrderOf, type GivenType, type NumberStyle } from './dialect.ts'
 import { ESCAPED, QUOTED } from './flags.ts'
-import { asNumber, commaStyle, isPaddedNumber, optionsOf, styledNumber } from './number.ts'
+import { findCommaStyle, isPaddedNumber, parseNumber, parseStyledNumber, styleOptionsOf } from './number.ts'
 import { TextType } from './text-type.ts'
 import { isTotal } from './total.ts'
 import { badData } from './warnings.ts'
@@ -29,30 +29,30 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const SPACE = 0x20
 /** The first byte of `null`. */
-const N = 0x6e
+const LETTER_N = 0x6e
 const EMPTY = Buffer.from('""')
 /** A quoted empty cell in `number` encoding: null. It becomes the empty string if the column becomes text. */
 const QUOTED_NULL = Buffer.from(' null')
 /** Shared initial buffer: a column allocates its own with its first cell, since there may be thousands. */
 const NO_BYTES = Buffer.alloc(0)
-const FIRST_BYTES = 1024
+const MIN_BUFFER_BYTES = 1024
 const HEX = '0123456789abcdef'
 
 /** 1 for bytes that must be escaped in a JSON string. */
-const special = new Uint8Array(256)
-for (let c = 0; c < 0x20; c++) special[c] = 1
-special[QUOTE] = 1
-special[BACKSLASH] = 1
+const NEEDS_ESCAPE = new Uint8Array(256)
+for (let c = 0; c < 0x20; c++) NEEDS_ESCAPE[c] = 1
+NEEDS_ESCAPE[QUOTE] = 1
+NEEDS_ESCAPE[BACKSLASH] = 1
 
 /** Maximum number of cells per batch that the kernel leaves to this code; then it is not called again. */
-const MAX_OTHERS = 64
+const MAX_OTHER_CELLS = 64
 /** Minimum number of cells for a call of the kernel. */
-const FEW_CELLS = 8
+const MIN_KERNEL_CELLS = 8
 /** Maximum size of text whose bounds are computed again when the column becomes text. */
-const FEW_BYTES = 16 * 1024
+const MAX_REBOUND_BYTES = 16 * 1024
 
 /** Returns the markers of missing values: the given ones, and that of MySQL and PostgreSQL. */
-export function nullTexts(texts: readonly string[] = []): Buffer[] {
+export function nullMarkersOf(texts: readonly string[] = []): Buffer[] {
   return ['\\N', ...texts].map((text) => Buffer.from(text))
 }
 
@@ -61,7 +61,7 @@ export interface ColumnRules {
   name: string
   /** Whether the type comes from the target grid, not from the user. */
   isTarget?: boolean
-  given?: GivenType
+  declaredType?: GivenType
   /**
    * Whether all values of the sample are numbers in the style `numbers`. A later value that is not makes all
    * of them text.
@@ -91,7 +91,7 @@ export class ColumnBuilder {
   numbers = 0
   firstText?: { line: number; text: string }
   /** First cell that does not have the type given by the user. */
-  wrong?: { line: number; error: Problem }
+  firstWrong?: { line: number; error: Problem }
 
   /** Whether a number differs from its text in the file. */
   private changed = false
@@ -102,26 +102,26 @@ export class ColumnBuilder {
   /** Bounds of the buffered values; undefined if they must be computed from the text. */
   private bounds: CellBounds | undefined
   /** Bytes and rows of the buffered text that `texts` has seen. */
-  private typed = 0
+  private typedBytes = 0
   private typedRows = 0
 
   constructor(private readonly rules: ColumnRules) {
-    const { given } = rules
+    const { declaredType: given } = rules
     this.form = given === 'text' || given?.startsWith('date') ? 'text' : 'number'
     this.bounds = new CellBounds(rules.quote)
-    this.nulls = nullTexts(rules.nullTexts)
+    this.nulls = nullMarkersOf(rules.nullTexts)
     if (given === undefined || given.startsWith('date'))
       this.texts = new TextType(rules.order, true, rules.asWritten && given === undefined)
   }
 
   /** Passes the texts of the last `count` rows, which begin on `lines`, to the type detection. */
   typeTexts(lines: Int32Array, count: number): void {
-    const { texts, at, typed, typedRows } = this
-    this.typed = at
+    const { texts, at, typedBytes: typed, typedRows } = this
+    this.typedBytes = at
     this.typedRows = this.rows
     if (typed === at || this.form !== 'text' || texts === undefined || texts.isDecided) return
     // Numbers and texts make the column text. A column of nulls begins as numeric.
-    if (this.numbers > 0 && this.given === undefined) texts.mixed()
+    if (this.numbers > 0 && this.effectiveType === undefined) texts.markAsText()
     else texts.add(this.out, typed, at)
     // A column of nulls that becomes text is checked from its first row.
     if (texts.broken) this.brokenLine ??= lines[texts.broken.row + typedRows - (this.rows - count)]
@@ -136,8 +136,8 @@ export class ColumnBuilder {
   }
 
   /** Returns the type given by the user or implied by the number style. */
-  get given(): GivenType | undefined {
-    return this.rules.given ?? (this.rules.styled && this.form === 'number' ? 'number' : undefined)
+  get effectiveType(): GivenType | undefined {
+    return this.rules.declaredType ?? (this.rules.styled && this.form === 'number' ? 'number' : undefined)
   }
 
   get isText(): boolean {
@@ -150,26 +150,27 @@ export class ColumnBuilder {
    */
   addPlain(kernel: Kernel, column: number, width: number, from: number, to: number): void {
     const { bytes, starts, ends, lines } = kernel
-    const { given } = this
-    let otherCells = to - from >= FEW_CELLS && (given === undefined || given === 'text') ? 0 : MAX_OTHERS
+    const { effectiveType: given } = this
+    let otherCells =
+      to - from >= MIN_KERNEL_CELLS && (given === undefined || given === 'text') ? 0 : MAX_OTHER_CELLS
     for (let row = from; row < to; ) {
-      if (otherCells < MAX_OTHERS) {
-        const end = kernel.column(column, row, to, this.form === 'number')
-        const isTyped = this.typed === this.at
+      if (otherCells < MAX_OTHER_CELLS) {
+        const end = kernel.writeColumn(column, row, to, this.form === 'number')
+        const isTyped = this.typedBytes === this.at
         this.at += bytes.copy(this.grow(end - OUT), this.at, OUT, end)
         this.numbers += kernel.numbers
         const { stop } = kernel
         this.bounds?.add(kernel, column, width, row, stop, this.form === 'number')
         this.rows += stop - row
-        if (isTyped && this.form === 'text' && this.numbers === 0 && this.texts?.mayBeMoments) {
-          this.typed += kernel.moments(end) - OUT
+        if (isTyped && this.form === 'text' && this.numbers === 0 && this.texts?.canBeMoments) {
+          this.typedBytes += kernel.scanMoments(end) - OUT
           this.typedRows += kernel.stop
           this.texts.addMoments(kernel.numbers, kernel.times)
         }
         row = stop
         if (row === to) return
       }
-      const count = otherCells++ < MAX_OTHERS ? 1 : to - row
+      const count = otherCells++ < MAX_OTHER_CELLS ? 1 : to - row
       const first = row * width
       this.add(bytes, starts.subarray(first), ends.subarray(first), lines.subarray(row), column, width, count)
       row += count
@@ -186,7 +187,7 @@ export class ColumnBuilder {
     width: number,
     rows: number,
   ): void {
-    if (this.given !== undefined && this.given !== 'text') {
+    if (this.effectiveType !== undefined && this.effectiveType !== 'text') {
       this.addGiven(buf, starts, ends, lines, column, width, rows)
       return
     }
@@ -202,7 +203,10 @@ export class ColumnBuilder {
         this.at = at
         out = this.grow((end - start) * 6 + 8)
       }
-      if (start === end || ((hasMarkers || buf[start] === BACKSLASH) && isNull(nulls, buf, start, end))) {
+      if (
+        start === end ||
+        ((hasMarkers || buf[start] === BACKSLASH) && isNullMarker(nulls, buf, start, end))
+      ) {
         if (start === end && flags & QUOTED) {
           for (const c of this.form === 'text' ? EMPTY : QUOTED_NULL) out[at++] = c
         } else {
@@ -243,7 +247,7 @@ export class ColumnBuilder {
         }
         numeric = false
         this.at = at
-        this.becomeText(lines[r], buf, start, end)
+        this.convertToText(lines[r], buf, start, end)
         out = this.grow((end - start) * 6 + 8)
         at = this.at
       }
@@ -251,7 +255,7 @@ export class ColumnBuilder {
       const formula = end - start >= 3 && buf[start] === EQUALS && buf[end - 1] === QUOTE
       if (formula && (buf[start + 1] === QUOTE || flags >= ESCAPED)) {
         this.at = at
-        if (this.protectedText(buf, start, end, flags)) {
+        if (this.addProtectedText(buf, start, end, flags)) {
           out = this.out
           at = this.at
           continue
@@ -265,7 +269,7 @@ export class ColumnBuilder {
           if (c > QUOTE ? c !== BACKSLASH : c === SPACE || c === 0x21) out[at++] = c
           else at = writeEscape(out, at, c)
         }
-      } else at = this.unescaped(buf, start, end, out, at)
+      } else at = this.writeUnescaped(buf, start, end, out, at)
       out[at++] = QUOTE
       out[at++] = COMMA
     }
@@ -274,32 +278,32 @@ export class ColumnBuilder {
     this.rows += rows
     // The bounds are replaced if the column has become text meanwhile.
     if (bounds !== undefined && bounds === this.bounds && rows > 0)
-      bounds.addValues(this.out.subarray(before, at - 1), rows)
-    else if (this.bounds === undefined && at < FEW_BYTES) {
+      bounds.addJson(this.out.subarray(before, at - 1), rows)
+    else if (this.bounds === undefined && at < MAX_REBOUND_BYTES) {
       this.bounds = new CellBounds(this.rules.quote)
-      this.bounds.addValues(this.out.subarray(0, at - 1), this.rows)
+      this.bounds.addJson(this.out.subarray(0, at - 1), this.rows)
     }
   }
 
   /** Returns the slice so far, without the trailing comma, and starts a new one. */
-  take(): { rows: number; form: SliceEncoding; text: Buffer; bounds?: Bounds } {
+  takeSlice(): { rows: number; form: SliceEncoding; text: Buffer; bounds?: Bounds } {
     const { rows, form } = this
     const text = this.out.subarray(0, Math.max(0, this.at - 1))
-    const slice = { rows, form, text, bounds: this.bounds?.found() }
+    const slice = { rows, form, text, bounds: this.bounds?.toBounds() }
     this.bounds = new CellBounds(this.rules.quote)
     this.out =
-      this.at < FIRST_BYTES
+      this.at < MIN_BUFFER_BYTES
         ? NO_BYTES
         : Buffer.allocUnsafe(Math.min(this.out.length, this.at + (this.at >> 3)))
     this.at = 0
-    this.typed = 0
+    this.typedBytes = 0
     this.typedRows = 0
     this.rows = 0
     return slice
   }
 
   /** Adds a text that is quoted after an equals sign. Returns whether the cell is one. */
-  private protectedText(buf: Uint8Array, start: number, end: number, flags: number): boolean {
+  private addProtectedText(buf: Uint8Array, start: number, end: number, flags: number): boolean {
     const cell = Buffer.from(buf.subarray(start, end)).toString('utf8')
     const { quote } = this.rules
     const q = quote < 0 ? '"' : String.fromCharCode(quote)
@@ -312,31 +316,31 @@ export class ColumnBuilder {
     this.out[this.at++] = COMMA
     this.protectedCells++
     // A protected text must not become a date.
-    this.texts?.mixed()
+    this.texts?.markAsText()
     return true
   }
 
-  private word(text: string): void {
+  private writeWord(text: string): void {
     this.at += this.out.write(text, this.at, 'latin1')
     this.out[this.at++] = COMMA
   }
 
   /** Makes the column text, at its first cell that is not a number. */
-  private becomeText(line: number, buf: Uint8Array, start: number, end: number): void {
+  private convertToText(line: number, buf: Uint8Array, start: number, end: number): void {
     this.bounds = undefined
     this.firstText ??= { line, text: excerpt(buf.subarray(start, end)) }
     this.form = 'text'
-    this.typed = 0
+    this.typedBytes = 0
     this.typedRows = 0
     if (this.at === 0) return
-    const quoted = numbersAsText(this.out.subarray(0, this.at - 1))
+    const quoted = quoteNumbers(this.out.subarray(0, this.at - 1))
     this.out = Buffer.allocUnsafe(Math.max(this.out.length, quoted.length * 2))
     this.at = quoted.copy(this.out)
     this.out[this.at++] = COMMA
   }
 
   /** Writes buf[start, end) with doubled and escaped quotes decoded. Returns the new offset. */
-  private unescaped(buf: Uint8Array, start: number, end: number, out: Buffer, from: number): number {
+  private writeUnescaped(buf: Uint8Array, start: number, end: number, out: Buffer, from: number): number {
     const { quote, escape: escaper } = this.rules
     let at = from
     for (let i = start; i < end; i++) {
@@ -344,7 +348,7 @@ export class ColumnBuilder {
       const next = i + 1 < end ? buf[i + 1] : -1
       if (c === quote && next === quote) i++
       else if (c === escaper && (next === quote || next === escaper)) c = buf[++i]
-      if (special[c] === 0) out[at++] = c
+      if (NEEDS_ESCAPE[c] === 0) out[at++] = c
       else at = writeEscape(out, at, c)
     }
     return at
@@ -361,16 +365,17 @@ export class ColumnBuilder {
     rows: number,
   ): void {
     this.bounds = undefined
-    const { given } = this
+    const { effectiveType: given } = this
     const { name, source, styled } = this.rules
     const { nulls } = this
     for (let r = 0, k = column; r < rows; r++, k += width) {
       const end = ends[k] >> 2
       const cell = Buffer.from(buf.subarray(starts[k], end)).toString('utf8')
-      const value = cell.trim() === '' || isNull(nulls, buf, starts[k], end) ? 'null' : this.givenValue(cell)
+      const value =
+        cell.trim() === '' || isNullMarker(nulls, buf, starts[k], end) ? 'null' : this.convertToGiven(cell)
       if (value === undefined && styled && !this.changed) {
         // All values so far are unchanged, so they can also be texts.
-        this.becomeText(lines[r], buf, starts[k], end)
+        this.convertToText(lines[r], buf, starts[k], end)
         this.rows += r
         this.add(buf, starts.subarray(k), ends.subarray(k), lines.subarray(r), 0, width, rows - r)
         return
@@ -384,9 +389,9 @@ export class ColumnBuilder {
             : `"${excerpt(cell)}" is not a ${given?.startsWith('date') ? 'date' : given}`,
           value === 'ambiguous'
             ? `Give the order: --column ${JSON.stringify(`${name}:date-dmy`)} or ${JSON.stringify(`${name}:date-mdy`)}.`
-            : hintOn(cell, this.rules, given),
+            : formatWrongTypeHint(cell, this.rules, given),
         )
-        this.wrong ??= { line: lines[r], error }
+        this.firstWrong ??= { line: lines[r], error }
         return
       }
       if (value !== 'null') {
@@ -394,20 +399,20 @@ export class ColumnBuilder {
         this.changed ||= value !== cell
       }
       this.grow(value.length * 3 + 8)
-      this.word(value)
+      this.writeWord(value)
     }
     this.rows += rows
   }
 
   /** Returns the JSON of a cell in the given type; undefined if it does not have that type. */
-  private givenValue(cell: string): string | undefined {
-    switch (this.given) {
+  private convertToGiven(cell: string): string | undefined {
+    switch (this.effectiveType) {
       case 'number':
         return this.rules.styled
-          ? styledNumber(cell, this.rules.numbers!)
-          : asNumber(cell, this.rules.numbers)
+          ? parseStyledNumber(cell, this.rules.numbers!)
+          : parseNumber(cell, this.rules.numbers)
       case 'boolean':
-        return asBoolean(cell)
+        return parseBooleanCell(cell)
       case 'text':
       case undefined:
         return undefined
@@ -415,7 +420,7 @@ export class ColumnBuilder {
       case 'datetime':
       case 'date-dmy':
       case 'date-mdy': {
-        const date = isoDate(cell, orderIn(this.rules.given), true)
+        const date = parseDate(cell, dateOrderOf(this.rules.declaredType), true)
         return date === undefined || date === 'ambiguous' ? date : `"${date}"`
       }
     }
@@ -424,7 +429,7 @@ export class ColumnBuilder {
   /** Returns the buffer with space for `more` bytes. */
   private grow(more: number): Buffer {
     if (this.at + more > this.out.length)
-      this.out = withRoom(this.out, this.at, Math.max(more, FIRST_BYTES - this.at))
+      this.out = withRoom(this.out, this.at, Math.max(more, MIN_BUFFER_BYTES - this.at))
     return this.out
   }
 }
@@ -449,8 +454,8 @@ class CellBounds {
     this.rows += to - from
     this.nulls += kernelBounds.missing
     if (kernelBounds.lowest < 0) return
-    const low = cellOf(kernel, kernelBounds.lowest * width + column, this.quote)
-    const high = cellOf(kernel, kernelBounds.highest * width + column, this.quote)
+    const low = unescapeCell(kernel, kernelBounds.lowest * width + column, this.quote)
+    const high = unescapeCell(kernel, kernelBounds.highest * width + column, this.quote)
     const { before } = this
     if (this.low === undefined || before(low, this.low)) this.low = Buffer.from(low)
     if (this.high === undefined || before(this.high, high)) this.high = Buffer.from(high)
@@ -460,25 +465,25 @@ class CellBounds {
     this.numeric ? Number(a) < Number(b) : a.compare(b) < 0
 
   /** Adds comma-separated JSON values. */
-  addValues(text: Buffer, rows: number): void {
+  addJson(text: Buffer, rows: number): void {
     const bounds = boundsOf(text)
     const { others } = this
     this.others = others
-      ? { bounds: boundsTogether(others.bounds, bounds, [others.rows, rows]), rows: others.rows + rows }
+      ? { bounds: mergeBounds(others.bounds, bounds, [others.rows, rows]), rows: others.rows + rows }
       : { bounds, rows }
   }
 
-  found(): Bounds {
+  toBounds(): Bounds {
     const { low, high, nulls, numeric, others, rows } = this
     const json = (cell: Buffer | undefined): string | undefined =>
-      cell && kept(numeric ? cell.toString('latin1') : JSON.stringify(cell.toString('utf8')))
+      cell && boundUnlessLong(numeric ? cell.toString('latin1') : JSON.stringify(cell.toString('utf8')))
     const plainBounds = { low: json(low), high: json(high), nulls }
-    return others ? boundsTogether(plainBounds, others.bounds, [rows, others.rows]) : plainBounds
+    return others ? mergeBounds(plainBounds, others.bounds, [rows, others.rows]) : plainBounds
   }
 }
 
 /** Returns the unescaped bytes of a cell. */
-function cellOf({ bytes, starts, ends }: Kernel, k: number, quote: number): Buffer {
+function unescapeCell({ bytes, starts, ends }: Kernel, k: number, quote: number): Buffer {
   const cell = bytes.subarray(starts[k], ends[k] >> 2)
   if (!(ends[k] & ESCAPED)) return cell
   const q = String.fromCharCode(quote)
@@ -486,7 +491,7 @@ function cellOf({ bytes, starts, ends }: Kernel, k: number, quote: number): Buff
 }
 
 /** Returns whether a cell is a marker of a missing value. */
-function isNull(nulls: readonly Buffer[], buf: Uint8Array, start: number, end: number): boolean {
+function isNullMarker(nulls: readonly Buffer[], buf: Uint8Array, start: number, end: number): boolean {
   for (const text of nulls) {
     if (text.length !== end - start) continue
     let k = 0
@@ -496,7 +501,7 @@ function isNull(nulls: readonly Buffer[], buf: Uint8Array, start: number, end: n
   return false
 }
 
-function asBoolean(cell: string): string | undefined {
+function parseBooleanCell(cell: string): string | undefined {
   const word = cell.trim().toLowerCase()
   if (word === 'true' || word === '1') return 'true'
   if (word === 'false' || word === '0') return 'false'
@@ -521,15 +526,15 @@ function writeEscape(out: Uint8Array, at: number, c: number): number {
 }
 
 /** Converts a slice from `number` to `text` encoding: cells as written, in quotes. */
-export function numbersAsText(numbers: Uint8Array): Buffer {
+export function quoteNumbers(numbers: Uint8Array): Buffer {
   const out = Buffer.allocUnsafe(numbers.length * 3 + 2)
   let at = 0
   let start = 0
   for (let i = 0; i <= numbers.length; i++) {
     if (i < numbers.length && numbers[i] !== COMMA) continue
-    if (numbers[start] === N) {
+    if (numbers[start] === LETTER_N) {
       for (let k = start; k < i; k++) out[at++] = numbers[k]
-    } else if (numbers[start] === SPACE && numbers[start + 1] === N) {
+    } else if (numbers[start] === SPACE && numbers[start + 1] === LETTER_N) {
       out[at++] = QUOTE
       out[at++] = QUOTE
     } else {
@@ -544,10 +549,14 @@ export function numbersAsText(numbers: Uint8Array): Buffer {
 }
 
 /** Returns the hint for a cell that does not have the type of its column. */
-function hintOn(cell: string, { name, isTarget }: ColumnRules, expectedType: GivenType | undefined): string {
+function formatWrongTypeHint(
+  cell: string,
+  { name, isTarget }: ColumnRules,
+  expectedType: GivenType | undefined,
+): string {
   if (isTotal(cell)) return 'To skip the row of the total, use --skip-last 1.'
-  const style = expectedType === 'number' && /\d/.test(cell) ? commaStyle([cell]) : undefined
-  if (style) return `If it has a decimal comma, add ${optionsOf(style)}.`
+  const style = expectedType === 'number' && /\d/.test(cell) ? findCommaStyle([cell]) : undefined
+  if (style) return `If it has a decimal comma, add ${styleOptionsOf(style)}.`
   const alternative = isTarget
     ? 'allow the change with --allow-type-change'
     : `load the column as text (--column ${JSON.stringify(`${name}:text`)})`

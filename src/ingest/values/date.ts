@@ -1,7 +1,7 @@
 // Parses dates and times to ISO 8601.
 
 /** Maximum length of a date with a time. Bounds the time of the regular expressions. */
-const MAX_CHARACTERS = 64
+const MAX_DATE_CHARACTERS = 64
 
 /** Order of day and month in a column. undefined: only unambiguous dates are read. */
 export type DateOrder = 'dmy' | 'mdy' | undefined
@@ -27,26 +27,26 @@ const MONTHS = [
  * declared the column as dates. Months, weeks and quarters are then read as their first day, and with an
  * order, years may have two digits: 69 to 99 are in the 20th century, as in POSIX.
  */
-export function isoDate(
+export function parseDate(
   text: string,
   order: DateOrder,
   isDeclared = false,
 ): string | 'ambiguous' | undefined {
-  if (text.length > MAX_CHARACTERS) return undefined
+  if (text.length > MAX_DATE_CHARACTERS) return undefined
   if (isDeclared) {
-    const first = firstDay(text.trim())
+    const first = parsePeriodStart(text.trim())
     if (first) return first
     const short = order && /^(\d{1,2}[-/.\s]\s?\d{1,2}[-/.\s]\s?)(\d{2})(?=$|[ T,])/.exec(text.trim())
     if (short) {
       const century = Number(short[2]) < 69 ? '20' : '19'
-      return isoDate(`${short[1]}${century}${text.trim().slice(short[1].length)}`, order)
+      return parseDate(`${short[1]}${century}${text.trim().slice(short[1].length)}`, order)
     }
   }
   const compact = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})?(Z?)$/.exec(text.trim())
   if (compact) {
     const [, year, month, date, hour, minute, second = '00', zone] = compact
-    const time = isoTime(`${hour}:${minute}:${second}`, undefined)
-    const day = dayOf(year, month, date)
+    const time = parseTime(`${hour}:${minute}:${second}`, undefined)
+    const day = toIsoDay(year, month, date)
     return day && time && `${day}T${time}${zone}`
   }
   const match =
@@ -54,9 +54,9 @@ export function isoDate(
       text.trim(),
     )
   if (!match) return undefined
-  const day = isoDay(match[1].trim(), order)
+  const day = parseDay(match[1].trim(), order)
   if (day === undefined || day === 'ambiguous' || match[2] === undefined) return day
-  const time = isoTime(match[2], match[3]?.toLowerCase())
+  const time = parseTime(match[2], match[3]?.toLowerCase())
   // ISO 8601 requires a colon in the offset if the time has one.
   return (
     time &&
@@ -68,15 +68,15 @@ export function isoDate(
  * Returns the first day of a month (`2024-03`, `03/2024`), ISO week (`2024-W05`) or quarter (`2024-Q1`, `Q1
  * 2024`), or the ordinal day `2024-091`; undefined for other texts.
  */
-function firstDay(text: string): string | undefined {
+function parsePeriodStart(text: string): string | undefined {
   const month = /^(?<year>\d{4})[-/.](?<month>\d{1,2})$|^(?<late>\d{1,2})[-/.](?<after>\d{4})$/.exec(
     text,
   )?.groups
-  if (month) return dayOf(month.year ?? month.after, month.month ?? month.late, '1')
+  if (month) return toIsoDay(month.year ?? month.after, month.month ?? month.late, '1')
   const quarter = /^(\d{4})[-/ ]?Q([1-4])$|^Q([1-4])[-/ ]?(\d{4})$/i.exec(text)
   if (quarter) {
     const [, year = quarter[4], number = quarter[3]] = quarter
-    return dayOf(year, String(Number(number) * 3 - 2), '1')
+    return toIsoDay(year, String(Number(number) * 3 - 2), '1')
   }
   const day = /^(\d{4})-(\d{3})$/.exec(text)
   if (day) {
@@ -98,39 +98,39 @@ function firstDay(text: string): string | undefined {
 }
 
 /** Parses a day to ISO 8601; `ambiguous` if day and month can be swapped, undefined for other texts. */
-function isoDay(text: string, order: DateOrder): string | 'ambiguous' | undefined {
+function parseDay(text: string, order: DateOrder): string | 'ambiguous' | undefined {
   const iso = /^(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})$|^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})$/.exec(text)
-  if (iso) return dayOf(iso[1] ?? iso[4], iso[2] ?? iso[5], iso[3] ?? iso[6])
+  if (iso) return toIsoDay(iso[1] ?? iso[4], iso[2] ?? iso[5], iso[3] ?? iso[6])
   const numbers = /^(\d{1,2})([-/.\s])\s?(\d{1,2})[-/.\s]\s?(\d{4})$/.exec(text)
   if (numbers) {
     const [, a, separator, b, year] = numbers
     // With points, the day comes first.
-    if (order === 'dmy' || (order === undefined && separator === '.')) return dayOf(year, b, a)
-    if (order === 'mdy') return dayOf(year, a, b)
-    const [dmy, mdy] = [dayOf(year, b, a), dayOf(year, a, b)]
+    if (order === 'dmy' || (order === undefined && separator === '.')) return toIsoDay(year, b, a)
+    if (order === 'mdy') return toIsoDay(year, a, b)
+    const [dmy, mdy] = [toIsoDay(year, b, a), toIsoDay(year, a, b)]
     return dmy && mdy && dmy !== mdy ? 'ambiguous' : (dmy ?? mdy)
   }
   const han = /^(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]$/u.exec(text)
-  if (han) return dayOf(han[1], han[2], han[3])
+  if (han) return toIsoDay(han[1], han[2], han[3])
   // Names of days and months: `Sun, 31 Mar 2024`, `31. März 2024`, `31 de marzo de 2024`.
   const words =
     /^(?:\p{L}+\.?,? )?(\d{1,2})(?:st|nd|rd|th|er|º|\.)?[-\s](?:de )?([\p{L}\p{M}]{3,12})\.?(?: de)?[-,\s]+(\d{4})(?: г\.)?$/iu.exec(
       text,
     )
-  if (words) return dayOf(words[3], monthOf(words[2]), words[1])
+  if (words) return toIsoDay(words[3], monthNumberOf(words[2]), words[1])
   const american = /^(?:\p{L}+\.?,? )?([\p{L}\p{M}]{3,12})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})$/iu.exec(
     text,
   )
-  return american ? dayOf(american[3], monthOf(american[1]), american[2]) : undefined
+  return american ? toIsoDay(american[3], monthNumberOf(american[1]), american[2]) : undefined
 }
 
 /** Returns whether a text has the form of a date, unlike an id such as `2024-0101`, or `Paid 5 Feb 2024`. */
-export function isWrittenAsDate(cell: string): boolean {
+export function looksLikeDate(cell: string): boolean {
   const text = cell.trim()
   if (/^\d{4}/.test(text))
     return /^(?:\d{4}([-/.])\d{1,2}\1\d{1,2}(?!\d)|\d{4}\s?[年년]|\d{8}T\d{4})/u.test(text)
   const word = /^(\p{L}[\p{L}\p{M}]*)/u.exec(text)?.[1]
-  return word === undefined || monthOf(word) !== '0' || isWeekday(word)
+  return word === undefined || monthNumberOf(word) !== '0' || isWeekday(word)
 }
 
 let weekdays: ReadonlySet<string> | undefined
@@ -155,7 +155,7 @@ function isWeekday(word: string): boolean {
 }
 
 /** Returns the number of a month by its name or abbreviation; 0 if unknown. */
-function monthOf(name: string): string {
+function monthNumberOf(name: string): string {
   const lowerCase = name.toLowerCase()
   // Abbreviations have three letters, except "sept".
   const english = MONTHS.findIndex(
@@ -165,7 +165,7 @@ function monthOf(name: string): string {
       (lowerCase === 'sept' && month === 'september'),
   )
   if (english >= 0) return String(english + 1)
-  foreignMonths ??= monthsOf(LANGUAGES)
+  foreignMonths ??= listMonthNames(LANGUAGES)
   return String(foreignMonths.get(lowerCase.normalize('NFC')) ?? 0)
 }
 
@@ -175,7 +175,7 @@ const LANGUAGES = 'de fr es it pt nl sv da nb fi pl cs sk hu ro hr sl tr el ru u
 let foreignMonths: ReadonlyMap<string, number> | undefined
 
 /** Returns month names, long and short, with their numbers; 0 for names that differ between languages. */
-function monthsOf(languages: readonly string[]): ReadonlyMap<string, number> {
+function listMonthNames(languages: readonly string[]): ReadonlyMap<string, number> {
   const months = new Map<string, number>()
   for (const language of languages)
     for (const form of ['long', 'short'] as const) {
@@ -196,7 +196,7 @@ function monthsOf(languages: readonly string[]): ReadonlyMap<string, number> {
 }
 
 /** Returns a date in ISO 8601; undefined if the day does not exist. */
-function dayOf(year: string, month: string, day: string): string | undefined {
+function toIsoDay(year: string, month: string, day: string): string | undefined {
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
   date.setUTCFullYear(Number(year))
   const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
@@ -204,7 +204,7 @@ function dayOf(year: string, month: string, day: string): string | undefined {
 }
 
 /** Parses a time to ISO 8601; undefined if it is invalid. `half`: am or pm. */
-function isoTime(text: string, half: string | undefined): string | undefined {
+function parseTime(text: string, half: string | undefined): string | undefined {
   const [hour, minute, second = '00'] = text.split(':')
   const clockHour = Number(hour)
   if (half && (clockHour < 1 || clockHour > 12)) return undefined

@@ -36,7 +36,7 @@ export interface Dialect {
 }
 
 /** Returns the dialect of a table that is not delimited text. */
-export function noDialect(names: string[]): Dialect {
+export function createEmptyDialect(names: string[]): Dialect {
   return {
     delimiter: '',
     quote: '',
@@ -53,11 +53,11 @@ export function noDialect(names: string[]): Dialect {
       filled: [],
       numeric: [],
       styled: [],
-      written: [],
+      styles: [],
       grouped: [],
-      looks: [],
+      shapes: [],
       endsInTotal: false,
-      odd: [],
+      nonNumbers: [],
     },
   }
 }
@@ -71,15 +71,15 @@ export interface ColumnProfile {
   /** Whether all values are numbers in the requested `NumberStyle`. */
   styled: boolean[]
   /** Style in which all values are numbers, if they are not JSON numbers. */
-  written: (NumberStyle | undefined)[]
+  styles: (NumberStyle | undefined)[]
   /** First value, if the point in all values can be decimal or group thousands: 1.234. */
   grouped: (string | undefined)[]
   /** Whether the last row looks like a total of the others. `shapes` then ignores it. */
   endsInTotal: boolean
   /** Shape of the texts. */
-  looks: (Look | undefined)[]
+  shapes: (ValueShape | undefined)[]
   /** Values that are not numbers, with their lines, if most values are. */
-  odd: (readonly { line: number; text: string }[] | undefined)[]
+  nonNumbers: (readonly { line: number; text: string }[] | undefined)[]
 }
 
 /**
@@ -96,16 +96,16 @@ export interface FirstValue {
 }
 
 /** Types that users can give with NAME:TYPE. Dates may have times; see `parseDate`. */
-export const givenTypes = ['number', 'text', 'boolean', 'date', 'datetime', 'date-dmy', 'date-mdy'] as const
-export type GivenType = (typeof givenTypes)[number]
+export const GIVEN_TYPES = ['number', 'text', 'boolean', 'date', 'datetime', 'date-dmy', 'date-mdy'] as const
+export type GivenType = (typeof GIVEN_TYPES)[number]
 
 /** Returns the order of day and month that a type implies. */
-export function orderIn(type: GivenType | undefined): DateOrder {
+export function dateOrderOf(type: GivenType | undefined): DateOrder {
   return type === 'date-dmy' ? 'dmy' : type === 'date-mdy' ? 'mdy' : undefined
 }
 
 /** Shape of texts that resemble numbers or dates, and the types that can read all of them. */
-export interface Look {
+export interface ValueShape {
   /** Description in messages: `amounts with a currency`. */
   what: string
   /** Types for `--column`. */
@@ -132,7 +132,7 @@ export interface DelimitedOptions {
   /** Column types of the target grid, by name and position. */
   expected?: (name: string, position: number) => GivenType | undefined
   /** Column names of the target grid for messages, if the text has no header. */
-  called?: (position: number) => string | undefined
+  targetName?: (position: number) => string | undefined
   /** Order of day and month in the columns of the target grid, if known. */
   order?: (name: string, position: number) => DateOrder
   /** Markers of missing values, in addition to the empty cell. */

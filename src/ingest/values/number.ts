@@ -5,7 +5,7 @@ import type { NumberStyle } from './dialect.ts'
  * Largest integer that is a number. Numbers follow the JSON grammar (RFC 8259), except integers that a double
  * cannot represent. So `007`, `+5`, `.5` and 20-digit ids are text, and `1.10` stays `1.10`.
  */
-const MAX_SAFE = '9007199254740991'
+const MAX_SAFE_DIGITS = '9007199254740991'
 
 /** Returns whether buf[start, end) is a JSON number that a double can represent. */
 export function isNumber(buf: Uint8Array, start: number, end: number): boolean {
@@ -24,7 +24,7 @@ export function isNumber(buf: Uint8Array, start: number, end: number): boolean {
     const fraction = ++i
     while (i < end && (c = buf[i]) >= 0x30 && c <= 0x39) i++
     if (i === fraction) return false
-    if (i === end) return i - intStart < 300 || Number.isFinite(value(buf, start, end))
+    if (i === end) return i - intStart < 300 || Number.isFinite(parseNumberBytes(buf, start, end))
   }
   c = buf[i]
   if (c !== 0x65 && c !== 0x45) return false
@@ -32,7 +32,7 @@ export function isNumber(buf: Uint8Array, start: number, end: number): boolean {
   if (buf[i] === 0x2b || buf[i] === 0x2d) i++
   const exponent = i
   while (i < end && (c = buf[i]) >= 0x30 && c <= 0x39) i++
-  return i === end && i > exponent && Number.isFinite(value(buf, start, end))
+  return i === end && i > exponent && Number.isFinite(parseNumberBytes(buf, start, end))
 }
 
 /** Returns whether buf[start, end) is a number with spaces around it, as in fixed-width exports. */
@@ -44,20 +44,20 @@ export function isPaddedNumber(buf: Uint8Array, start: number, end: number): boo
   return isNumber(buf, from, to)
 }
 
-function value(buf: Uint8Array, start: number, end: number): number {
+function parseNumberBytes(buf: Uint8Array, start: number, end: number): number {
   return Number(Buffer.from(buf.subarray(start, end)).toString('latin1'))
 }
 
 function isSafeInteger(buf: Uint8Array, start: number, end: number): boolean {
   if (end - start > 16) return false
   for (let i = 0; i < 16; i++) {
-    const difference = buf[start + i] - MAX_SAFE.charCodeAt(i)
+    const difference = buf[start + i] - MAX_SAFE_DIGITS.charCodeAt(i)
     if (difference !== 0) return difference < 0
   }
   return true
 }
 
-const PLAIN: NumberStyle = { decimal: '.', thousands: '' }
+const JSON_STYLE: NumberStyle = { decimal: '.', thousands: '' }
 const CURRENCY =
   /[$€£¥₹₽₩₺₫฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|INR|AUD|CAD|BRL|kr|zł|Rs)\b\.?/giu
 
@@ -66,7 +66,10 @@ const CURRENCY =
  * thousands separators, currencies, percent signs (`12 %` is 12) and negative numbers in parentheses.
  * undefined if it is not a number.
  */
-export function asNumber(text: string, { decimal, thousands }: NumberStyle = PLAIN): string | undefined {
+export function parseNumber(
+  text: string,
+  { decimal, thousands }: NumberStyle = JSON_STYLE,
+): string | undefined {
   let plain = text.trim()
   if (!/\d/.test(plain)) return undefined
   if (!/^[\d.eE+-]+$/.test(plain) || thousands !== '' || decimal !== '.') {
@@ -76,7 +79,7 @@ export function asNumber(text: string, { decimal, thousands }: NumberStyle = PLA
     plain = plain.replace(/^([+-])\s+/, '$1').replace('\u2212', '-')
     const [integer, ...rest] = plain.split(decimal)
     if (rest.length > 1) return undefined
-    const groups = groupsOf(integer, thousands, decimal)
+    const groups = removeSeparators(integer, thousands, decimal)
     if (groups === undefined || /[^\deE+-]/.test(rest[0] ?? '')) return undefined
     plain = rest.length === 0 ? groups : `${groups}.${rest[0]}`
   }
@@ -88,31 +91,32 @@ export function asNumber(text: string, { decimal, thousands }: NumberStyle = PLA
 }
 
 /** Maximum length of a number in a style. */
-const MAX_CHARACTERS = 400
+const MAX_NUMBER_CHARACTERS = 400
 /** Maximum number of cached patterns. */
-const MAX_PATTERNS = 100
+const MAX_CACHED_PATTERNS = 100
 
 /** Spaces and apostrophes that are used interchangeably. */
-const SEPARATORS = new Map([
+const SEPARATOR_PATTERNS = new Map([
   [' ', '[ \\u00a0\\u202f]'],
   ["'", "['’]"],
   ['’', "['’]"],
 ])
 
 /** Cached patterns of styles. */
-const patterns = new Map<string, RegExp>()
+const patternCache = new Map<string, RegExp>()
 
-function patternOf({ decimal, thousands }: NumberStyle): RegExp {
+function patternOfStyle({ decimal, thousands }: NumberStyle): RegExp {
   const key = decimal + thousands
-  let pattern = patterns.get(key)
+  let pattern = patternCache.get(key)
   if (!pattern) {
-    const group = SEPARATORS.get(thousands) ?? (thousands && `\\u{${thousands.codePointAt(0)!.toString(16)}}`)
+    const group =
+      SEPARATOR_PATTERNS.get(thousands) ?? (thousands && `\\u{${thousands.codePointAt(0)!.toString(16)}}`)
     const integer = group === '' ? '\\d+' : `\\d{1,3}(?:${group}\\d{3})+|\\d+`
     const point = decimal === ',' ? ',' : '\\.'
     pattern = new RegExp(`^(-?)(${integer})(?:${point}(\\d+))?$`, 'u')
     // Users choose the separator, so the cache could grow without bound.
-    if (patterns.size >= MAX_PATTERNS) patterns.clear()
-    patterns.set(key, pattern)
+    if (patternCache.size >= MAX_CACHED_PATTERNS) patternCache.clear()
+    patternCache.set(key, pattern)
   }
   return pattern
 }
@@ -122,10 +126,10 @@ function patternOf({ decimal, thousands }: NumberStyle): RegExp {
  * numbers: leading zeros, plus signs and integers that a double cannot represent. With a decimal comma, a
  * point is not a decimal point.
  */
-export function styledNumber(text: string, { decimal, thousands }: NumberStyle): string | undefined {
-  if (text.length > MAX_CHARACTERS) return undefined
+export function parseStyledNumber(text: string, { decimal, thousands }: NumberStyle): string | undefined {
+  if (text.length > MAX_NUMBER_CHARACTERS) return undefined
   const plain = text.trim()
-  const match = patternOf({ decimal, thousands }).exec(plain)
+  const match = patternOfStyle({ decimal, thousands }).exec(plain)
   if (!match) return decimal === '.' && isJsonNumber(plain) ? plain : undefined
   const [, sign, digits, fraction] = match
   const number = `${sign}${digits.replace(/\D/g, '')}${fraction === undefined ? '' : `.${fraction}`}`
@@ -140,7 +144,7 @@ export function isJsonNumber(text: string): boolean {
 }
 
 /** Returns whether a number is ambiguous: `1.234` is 1.234, or 1234 with a thousands separator. */
-export function isGrouped(text: string): boolean {
+export function isAmbiguousNumber(text: string): boolean {
   return /^-?[1-9]\d{0,2}(\.\d{3})+$/.test(text.trim())
 }
 
@@ -155,13 +159,13 @@ const KNOWN_STYLES: readonly NumberStyle[] = [
 ]
 
 /** Returns the command-line options for a style. */
-export function optionsOf({ decimal, thousands }: NumberStyle): string {
+export function styleOptionsOf({ decimal, thousands }: NumberStyle): string {
   const group = thousands === ' ' ? 'space' : thousands
   return [decimal === ',' && '--decimal ,', group && `--thousands ${group}`].filter(Boolean).join(' ')
 }
 
 /** Styles with a decimal comma, simplest first. */
-const COMMAS: readonly NumberStyle[] = [
+const COMMA_STYLES: readonly NumberStyle[] = [
   { decimal: ',', thousands: '' },
   { decimal: ',', thousands: '.' },
   { decimal: ',', thousands: ' ' },
@@ -171,18 +175,18 @@ const COMMAS: readonly NumberStyle[] = [
  * Returns the style with a decimal comma in which all cells are amounts, as in 1.234,50 €; undefined if none
  * fits.
  */
-export function commaStyle(cells: readonly string[]): NumberStyle | undefined {
-  return COMMAS.find((style) => cells.every((cell) => asNumber(cell, style) !== undefined))
+export function findCommaStyle(cells: readonly string[]): NumberStyle | undefined {
+  return COMMA_STYLES.find((style) => cells.every((cell) => parseNumber(cell, style) !== undefined))
 }
 
 /** Returns the style in which all cells are numbers; undefined if none fits, or if all are JSON numbers. */
-export function writtenIn(cells: readonly string[]): NumberStyle | undefined {
+export function findStyle(cells: readonly string[]): NumberStyle | undefined {
   if (cells.every((cell) => isJsonNumber(cell.trim()))) return undefined
-  return KNOWN_STYLES.find((style) => cells.every((cell) => styledNumber(cell, style) !== undefined))
+  return KNOWN_STYLES.find((style) => cells.every((cell) => parseStyledNumber(cell, style) !== undefined))
 }
 
 /** Removes the thousands separators of an integer; undefined if they are not at every third digit. */
-function groupsOf(integer: string, thousands: string, decimal: string): string | undefined {
+function removeSeparators(integer: string, thousands: string, decimal: string): string | undefined {
   const separators = thousands === '' ? (decimal === '.' ? ",'’ \u00a0\u202f" : "'’ \u00a0\u202f") : thousands
   const used = new Set(
     [...integer].filter((c) => separators.includes(c) || (thousands === ' ' && /\s/.test(c))),

@@ -20,7 +20,7 @@ const PRIME_2 = 0x85ebca77
 const PRIME_3 = 0xc2b2ae3d
 
 /** Adds a cell, buf[start, end), to the hash of a row: its last 8 bytes and its length. */
-export function withCell(hash: number, buf: Uint8Array, start: number, end: number): number {
+export function hashCell(hash: number, buf: Uint8Array, start: number, end: number): number {
   const length = end - start
   let low = 0
   let high = 0
@@ -34,18 +34,18 @@ export function withCell(hash: number, buf: Uint8Array, start: number, end: numb
 }
 
 /** Adds a JSON value to the hash of a row: strings without their quotes, null as an empty cell. */
-export function withValue(hash: number, buf: Uint8Array, start: number, end: number): number {
-  if (buf[start] === 0x22) return withCell(hash, buf, start + 1, end - 1)
-  return buf[start] === 0x6e ? withCell(hash, buf, start, start) : withCell(hash, buf, start, end)
+export function hashJsonValue(hash: number, buf: Uint8Array, start: number, end: number): number {
+  if (buf[start] === 0x22) return hashCell(hash, buf, start + 1, end - 1)
+  return buf[start] === 0x6e ? hashCell(hash, buf, start, start) : hashCell(hash, buf, start, end)
 }
 
 /** Returns the positions of the key columns; undefined without a key, or if a column is missing. */
-export function keysAmong(names: readonly string[], keys: readonly string[] = []): number[] | undefined {
+export function keyPositionsOf(names: readonly string[], keys: readonly string[] = []): number[] | undefined {
   const positions = keys.map((key) => names.indexOf(key))
   return positions.length === 0 || positions.includes(-1) ? undefined : positions
 }
 
-function mixed(hash: number): number {
+function mixHash(hash: number): number {
   let h = hash ^ (hash >>> 15)
   h = Math.imul(h, PRIME_2)
   h ^= h >>> 13
@@ -59,18 +59,18 @@ export class SliceEnds {
   size = 0
 
   /** Adds a row, and returns whether a slice ends after it. `hash` is called only if needed. */
-  isAfter(bytes: number, hash: () => number): boolean {
+  addRow(bytes: number, hash: () => number): boolean {
     const weight = Math.max(UNITS, Math.min(HEAVIEST, bytes * PER_BYTE))
     this.size += weight
     if (this.size < MIN_SLICE_UNITS) return false
-    if (this.size < MAX_SLICE_UNITS && mixed(hash()) >= weight * (this.size < USUAL ? RARE : OFTEN))
+    if (this.size < MAX_SLICE_UNITS && mixHash(hash()) >= weight * (this.size < USUAL ? RARE : OFTEN))
       return false
     this.size = 0
     return true
   }
 
   /** Adds rows in which no slice ends, by number and size. */
-  skip(rows: number, bytes: number): void {
+  skipRows(rows: number, bytes: number): void {
     this.size += Math.min(MAX_SLICE_UNITS, Math.max(rows * UNITS, bytes * PER_BYTE))
   }
 }
@@ -79,7 +79,7 @@ export class SliceEnds {
  * Returns the rows, from 1, after which slices of these columns end. Columns are comma-separated JSON and may
  * differ in length. `keys`: positions of the columns whose values decide; default: all.
  */
-export async function endsAmong(
+export async function findSliceEnds(
   columns: readonly Uint8Array[],
   keys?: readonly number[],
   ends = new SliceEnds(),
@@ -97,13 +97,13 @@ export async function endsAmong(
       isOver = false
       const end = endOf(text, i)
       bytes += end - i
-      if (keys === undefined || keys.includes(k)) hash = withValue(hash, text, i, end)
+      if (keys === undefined || keys.includes(k)) hash = hashJsonValue(hash, text, i, end)
       let next = skipBlanks(text, end)
       if (text[next] === 0x2c) next = skipBlanks(text, next + 1)
       at[k] = next
     }
     if (isOver) return rows
-    if (ends.isAfter(bytes, () => hash)) rows.push(row)
+    if (ends.addRow(bytes, () => hash)) rows.push(row)
     if (row % 256 === 0 && turnIsLong()) await breathe()
   }
 }

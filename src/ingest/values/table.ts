@@ -24,7 +24,7 @@ export interface SliceSink {
 }
 
 /** A column of a parsed table. */
-export interface ColumnFound {
+export interface ParsedColumn {
   name: string
   /** `empty`: the column has no values. */
   type: ColumnType | 'empty'
@@ -39,9 +39,9 @@ export interface ColumnFound {
 }
 
 /** Result of parsing a table. */
-export interface Ingested {
+export interface IngestResult {
   rows: number
-  columns: ColumnFound[]
+  columns: ParsedColumn[]
   dialect: Dialect
   /** Returns the line, from 1, of a row, from 0. Set if the table has a key. */
   lineOf?: (row: number) => number

@@ -1,6 +1,6 @@
 // Detects dates, times and booleans among texts, and converts them.
 import { excerpt, isDay, type Moment, momentIn, twoDigits, withRoom } from '../../json/index.ts'
-import { type DateOrder, isoDate, isWrittenAsDate } from './date.ts'
+import { type DateOrder, looksLikeDate, parseDate } from './date.ts'
 
 /**
  * Detects dates in typed formats such as Parquet: only ISO 8601, since programs that write these formats use
@@ -25,7 +25,7 @@ export class IsoTexts {
 export type Rewrite = { as: 'boolean' } | { as: 'moment'; order: DateOrder }
 
 /** Detected type of a column's texts. See docs/formats.md#types. */
-export interface TextFound {
+export interface DetectedTextType {
   type: 'text' | 'boolean' | Moment
   /** Order of day and month, by a decisive value or as given. */
   order?: DateOrder
@@ -40,20 +40,20 @@ export interface TextFound {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
-const N = 0x6e
+const LETTER_N = 0x6e
 const ZERO = 0x30
 const SPACE = 0x20
 const COLON = 0x3a
 const HYPHEN = 0x2d
 /** Maximum length of a date written by `writeNumericDate`. */
-const NUMERIC_BYTES = 21
+const MAX_NUMERIC_DATE_BYTES = 21
 /** Maximum length of a text that can be a date. */
-const MAX_BYTES = 64
+const MAX_DATE_BYTES = 64
 /** Maximum number of cached readings: the same days occur again and again. */
-const MAX_KEPT = 4096
+const MAX_CACHED_READINGS = 4096
 
 /** A date that is not ISO 8601, read with the day and with the month first. */
-interface Reading {
+interface DateReading {
   dmy: string | undefined
   mdy: string | undefined
   /** Texts of different forms do not agree: `/`, `.`, `-`, `year` or `name`. */
@@ -75,7 +75,7 @@ export class TextType {
   private differ = false
   private isRewritten = false
   private written: string | undefined
-  private readonly kept = new Map<string, Reading>()
+  private readonly readings = new Map<string, DateReading>()
   /** Number of values that agree. */
   count = 0
   /**
@@ -88,7 +88,7 @@ export class TextType {
    * missing values, as in delimited files.
    */
   constructor(
-    readonly given: DateOrder,
+    readonly givenOrder: DateOrder,
     private readonly emptyIsNull: boolean,
     /** Whether dates and booleans that would be stored in another form are kept as text. */
     private readonly asWritten = false,
@@ -100,12 +100,12 @@ export class TextType {
   }
 
   /** Returns whether the stored form of the values so far differs, if the following values agree. */
-  get isRewrite(): boolean {
+  get hasRewrites(): boolean {
     return !this.isText && (this.isRewritten || (this.isBoolean && this.count > 0))
   }
 
   /** Returns whether ISO 8601 days and times without zone agree with all values so far. */
-  get mayBeMoments(): boolean {
+  get canBeMoments(): boolean {
     return (
       !this.isText && !this.isBoolean && (this.form ?? 'iso') === 'iso' && this.moment !== 'datetime-zone'
     )
@@ -121,7 +121,7 @@ export class TextType {
   }
 
   /** Makes the column text: it has values that are not text. */
-  mixed(): void {
+  markAsText(): void {
     this.isText = true
   }
 
@@ -129,20 +129,20 @@ export class TextType {
   add(buf: Uint8Array, from: number, to: number): void {
     for (let i = from, row = 0; i < to && !this.isText; row++) {
       const start = i
-      if (buf[i] === N) i += 4
+      if (buf[i] === LETTER_N) i += 4
       else if (buf[i] !== QUOTE) {
         this.isText = true
         return
       } else {
         i++
-        while (i < to && buf[i] !== QUOTE && buf[i] !== BACKSLASH && i - start <= MAX_BYTES) i++
-        const fits = buf[i] === QUOTE && (i > start + 1 ? this.takes(buf, start + 1, i) : this.takesEmpty())
+        while (i < to && buf[i] !== QUOTE && buf[i] !== BACKSLASH && i - start <= MAX_DATE_BYTES) i++
+        const fits = buf[i] === QUOTE && (i > start + 1 ? this.addText(buf, start + 1, i) : this.addEmpty())
         if (!fits) {
           this.isText = true
           if (this.count > 0)
             this.broken = {
               row,
-              text: decoded(buf, start + 1, endOfText(buf, i, to)),
+              text: decodeExcerpt(buf, start + 1, findExcerptEnd(buf, i, to)),
               before: this.isBoolean ? 'boolean' : this.moment!,
             }
           return
@@ -155,18 +155,18 @@ export class TextType {
     }
   }
 
-  private takesEmpty(): boolean {
+  private addEmpty(): boolean {
     if (this.emptyIsNull) this.isRewritten = true
     return this.emptyIsNull
   }
 
   /** Adds a text. Returns whether it agrees with those before. */
-  private takes(buf: Uint8Array, start: number, end: number): boolean {
+  private addText(buf: Uint8Array, start: number, end: number): boolean {
     const isFirst = this.count === 0
-    if (isFirst) this.isBoolean = booleanIn(buf, start, end) !== undefined
-    if (this.isBoolean && this.asWritten && !isLower(buf, start, end)) return false
+    if (isFirst) this.isBoolean = parseBooleanBytes(buf, start, end) !== undefined
+    if (this.isBoolean && this.asWritten && !isLowerCase(buf, start, end)) return false
     if (this.isBoolean) {
-      if (booleanIn(buf, start, end) === undefined) return false
+      if (parseBooleanBytes(buf, start, end) === undefined) return false
       this.count++
       return true
     }
@@ -174,12 +174,12 @@ export class TextType {
     if (moment) {
       if (this.form !== undefined && this.form !== 'iso') return false
       this.form = 'iso'
-      return this.agrees(moment)
+      return this.addMoment(moment)
     }
-    if (this.asWritten || (isFirst && !mayBeDate(buf, start, end))) return false
+    if (this.asWritten || (isFirst && !canBeDate(buf, start, end))) return false
     // Fast path: most other dates are numeric. Their ISO text is only built in `convertTexts`.
-    const numbers = numericIn(buf, start, end)
-    const { dmy, mdy, form } = numbers ?? readingIn(buf, start, end, this.kept)
+    const numbers = parseNumericDate(buf, start, end)
+    const { dmy, mdy, form } = numbers ?? readDate(buf, start, end, this.readings)
     if (this.form !== undefined && this.form !== form) return false
     if (!dmy && !mdy) return false
     this.canBeDmy &&= Boolean(dmy)
@@ -189,11 +189,13 @@ export class TextType {
     this.form = form
     this.isRewritten = true
     this.written ??= Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
-    return this.agrees(numbers ? (numbers.hour < 0 ? 'date' : 'datetime') : momentOf((dmy || mdy) as string))
+    return this.addMoment(
+      numbers ? (numbers.hour < 0 ? 'date' : 'datetime') : momentTypeOf((dmy || mdy) as string),
+    )
   }
 
   /** Returns whether a moment agrees with those before. Days among times are midnight; zones do not mix. */
-  private agrees(moment: Moment): boolean {
+  private addMoment(moment: Moment): boolean {
     this.count++
     if (this.moment === undefined || this.moment === moment) this.moment = moment
     else if (this.moment === 'datetime-zone' || moment === 'datetime-zone') return false
@@ -202,10 +204,10 @@ export class TextType {
   }
 
   /** Returns the type of all values added so far. */
-  result(): TextFound {
+  result(): DetectedTextType {
     if (this.isText || this.count === 0) return { type: 'text' }
     if (this.isBoolean) return { type: 'boolean', rewrite: { as: 'boolean' } }
-    const { canBeDmy, canBeMdy, differ, given, written } = this
+    const { canBeDmy, canBeMdy, differ, givenOrder: given, written } = this
     const type = this.moment!
     const isUndecided = canBeDmy && canBeMdy && differ
     if (isUndecided && given === undefined) return { type: 'text', isUndecided, written }
@@ -216,7 +218,7 @@ export class TextType {
 }
 
 /** Returns the beginning of a JSON string's value. buf[start, end): the string without quotes. */
-function decoded(buf: Uint8Array, start: number, end: number): string {
+function decodeExcerpt(buf: Uint8Array, start: number, end: number): string {
   const text = excerpt(buf.subarray(start, end))
   try {
     return JSON.parse(`"${text}"`) as string
@@ -226,19 +228,19 @@ function decoded(buf: Uint8Array, start: number, end: number): string {
 }
 
 /** Returns the end of a string, or of its first bytes. */
-function endOfText(buf: Uint8Array, from: number, to: number): number {
+function findExcerptEnd(buf: Uint8Array, from: number, to: number): number {
   let i = from
-  while (i < to && i < from + MAX_BYTES && buf[i] !== QUOTE) i += buf[i] === BACKSLASH ? 2 : 1
+  while (i < to && i < from + MAX_DATE_BYTES && buf[i] !== QUOTE) i += buf[i] === BACKSLASH ? 2 : 1
   return Math.min(i, to)
 }
 
-function isLower(buf: Uint8Array, start: number, end: number): boolean {
+function isLowerCase(buf: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if ((buf[i] & 0x20) === 0) return false
   return true
 }
 
 /** Parses `true` and `false` in any case. */
-function booleanIn(buf: Uint8Array, start: number, end: number): boolean | undefined {
+function parseBooleanBytes(buf: Uint8Array, start: number, end: number): boolean | undefined {
   const length = end - start
   if (length !== 4 && length !== 5) return undefined
   const word = length === 4 ? TRUE : FALSE
@@ -250,38 +252,38 @@ const TRUE = Buffer.from('true')
 const FALSE = Buffer.from('false')
 
 /** Returns whether a text can be a date: it has a digit, and is not too short. */
-function mayBeDate(buf: Uint8Array, start: number, end: number): boolean {
+function canBeDate(buf: Uint8Array, start: number, end: number): boolean {
   if (end - start < 8) return false
   for (let i = start; i < end; i++) if (buf[i] >= ZERO && buf[i] <= 0x39) return true
   return false
 }
 
 /** Returns the type of a date or time in ISO 8601. */
-function momentOf(iso: string): Moment {
+function momentTypeOf(iso: string): Moment {
   if (iso.length === 10) return 'date'
   return /(?:Z|[+-]\d\d:?\d\d)$/.test(iso) ? 'datetime-zone' : 'datetime'
 }
 
 /** Reads a text that is not ISO 8601. */
-function readingIn(buf: Uint8Array, start: number, end: number, cache: Map<string, Reading>): Reading {
+function readDate(buf: Uint8Array, start: number, end: number, cache: Map<string, DateReading>): DateReading {
   const text = Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
   const cached = cache.get(text)
   if (cached) return cached
   // Loading month names of all languages is slow, so only texts with a four-digit year are parsed.
-  const isDate = /\d{4}/.test(text) && isWrittenAsDate(text)
+  const isDate = /\d{4}/.test(text) && looksLikeDate(text)
   const clear = (order: DateOrder): string | undefined => {
     if (!isDate) return undefined
-    const date = isoDate(text, order)
+    const date = parseDate(text, order)
     return date === 'ambiguous' || date?.startsWith('0000') ? undefined : date
   }
-  const reading = { dmy: clear('dmy'), mdy: clear('mdy'), form: formOf(text) }
-  if (cache.size >= MAX_KEPT) cache.clear()
+  const reading = { dmy: clear('dmy'), mdy: clear('mdy'), form: dateFormOf(text) }
+  if (cache.size >= MAX_CACHED_READINGS) cache.clear()
   cache.set(text, reading)
   return reading
 }
 
 /** Returns the form of a date: year first, month name, or the separator of its numbers. */
-function formOf(text: string): string {
+function dateFormOf(text: string): string {
   const trimmed = text.trim()
   if (/^\d{4}-\d{2}-\d{2}/.test(trimmed)) return 'iso'
   if (/^\d{4}/.test(trimmed)) return 'year'
@@ -289,19 +291,24 @@ function formOf(text: string): string {
 }
 
 /** Offset at which `parseNumericDate` and its helpers read. */
-let at = 0
+let readOffset = 0
 
 /** Parses up to `maxDigits` digits at `readOffset`; −1 if there are none. */
-function digits(buf: Uint8Array, end: number, maxDigits: number): number {
+function readDigits(buf: Uint8Array, end: number, maxDigits: number): number {
   let value = 0
-  const from = at
-  while (at < end && at - from < maxDigits && buf[at] >= ZERO && buf[at] <= 0x39)
-    value = value * 10 + buf[at++] - ZERO
-  return at === from ? -1 : value
+  const from = readOffset
+  while (
+    readOffset < end &&
+    readOffset - from < maxDigits &&
+    buf[readOffset] >= ZERO &&
+    buf[readOffset] <= 0x39
+  )
+    value = value * 10 + buf[readOffset++] - ZERO
+  return readOffset === from ? -1 : value
 }
 
 /** Last parsed numeric date. `hour` is −1 without a time. */
-const numeric = {
+const lastNumeric = {
   first: 0,
   second: 0,
   year: 0,
@@ -312,23 +319,23 @@ const numeric = {
   mdy: false,
   form: '',
 }
-const FORMS: Record<number, string> = { 47: '/', 46: '.', 45: '-' }
+const FORM_BY_SEPARATOR: Record<number, string> = { 47: '/', 46: '.', 45: '-' }
 
 /** Parses `31.01.2024`, the most common form, into `lastNumeric`. */
-function isPaddedDay(buf: Uint8Array, i: number): boolean {
-  const form = FORMS[buf[i + 2]]
+function parsePaddedDay(buf: Uint8Array, i: number): boolean {
+  const form = FORM_BY_SEPARATOR[buf[i + 2]]
   if (form === undefined || buf[i + 5] !== buf[i + 2]) return false
   const [first, second] = [twoDigits(buf, i), twoDigits(buf, i + 3)]
   const [century, ofCentury] = [twoDigits(buf, i + 6), twoDigits(buf, i + 8)]
   if (first < 0 || second < 0 || century < 0 || ofCentury < 0) return false
   const year = century * 100 + ofCentury
-  numeric.first = first
-  numeric.second = second
-  numeric.year = year
-  numeric.hour = -1
-  numeric.dmy = isDay(year, second, first)
-  numeric.mdy = isDay(year, first, second)
-  numeric.form = form
+  lastNumeric.first = first
+  lastNumeric.second = second
+  lastNumeric.year = year
+  lastNumeric.hour = -1
+  lastNumeric.dmy = isDay(year, second, first)
+  lastNumeric.mdy = isDay(year, first, second)
+  lastNumeric.form = form
   return true
 }
 
@@ -336,50 +343,50 @@ function isPaddedDay(buf: Uint8Array, i: number): boolean {
  * Parses numeric dates such as `31.01.2024` and `1/31/2024`, also with ` 9:30` or ` 09:30:00`. Returns
  * `lastNumeric`, which the next call overwrites.
  */
-function numericIn(buf: Uint8Array, start: number, end: number): typeof numeric | undefined {
-  if (end - start === 10 && isPaddedDay(buf, start)) return numeric
-  at = start
-  const first = digits(buf, end, 2)
-  const separator = buf[at]
-  const form = first < 0 ? undefined : FORMS[separator]
+function parseNumericDate(buf: Uint8Array, start: number, end: number): typeof lastNumeric | undefined {
+  if (end - start === 10 && parsePaddedDay(buf, start)) return lastNumeric
+  readOffset = start
+  const first = readDigits(buf, end, 2)
+  const separator = buf[readOffset]
+  const form = first < 0 ? undefined : FORM_BY_SEPARATOR[separator]
   if (form === undefined) return undefined
-  at++
-  const second = digits(buf, end, 2)
-  if (second < 0 || buf[at++] !== separator) return undefined
-  const from = at
-  const year = digits(buf, end, 4)
-  if (at - from !== 4) return undefined
+  readOffset++
+  const second = readDigits(buf, end, 2)
+  if (second < 0 || buf[readOffset++] !== separator) return undefined
+  const from = readOffset
+  const year = readDigits(buf, end, 4)
+  if (readOffset - from !== 4) return undefined
   let hour = -1
   let minute = 0
   let seconds = 0
-  if (at < end) {
-    if (buf[at++] !== SPACE) return undefined
-    hour = digits(buf, end, 2)
-    if (hour < 0 || hour > 23 || buf[at++] !== COLON) return undefined
-    minute = two(buf, end)
+  if (readOffset < end) {
+    if (buf[readOffset++] !== SPACE) return undefined
+    hour = readDigits(buf, end, 2)
+    if (hour < 0 || hour > 23 || buf[readOffset++] !== COLON) return undefined
+    minute = readTwoDigits(buf, end)
     if (minute < 0 || minute > 59) return undefined
-    if (at < end && buf[at] === COLON) {
-      at++
-      seconds = two(buf, end)
+    if (readOffset < end && buf[readOffset] === COLON) {
+      readOffset++
+      seconds = readTwoDigits(buf, end)
       if (seconds < 0 || seconds > 59) return undefined
     }
-    if (at < end) return undefined
+    if (readOffset < end) return undefined
   }
-  numeric.first = first
-  numeric.second = second
-  numeric.year = year
-  numeric.hour = hour
-  numeric.minute = minute
-  numeric.seconds = seconds
-  numeric.dmy = isDay(year, second, first)
-  numeric.mdy = isDay(year, first, second)
-  numeric.form = form
-  return numeric
+  lastNumeric.first = first
+  lastNumeric.second = second
+  lastNumeric.year = year
+  lastNumeric.hour = hour
+  lastNumeric.minute = minute
+  lastNumeric.seconds = seconds
+  lastNumeric.dmy = isDay(year, second, first)
+  lastNumeric.mdy = isDay(year, first, second)
+  lastNumeric.form = form
+  return lastNumeric
 }
 
 /** Writes `lastNumeric` as a JSON string in ISO 8601 at `to`. Returns the offset after it. */
-function writeNumeric(out: Uint8Array, to: number, order: DateOrder): number {
-  const { first, second, year, hour, minute, seconds } = numeric
+function writeNumericDate(out: Uint8Array, to: number, order: DateOrder): number {
+  const { first, second, year, hour, minute, seconds } = lastNumeric
   const [day, month] = order === 'mdy' ? [second, first] : [first, second]
   let k = to
   const pair = (value: number): void => {
@@ -406,19 +413,19 @@ function writeNumeric(out: Uint8Array, to: number, order: DateOrder): number {
 }
 
 /** Parses exactly two digits at `readOffset`; −1 otherwise. */
-function two(buf: Uint8Array, end: number): number {
-  const from = at
-  const value = digits(buf, end, 2)
-  return at - from === 2 ? value : -1
+function readTwoDigits(buf: Uint8Array, end: number): number {
+  const from = readOffset
+  const value = readDigits(buf, end, 2)
+  return readOffset - from === 2 ? value : -1
 }
 
 /**
  * Converts the values of a column to its type. `text`: JSON whose values were all added to the `TextType`.
  */
-export function rewritten(text: Uint8Array, rewrite: Rewrite): Buffer {
+export function convertTexts(text: Uint8Array, rewrite: Rewrite): Buffer {
   let out: Buffer = Buffer.allocUnsafe(Math.max(64, text.length + (text.length >> 2)))
   let to = 0
-  const cache = new Map<string, Reading>()
+  const cache = new Map<string, DateReading>()
   const write = (value: string): void => {
     out = withRoom(out, to, value.length + 1)
     to += out.write(value, to, 'latin1')
@@ -438,14 +445,14 @@ export function rewritten(text: Uint8Array, rewrite: Rewrite): Buffer {
     let end = start
     while (text[end] !== QUOTE) end++
     if (end === start) write('null')
-    else if (rewrite.as === 'boolean') write(booleanIn(text, start, end) ? 'true' : 'false')
+    else if (rewrite.as === 'boolean') write(parseBooleanBytes(text, start, end) ? 'true' : 'false')
     else if (momentIn(text, start, end)) {
       out = withRoom(out, to, end - start + 2)
       for (let k = start - 1; k <= end; k++) out[to++] = text[k]
-    } else if (numericIn(text, start, end)) {
-      out = withRoom(out, to, NUMERIC_BYTES)
-      to = writeNumeric(out, to, rewrite.order)
-    } else write(`"${readingIn(text, start, end, cache)[rewrite.order ?? 'dmy']}"`)
+    } else if (parseNumericDate(text, start, end)) {
+      out = withRoom(out, to, MAX_NUMERIC_DATE_BYTES)
+      to = writeNumericDate(out, to, rewrite.order)
+    } else write(`"${readDate(text, start, end, cache)[rewrite.order ?? 'dmy']}"`)
     i = end + 1
     while (i < text.length && text[i] !== COMMA) i++
     i++

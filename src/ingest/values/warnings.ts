@@ -1,9 +1,9 @@
 // Collects warnings, and creates errors with their position in the file.
 import { Problem } from '../../contract/errors.ts'
-import { bytesText } from '../../contract/limits.ts'
+import { formatBytes } from '../../contract/limits.ts'
 
 /** A repeated warning, with its first and last line. */
-interface Counted {
+interface CountedWarning {
   count: number
   first: number
   last: number
@@ -12,7 +12,7 @@ interface Counted {
 
 /** Collects warnings while parsing. Repeated ones are reported once, with the first line. */
 export class Warnings {
-  private readonly counted = new Map<string, Counted>()
+  private readonly counted = new Map<string, CountedWarning>()
   private readonly plain: string[] = []
   private readonly muted = new Set<string>()
 
@@ -67,11 +67,11 @@ export function badData(
 }
 
 /** Creates the error for a line over the limit, in bytes. `line`: from 1. */
-export function lineTooLong(source: string, line: number, limit: number): Problem {
+export function lineTooLongError(source: string, line: number, limit: number): Problem {
   return badData(
     source,
     { line },
-    `the line is longer than ${bytesText(limit)} (limit record_bytes)`,
+    `the line is longer than ${formatBytes(limit)} (limit record_bytes)`,
     'Check for a missing line end or an unclosed quote.',
   )
 }

@@ -1,32 +1,39 @@
 // Reads OpenDocument spreadsheets.
 import type { Problem } from '../../contract/errors.ts'
-import { type ArchiveLimits, zipMembers } from '../archive/archive.ts'
-import type { Spooled } from '../archive/spool.ts'
-import { bomb, isBomb } from '../archive/unpack.ts'
+import { type ArchiveLimits, listZipMembers } from '../archive/archive.ts'
+import type { SpooledFile } from '../archive/spool.ts'
+import { bombError, isBomb } from '../archive/unpack.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
-import { clockOf, noteEmpty, noteUncomputed, type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
-import { areaOf, MAX_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
-import { parsing, readPart, type Visitor } from './xml-parts.ts'
+import {
+  formatClockMs,
+  noteEmptySheets,
+  noteUncomputedFormula,
+  type Sheet,
+  SheetWriter,
+  spoolSheet,
+} from './sheet-csv.ts'
+import { findSheet, MAX_SHEET_ROWS, parseRange, WHOLE_SHEET } from './sheet-range.ts'
+import { parsePart, readPart, type XmlVisitor } from './xml-parts.ts'
 
 /** Maximum number of columns of a sheet. */
-const MAX_COLUMNS = 16_384
+const MAX_SHEET_COLUMNS = 16_384
 /** Maximum length of a cell. */
 const MAX_CELL_CHARACTERS = 8 * 1024 * 1024
 /** Maximum length of a row, and of a row with its repetitions, which are written at once. */
 const MAX_ROW_CHARACTERS = 16 * 1024 * 1024
-const MAX_REPEATED = 4 * 1024 * 1024
+const MAX_REPEATED_CHARACTERS = 4 * 1024 * 1024
 
 /** Yields the non-empty sheets of an OpenDocument spreadsheet, in order. */
-export async function* odsSheets(
-  spooled: Spooled,
+export async function* readOdsSheets(
+  spooled: SpooledFile,
   limits: ArchiveLimits,
   source: string,
   warnings: Warnings,
   { sheet: requested, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
 ): AsyncGenerator<Sheet> {
-  const area = range === undefined ? WHOLE : areaOf(range)
-  const members = await zipMembers(spooled, limits, source)
+  const area = range === undefined ? WHOLE_SHEET : parseRange(range)
+  const members = await listZipMembers(spooled, limits, source)
   const content = members.find(({ path }) => path === 'content.xml')
   if (!content) throw badData(source, {}, 'not a spreadsheet: it has no content.xml')
   // A first pass reads the sheet names, to find the requested one.
@@ -59,9 +66,9 @@ export async function* odsSheets(
   let produced = 0
   const count = (bytes: number): void => {
     produced += bytes
-    if (isBomb(produced, spooled.size, limits)) throw bomb(source, limits)
+    if (isBomb(produced, spooled.size, limits)) throw bombError(source, limits)
   }
-  const chosen = requested === undefined ? undefined : sheetNamed(sheetNames, requested, source)
+  const chosen = requested === undefined ? undefined : findSheet(sheetNames, requested, source)
   const isRequested = (k: number): boolean => chosen === undefined || k === chosen
   const writers = sheetNames.map(({ name }) => new SheetWriter(name, source, area, count))
   const textOf = (cell: string | undefined): string => cell ?? ''
@@ -72,14 +79,14 @@ export async function* odsSheets(
       `a row of sheet ${sheetNames[k].name} is too large, or is repeated too often`,
       'Export it as CSV.',
     )
-  const visitor = rowsOf(isRequested, warnings, tooLarge, (k, row, filled, number) =>
-    writers[k].row(row, filled, number, textOf),
+  const visitor = createRowVisitor(isRequested, warnings, tooLarge, (k, row, filled, number) =>
+    writers[k].addRow(row, filled, number, textOf),
   )
   // All sheets are in one part, which is read once. A step can complete several small ones.
-  const steps = parsing(content, source, visitor)
+  const steps = parsePart(content, source, visitor)
   const rows = async function* (k: number): AsyncGenerator<Uint8Array> {
-    while (visitor.closed <= k && !(await steps.next()).done) yield* writers[k].take(false)
-    yield* writers[k].take(true)
+    while (visitor.closed <= k && !(await steps.next()).done) yield* writers[k].takeBytes(false)
+    yield* writers[k].takeBytes(true)
   }
   let sheets = 0
   const empty: string[] = []
@@ -88,7 +95,7 @@ export async function* odsSheets(
       if (!isRequested(k)) continue
       const oneOfSeveral = sheetNames.length > 1 && chosen === undefined
       const before = sheets
-      for await (const sheet of spooledSheet(rows(k), writers[k], oneOfSeveral, limits, source, warnings)) {
+      for await (const sheet of spoolSheet(rows(k), writers[k], oneOfSeveral, limits, source, warnings)) {
         sheets++
         yield sheet
       }
@@ -97,20 +104,20 @@ export async function* odsSheets(
   } finally {
     await steps.return(undefined)
   }
-  const isWhole = chosen === undefined && area === WHOLE
-  noteEmpty('spreadsheet', { names: empty, sheets, isWhole }, source, warnings)
+  const isWhole = chosen === undefined && area === WHOLE_SHEET
+  noteEmptySheets('spreadsheet', { names: empty, sheets, isWhole }, source, warnings)
 }
 
 /**
  * Creates a visitor that calls `take` for each non-empty row of the requested sheets, with sheet, cells,
  * number of filled cells, and row number. Counts completed sheets in `closed`.
  */
-function rowsOf(
+function createRowVisitor(
   isRequested: (sheet: number) => boolean,
   warnings: Warnings,
   tooLarge: (sheet: number) => Problem,
   take: (sheet: number, row: (string | undefined)[], filled: number, number: number) => void,
-): Visitor & { closed: number } {
+): XmlVisitor & { closed: number } {
   /** Nesting of tables: a cell can contain a table, which is skipped. */
   let depth = 0
   let number = 0
@@ -136,11 +143,11 @@ function rowsOf(
   }
   const addCell = (): void => {
     const cell = value ?? text
-    if (cell === undefined && isUncomputed) noteUncomputed(number + 1, column, warnings)
+    if (cell === undefined && isUncomputed) noteUncomputedFormula(number + 1, column, warnings)
     if (cell !== undefined && cell !== '') {
-      size += cell.length * Math.max(0, Math.min(repeated, MAX_COLUMNS - column))
+      size += cell.length * Math.max(0, Math.min(repeated, MAX_SHEET_COLUMNS - column))
       if (size > MAX_ROW_CHARACTERS) throw tooLarge(visitor.closed)
-      for (let k = 0; k < repeated && column + k < MAX_COLUMNS; k++) {
+      for (let k = 0; k < repeated && column + k < MAX_SHEET_COLUMNS; k++) {
         row[column + k] = cell
         filled++
       }
@@ -149,12 +156,12 @@ function rowsOf(
   }
   const visitor = {
     closed: 0,
-    open({ name, attributes }: Parameters<NonNullable<Visitor['open']>>[0]) {
+    open({ name, attributes }: Parameters<NonNullable<XmlVisitor['open']>>[0]) {
       if (name === 'table:table' && ++depth === 1) number = 0
       if (!isHere()) return
       switch (name) {
         case 'table:table-row':
-          repeatedRows = times(attributes['table:number-rows-repeated'])
+          repeatedRows = parseRepeat(attributes['table:number-rows-repeated'])
           row = []
           filled = 0
           size = 0
@@ -162,8 +169,8 @@ function rowsOf(
           break
         case 'table:table-cell':
         case 'table:covered-table-cell':
-          repeated = times(attributes['table:number-columns-repeated'])
-          value = cellValue(attributes, number + 1, warnings)
+          repeated = parseRepeat(attributes['table:number-columns-repeated'])
+          value = cellValueOf(attributes, number + 1, warnings)
           isUncomputed =
             attributes['table:formula'] !== undefined && attributes['office:value-type'] === undefined
           text = undefined
@@ -179,7 +186,8 @@ function rowsOf(
           inParagraph = true
           break
         case 'text:s':
-          if (notes === 0 && text !== undefined) add(' '.repeat(Math.min(1000, times(attributes['text:c']))))
+          if (notes === 0 && text !== undefined)
+            add(' '.repeat(Math.min(1000, parseRepeat(attributes['text:c']))))
           break
         case 'text:tab':
           if (notes === 0 && text !== undefined) add('\t')
@@ -202,9 +210,12 @@ function rowsOf(
         value = undefined
         text = undefined
       } else if (name === 'table:table-row') {
-        if (filled > 0 && (size + row.length) * Math.min(repeatedRows, MAX_ROWS) > MAX_REPEATED)
+        if (
+          filled > 0 &&
+          (size + row.length) * Math.min(repeatedRows, MAX_SHEET_ROWS) > MAX_REPEATED_CHARACTERS
+        )
           throw tooLarge(visitor.closed)
-        for (let k = 0; filled > 0 && k < repeatedRows && number + k < MAX_ROWS; k++)
+        for (let k = 0; filled > 0 && k < repeatedRows && number + k < MAX_SHEET_ROWS; k++)
           take(visitor.closed, row, filled, number + k + 1)
         number += repeatedRows
       }
@@ -214,7 +225,7 @@ function rowsOf(
 }
 
 /** Parses a repeat count: at least 1. */
-function times(attribute: string | undefined): number {
+function parseRepeat(attribute: string | undefined): number {
   const count = Number(attribute ?? 1)
   return Number.isInteger(count) && count > 0 ? count : 1
 }
@@ -223,21 +234,25 @@ function times(attribute: string | undefined): number {
  * Converts an ISO 8601 duration to a clock: `PT6H9M3.5S` is 06:09:03.5, `P1DT2H` is 26:00:00. Durations with
  * months or years, which have no fixed length, are returned unchanged.
  */
-function clockIn(duration = ''): string {
+function formatDuration(duration = ''): string {
   const match = /^(-?)P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d*)?)S)?)?$/.exec(
     duration,
   )
   if (!match) return duration
   const [days, hours, minutes, seconds] = match.slice(2).map((part = '0') => Number(part.replace(',', '.')))
   const ms = Math.round((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
-  return clockOf(match[1] === '' ? ms : -ms)
+  return formatClockMs(match[1] === '' ? ms : -ms)
 }
 
 /**
  * Returns the value of a cell that is not text: numbers unchanged, dates in ISO 8601, times as 10:30:00.
  * undefined for text.
  */
-function cellValue(attributes: Record<string, string>, line: number, warnings: Warnings): string | undefined {
+function cellValueOf(
+  attributes: Record<string, string>,
+  line: number,
+  warnings: Warnings,
+): string | undefined {
   switch (attributes['office:value-type']) {
     case 'float':
     case 'currency':
@@ -248,7 +263,7 @@ function cellValue(attributes: Record<string, string>, line: number, warnings: W
     case 'date':
       return attributes['office:date-value']?.replace('T', ' ')
     case 'time':
-      return clockIn(attributes['office:time-value'])
+      return formatDuration(attributes['office:time-value'])
     default:
       if (attributes['calcext:value-type'] !== 'error') return undefined
       warnings.count('error', line, (where) => `formula errors were read as null: ${where}`)

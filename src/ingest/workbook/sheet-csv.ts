@@ -1,11 +1,11 @@
 // Converts sheets of workbooks to CSV.
-import { listed } from '../../contract/closest.ts'
+import { formatList } from '../../contract/closest.ts'
 import type { Bytes } from '../../json/index.ts'
-import { type ArchiveLimits, tooMuchUnpacked } from '../archive/archive.ts'
-import { chunksOf, spool } from '../archive/spool.ts'
-import { isSparse, sparse } from '../delimited/gaps.ts'
+import { type ArchiveLimits, tooMuchUnpackedError } from '../archive/archive.ts'
+import { readChunks, spoolToFile } from '../archive/spool.ts'
+import { isSparse, sparseError } from '../delimited/gaps.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
-import type { Area } from './sheet-range.ts'
+import type { CellRange } from './sheet-range.ts'
 
 /** A sheet converted to CSV, with rows of equal width. */
 export interface Sheet {
@@ -32,7 +32,7 @@ export interface SheetSize {
 }
 
 /** Minimum length of text that is passed on. */
-const CHUNK_BYTES = 64 * 1024
+const MIN_CHUNK_CHARACTERS = 64 * 1024
 
 /**
  * Writes the rows of a sheet as CSV, in one pass. Rows are padded to the largest width so far; see `padRows`.
@@ -42,12 +42,12 @@ export class SheetWriter {
   private out = ''
   private written = 0
   private line = 0
-  private wide = false
+  private isBelowTitles = false
 
   constructor(
     name: string,
     private readonly source: string,
-    private readonly area: Area,
+    private readonly area: CellRange,
     /** Counts the bytes of converted text. Throws `bad_data` beyond the limits. */
     private readonly count: (bytes: number) => void,
   ) {
@@ -58,7 +58,7 @@ export class SheetWriter {
    * Adds a row. `count`: number of filled cells. `number`: row number, from 1. `textOf` returns the text of a
    * cell.
    */
-  row<Cell>(
+  addRow<Cell>(
     cells: readonly (Cell | undefined)[],
     count: number,
     number: number,
@@ -79,7 +79,7 @@ export class SheetWriter {
     size.width = Math.max(size.width, row.length)
     // Checked per row, since a few cells far to the right are expensive to write.
     if (isSparse(size.rows, size.width, size.filled))
-      throw sparse(
+      throw sparseError(
         `${this.source}, sheet ${size.name}`,
         size.rows,
         size.width,
@@ -90,20 +90,20 @@ export class SheetWriter {
     this.line = Math.max(number, this.line + 1)
     const texts = Array.from({ length: size.width }, (_, k) => textOf(row[k], this.line))
     // Titles above the table become single cells.
-    this.wide ||= filled > 1
-    if (this.wide)
+    this.isBelowTitles ||= filled > 1
+    if (this.isBelowTitles)
       size.left = Math.min(
         size.left,
         texts.findIndex((text) => text !== ''),
       )
-    if (this.wide && size.widths.at(-1)?.width !== size.width)
+    if (this.isBelowTitles && size.widths.at(-1)?.width !== size.width)
       size.widths.push({ from: this.written + Buffer.byteLength(this.out), width: size.width })
-    this.out += `${(this.wide || size.width === 1 ? texts : [texts.find((text) => text !== '') ?? '']).map(quoted).join(',')}\n`
+    this.out += `${(this.isBelowTitles || size.width === 1 ? texts : [texts.find((text) => text !== '') ?? '']).map(quoteSheetCell).join(',')}\n`
   }
 
   /** Yields the CSV since the last call, if it is long enough or `final`. */
-  *take(final: boolean): Generator<Uint8Array> {
-    if (this.out === '' || (!final && this.out.length < CHUNK_BYTES)) return
+  *takeBytes(final: boolean): Generator<Uint8Array> {
+    if (this.out === '' || (!final && this.out.length < MIN_CHUNK_CHARACTERS)) return
     const bytes = Buffer.from(this.out)
     this.count(bytes.length)
     this.written += bytes.length
@@ -113,7 +113,7 @@ export class SheetWriter {
 }
 
 /** Yields a converted sheet, in a temporary file while it is read; nothing if the sheet is empty. */
-export async function* spooledSheet(
+export async function* spoolSheet(
   rows: Bytes,
   { size }: SheetWriter,
   oneOfSeveral: boolean,
@@ -121,16 +121,16 @@ export async function* spooledSheet(
   source: string,
   warnings: Warnings,
 ): AsyncGenerator<Sheet> {
-  const csv = await spool(rows, limits.unpacked_bytes, () => tooMuchUnpacked(source, limits))
+  const csv = await spoolToFile(rows, limits.unpacked_bytes, () => tooMuchUnpackedError(source, limits))
   try {
     if (size.width === 0) return
     const left = Number.isFinite(size.left) && size.left > 0 && size.left < size.width ? size.left : 0
     if (left > 0)
       warnings.note(
-        `sheet ${size.name}: the table begins in column ${columnName(left)}; the empty columns to its left were skipped`,
+        `sheet ${size.name}: the table begins in column ${columnLettersOf(left)}; the empty columns to its left were skipped`,
       )
-    const paddedCsv = padded(chunksOf(csv), size)
-    const trimmed = left > 0 ? withoutLeft(paddedCsv, left, size.widths[0].from) : paddedCsv
+    const paddedCsv = padRows(readChunks(csv), size)
+    const trimmed = left > 0 ? removeLeftColumns(paddedCsv, left, size.widths[0].from) : paddedCsv
     yield { name: size.name, oneOfSeveral, width: size.width - left, csv: trimmed }
   } finally {
     await csv.close()
@@ -138,7 +138,7 @@ export async function* spooledSheet(
 }
 
 /** Appends empty cells to rows that were written before the width of the sheet was known. */
-async function* padded(csv: Bytes, { width, widths }: SheetSize): AsyncGenerator<Uint8Array> {
+async function* padRows(csv: Bytes, { width, widths }: SheetSize): AsyncGenerator<Uint8Array> {
   const last = widths.at(-1)
   const [first] = widths
   let at = 0
@@ -175,13 +175,13 @@ async function* padded(csv: Bytes, { width, widths }: SheetSize): AsyncGenerator
 }
 
 /** Returns the letters of a column, from 0: `A`, `Z`, `AA`. */
-function columnName(column: number): string {
+function columnLettersOf(column: number): string {
   const above = Math.floor(column / 26)
-  return (above > 0 ? columnName(above - 1) : '') + String.fromCharCode(65 + (column % 26))
+  return (above > 0 ? columnLettersOf(above - 1) : '') + String.fromCharCode(65 + (column % 26))
 }
 
 /** Removes the first `left` cells of each row, from an offset on. Blank lines have none. */
-async function* withoutLeft(csv: Bytes, left: number, from: number): AsyncGenerator<Uint8Array> {
+async function* removeLeftColumns(csv: Bytes, left: number, from: number): AsyncGenerator<Uint8Array> {
   let at = 0
   let quoted = false
   /** Number of commas still to remove from this row. */
@@ -208,7 +208,7 @@ async function* withoutLeft(csv: Bytes, left: number, from: number): AsyncGenera
  * Warns about skipped empty sheets. Throws `bad_data` if no table was found, neither in any sheet (`isWhole`)
  * nor in the requested sheet or range.
  */
-export function noteEmpty(
+export function noteEmptySheets(
   kind: 'workbook' | 'spreadsheet',
   { names, sheets, isWhole }: { names: readonly string[]; sheets: number; isWhole: boolean },
   source: string,
@@ -221,7 +221,7 @@ export function noteEmpty(
       isWhole ? `all sheets of the ${kind} are empty` : 'no values in this sheet or range',
     )
   if (names.length === 0) return
-  const sheetNames = listed(names, 10)
+  const sheetNames = formatList(names, 10)
   warnings.note(
     names.length === 1
       ? `sheet ${sheetNames} was skipped: it is empty`
@@ -233,8 +233,8 @@ export function noteEmpty(
  * Warns about a formula whose value is not stored in the file, as some libraries write them. `column`: from
  * 0.
  */
-export function noteUncomputed(line: number, column: number, warnings: Warnings): void {
-  const cell = `${columnName(column)}${line}`
+export function noteUncomputedFormula(line: number, column: number, warnings: Warnings): void {
+  const cell = `${columnLettersOf(column)}${line}`
   warnings.count(
     'formula',
     line,
@@ -244,7 +244,7 @@ export function noteUncomputed(line: number, column: number, warnings: Warnings)
 }
 
 /** Formats milliseconds as hours, minutes and seconds: `26:03:04.5`. */
-export function clockOf(ms: number): string {
+export function formatClockMs(ms: number): string {
   const absolute = Math.abs(ms)
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
   const fraction = (absolute % 1000) / 1000
@@ -253,6 +253,6 @@ export function clockOf(ms: number): string {
 }
 
 /** Quotes a CSV cell if necessary. */
-function quoted(text: string): string {
+function quoteSheetCell(text: string): string {
   return /[",\n\r]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

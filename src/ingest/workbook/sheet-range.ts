@@ -1,22 +1,22 @@
 // Parses the options that choose a sheet and a range.
-import { listed as namesListed } from '../../contract/closest.ts'
+import { formatList as namesListed } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { badData } from '../values/warnings.ts'
 
 /** Maximum number of rows of a sheet. */
-export const MAX_ROWS = 1_048_576
+export const MAX_SHEET_ROWS = 1_048_576
 
 /** A range of cells: rows from 1, columns from 0, both inclusive. */
-export interface Area {
+export interface CellRange {
   rows: [number, number]
   columns: [number, number]
 }
 
 /** The range of all cells. */
-export const WHOLE: Area = { rows: [1, MAX_ROWS], columns: [0, 16_383] }
+export const WHOLE_SHEET: CellRange = { rows: [1, MAX_SHEET_ROWS], columns: [0, 16_383] }
 
 /** Returns the index of a sheet, given by name or number. Throws `bad_data` with the existing names. */
-export function sheetNamed(sheets: readonly { name: string }[], requested: string, source: string): number {
+export function findSheet(sheets: readonly { name: string }[], requested: string, source: string): number {
   const exact = sheets.findIndex(({ name }) => name === requested)
   const near =
     exact >= 0 ? exact : sheets.findIndex(({ name }) => name.toLowerCase() === requested.toLowerCase())
@@ -33,12 +33,12 @@ export function sheetNamed(sheets: readonly { name: string }[], requested: strin
 }
 
 /** Parses `B2:D20`, `B:D` or `2:20`. Throws `invalid_request`. */
-export function areaOf(range: string): Area {
+export function parseRange(range: string): CellRange {
   const match = /^\$?([A-Za-z]{1,3})?\$?(\d{1,7})?:\$?([A-Za-z]{1,3})?\$?(\d{1,7})?$/.exec(range.trim())
   const [, left, top, right, bottom] = match ?? []
-  const area: Area = {
-    rows: [Number(top ?? 1), Number(bottom ?? MAX_ROWS)],
-    columns: [left ? columnOf(left) : 0, right ? columnOf(right) : 16_383],
+  const area: CellRange = {
+    rows: [Number(top ?? 1), Number(bottom ?? MAX_SHEET_ROWS)],
+    columns: [left ? columnIndexOf(left) : 0, right ? columnIndexOf(right) : 16_383],
   }
   const ok =
     match && (left === undefined) === (right === undefined) && (top === undefined) === (bottom === undefined)
@@ -57,7 +57,7 @@ export function areaOf(range: string): Area {
 }
 
 /** Returns the column index, from 0, of a cell reference: `C12` → 2. */
-export function columnOf(reference: string): number {
+export function columnIndexOf(reference: string): number {
   let column = 0
   for (let k = 0; k < reference.length; k++) {
     const c = reference.charCodeAt(k) & 0xdf

@@ -1,29 +1,36 @@
 // Reads XLSX workbooks.
 import type { Problem } from '../../contract/errors.ts'
-import { bytesText } from '../../contract/limits.ts'
+import { formatBytes } from '../../contract/limits.ts'
 import { excerpt } from '../../json/index.ts'
-import { type ArchiveEntry, type ArchiveLimits, zipMembers } from '../archive/archive.ts'
-import type { Spooled } from '../archive/spool.ts'
-import { bomb, isBomb } from '../archive/unpack.ts'
+import { type ArchiveEntry, type ArchiveLimits, listZipMembers } from '../archive/archive.ts'
+import type { SpooledFile } from '../archive/spool.ts'
+import { bombError, isBomb } from '../archive/unpack.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
-import { clockOf, noteEmpty, noteUncomputed, type Sheet, SheetWriter, spooledSheet } from './sheet-csv.ts'
-import { areaOf, columnOf, MAX_ROWS, sheetNamed, WHOLE } from './sheet-range.ts'
-import { local, parsing, readPart, type Visitor } from './xml-parts.ts'
+import {
+  formatClockMs,
+  noteEmptySheets,
+  noteUncomputedFormula,
+  type Sheet,
+  SheetWriter,
+  spoolSheet,
+} from './sheet-csv.ts'
+import { columnIndexOf, findSheet, MAX_SHEET_ROWS, parseRange, WHOLE_SHEET } from './sheet-range.ts'
+import { localNameOf, parsePart, readPart, type XmlVisitor } from './xml-parts.ts'
 
 /** Maximum size of a workbook's shared strings, which are held in memory. */
-const MAX_TEXT_BYTES = 64 * 1024 * 1024
+const MAX_SHARED_STRINGS_BYTES = 64 * 1024 * 1024
 /** Maximum length of a cell. */
 const MAX_CELL_CHARACTERS = 8 * 1024 * 1024
 const DAY_MS = 86_400_000
 
 /** Kind of a number format: days, times of day, durations, or integers with leading zeros up to a width. */
-type Style = 'date' | 'time' | 'duration' | number | undefined
+type NumberFormat = 'date' | 'time' | 'duration' | number | undefined
 
 interface Workbook {
   texts: string[]
   /** Number format by cell style. */
-  dates: Style[]
+  dates: NumberFormat[]
   from1904: boolean
   /** Counts the bytes of converted text. Throws `bad_data` beyond the limits. */
   count(bytes: number): void
@@ -33,20 +40,20 @@ interface Workbook {
  * Yields the non-empty sheets of an XLSX workbook, in order. Each is parsed when the previous one has been
  * consumed.
  */
-export async function* xlsxSheets(
-  spooled: Spooled,
+export async function* readXlsxSheets(
+  spooled: SpooledFile,
   limits: ArchiveLimits,
   source: string,
   warnings: Warnings,
   { sheet: requested, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
 ): AsyncGenerator<Sheet> {
-  const area = range === undefined ? WHOLE : areaOf(range)
+  const area = range === undefined ? WHOLE_SHEET : parseRange(range)
   const members = new Map(
-    (await zipMembers(spooled, limits, source)).map((member) => [partName(member.path), member]),
+    (await listZipMembers(spooled, limits, source)).map((member) => [normalizePartName(member.path), member]),
   )
-  const part = (path: string): ArchiveEntry | undefined => members.get(partName(path))
+  const part = (path: string): ArchiveEntry | undefined => members.get(normalizePartName(path))
   const mainPath =
-    (await relationsOf(part('_rels/.rels'), '', source)).find(({ kind }) => kind === 'officeDocument')
+    (await readRelations(part('_rels/.rels'), '', source)).find(({ kind }) => kind === 'officeDocument')
       ?.path ?? 'xl/workbook.xml'
   const main = part(mainPath)
   if (!main) throw badData(source, {}, 'not a workbook: it has no main part')
@@ -54,9 +61,9 @@ export async function* xlsxSheets(
   let from1904 = false
   await readPart(main, source, {
     open({ name, attributes }) {
-      if (local(name) === 'sheet')
+      if (localNameOf(name) === 'sheet')
         entries.push({ name: attributes.name ?? '', id: attributes['r:id'] ?? attributes.id ?? '' })
-      if (name === 'workbookPr' || (local(name) === 'workbookPr' && attributes.date1904 !== undefined))
+      if (name === 'workbookPr' || (localNameOf(name) === 'workbookPr' && attributes.date1904 !== undefined))
         from1904 = /^(1|true)$/.test(attributes.date1904 ?? '')
     },
   })
@@ -67,7 +74,7 @@ export async function* xlsxSheets(
       `${entries.length} sheets; the limit is ${limits.archive_entries} (archive_entries)`,
     )
   const folder = mainPath.slice(0, mainPath.lastIndexOf('/') + 1)
-  const relations = await relationsOf(
+  const relations = await readRelations(
     part(`${folder}_rels/${mainPath.slice(folder.length)}.rels`),
     folder,
     source,
@@ -78,13 +85,13 @@ export async function* xlsxSheets(
   const book: Workbook = {
     count(bytes) {
       produced += bytes
-      if (isBomb(produced, spooled.size, limits)) throw bomb(source, limits)
+      if (isBomb(produced, spooled.size, limits)) throw bombError(source, limits)
     },
-    texts: await sharedTexts(related('sharedStrings', 'sharedStrings.xml'), source),
-    dates: await dateStyles(related('styles', 'styles.xml'), source),
+    texts: await readSharedStrings(related('sharedStrings', 'sharedStrings.xml'), source),
+    dates: await readCellFormats(related('styles', 'styles.xml'), source),
     from1904,
   }
-  const chosen = requested === undefined ? undefined : sheetNamed(entries, requested, source)
+  const chosen = requested === undefined ? undefined : findSheet(entries, requested, source)
   let sheets = 0
   const empty: string[] = []
   for (const [k, { name, id }] of entries.entries()) {
@@ -96,26 +103,26 @@ export async function* xlsxSheets(
     const isSheet = relation?.kind ? relation.kind === 'worksheet' : path.includes('worksheets/')
     if (!member || !isSheet) continue
     const writer = new SheetWriter(name, source, area, book.count)
-    const rows = sheetCsv(member, writer, book, source, warnings)
+    const rows = convertSheet(member, writer, book, source, warnings)
     const oneOfSeveral = entries.length > 1 && chosen === undefined
     const before = sheets
-    for await (const sheet of spooledSheet(rows, writer, oneOfSeveral, limits, source, warnings)) {
+    for await (const sheet of spoolSheet(rows, writer, oneOfSeveral, limits, source, warnings)) {
       sheets++
       yield sheet
     }
     if (sheets === before && chosen === undefined) empty.push(name)
   }
-  const isWhole = chosen === undefined && area === WHOLE
-  noteEmpty('workbook', { names: empty, sheets, isWhole }, source, warnings)
+  const isWhole = chosen === undefined && area === WHOLE_SHEET
+  noteEmptySheets('workbook', { names: empty, sheets, isWhole }, source, warnings)
 }
 
 /** Normalizes a part name: `/` as separator, no leading `/`, lower case. */
-function partName(path: string): string {
+function normalizePartName(path: string): string {
   return path.replaceAll('\\', '/').replace(/^\/+/, '').toLowerCase()
 }
 
 /** Reads the relations of a part: id, path, and the last word of the relation's type. */
-async function relationsOf(
+async function readRelations(
   member: ArchiveEntry | undefined,
   folder: string,
   source: string,
@@ -124,7 +131,7 @@ async function relationsOf(
   if (!member) return relations
   await readPart(member, source, {
     open({ name, attributes }) {
-      if (local(name) !== 'Relationship' || attributes.TargetMode === 'External') return
+      if (localNameOf(name) !== 'Relationship' || attributes.TargetMode === 'External') return
       const target = (attributes.Target ?? '').replaceAll('\\', '/')
       const names: string[] = []
       for (const step of `${target.startsWith('/') ? '' : folder}${target}`.split('/'))
@@ -138,7 +145,7 @@ async function relationsOf(
 }
 
 /** Reads the shared strings, which cells refer to by index. Skips phonetic hints. */
-async function sharedTexts(member: ArchiveEntry | undefined, source: string): Promise<string[]> {
+async function readSharedStrings(member: ArchiveEntry | undefined, source: string): Promise<string[]> {
   const texts: string[] = []
   if (!member) return texts
   let current = ''
@@ -147,7 +154,7 @@ async function sharedTexts(member: ArchiveEntry | undefined, source: string): Pr
   let size = 0
   await readPart(member, source, {
     open({ name }) {
-      const tag = local(name)
+      const tag = localNameOf(name)
       if (tag === 'si') current = ''
       else if (tag === 't') inText = hint === 0
       else if (tag === 'rPh') hint++
@@ -156,17 +163,17 @@ async function sharedTexts(member: ArchiveEntry | undefined, source: string): Pr
       if (!inText) return
       current += text
       size += text.length
-      if (size > MAX_TEXT_BYTES)
+      if (size > MAX_SHARED_STRINGS_BYTES)
         throw badData(
           source,
           {},
-          `more than ${bytesText(MAX_TEXT_BYTES)} of text`,
+          `more than ${formatBytes(MAX_SHARED_STRINGS_BYTES)} of text`,
           'Export its sheets as CSV.',
         )
     },
     close(name) {
-      const tag = local(name)
-      if (tag === 'si') texts.push(unescaped(current))
+      const tag = localNameOf(name)
+      if (tag === 'si') texts.push(unescapeText(current))
       else if (tag === 't') inText = false
       else if (tag === 'rPh') hint--
     },
@@ -175,7 +182,7 @@ async function sharedTexts(member: ArchiveEntry | undefined, source: string): Pr
 }
 
 /** Decodes characters that XML cannot contain, and escaped underscores: `_x000D_`, `_x005F_`. */
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   return text.includes('_x')
     ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) =>
         String.fromCharCode(Number.parseInt(code, 16)),
@@ -184,40 +191,40 @@ function unescaped(text: string): string {
 }
 
 /** Built-in number formats for dates and durations. Formats from 164 on are defined in the workbook. */
-const builtIn = new Map<number, Style>([
+const BUILT_IN_FORMATS = new Map<number, NumberFormat>([
   ...[14, 15, 16, 17, 22, 27, 28, 29, 30, 31, 34, 35, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58].map(
-    (id): [number, Style] => [id, 'date'],
+    (id): [number, NumberFormat] => [id, 'date'],
   ),
-  ...[18, 19, 20, 21, 32, 33, 45, 47].map((id): [number, Style] => [id, 'time']),
+  ...[18, 19, 20, 21, 32, 33, 45, 47].map((id): [number, NumberFormat] => [id, 'time']),
   [46, 'duration'],
 ])
 
 /** Reads the number format of each cell style. */
-async function dateStyles(member: ArchiveEntry | undefined, source: string): Promise<Style[]> {
-  const styles: Style[] = []
+async function readCellFormats(member: ArchiveEntry | undefined, source: string): Promise<NumberFormat[]> {
+  const styles: NumberFormat[] = []
   if (!member) return styles
-  const customFormats = new Map<number, Style>()
+  const customFormats = new Map<number, NumberFormat>()
   let inCells = false
   await readPart(member, source, {
     open({ name, attributes }) {
-      const tag = local(name)
+      const tag = localNameOf(name)
       if (tag === 'numFmt')
-        customFormats.set(Number(attributes.numFmtId), formatKind(attributes.formatCode ?? ''))
+        customFormats.set(Number(attributes.numFmtId), numberFormatOf(attributes.formatCode ?? ''))
       else if (tag === 'cellXfs') inCells = true
       else if (tag === 'xf' && inCells) {
         const id = Number(attributes.numFmtId)
-        styles.push(customFormats.has(id) ? customFormats.get(id) : builtIn.get(id))
+        styles.push(customFormats.has(id) ? customFormats.get(id) : BUILT_IN_FORMATS.get(id))
       }
     },
     close(name) {
-      if (local(name) === 'cellXfs') inCells = false
+      if (localNameOf(name) === 'cellXfs') inCells = false
     },
   })
   return styles
 }
 
 /** Returns the kind of a number format, by its letters outside quotes and brackets. */
-function formatKind(code: string): Style {
+function numberFormatOf(code: string): NumberFormat {
   // Zeros as for postal codes: 00000. Fewer zeros are used for hours and months.
   if (/^0{4,20}$/.test(code)) return code.length
   const bare = code.replace(/"[^"]*"|\\.|_.|\*./g, '')
@@ -238,11 +245,11 @@ interface Cell {
  * Creates a visitor that calls `take` for each non-empty row, with cells by column, number of filled cells,
  * and row number.
  */
-function cells(
+function createCellVisitor(
   take: (row: (Cell | undefined)[], filled: number, number: number) => void,
   noValue: (number: number, column: number) => void,
   tooLong: (number: number) => Problem,
-): Visitor {
+): XmlVisitor {
   let number = 0
   let row: (Cell | undefined)[] = []
   let filled = 0
@@ -254,16 +261,16 @@ function cells(
   let hasFormula = false
   return {
     open({ name, attributes }) {
-      const tag = local(name)
+      const tag = localNameOf(name)
       if (tag === 'row') {
         row = []
         filled = 0
         column = -1
         // Empty rows are absent in the file, so the row number is used if it is plausible.
         const rowNumber = Number(attributes.r)
-        number = rowNumber > number && rowNumber <= MAX_ROWS ? rowNumber : number + 1
+        number = rowNumber > number && rowNumber <= MAX_SHEET_ROWS ? rowNumber : number + 1
       } else if (tag === 'c') {
-        column = attributes.r ? columnOf(attributes.r) : column + 1
+        column = attributes.r ? columnIndexOf(attributes.r) : column + 1
         cell = { type: attributes.t ?? 'n', style: Number(attributes.s ?? -1), text: '' }
         hasFormula = false
       } else if (tag === 'f') hasFormula = true
@@ -279,7 +286,7 @@ function cells(
       if (cell.text.length > MAX_CELL_CHARACTERS) throw tooLong(number)
     },
     close(name) {
-      const tag = local(name)
+      const tag = localNameOf(name)
       if (tag === 'v' || tag === 't') inValue = false
       else if (tag === 'rPh') hint--
       else if (tag === 'c') {
@@ -294,29 +301,33 @@ function cells(
 }
 
 /** Converts a sheet to CSV. */
-async function* sheetCsv(
+async function* convertSheet(
   member: ArchiveEntry,
   writer: SheetWriter,
   book: Workbook,
   source: string,
   warnings: Warnings,
 ): AsyncGenerator<Uint8Array> {
-  const textOf = (cell: Cell | undefined, line: number): string => cellText(cell, book, line, warnings)
-  const noValue = (line: number, column: number): void => noteUncomputed(line, column, warnings)
+  const textOf = (cell: Cell | undefined, line: number): string => formatCell(cell, book, line, warnings)
+  const noValue = (line: number, column: number): void => noteUncomputedFormula(line, column, warnings)
   const tooLong = (line: number): Problem =>
     badData(
       source,
       { line },
-      `a cell has more than ${bytesText(MAX_CELL_CHARACTERS)} of text`,
+      `a cell has more than ${formatBytes(MAX_CELL_CHARACTERS)} of text`,
       'Export the sheet as CSV.',
     )
-  const visitor = cells((row, filled, number) => writer.row(row, filled, number, textOf), noValue, tooLong)
-  for await (const _ of parsing(member, source, visitor)) yield* writer.take(false)
-  yield* writer.take(true)
+  const visitor = createCellVisitor(
+    (row, filled, number) => writer.addRow(row, filled, number, textOf),
+    noValue,
+    tooLong,
+  )
+  for await (const _ of parsePart(member, source, visitor)) yield* writer.takeBytes(false)
+  yield* writer.takeBytes(true)
 }
 
 /** Converts a cell to text: numbers in their shortest exact form, dates in ISO 8601. */
-function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings: Warnings): string {
+function formatCell(cell: Cell | undefined, book: Workbook, line: number, warnings: Warnings): string {
   if (!cell) return ''
   const { type, style, text } = cell
   switch (type) {
@@ -335,18 +346,18 @@ function cellText(cell: Cell | undefined, book: Workbook, line: number, warnings
       const number = Number(text)
       if (!Number.isFinite(number)) return text
       const kind = book.dates[style]
-      if (typeof kind === 'number') return padded(number, kind, line, warnings)
-      if (kind) return moment(number, kind, book.from1904, () => noteDayless(line, warnings))
+      if (typeof kind === 'number') return padWithZeros(number, kind, line, warnings)
+      if (kind) return formatSerialDate(number, kind, book.from1904, () => noteDayZero(line, warnings))
       // Integers with more digits than a double can represent are kept.
       return /^-?\d{16,}$/.test(text) ? text : String(number)
     }
     default:
-      return unescaped(text)
+      return unescapeText(text)
   }
 }
 
 /** Formats an integer with the leading zeros that the workbook displays. */
-function padded(number: number, width: number, line: number, warnings: Warnings): string {
+function padWithZeros(number: number, width: number, line: number, warnings: Warnings): string {
   if (!Number.isInteger(number) || number < 0) return String(number)
   warnings.count(
     'zeros',
@@ -356,7 +367,7 @@ function padded(number: number, width: number, line: number, warnings: Warnings)
   return String(number).padStart(width, '0')
 }
 
-function noteDayless(line: number, warnings: Warnings): void {
+function noteDayZero(line: number, warnings: Warnings): void {
   warnings.count(
     'dayless',
     line,
@@ -368,17 +379,17 @@ function noteDayless(line: number, warnings: Warnings): void {
  * Formats a serial date as date, time or both: days since 1900, with Excel's non-existent leap day, or since
  * 1904. Calls `dayless` for day 0, which is before the first day of 1900.
  */
-function moment(
+function formatSerialDate(
   serial: number,
   kind: 'date' | 'time' | 'duration',
   from1904: boolean,
   dayless: () => void,
 ): string {
   const ms = Math.round(serial * DAY_MS)
-  if (kind === 'duration' || (kind === 'time' && serial < 1)) return clockOf(ms)
+  if (kind === 'duration' || (kind === 'time' && serial < 1)) return formatClockMs(ms)
   if (serial >= 0 && serial < 1 && !from1904) {
     dayless()
-    return ms === 0 ? '' : clockOf(ms)
+    return ms === 0 ? '' : formatClockMs(ms)
   }
   const first = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, serial < 60 ? 31 : 30)
   const at = new Date(first + ms)

@@ -6,29 +6,33 @@ import type { ArchiveEntry } from '../archive/archive.ts'
 import { badData } from '../values/warnings.ts'
 
 /** Number of characters parsed per step. Few, since each can refer to a long text. */
-const STEP_CHARACTERS = 4096
+const MAX_STEP_CHARACTERS = 4096
 
 /** Maximum nesting of elements. Workbooks need about ten. */
-const MAX_DEPTH = 256
+const MAX_ELEMENT_DEPTH = 256
 /** Maximum number of attributes of an element. */
 const MAX_ATTRIBUTES = 1000
 /** Maximum length of a text, comment, name or attribute. */
 const MAX_TEXT_CHARACTERS = 8 * 1024 * 1024
 
 /** Callbacks for the elements and texts of a part. */
-export interface Visitor {
+export interface XmlVisitor {
   open?(tag: SaxesTagPlain): void
   text?(text: string): void
   close?(name: string): void
 }
 
 /** Returns a name without its namespace. */
-export function local(name: string): string {
+export function localNameOf(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
 /** Parses an XML part of a workbook. Yields after each step, so that the caller can process the output. */
-export async function* parsing(member: ArchiveEntry, source: string, visitor: Visitor): AsyncGenerator<void> {
+export async function* parsePart(
+  member: ArchiveEntry,
+  source: string,
+  visitor: XmlVisitor,
+): AsyncGenerator<void> {
   const { SaxesParser } = await import('saxes')
   const parser = new SaxesParser({ fragment: false })
   let failed: unknown
@@ -53,8 +57,8 @@ export async function* parsing(member: ArchiveEntry, source: string, visitor: Vi
   parser.on('opentag', (tag) => {
     silent = 0
     attributes = 0
-    if (!tag.isSelfClosing && ++depth > MAX_DEPTH)
-      fail(new Error(`elements are nested more than ${MAX_DEPTH} deep`))
+    if (!tag.isSelfClosing && ++depth > MAX_ELEMENT_DEPTH)
+      fail(new Error(`elements are nested more than ${MAX_ELEMENT_DEPTH} deep`))
     visitor.open?.(tag as SaxesTagPlain)
   })
   for (const event of ['text', 'cdata'] as const)
@@ -91,8 +95,8 @@ export async function* parsing(member: ArchiveEntry, source: string, visitor: Vi
     )
   for await (const chunk of await member.open()) {
     const text = decoder.decode(chunk, { stream: true })
-    for (let at = 0; at < text.length; at += STEP_CHARACTERS) {
-      step(text.slice(at, at + STEP_CHARACTERS))
+    for (let at = 0; at < text.length; at += MAX_STEP_CHARACTERS) {
+      step(text.slice(at, at + MAX_STEP_CHARACTERS))
       yield
       await breathe()
     }
@@ -107,6 +111,6 @@ export async function* parsing(member: ArchiveEntry, source: string, visitor: Vi
 }
 
 /** Parses an XML part completely. */
-export async function readPart(member: ArchiveEntry, source: string, visitor: Visitor): Promise<void> {
-  for await (const _ of parsing(member, source, visitor));
+export async function readPart(member: ArchiveEntry, source: string, visitor: XmlVisitor): Promise<void> {
+  for await (const _ of parsePart(member, source, visitor));
 }

@@ -9,10 +9,10 @@ import {
   type OperationName,
   operations,
 } from '../../contract/operations/index.ts'
-import { type FileMeta, filetypeName } from '../../contract/resources/index.ts'
+import { type FileMeta, filetypeLabel } from '../../contract/resources/index.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
-import { type FolderRow, stateIn } from '../store/aggregates/folders.ts'
-import { OWNER, type Viewer } from '../store/aggregates/lists.ts'
+import { type FolderRow, trashStateOf } from '../store/aggregates/folders.ts'
+import { type ListScope, OWNER_SCOPE } from '../store/aggregates/lists.ts'
 import type { Grant } from '../store/aggregates/sharing.ts'
 import type { Readers } from '../store/store.ts'
 import { isAllowed, type Role, type State } from './policy.ts'
@@ -38,11 +38,11 @@ export interface Principal {
   /** Requested version of the file, as in the `version` query parameter. */
   version?: string
   /** Returns whether the client has disconnected. */
-  gone?: () => boolean
+  isAborted?: () => boolean
 }
 
 /** Returns the principal that reads the grids of a plot: a plot shows all data that its owner may read. */
-export function asOwner(username: string): Principal {
+export function ownerPrincipal(username: string): Principal {
   return { caller: { username, scopes: new Set(['read']), isAdmin: false, expiresAt: null } }
 }
 
@@ -50,7 +50,7 @@ export function asOwner(username: string): Principal {
 export type Permission = FileMeta['current_user_permission']
 
 /** Access that each permission grants, highest first. */
-const permissions: Record<Permission, FileAccess> = { admin: 'own', write: 'write', read: 'read' }
+const ACCESS_BY_PERMISSION: Record<Permission, FileAccess> = { admin: 'own', write: 'write', read: 'read' }
 
 /** File that the principal may see, with their roles and permission. */
 export interface AuthorizedFile {
@@ -63,30 +63,33 @@ export interface AuthorizedFile {
 }
 
 /** Access that an operation requires, and the filetype that it is restricted to. */
-interface Wanted {
+interface RequiredAccess {
   access: FileAccess
   filetype?: FileKind
 }
 
 /** File with its ancestor folders, nearest first, and all grants on them. */
-interface Surroundings<F> {
+interface FileWithGrants<F> {
   file: F
   above: readonly FolderRow[]
   grants: readonly Grant[]
 }
 
 /** Fields of a file or folder that decide who has which role. */
-type Guarded = Pick<
+type AccessFields = Pick<
   FileRow,
   'owner' | 'idlocal' | 'world_readable' | 'share_key' | 'trashed_at' | 'removed_at'
 >
 
 /** Returns the roles of `principal` on a file. */
-function rolesOf({ file, above, grants }: Surroundings<Guarded>, { caller, shareKey }: Principal): Set<Role> {
+function rolesOnFile(
+  { file, above, grants }: FileWithGrants<AccessFields>,
+  { caller, shareKey }: Principal,
+): Set<Role> {
   if (caller?.username === file.owner) return new Set(['owner'])
   const roles = new Set<Role>()
   if (file.world_readable === 1) roles.add('anyone')
-  if (shareKey !== undefined && file.share_key !== null && same(shareKey, file.share_key))
+  if (shareKey !== undefined && file.share_key !== null && isSameSecret(shareKey, file.share_key))
     roles.add('key_holder')
   const folders = new Set(above.map(({ idlocal }) => idlocal))
   for (const grant of grants) {
@@ -97,42 +100,42 @@ function rolesOf({ file, above, grants }: Surroundings<Guarded>, { caller, share
 }
 
 /** Roles of a collaborator. `folder_writer` requires a grant on a folder. */
-const GRANTED: Record<Grant['may_write'], readonly Role[]> = {
+const ROLES_BY_GRANT: Record<Grant['may_write'], readonly Role[]> = {
   0: ['reader'],
   1: ['reader', 'writer', 'folder_writer'],
 }
 
 /** Adds the roles of a grant. `onFolder`: the grant is on an ancestor folder. */
 function addGrant(roles: Set<Role>, { may_write }: Grant, onFolder: boolean): void {
-  for (const role of GRANTED[may_write]) if (onFolder || role !== 'folder_writer') roles.add(role)
+  for (const role of ROLES_BY_GRANT[may_write]) if (onFolder || role !== 'folder_writer') roles.add(role)
 }
 
 /** Compares two secrets in constant time. */
-function same(a: string, b: string): boolean {
+function isSameSecret(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
 /** Returns the highest permission of the roles. */
 function permissionOf(roles: ReadonlySet<Role>, state: State): Permission {
-  const candidates = Object.entries(permissions) as [Permission, FileAccess][]
+  const candidates = Object.entries(ACCESS_BY_PERMISSION) as [Permission, FileAccess][]
   return candidates.find(([, access]) => isAllowed(access, state, roles))?.[0] ?? 'read'
 }
 
 /** Returns state and roles of a file; undefined if `principal` may not read it. */
-function readable(
-  context: Surroundings<Guarded>,
+function resolveRoles(
+  context: FileWithGrants<AccessFields>,
   principal: Principal,
 ): { state: State; roles: Set<Role> } | undefined {
-  const state = stateIn(context.file, context.above)
+  const state = trashStateOf(context.file, context.above)
   if (state === 'gone') return undefined
-  const roles = rolesOf(context, principal)
+  const roles = rolesOnFile(context, principal)
   return isAllowed('read', state, roles) ? { state, roles } : undefined
 }
 
 /** Returns the file with roles and permission; undefined if `principal` may not read it. */
-function admitted(context: Surroundings<FileRow>, principal: Principal): AuthorizedFile | undefined {
-  const access = readable(context, principal)
+function resolveAccess(context: FileWithGrants<FileRow>, principal: Principal): AuthorizedFile | undefined {
+  const access = resolveRoles(context, principal)
   if (!access) return undefined
   const { file, above, grants } = context
   const { state, roles } = access
@@ -144,7 +147,7 @@ function admitted(context: Surroundings<FileRow>, principal: Principal): Authori
     above() {
       if (roles.has('owner')) return above
       const end = above.findIndex(
-        (folder, k) => !readable({ file: folder, above: above.slice(k + 1), grants }, principal),
+        (folder, k) => !resolveRoles({ file: folder, above: above.slice(k + 1), grants }, principal),
       )
       return end < 0 ? above : above.slice(0, end)
     },
@@ -155,25 +158,25 @@ function admitted(context: Surroundings<FileRow>, principal: Principal): Authori
  * Returns each file with roles and permission, or undefined if `principal` may not read it. Runs two queries
  * per 100 owners: ancestor folders and grants.
  */
-export async function visibleFiles(
+export async function resolveVisibleFiles(
   readers: Readers,
   files: readonly (FileRow | undefined)[],
   principal: Principal,
 ): Promise<(AuthorizedFile | undefined)[]> {
   const existing = files.filter((file) => file !== undefined)
-  const above = await readers.folders.aboveAll(existing)
-  const grants = await grantsOn(readers, existing, above, principal.caller)
+  const above = await readers.folders.loadAncestorsOfAll(existing)
+  const grants = await loadGrants(readers, existing, above, principal.caller)
   const visible = new Map(
     existing.map((file, k) => [
       file,
-      admitted({ file, above: above[k], grants: grants.get(file.owner) ?? [] }, principal),
+      resolveAccess({ file, above: above[k], grants: grants.get(file.owner) ?? [] }, principal),
     ]),
   )
   return files.map((file) => file && visible.get(file))
 }
 
 /** Returns the caller's grants on files of other users and on their ancestor folders, by owner. */
-async function grantsOn(
+async function loadGrants(
   { sharing }: Readers,
   files: readonly FileRow[],
   above: readonly (readonly FolderRow[])[],
@@ -186,25 +189,25 @@ async function grantsOn(
     for (const id of [idlocal, ...above[k].map((folder) => folder.idlocal)]) ownerIds.add(id)
     ids.set(owner, ownerIds)
   }
-  return ids.size === 0 ? new Map() : sharing.grantsOn(caller!.username, ids)
+  return ids.size === 0 ? new Map() : sharing.loadGrants(caller!.username, ids)
 }
 
 /** Returns the file with roles and permission, or undefined if `principal` may not read it. */
-export async function visibleFile(
+export async function resolveVisibleFile(
   readers: Readers,
   file: FileRow | undefined,
   principal: Principal,
 ): Promise<AuthorizedFile | undefined> {
-  return (await visibleFiles(readers, [file], principal))[0]
+  return (await resolveVisibleFiles(readers, [file], principal))[0]
 }
 
 /** Loads a file by its id. Returns undefined if it is missing or `principal` may not read it. */
-export async function visibleFileById(
+export async function loadVisibleFile(
   readers: Readers,
   fid: Fid,
   principal: Principal,
 ): Promise<AuthorizedFile | undefined> {
-  return visibleFile(readers, await readers.files.get(fid.owner, fid.idlocal), principal)
+  return resolveVisibleFile(readers, await readers.files.get(fid.owner, fid.idlocal), principal)
 }
 
 /**
@@ -215,18 +218,18 @@ export async function authorize(
   readers: Readers,
   file: FileRow | undefined,
   principal: Principal,
-  { access, filetype }: Wanted,
+  { access, filetype }: RequiredAccess,
 ): Promise<AuthorizedFile> {
   const visible =
-    filetype && file?.filetype !== filetype ? undefined : await visibleFile(readers, file, principal)
+    filetype && file?.filetype !== filetype ? undefined : await resolveVisibleFile(readers, file, principal)
   if (!visible) throw notFound(filetype)
   if (isAllowed(access, visible.state, visible.roles)) return visible
   throw accessDenied(principal.caller, access)
 }
 
 /** Returns whether `principal` may change a file. */
-export async function mayWrite(readers: Readers, file: FileRow, principal: Principal): Promise<boolean> {
-  const visible = await visibleFile(readers, file, principal)
+export async function canWrite(readers: Readers, file: FileRow, principal: Principal): Promise<boolean> {
+  const visible = await resolveVisibleFile(readers, file, principal)
   return visible !== undefined && isAllowed('write', visible.state, visible.roles)
 }
 
@@ -262,7 +265,7 @@ export async function checkReplay(
   principal: Principal,
 ): Promise<void> {
   if (principal.caller?.username === owner) return
-  if (!(await visibleFile(readers, file, principal))) throw notFound()
+  if (!(await resolveVisibleFile(readers, file, principal))) throw notFound()
 }
 
 /** Returns the error for a file that the caller can read, but without the required access. */
@@ -284,21 +287,21 @@ export function accessDenied(caller: Caller | undefined, access: FileAccess): Pr
 export function notFound(filetype?: FileKind): Problem {
   return new Problem(
     'not_found',
-    `no such ${filetype ? filetypeName(filetype) : 'file'}, or you may not see it`,
+    `no such ${filetype ? filetypeLabel(filetype) : 'file'}, or you may not see it`,
   )
 }
 
 /** Returns the files of an owner that the caller may see in lists. `folder`: only files in this folder. */
-export async function viewerOf(
+export async function loadListScope(
   readers: Readers,
   owner: string,
   caller: Caller | undefined,
   folder?: Pick<AuthorizedFile, 'roles'> | 'home',
-): Promise<Viewer> {
-  if (caller?.username === owner) return OWNER
+): Promise<ListScope> {
+  if (caller?.username === owner) return OWNER_SCOPE
   // A grant on a folder, or on an ancestor of it, covers all its content.
-  if (folder !== undefined && folder !== 'home' && folder.roles.has('reader')) return OWNER
-  const names = caller ? await readers.sharing.namesOf(caller.username) : []
+  if (folder !== undefined && folder !== 'home' && folder.roles.has('reader')) return OWNER_SCOPE
+  const names = caller ? await readers.sharing.listGranteesOf(caller.username) : []
   if (folder !== undefined || names.length === 0) return { seesAll: false, names, folders: [] }
-  return { seesAll: false, names, folders: await readers.folders.sharedWith(owner, names) }
+  return { seesAll: false, names, folders: await readers.folders.listSharedFolders(owner, names) }
 }

@@ -19,7 +19,7 @@ export type Role =
 export type State = 'active' | 'trashed'
 
 /** Kind of each role; a missing role is a compile error. `folder_writer` always comes with `writer`. */
-const kinds: Record<Role, 'collaborator' | 'guest' | 'above'> = {
+const ROLE_KINDS: Record<Role, 'collaborator' | 'guest' | 'above'> = {
   owner: 'collaborator',
   writer: 'collaborator',
   reader: 'collaborator',
@@ -27,22 +27,22 @@ const kinds: Record<Role, 'collaborator' | 'guest' | 'above'> = {
   key_holder: 'guest',
   anyone: 'guest',
 }
-const rolesOf = (...roleKinds: string[]): Role[] =>
-  (Object.keys(kinds) as Role[]).filter((role) => roleKinds.includes(kinds[role]))
-const everybody: readonly Role[] = rolesOf('collaborator', 'guest')
-const collaborators: readonly Role[] = rolesOf('collaborator')
+const rolesOfKinds = (...roleKinds: string[]): Role[] =>
+  (Object.keys(ROLE_KINDS) as Role[]).filter((role) => roleKinds.includes(ROLE_KINDS[role]))
+const EVERYONE: readonly Role[] = rolesOfKinds('collaborator', 'guest')
+const COLLABORATORS: readonly Role[] = rolesOfKinds('collaborator')
 
 /** Access → file state → roles that have it. Key holders and the public cannot see trashed files. */
-export const policy: Record<FileAccess, Record<State, readonly Role[]>> = {
-  read: { active: everybody, trashed: collaborators },
-  collaborate: { active: collaborators, trashed: collaborators },
+export const ROLES_BY_ACCESS: Record<FileAccess, Record<State, readonly Role[]>> = {
+  read: { active: EVERYONE, trashed: COLLABORATORS },
+  collaborate: { active: COLLABORATORS, trashed: COLLABORATORS },
   write: { active: ['owner', 'writer'], trashed: ['owner'] },
   trash: { active: ['owner', 'folder_writer'], trashed: ['owner', 'folder_writer'] },
   own: { active: ['owner'], trashed: ['owner'] },
 }
 
 /** Access required to change each field, in addition to `write` on the file. */
-export const fieldAccess: Record<keyof FileUpdate, FileAccess> = {
+export const FIELD_ACCESS: Record<keyof FileUpdate, FileAccess> = {
   filename: 'write',
   parent: 'own',
   parent_path: 'own',
@@ -54,5 +54,5 @@ export const fieldAccess: Record<keyof FileUpdate, FileAccess> = {
 }
 
 export function isAllowed(access: FileAccess, state: State, roles: ReadonlySet<Role>): boolean {
-  return policy[access][state].some((role) => roles.has(role))
+  return ROLES_BY_ACCESS[access][state].some((role) => roles.has(role))
 }

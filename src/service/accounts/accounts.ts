@@ -1,6 +1,6 @@
 // Users, API keys and quotas.
 import { randomBytes } from 'node:crypto'
-import { closest, hintWith } from '../../contract/closest.ts'
+import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import { scopeNames } from '../../contract/resources/index.ts'
@@ -18,7 +18,7 @@ export interface NewKey {
 }
 
 /** New key with the hash that is stored. */
-export type MadeKey = NewKey & { hash: string }
+export type CreatedKey = NewKey & { hash: string }
 
 export interface KeyOptions {
   name?: string
@@ -42,9 +42,9 @@ export async function createUser(
     })
   }
   return store.write([username], async (writers) => {
-    const former = await writers.accounts.formerOwner(username)
-    if (former !== undefined) throw isFormerName(username, former)
-    const existing = await writers.accounts.userLike(username)
+    const former = await writers.accounts.findFormerOwner(username)
+    if (former !== undefined) throw formerNameTaken(username, former)
+    const existing = await writers.accounts.findUserByName(username)
     if (existing)
       throw new Problem('already_exists', `a user named ${existing.owner} already exists`, {
         hint: `Create another key for this user with: gridline admin create-key ${existing.owner}`,
@@ -60,7 +60,7 @@ export async function createUser(
 }
 
 /** Returns the error for a former name: it still leads to its user, so nobody else can have it. */
-export function isFormerName(name: string, owner: string): Problem {
+export function formerNameTaken(name: string, owner: string): Problem {
   return owner === ''
     ? new Problem('already_exists', `${name} is a former name of a user who was deleted`, {
         hint: 'Choose another name.',
@@ -71,13 +71,17 @@ export function isFormerName(name: string, owner: string): Problem {
 }
 
 /** Creates an API key. Throws `not_found` for an unknown user. */
-export async function createKey(store: Store, username: string, options: KeyOptions = {}): Promise<MadeKey> {
+export async function createKey(
+  store: Store,
+  username: string,
+  options: KeyOptions = {},
+): Promise<CreatedKey> {
   // Names are case-sensitive here, except that a former name resolves to its user.
-  const match = await store.read(({ accounts }) => accounts.userLike(username))
+  const match = await store.read(({ accounts }) => accounts.findUserByName(username))
   const isOther = match?.owner !== username && match?.name_key === username.toLowerCase()
   const owner = match && !isOther ? match.owner : username
   return store.write([owner], async (writers) => {
-    if (!(await writers.accounts.user(owner)))
+    if (!(await writers.accounts.getUser(owner)))
       throw new Problem('not_found', `no user named ${username}`, {
         hint: `Create one with: gridline admin create-user ${username}`,
       })
@@ -86,7 +90,7 @@ export async function createKey(store: Store, username: string, options: KeyOpti
 }
 
 /** Creates an API key in an open transaction. */
-export async function addKey({ accounts }: Writers, owner: string, options: KeyOptions): Promise<MadeKey> {
+export async function addKey({ accounts }: Writers, owner: string, options: KeyOptions): Promise<CreatedKey> {
   const api_key = randomBytes(24).toString('base64url').replace(/^[-_]/, 'k')
   const scopes = (options.scopes ?? 'read,write').split(',').map((scope) => scope.trim())
   const unknown = scopes.find((scope) => !(scopeNames as readonly string[]).includes(scope))
@@ -96,7 +100,7 @@ export async function addKey({ accounts }: Writers, owner: string, options: KeyO
     })
   }
   const now = Date.now()
-  const requestedExpiry = options.expires === undefined ? null : now + duration(options.expires)
+  const requestedExpiry = options.expires === undefined ? null : now + parseDuration(options.expires)
   const expires_at =
     requestedExpiry === null
       ? (options.expiresAt ?? null)
@@ -117,13 +121,13 @@ export async function addKey({ accounts }: Writers, owner: string, options: KeyO
     username: owner,
     api_key,
     name,
-    scopes: scopes,
+    scopes,
     expires_at: expires_at === null ? null : new Date(expires_at).toISOString(),
   }
 }
 
 /** Parses a duration such as 30d, 12h or 90m, to ms. Throws `invalid_request` for other texts. */
-export function duration(text: string): number {
+export function parseDuration(text: string): number {
   const match = /^(\d{1,5})([dhm])$/.exec(text)
   if (!match || match[1] === '0')
     throw new Problem('invalid_request', `invalid duration: ${JSON.stringify(text)}`, {
@@ -146,7 +150,7 @@ export interface ListedUser {
 }
 
 export async function listUsers(store: Store): Promise<ListedUser[]> {
-  const rows = await store.read(({ accounts }) => accounts.users())
+  const rows = await store.read(({ accounts }) => accounts.listAllUsers())
   return rows.map(({ owner, email, is_admin, date_joined, disabled_at, files, keys }) => ({
     username: owner,
     email,
@@ -162,15 +166,15 @@ export async function listUsers(store: Store): Promise<ListedUser[]> {
 export async function findUser(store: Store, username: string): Promise<ListedUser> {
   const users = await listUsers(store)
   // Former names resolve too.
-  const row = await store.read(({ accounts }) => accounts.userLike(username))
+  const row = await store.read(({ accounts }) => accounts.findUserByName(username))
   const listed = users.find((user) => user.username === row?.owner)
   if (listed) return listed
-  const similar = closest(
+  const similar = findClosest(
     username,
     users.map((user) => user.username),
   )
   throw new Problem('not_found', `no user named ${username}`, {
-    hint: hintWith(similar, 'See: gridline admin user list'),
+    hint: withSuggestion(similar, 'See: gridline admin user list'),
   })
 }
 
@@ -200,15 +204,15 @@ export async function deleteUser(store: Store, username: string): Promise<Listed
 }
 
 /** Length of a key id, in characters: the beginning of the key's hash. The key itself is not stored. */
-export const KEY_ID_LENGTH = 12
+export const KEY_ID_CHARACTERS = 12
 
 /** Returns the keys of a user that are not revoked. */
 export async function listKeys(store: Store, username: string) {
   const { username: owner } = await findUser(store, username)
-  const keys = await store.read(({ accounts }) => accounts.keys(owner))
+  const keys = await store.read(({ accounts }) => accounts.listApiKeys(owner))
   return keys.map(({ hash, name, scopes, created_at, expires_at }) => ({
     username: owner,
-    id: hash.slice(0, KEY_ID_LENGTH),
+    id: hash.slice(0, KEY_ID_CHARACTERS),
     name,
     scopes: scopes.split(','),
     created_at: new Date(created_at).toISOString(),
@@ -227,7 +231,7 @@ export async function revokeKeys(store: Store, username: string, ids: readonly s
   const revoked = keys.filter(({ id }) => ids === 'all' || ids.includes(id))
   const { username: owner } = await findUser(store, username)
   await store.write([owner], async ({ accounts }) => {
-    for (const { hash } of await accounts.keys(owner))
+    for (const { hash } of await accounts.listApiKeys(owner))
       if (revoked.some(({ id }) => hash.startsWith(id))) await accounts.revokeKey(owner, hash)
     if (ids === 'all') await accounts.removeSessions(owner)
   })
@@ -236,9 +240,9 @@ export async function revokeKeys(store: Store, username: string, ids: readonly s
 
 /** Creates the user if missing, so that local use needs no setup. */
 export async function ensureUser(store: Store, username: string): Promise<void> {
-  if (await store.read(({ accounts }) => accounts.user(username))) return
+  if (await store.read(({ accounts }) => accounts.getUser(username))) return
   await store.write([username], async ({ accounts }) => {
-    if (await accounts.user(username)) return
+    if (await accounts.getUser(username)) return
     await accounts.addUser({ owner: username, email: null, is_admin: 1, date_joined: Date.now() })
   })
 }
@@ -253,14 +257,14 @@ export interface UserQuota {
 }
 
 /** Loads quota and usage of a user. */
-export async function userQuota(store: Store, username: string): Promise<UserQuota> {
+export async function loadUserQuota(store: Store, username: string): Promise<UserQuota> {
   const { username: owner } = await findUser(store, username)
   await store.quotas.refresh()
   return store.read(async ({ usage }) => ({
     username: owner,
-    is_own: store.quotas.hasOwn(owner),
-    quota: usage.quota(owner),
-    used: await usage.of(owner),
+    is_own: store.quotas.hasOwnQuota(owner),
+    quota: usage.getQuota(owner),
+    used: await usage.measureUsage(owner),
   }))
 }
 
@@ -273,8 +277,8 @@ export async function setUserQuota(
   const { username: owner } = await findUser(store, username)
   await store.quotas.refresh()
   await store.write([owner], ({ usage, accounts }) => {
-    accounts.noteQuota(owner, change)
-    return usage.setQuota(owner, change && { ...usage.quota(owner), ...change })
+    accounts.recordQuotaChange(owner, change)
+    return usage.setQuota(owner, change && { ...usage.getQuota(owner), ...change })
   })
-  return userQuota(store, owner)
+  return loadUserQuota(store, owner)
 }

@@ -2,7 +2,7 @@
 import { traceHeaders } from '../tracing/tracing.ts'
 
 /** Maximum size of a response of an identity provider, in bytes. */
-const MAX_ANSWER_BYTES = 1024 * 1024
+const MAX_RESPONSE_BYTES = 1024 * 1024
 
 /** Fetches and reads a whole response. Throws if it is larger than 1 MiB. */
 export async function boundedFetch(url: string, options: object): Promise<Response> {
@@ -15,7 +15,7 @@ export async function boundedFetch(url: string, options: object): Promise<Respon
   let size = 0
   for await (const part of body ?? []) {
     size += part.length
-    if (size > MAX_ANSWER_BYTES) throw new Error('the response is too large')
+    if (size > MAX_RESPONSE_BYTES) throw new Error('the response is too large')
     parts.push(part)
   }
   return new Response(parts.length === 0 ? null : Buffer.concat(parts), { status, headers: [...headers] })

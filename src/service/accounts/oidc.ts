@@ -11,23 +11,23 @@ import { addKey, type NewKey } from './accounts.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 
 /** Lifetime of a key that a token is exchanged for. */
-const LIFETIME = '1h'
+const API_KEY_LIFETIME = '1h'
 /** Accepted signature algorithms: those with a public key. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 /** Maximum age of a token, in seconds. */
-const OLDEST = 3600
+const MAX_TOKEN_AGE_SECONDS = 3600
 /** Maximum number of keys per token and process. */
-const MAX_KEYS = 10
+const MAX_KEYS_PER_TOKEN = 10
 /** Timeout of requests to issuers, in ms. */
-const TIMEOUT_MS = 5000
+const ISSUER_TIMEOUT_MS = 5000
 /** Time before an issuer that did not answer is asked again, in ms. */
-const PAUSE_MS = 10_000
-const MAX_TOKEN = 16 * 1024
+const ISSUER_RETRY_MS = 10_000
+const MAX_TOKEN_CHARACTERS = 16 * 1024
 
 /** Exchanges identity tokens of CI systems for API keys. Contacts only issuers that an operator trusts. */
-export class OidcLogin {
+export class TokenExchanger {
   private readonly keys = new Map<string, ReturnType<typeof createRemoteJWKSet>>()
-  private readonly failed = new Map<string, number>()
+  private readonly retryTimes = new Map<string, number>()
   /** Exchanged tokens, by the hash of their claims, until they expire. */
   private readonly used = new Map<string, { times: number; until: number }>()
 
@@ -39,20 +39,20 @@ export class OidcLogin {
 
   /** Returns a key for a token whose issuer and subject are trusted. Throws `unauthenticated` otherwise. */
   async exchange(store: Store, token: string): Promise<NewKey & { hash: string }> {
-    const trusted = await this.trustedBy(token)
+    const trusted = await this.loadTrust(token)
     const [{ issuer }] = trusted
-    const claims = await this.verified(token, issuer)
+    const claims = await this.verifyToken(token, issuer)
     const { sub } = claims
     // The library does not check the type of this claim.
     if (typeof sub !== 'string') throw new Problem('unauthenticated', 'the token is not valid')
-    this.take(claims)
+    this.countUse(claims)
     const trust = trusted.find(({ subject }) => matchesWildcard(subject, sub))
     if (!trust)
       throw new Problem('unauthenticated', `the subject of the token is not trusted: ${sub.slice(0, 200)}`, {
         hint: `An operator can trust it: gridline admin trust add ${issuer} ${JSON.stringify(sub.slice(0, 200))} --user NAME`,
       })
-    return store.by({ user: trust.username }).write([trust.username], async (writers) => {
-      const user = await writers.accounts.user(trust.username)
+    return store.withActor({ user: trust.username }).write([trust.username], async (writers) => {
+      const user = await writers.accounts.getUser(trust.username)
       if (!user || user.disabled_at !== null)
         throw new Problem(
           'unauthenticated',
@@ -61,28 +61,29 @@ export class OidcLogin {
       await writers.accounts.removeExpiredKeys(trust.username)
       return addKey(writers, trust.username, {
         scopes: trust.scopes,
-        expires: LIFETIME,
+        expires: API_KEY_LIFETIME,
         name: `oidc ${sub}`.slice(0, 100),
       })
     })
   }
 
   /** Throws if a token was exchanged too often: a CI job has one token, but needs few keys. */
-  private take(claims: JWTPayload): void {
+  private countUse(claims: JWTPayload): void {
     const now = Date.now()
     for (const [hash, { until }] of this.used) if (until < now) this.used.delete(hash)
     // Hash the claims: one token can be encoded in several ways.
     const hash = sha256(JSON.stringify(claims))
     const times = this.used.get(hash)?.times ?? 0
-    if (times >= MAX_KEYS) throw new Problem('unauthenticated', `the token was used ${times} times before`)
-    this.used.set(hash, { times: times + 1, until: now + (OLDEST + 60) * 1000 })
+    if (times >= MAX_KEYS_PER_TOKEN)
+      throw new Problem('unauthenticated', `the token was used ${times} times before`)
+    this.used.set(hash, { times: times + 1, until: now + (MAX_TOKEN_AGE_SECONDS + 60) * 1000 })
   }
 
   /** Loads the trust rows for the token's issuer, before the token is verified. Throws if there are none. */
-  private async trustedBy(token: string): Promise<TrustRow[]> {
+  private async loadTrust(token: string): Promise<TrustRow[]> {
     let issuer: string | undefined
     let subject: unknown
-    if (token.length <= MAX_TOKEN) {
+    if (token.length <= MAX_TOKEN_CHARACTERS) {
       try {
         const claims = decodeJwt(token)
         issuer = claims.iss
@@ -95,7 +96,7 @@ export class OidcLogin {
       throw new Problem('unauthenticated', 'this is not an identity token', {
         hint: 'Send the token that the CI system issues for the job.',
       })
-    const trusted = await this.store.read(({ accounts }) => accounts.trustOf(issuer))
+    const trusted = await this.store.read(({ accounts }) => accounts.listTrustOfIssuer(issuer))
     if (trusted.length === 0)
       throw new Problem(
         'unauthenticated',
@@ -108,14 +109,14 @@ export class OidcLogin {
   }
 
   /** Verifies signature, audience and age of a token. Returns its claims; throws `unauthenticated`. */
-  private async verified(token: string, issuer: string): Promise<JWTPayload> {
+  private async verifyToken(token: string, issuer: string): Promise<JWTPayload> {
     try {
-      const { payload } = await jwtVerify(token, await this.keysOf(issuer), {
+      const { payload } = await jwtVerify(token, await this.loadKeys(issuer), {
         issuer,
         audience: this.audience,
         algorithms: ALGORITHMS,
         requiredClaims: ['sub', 'exp', 'iat'],
-        maxTokenAge: OLDEST,
+        maxTokenAge: MAX_TOKEN_AGE_SECONDS,
         clockTolerance: 30,
       })
       return payload
@@ -131,26 +132,29 @@ export class OidcLogin {
   }
 
   /** Returns the public keys of an issuer, from its discovery document. */
-  private async keysOf(issuer: string): Promise<ReturnType<typeof createRemoteJWKSet>> {
+  private async loadKeys(issuer: string): Promise<ReturnType<typeof createRemoteJWKSet>> {
     const cached = this.keys.get(issuer)
     if (cached) return cached
-    if ((this.failed.get(issuer) ?? 0) > Date.now())
+    if ((this.retryTimes.get(issuer) ?? 0) > Date.now())
       throw new Problem('overloaded', 'the issuer of the token does not answer')
     try {
       const response = await boundedFetch(`${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`, {
         redirect: 'error',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(ISSUER_TIMEOUT_MS),
       })
       const { jwks_uri, issuer: announced } = (await response.json()) as { jwks_uri: string; issuer: string }
       if (announced !== issuer) throw new Error('another issuer')
       const url = new URL(checkIssuer(jwks_uri))
       const { host } = new URL(issuer)
       if (url.host !== host && url.host !== KEY_HOSTS.get(host)) throw new Error('keys at another host')
-      const keys = createRemoteJWKSet(url, { timeoutDuration: TIMEOUT_MS, [customFetch]: boundedFetch })
+      const keys = createRemoteJWKSet(url, {
+        timeoutDuration: ISSUER_TIMEOUT_MS,
+        [customFetch]: boundedFetch,
+      })
       this.keys.set(issuer, keys)
       return keys
     } catch {
-      this.failed.set(issuer, Date.now() + PAUSE_MS)
+      this.retryTimes.set(issuer, Date.now() + ISSUER_RETRY_MS)
       throw new Problem('overloaded', 'the issuer of the token does not answer')
     }
   }
@@ -203,10 +207,11 @@ export async function addTrust(
       hint: `Available scopes: ${scopeNames.join(', ')}.`,
     })
   const owner = await store.read(
-    async ({ accounts }) => ((await accounts.user(username)) ?? (await accounts.userLike(username)))?.owner,
+    async ({ accounts }) =>
+      ((await accounts.getUser(username)) ?? (await accounts.findUserByName(username)))?.owner,
   )
   return store.write([owner ?? username], async ({ accounts }) => {
-    const user = await accounts.user(owner ?? username)
+    const user = await accounts.getUser(owner ?? username)
     if (!user) throw new Problem('not_found', `no user named ${username}`)
     const row = {
       id: randomBytes(6).toString('hex'),
@@ -217,32 +222,34 @@ export async function addTrust(
       created_at: Date.now(),
     }
     await accounts.addTrust(row)
-    return shown(row)
+    return formatTrust(row)
   })
 }
 
 export async function listTrust(store: Store): Promise<Trust[]> {
-  return (await store.read(({ accounts }) => accounts.trust())).map(shown)
+  return (await store.read(({ accounts }) => accounts.listAllTrust())).map(formatTrust)
 }
 
 /** Removes a trust, and revokes the keys that were issued for it. Throws `not_found`. */
 export async function removeTrust(store: Store, id: string): Promise<Trust> {
-  const existing = (await store.read(({ accounts }) => accounts.trust())).find((trust) => trust.id === id)
+  const existing = (await store.read(({ accounts }) => accounts.listAllTrust())).find(
+    (trust) => trust.id === id,
+  )
   return store.write(existing ? [existing.username] : [], async ({ accounts }) => {
-    const row = (await accounts.trust()).find((trust) => trust.id === id)
+    const row = (await accounts.listAllTrust()).find((trust) => trust.id === id)
     if (!row)
       throw new Problem('not_found', `no trust with the id ${id}`, { hint: 'See: gridline admin trust list' })
     await accounts.removeTrust(id)
     // End keys that were issued for this trust now, not when they expire.
-    for (const key of await accounts.keys(row.username)) {
+    for (const key of await accounts.listApiKeys(row.username)) {
       const subject = /^oidc (.*)$/s.exec(key.name)?.[1]
       if (subject !== undefined && (subject.length >= 95 || matchesWildcard(row.subject, subject)))
         await accounts.revokeKey(row.username, key.hash)
     }
-    return shown(row)
+    return formatTrust(row)
   })
 }
 
-function shown({ scopes, created_at, ...row }: TrustRow): Trust {
+function formatTrust({ scopes, created_at, ...row }: TrustRow): Trust {
   return { ...row, scopes: scopes.split(','), created_at: new Date(created_at).toISOString() }
 }

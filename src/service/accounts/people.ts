@@ -27,7 +27,7 @@ export interface GroupTeam {
 }
 
 /** User whom the provider has authenticated. */
-interface Person {
+interface OidcUser {
   issuer: string
   subject: string
   email: string | null
@@ -39,23 +39,23 @@ interface Person {
 }
 
 /** Redirect to the provider, and the state that the browser keeps meanwhile. */
-export interface Leaving {
+export interface SignInRedirect {
   url: string
   /** Cookie value: state, nonce, verifier and the path to show afterwards. */
-  kept: string
+  cookie: string
 }
 
 /** Timeout of requests to the provider. */
-const TIMEOUT_SECONDS = 10
+const PROVIDER_TIMEOUT_SECONDS = 10
 /** Time before a provider that did not answer is asked again, in ms. */
-const PAUSE_MS = 5_000
+const PROVIDER_RETRY_MS = 5_000
 /** Maximum time that the provider's clock may be ahead, in ms. */
 const CLOCK_TOLERANCE_MS = 300_000
 const MAX_GROUPS = 10_000
-const MAX_LETTERS = 255
+const MAX_SUBJECT_CHARACTERS = 255
 
 /** Signs users in with an identity provider (OpenID Connect: code flow with PKCE). */
-export class PeopleLogin {
+export class OidcSignIn {
   private configuration: Promise<Configuration> | undefined
   private failedAt = Number.NEGATIVE_INFINITY
   private failure: unknown
@@ -68,25 +68,25 @@ export class PeopleLogin {
   ) {}
 
   /** Host of the provider, for messages. */
-  get name(): string {
+  get host(): string {
     return new URL(this.provider.issuer).host
   }
 
-  private get callback(): string {
+  private get redirectUri(): string {
     return `${this.url}/signin/oidc/return`
   }
 
   /** Returns the redirect to the provider. `next`: path to show after sign-in. */
-  async begin(next: string): Promise<Leaving> {
+  async begin(next: string): Promise<SignInRedirect> {
     const client = await import('../../vendor/openid.ts')
-    const configuration = await this.configured()
+    const configuration = await this.loadConfiguration()
     const [state, nonce, verifier] = [
       client.randomState(),
       client.randomNonce(),
       client.randomPKCECodeVerifier(),
     ]
     const url = client.buildAuthorizationUrl(configuration, {
-      redirect_uri: this.callback,
+      redirect_uri: this.redirectUri,
       scope: 'openid email profile',
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
@@ -94,7 +94,7 @@ export class PeopleLogin {
       nonce,
     })
     const cookie = Buffer.from(JSON.stringify([state, nonce, verifier, next])).toString('base64url')
-    return { url: url.href, kept: cookie }
+    return { url: url.href, cookie }
   }
 
   /**
@@ -106,8 +106,8 @@ export class PeopleLogin {
     query: string,
     cookie: string | undefined,
   ): Promise<{ username: string; next: string }> {
-    const [state, nonce, verifier, next] = keptOnes(cookie)
-    const user = await this.person(query, { state, nonce, verifier })
+    const [state, nonce, verifier, next] = parseCookie(cookie)
+    const user = await this.authenticate(query, { state, nonce, verifier })
     const { domains } = this.provider
     const domain = user.email?.split('@').at(-1)
     if (domains && !(user.isVerified && domain && domains.includes(domain)))
@@ -118,21 +118,21 @@ export class PeopleLogin {
           : `${user.email} is not ${user.isVerified ? 'an' : 'a verified'} address of ${domains.join(' or ')}`,
         { hint: 'Sign in with another account, or ask the administrator of this server.' },
       )
-    return { username: await this.userOf(store, user), next }
+    return { username: await this.signInUser(store, user), next }
   }
 
   /** Exchanges the code for tokens and verifies them. Returns the authenticated user. */
-  private async person(
+  private async authenticate(
     query: string,
     { state, nonce, verifier }: { state: string; nonce: string; verifier: string },
-  ): Promise<Person> {
+  ): Promise<OidcUser> {
     const client = await import('../../vendor/openid.ts')
-    const configuration = await this.configured()
+    const configuration = await this.loadConfiguration()
     const { groupsClaim = 'groups', teams = [] } = this.provider
     try {
       const tokens = await client.authorizationCodeGrant(
         configuration,
-        new URL(`${this.callback}?${query}`),
+        new URL(`${this.redirectUri}?${query}`),
         { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
       )
       const token: Record<string, unknown> = tokens.claims()!
@@ -147,15 +147,16 @@ export class PeopleLogin {
         const { email, email_verified } = token.email === undefined ? info : token
         claims = { ...info, ...token, email, email_verified }
       }
-      if (!isPlain(sub) || sub.length > MAX_LETTERS) throw new Error('its sub is not a plain text')
-      const email = emailOf(claims.email)
+      if (!isPlainText(sub) || sub.length > MAX_SUBJECT_CHARACTERS)
+        throw new Error('its sub is not a plain text')
+      const email = parseEmail(claims.email)
       const groups = claims[groupsClaim]
       return {
         issuer: iss,
         subject: sub,
         email,
         isVerified: claims.email_verified === true || claims.email_verified === 'true',
-        name: textOf(claims.preferred_username) ?? email ?? textOf(claims.name) ?? 'user',
+        name: parsePlainText(claims.preferred_username) ?? email ?? parsePlainText(claims.name) ?? 'user',
         groups: (Array.isArray(groups) ? groups : [groups])
           .filter((group) => typeof group === 'string')
           .slice(0, MAX_GROUPS),
@@ -165,7 +166,7 @@ export class PeopleLogin {
       if (error instanceof client.ResponseBodyError)
         throw new Problem(
           'overloaded',
-          `the identity provider ${this.name} refuses this server: ${error.error}`,
+          `the identity provider ${this.host} refuses this server: ${error.error}`,
           {
             hint: 'An administrator must correct GRIDLINE_OIDC_CLIENT_ID (--oidc-client-id) or GRIDLINE_OIDC_CLIENT_SECRET.',
           },
@@ -176,14 +177,15 @@ export class PeopleLogin {
         })
       const { code = '', message } = error as Error & { code?: string }
       if (/TIMEOUT|REQUEST_TIMEOUT|RESPONSE_IS_NOT_CONFORM|fetch failed/i.test(`${code} ${message}`))
-        throw this.silent(error)
+        throw this.noAnswer(error)
       throw new Problem('unauthenticated', `this sign-in is not valid: ${message}`, { hint: 'Try again.' })
     }
   }
 
   /** Returns the discovered configuration of the provider. It is loaded once. */
-  private async configured(): Promise<Configuration> {
-    if (!this.configuration && performance.now() - this.failedAt < PAUSE_MS) throw this.silent(this.failure)
+  private async loadConfiguration(): Promise<Configuration> {
+    if (!this.configuration && performance.now() - this.failedAt < PROVIDER_RETRY_MS)
+      throw this.noAnswer(this.failure)
     const { issuer, clientId, clientSecret } = this.provider
     this.configuration ??= (async () => {
       const client = await import('../../vendor/openid.ts')
@@ -195,7 +197,7 @@ export class PeopleLogin {
         undefined,
         clientSecret === undefined ? client.None() : client.ClientSecretPost(clientSecret),
         {
-          timeout: TIMEOUT_SECONDS,
+          timeout: PROVIDER_TIMEOUT_SECONDS,
           execute: [
             client.enableNonRepudiationChecks,
             ...(isLocal && url.protocol === 'http:' ? [client.allowInsecureRequests] : []),
@@ -210,29 +212,29 @@ export class PeopleLogin {
       this.configuration = undefined
       this.failedAt = performance.now()
       this.failure = error
-      throw this.silent(error)
+      throw this.noAnswer(error)
     }
   }
 
-  private silent(error: unknown): Problem {
+  private noAnswer(error: unknown): Problem {
     const { message = '', cause } = error as Error
     const why = cause instanceof Error && cause.message !== '' ? cause.message : message
     return new Problem(
       'overloaded',
-      `the identity provider ${this.name} does not answer: ${why} (--oidc-issuer)`,
+      `the identity provider ${this.host} does not answer: ${why} (--oidc-issuer)`,
     )
   }
 
   /** Returns the username, created on the first sign-in. Syncs the user's teams with their groups. */
-  private async userOf(store: Store, person: Person): Promise<string> {
-    const existing = await this.known(person)
-    const names = existing === undefined ? await this.freeNames(person) : [existing]
-    const teams = await this.teams()
+  private async signInUser(store: Store, person: OidcUser): Promise<string> {
+    const existing = await this.findUser(person)
+    const names = existing === undefined ? await this.findFreeNames(person) : [existing]
+    const teams = await this.loadTeams()
     for (const name of names) {
       const owners = [name, ...teams.map(({ owner }) => owner)]
-      const username = await store.by({ user: name }).write(owners, async (writers) => {
-        const owner = await this.enter(writers, person, name)
-        if (owner !== undefined) await keepTeams(writers, owner, teams, person.groups)
+      const username = await store.withActor({ user: name }).write(owners, async (writers) => {
+        const owner = await this.linkUser(writers, person, name)
+        if (owner !== undefined) await syncTeams(writers, owner, teams, person.groups)
         return owner
       })
       if (username !== undefined) return username
@@ -241,18 +243,18 @@ export class PeopleLogin {
   }
 
   /** Links the identity to a user and returns their name; undefined if another user has it. */
-  private async enter(writers: Writers, person: Person, name: string): Promise<string | undefined> {
+  private async linkUser(writers: Writers, person: OidcUser, name: string): Promise<string | undefined> {
     const { accounts } = writers
     const { issuer, subject, email } = person
-    const linked = await accounts.identity(issuer, subject)
+    const linked = await accounts.findOwnerByIdentity(issuer, subject)
     if (linked !== undefined) {
-      const user = await accounts.user(linked)
+      const user = await accounts.getUser(linked)
       if (user && user.disabled_at === null) return linked
       throw new Problem('forbidden', 'this user is disabled', {
         hint: 'Ask the administrator of this server.',
       })
     }
-    const existing = await accounts.userLike(name)
+    const existing = await accounts.findUserByName(name)
     // An existing user signs in as themselves if the provider has verified their e-mail address.
     const isTheirs = existing !== undefined && person.isVerified && email !== null && existing.email === email
     if (existing && !isTheirs) return undefined
@@ -262,7 +264,7 @@ export class PeopleLogin {
       })
     const owner = existing?.owner ?? name
     if (!existing) {
-      if ((await accounts.formerOwner(name)) !== undefined) return undefined
+      if ((await accounts.findFormerOwner(name)) !== undefined) return undefined
       await accounts.addUser({
         owner,
         email: person.isVerified ? email : null,
@@ -275,28 +277,28 @@ export class PeopleLogin {
   }
 
   /** Loads the teams of groups, with the current names of their owners. */
-  private teams(): Promise<readonly GroupTeam[]> {
+  private loadTeams(): Promise<readonly GroupTeam[]> {
     const { teams = [] } = this.provider
     return this.store.read(({ accounts }) =>
       Promise.all(
         teams.map(async (team) => ({
           ...team,
-          owner: (await accounts.userLike(team.owner))?.owner ?? team.owner,
+          owner: (await accounts.findUserByName(team.owner))?.owner ?? team.owner,
         })),
       ),
     )
   }
 
   /** Finds the user with this identity, or with this verified e-mail address. */
-  private known({ issuer, subject, email, isVerified }: Person): Promise<string | undefined> {
+  private findUser({ issuer, subject, email, isVerified }: OidcUser): Promise<string | undefined> {
     return this.store.read(async ({ accounts }) => {
-      const linked = await accounts.identity(issuer, subject)
-      return linked ?? (isVerified && email !== null ? accounts.ownerOfEmail(email) : undefined)
+      const linked = await accounts.findOwnerByIdentity(issuer, subject)
+      return linked ?? (isVerified && email !== null ? accounts.findOwnerByEmail(email) : undefined)
     })
   }
 
   /** Returns up to three unused usernames that are derived from the user's name. */
-  private async freeNames({ name }: Person): Promise<string[]> {
+  private async findFreeNames({ name }: OidcUser): Promise<string[]> {
     const plain = name
       .split('@')[0]
       .normalize('NFKD')
@@ -309,8 +311,8 @@ export class PeopleLogin {
       const free: string[] = []
       for (const candidate of candidates) {
         const isTaken =
-          (await accounts.userLike(candidate)) !== undefined ||
-          (await accounts.formerOwner(candidate)) !== undefined ||
+          (await accounts.findUserByName(candidate)) !== undefined ||
+          (await accounts.findFormerOwner(candidate)) !== undefined ||
           (await accounts.hasCounter(candidate))
         if (!isTaken) free.push(candidate)
         if (free.length === 3) break
@@ -321,24 +323,24 @@ export class PeopleLogin {
 }
 
 /** Returns a text of up to 320 characters without control characters; undefined for other values. */
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value.length <= 320 && isPlain(value) ? value : undefined
+function parsePlainText(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length <= 320 && isPlainText(value) ? value : undefined
 }
 
 /** Returns whether a text is not empty and has no control characters, which some databases reject. */
-function isPlain(text: string): boolean {
+function isPlainText(text: string): boolean {
   return text !== '' && !/\p{Cc}/u.test(text)
 }
 
 /** Returns an e-mail address with ASCII letters in lower case; null for other values. */
-function emailOf(value: unknown): string | null {
-  const text = textOf(value)
+function parseEmail(value: unknown): string | null {
+  const text = parsePlainText(value)
   if (text === undefined || !/^[^\s@]+@[^\s@]+$/.test(text)) return null
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
 /** Returns state, nonce, verifier and path of a cookie of `begin`. Throws for other values. */
-function keptOnes(cookie: string | undefined): [string, string, string, string] {
+function parseCookie(cookie: string | undefined): [string, string, string, string] {
   try {
     const values = JSON.parse(Buffer.from(cookie ?? '', 'base64url').toString('utf8')) as unknown[]
     if (values.length === 4 && values.every((value) => typeof value === 'string'))
@@ -352,7 +354,7 @@ function keptOnes(cookie: string | undefined): [string, string, string, string] 
 }
 
 /** Adds a user to the teams of their groups, and removes them from all other synced teams. */
-async function keepTeams(
+async function syncTeams(
   { sharing, accounts }: Writers,
   username: string,
   teams: readonly GroupTeam[],
@@ -365,13 +367,13 @@ async function keepTeams(
     memberships.set(key, { owner, name: team, isIn })
   }
   for (const { owner, name, isIn } of memberships.values()) {
-    const user = await accounts.user(owner)
+    const user = await accounts.getUser(owner)
     if (!user || owner === username) continue
-    const ownTeams = (await sharing.teamsOf(owner)).filter((team) => team.owner === owner)
+    const ownTeams = (await sharing.listTeamsOf(owner)).filter((team) => team.owner === owner)
     const existing = ownTeams.find((team) => team.name.toLowerCase() === name.toLowerCase())
     if (!existing && !isIn) continue
     const team = existing ?? (await sharing.addTeam(name, owner))
-    const isMember = (await sharing.members(team.name_key)).includes(username)
+    const isMember = (await sharing.listMembers(team.name_key)).includes(username)
     if (isIn && !isMember) await sharing.addMember(team.name_key, username)
     if (!isIn && isMember) await sharing.removeMember(team.name_key, username)
   }

@@ -1,14 +1,14 @@
 // Browser sessions, and one-time codes for sign-in and `gridline login`.
 import { createHash, randomBytes } from 'node:crypto'
-import type { AccountReader, KeyRow, SessionRow } from '../store/aggregates/accounts.ts'
+import type { AccountReader, ApiKeyRow, SessionRow } from '../store/aggregates/accounts.ts'
 import { sha256 } from '../store/schema/hash.ts'
 import type { Readers, Store } from '../store/store.ts'
 
 /** Lifetimes of browser sessions and of one-time codes, in ms. */
-const LIFETIMES = { session: 30 * 86_400_000, code: 5 * 60_000, login: 5 * 60_000 } as const
+const LIFETIMES_MS = { session: 30 * 86_400_000, code: 5 * 60_000, login: 5 * 60_000 } as const
 
 /** Permissions of a new session: the scopes of the key that opens it. The session ends with this key. */
-export interface Opening {
+export interface SessionGrant {
   owner: string
   scopes: string
   key_hash: string | null
@@ -18,25 +18,25 @@ export interface Opening {
 export async function openSession(
   store: Store,
   kind: 'session' | 'code',
-  grant: Opening,
-  lifetime: number = LIFETIMES[kind],
+  grant: SessionGrant,
+  lifetime: number = LIFETIMES_MS[kind],
 ): Promise<{ token: string; expires_at: number }> {
   const secret = randomBytes(32).toString('base64url')
-  const expires_at = await addSession(store, kind, sha256(secret), grant, lifetime)
+  const expires_at = await storeSession(store, kind, sha256(secret), grant, lifetime)
   return { token: `${grant.owner}.${secret}`, expires_at }
 }
 
 /** Stores a session or code. Returns its expiry, in ms since 1970: at the latest that of the key. */
-function addSession(
+function storeSession(
   store: Store,
   kind: SessionRow['kind'],
   hash: string,
-  { owner, scopes, key_hash }: Opening,
+  { owner, scopes, key_hash }: SessionGrant,
   lifetime: number,
 ): Promise<number> {
   const created_at = Date.now()
-  return store.by({ user: owner }).write([owner], async ({ accounts }) => {
-    const key = key_hash === null ? undefined : await accounts.key(owner, key_hash)
+  return store.withActor({ user: owner }).write([owner], async ({ accounts }) => {
+    const key = key_hash === null ? undefined : await accounts.getKey(owner, key_hash)
     const expires_at = Math.min(created_at + lifetime, key?.expires_at ?? Number.POSITIVE_INFINITY)
     await accounts.addSession({ owner, hash, kind, key_hash, scopes, created_at, expires_at })
     return expires_at
@@ -44,7 +44,7 @@ function addSession(
 }
 
 /** Returns the user of a valid code; undefined otherwise. Does not use the code up. */
-export async function userOfCode(store: Store, code: string): Promise<string | undefined> {
+export async function findUserOfCode(store: Store, code: string): Promise<string | undefined> {
   return (await findSession(store, 'code', code))?.owner
 }
 
@@ -66,9 +66,9 @@ export async function redeemCode(
  * Creates a one-time code that logs in a command line. Redeeming it takes the secret whose SHA-256 is
  * `challenge` (as in PKCE, RFC 7636): the stored hash covers the challenge.
  */
-export async function openLogin(store: Store, grant: Opening, challenge: string): Promise<string> {
+export async function createLoginCode(store: Store, grant: SessionGrant, challenge: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url')
-  await addSession(store, 'login', sha256(`${secret}.${challenge}`), grant, LIFETIMES.login)
+  await storeSession(store, 'login', sha256(`${secret}.${challenge}`), grant, LIFETIMES_MS.login)
   return `${grant.owner}.${secret}`
 }
 
@@ -76,7 +76,7 @@ export async function openLogin(store: Store, grant: Opening, challenge: string)
  * Redeems a login code. Returns the user, the scopes, and the latest expiry of the new key: that of the key
  * that created the code. Returns undefined for other texts, and if that key is no longer valid.
  */
-export async function redeemLogin(
+export async function redeemLoginCode(
   store: Store,
   code: string,
   verifier: string,
@@ -88,7 +88,7 @@ export async function redeemLogin(
     // Of two requests with one code, only one removes it.
     if (!(await accounts.removeSessions(row.owner, row.hash))) return undefined
     if (row.key_hash === null) return { owner: row.owner, scopes: row.scopes, keyExpiresAt: null }
-    const key = await accounts.key(row.owner, row.key_hash)
+    const key = await accounts.getKey(row.owner, row.key_hash)
     return isValidKey(key)
       ? { owner: row.owner, scopes: row.scopes, keyExpiresAt: key.expires_at }
       : undefined
@@ -105,22 +105,22 @@ export async function findSession(
   const owner = token.slice(0, separator)
   if (separator <= 0 || token.length > 200 || owner.includes('\0')) return undefined
   return store.read(async ({ accounts }) => {
-    const row = await accounts.session(owner, sha256(token.slice(separator + 1)))
-    return row?.kind === kind && (await isOpen(accounts, row)) ? row : undefined
+    const row = await accounts.getSession(owner, sha256(token.slice(separator + 1)))
+    return row?.kind === kind && (await isValidSession(accounts, row)) ? row : undefined
   })
 }
 
 /** Returns whether session, user and API key are all still valid. */
-async function isOpen(
+async function isValidSession(
   accounts: AccountReader,
   { owner, key_hash, expires_at }: SessionRow,
 ): Promise<boolean> {
-  if (expires_at <= Date.now() || (await accounts.user(owner))?.disabled_at !== null) return false
-  return key_hash === null || isValidKey(await accounts.key(owner, key_hash))
+  if (expires_at <= Date.now() || (await accounts.getUser(owner))?.disabled_at !== null) return false
+  return key_hash === null || isValidKey(await accounts.getKey(owner, key_hash))
 }
 
 /** Returns whether an API key is neither revoked nor expired. */
-export function isValidKey(key: KeyRow | undefined): key is KeyRow {
+export function isValidKey(key: ApiKeyRow | undefined): key is ApiKeyRow {
   return (
     key !== undefined && key.revoked_at === null && (key.expires_at === null || key.expires_at > Date.now())
   )
@@ -132,10 +132,11 @@ export async function isStillSignedIn(
   owner: string,
   credential: string,
 ): Promise<boolean> {
-  const session = await accounts.session(owner, credential)
-  if (session) return isOpen(accounts, session)
+  const session = await accounts.getSession(owner, credential)
+  if (session) return isValidSession(accounts, session)
   return (
-    isValidKey(await accounts.key(owner, credential)) && (await accounts.user(owner))?.disabled_at === null
+    isValidKey(await accounts.getKey(owner, credential)) &&
+    (await accounts.getUser(owner))?.disabled_at === null
   )
 }
 

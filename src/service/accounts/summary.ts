@@ -4,12 +4,12 @@ import type { Service } from '../core/context.ts'
 import type { UserRow } from '../store/aggregates/accounts.ts'
 
 /** Formats `date_joined`: `YYYY-MM-DD HH:MM:SS`, in UTC. */
-export function joined(joinedAt: number): string {
+export function formatDateJoined(joinedAt: number): string {
   return new Date(joinedAt).toISOString().slice(0, 19).replace('T', ' ')
 }
 
 /** Returns a user as embedded in plots. Private fields are null for other callers. See docs/api.md#users. */
-export function userSummary(
+export function formatUserSummary(
   { url }: Service,
   user: Pick<UserRow, 'owner' | 'email' | 'date_joined'>,
   forThemselves: boolean,
@@ -25,7 +25,7 @@ export function userSummary(
     stream_tokens: null,
     feature_set_id: null,
     csrf_token: null,
-    date_joined: joined(user.date_joined),
+    date_joined: formatDateJoined(user.date_joined),
     map_access_tokens: null,
     has_password: null,
     email: forThemselves ? user.email : null,

@@ -3,21 +3,21 @@ import { randomBytes } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { JobKind, JobRow } from '../store/aggregates/jobs.ts'
 import type { Store, Writers } from '../store/store.ts'
-import { span } from '../tracing/tracing.ts'
+import { runInSpan } from '../tracing/tracing.ts'
 
 /** Time after which another server may take over a job, in ms. Each step of the job renews the lease. */
 const LEASE_MS = 30_000
 /** Interval of looking for jobs that other servers have left, in ms. */
 const POLL_MS = 5_000
 /** Maximum number of jobs that a server runs at the same time. */
-const AT_ONCE = 2
+const MAX_CONCURRENT_JOBS = 2
 /** Delay before a failed job runs again, in ms. */
 const RETRY_MS = 10_000
 /** Maximum number of due jobs loaded by one query. */
 const BATCH_JOBS = 20
 
 /** Job that this server has leased. */
-export interface Held {
+export interface LeasedJob {
   job: JobRow
   /** Runs a transaction of the job. Throws `LeaseLost` if another server has taken over the job. */
   write<T>(work: (writers: Writers) => Promise<T>): Promise<T>
@@ -26,12 +26,12 @@ export interface Held {
 }
 
 /** Runs a job. Returns when it is due again, in ms since 1970; undefined if it has ended the job. */
-export type JobWork = (held: Held) => Promise<number | undefined>
+export type JobWork = (held: LeasedJob) => Promise<number | undefined>
 
 /** `done`: ended, or due again later. `lost`: another server took the job over. */
 export type JobOutcome = 'done' | 'failed' | 'lost'
 
-class Lost extends Error {}
+class LeaseLost extends Error {}
 
 /** Runs background jobs, together with the other servers on the database. See docs/adr/0029. */
 export class Jobs {
@@ -51,23 +51,23 @@ export class Jobs {
   constructor(
     private readonly store: Store,
     private readonly kinds: Record<JobKind, JobWork>,
-    private readonly failed: (error: unknown) => void,
+    private readonly onError: (error: unknown) => void,
   ) {}
 
   /** Starts polling for jobs, including recurring ones. */
   start(): void {
     this.store
-      .write([], ({ jobs }) => jobs.ensure('', 'sweep', '', Date.now()))
-      .catch((error) => this.failed(error))
-    this.#timer = setInterval(() => this.look(), POLL_MS)
+      .write([], ({ jobs }) => jobs.addIfMissing('', 'sweep', '', Date.now()))
+      .catch((error) => this.onError(error))
+    this.#timer = setInterval(() => this.poll(), POLL_MS)
     this.#timer.unref()
-    this.look()
+    this.poll()
   }
 
   /** Runs all due jobs. Joins a run that is already in progress. */
-  look(): Promise<void> {
+  poll(): Promise<void> {
     this.#isPollRequested = true
-    this.#running ??= this.drain().finally(() => {
+    this.#running ??= this.runDueJobs().finally(() => {
       this.#running = undefined
     })
     return this.#running
@@ -81,40 +81,40 @@ export class Jobs {
   }
 
   /** Runs due jobs until none is left, with limited concurrency. */
-  private async drain(): Promise<void> {
+  private async runDueJobs(): Promise<void> {
     while (this.#isPollRequested && !this.#isStopping) {
       this.#isPollRequested = false
       try {
         const due = await this.store.read(async ({ jobs }) => {
-          this.stats.backlog = await jobs.backlog(Date.now())
-          return jobs.due(Date.now(), BATCH_JOBS)
+          this.stats.backlog = await jobs.countDue(Date.now())
+          return jobs.listDue(Date.now(), BATCH_JOBS)
         })
         const queue = [...due]
         const runQueued = async (): Promise<void> => {
-          for (let job = queue.shift(); job && !this.#isStopping; job = queue.shift()) await this.run(job)
+          for (let job = queue.shift(); job && !this.#isStopping; job = queue.shift()) await this.runJob(job)
         }
-        await Promise.all(Array.from({ length: AT_ONCE }, runQueued))
+        await Promise.all(Array.from({ length: MAX_CONCURRENT_JOBS }, runQueued))
         if (due.length === BATCH_JOBS) this.#isPollRequested = true
       } catch (error) {
-        if (!(error instanceof Problem)) this.failed(error)
+        if (!(error instanceof Problem)) this.onError(error)
       }
     }
   }
 
   /** Leases and runs one job. Failed jobs are due again after a delay. */
-  private async run(row: JobRow): Promise<void> {
+  private async runJob(row: JobRow): Promise<void> {
     const now = Date.now()
     const owners = row.owner === '' ? [] : [row.owner]
     // Queue behind requests for the files of the same owner.
-    const store = row.owner === '' ? this.store : this.store.for(row.owner)
+    const store = row.owner === '' ? this.store : this.store.forOwner(row.owner)
     const job = await store.write(owners, ({ jobs }) => jobs.claim(row, this.#holder, now, now + LEASE_MS))
     if (!job) return
     const stopping = (): boolean => this.#isStopping
-    const leased: Held = {
+    const leased: LeasedJob = {
       job,
       write: (work) =>
         store.write(owners, async (writers) => {
-          if (!(await writers.jobs.hold(job, Date.now() + LEASE_MS))) throw new Lost()
+          if (!(await writers.jobs.renewLease(job, Date.now() + LEASE_MS))) throw new LeaseLost()
           return work(writers)
         }),
       get isStopping() {
@@ -123,22 +123,22 @@ export class Jobs {
     }
     this.stats.running++
     try {
-      const due = await span({ name: `job ${job.kind}`, kind: 'internal' }, () =>
+      const due = await runInSpan({ name: `job ${job.kind}`, kind: 'internal' }, () =>
         this.kinds[job.kind](leased),
       )
-      if (due !== undefined) await leased.write(({ jobs }) => jobs.postpone(job, due))
-      this.count(job.kind, 'done')
+      if (due !== undefined) await leased.write(({ jobs }) => jobs.releaseUntil(job, due))
+      this.countOutcome(job.kind, 'done')
     } catch (error) {
-      this.count(job.kind, error instanceof Lost ? 'lost' : 'failed')
-      if (error instanceof Lost) return
-      if (!(error instanceof Problem)) this.failed(error)
-      await leased.write(({ jobs }) => jobs.postpone(job, Date.now() + RETRY_MS)).catch(() => {})
+      this.countOutcome(job.kind, error instanceof LeaseLost ? 'lost' : 'failed')
+      if (error instanceof LeaseLost) return
+      if (!(error instanceof Problem)) this.onError(error)
+      await leased.write(({ jobs }) => jobs.releaseUntil(job, Date.now() + RETRY_MS)).catch(() => {})
     } finally {
       this.stats.running--
     }
   }
 
-  private count(kind: JobKind, outcome: JobOutcome): void {
+  private countOutcome(kind: JobKind, outcome: JobOutcome): void {
     const counts = this.stats.ended.get(kind) ?? { done: 0, failed: 0, lost: 0 }
     counts[outcome]++
     this.stats.ended.set(kind, counts)

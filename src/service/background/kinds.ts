@@ -1,14 +1,14 @@
 // Handlers of each kind of background job.
 import { flushTail } from '../grids/change/flush.ts'
-import { type JobKind, SETTLED_AFTER, SWEEP_EVERY } from '../store/aggregates/jobs.ts'
+import { type JobKind, SETTLE_DELAY_MS, SWEEP_INTERVAL_MS } from '../store/aggregates/jobs.ts'
 import type { Store } from '../store/store.ts'
-import type { Held, JobWork } from './jobs.ts'
+import type { JobWork, LeasedJob } from './jobs.ts'
 
 /** Returns the handler of each kind of job. A missing kind is a compile error. */
-export function jobKinds(store: Store): Record<JobKind, JobWork> {
+export function createJobHandlers(store: Store): Record<JobKind, JobWork> {
   return {
-    tree: tellAll,
-    dates: settle,
+    tree: updateDescendants,
+    dates: indexDates,
     fold: (held) => fold(store, held),
     sweep: (held) => sweep(store, held),
   }
@@ -18,12 +18,12 @@ export function jobKinds(store: Store): Record<JobKind, JobWork> {
 const STEP_PAUSE_MS = 10
 
 /** Copies the trash state of folders to their content, or deletes the content; a batch per transaction. */
-async function tellAll(leased: Held): Promise<number | undefined> {
+async function updateDescendants(leased: LeasedJob): Promise<number | undefined> {
   const { job } = leased
   const updateBatch = (): Promise<boolean> =>
     leased.write(async ({ folders, jobs }) => {
-      const isDone = await folders.tellSome(job.owner)
-      if (isDone) await jobs.end(job)
+      const isDone = await folders.continuePropagation(job.owner)
+      if (isDone) await jobs.deleteFinished(job)
       return isDone
     })
   while (!(await updateBatch())) {
@@ -36,24 +36,24 @@ async function tellAll(leased: Held): Promise<number | undefined> {
 }
 
 /** Deletes expired and unreferenced data. Returns the time of the next sweep. */
-async function sweep(store: Store, leased: Held): Promise<number> {
+async function sweep(store: Store, leased: LeasedJob): Promise<number> {
   await store.sweep(undefined, () => leased.write(async () => {}))
-  return Date.now() + SWEEP_EVERY
+  return Date.now() + SWEEP_INTERVAL_MS
 }
 
 /** Indexes the modification dates of grids that have received no rows for a while. */
-async function settle(leased: Held): Promise<number | undefined> {
+async function indexDates(leased: LeasedJob): Promise<number | undefined> {
   const { job } = leased
   return leased.write(async ({ files, jobs }) => {
     const now = Date.now()
-    if (await files.settle(job.owner, now - SETTLED_AFTER)) return now + SETTLED_AFTER
-    await jobs.end(job)
+    if (await files.settleDates(job.owner, now - SETTLE_DELAY_MS)) return now + SETTLE_DELAY_MS
+    await jobs.deleteFinished(job)
     return undefined
   })
 }
 
 /** Flushes the tail of a grid to slices. */
-async function fold(store: Store, { job, write }: Held): Promise<undefined> {
+async function fold(store: Store, { job, write }: LeasedJob): Promise<undefined> {
   await flushTail(store, { owner: job.owner, idlocal: Number(job.key) }, write)
-  await write(({ jobs }) => jobs.end(job))
+  await write(({ jobs }) => jobs.deleteFinished(job))
 }

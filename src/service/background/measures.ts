@@ -1,9 +1,9 @@
 // Metrics of background jobs.
-import type { Measure } from '../core/metrics.ts'
+import type { Metric } from '../core/metrics.ts'
 import type { Jobs } from './jobs.ts'
 
 /** Returns the metrics of background jobs. */
-export function jobMeasures({ stats }: Jobs): Measure[] {
+export function jobMetrics({ stats }: Jobs): Metric[] {
   return [
     {
       name: 'gridline_jobs_total',

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import type { Bytes } from '../../json/index.ts'
 
 /** Returns whether `Source-Tag` holds a hash of the body, so that no checksum of the body is needed. */
-export function isTagged(headers: { 'Source-Tag'?: unknown }): boolean {
+export function hasContentHash(headers: { 'Source-Tag'?: unknown }): boolean {
   return /^sha(256|512):[0-9a-f]{64,}$/.test(String(headers['Source-Tag']))
 }
 
@@ -11,16 +11,16 @@ export function isTagged(headers: { 'Source-Tag'?: unknown }): boolean {
  * Passes request bytes through and computes their checksum. CRC-32 is enough: it only compares two requests
  * of the same caller.
  */
-export class SummedBytes {
+export class ChecksummedBytes {
   readonly bytes: Bytes
   /** Length and CRC-32; undefined until all bytes have arrived. */
-  sum: string | undefined
+  checksum: string | undefined
 
   constructor(bytes: Bytes) {
-    this.bytes = this.counted(bytes)
+    this.bytes = this.checksumWhile(bytes)
   }
 
-  private async *counted(bytes: Bytes): AsyncGenerator<Uint8Array> {
+  private async *checksumWhile(bytes: Bytes): AsyncGenerator<Uint8Array> {
     let length = 0
     let sum = 0
     for await (const chunk of bytes) {
@@ -28,6 +28,6 @@ export class SummedBytes {
       sum = crc32(chunk, sum)
       yield chunk
     }
-    this.sum = `${length}:${sum.toString(16)}`
+    this.checksum = `${length}:${sum.toString(16)}`
   }
 }

@@ -41,7 +41,7 @@ export interface Call {
   /** The If-Match header. */
   ifMatch: string | undefined
   /** Returns whether the client has disconnected. */
-  gone?: () => boolean
+  isAborted?: () => boolean
   /** Trace that the request belongs to. */
   trace: Trace | undefined
   /** Reason of the change, shown in the version history. */
@@ -66,7 +66,7 @@ export interface OperationResult<T> {
   /** Media type of a streamed body. */
   type?: string
   /** True if pages of other origins must not display the body. */
-  ownSiteOnly?: boolean
+  isSameOriginOnly?: boolean
   /** Additional response headers. */
   headers?: Record<string, string>
   /** Returns the streamed body compressed with Brotli, for clients that accept it. */
@@ -75,5 +75,5 @@ export interface OperationResult<T> {
    * Creates the body of a slow response. Runs after the request has left the queue, and not at all if the
    * client already has this `etag`. `user` is the user or IP address; `work` bounds the cost.
    */
-  later?: (user: string, work: Work) => Promise<Pick<OperationResult<T>, 'body' | 'type'>>
+  createBody?: (user: string, work: Work) => Promise<Pick<OperationResult<T>, 'body' | 'type'>>
 }

@@ -16,11 +16,11 @@ export interface Service {
   views: ViewCounter
   metrics: Metrics
   cursors: CursorSigner
-  names: FormerNames
+  formerNames: FormerNames
   /** Theme of new charts whose request names none. */
   theme: Theme | undefined
   /** Draining is reported by /readyz: the server is about to stop. */
   lifecycle: { isDraining: boolean }
   /** Runs work that no response waits for. Closing the service waits for it. */
-  background(work: () => Promise<void>): void
+  runInBackground(work: () => Promise<void>): void
 }

@@ -3,9 +3,9 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { Store } from '../store/store.ts'
 
-const NAME = 'cursor'
+const SECRET_NAME = 'cursor'
 /** Format version of all cursors. Increase it with any change that makes older cursors invalid. */
-const VERSION = 1
+const FORMAT_VERSION = 1
 const TAG_BYTES = 16
 
 /**
@@ -20,11 +20,13 @@ export class CursorSigner {
   /** Returns a cursor that holds `value`. It is valid only for the list named `list`. */
   async sign(value: unknown, list: string): Promise<string> {
     const body = Buffer.from(JSON.stringify(value))
-    return Buffer.concat([Buffer.of(VERSION), await this.tag(body, list), body]).toString('base64url')
+    return Buffer.concat([Buffer.of(FORMAT_VERSION), await this.computeTag(body, list), body]).toString(
+      'base64url',
+    )
   }
 
   /** Returns the value that was signed for `purpose`; undefined for any other text. */
-  async valueOf<T>(text: string, purpose: string): Promise<T | undefined> {
+  async tryVerify<T>(text: string, purpose: string): Promise<T | undefined> {
     return this.verify<T>(text, purpose).catch((error) => {
       if (error instanceof Problem) return undefined
       throw error
@@ -33,17 +35,18 @@ export class CursorSigner {
 
   /** Returns the value of a cursor of this list. Throws `invalid_request` for any other text. */
   async verify<T>(cursor: string, list: string): Promise<T> {
-    const [version, tag, body] = parts(Buffer.from(cursor, 'base64url'))
-    const signed = version === VERSION && body.length > 0
-    if (signed && timingSafeEqual(tag, await this.tag(body, list))) return JSON.parse(body.toString('utf8'))
+    const [version, tag, body] = splitCursor(Buffer.from(cursor, 'base64url'))
+    const signed = version === FORMAT_VERSION && body.length > 0
+    if (signed && timingSafeEqual(tag, await this.computeTag(body, list)))
+      return JSON.parse(body.toString('utf8'))
     throw new Problem('invalid_request', 'cursor: not valid for this list', {
       field: 'cursor',
       hint: 'Use a cursor from next or previous.',
     })
   }
 
-  private async tag(body: Buffer, list: string): Promise<Buffer> {
-    this.secret ??= this.load()
+  private async computeTag(body: Buffer, list: string): Promise<Buffer> {
+    this.secret ??= this.loadSecret()
     this.secret.catch(() => {
       this.secret = undefined
     })
@@ -54,18 +57,18 @@ export class CursorSigner {
       .subarray(0, TAG_BYTES)
   }
 
-  private async load(): Promise<string> {
-    const stored = await this.store.read(({ accounts }) => accounts.secret(NAME))
+  private async loadSecret(): Promise<string> {
+    const stored = await this.store.read(({ accounts }) => accounts.getSecret(SECRET_NAME))
     if (stored !== undefined) return stored
     // If two processes add it, one transaction fails and is retried.
     return this.store.write([], async ({ accounts }) => {
-      const secret = (await accounts.secret(NAME)) ?? randomBytes(32).toString('hex')
-      if ((await accounts.secret(NAME)) === undefined) await accounts.addSecret(NAME, secret)
+      const secret = (await accounts.getSecret(SECRET_NAME)) ?? randomBytes(32).toString('hex')
+      if ((await accounts.getSecret(SECRET_NAME)) === undefined) await accounts.addSecret(SECRET_NAME, secret)
       return secret
     })
   }
 }
 
-function parts(cursor: Buffer): [number | undefined, Buffer, Buffer] {
+function splitCursor(cursor: Buffer): [number | undefined, Buffer, Buffer] {
   return [cursor[0], cursor.subarray(1, 1 + TAG_BYTES), cursor.subarray(1 + TAG_BYTES)]
 }

@@ -1,19 +1,19 @@
 /** Least-recently-used cache with a maximum total size. */
 export class Lru<T> {
-  private readonly kept = new Map<string, T>()
+  private readonly entries = new Map<string, T>()
   private size = 0
 
   constructor(
-    private readonly most: number,
+    private readonly maxSize: number,
     private readonly sizeOf: (value: T) => number,
   ) {}
 
   get(key: string): T | undefined {
-    const value = this.kept.get(key)
+    const value = this.entries.get(key)
     if (value === undefined) return undefined
     // A Map iterates in insertion order: the most recently used entry is the last one.
-    this.kept.delete(key)
-    this.kept.set(key, value)
+    this.entries.delete(key)
+    this.entries.set(key, value)
     return value
   }
 
@@ -21,19 +21,19 @@ export class Lru<T> {
   set(key: string, value: T): void {
     this.delete(key)
     // It would evict all other entries, and then itself.
-    if (this.sizeOf(value) > this.most) return
-    this.kept.set(key, value)
+    if (this.sizeOf(value) > this.maxSize) return
+    this.entries.set(key, value)
     this.size += this.sizeOf(value)
-    for (const oldest of this.kept.keys()) {
-      if (this.size <= this.most) break
+    for (const oldest of this.entries.keys()) {
+      if (this.size <= this.maxSize) break
       this.delete(oldest)
     }
   }
 
   delete(key: string): void {
-    const value = this.kept.get(key)
+    const value = this.entries.get(key)
     if (value === undefined) return
-    this.kept.delete(key)
+    this.entries.delete(key)
     this.size -= this.sizeOf(value)
   }
 }

@@ -2,17 +2,17 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { Limits } from '../../contract/limits.ts'
 import type { Store } from '../store/store.ts'
-import type { Measure } from './metrics.ts'
+import type { Metric } from './metrics.ts'
 
 /** Returns the metrics of the database. */
-export function databaseMeasures({ engine: { name: kind, stats } }: Store, limits: Limits): Measure[] {
-  const counter = (name: string, help: string, read: Measure['read']): Measure => ({
+export function databaseMetrics({ engine: { name: kind, stats } }: Store, limits: Limits): Metric[] {
+  const counter = (name: string, help: string, read: Metric['read']): Metric => ({
     name: `gridline_database_${name}`,
     type: 'counter',
     help,
     read,
   })
-  const gauge = (name: string, help: string, read: Measure['read']): Measure => ({
+  const gauge = (name: string, help: string, read: Metric['read']): Metric => ({
     name: `gridline_database_${name}`,
     type: 'gauge',
     help,
@@ -59,14 +59,14 @@ export function databaseMeasures({ engine: { name: kind, stats } }: Store, limit
 }
 
 /** Returns the metrics of blobs: stored sizes, and requests to stores outside the database. */
-export function blobMeasures({ places }: Store): Measure[] {
-  const { stats } = places
+export function blobMetrics({ locations }: Store): Metric[] {
+  const { stats } = locations
   const perOperation = (
     read: (counts: { done: number; failed: number; seconds: number }) => number,
   ): [string, number][] =>
     [...stats.operations].map(([name, counts]) => [`operation="${name}"`, read(counts)])
   const perPlace = (read: (size: { objects: number; bytes: number }) => number): [string, number][] =>
-    places.sizes.map((size) => [
+    locations.sizes.map((size) => [
       `place="${size.place.replace(/[\\"\n]/g, '').replace(/\?.*$/s, '')}"`,
       read(size),
     ])
@@ -112,11 +112,11 @@ export function blobMeasures({ places }: Store): Measure[] {
 }
 
 /** Returns the metrics of the process, with the names that Prometheus clients use. */
-export function processMeasures(): Measure[] {
+export function processMetrics(): Metric[] {
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
   let previous = performance.eventLoopUtilization()
-  const gauge = (name: string, help: string, read: () => number): Measure => ({
+  const gauge = (name: string, help: string, read: () => number): Metric => ({
     name,
     type: 'gauge',
     help,

@@ -2,7 +2,7 @@
 import { version } from '../../contract/version.ts'
 
 /** Upper bounds of the duration histogram, in seconds. */
-const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const BUCKET_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 interface Timing {
   buckets: number[]
@@ -11,7 +11,7 @@ interface Timing {
 }
 
 /** Metric of the text exposition format. */
-export interface Measure {
+export interface Metric {
   name: string
   type: 'gauge' | 'counter'
   help: string
@@ -23,7 +23,7 @@ export interface Measure {
 export class Metrics {
   private readonly requests = new Map<string, number>()
   private readonly timings = new Map<string, Timing>()
-  private readonly measures: Measure[] = [
+  private readonly metrics: Metric[] = [
     {
       name: 'gridline_info',
       type: 'gauge',
@@ -46,44 +46,46 @@ export class Metrics {
   private underWay = 0
 
   /** Adds metrics. Their values are read at every scrape. */
-  add(...measures: Measure[]): void {
-    this.measures.push(...measures)
+  add(...measures: Metric[]): void {
+    this.metrics.push(...measures)
   }
 
-  begin(): void {
+  beginRequest(): void {
     this.underWay++
   }
 
   /** Counts a finished request. `seconds`: time to the first byte of the response. */
-  end(operation: string, status: number, seconds: number): void {
+  endRequest(operation: string, status: number, seconds: number): void {
     this.underWay--
     const key = `operation="${operation}",status="${status}"`
     this.requests.set(key, (this.requests.get(key) ?? 0) + 1)
     let timing = this.timings.get(operation)
     if (!timing) {
-      timing = { buckets: BUCKETS.map(() => 0), sum: 0, count: 0 }
+      timing = { buckets: BUCKET_SECONDS.map(() => 0), sum: 0, count: 0 }
       this.timings.set(operation, timing)
     }
     timing.sum += seconds
     timing.count++
-    for (let k = BUCKETS.length - 1; k >= 0 && seconds <= BUCKETS[k]; k--) timing.buckets[k]++
+    for (let k = BUCKET_SECONDS.length - 1; k >= 0 && seconds <= BUCKET_SECONDS[k]; k--) timing.buckets[k]++
   }
 
   /** Returns all metrics in the text exposition format, version 0.0.4. */
-  text(): string {
+  formatText(): string {
     const lines: string[] = []
-    for (const { name, type, help, read } of this.measures) {
+    for (const { name, type, help, read } of this.metrics) {
       const values = read()
-      if (typeof values === 'number') lines.push(...head(name, type, help), `${name} ${values}`)
+      if (typeof values === 'number') lines.push(...formatHeader(name, type, help), `${name} ${values}`)
       else if (values.length > 0) {
-        lines.push(...head(name, type, help))
+        lines.push(...formatHeader(name, type, help))
         for (const [labels, value] of values) lines.push(`${name}{${labels}} ${value}`)
       }
     }
     if (this.timings.size > 0)
-      lines.push(...head('gridline_request_seconds', 'histogram', 'Time to the first byte of the response.'))
+      lines.push(
+        ...formatHeader('gridline_request_seconds', 'histogram', 'Time to the first byte of the response.'),
+      )
     for (const [operation, { buckets, sum, count }] of this.timings) {
-      for (const [k, bound] of BUCKETS.entries())
+      for (const [k, bound] of BUCKET_SECONDS.entries())
         lines.push(`gridline_request_seconds_bucket{operation="${operation}",le="${bound}"} ${buckets[k]}`)
       lines.push(
         `gridline_request_seconds_bucket{operation="${operation}",le="+Inf"} ${count}`,
@@ -95,6 +97,6 @@ export class Metrics {
   }
 }
 
-function head(name: string, type: string, help: string): string[] {
+function formatHeader(name: string, type: string, help: string): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
 }

@@ -15,12 +15,12 @@ export class ListCursors<K> {
   ) {}
 
   /** Returns the position of a cursor; undefined without one. Throws `invalid_request` for other lists. */
-  async position(cursor: string | undefined): Promise<Position<K> | undefined> {
+  async parse(cursor: string | undefined): Promise<Position<K> | undefined> {
     return cursor === undefined ? undefined : this.signer.verify<Position<K>>(cursor, this.list)
   }
 
   /** Returns a signed cursor for a position. */
-  cursor(key: K, backwards = false): Promise<string> {
+  format(key: K, backwards = false): Promise<string> {
     return this.signer.sign({ key, backwards } satisfies Position<K>, this.list)
   }
 }
@@ -35,7 +35,11 @@ export interface PageOf<T> {
 }
 
 /** Creates a page of `size` items from up to `size + 1` items, which are in the order they were read. */
-export function pageOf<T>(rows: readonly T[], size: number, from: Position<unknown> | undefined): PageOf<T> {
+export function createPage<T>(
+  rows: readonly T[],
+  size: number,
+  from: Position<unknown> | undefined,
+): PageOf<T> {
   const items = rows.slice(0, size)
   const hasMore = rows.length > size
   const backwards = from?.backwards === true
@@ -48,7 +52,7 @@ export function pageOf<T>(rows: readonly T[], size: number, from: Position<unkno
 }
 
 /** Returns the URL of a page. Undefined parameters are left out; array items become repeated parameters. */
-export function pageUrl(url: string, path: string, query: Record<string, unknown>): string {
+export function formatPageUrl(url: string, path: string, query: Record<string, unknown>): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     for (const item of [value].flat()) if (item !== undefined) parameters.append(name, String(item))

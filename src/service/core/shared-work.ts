@@ -2,7 +2,7 @@
 export class SharedWork<T> {
   private readonly running = new Map<
     string,
-    { askers: ((() => boolean) | undefined)[]; result: Promise<T> }
+    { abortChecks: ((() => boolean) | undefined)[]; result: Promise<T> }
   >()
 
   /** Joins the work under `key`, or starts it. `isAborted` returns whether the client has disconnected. */
@@ -13,18 +13,18 @@ export class SharedWork<T> {
   ): Promise<T> {
     const current = this.running.get(key)
     if (current) {
-      current.askers.push(isAborted)
+      current.abortChecks.push(isAborted)
       return current.result
     }
     const askers = [isAborted]
     const result = work(() => askers.every((isAborted) => isAborted?.() === true)).finally(() =>
       this.running.delete(key),
     )
-    this.running.set(key, { askers, result })
+    this.running.set(key, { abortChecks: askers, result })
     return result
   }
 
-  has(key: string): boolean {
+  isRunning(key: string): boolean {
     return this.running.has(key)
   }
 }

@@ -1,5 +1,5 @@
 // Builds the metadata of files, folders, grids and plots, as the API returns it.
-import { embedUrl, formatFid, ROOT, webUrl } from '../../contract/fid.ts'
+import { formatEmbedUrl, formatFid, formatWebUrl, ROOT } from '../../contract/fid.ts'
 import { imageNames, pathOf } from '../../contract/operations/index.ts'
 import type {
   Collaborator,
@@ -9,32 +9,37 @@ import type {
   GridMeta,
   PlotMeta,
 } from '../../contract/resources/index.ts'
-import { type AuthorizedFile, type Permission, type Principal, visibleFiles } from '../access/access.ts'
+import {
+  type AuthorizedFile,
+  type Permission,
+  type Principal,
+  resolveVisibleFiles,
+} from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
-import { userSummary } from '../accounts/summary.ts'
+import { formatUserSummary } from '../accounts/summary.ts'
 import type { Service } from '../core/context.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
-import { OWNER, type Viewer } from '../store/aggregates/lists.ts'
-import { type ContentRow, type ShownPlot, storedOf } from '../store/aggregates/plots.ts'
-import { NO_RELATIONS, type Relations, type Shared } from '../store/aggregates/relations.ts'
+import { type ListScope, OWNER_SCOPE } from '../store/aggregates/lists.ts'
+import { type ContentRow, type PlotDetails, storedContentOf } from '../store/aggregates/plots.ts'
+import { NO_RELATIONS, type RelatedCollaborator, type Relations } from '../store/aggregates/relations.ts'
 import type { CollaboratorRow } from '../store/aggregates/sharing.ts'
-import { loadText } from '../store/aggregates/texts.ts'
-import { type BlobReader, nameOf } from '../store/objects/blobs.ts'
-import { decodeTypes, familyOf, orderOf } from '../store/schema/column-types.ts'
-import type { Key } from '../store/schema/keys.ts'
-import { keyNames } from '../store/schema/primary-key.ts'
+import { loadDecompressed } from '../store/aggregates/texts.ts'
+import { type BlobReader, blobIdOf } from '../store/objects/blobs.ts'
+import { dayOrderOf, decodeTypes, familyOf } from '../store/schema/column-types.ts'
+import type { FileKey } from '../store/schema/keys.ts'
+import { primaryKeyNamesOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
-import { columnsOf, type FoundVersion, findVersion } from './versions.ts'
+import { loadVersionColumns, type ResolvedVersion, resolveVersionRef } from './versions.ts'
 
-const none = { results: [], count: 0 }
+const EMPTY_LIST = { results: [], count: 0 }
 /** Maximum size of a figure in lists. Larger ones are omitted. */
-const LISTED_FIGURE_BYTES = 64 * 1024
+const MAX_LISTED_FIGURE_BYTES = 64 * 1024
 /** Maximum size of a figure in the metadata of one plot. The plot's content has larger ones. */
-const FIGURE_BYTES = 16 * 1024 * 1024
+const MAX_FIGURE_BYTES = 16 * 1024 * 1024
 
 /** Filetype → resource and `get` operation, for `api_urls`. */
-const addresses = {
+const RESOURCES_BY_FILETYPE = {
   grid: ['grids', 'grids.get'],
   plot: ['plots', 'plots.get'],
   fold: ['folders', 'folders.get'],
@@ -42,7 +47,7 @@ const addresses = {
 } as const
 
 /** Returns the metadata of a file without relations, for a caller with `permission` (docs/api.md#files). */
-function baseMeta(
+function formatBaseMeta(
   row: FileRow,
   { permission, state }: Pick<AuthorizedFile, 'permission' | 'state'>,
   url: string,
@@ -51,15 +56,15 @@ function baseMeta(
   const file = showParent ? row : { ...row, parent: ROOT }
   const fid = formatFid(file)
   const image = url + pathOf('files.image', fid)
-  const [resource, get] = addresses[file.filetype]
+  const [resource, get] = RESOURCES_BY_FILETYPE[file.filetype]
   return {
     fid,
     filename: file.filename,
     filetype: file.filetype,
     owner: file.owner,
     title: file.filename,
-    web_url: webUrl(url, file),
-    embed_url: embedUrl(url, file),
+    web_url: formatWebUrl(url, file),
+    embed_url: formatEmbedUrl(url, file),
     img_url: image,
     image_urls: Object.fromEntries(imageNames.map((name) => [name, `${image}?image_name=${name}`])),
     api_urls: {
@@ -77,16 +82,16 @@ function baseMeta(
     parented: file.filetype !== 'extra',
     world_readable: file.world_readable === 1,
     current_user_permission: permission,
-    comments: none,
-    stars: none,
-    collaborators: none,
+    comments: EMPTY_LIST,
+    stars: EMPTY_LIST,
+    collaborators: EMPTY_LIST,
     references: [],
     referencers: [],
     preview: '',
     subfolder_count: null,
     views: file.views,
-    is_theme: flag(file.is_theme),
-    is_template: flag(file.is_template),
+    is_theme: toNullableBoolean(file.is_theme),
+    is_template: toNullableBoolean(file.is_template),
     metadata: JSON.parse(file.metadata),
     ...(permission === 'admin'
       ? {
@@ -99,33 +104,36 @@ function baseMeta(
   }
 }
 
-function flag(value: number | null): boolean | null {
+function toNullableBoolean(value: number | null): boolean | null {
   return value === null ? null : value === 1
 }
 
-const READONLY: Record<CollaboratorRow['may_write'], boolean> = { 0: true, 1: false }
+const READONLY_BY_GRANT: Record<CollaboratorRow['may_write'], boolean> = { 0: true, 1: false }
 
 /** Converts a collaborator row. Only the owner sees e-mail addresses. See docs/api.md#collaborators. */
-export function collaborator({ kind, name, may_write, teamName }: Shared, forOwner: boolean): Collaborator {
-  const readonly = READONLY[may_write]
+export function formatCollaborator(
+  { kind, name, may_write, teamName }: RelatedCollaborator,
+  forOwner: boolean,
+): Collaborator {
+  const readonly = READONLY_BY_GRANT[may_write]
   if (kind === 'email') return { type: 'email', email: forOwner ? name : null, readonly }
   if (kind === 'team') return { type: 'team', name: teamName ?? name, readonly }
   return { username: name, email: null, readonly }
 }
 
 /** Loads the metadata of files in a list, without references. The files may have several owners. */
-export async function fileMetas(
+export async function loadListedMetas(
   service: Service,
   readers: Readers,
   files: readonly AuthorizedFile[],
   principal: Principal,
 ): Promise<FileMeta[]> {
-  const relations = await readers.relations.around(files.map(({ file }) => file))
-  const subfolders = await subfoldersOf(readers, files, principal)
-  return files.map((access, k) => metaOf(service, access, relations[k], subfolders))
+  const relations = await readers.relations.loadRelations(files.map(({ file }) => file))
+  const subfolders = await countSubfolders(readers, files, principal)
+  return files.map((access, k) => formatMeta(service, access, relations[k], subfolders))
 }
 
-function metaOf(
+function formatMeta(
   service: Service,
   access: AuthorizedFile,
   { stars, collaborators }: Relations,
@@ -134,10 +142,10 @@ function metaOf(
   const { file, state, roles, above } = access
   // A public file in a private folder must not reveal the folder.
   const showsParent = roles.has('owner') || file.parent === ROOT || above().length > 0
-  const meta = baseMeta(file, access, service.url, showsParent)
+  const meta = formatBaseMeta(file, access, service.url, showsParent)
   meta.stars = { results: stars.usernames.map((username) => ({ username })), count: stars.count }
   if (isAllowed('collaborate', state, roles)) {
-    const results = collaborators.map((row) => collaborator(row, roles.has('owner')))
+    const results = collaborators.map((row) => formatCollaborator(row, roles.has('owner')))
     meta.collaborators = { results, count: results.length }
   }
   if (file.filetype === 'fold') {
@@ -148,29 +156,29 @@ function metaOf(
 }
 
 /** Counts the visible subfolders of each active folder in `files`, by fid. */
-async function subfoldersOf(
+async function countSubfolders(
   readers: Readers,
   files: readonly AuthorizedFile[],
   { caller }: Principal,
 ): Promise<Map<string, number | null>> {
   const folders = files.filter(({ file, state }) => file.filetype === 'fold' && state === 'active')
   const seesAll = ({ roles }: AuthorizedFile): boolean => roles.has('owner') || roles.has('reader')
-  const viewer: Viewer = {
+  const viewer: ListScope = {
     seesAll: false,
     names:
       caller && folders.some((folder) => !seesAll(folder))
-        ? await readers.sharing.namesOf(caller.username)
+        ? await readers.sharing.listGranteesOf(caller.username)
         : [],
     folders: [],
   }
   const countsByFid = new Map<string, number | null>()
   for (const owner of new Set(folders.map(({ file }) => file.owner))) {
     const ownFolders = folders.filter(({ file }) => file.owner === owner)
-    const counts = await readers.lists.subfolders(
+    const counts = await readers.lists.countSubfolders(
       owner,
       ownFolders.map((folder) => ({
         idlocal: folder.file.idlocal,
-        viewer: seesAll(folder) ? OWNER : viewer,
+        viewer: seesAll(folder) ? OWNER_SCOPE : viewer,
       })),
     )
     for (const [idlocal, count] of counts) countsByFid.set(formatFid({ owner, idlocal }), count)
@@ -179,23 +187,23 @@ async function subfoldersOf(
 }
 
 /** Metadata of a file. The figure of a plot is loaded later: blobs are read outside of transactions. */
-export interface Described {
+export interface PendingMeta {
   body: FileMeta | GridMeta | PlotMeta
   content?: ContentRow
 }
 
 /** Loads the full metadata of one file, with the fields of its filetype. */
-export async function describe(
+export async function loadMeta(
   service: Service,
   readers: Readers,
   access: AuthorizedFile,
   principal: Principal,
-): Promise<Described> {
-  return (await describeAll(service, readers, [access], principal))[0]
+): Promise<PendingMeta> {
+  return (await loadMetas(service, readers, [access], principal))[0]
 }
 
 /** Returns the metadata of a grid that was just created: it has no relations yet. */
-export function describeNew(
+export function formatNewGridMeta(
   service: Service,
   file: FileRow,
   columns: readonly Pick<ColumnRow, 'name' | 'uid' | 'position' | 'type'>[],
@@ -209,9 +217,9 @@ export function describeNew(
     above: () => [],
   }
   return {
-    ...metaOf(service, access, NO_RELATIONS, new Map()),
+    ...formatMeta(service, access, NO_RELATIONS, new Map()),
     version: file.content_version,
-    cols: columns.map(columnMeta),
+    cols: columns.map(formatColumnMeta),
     row_count,
     primary_key: null,
     source_fid: file.source_fid,
@@ -220,67 +228,67 @@ export function describeNew(
 }
 
 /** Loads the full metadata of several files. The number of queries does not grow with the number of plots. */
-export async function describeAll(
+export async function loadMetas(
   service: Service,
   readers: Readers,
   files: readonly AuthorizedFile[],
   principal: Principal,
-): Promise<Described[]> {
+): Promise<PendingMeta[]> {
   const rows = files.map(({ file }) => file)
-  const relations = await readers.relations.around(rows, {
+  const relations = await readers.relations.loadRelations(rows, {
     references: true,
     referred: rows.filter(({ filetype }) => filetype === 'grid' || filetype === 'extra'),
   })
-  const subfolders = await subfoldersOf(readers, files, principal)
+  const subfolders = await countSubfolders(readers, files, principal)
   const related = relations.flatMap(({ references, referencers }) => [...references, ...referencers])
-  const sources = rows.flatMap(({ source_fid }) => sourceOf(source_fid) ?? [])
-  const readable = await readableFids(readers, [...related, ...sources], principal)
-  const readableOf = (keys: readonly Key[]): string[] =>
+  const sources = rows.flatMap(({ source_fid }) => parseSourceFid(source_fid) ?? [])
+  const readable = await loadReadableFids(readers, [...related, ...sources], principal)
+  const readableOf = (keys: readonly FileKey[]): string[] =>
     keys.map(formatFid).filter((fid) => readable.has(fid))
-  const plots = await readers.plots.shown(rows.filter(({ filetype }) => filetype === 'plot'))
-  const described: Described[] = []
+  const plots = await readers.plots.loadDetails(rows.filter(({ filetype }) => filetype === 'plot'))
+  const described: PendingMeta[] = []
   for (const [k, access] of files.entries()) {
     const { file } = access
     const { references, referencers } = relations[k]
-    const meta = metaOf(service, access, relations[k], subfolders)
+    const meta = formatMeta(service, access, relations[k], subfolders)
     meta.references = readableOf(references)
     meta.referencers = readableOf(referencers)
     const source_fid = file.source_fid !== null && readable.has(file.source_fid) ? file.source_fid : null
-    const version = await findVersion(readers, access, principal.version)
+    const version = await resolveVersionRef(readers, access, principal.version)
     if (file.filetype === 'grid')
-      described.push({ body: await gridMeta(readers, file, meta, source_fid, version) })
+      described.push({ body: await loadGridMeta(readers, file, meta, source_fid, version) })
     else if (file.filetype === 'plot')
-      described.push(plotMeta(service, access, plots.get(meta.fid), meta, source_fid, version))
+      described.push(formatPlotMeta(service, access, plots.get(meta.fid), meta, source_fid, version))
     else described.push({ body: meta })
   }
   return described
 }
 
 /** Splits `owner:id`; undefined for null and for other texts. */
-function sourceOf(source_fid: string | null): Key | undefined {
+function parseSourceFid(source_fid: string | null): FileKey | undefined {
   const [, owner, idlocal] = /^(.*):(.*)$/.exec(source_fid ?? '') ?? []
   return owner === undefined ? undefined : { owner, idlocal: Number(idlocal) }
 }
 
 /** Returns the fids of the files that `principal` may read. */
-async function readableFids(
+async function loadReadableFids(
   readers: Readers,
-  keys: readonly Key[],
+  keys: readonly FileKey[],
   principal: Principal,
 ): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
-  const visible = await visibleFiles(readers, await readers.files.getMany(keys), principal)
+  const visible = await resolveVisibleFiles(readers, await readers.files.listByKeys(keys), principal)
   return new Set(visible.flatMap((access) => (access ? [formatFid(access.file)] : [])))
 }
 
 /** Returns a column as the API shows it. */
-export function columnMeta({
+export function formatColumnMeta({
   name,
   uid,
   position,
   type,
 }: Pick<ColumnRow, 'name' | 'uid' | 'position' | 'type'>): ColumnMeta {
-  const date_order = type === 'text-undecided' ? 'undecided' : orderOf(type)
+  const date_order = type === 'text-undecided' ? 'undecided' : dayOrderOf(type)
   return {
     name,
     uid,
@@ -291,25 +299,25 @@ export function columnMeta({
   }
 }
 
-async function gridMeta(
+async function loadGridMeta(
   readers: Readers,
   file: FileRow,
   meta: FileMeta,
   source_fid: string | null,
-  version: FoundVersion | undefined,
+  version: ResolvedVersion | undefined,
 ): Promise<GridMeta> {
   const { owner, idlocal } = file
   const grid = await readers.grids.get(owner, idlocal)
-  const columns = await readers.grids.columns(owner, idlocal)
-  const row = version?.isPresent ? undefined : version?.row
+  const columns = await readers.grids.listColumns(owner, idlocal)
+  const row = version?.isCurrent ? undefined : version?.row
   if (row)
     return {
       ...meta,
       version: Math.max(0, row.version),
       ...(version?.draft !== undefined && { draft: version.draft }),
-      cols: (await columnsOf(readers, row)).map(columnMeta),
+      cols: (await loadVersionColumns(readers, row)).map(formatColumnMeta),
       row_count: row.row_count ?? 0,
-      primary_key: nullIfNone(keyNames(grid, columns)),
+      primary_key: nullIfEmpty(primaryKeyNamesOf(grid, columns)),
       source_fid,
       source_url: file.source_url,
     }
@@ -318,27 +326,27 @@ async function gridMeta(
   return {
     ...meta,
     version: file.content_version,
-    cols: columns.map(columnMeta),
+    cols: columns.map(formatColumnMeta),
     row_count: grid.row_count,
-    primary_key: nullIfNone(keyNames(grid, columns)),
+    primary_key: nullIfEmpty(primaryKeyNamesOf(grid, columns)),
     source_fid,
     source_url: file.source_url,
   }
 }
 
-function nullIfNone<T>(list: T[]): T[] | null {
+function nullIfEmpty<T>(list: T[]): T[] | null {
   return list.length === 0 ? null : list
 }
 
 /** Returns the metadata of a plot without its figure, and the content that holds the figure. */
-function plotMeta(
+function formatPlotMeta(
   service: Service,
   { file }: AuthorizedFile,
-  plot: ShownPlot | undefined,
+  plot: PlotDetails | undefined,
   meta: FileMeta,
   source_fid: string | null,
-  version: FoundVersion | undefined,
-): Described {
+  version: ResolvedVersion | undefined,
+): PendingMeta {
   const { owner } = file
   const current = plot?.content
   const { hash, bytes } = version?.row ?? {}
@@ -349,32 +357,32 @@ function plotMeta(
     source_fid,
     api_urls: { ...meta.api_urls, plots: service.url + pathOf('plots.get', meta.fid) },
     quality: file.quality ?? 0,
-    refresh_interval: refreshInterval(meta.metadata),
+    refresh_interval: refreshIntervalOf(meta.metadata),
     organize_view_url: `${service.url}${pathOf('folders.home')}?user=${owner}`,
     autosize: true,
     caption: '',
     height: null,
     width: null,
-    user: userSummary(service, { owner, email: null, date_joined: plot?.date_joined ?? 0 }, false),
+    user: formatUserSummary(service, { owner, email: null, date_joined: plot?.date_joined ?? 0 }, false),
   }
   return { body, content }
 }
 
-function refreshInterval({ refresh_interval }: Record<string, unknown>): number | null {
+function refreshIntervalOf({ refresh_interval }: Record<string, unknown>): number | null {
   return Number.isInteger(refresh_interval) ? (refresh_interval as number) : null
 }
 
 /** Loads the figures of a page of plots with one query. Call it outside of transactions. */
-export async function listedFigures(
+export async function loadListedFigures(
   { store }: Service,
-  described: readonly Described[],
+  described: readonly PendingMeta[],
 ): Promise<BlobReader> {
   const blobs = described.flatMap(({ content }) =>
-    content && content.bytes <= LISTED_FIGURE_BYTES ? [storedOf(content).blob] : [],
+    content && content.bytes <= MAX_LISTED_FIGURE_BYTES ? [storedContentOf(content).blob] : [],
   )
   const loaded = await store.blobs.getAll(blobs)
   return {
-    get: async (ref) => loaded.get(nameOf(ref)) ?? store.blobs.get(ref),
+    get: async (ref) => loaded.get(blobIdOf(ref)) ?? store.blobs.get(ref),
     getAll: (refs) => store.blobs.getAll(refs),
   }
 }
@@ -382,15 +390,15 @@ export async function listedFigures(
 /** Adds the figure to the metadata of a plot. Call it outside of transactions. */
 export async function withFigure(
   service: Service,
-  { body, content }: Described,
+  { body, content }: PendingMeta,
   /** In lists: figures that are already loaded. */
   listed?: BlobReader,
 ): Promise<FileMeta | GridMeta | PlotMeta> {
   if (!content) return body
   const plot = body as PlotMeta
-  if (content.bytes > (listed ? LISTED_FIGURE_BYTES : FIGURE_BYTES)) return { ...plot, figure: null }
+  if (content.bytes > (listed ? MAX_LISTED_FIGURE_BYTES : MAX_FIGURE_BYTES)) return { ...plot, figure: null }
   const figure = JSON.parse(
-    (await loadText(listed ?? service.store.blobs, storedOf(content))).toString('utf8'),
+    (await loadDecompressed(listed ?? service.store.blobs, storedContentOf(content))).toString('utf8'),
   )
   const layout = (figure as { layout?: Record<string, unknown> | null }).layout ?? {}
   return {
@@ -403,7 +411,7 @@ export async function withFigure(
 }
 
 /** Returns the metadata of the home folder `<username>:-1`, which has no row in the database. */
-export function homeMeta(owner: string, permission: Permission, url: string): FolderMeta {
+export function formatHomeMeta(owner: string, permission: Permission, url: string): FolderMeta {
   const epoch = 0
   const home: FileRow = {
     owner,
@@ -436,5 +444,5 @@ export function homeMeta(owner: string, permission: Permission, url: string): Fo
     is_theme: null,
     is_template: null,
   }
-  return { ...baseMeta(home, { permission, state: 'active' }, url), parented: false }
+  return { ...formatBaseMeta(home, { permission, state: 'active' }, url), parented: false }
 }

@@ -1,7 +1,7 @@
 // File names and paths: validation, lookup, and creation of folders.
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
-import { HIDDEN } from '../../contract/hidden.ts'
+import { INVISIBLE_CHARACTERS } from '../../contract/hidden.ts'
 import type { Limits } from '../../contract/limits.ts'
 import type { FileReader, FileRow } from '../store/aggregates/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
@@ -17,7 +17,7 @@ export function checkFilename(name: unknown, limits: Limits, field = 'filename')
   }
   if (name.includes('/')) throw refuse("must not contain '/'")
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) throw refuse('must not contain control characters')
-  const invisible = hiddenIn(name)
+  const invisible = findInvisibleCharacter(name)
   if (invisible) throw refuse(`must not contain invisible characters (${invisible})`)
   if (!name.isWellFormed()) throw refuse('is not well-formed Unicode')
   if (name === '.' || name === '..') throw refuse(`must not be ${name}`)
@@ -25,13 +25,13 @@ export function checkFilename(name: unknown, limits: Limits, field = 'filename')
 }
 
 /** Returns the code point of the first invisible or reordering character, which could disguise a name. */
-function hiddenIn(name: string): string | undefined {
-  const match = name.match(HIDDEN)?.[0]
+function findInvisibleCharacter(name: string): string | undefined {
+  const match = name.match(INVISIBLE_CHARACTERS)?.[0]
   return match && `U+${match.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 /** Splits a path into names. Ignores empty names: `//` and slashes at either end are allowed. */
-export function pathNames(path: string, limits: Limits): string[] {
+export function splitPath(path: string, limits: Limits): string[] {
   const names = path.split('/').filter((name) => name !== '')
   if (names.length > limits.path_depth) {
     throw new Problem(
@@ -44,40 +44,40 @@ export function pathNames(path: string, limits: Limits): string[] {
 }
 
 /** Returns the active file at a path below `parent`; undefined for an empty path. */
-export async function find(
+export async function findByPath(
   files: FileReader,
   owner: string,
   parent: number,
   names: string[],
 ): Promise<FileRow | undefined> {
-  return names.length === 0 ? undefined : files.at(owner, parent, names)
+  return names.length === 0 ? undefined : files.findByPath(owner, parent, names)
 }
 
 /** Destination folder of a new file. */
-export interface Place {
+export interface FileDestination {
   parent?: number | null
   parent_path?: string
 }
 
 /** Returns the folder id of `parent` and `parent_path`. Creates missing folders of `parent_path`. */
-export async function placeOf(
+export async function resolveDestination(
   writers: Writers,
   owner: string,
-  place: Place,
+  place: FileDestination,
   limits: Limits,
 ): Promise<number> {
   const { parent, parent_path } = place
-  const start = parent === undefined || parent === null ? ROOT : await folder(writers, owner, parent)
+  const start = parent === undefined || parent === null ? ROOT : await checkFolder(writers, owner, parent)
   return parent_path === undefined
     ? start
-    : makeFolders(writers, owner, ROOT, pathNames(parent_path, limits), limits)
+    : createFolders(writers, owner, ROOT, splitPath(parent_path, limits), limits)
 }
 
 /** Returns `idlocal` if it is an active folder of the owner, or ROOT. Throws `invalid_request` otherwise. */
-async function folder({ files, folders }: Readers, owner: string, idlocal: number): Promise<number> {
+async function checkFolder({ files, folders }: Readers, owner: string, idlocal: number): Promise<number> {
   if (idlocal === ROOT) return ROOT
   const file = await files.get(owner, idlocal)
-  if (file?.filetype === 'fold' && (await folders.active([file])).length > 0) return idlocal
+  if (file?.filetype === 'fold' && (await folders.filterActive([file])).length > 0) return idlocal
   throw new Problem('invalid_request', `parent: no folder with the id ${idlocal}`, {
     field: 'parent',
     hint: 'Give the id of one of your folders, or -1 for the home folder.',
@@ -85,7 +85,7 @@ async function folder({ files, folders }: Readers, owner: string, idlocal: numbe
 }
 
 /** Returns the id of the last folder in a path. Creates missing folders. */
-export async function makeFolders(
+export async function createFolders(
   writers: Writers,
   owner: string,
   start: number,
@@ -94,13 +94,13 @@ export async function makeFolders(
 ): Promise<number> {
   let parent = start
   for (const name of names) {
-    const existing = await writers.files.named(owner, parent, name)
+    const existing = await writers.files.findByName(owner, parent, name)
     if (existing && existing.filetype !== 'fold') {
       throw new Problem('conflict', `a file named '${name}' already exists, and it is not a folder`, {
         field: 'path',
       })
     }
-    parent = existing ? existing.idlocal : await makeFolder(writers, owner, parent, name, limits)
+    parent = existing ? existing.idlocal : await createFolder(writers, owner, parent, name, limits)
   }
   return parent
 }
@@ -113,7 +113,7 @@ export async function checkDepth(
   levels: number,
   limits: Limits,
 ): Promise<void> {
-  const depth = (await folders.above({ owner, parent, filetype: 'fold' })).length + levels
+  const depth = (await folders.loadAncestors({ owner, parent, filetype: 'fold' })).length + levels
   if (depth <= limits.path_depth) return
   throw new Problem(
     'invalid_request',
@@ -123,7 +123,7 @@ export async function checkDepth(
 }
 
 /** Returns the id of a new folder. */
-export async function makeFolder(
+export async function createFolder(
   writers: Writers,
   owner: string,
   parent: number,
@@ -149,42 +149,42 @@ export function nameTaken(name: string, hint = 'Choose another name.'): Problem 
 }
 
 /** Cuts a name to 240 characters, without splitting a surrogate pair. A suffix then fits. */
-export function shortened(name: string): string {
+export function truncateName(name: string): string {
   return name.slice(0, 240).replace(/[\ud800-\udbff]$/, '')
 }
 
 /** Numbers tried first: 1 to 16, then powers of two from 32. */
-const FIRST = [
+const FIRST_NUMBERS = [
   ...Array.from({ length: 16 }, (_, k) => k + 1),
   ...Array.from({ length: 20 }, (_, k) => 32 << k),
 ]
 /** Names looked up per query while searching for the first free number. */
-const PROBES = 32
+const PROBES_PER_QUERY = 32
 
 /**
  * Returns `name`, or `name (1)`, `name (2)` … if it is taken. Finds the lowest free number up to 16. Above
  * 16, finds a free number that follows a taken one, in a few queries even if thousands of names are taken.
  */
-export async function freeName(
+export async function findFreeName(
   files: FileReader,
   owner: string,
   parent: number,
   name: string,
 ): Promise<string> {
-  if (!(await files.named(owner, parent, name))) return name
+  if (!(await files.findByName(owner, parent, name))) return name
   // Leave room for the number, so that the result is within the length limit.
-  const stem = shortened(name)
+  const stem = truncateName(name)
   const numbered = (n: number): string => `${stem} (${n})`
   const firstFree = async (numbers: readonly number[]): Promise<number | undefined> => {
-    const taken = await files.takenNames(owner, parent, numbers.map(numbered))
+    const taken = await files.findTakenNames(owner, parent, numbers.map(numbered))
     return numbers.find((n) => !taken.has(numbered(n)))
   }
-  let free = await firstFree(FIRST)
+  let free = await firstFree(FIRST_NUMBERS)
   if (free === undefined) throw nameTaken(name)
   if (free <= 16) return numbered(free)
   // Invariant: `free` is free and `low` is taken.
   for (let low = free === 32 ? 16 : free / 2; free - low > 1; ) {
-    const step = Math.max(1, Math.floor((free - low) / PROBES))
+    const step = Math.max(1, Math.floor((free - low) / PROBES_PER_QUERY))
     const probes: number[] = []
     for (let n = low + step; n < free; n += step) probes.push(n)
     const firstFreeProbe: number = (await firstFree(probes)) ?? free

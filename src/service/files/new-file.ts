@@ -4,25 +4,25 @@ import { invalidField, Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import type { Limits } from '../../contract/limits.ts'
 import type { FileKind } from '../../contract/operations/index.ts'
-import type { Placed } from '../../contract/resources/index.ts'
+import type { CreatableFields } from '../../contract/resources/index.ts'
 import { parseRaw } from '../../json/index.ts'
-import { type Principal, visibleFileById } from '../access/access.ts'
+import { loadVisibleFile, type Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { Readers } from '../store/store.ts'
 
 /** Returns the validated `source_fid` of a new file: a file of the same type that `principal` may read. */
-export async function readSourceFid(
-  { names }: Service,
+export async function resolveSourceFid(
+  { formerNames: names }: Service,
   readers: Readers,
   text: string | null | undefined,
   principal: Principal,
   filetype: FileKind,
 ): Promise<string | null> {
   if (text === undefined || text === null || text === '') return null
-  const current = names.inFid(text)
+  const current = names.currentFid(text)
   const fid = parseFid(current)
-  const source = fid && (await visibleFileById(readers, fid, principal))
+  const source = fid && (await loadVisibleFile(readers, fid, principal))
   if (source?.file.filetype === filetype) return current
   throw new Problem('invalid_request', `source_fid: no such ${filetype}, or you may not see it`, {
     field: 'source_fid',
@@ -30,10 +30,10 @@ export async function readSourceFid(
 }
 
 /** Returns `metadata`, an object or a JSON-encoded string, as JSON text. Throws if it is too large. */
-export function metadataText(metadata: unknown, limits: Limits): string {
+export function encodeMetadata(metadata: unknown, limits: Limits): string {
   let value = metadata
   if (typeof value === 'string')
-    value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata', limits).value()
+    value = value === '' ? {} : parseRaw(Buffer.from(value), 'metadata', limits).toValue()
   if (value === undefined || value === null) value = {}
   if (typeof value !== 'object' || Array.isArray(value))
     throw invalidField('metadata', 'must be an object, or an object encoded as a JSON string')
@@ -50,14 +50,14 @@ export function metadataText(metadata: unknown, limits: Limits): string {
 }
 
 /** Returns a random share key. Each time sharing is enabled, a new key keeps old links invalid. */
-export function newShareKey(): string {
+export function generateShareKey(): string {
   return randomBytes(18).toString('base64url')
 }
 
 /** Row fields of each field of a new file. A missing field is a compile error. */
-const rowOf: {
-  [F in keyof Required<Placed>]: (
-    value: Placed[F],
+const ROW_FIELDS_BY_FIELD: {
+  [F in keyof Required<CreatableFields>]: (
+    value: CreatableFields[F],
     limits: Limits,
   ) => Partial<Pick<FileRow, 'world_readable' | 'share_key' | 'metadata'>>
 } = {
@@ -66,22 +66,22 @@ const rowOf: {
   parent: () => ({}),
   parent_path: () => ({}),
   world_readable: (value) => ({ world_readable: value ? 1 : 0 }),
-  share_key_enabled: (value) => ({ share_key: value ? newShareKey() : null }),
-  metadata: (value, limits) => ({ metadata: metadataText(value, limits) }),
+  share_key_enabled: (value) => ({ share_key: value ? generateShareKey() : null }),
+  metadata: (value, limits) => ({ metadata: encodeMetadata(value, limits) }),
 }
 
 /** Returns the row fields of a new file, except name and folder. */
-export function newRow(
+export function createRowFields(
   /** `metadata` of a data file can be any value; `encodeMetadata` checks it. */
-  fields: Omit<Placed, 'metadata'> & { metadata?: unknown },
+  fields: Omit<CreatableFields, 'metadata'> & { metadata?: unknown },
   limits: Limits,
 ): Pick<FileRow, 'world_readable' | 'share_key' | 'metadata'> {
-  const names = Object.keys(rowOf) as (keyof Placed)[]
-  return Object.assign({}, ...names.map((name) => rowOf[name](fields[name] as never, limits)))
+  const names = Object.keys(ROW_FIELDS_BY_FIELD) as (keyof CreatableFields)[]
+  return Object.assign({}, ...names.map((name) => ROW_FIELDS_BY_FIELD[name](fields[name] as never, limits)))
 }
 
 /** Handling of each field when a file is copied. A missing field is a compile error. */
-const inCopies = {
+const COPY_RULES = {
   owner: 'new',
   idlocal: 'new',
   filetype: 'copied',
@@ -113,10 +113,12 @@ const inCopies = {
   is_template: 'copied',
 } as const satisfies Record<keyof FileRow, 'copied' | 'new'>
 
-type Kept = { [F in keyof FileRow]: (typeof inCopies)[F] extends 'copied' ? F : never }[keyof FileRow]
+type CopiedField = {
+  [F in keyof FileRow]: (typeof COPY_RULES)[F] extends 'copied' ? F : never
+}[keyof FileRow]
 
 /** Returns the fields that a copy takes from its original. */
-export function keptInCopies(file: FileRow): Pick<FileRow, Kept> {
-  const fields = Object.entries(file).filter(([field]) => inCopies[field as keyof FileRow] === 'copied')
-  return Object.fromEntries(fields) as Pick<FileRow, Kept>
+export function selectCopiedFields(file: FileRow): Pick<FileRow, CopiedField> {
+  const fields = Object.entries(file).filter(([field]) => COPY_RULES[field as keyof FileRow] === 'copied')
+  return Object.fromEntries(fields) as Pick<FileRow, CopiedField>
 }

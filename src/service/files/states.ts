@@ -3,18 +3,18 @@ import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import type { AuthorizedFile } from '../access/access.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
-import { stateIn } from '../store/aggregates/folders.ts'
+import { trashStateOf } from '../store/aggregates/folders.ts'
 import type { Writers } from '../store/store.ts'
 
 /** Moves a file or a folder with its content to the trash. Frees its name at once. See docs/api.md#trash. */
-export async function trash(
+export async function trashFile(
   { files, folders }: Writers,
   { file, state }: Pick<AuthorizedFile, 'file' | 'state'>,
 ): Promise<null> {
   if (state === 'trashed') return null
   const { owner, idlocal } = file
   await files.change(owner, idlocal, { trashed_at: Date.now(), live_name: null })
-  if (file.filetype === 'fold') await folders.tell(owner, idlocal)
+  if (file.filetype === 'fold') await folders.propagateState(owner, idlocal)
   return null
 }
 
@@ -23,17 +23,17 @@ export async function trash(
  * Throws if the name is taken. A file whose folder is trashed or deleted is restored to the home folder.
  * Returns warnings.
  */
-export async function restore({ files, folders }: Writers, access: AuthorizedFile): Promise<string[]> {
+export async function restoreFile({ files, folders }: Writers, access: AuthorizedFile): Promise<string[]> {
   if (access.state === 'active') return []
   const { file } = access
   const { owner, idlocal, filename, filetype } = file
-  const isInTrash = stateIn(NOT_TRASHED, await folders.above(file)) !== 'active'
+  const isInTrash = trashStateOf(NOT_TRASHED, await folders.loadAncestors(file)) !== 'active'
   const parent = isInTrash ? ROOT : file.parent
-  const existing = filetype === 'extra' ? undefined : await files.named(owner, parent, filename)
+  const existing = filetype === 'extra' ? undefined : await files.findByName(owner, parent, filename)
   if (existing) throw nameConflict(file, existing)
   const live_name = filetype === 'extra' ? null : filename
   await files.change(owner, idlocal, { trashed_at: null, live_name, parent, hidden: 0 })
-  if (filetype === 'fold') await folders.tell(owner, idlocal)
+  if (filetype === 'fold') await folders.propagateState(owner, idlocal)
   return isInTrash ? ['its folder is in the trash, so it was restored to the home folder'] : []
 }
 
@@ -49,7 +49,7 @@ function nameConflict(file: FileRow, existing: FileRow): Problem {
 }
 
 /** Permanently deletes a trashed file; a folder with its content. */
-export async function remove(
+export async function deleteFile(
   { files, folders }: Writers,
   { file, state }: Pick<AuthorizedFile, 'file' | 'state'>,
 ): Promise<null> {
@@ -58,10 +58,10 @@ export async function remove(
       hint: 'Move it to the trash first, with POST …/trash or gridline trash.',
     })
   const { owner, idlocal } = file
-  if (file.filetype !== 'fold') await files.removeRows(owner, [idlocal])
+  if (file.filetype !== 'fold') await files.deleteRows(owner, [idlocal])
   else {
-    await files.markRemoved(file)
-    await folders.tell(owner, idlocal)
+    await files.markDeleted(file)
+    await folders.propagateState(owner, idlocal)
   }
   return null
 }

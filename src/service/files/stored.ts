@@ -4,18 +4,18 @@ import type { Bytes } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
-import { etag } from '../core/etag.ts'
-import { storedOf } from '../store/aggregates/plots.ts'
-import { loadText } from '../store/aggregates/texts.ts'
+import { fileEtag } from '../core/etag.ts'
+import { storedContentOf } from '../store/aggregates/plots.ts'
+import { loadDecompressed } from '../store/aggregates/texts.ts'
 
 /** Loads the content of an extra. */
-export async function storedBytes(service: Service, call: Call): Promise<OperationResult<Bytes>> {
+export async function loadExtraContent(service: Service, call: Call): Promise<OperationResult<Bytes>> {
   const { content, tag } = await service.store.read(async (readers) => {
     const { file } = await authorizeCall(readers, call)
-    return { content: await readers.plots.content(file.owner, file.idlocal), tag: etag(file) }
+    return { content: await readers.plots.getContent(file.owner, file.idlocal), tag: fileEtag(file) }
   })
   if (!content) throw new Problem('damaged', 'the content of this file is missing')
-  const bytes = await loadText(service.store.blobs, storedOf(content))
+  const bytes = await loadDecompressed(service.store.blobs, storedContentOf(content))
   async function* once(): AsyncGenerator<Uint8Array> {
     yield bytes
   }

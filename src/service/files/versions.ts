@@ -1,5 +1,5 @@
 // Resolves version references (numbers, dates, names, drafts) to versions that the caller may see.
-import { listed } from '../../contract/closest.ts'
+import { formatList } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseVersionRef } from '../../contract/version-ref.ts'
 import type { AuthorizedFile } from '../access/access.ts'
@@ -11,11 +11,11 @@ import { decodeTypes } from '../store/schema/column-types.ts'
 import type { Readers } from '../store/store.ts'
 
 /** Version that a reference resolves to. */
-export interface FoundVersion {
+export interface ResolvedVersion {
   version: number
   /** Undefined for the current version of a file that is older than the version history. */
   row: VersionRow | undefined
-  isPresent: boolean
+  isCurrent: boolean
   /** Requested draft. For a plot: its data comes from the drafts of its grids with this name. */
   draft?: string
   /** Requested time: a plot shows the data that its grids had then. Undefined without write access. */
@@ -26,11 +26,11 @@ export interface FoundVersion {
  * Resolves a version reference (`contract/version-ref.ts`); undefined without one. Without write access, only
  * the current version and kept versions are visible. Throws `not_found` with a list of the existing versions.
  */
-export async function findVersion(
+export async function resolveVersionRef(
   readers: Readers,
   { file, roles, state }: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
   text: string | undefined,
-): Promise<FoundVersion | undefined> {
+): Promise<ResolvedVersion | undefined> {
   if (text === undefined) return undefined
   if (file.filetype !== 'grid' && file.filetype !== 'plot')
     throw new Problem('invalid_request', 'only grids and plots have versions', { field: 'version' })
@@ -45,9 +45,10 @@ export async function findVersion(
   const requestedTime = ref.kind === 'time' ? ref.time : undefined
   const requestedName = ref.kind === 'name' ? ref.name : undefined
   const isNumbered =
-    requestedName === undefined || (await versions.named(owner, idlocal, requestedName)) !== undefined
+    requestedName === undefined ||
+    (await versions.findByKeptName(owner, idlocal, requestedName)) !== undefined
   if (requestedName !== undefined && !isNumbered) {
-    const draft = await draftOf(readers, { file, roles, state }, requestedName)
+    const draft = await findDraft(readers, { file, roles, state }, requestedName)
     if (draft) return draft
   }
   const row = await (async () => {
@@ -58,19 +59,19 @@ export async function findVersion(
         if (ref.count === 0) return versions.get(owner, idlocal, current)
         return (await versions.list(owner, idlocal, current, ref.count)).at(ref.count - 1)
       case 'time':
-        return versions.at(owner, idlocal, ref.time)
+        return versions.findByTime(owner, idlocal, ref.time)
       case 'name':
-        return versions.named(owner, idlocal, ref.name)
+        return versions.findByKeptName(owner, idlocal, ref.name)
     }
   })()
-  const canWrite = seesVersions({ roles, state })
-  const isCurrent = row ? row.version === current : isPresentOf(file, ref)
+  const canWrite = canSeeVersions({ roles, state })
+  const isCurrent = row ? row.version === current : isCurrentRef(file, ref)
   if (isCurrent || (row && (canWrite || row.kept_at !== null)))
     // Only callers with write access see the data that a plot showed at a time.
     return {
       version: row?.version ?? current,
       row,
-      isPresent: isCurrent,
+      isCurrent,
       time: canWrite ? requestedTime : undefined,
     }
   if (!canWrite)
@@ -81,53 +82,53 @@ export async function findVersion(
         hint: 'Ask its owner to keep the version: gridline keep FILE@3',
       },
     )
-  throw new Problem('not_found', `${nounOf(file)} has no version ${text}${why(file, ref)}`, {
+  throw new Problem('not_found', `${quoteName(file)} has no version ${text}${missingReason(file, ref)}`, {
     field: 'version',
-    hint: `It has ${await known(readers, file)}.`,
+    hint: `It has ${await formatVersions(readers, file)}.`,
   })
 }
 
 /** Returns the draft of a grid; for a plot, the current version with the drafts of its grids. */
-async function draftOf(
+async function findDraft(
   { drafts, versions }: Readers,
   { file, roles, state }: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
   draft: string,
-): Promise<FoundVersion | undefined> {
-  if (!seesVersions({ roles, state })) return undefined
+): Promise<ResolvedVersion | undefined> {
+  if (!canSeeVersions({ roles, state })) return undefined
   const { owner, idlocal, content_version: current } = file
   if (file.filetype === 'plot') {
     const [anyDraft] = await drafts.list(owner, draft)
-    return anyDraft && { version: current, row: undefined, isPresent: true, draft }
+    return anyDraft && { version: current, row: undefined, isCurrent: true, draft }
   }
   const draftRow = await drafts.get(owner, idlocal, draft)
   if (!draftRow) return undefined
   // The grid itself is the draft: it has no published version.
-  if (draftRow.version === null) return { version: current, row: undefined, isPresent: true, draft }
+  if (draftRow.version === null) return { version: current, row: undefined, isCurrent: true, draft }
   const row = await versions.get(owner, idlocal, draftRow.version)
-  return row && { version: row.version, row, isPresent: false, draft }
+  return row && { version: row.version, row, isCurrent: false, draft }
 }
 
 /** Returns whether a caller sees all versions of a file. Others see only the current and kept versions. */
-export function seesVersions({ roles, state }: Pick<AuthorizedFile, 'roles' | 'state'>): boolean {
+export function canSeeVersions({ roles, state }: Pick<AuthorizedFile, 'roles' | 'state'>): boolean {
   return isAllowed('write', state, roles) || isAllowed('own', state, roles)
 }
 
 /** Loads the row of an earlier version of a grid; undefined for the current version. */
-export async function rowOfVersion(
+export async function loadVersionRow(
   readers: Readers,
   access: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
   text: string | undefined,
 ): Promise<VersionRow | undefined> {
-  const version = await findVersion(readers, access, text)
-  return version?.isPresent ? undefined : version?.row
+  const version = await resolveVersionRef(readers, access, text)
+  return version?.isCurrent ? undefined : version?.row
 }
 
-function nounOf({ filename }: FileRow): string {
+function quoteName({ filename }: FileRow): string {
   return `'${filename}'`
 }
 
 /** Returns whether a reference means the current version, which has no row in old files. */
-function isPresentOf(
+function isCurrentRef(
   { content_version, date_modified }: FileRow,
   ref: NonNullable<ReturnType<typeof parseVersionRef>>,
 ): boolean {
@@ -137,7 +138,7 @@ function isPresentOf(
 }
 
 /** Returns why a version does not exist, as the end of a message; may be empty. */
-function why(
+function missingReason(
   { content_version, creation_time }: FileRow,
   ref: NonNullable<ReturnType<typeof parseVersionRef>>,
 ): string {
@@ -154,11 +155,14 @@ function why(
 }
 
 /** Maximum number of versions that a message lists. */
-const LISTED = 1000
+const MAX_LISTED_VERSIONS = 1000
 
 /** Formats the existing versions of a file: `versions 1, 3 to 6`. */
-async function known({ versions }: Readers, { owner, idlocal, content_version }: FileRow): Promise<string> {
-  const rows = await versions.list(owner, idlocal, undefined, LISTED)
+async function formatVersions(
+  { versions }: Readers,
+  { owner, idlocal, content_version }: FileRow,
+): Promise<string> {
+  const rows = await versions.list(owner, idlocal, undefined, MAX_LISTED_VERSIONS)
   const numbers = [...new Set([content_version, ...rows.map(({ version }) => version)])].sort((a, b) => a - b)
   const ranges: [number, number][] = []
   for (const number of numbers) {
@@ -168,13 +172,13 @@ async function known({ versions }: Readers, { owner, idlocal, content_version }:
   }
   const names = rows.flatMap(({ kept_name }) => kept_name ?? [])
   const texts = ranges.map(([from, to]) => (from === to ? `${from}` : `${from} to ${to}`))
-  return `${numbers.length === 1 ? 'version' : 'versions'} ${listed([...texts, ...names])}`
+  return `${numbers.length === 1 ? 'version' : 'versions'} ${formatList([...texts, ...names])}`
 }
 
 /** Loads the columns of an earlier version. Their `rows` are 0: they are not stored per version. */
-export async function columnsOf(readers: Readers, row: VersionRow): Promise<ColumnRow[]> {
+export async function loadVersionColumns(readers: Readers, row: VersionRow): Promise<ColumnRow[]> {
   const types = decodeTypes(row.types ?? '')
-  return (await readers.versions.columnsIn(row)).map((column, k) => ({
+  return (await readers.versions.listColumnsIn(row)).map((column, k) => ({
     ...column,
     owner: row.owner,
     idlocal: row.idlocal,

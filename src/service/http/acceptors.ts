@@ -3,10 +3,10 @@ import type { SendHandle } from 'node:child_process'
 import { createServer, type Server, type Socket } from 'node:net'
 
 /** Additional handles of the listening socket. Each accepts one more connection per turn. */
-const HANDLES = 16
+const ADDED_HANDLES = 16
 
 /** Source of a child that sends the socket handle back: each copy arrives as a new handle. */
-const CHILD = `process.on('message', (count, handle) => {
+const CHILD_SOURCE = `process.on('message', (count, handle) => {
   for (let k = 0; k < count; k++) process.send(k, handle, { keepOpen: true })
 })`
 
@@ -21,7 +21,7 @@ export class Acceptors {
   constructor(server: Server, backlog: number, accept: (socket: Socket) => void) {
     if (process.platform === 'win32') return
     const { spawn } = process.getBuiltinModule('node:child_process')
-    const child = spawn(process.execPath, ['-e', CHILD], {
+    const child = spawn(process.execPath, ['-e', CHILD_SOURCE], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       env: {},
     })
@@ -35,9 +35,9 @@ export class Acceptors {
       listener.listen({ _handle: handle } as never, backlog)
       this.servers.push(listener)
       if (this.isClosed) listener.close()
-      if (this.servers.length === HANDLES) child.disconnect()
+      if (this.servers.length === ADDED_HANDLES) child.disconnect()
     })
-    child.send(HANDLES, (server as unknown as { _handle: SendHandle })._handle, {}, () => {})
+    child.send(ADDED_HANDLES, (server as unknown as { _handle: SendHandle })._handle, {}, () => {})
   }
 
   /** Stops accepting connections. Open connections are kept. */

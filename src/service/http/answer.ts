@@ -1,23 +1,27 @@
 /** Converts results and errors of operations to HTTP responses. */
-import { errorBody, Problem } from '../../contract/errors.ts'
+import { formatErrorBody, Problem } from '../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operations/index.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { OperationResult } from '../core/call.ts'
-import { isUnchanged } from './desk.ts'
-import { RateLimited } from './rates.ts'
+import { isNotModified } from './desk.ts'
+import { RateLimitedProblem } from './rates.ts'
 
 /**
  * Minimum size of a written chunk: smaller ones are merged, since each write costs a turn of the event loop.
  */
-const GATHER_BYTES = 16 * 1024
+const MIN_CHUNK_BYTES = 16 * 1024
 
-function jsonReply(status: number, body: unknown, headers: Record<string, string> = {}): HttpResponse {
+function createJsonResponse(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): HttpResponse {
   return new HttpResponse(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
 }
 
 /** Converts a thrown value to the error sent to the client. Unexpected errors become `internal`. */
-export function problemOf(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   return error instanceof Problem
     ? error
     : new Problem('internal', 'internal error; the server log has the details')
@@ -27,26 +31,26 @@ export function problemOf(error: unknown): Problem {
  * Converts an error to a JSON response with `errors`. Browsers get no Basic challenge: they would store the
  * credentials and add them to requests sent by other sites.
  */
-export function errorReply(
+export function createErrorResponse(
   error: unknown,
   { quirk, browser }: { quirk?: (problem: Problem) => number | undefined; browser?: boolean } = {},
 ): HttpResponse {
-  const problem = problemOf(error)
+  const problem = toProblem(error)
   const headers: Record<string, string> = {}
   if (problem.code === 'unauthenticated')
     headers['www-authenticate'] = browser
       ? 'Bearer realm="gridline"'
       : 'Basic realm="gridline", charset="UTF-8"'
-  Object.assign(headers, retryAfter(problem))
-  const reply = jsonReply(quirk?.(problem) ?? problem.status, errorBody(problem), headers)
+  Object.assign(headers, retryAfterHeaders(problem))
+  const reply = createJsonResponse(quirk?.(problem) ?? problem.status, formatErrorBody(problem), headers)
   reply.hangUp = problem.code === 'too_slow' || problem.code === 'aborted'
   return reply
 }
 
 /** Returns the `Retry-After` header, in seconds, for status 429 and 503; no headers for other errors. */
-export function retryAfter(problem: Problem): Record<string, string> {
+export function retryAfterHeaders(problem: Problem): Record<string, string> {
   if (problem.status !== 429 && problem.status !== 503) return {}
-  return { 'retry-after': String(problem instanceof RateLimited ? problem.wait : 1) }
+  return { 'retry-after': String(problem instanceof RateLimitedProblem ? problem.waitSeconds : 1) }
 }
 
 /** Returns whether `Accept-Encoding` names `br` with a quality above 0. */
@@ -60,13 +64,13 @@ function acceptsBrotli({ headers }: Pick<HttpRequest, 'headers'>): boolean {
  * Creates a streamed response. Reads the first chunk before the headers are sent, so that early errors get an
  * error status. Later errors break the connection, so that no client takes half a body for a whole.
  */
-export async function streamReply(
+export async function createStreamResponse(
   status: number,
   bytes: Bytes,
   type: string,
   headers: Record<string, string> = {},
 ): Promise<HttpResponse> {
-  const chunks = gathered(bytes)
+  const chunks = mergeChunks(bytes)
   const first = await chunks.next()
   async function* allChunks(): AsyncGenerator<Uint8Array> {
     try {
@@ -81,17 +85,17 @@ export async function streamReply(
 }
 
 /** Merges small chunks into chunks of at least `GATHER_BYTES`. */
-async function* gathered(bytes: Bytes): AsyncGenerator<Uint8Array> {
+async function* mergeChunks(bytes: Bytes): AsyncGenerator<Uint8Array> {
   let buffered: Uint8Array[] = []
   let size = 0
   for await (const chunk of bytes) {
-    if (size === 0 && chunk.length >= GATHER_BYTES) {
+    if (size === 0 && chunk.length >= MIN_CHUNK_BYTES) {
       yield chunk
       continue
     }
     buffered.push(chunk)
     size += chunk.length
-    if (size < GATHER_BYTES) continue
+    if (size < MIN_CHUNK_BYTES) continue
     yield Buffer.concat(buffered)
     buffered = []
     size = 0
@@ -100,9 +104,16 @@ async function* gathered(bytes: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 /** Converts the result of an operation to a response: 304 if the client has the current version. */
-export async function respond(
+export async function createOperationResponse(
   operation: Operation,
-  { body, etag, type, brotli, ownSiteOnly, headers: resultHeaders }: OperationResult<unknown>,
+  {
+    body,
+    etag,
+    type,
+    brotli,
+    isSameOriginOnly: ownSiteOnly,
+    headers: resultHeaders,
+  }: OperationResult<unknown>,
   request: HttpRequest,
 ): Promise<HttpResponse> {
   const headers: Record<string, string> = { ...resultHeaders, ...(etag && { etag }) }
@@ -110,7 +121,7 @@ export async function respond(
   if (ownSiteOnly) headers['cross-origin-resource-policy'] = 'same-origin'
   if (operation.method === 'GET' && etag) {
     headers['cache-control'] = 'private, no-cache'
-    if (isUnchanged(request, etag)) {
+    if (isNotModified(request, etag)) {
       // Discard the unread body.
       ;(body as Partial<AsyncGenerator>)?.return?.(undefined)
       return new HttpResponse(304, headers, null)
@@ -119,12 +130,12 @@ export async function respond(
   if (operation.result === 'none') return new HttpResponse(operation.status, headers, null)
   if (operation.result === 'stream') {
     if (!brotli || !acceptsBrotli(request))
-      return streamReply(operation.status, body as Bytes, type!, headers)
+      return createStreamResponse(operation.status, body as Bytes, type!, headers)
     ;(body as Partial<AsyncGenerator>).return?.(undefined)
     headers['content-encoding'] = 'br'
     // Compressed bytes differ from the plain ones, so the entity tag is weak.
     if (etag) headers.etag = `W/${etag}`
-    return streamReply(operation.status, brotli(), type!, headers)
+    return createStreamResponse(operation.status, brotli(), type!, headers)
   }
-  return jsonReply(operation.status, body, headers)
+  return createJsonResponse(operation.status, body, headers)
 }

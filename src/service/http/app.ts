@@ -4,22 +4,22 @@ import { Problem } from '../../contract/errors.ts'
 import { REQUEST_ID_HEADER } from '../../contract/headers.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Handlers, OperationService as Service } from '../operations/handler.ts'
-import { span, traceId, traceOf } from '../tracing/tracing.ts'
-import { errorReply, problemOf } from './answer.ts'
+import { currentTraceId, parseTrace, runInSpan } from '../tracing/tracing.ts'
+import { createErrorResponse, toProblem } from './answer.ts'
 import { type Authenticator, checkOperator } from './auth.ts'
-import { isBrowser, refuseCrossSite, wantsPage } from './browser.ts'
-import { addressOf, callerOf, deskOf, type LogLine } from './desk.ts'
-import { perform } from './perform.ts'
-import { quirkStatus } from './quirks.ts'
-import { address, OperationRouter } from './route.ts'
-import { errorPage, PAGE_HEADERS } from './web/pages.ts'
-import { answerWeb } from './web/routes.ts'
+import { acceptsHtml, isBrowser, refuseCrossSite } from './browser.ts'
+import { authenticateRequest, clientKeyOf, createHttpContext, type LogLine } from './desk.ts'
+import { performOperation } from './perform.ts'
+import { findQuirkStatus } from './quirks.ts'
+import { OperationRouter, splitUrl } from './route.ts'
+import { createErrorPage, PAGE_HEADERS } from './web/pages.ts'
+import { handleWebRequest } from './web/routes.ts'
 
 /** Maximum length of a path in the log. */
-const LOGGED_PATH = 2_000
+const MAX_LOGGED_PATH_CHARACTERS = 2_000
 
 /** Content security policy of responses that are not pages. No scripts: an SVG image can contain them. */
-const DATA_POLICY =
+const NON_PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 
 export interface App {
@@ -39,28 +39,28 @@ export function createApp(
 ): App {
   const router = new OperationRouter(handlers)
   const { metrics } = service
-  const context = deskOf(service, authenticator)
+  const context = createHttpContext(service, authenticator)
   metrics.add(
     {
       name: 'gridline_requests_running',
       type: 'gauge',
       help: 'Requests being processed.',
-      read: () => context.requests.load.running,
+      read: () => context.requestQueue.load.running,
     },
     {
       name: 'gridline_requests_waiting',
       type: 'gauge',
       help: 'Requests waiting in the queue.',
-      read: () => context.requests.load.waiting,
+      read: () => context.requestQueue.load.waiting,
     },
     {
       name: 'gridline_uploads_running',
       type: 'gauge',
       help: 'Uploads being processed.',
-      read: () => context.uploads.load.running,
+      read: () => context.uploadQueue.load.running,
     },
   )
-  const shedLog = new ShedLog(log)
+  const shedLog = new RefusalLog(log)
   /** Routes a request to its operation, or to a page outside of the API. */
   const dispatch = async (
     request: HttpRequest,
@@ -70,37 +70,42 @@ export function createApp(
   ): Promise<HttpResponse> => {
     const method = request.method === 'HEAD' ? 'GET' : request.method
     // Health checks must work without the database.
-    if (!router.find(method, rawPath)?.[0].isUnlimited) await service.names.refresh()
-    const path = service.names.inPath(rawPath)
-    const query = service.names.inQuery(rawQuery)
+    if (!router.find(method, rawPath)?.[0].isUnlimited) await service.formerNames.refresh()
+    const path = service.formerNames.currentPath(rawPath)
+    const query = service.formerNames.currentQuery(rawQuery)
     if (path !== rawPath && method === 'GET' && path.startsWith('/~'))
-      return new HttpResponse(301, { location: service.url + encoded(path) + (query && `?${query}`) }, null)
+      return new HttpResponse(
+        301,
+        { location: service.url + encodePath(path) + (query && `?${query}`) },
+        null,
+      )
     const match = router.find(method, path)
     if (!match)
       return (
-        (await answerWeb(context, method, path, { request, query, line })) ?? router.refusal(method, path)
+        (await handleWebRequest(context, method, path, { request, query, line })) ??
+        router.refuse(method, path)
       )
     const [route, parameters] = match
     const { name, operation, isUnlimited } = route
     line.operation = name
     if (name === 'service.metrics' && !isThisMachine(request, service.url))
-      checkOperator(await callerOf(context, request))
+      checkOperator(await authenticateRequest(context, request))
     if (!isUnlimited && operation.method !== 'GET') refuseCrossSite(request.headers, service.url)
-    const caller = isUnlimited ? undefined : await callerOf(context, request)
+    const caller = isUnlimited ? undefined : await authenticateRequest(context, request)
     line.user = caller?.username
     const rawUrl = `${rawPath}?${rawQuery}`
-    return perform(context, caller, {
+    return performOperation(context, caller, {
       ...route,
       parameters,
       request,
       path,
       query,
-      sent: rawUrl,
+      rawUrl,
       requestId: line.request_id,
     })
   }
   const handle = (request: HttpRequest): Promise<HttpResponse> =>
-    span({ name: request.method, kind: 'server', from: request.headers }, async (set) => {
+    runInSpan({ name: request.method, kind: 'server', from: request.headers }, async (set) => {
       const [reply, { operation, path, user }] = await handleAndLog(request)
       set({
         'http.request.method': request.method,
@@ -115,11 +120,11 @@ export function createApp(
     const started = performance.now()
     const sentId = request.headers.get(REQUEST_ID_HEADER)
     const requestId = sentId && /^[\w.-]{1,100}$/.test(sentId) ? sentId : randomUUID()
-    const { path, query } = address(request.url)
+    const { path, query } = splitUrl(request.url)
     const line: LogLine = {
       request_id: requestId,
       method: request.method,
-      path: path.slice(0, LOGGED_PATH),
+      path: path.slice(0, MAX_LOGGED_PATH_CHARACTERS),
       status: 500,
       ms: 0,
     }
@@ -127,7 +132,7 @@ export function createApp(
     line.client = request.headers.get('plotly-client-platform')?.slice(0, 100)
     line.agent = request.headers.get('user-agent')?.slice(0, 200)
     let reply: HttpResponse
-    metrics.begin()
+    metrics.beginRequest()
     try {
       reply = await dispatch(request, line, path, query)
     } catch (thrown) {
@@ -136,10 +141,10 @@ export function createApp(
         line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
       else if (error.status >= 500) line.reason = error.message
       reply =
-        !path.startsWith('/v2') && wantsPage(request.headers)
-          ? errorPage(problemOf(error), path + (query && `?${query}`), line.user)
-          : errorReply(error, {
-              quirk: (problem) => quirkStatus(request.headers, problem.code),
+        !path.startsWith('/v2') && acceptsHtml(request.headers)
+          ? createErrorPage(toProblem(error), path + (query && `?${query}`), line.user)
+          : createErrorResponse(error, {
+              quirk: (problem) => findQuirkStatus(request.headers, problem.code),
               browser: isBrowser(request.headers),
             })
     }
@@ -149,20 +154,20 @@ export function createApp(
     reply.headers['cache-control'] ??= 'private, no-store'
     if (reply.headers['content-type']?.startsWith('text/html'))
       Object.assign(reply.headers, { ...PAGE_HEADERS, ...reply.headers })
-    else reply.headers['content-security-policy'] ??= DATA_POLICY
+    else reply.headers['content-security-policy'] ??= NON_PAGE_POLICY
     line.status = reply.status
     const ms = performance.now() - started
     line.ms = Math.round(ms * 10) / 10
-    metrics.end(line.operation ?? 'none', reply.status, ms / 1000)
-    line.trace = traceId(traceOf(request.headers))
+    metrics.endRequest(line.operation ?? 'none', reply.status, ms / 1000)
+    line.trace = currentTraceId(parseTrace(request.headers))
     log(line)
-    return [request.method === 'HEAD' ? await withoutBody(reply) : reply, line]
+    return [request.method === 'HEAD' ? await toHeadResponse(reply) : reply, line]
   }
   return {
     handle,
     refuses(request) {
-      const user = authenticator.knownUser(request.headers) ?? addressOf(request)
-      if (!context.requests.fullFor(user)) return false
+      const user = authenticator.cachedUsername(request.headers) ?? clientKeyOf(request)
+      if (!context.requestQueue.isFullFor(user)) return false
       shedLog.count()
       return true
     },
@@ -170,7 +175,7 @@ export function createApp(
 }
 
 /** Percent-encodes a decoded path for a header. */
-function encoded(path: string): string {
+function encodePath(path: string): string {
   return path
     .split('/')
     .map((segment) => encodeURIComponent(segment))
@@ -178,7 +183,7 @@ function encoded(path: string): string {
 }
 
 /** Returns whether a request failed because the client disconnected while sending the body. */
-function isAborted(error: unknown, { gone }: HttpRequest): boolean {
+function isAborted(error: unknown, { isAborted: gone }: HttpRequest): boolean {
   if (error instanceof Problem || gone?.() !== true) return false
   return /^(ECONNRESET|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE)$/.test(
     (error as NodeJS.ErrnoException | undefined)?.code ?? '',
@@ -186,7 +191,7 @@ function isAborted(error: unknown, { gone }: HttpRequest): boolean {
 }
 
 /** Logs the number of requests refused for overload, once a second: a line for each would cost too much. */
-class ShedLog {
+class RefusalLog {
   private refused = 0
 
   constructor(private readonly log: (line: LogLine) => void) {}
@@ -216,7 +221,7 @@ function isThisMachine({ address: client, headers }: HttpRequest, url: string): 
 }
 
 /** Converts a response to GET into one to HEAD: same headers, no body. */
-async function withoutBody({ status, headers, body }: HttpResponse): Promise<HttpResponse> {
+async function toHeadResponse({ status, headers, body }: HttpResponse): Promise<HttpResponse> {
   if (typeof body === 'string') headers['content-length'] = String(Buffer.byteLength(body))
   else await body?.[Symbol.asyncIterator]().return?.()
   return new HttpResponse(status, headers, null)

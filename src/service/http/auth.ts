@@ -6,25 +6,25 @@ import type { Caller } from '../access/access.ts'
 import { findSession, isValidKey } from '../accounts/sessions.ts'
 import type { FormerNames } from '../core/former-names.ts'
 import { Lru } from '../core/lru.ts'
-import type { KeyRow } from '../store/aggregates/accounts.ts'
+import type { ApiKeyRow } from '../store/aggregates/accounts.ts'
 import { sha256 } from '../store/schema/hash.ts'
 import type { Store } from '../store/store.ts'
 
 /** Lifetime of a cached credential, in ms. A revoked key works at most this much longer. */
-const FRESH_MS = 2000
+const CREDENTIAL_CACHE_MS = 2000
 /** Maximum number of cached credentials. */
-const MAX_KNOWN = 1000
+const MAX_CACHED_CREDENTIALS = 1000
 
 /**
  * Returns the name of the session cookie. Browsers accept the prefix `__Host-` over HTTPS only, and then no
  * other host of the same domain can set the cookie.
  */
-export function cookieName(url: string): string {
+export function sessionCookieName(url: string): string {
   return url.startsWith('https:') ? '__Host-gridline_session' : 'gridline_session'
 }
 
 /** Returns the value of a cookie; undefined if it is missing. */
-export function cookieOf(headers: HttpRequest['headers'], name: string): string | undefined {
+export function readCookie(headers: HttpRequest['headers'], name: string): string | undefined {
   return headers
     .get('cookie')
     ?.split(';')
@@ -34,67 +34,69 @@ export function cookieOf(headers: HttpRequest['headers'], name: string): string 
 }
 
 /** Returns the session token in the cookie of a request; undefined if there is none. */
-export function sessionToken(headers: HttpRequest['headers'], url: string): string | undefined {
-  return cookieOf(headers, cookieName(url))
+export function readSessionToken(headers: HttpRequest['headers'], url: string): string | undefined {
+  return readCookie(headers, sessionCookieName(url))
 }
 
 /** Creates an empty cache of verified credentials. `until` is in ms of `performance.now()`. */
-function verifiedOnes(): Lru<{ caller: Caller; until: number }> {
-  return new Lru(MAX_KNOWN, () => 1)
+function createCredentialCache(): Lru<{ caller: Caller; until: number }> {
+  return new Lru(MAX_CACHED_CREDENTIALS, () => 1)
 }
 
 /** Authenticates requests by their headers. */
 export class Authenticator {
-  private known = verifiedOnes()
+  private cache = createCredentialCache()
 
   constructor(
     private readonly store: Store,
     /** Caller of requests without credentials: the local user when no server runs, else undefined. */
-    private readonly actingAs: Caller | undefined,
+    private readonly localUser: Caller | undefined,
     /** Base URL of the service. */
     url: string,
     private readonly names: FormerNames,
   ) {
-    this.cookie = `${cookieName(url)}=`
+    this.cookiePrefix = `${sessionCookieName(url)}=`
   }
 
-  private readonly cookie: string
+  private readonly cookiePrefix: string
 
-  private cookieIn(headers: HttpRequest['headers']): string | undefined {
-    const token = cookieOf(headers, this.cookie.slice(0, -1))
-    return token && this.cookie + token
+  private readSessionCookie(headers: HttpRequest['headers']): string | undefined {
+    const token = readCookie(headers, this.cookiePrefix.slice(0, -1))
+    return token && this.cookiePrefix + token
   }
 
   /** Returns the authorization header, or else the session cookie. */
-  private credentialOf(headers: HttpRequest['headers']): string | undefined {
-    return headers.get('plotly-authorization') || headers.get('authorization') || this.cookieIn(headers)
+  private readCredential(headers: HttpRequest['headers']): string | undefined {
+    return (
+      headers.get('plotly-authorization') || headers.get('authorization') || this.readSessionCookie(headers)
+    )
   }
 
   /**
    * Returns the caller, or `actingAs` without credentials. Wrong credentials always throw (401).
    * `Plotly-Authorization` takes precedence, since a proxy may use `Authorization`.
    */
-  async caller(headers: HttpRequest['headers']): Promise<Caller | undefined> {
-    const credential = this.credentialOf(headers)
-    if (credential === undefined) return this.actingAs
-    const cached = this.known.get(credential)
+  async authenticate(headers: HttpRequest['headers']): Promise<Caller | undefined> {
+    const credential = this.readCredential(headers)
+    if (credential === undefined) return this.localUser
+    const cached = this.cache.get(credential)
     if (cached && cached.until > performance.now()) return cached.caller
-    const caller = credential.startsWith(this.cookie)
-      ? await this.session(credential)
-      : await this.check(credential)
-    if (!caller) return this.actingAs
-    this.known.set(credential, { caller, until: performance.now() + FRESH_MS })
+    const caller = credential.startsWith(this.cookiePrefix)
+      ? await this.loadSessionCaller(credential)
+      : await this.authenticateHeader(credential)
+    if (!caller) return this.localUser
+    this.cache.set(credential, { caller, until: performance.now() + CREDENTIAL_CACHE_MS })
     return caller
   }
 
   /** Loads the caller of a session cookie; undefined if it has ended: pages then offer to sign in. */
-  private async session(cookie: string): Promise<Caller | undefined> {
-    const [, name, secret] = /^(.*)\.(.*)$/s.exec(cookie.slice(this.cookie.length)) ?? []
+  private async loadSessionCaller(cookie: string): Promise<Caller | undefined> {
+    const [, name, secret] = /^(.*)\.(.*)$/s.exec(cookie.slice(this.cookiePrefix.length)) ?? []
     if (name === undefined) return undefined
-    const session = await findSession(this.store, 'session', `${this.names.current(name)}.${secret}`)
+    const session = await findSession(this.store, 'session', `${this.names.currentName(name)}.${secret}`)
     if (!session) return undefined
     const { owner, hash, scopes, key_hash, expires_at } = session
-    const user = await this.store.read(({ accounts }) => accounts.user(owner))
+    const user = await this.store.read(({ accounts }) => accounts.getUser(owner))
     return {
       username: owner,
       scopes: new Set(scopes.split(',')),
@@ -106,48 +108,52 @@ export class Authenticator {
   }
 
   /** Checks a username and an API key. Throws `unauthenticated`. */
-  password(username: string, apiKey: string): Promise<Caller> {
-    return this.check(`Basic ${Buffer.from(`${username}:${apiKey}`).toString('base64')}`)
+  checkApiKey(username: string, apiKey: string): Promise<Caller> {
+    return this.authenticateHeader(`Basic ${Buffer.from(`${username}:${apiKey}`).toString('base64')}`)
   }
 
   /** Returns the username of cached credentials; undefined if they are not in the cache. */
-  knownUser(headers: HttpRequest['headers']): string | undefined {
-    const credential = this.credentialOf(headers)
-    return credential === undefined ? undefined : this.known.get(credential)?.caller.username
+  cachedUsername(headers: HttpRequest['headers']): string | undefined {
+    const credential = this.readCredential(headers)
+    return credential === undefined ? undefined : this.cache.get(credential)?.caller.username
   }
 
   /** Clears the cache of verified credentials. */
-  forget(): void {
-    this.known = verifiedOnes()
+  clearCache(): void {
+    this.cache = createCredentialCache()
   }
 
   /** Loads the caller of an authorization header. Throws `unauthenticated`. */
-  private async check(header: string): Promise<Caller> {
+  private async authenticateHeader(header: string): Promise<Caller> {
     const [, scheme, value] = /^(\w+)\s+(.+)$/.exec(header.trim()) ?? []
     const kind = scheme?.toLowerCase()
     if (kind === 'basic') {
       const [, username, key] = /^([^:]*):(.*)$/s.exec(Buffer.from(value, 'base64').toString('utf8')) ?? []
-      return this.good(
+      return this.toCaller(
         username && isUsername(username)
-          ? await this.store.read(({ accounts }) => accounts.key(this.names.current(username), sha256(key)))
+          ? await this.store.read(({ accounts }) =>
+              accounts.getKey(this.names.currentName(username), sha256(key)),
+            )
           : undefined,
       )
     }
     if (kind === 'bearer')
-      return this.good(await this.store.read(({ accounts }) => accounts.keyByHash(sha256(value.trim()))))
+      return this.toCaller(
+        await this.store.read(({ accounts }) => accounts.findKeyByHash(sha256(value.trim()))),
+      )
     throw new Problem('unauthenticated', 'unsupported authorization scheme', {
       hint: 'Send Authorization: Basic with username:api_key, or Bearer with an API key.',
     })
   }
 
   /** Converts an API key to its caller. Throws `unauthenticated` for invalid keys and disabled users. */
-  private async good(key: KeyRow | undefined): Promise<Caller> {
+  private async toCaller(key: ApiKeyRow | undefined): Promise<Caller> {
     if (!isValidKey(key)) {
       throw new Problem('unauthenticated', 'wrong username or API key', {
         hint: 'Check the key, or create a new one with: gridline admin create-key NAME',
       })
     }
-    const user = await this.store.read(({ accounts }) => accounts.user(key.owner))
+    const user = await this.store.read(({ accounts }) => accounts.getUser(key.owner))
     if (!user || user.disabled_at !== null)
       throw new Problem('unauthenticated', `the account ${key.owner} is disabled`, {
         hint: 'Ask the administrator of this server.',

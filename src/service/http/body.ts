@@ -2,15 +2,21 @@
 import { Readable } from 'node:stream'
 import { Problem } from '../../contract/errors.ts'
 import type { HttpRequest } from '../../contract/http.ts'
-import { bytesText, type LimitName, type Limits } from '../../contract/limits.ts'
+import { formatBytes, type LimitName, type Limits } from '../../contract/limits.ts'
 import type { Body } from '../../contract/operations/index.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { asBuffer, type Bytes, joinInTurns, parseMembersInTurns } from '../../json/index.ts'
-import { announcedBytes, SMALL_BYTES, tooSlow, unwatch, watch } from './arrival.ts'
+import {
+  addSpeedCheck,
+  createTooSlowError,
+  MAX_SMALL_BODY_BYTES,
+  readContentLength,
+  removeSpeedCheck,
+} from './arrival.ts'
 import { decodeHeaderText, readForm } from './parameters.ts'
 
 /** A request body, parsed by the schema of its operation. */
-export interface Received {
+export interface ReceivedBody {
   fields: Record<string, unknown>
   bytes: Bytes
   contentType: string
@@ -22,12 +28,12 @@ export interface Received {
   json?: Buffer
 }
 
-const empty: Bytes = (async function* () {})()
+const EMPTY_BODY: Bytes = (async function* () {})()
 
 /** Returns whether the request body is empty, already in memory, or announced as small. */
-export function isSmall({ headers, body }: HttpRequest): boolean {
+export function isSmallBody({ headers, body }: HttpRequest): boolean {
   if (body === null || body instanceof Uint8Array) return true
-  return (announcedBytes(headers) ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES
+  return (readContentLength(headers) ?? Number.POSITIVE_INFINITY) <= MAX_SMALL_BODY_BYTES
 }
 
 /** Returns the media type of the body, in lower case and without parameters; empty if there is none. */
@@ -36,61 +42,61 @@ export function contentTypeOf({ headers }: HttpRequest): string {
 }
 
 /** Limits of reading a body. */
-export interface Reading {
+export interface BodyLimits {
   limits: Limits
   /** Called with the size of each chunk that is held in memory. Throws if there is no room. */
   take: (bytes: number) => void
   /** Returns whether other uploads wait for this one to finish. */
-  pressed?: () => boolean
+  hasWaiting?: () => boolean
 }
 
 /** Returns whether the body is streamed to the handler. Other bodies are read completely first. */
-export function streams(body: Body, contentType: string): boolean {
-  return body.kind === 'bytes' && !(body.json && isJson(contentType))
+export function isStreamed(body: Body, contentType: string): boolean {
+  return body.kind === 'bytes' && !(body.json && isJsonType(contentType))
 }
 
-function isJson(contentType: string): boolean {
+function isJsonType(contentType: string): boolean {
   return contentType === 'application/json' || contentType.endsWith('+json')
 }
 
 /** Reads the body of a request. An empty body counts as none. Throws `too_large` beyond the limit. */
-export async function receive(
+export async function receiveBody(
   request: HttpRequest,
   body: Body,
-  { limits, take, pressed: hasWaiting }: Reading,
-): Promise<Received> {
+  { limits, take, hasWaiting }: BodyLimits,
+): Promise<ReceivedBody> {
   const contentType = contentTypeOf(request)
-  const emptyBody = { fields: {}, bytes: empty, contentType, ignored: [] }
+  const emptyBody = { fields: {}, bytes: EMPTY_BODY, contentType, ignored: [] }
   if (body.kind === 'none') return emptyBody
-  if (body.kind === 'bytes' && streams(body, contentType)) {
-    const bytes = limited(request, body.limit, limits, hasWaiting)
+  if (body.kind === 'bytes' && isStreamed(body, contentType)) {
+    const bytes = limitBody(request, body.limit, limits, hasWaiting)
     if (contentType === 'multipart/form-data') {
-      if (!body.types.includes(contentType)) throw unsupported(contentType, body)
-      return { ...emptyBody, ...(await firstFile(request, bytes, limits)) }
+      if (!body.types.includes(contentType)) throw createUnsupportedTypeError(contentType, body)
+      return { ...emptyBody, ...(await streamFirstFile(request, bytes, limits)) }
     }
     // Operations that accept octet-stream accept any media type: the format is detected from the bytes.
     const anyFile = body.types.includes('application/octet-stream')
-    if (!anyFile && !body.types.includes(contentType)) throw unsupported(contentType, body)
+    if (!anyFile && !body.types.includes(contentType)) throw createUnsupportedTypeError(contentType, body)
     return { ...emptyBody, bytes }
   }
   const schema = body.kind === 'json' ? body.schema : body.json!
   const limit = body.kind === 'json' ? body.limit : 'json_body_bytes'
-  const isForm = body.kind === 'json' && body.form === true && contentType === FORM
-  const content = await contentOf(request, isForm ? 'small_body_bytes' : limit, limits, take)
-  if (isForm) return { ...emptyBody, ...(await formFields(content, schema, limits)), json: content }
-  if (!isJson(contentType) && content.length > 0) throw unsupported(contentType, body)
+  const isForm = body.kind === 'json' && body.form === true && contentType === FORM_TYPE
+  const content = await readBody(request, isForm ? 'small_body_bytes' : limit, limits, take)
+  if (isForm) return { ...emptyBody, ...(await parseFormFields(content, schema, limits)), json: content }
+  if (!isJsonType(contentType) && content.length > 0) throw createUnsupportedTypeError(contentType, body)
   if (content.length === 0) {
-    await check(schema, {}, body.raw ?? [])
+    await checkFields(schema, {}, body.raw ?? [])
     return { ...emptyBody, json: content }
   }
-  const { fields, ignored } = await fieldsOf(content, schema, body.raw ?? [], limits)
-  await check(schema, fields, body.raw ?? [])
+  const { fields, ignored } = await parseJsonFields(content, schema, body.raw ?? [], limits)
+  await checkFields(schema, fields, body.raw ?? [])
   return { ...emptyBody, fields, ignored, json: content }
 }
 
-const FORM = 'application/x-www-form-urlencoded'
+const FORM_TYPE = 'application/x-www-form-urlencoded'
 
-function unsupported(contentType: string, body: Body): Problem {
+function createUnsupportedTypeError(contentType: string, body: Body): Problem {
   const types = body.kind === 'bytes' ? [...(body.json ? ['application/json'] : []), ...body.types] : []
   return new Problem(
     'unsupported_media_type',
@@ -102,11 +108,11 @@ function unsupported(contentType: string, body: Body): Problem {
 }
 
 /** Parses the fields of a form-encoded body. */
-async function formFields(
+async function parseFormFields(
   content: Buffer,
   schema: ObjectSchema,
   limits: Limits,
-): Promise<Pick<Received, 'fields' | 'ignored'>> {
+): Promise<Pick<ReceivedBody, 'fields' | 'ignored'>> {
   let separators = 0
   for (let at = content.indexOf(0x26); at >= 0; at = content.indexOf(0x26, at + 1)) separators++
   if (separators >= limits.form_fields)
@@ -116,26 +122,26 @@ async function formFields(
     )
   const form = new URLSearchParams(content.toString('utf8'))
   const fields = readForm(schema.properties, form)
-  await check(schema, fields, [])
-  return { fields, ignored: unknownIn(schema, form.keys()) }
+  await checkFields(schema, fields, [])
+  return { fields, ignored: listUnknownFields(schema, form.keys()) }
 }
 
 /** Maximum number of unknown fields that a response lists. */
-const MAX_NAMED = 100
+const MAX_NAMED_FIELDS = 100
 
 /** Returns names that the schema does not define, up to `MAX_NAMED_FIELDS`. */
-function unknownIn(schema: ObjectSchema, names: Iterable<string>): string[] {
+function listUnknownFields(schema: ObjectSchema, names: Iterable<string>): string[] {
   const unknown = new Set<string>()
   for (const name of names) {
     if (Object.hasOwn(schema.properties, name)) continue
     unknown.add(name)
-    if (unknown.size === MAX_NAMED) break
+    if (unknown.size === MAX_NAMED_FIELDS) break
   }
   return [...unknown]
 }
 
 /** Passes a body through. Throws if it is too large or too slow; only waiting for the client counts. */
-async function* limited(
+async function* limitBody(
   request: HttpRequest,
   name: LimitName,
   limits: Limits,
@@ -143,7 +149,7 @@ async function* limited(
 ): AsyncGenerator<Uint8Array> {
   const limit = limits[name]
   const announced = Number(request.headers.get('content-length') ?? 0)
-  if (announced > limit) throw tooLarge(announced, name, limit)
+  if (announced > limit) throw createTooLargeError(announced, name, limit)
   const { body } = request
   if (!body) return
   if (body instanceof Uint8Array) {
@@ -161,14 +167,14 @@ async function* limited(
         isTooLate = performance.now() - start > limits.slow_seconds * 1000 + credit
         return isTooLate
       }
-      const { value, done } = await inTime(iterator.next(), isLate, limits)
+      const { value, done } = await rejectWhenLate(iterator.next(), isLate, limits)
       // A fast start buys at most MAX_CREDIT_MS of slowness.
       credit = Math.min(MAX_CREDIT_MS, credit - (performance.now() - start))
       if (done) return
       size += value.length
-      const rate = limits.body_bytes_per_second * (hasWaiting() ? PRESSED_FACTOR : 1)
+      const rate = limits.body_bytes_per_second * (hasWaiting() ? CONTENDED_RATE_FACTOR : 1)
       credit += (value.length / rate) * 1000
-      if (size > limit) throw tooLarge(size, name, limit)
+      if (size > limit) throw createTooLargeError(size, name, limit)
       yield value
     }
   } finally {
@@ -181,25 +187,25 @@ async function* limited(
 const MAX_CREDIT_MS = 60_000
 
 /** Factor by which the minimum upload rate rises while other uploads wait. */
-const PRESSED_FACTOR = 64
+const CONTENDED_RATE_FACTOR = 64
 
 /** Resolves like `pending`. Rejects with `too_slow` as soon as `isLate` returns true. */
-function inTime<T>(pending: Promise<T>, isLate: () => boolean, limits: Limits): Promise<T> {
+function rejectWhenLate<T>(pending: Promise<T>, isLate: () => boolean, limits: Limits): Promise<T> {
   return new Promise((resolve, reject) => {
     const checkLate = (): void => {
       if (!isLate()) return
-      unwatch(checkLate)
-      reject(tooSlow(limits))
+      removeSpeedCheck(checkLate)
+      reject(createTooSlowError(limits))
     }
-    watch(checkLate)
-    pending.then(resolve, reject).finally(() => unwatch(checkLate))
+    addSpeedCheck(checkLate)
+    pending.then(resolve, reject).finally(() => removeSpeedCheck(checkLate))
   })
 }
 
-function tooLarge(size: number, name: string, limit: number): Problem {
+function createTooLargeError(size: number, name: string, limit: number): Problem {
   return new Problem(
     'too_large',
-    `the body has ${bytesText(size)} or more; the limit is ${bytesText(limit)} (${name})`,
+    `the body has ${formatBytes(size)} or more; the limit is ${formatBytes(limit)} (${name})`,
     {
       hint: 'Send it in parts, or ask the operator to raise the limit.',
     },
@@ -207,21 +213,21 @@ function tooLarge(size: number, name: string, limit: number): Problem {
 }
 
 /** Reads the whole body into memory. */
-async function contentOf(
+async function readBody(
   request: HttpRequest,
   name: LimitName,
   limits: Limits,
   take: (bytes: number) => void,
 ): Promise<Buffer> {
   const { body } = request
-  if (!(body instanceof Uint8Array)) return whole(limited(request, name, limits), take)
-  if (body.length > limits[name]) throw tooLarge(body.length, name, limits[name])
+  if (!(body instanceof Uint8Array)) return joinChunks(limitBody(request, name, limits), take)
+  if (body.length > limits[name]) throw createTooLargeError(body.length, name, limits[name])
   take(body.length)
   return asBuffer(body)
 }
 
 /** Reads a stream into one buffer. Calls `take` with the size of each chunk. */
-async function whole(bytes: Bytes, take: (bytes: number) => void): Promise<Buffer> {
+async function joinChunks(bytes: Bytes, take: (bytes: number) => void): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   for await (const chunk of bytes) {
     take(chunk.length)
@@ -232,12 +238,12 @@ async function whole(bytes: Bytes, take: (bytes: number) => void): Promise<Buffe
 }
 
 /** Parses the fields of a JSON body. Unknown fields are skipped and returned in `ignored`. */
-async function fieldsOf(
+async function parseJsonFields(
   content: Buffer,
   schema: ObjectSchema,
   raw: readonly string[],
   limits: Limits,
-): Promise<Pick<Received, 'fields' | 'ignored'>> {
+): Promise<Pick<ReceivedBody, 'fields' | 'ignored'>> {
   const { json, members } = await parseMembersInTurns(content, limits)
   if (json.kind !== 'object') throw new Problem('invalid_request', 'the body must be a JSON object')
   const fields: Record<string, unknown> = Object.create(null)
@@ -247,14 +253,14 @@ async function fieldsOf(
     if (!raw.includes(name) && size > limits.small_body_bytes)
       throw new Problem(
         'too_large',
-        `${name}: ${bytesText(size)}; the limit is ${bytesText(limits.small_body_bytes)} (small_body_bytes)`,
+        `${name}: ${formatBytes(size)}; the limit is ${formatBytes(limits.small_body_bytes)} (small_body_bytes)`,
         { field: name },
       )
-    fields[name] = raw.includes(name) ? value : value.value()
+    fields[name] = raw.includes(name) ? value : value.toValue()
   }
   return {
     fields,
-    ignored: unknownIn(
+    ignored: listUnknownFields(
       schema,
       members.map(([name]) => name),
     ),
@@ -262,7 +268,7 @@ async function fieldsOf(
 }
 
 /** Throws `invalid_request` with the name of a field that is missing or has the wrong type. */
-async function check(
+async function checkFields(
   schema: ObjectSchema,
   fields: Record<string, unknown>,
   raw: readonly string[],
@@ -285,7 +291,7 @@ async function check(
     // Reject integers beyond 2^53: parsing lost their precision.
     const isExact = typeof value !== 'number' || Number.isSafeInteger(value)
     if (isExact && Check(property as never, value)) continue
-    throw new Problem('invalid_request', `${name}: must be ${described(property)}`, {
+    throw new Problem('invalid_request', `${name}: must be ${describeSchema(property)}`, {
       field: name,
       path: name,
     })
@@ -293,16 +299,16 @@ async function check(
 }
 
 /** Describes the values that a schema accepts, for error messages. */
-function described({ type, anyOf, enum: values, items, description }: Schema): string {
+function describeSchema({ type, anyOf, enum: values, items, description }: Schema): string {
   if (items?.enum) return `an array of ${items.enum.join(', ')}`
   if (values) return `one of ${values.join(', ')}`
-  if (anyOf) return anyOf.map(described).join(' or ')
+  if (anyOf) return anyOf.map(describeSchema).join(' or ')
   const article = type && /^[aeiou]/.test(type) ? 'an' : 'a'
   return type === 'null' ? 'null' : `${article} ${type}${description ? ` (${description})` : ''}`
 }
 
 /** Streams the first file of a multipart body. */
-async function firstFile(
+async function streamFirstFile(
   request: HttpRequest,
   bytes: Bytes,
   limits: Limits,
@@ -313,8 +319,8 @@ async function firstFile(
   return new Promise((resolve, reject) => {
     let file: Readable | undefined
     const fail = (error: unknown): void => {
-      reject(damagedForm(error))
-      file?.destroy(damagedForm(error))
+      reject(toFormError(error))
+      file?.destroy(toFormError(error))
       input.destroy()
     }
     const failTooMany = (): void =>
@@ -339,7 +345,7 @@ async function firstFile(
         file = stream
         // The connection can break after the last read: ignore that error.
         stream.on('error', () => {})
-        resolve({ bytes: filePart(stream), fileName: decodeHeaderText(fileName) })
+        resolve({ bytes: streamFilePart(stream), fileName: decodeHeaderText(fileName) })
       })
       parser.on('fieldsLimit', failTooMany)
       parser.on('partsLimit', failTooMany)
@@ -353,16 +359,16 @@ async function firstFile(
   })
 }
 
-async function* filePart(file: Readable): AsyncGenerator<Uint8Array> {
+async function* streamFilePart(file: Readable): AsyncGenerator<Uint8Array> {
   try {
     yield* file
   } catch (error) {
-    throw damagedForm(error)
+    throw toFormError(error)
   }
 }
 
 /** Converts an error of the multipart parser to `invalid_request`. */
-function damagedForm(error: unknown): Problem {
+function toFormError(error: unknown): Problem {
   if (error instanceof Problem) return error
   return new Problem('invalid_request', `the multipart body is damaged: ${(error as Error).message}`)
 }

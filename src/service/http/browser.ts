@@ -5,11 +5,11 @@ import type { HttpRequest } from '../../contract/http.ts'
 /** Returns whether the request comes from a browser. */
 export function isBrowser(headers: HttpRequest['headers']): boolean {
   if (headers.get('sec-fetch-mode') !== null) return true
-  return /^mozilla\//i.test(headers.get('user-agent') ?? '') || wantsPage(headers)
+  return /^mozilla\//i.test(headers.get('user-agent') ?? '') || acceptsHtml(headers)
 }
 
 /** Returns whether the client accepts HTML. */
-export function wantsPage(headers: HttpRequest['headers']): boolean {
+export function acceptsHtml(headers: HttpRequest['headers']): boolean {
   return /(^|,)\s*text\/html\b/i.test(headers.get('accept') ?? '')
 }
 
@@ -24,7 +24,7 @@ export function refuseCrossSite(headers: HttpRequest['headers'], url: string): v
   const isForeign =
     site !== null
       ? site !== 'same-origin' && site !== 'none'
-      : origin !== null && !isOwn(origin, headers, url)
+      : origin !== null && !isSameOrigin(origin, headers, url)
   if (!isForeign) return
   // Without Sec-Fetch-Site, a proxy that changes the host name can be the cause.
   const isMaybeProxy = site === null && origin !== null && URL.canParse(origin)
@@ -36,7 +36,7 @@ export function refuseCrossSite(headers: HttpRequest['headers'], url: string): v
 }
 
 /** Returns whether the browser followed a link from another site; false without `Sec-Fetch-Site`. */
-export function isLedByOthers(headers: HttpRequest['headers']): boolean {
+export function isLinkFromOtherSite(headers: HttpRequest['headers']): boolean {
   const site = headers.get('sec-fetch-site')
   return site === 'cross-site' || site === 'same-site'
 }
@@ -45,7 +45,7 @@ export function isLedByOthers(headers: HttpRequest['headers']): boolean {
  * Returns whether `origin` is this server: its base URL, `Host`, or `X-Forwarded-Host` of a proxy. Pages of
  * other sites cannot send the latter without a CORS preflight.
  */
-function isOwn(origin: string, headers: HttpRequest['headers'], url: string): boolean {
+function isSameOrigin(origin: string, headers: HttpRequest['headers'], url: string): boolean {
   if (!URL.canParse(origin)) return false
   const { origin: pageOrigin, host: pageHost } = new URL(origin)
   const forwarded = headers.get('x-forwarded-host')?.split(',')[0].trim()

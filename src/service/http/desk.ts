@@ -3,11 +3,11 @@ import type { HttpRequest } from '../../contract/http.ts'
 import { Work } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
 import { Admission, ByteBudget } from '../core/admission.ts'
-import { matchesEtag } from '../core/etag.ts'
+import { hasMatchingEtag } from '../core/etag.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
 import type { Actor } from '../store/aggregates/audit.ts'
 import type { Authenticator } from './auth.ts'
-import { Rates } from './rates.ts'
+import { RateLimiter } from './rates.ts'
 
 /** One log line: a request and its outcome. Contains no credentials. */
 export interface LogLine {
@@ -33,39 +33,39 @@ export interface LogLine {
 }
 
 /** State shared by all requests. */
-export interface Desk {
+export interface HttpContext {
   service: Service
   authenticator: Authenticator
-  rates: Rates
+  rates: RateLimiter
   /** Queue of ordinary requests. */
-  requests: Admission
+  requestQueue: Admission
   /** Queue of streamed uploads: they take long, and would block short requests. */
-  uploads: Admission
+  uploadQueue: Admission
   /** Memory of bodies that are read completely. */
-  bodies: ByteBudget
+  bodyBudget: ByteBudget
   /** Queue of forms that anybody can send: they must not take resources from users. */
-  forms: Admission
+  formQueue: Admission
   /** Memory of these forms. */
-  formBodies: ByteBudget
+  formBudget: ByteBudget
 }
 
 /** Creates the work budget of a request: by user, or the smaller one of anonymous callers. */
-export function workOf(
+export function createWork(
   { limits }: Pick<Service, 'limits'>,
   caller: Caller | undefined,
-  { gone }: HttpRequest,
+  { isAborted: gone }: HttpRequest,
 ): Work {
   return new Work(limits, caller ? 'user' : 'anonymous', gone)
 }
 
 /** Creates the state of all HTTP requests, with queues and budgets by the limits of the service. */
-export function deskOf(service: Service, authenticator: Authenticator): Desk {
+export function createHttpContext(service: Service, authenticator: Authenticator): HttpContext {
   const { limits } = service
   return {
     service,
     authenticator,
-    rates: new Rates(limits.requests_per_minute),
-    requests: new Admission(
+    rates: new RateLimiter(limits.requests_per_minute),
+    requestQueue: new Admission(
       {
         running: limits.requests_at_once,
         waiting: limits.requests_waiting,
@@ -73,7 +73,7 @@ export function deskOf(service: Service, authenticator: Authenticator): Desk {
       },
       'requests_waiting',
     ),
-    uploads: new Admission(
+    uploadQueue: new Admission(
       {
         running: limits.uploads_at_once,
         waiting: limits.requests_waiting,
@@ -81,8 +81,8 @@ export function deskOf(service: Service, authenticator: Authenticator): Desk {
       },
       'uploads_at_once',
     ),
-    bodies: new ByteBudget(limits.bodies_bytes, 'bodies_bytes'),
-    forms: new Admission(
+    bodyBudget: new ByteBudget(limits.bodies_bytes, 'bodies_bytes'),
+    formQueue: new Admission(
       {
         running: limits.forms_at_once,
         waiting: limits.forms_at_once,
@@ -90,7 +90,7 @@ export function deskOf(service: Service, authenticator: Authenticator): Desk {
       },
       'forms_at_once',
     ),
-    formBodies: new ByteBudget(limits.forms_bytes, 'forms_bytes'),
+    formBudget: new ByteBudget(limits.forms_bytes, 'forms_bytes'),
   }
 }
 
@@ -98,16 +98,16 @@ export function deskOf(service: Service, authenticator: Authenticator): Desk {
  * Authenticates the request, and counts it for rate limiting: by username; by IP address for anonymous
  * requests and wrong credentials. Throws `unauthenticated` and `rate_limited`.
  */
-export async function callerOf(
-  { authenticator, rates }: Desk,
+export async function authenticateRequest(
+  { authenticator, rates }: HttpContext,
   request: HttpRequest,
 ): Promise<Caller | undefined> {
-  const address = addressOf(request)
-  const caller = await authenticator.caller(request.headers).catch((error) => {
-    rates.take(address)
+  const address = clientKeyOf(request)
+  const caller = await authenticator.authenticate(request.headers).catch((error) => {
+    rates.countRequest(address)
     throw error
   })
-  rates.take(caller?.username ?? address)
+  rates.countRequest(caller?.username ?? address)
   return caller
 }
 
@@ -115,7 +115,7 @@ export async function callerOf(
  * Returns the rate-limit key of the client's IP address. `@` distinguishes it from usernames. For IPv6, it is
  * the /64 network: one client can use all addresses in it.
  */
-export function addressOf({ address = '' }: Pick<HttpRequest, 'address'>): string {
+export function clientKeyOf({ address = '' }: Pick<HttpRequest, 'address'>): string {
   if (!address.includes(':') || address.includes('.')) return `@${address}`
   const [head, tail] = address.split('%')[0].split('::')
   const [before, after] = [head, tail ?? ''].map((part) => part.split(':').filter(Boolean))
@@ -131,22 +131,22 @@ export function addressOf({ address = '' }: Pick<HttpRequest, 'address'>): strin
  * Returns a service for files of `owner`, whose store uses only part of the database connections. `actor` is
  * recorded in the audit log.
  */
-export function serviceFor(service: Service, owner: string, actor?: Actor): Service {
-  const ownerStore = service.store.for(owner)
-  const store = actor ? ownerStore.by(actor) : ownerStore
+export function scopeService(service: Service, owner: string, actor?: Actor): Service {
+  const ownerStore = service.store.forOwner(owner)
+  const store = actor ? ownerStore.withActor(actor) : ownerStore
   return store === service.store ? service : { ...service, store }
 }
 
 /** Returns whether `If-None-Match` contains this entity tag. */
-export function isUnchanged({ headers }: HttpRequest, etag: string | undefined): boolean {
+export function isNotModified({ headers }: HttpRequest, etag: string | undefined): boolean {
   const sentTags = etag === undefined ? undefined : headers.get('if-none-match')
-  return Boolean(sentTags && (sentTags === '*' || matchesEtag(sentTags, etag!)))
+  return Boolean(sentTags && (sentTags === '*' || hasMatchingEtag(sentTags, etag!)))
 }
 
 /** A response, or a function that completes it outside of the queue. */
 export type Outcome<T> = T | (() => Promise<T>)
 
 /** Completes an outcome. */
-export function finish<T extends object>(outcome: Outcome<T>): T | Promise<T> {
+export function completeOutcome<T extends object>(outcome: Outcome<T>): T | Promise<T> {
   return typeof outcome === 'function' ? (outcome as () => Promise<T>)() : outcome
 }

@@ -5,10 +5,10 @@ import type { HttpRequest } from '../../contract/http.ts'
 import { breathe } from '../../json/index.ts'
 
 /** Number of bytes hashed per turn of the event loop. */
-const TURN_BYTES = 1024 * 1024
+const HASHED_BYTES_PER_TURN = 1024 * 1024
 
 /** Hashes the URL, the relevant headers and the JSON body of a request. A streamed body is not included. */
-export async function fingerprint(
+export async function fingerprintRequest(
   target: string,
   options: object,
   headers: HttpRequest['headers'],
@@ -18,9 +18,9 @@ export async function fingerprint(
   const type = (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase()
   const nameAndType = `${headers.get(FILE_NAME_HEADER) ?? ''}\n${type}`
   const hash = createHash('sha256').update(`${target}\n${JSON.stringify(options)}\n${nameAndType}\n`)
-  for (let offset = 0; json && offset < json.length; offset += TURN_BYTES) {
+  for (let offset = 0; json && offset < json.length; offset += HASHED_BYTES_PER_TURN) {
     if (offset > 0) await breathe()
-    hash.update(json.subarray(offset, offset + TURN_BYTES))
+    hash.update(json.subarray(offset, offset + HASHED_BYTES_PER_TURN))
   }
   return hash.digest('hex').slice(0, 32)
 }

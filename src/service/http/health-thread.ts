@@ -3,12 +3,12 @@ import type { Worker } from 'node:worker_threads'
 import { Problem } from '../../contract/errors.ts'
 
 /** Interval at which the event loop of the server reports that it runs, in ms. */
-const BEAT_MS = 100
+const HEARTBEAT_MS = 100
 /** Maximum time without such a report, in ms. After it, the server counts as stuck. */
 const MAX_SILENCE_MS = 10_000
 
 /** Source of the thread. It imports no modules of Gridline, so that it starts in a few milliseconds. */
-const THREAD = `
+const THREAD_SOURCE = `
 const { parentPort, workerData: { beat, host, port, silence } } = require('node:worker_threads')
 const last = new Float64Array(beat)
 const server = require('node:http').createServer((request, response) => {
@@ -36,8 +36,8 @@ export async function startHealthThread(host: string, port: number): Promise<Hea
     lastBeat[0] = Date.now()
   }
   beat()
-  const timer = setInterval(beat, BEAT_MS).unref()
-  const worker = new Worker(THREAD, {
+  const timer = setInterval(beat, HEARTBEAT_MS).unref()
+  const worker = new Worker(THREAD_SOURCE, {
     eval: true,
     env: {},
     execArgv: [],
@@ -47,7 +47,7 @@ export async function startHealthThread(host: string, port: number): Promise<Hea
     clearInterval(timer)
     await worker.terminate()
   }
-  const message = await firstMessage(worker)
+  const message = await waitForMessage(worker)
   worker.unref()
   if (message.port !== undefined) return { port: message.port, close }
   await close()
@@ -56,7 +56,7 @@ export async function startHealthThread(host: string, port: number): Promise<Hea
   })
 }
 
-function firstMessage(worker: Worker): Promise<{ port?: number; code?: string }> {
+function waitForMessage(worker: Worker): Promise<{ port?: number; code?: string }> {
   return new Promise((resolve, reject) => {
     worker.once('message', resolve)
     worker.once('error', reject)

@@ -2,21 +2,21 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
 import { type AddressInfo, isIP, type Socket } from 'node:net'
-import { errorBody, Problem } from '../../contract/errors.ts'
+import { formatErrorBody, Problem } from '../../contract/errors.ts'
 import type { HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { breathe, turnIsLong } from '../../json/index.ts'
 import { Acceptors } from './acceptors.ts'
-import { announcedBytes, SMALL_BYTES, whenArrived } from './arrival.ts'
+import { MAX_SMALL_BODY_BYTES, readContentLength, receiveSmallBody } from './arrival.ts'
 
 /** The service behind the HTTP listener. */
-export interface Served {
+export interface RequestService {
   handle(request: HttpRequest): Promise<HttpResponse>
   /** Returns whether the queue is full for the client of a request. */
   refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean
 }
 
-export interface Listening {
+export interface RunningServer {
   /** Actual port, also if port 0 was requested. */
   port: number
   /**
@@ -27,18 +27,18 @@ export interface Listening {
 }
 
 /** Maximum wait for a last request on idle connections, so that they end with a response, in ms. */
-const LINGER_MS = 1_000
+const MAX_LINGER_MS = 1_000
 /** Maximum time after `grace` for responses to complete requests, in ms. */
-const ANSWER_MS = 30_000
+const MAX_RESPONSE_MS = 30_000
 
 /** Idle timeout of a connection, in ms. */
-const SILENCE_MS = 120_000
+const IDLE_TIMEOUT_MS = 120_000
 /** Maximum size of all headers of a request. One of them contains the checks of an upload. */
-const HEADER_BYTES = 64 * 1024
+const MAX_HEADER_BYTES = 64 * 1024
 /** Timeout for all headers of a request, in ms. */
-const HEADERS_MS = 20_000
+const HEADERS_TIMEOUT_MS = 20_000
 /** Interval of checks for timed-out connections, in ms. */
-const CHECK_EVERY_MS = 5_000
+const TIMEOUT_CHECK_MS = 5_000
 
 export interface ListenOptions {
   host: string
@@ -49,22 +49,22 @@ export interface ListenOptions {
 }
 
 /** Starts the HTTP server. Refuses requests while `current` returns undefined (the service is not ready). */
-export function listen(
-  current: () => Served | undefined,
+export function startHttpServer(
+  current: () => RequestService | undefined,
   { host, port, limits, proxies = 0 }: ListenOptions,
-): Promise<Listening> {
-  const refusals = new Refusals()
-  const inbox = new Inbox()
+): Promise<RunningServer> {
+  const refusals = new RefusalQueue()
+  const inbox = new StartQueue()
   const streams = new Set<ServerResponse>()
   const running = new Map<ServerResponse, IncomingMessage>()
   let isStopping = false
   const server = createServer(
     {
       keepAliveTimeout: 65_000,
-      maxHeaderSize: HEADER_BYTES,
-      headersTimeout: HEADERS_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: 0,
-      connectionsCheckingInterval: CHECK_EVERY_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     },
     (request, response) => {
       running.set(response, request)
@@ -72,19 +72,22 @@ export function listen(
       if (isStopping) response.shouldKeepAlive = false
       const service = current()
       const begin = (): void => {
-        const incoming = incomingOf(request, response, proxies)
-        if (!service || (!isHealth(request.url) && service.refuses(incoming))) refusals.add(request, response)
+        const incoming = toHttpRequest(request, response, proxies)
+        if (!service || (!isHealthUrl(request.url) && service.refuses(incoming)))
+          refusals.add(request, response)
         else
-          withBody(incoming, request, limits, (complete) => {
-            answer(service, complete, request, response, limits, streams).catch(() => response.destroy())
+          addBody(incoming, request, limits, (complete) => {
+            handleRequest(service, complete, request, response, limits, streams).catch(() =>
+              response.destroy(),
+            )
           })
       }
       // Health checks do not wait for other requests.
-      if (isHealth(request.url)) begin()
+      if (isHealthUrl(request.url)) begin()
       else inbox.add(begin)
     },
   )
-  server.timeout = SILENCE_MS
+  server.timeout = IDLE_TIMEOUT_MS
   const openSockets = new Set<Socket>()
   server.prependListener('connection', (socket: Socket) => {
     if (openSockets.size >= limits.connections) {
@@ -125,7 +128,7 @@ export function listen(
           for (const response of running.keys()) response.shouldKeepAlive = false
           // Event streams do not end by themselves.
           for (const stream of streams) stream.destroy()
-          const deadline = performance.now() + Math.min(grace, LINGER_MS)
+          const deadline = performance.now() + Math.min(grace, MAX_LINGER_MS)
           while (openSockets.size > 0 && performance.now() < deadline)
             await new Promise((wake) => setTimeout(wake, 10))
           await new Promise<void>((done) => {
@@ -134,12 +137,12 @@ export function listen(
             }, grace)
             const endTimer = setTimeout(
               () => server.closeAllConnections(),
-              grace === 0 ? 0 : grace + ANSWER_MS,
+              grace === 0 ? 0 : grace + MAX_RESPONSE_MS,
             )
             acceptors.close()
             server.close()
             server.closeIdleConnections()
-            whenEmpty(openSockets, () => {
+            onceAllClosed(openSockets, () => {
               clearTimeout(cutTimer)
               clearTimeout(endTimer)
               done()
@@ -152,71 +155,74 @@ export function listen(
 }
 
 /** Requests that have arrived. Bursts are started over several turns of the event loop. */
-class Inbox {
+class StartQueue {
   private readonly waiting: (() => void)[] = []
 
   /** Starts a request now, or after those that wait. */
   add(begin: () => void): void {
     if (this.waiting.length === 0 && !turnIsLong()) begin()
-    else if (this.waiting.push(begin) === 1) setImmediate(() => this.next())
+    else if (this.waiting.push(begin) === 1) setImmediate(() => this.startNext())
   }
 
-  private next(): void {
+  private startNext(): void {
     let count = 0
     while (count < this.waiting.length && (count === 0 || !turnIsLong())) this.waiting[count++]()
     this.waiting.splice(0, count)
-    if (this.waiting.length > 0) setImmediate(() => this.next())
+    if (this.waiting.length > 0) setImmediate(() => this.startNext())
   }
 }
 
 /** Calls `then` when all connections of a set have closed. */
-function whenEmpty(sockets: ReadonlySet<Socket>, then: () => void): void {
+function onceAllClosed(sockets: ReadonlySet<Socket>, then: () => void): void {
   const [socket] = sockets
-  if (socket) socket.once('close', () => whenEmpty(sockets, then))
+  if (socket) socket.once('close', () => onceAllClosed(sockets, then))
   else then()
 }
 
 /** Returns whether a URL is a health or metrics endpoint: these are never refused. */
-function isHealth(url: string | undefined): boolean {
+function isHealthUrl(url: string | undefined): boolean {
   return url === '/healthz' || url === '/readyz' || url === '/metrics'
 }
 
-const BUSY = JSON.stringify(
-  errorBody(new Problem('overloaded', 'the server is busy (limit requests_waiting)')),
+const BUSY_BODY = JSON.stringify(
+  formatErrorBody(new Problem('overloaded', 'the server is busy (limit requests_waiting)')),
 )
 const BUSY_HEADERS = {
   'content-type': 'application/json',
   'x-content-type-options': 'nosniff',
   'retry-after': '1',
-  'content-length': String(Buffer.byteLength(BUSY)),
+  'content-length': String(Buffer.byteLength(BUSY_BODY)),
 }
 
 /** Minimum delay of a refusal, in ms: a client that is refused at once repeats its request at once. */
-const REFUSAL_DELAY_MS = 1000
+const MIN_REFUSAL_DELAY_MS = 1000
 /** Maximum rate of refusals. The delay grows with the queue, so that refusals use little CPU time. */
-const REFUSALS_PER_MS = 0.5
+const MAX_REFUSALS_PER_MS = 0.5
 /** Maximum delay of a refusal, in ms. */
-const MAX_DELAY_MS = 5000
+const MAX_REFUSAL_DELAY_MS = 5000
 /** Interval at which due refusals are sent, in ms. */
 const REFUSAL_CHECK_MS = 50
 
 /** Refuses requests after a delay, so that refusals leave the CPU to accepted requests under overload. */
-class Refusals {
+class RefusalQueue {
   private waiting: { request: IncomingMessage; response: ServerResponse; at: number }[] = []
   private timer: NodeJS.Timeout | undefined
 
   add(request: IncomingMessage, response: ServerResponse): void {
-    const delay = Math.min(MAX_DELAY_MS, REFUSAL_DELAY_MS + this.waiting.length / REFUSALS_PER_MS)
+    const delay = Math.min(
+      MAX_REFUSAL_DELAY_MS,
+      MIN_REFUSAL_DELAY_MS + this.waiting.length / MAX_REFUSALS_PER_MS,
+    )
     this.waiting.push({ request, response, at: performance.now() + delay })
-    this.timer ??= setInterval(() => this.answerDue(), REFUSAL_CHECK_MS)
+    this.timer ??= setInterval(() => this.sendDue(), REFUSAL_CHECK_MS)
   }
 
-  private answerDue(): void {
+  private sendDue(): void {
     const now = performance.now()
     let count = 0
     // In a long turn of the event loop, leave the rest for the next check.
     while (count < this.waiting.length && this.waiting[count].at <= now && (count % 50 > 0 || !turnIsLong()))
-      refuse(this.waiting[count++])
+      sendRefusal(this.waiting[count++])
     this.waiting.splice(0, count)
     if (this.waiting.length > 0) return
     clearInterval(this.timer)
@@ -225,22 +231,22 @@ class Refusals {
 }
 
 /** Responds 503, unless the client has disconnected. */
-function refuse({ request, response }: { request: IncomingMessage; response: ServerResponse }): void {
+function sendRefusal({ request, response }: { request: IncomingMessage; response: ServerResponse }): void {
   if (response.destroyed) return
   response.writeHead(503, BUSY_HEADERS)
-  response.end(BUSY)
-  if (!request.complete) discard(request)
+  response.end(BUSY_BODY)
+  if (!request.complete) discardBody(request)
 }
 
 /** Maximum time for which an unread body is discarded, in ms, so that the client can read the response. */
-const DISCARD_MS = 30_000
+const MAX_DISCARD_MS = 30_000
 
 /** Converts a Node request, except for its body. */
-function incomingOf(request: IncomingMessage, response: ServerResponse, proxies: number): HttpRequest {
+function toHttpRequest(request: IncomingMessage, response: ServerResponse, proxies: number): HttpRequest {
   const { headers } = request
   return {
     method: request.method ?? 'GET',
-    url: urlOf(request),
+    url: localUrlOf(request),
     headers: {
       keys: () => Object.keys(headers),
       get(name) {
@@ -249,8 +255,8 @@ function incomingOf(request: IncomingMessage, response: ServerResponse, proxies:
       },
     },
     body: null,
-    address: clientOf(request, proxies),
-    gone: () => response.destroyed || request.socket.destroyed,
+    address: clientIpOf(request, proxies),
+    isAborted: () => response.destroyed || request.socket.destroyed,
   }
 }
 
@@ -258,15 +264,15 @@ function incomingOf(request: IncomingMessage, response: ServerResponse, proxies:
  * Returns the IP address of the client. Each proxy appends the address of its client to X-Forwarded-For;
  * entries before those of the configured proxies can be forged.
  */
-function clientOf({ headers, socket }: IncomingMessage, proxies: number): string | undefined {
+function clientIpOf({ headers, socket }: IncomingMessage, proxies: number): string | undefined {
   if (proxies === 0) return socket.remoteAddress
   const header = headers['x-forwarded-for']
   const entries = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',')
-  return ipOf(entries.at(-proxies)?.trim() ?? '') ?? socket.remoteAddress
+  return parseIp(entries.at(-proxies)?.trim() ?? '') ?? socket.remoteAddress
 }
 
 /** Returns the IP address of an entry of X-Forwarded-For, without a port; undefined if it is none. */
-function ipOf(entry: string): string | undefined {
+function parseIp(entry: string): string | undefined {
   const [, bracketed] = /^\[([^\]]{2,45})\](?::\d{1,5})?$/.exec(entry) ?? []
   const [, withPort] = /^([\d.]{7,15}):\d{1,5}$/.exec(entry) ?? []
   const address = bracketed ?? withPort ?? entry
@@ -274,28 +280,28 @@ function ipOf(entry: string): string | undefined {
 }
 
 /** Calls `then` with the request and its body: small ones when complete, large ones as a stream. */
-function withBody(
+function addBody(
   incoming: HttpRequest,
   request: IncomingMessage,
   limits: Limits,
   then: (incoming: HttpRequest) => void,
 ): void {
-  const announced = announcedBytes(incoming.headers)
+  const announced = readContentLength(incoming.headers)
   if (announced === 0) then(incoming)
-  else if (announced === undefined || announced > SMALL_BYTES) {
+  else if (announced === undefined || announced > MAX_SMALL_BODY_BYTES) {
     // If the handler stops reading, the connection must stay open for the response.
     incoming.body = request.iterator({ destroyOnReturn: false })
     then(incoming)
   } else
-    whenArrived(request, limits, (body) => {
+    receiveSmallBody(request, limits, (body) => {
       incoming.body = body
       then(incoming)
     })
 }
 
 /** Handles a request and sends the response. */
-async function answer(
-  service: Served,
+async function handleRequest(
+  service: RequestService,
   incoming: HttpRequest,
   request: IncomingMessage,
   response: ServerResponse,
@@ -314,7 +320,7 @@ async function answer(
     // Read nothing more from this client.
     headers.connection = 'close'
     response.on('finish', () => request.destroy())
-  } else if (!request.complete) discard(request)
+  } else if (!request.complete) discardBody(request)
   if (body === null || typeof body === 'string') {
     if (body !== null) headers['content-length'] = String(Buffer.byteLength(body))
     response.writeHead(status, headers)
@@ -322,7 +328,7 @@ async function answer(
     else {
       // This response closes the connection: wait until the client has sent its whole request.
       response.write(body ?? '')
-      await arrived(request)
+      await waitForBody(request)
       response.end()
     }
     return
@@ -333,7 +339,7 @@ async function answer(
     response.once('close', () => streams.delete(response))
   }
   try {
-    await send(body, response, limits)
+    await sendBody(body, response, limits)
   } catch {
     // Reset the connection: some clients take a normal close for the end of the body.
     response.socket?.resetAndDestroy()
@@ -345,7 +351,7 @@ async function answer(
 /**
  * Returns the URL of a request, with path and query on `localhost`: the host sent by the client is ignored.
  */
-function urlOf({ url = '/' }: IncomingMessage): string {
+function localUrlOf({ url = '/' }: IncomingMessage): string {
   const base = 'http://localhost'
   if (url.startsWith('/')) return base + url
   if (!URL.canParse(url)) return `${base}/`
@@ -354,10 +360,10 @@ function urlOf({ url = '/' }: IncomingMessage): string {
 }
 
 /** Maximum time that a fast client earns for becoming slow later, in seconds. */
-const MAX_CREDIT = 60
+const MAX_CREDIT_SECONDS = 60
 
 /** Streams a body. Disconnects clients below the rate limit; only waiting for the client counts. */
-async function send(
+async function sendBody(
   body: AsyncIterable<Uint8Array>,
   response: ServerResponse,
   limits: Limits,
@@ -365,7 +371,7 @@ async function send(
   const closed = once(response, 'close')
   closed.catch(() => {})
   // Time left to the client, in ms. It is capped, so that a fast start does not buy hours.
-  const maxCredit = (limits.slow_seconds + MAX_CREDIT) * 1000
+  const maxCredit = (limits.slow_seconds + MAX_CREDIT_SECONDS) * 1000
   let credit = limits.slow_seconds * 1000
   for await (const chunk of body) {
     credit = Math.min(
@@ -385,8 +391,8 @@ async function send(
 }
 
 /** Reads and drops the rest of a body. */
-function discard(request: IncomingMessage): void {
-  const timer = setTimeout(() => request.destroy(), DISCARD_MS).unref()
+function discardBody(request: IncomingMessage): void {
+  const timer = setTimeout(() => request.destroy(), MAX_DISCARD_MS).unref()
   for (const end of ['end', 'close'] as const) request.once(end, () => clearTimeout(timer))
   request.on('error', () => {})
   // A handler that stopped waiting for a chunk leaves a `readable` listener. It would keep the body from
@@ -397,7 +403,7 @@ function discard(request: IncomingMessage): void {
 }
 
 /** Resolves when the request has arrived completely or the connection has closed. */
-function arrived(request: IncomingMessage): Promise<void> {
+function waitForBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     for (const end of ['end', 'close'] as const) request.once(end, () => resolve())
   })

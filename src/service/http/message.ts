@@ -4,12 +4,12 @@ import type { Bytes, HttpResponse } from '../../contract/http.ts'
 /** Converts a response to a web `Response`. */
 export function toResponse({ status, headers, body, cookies }: HttpResponse): Response {
   const isComplete = body === null || typeof body === 'string'
-  const response = new Response(isComplete ? body : streamOf(body), { status, headers })
+  const response = new Response(isComplete ? body : toReadableStream(body), { status, headers })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
   return response
 }
 
-function streamOf(bytes: Bytes): ReadableStream<Uint8Array> {
+function toReadableStream(bytes: Bytes): ReadableStream<Uint8Array> {
   const iterator = bytes[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array>(
     {

@@ -1,6 +1,6 @@
 /** Converts query parameters, headers and form fields to the types of their schemas. */
 import { Problem } from '../../contract/errors.ts'
-import { prefixed, prefixes } from '../../contract/headers.ts'
+import { getPrefixedHeader, HEADER_PREFIXES } from '../../contract/headers.ts'
 import type { HttpRequest } from '../../contract/http.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 
@@ -17,10 +17,11 @@ export function readQuery(
         throw new Problem('invalid_request', `${name}: is missing in the query`, { field: name })
       continue
     }
-    if (schema.type === 'array') values[name] = texts.map((text) => convert(name, schema.items ?? {}, text))
+    if (schema.type === 'array')
+      values[name] = texts.map((text) => convertText(name, schema.items ?? {}, text))
     // An empty optional number counts as absent.
     else if (texts[0] !== '' || schema.type === 'string' || required.includes(name))
-      values[name] = convert(name, schema, texts[0])
+      values[name] = convertText(name, schema, texts[0])
   }
   return values
 }
@@ -31,19 +32,24 @@ export function readHeaders(
   headers: HttpRequest['headers'],
 ): Record<string, string | number | boolean | undefined> {
   const values: Record<string, string | number | boolean | undefined> = {}
-  if (!schemas || !hasOwn(headers)) return values
+  if (!schemas || !hasServiceHeader(headers)) return values
   for (const [name, schema] of Object.entries(schemas)) {
-    const text = prefixed(headers, name)
+    const text = getPrefixedHeader(headers, name)
     if (text === undefined || text === '') continue
-    values[name] = convert(`${prefixes[0]}${name.toLowerCase()}`, schema, decodeHeaderText(text)) as string
+    values[name] = convertText(
+      `${HEADER_PREFIXES[0]}${name.toLowerCase()}`,
+      schema,
+      decodeHeaderText(text),
+    ) as string
   }
   return values
 }
 
 /** Returns whether any header has a prefix of the service: most requests have none. */
-function hasOwn(headers: HttpRequest['headers']): boolean {
+function hasServiceHeader(headers: HttpRequest['headers']): boolean {
   if (!headers.keys) return true
-  for (const name of headers.keys()) if (prefixes.some((prefix) => name.startsWith(prefix))) return true
+  for (const name of headers.keys())
+    if (HEADER_PREFIXES.some((prefix) => name.startsWith(prefix))) return true
   return false
 }
 
@@ -56,14 +62,14 @@ export function decodeHeaderText(text: string): string {
 }
 
 /** Parses a boolean in any case: Python clients send `True` and `False`. Undefined for other text. */
-function readBoolean(text: string): boolean | undefined {
+function parseBoolean(text: string): boolean | undefined {
   const word = text.trim().toLowerCase()
   if (word === 'true' || word === '1') return true
   return word === 'false' || word === '0' ? false : undefined
 }
 
 /** Converts a text to the type of its schema. Throws `invalid_request` with `name`. */
-function convert(name: string, schema: Schema, text: string): unknown {
+function convertText(name: string, schema: Schema, text: string): unknown {
   const wrongValue = (expected: string): Problem =>
     new Problem('invalid_request', `${name}: must be ${expected}`, { field: name })
   // PostgreSQL cannot store NUL characters in text.
@@ -84,7 +90,7 @@ function convert(name: string, schema: Schema, text: string): unknown {
     return value
   }
   if (schema.type === 'boolean') {
-    const value = readBoolean(text)
+    const value = parseBoolean(text)
     if (value === undefined) throw wrongValue('true or false')
     return value
   }
@@ -97,7 +103,7 @@ export function readForm(properties: Record<string, Schema>, form: URLSearchPara
   for (const [name, text] of form) {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (schema)
-      fields[name] = convert(name, schema.anyOf?.find(({ type }) => type !== 'null') ?? schema, text)
+      fields[name] = convertText(name, schema.anyOf?.find(({ type }) => type !== 'null') ?? schema, text)
   }
   return fields
 }

@@ -4,34 +4,49 @@ import { type Fid, parseFid } from '../../contract/fid.ts'
 import {
   DRY_RUN_HEADER,
   FILE_NAME_HEADER,
+  getPrefixedHeader,
   IDEMPOTENCY_HEADER,
-  MAX_MESSAGE,
+  MAX_MESSAGE_CHARACTERS,
   MESSAGE_HEADER,
-  prefixed,
 } from '../../contract/headers.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Operation, OperationName } from '../../contract/operations/index.ts'
 import { readOnlyFields } from '../../contract/resources/index.ts'
 import { authorizeCall, type Caller, checkReplay, notFound } from '../access/access.ts'
-import { isTagged, SummedBytes } from '../core/body-sum.ts'
+import { ChecksummedBytes, hasContentHash } from '../core/body-sum.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
-import { jsonPage } from '../pages/reference/json.ts'
+import { renderJsonPage } from '../pages/reference/json.ts'
 import { withoutCommit } from '../store/store.ts'
-import { traceOf } from '../tracing/tracing.ts'
-import { respond } from './answer.ts'
+import { parseTrace } from '../tracing/tracing.ts'
+import { createOperationResponse } from './answer.ts'
 import { checkOperator, checkScope } from './auth.ts'
-import { contentTypeOf, isSmall, type Reading, type Received, receive, streams } from './body.ts'
-import { addressOf, type Desk, finish, isUnchanged, type Outcome, serviceFor, workOf } from './desk.ts'
-import { fingerprint } from './fingerprint.ts'
+import {
+  type BodyLimits,
+  contentTypeOf,
+  isSmallBody,
+  isStreamed,
+  type ReceivedBody,
+  receiveBody,
+} from './body.ts'
+import {
+  clientKeyOf,
+  completeOutcome,
+  createWork,
+  type HttpContext,
+  isNotModified,
+  type Outcome,
+  scopeService,
+} from './desk.ts'
+import { fingerprintRequest } from './fingerprint.ts'
 import { decodeHeaderText, readHeaders, readQuery } from './parameters.ts'
-import { quirkBody } from './quirks.ts'
-import { mayRead, withoutContent, withoutNames } from './redact.ts'
+import { adaptBody } from './quirks.ts'
+import { canReadContent, redactBody, redactError } from './redact.ts'
 import type { OperationRequest } from './route.ts'
 import { PAGE_HEADERS } from './web/pages.ts'
 
 /** A request whose path, query and headers are checked. */
-interface Asked extends OperationRequest {
+interface CheckedRequest extends OperationRequest {
   /** Service whose store limits the database connections of this owner. */
   service: Service
   caller: Caller | undefined
@@ -45,30 +60,34 @@ interface Asked extends OperationRequest {
   shareKey: string | undefined
   version: string | undefined
   /** Path parameters other than the fid: a user, a team or a key. */
-  others: string[]
+  pathValues: string[]
   search: URLSearchParams
   fields: { query: object; headers: object }
   /** Idempotency key; undefined without one. */
-  key: string | undefined
+  idempotencyKey: string | undefined
   message: string | undefined
 }
 
 /** Performs an operation. */
-export async function perform(
-  context: Desk,
+export async function performOperation(
+  context: HttpContext,
   caller: Caller | undefined,
   operationRequest: OperationRequest,
 ): Promise<HttpResponse> {
-  const checked = parse(context, caller, operationRequest)
-  return finish(await admit(context, checked))
+  const checked = parseRequest(context, caller, operationRequest)
+  return completeOutcome(await admitRequest(context, checked))
 }
 
 /** Parses path, query and headers, and checks them without reading the store or the body. */
-function parse(context: Desk, caller: Caller | undefined, operationRequest: OperationRequest): Asked {
+function parseRequest(
+  context: HttpContext,
+  caller: Caller | undefined,
+  operationRequest: OperationRequest,
+): CheckedRequest {
   const { operation, name, filetype, parameters, request, query } = operationRequest
-  const isSafe = operation.method === 'GET' || operation.agents === 'reads'
+  const isSafe = operation.method === 'GET' || operation.agentTool === 'reads'
   checkScope(caller, isSafe ? 'read' : 'write')
-  if ((operation.access === 'caller' || operation.account) && !caller)
+  if ((operation.access === 'caller' || operation.requiresAccount) && !caller)
     throw new Problem('unauthenticated', 'this requires an account')
   // A copy reveals the content of the original, so it requires the read scope too.
   if (name === 'files.copy') checkScope(caller, 'read')
@@ -79,11 +98,11 @@ function parse(context: Desk, caller: Caller | undefined, operationRequest: Oper
   const pathValues = Object.values(rest)
   if (pathValues.some((text) => text.includes('\0'))) throw notFound()
   const search = new URLSearchParams(query)
-  const message = isSafe ? undefined : messageIn(request.headers)
+  const message = isSafe ? undefined : readMessage(request.headers)
   const isDry = !isSafe && isDryRun(request.headers, operation)
   return {
     ...operationRequest,
-    service: serviceFor(
+    service: scopeService(
       context.service,
       fidText === undefined ? (caller?.username ?? '') : fid.owner,
       isSafe
@@ -96,29 +115,31 @@ function parse(context: Desk, caller: Caller | undefined, operationRequest: Oper
           },
     ),
     caller,
-    user: caller?.username ?? addressOf(request),
+    user: caller?.username ?? clientKeyOf(request),
     isSafe,
     isDry,
     fid,
     // A share key permits reading, and operations that require only read access, such as copying.
     shareKey: isSafe || operation.access === 'read' ? (search.get('share_key') ?? undefined) : undefined,
-    version: versionIn(operation, search),
-    others: pathValues,
+    version: readVersion(operation, search),
+    pathValues,
     search,
     fields: {
       query: operation.query ? readQuery(operation.query, search) : {},
       headers: readHeaders(operation.headers, request.headers),
     },
-    key:
-      isSafe || isDry || operation.repeatable ? undefined : idempotencyKey(request.headers, context.service),
+    idempotencyKey:
+      isSafe || isDry || operation.isIdempotent
+        ? undefined
+        : readIdempotencyKey(request.headers, context.service),
     message,
   }
 }
 
 /** Returns the requested version. Throws `invalid_request` if the operation works on the current one only. */
-function versionIn(operation: Operation, search: URLSearchParams): string | undefined {
+function readVersion(operation: Operation, search: URLSearchParams): string | undefined {
   const version = search.get('version') ?? undefined
-  if (version === undefined || version === '' || operation.ofVersions) return version || undefined
+  if (version === undefined || version === '' || operation.takesVersion) return version || undefined
   if (!operation.path.includes(':fid') || operation.query?.properties.version) return undefined
   throw new Problem('invalid_request', 'version: this operation requires the current version', {
     field: 'version',
@@ -126,36 +147,40 @@ function versionIn(operation: Operation, search: URLSearchParams): string | unde
 }
 
 /** Waits in the queue and receives the body: small ones in their slot, large ones before it. */
-async function admit(context: Desk, checked: Asked): Promise<Outcome<HttpResponse>> {
+async function admitRequest(context: HttpContext, checked: CheckedRequest): Promise<Outcome<HttpResponse>> {
   const { operation, request, service, user } = checked
-  const { requests: requestQueue, uploads: uploadQueue, bodies: bodyBudget } = context
-  const read = (reading: Omit<Reading, 'limits'>): Promise<Received> =>
-    receive(request, operation.body, { limits: service.limits, ...reading })
-  const handleBody = (received: Received): Promise<Outcome<HttpResponse>> => handle(checked, received)
-  if (checked.isUnlimited) return handleBody(await receive(request, { kind: 'none' }, unread(service)))
+  const { requestQueue, uploadQueue, bodyBudget } = context
+  const read = (reading: Omit<BodyLimits, 'limits'>): Promise<ReceivedBody> =>
+    receiveBody(request, operation.body, { limits: service.limits, ...reading })
+  const handleBody = (received: ReceivedBody): Promise<Outcome<HttpResponse>> =>
+    callHandler(checked, received)
+  if (checked.isUnlimited)
+    return handleBody(await receiveBody(request, { kind: 'none' }, uncountedLimits(service)))
   // A small body has already arrived: read it when the request runs.
-  if (operation.body.kind === 'none' || isSmall(request))
-    return bodyBudget.hold(user, async (take) =>
-      finish(await requestQueue.run(user, async () => handleBody(await read({ take })), request.gone)),
+  if (operation.body.kind === 'none' || isSmallBody(request))
+    return bodyBudget.runCounted(user, async (take) =>
+      completeOutcome(
+        await requestQueue.run(user, async () => handleBody(await read({ take })), request.isAborted),
+      ),
     )
   // Check that the file exists and that the caller may change it before reading the body.
-  await requestQueue.run(user, () => decide(checked), request.gone)
-  if (streams(operation.body, contentTypeOf(request))) {
+  await requestQueue.run(user, () => checkAccess(checked), request.isAborted)
+  if (isStreamed(operation.body, contentTypeOf(request))) {
     const hasWaiting = (): boolean => uploadQueue.load.waiting > 0
     return uploadQueue.run(
       user,
-      async () => handleBody(await read({ take: () => {}, pressed: hasWaiting })),
-      request.gone,
+      async () => handleBody(await read({ take: () => {}, hasWaiting })),
+      request.isAborted,
     )
   }
-  return bodyBudget.hold(user, async (take) => {
+  return bodyBudget.runCounted(user, async (take) => {
     const received = await read({ take })
-    return finish(await requestQueue.run(user, () => handleBody(received), request.gone))
+    return completeOutcome(await requestQueue.run(user, () => handleBody(received), request.isAborted))
   })
 }
 
 /** Returns options for reading a body without counting its bytes. */
-function unread({ limits }: Service): Reading {
+function uncountedLimits({ limits }: Service): BodyLimits {
   return { limits, take: () => {} }
 }
 
@@ -163,7 +188,15 @@ function unread({ limits }: Service): Reading {
  * Checks access before the body is read. A request with an idempotency key can be the retry of a change that
  * removed this access, so only read access is checked, and the operation decides.
  */
-async function decide({ service, name, caller, fid, filetype, shareKey, key }: Asked): Promise<void> {
+async function checkAccess({
+  service,
+  name,
+  caller,
+  fid,
+  filetype,
+  shareKey,
+  idempotencyKey: key,
+}: CheckedRequest): Promise<void> {
   if (fid === NO_FILE) return
   const fileRequest = { operation: name, caller, fid, filetype, shareKey }
   await service.store.read(async (readers) => {
@@ -173,45 +206,48 @@ async function decide({ service, name, caller, fid, filetype, shareKey, key }: A
 }
 
 /** Calls the handler of the operation. Removes content that the caller may not read, also from errors. */
-async function handle(checked: Asked, received: Received): Promise<Outcome<HttpResponse>> {
+async function callHandler(checked: CheckedRequest, received: ReceivedBody): Promise<Outcome<HttpResponse>> {
   const { operation, caller, request, user, isSafe, isDry } = checked
   const dryStore = isDry ? withoutCommit(checked.service.store) : undefined
   const service = dryStore ? { ...checked.service, store: dryStore } : checked.service
   let result: OperationResult<unknown>
   try {
-    result = (await checked.handler(service, await callOf(checked, received))) as OperationResult<unknown>
+    result = (await checked.handler(service, await createCall(checked, received))) as OperationResult<unknown>
   } catch (error) {
-    throw isSafe || mayRead(caller) ? error : withoutNames(error)
+    throw isSafe || canReadContent(caller) ? error : redactError(error)
   } finally {
     await dryStore?.giveUp()
   }
   if (!isSafe && !isDry)
-    service.live.written(checked.fid === NO_FILE ? (caller?.username ?? '') : checked.fid.owner)
-  const { later } = result
-  if (later && !isUnchanged(request, result.etag))
+    service.live.notifyWrite(checked.fid === NO_FILE ? (caller?.username ?? '') : checked.fid.owner)
+  const { createBody: later } = result
+  if (later && !isNotModified(request, result.etag))
     return async () => {
-      const completed = { ...result, ...(await later(user, workOf(service, caller, request))) }
-      if (!isSafe && !mayRead(caller)) completed.body = withoutContent(completed.body)
-      return respond(operation, completed, request)
+      const completed = { ...result, ...(await later(user, createWork(service, caller, request))) }
+      if (!isSafe && !canReadContent(caller)) completed.body = redactBody(completed.body)
+      return createOperationResponse(operation, completed, request)
     }
-  if (!isSafe && !mayRead(caller)) {
-    result.body = withoutContent(result.body)
+  if (!isSafe && !canReadContent(caller)) {
+    result.body = redactBody(result.body)
     result.etag = undefined
   }
   addWarnings(result.body, received.ignored)
-  if (operation.result === 'stream') return respond(operation, result, request)
+  if (operation.result === 'stream') return createOperationResponse(operation, result, request)
   if (isSafe && checked.search.get('format') === 'api')
     return new HttpResponse(
       operation.status,
       { ...PAGE_HEADERS },
-      jsonPage(service.url, checked.path, result.body),
+      renderJsonPage(service.url, checked.path, result.body),
     )
-  result.body = quirkBody(request.headers, result.body)
-  return respond(operation, result, request)
+  result.body = adaptBody(request.headers, result.body)
+  return createOperationResponse(operation, result, request)
 }
 
 /** Creates the call that the handler gets. */
-async function callOf(checked: Asked, received: Received): Promise<OperationCall<OperationName>> {
+async function createCall(
+  checked: CheckedRequest,
+  received: ReceivedBody,
+): Promise<OperationCall<OperationName>> {
   const {
     name,
     caller,
@@ -219,18 +255,18 @@ async function callOf(checked: Asked, received: Received): Promise<OperationCall
     filetype,
     shareKey,
     version,
-    others: pathValues,
+    pathValues,
     fields,
-    key,
+    idempotencyKey: key,
     request,
-    sent: rawUrl,
+    rawUrl,
   } = checked
   const { headers } = request
   const requestHash =
-    key === undefined ? '' : await fingerprint(rawUrl, fields.headers as never, headers, received.json)
+    key === undefined ? '' : await fingerprintRequest(rawUrl, fields.headers as never, headers, received.json)
   const summedBytes =
-    key !== undefined && received.json === undefined && !isTagged(fields.headers as never)
-      ? new SummedBytes(received.bytes)
+    key !== undefined && received.json === undefined && !hasContentHash(fields.headers as never)
+      ? new ChecksummedBytes(received.bytes)
       : undefined
   const fileName = headers.get(FILE_NAME_HEADER)
   return {
@@ -250,8 +286,8 @@ async function callOf(checked: Asked, received: Received): Promise<OperationCall
     contentType: received.contentType,
     fileName: fileName === null ? received.fileName : decodeHeaderText(fileName),
     ifMatch: headers.get('if-match') ?? undefined,
-    trace: traceOf(headers),
-    gone: checked.request.gone,
+    trace: parseTrace(headers),
+    isAborted: checked.request.isAborted,
     message: checked.message,
     writeKey: (owner) => ({
       owner,
@@ -259,7 +295,7 @@ async function callOf(checked: Asked, received: Received): Promise<OperationCall
       key,
       operation: name,
       fingerprint: requestHash,
-      bodySum: summedBytes?.sum,
+      bodySum: summedBytes?.checksum,
     }),
   }
 }
@@ -282,7 +318,7 @@ const NO_FILE: Fid = { owner: '', idlocal: 0 }
 
 /** Returns whether a write is a dry run. Throws `invalid_request` for one that cannot be rolled back. */
 function isDryRun(headers: HttpRequest['headers'], { lasts }: Operation): boolean {
-  const text = prefixed(headers, DRY_RUN_HEADER)?.toLowerCase()
+  const text = getPrefixedHeader(headers, DRY_RUN_HEADER)?.toLowerCase()
   if (text === undefined || text === 'false') return false
   const why =
     text === 'true' ? (lasts ? 'this operation cannot be tried' : undefined) : 'must be true or false'
@@ -291,8 +327,8 @@ function isDryRun(headers: HttpRequest['headers'], { lasts }: Operation): boolea
 }
 
 /** Reads the reason of a change from its header. Throws `invalid_request` if it is too long. */
-function messageIn(headers: HttpRequest['headers']): string | undefined {
-  const header = prefixed(headers, MESSAGE_HEADER)
+function readMessage(headers: HttpRequest['headers']): string | undefined {
+  const header = getPrefixedHeader(headers, MESSAGE_HEADER)
   if (header === undefined || header === '') return undefined
   let text: string
   try {
@@ -300,17 +336,17 @@ function messageIn(headers: HttpRequest['headers']): string | undefined {
   } catch {
     throw new Problem('invalid_request', 'Message: must be percent-encoded', { field: MESSAGE_HEADER })
   }
-  if (text.length > MAX_MESSAGE || text.includes('\0'))
+  if (text.length > MAX_MESSAGE_CHARACTERS || text.includes('\0'))
     throw new Problem(
       'invalid_request',
-      `Message: must have at most ${MAX_MESSAGE} characters and no NUL; found ${text.length}`,
+      `Message: must have at most ${MAX_MESSAGE_CHARACTERS} characters and no NUL; found ${text.length}`,
       { field: MESSAGE_HEADER },
     )
   return text
 }
 
 /** Reads the idempotency key; undefined without one. Throws `invalid_request` if it is too long. */
-function idempotencyKey(headers: HttpRequest['headers'], { limits }: Service): string | undefined {
+function readIdempotencyKey(headers: HttpRequest['headers'], { limits }: Service): string | undefined {
   const key = headers.get(IDEMPOTENCY_HEADER)
   if (key === null || key === '') return undefined
   if (key.length > limits.idempotency_key_length) {

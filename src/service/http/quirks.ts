@@ -5,17 +5,17 @@ import type { ErrorCode } from '../../contract/errors.ts'
 interface Quirk {
   client: string
   /** Matches the client's `Plotly-Client-Platform` or `User-Agent` header. */
-  says: RegExp
+  pattern: RegExp
   why: string
   status?: Partial<Record<ErrorCode, number>>
   /** Fields that this client receives as objects. Other clients receive JSON text. */
   objects?: readonly string[]
 }
 
-const quirks: readonly Quirk[] = [
+const QUIRKS: readonly Quirk[] = [
   {
     client: 'R',
-    says: /^R\b/,
+    pattern: /^R\b/,
     why: 'retries a 409 five times with growing delays, but not a 400; shows the preview as a table',
     status: { already_exists: 400, conflict: 400 },
     objects: ['preview'],
@@ -24,19 +24,19 @@ const quirks: readonly Quirk[] = [
 
 type Headers = { get(name: string): string | null }
 
-function quirkOf(headers: Headers): Quirk | undefined {
+function findQuirk(headers: Headers): Quirk | undefined {
   const platform = headers.get('plotly-client-platform') ?? headers.get('user-agent') ?? ''
-  return quirks.find(({ says: pattern }) => pattern.test(platform))
+  return QUIRKS.find(({ pattern }) => pattern.test(platform))
 }
 
 /** Returns the status that this client gets for an error code; undefined for the standard one. */
-export function quirkStatus(headers: Headers, code: ErrorCode): number | undefined {
-  return quirkOf(headers)?.status?.[code]
+export function findQuirkStatus(headers: Headers, code: ErrorCode): number | undefined {
+  return findQuirk(headers)?.status?.[code]
 }
 
 /** Converts a response body to the form this client expects. */
-export function quirkBody<T>(headers: Headers, body: T): T {
-  const objects = quirkOf(headers)?.objects
+export function adaptBody<T>(headers: Headers, body: T): T {
+  const objects = findQuirk(headers)?.objects
   if (!objects || typeof body !== 'object' || body === null) return body
   const adapted = { ...body } as Record<string, unknown>
   for (const field of objects) {

@@ -7,8 +7,8 @@ const MINUTE_MS = 60_000
 const MAX_BUCKETS = 100_000
 
 /** Token buckets by user or IP address. Each holds the requests of one minute; processes count separately. */
-export class Rates {
-  private readonly buckets = new Lru<{ left: number; at: number }>(MAX_BUCKETS, () => 1)
+export class RateLimiter {
+  private readonly buckets = new Lru<{ remaining: number; at: number }>(MAX_BUCKETS, () => 1)
 
   constructor(
     /** Requests per minute; 0 for no limit. */
@@ -18,29 +18,32 @@ export class Rates {
   ) {}
 
   /** Counts one request. Throws `rate_limited` beyond the limit. */
-  take(key: string): void {
+  countRequest(key: string): void {
     if (this.perMinute === 0) return
     const now = this.now()
-    const bucket = this.buckets.get(key) ?? { left: this.perMinute, at: now }
-    bucket.left = Math.min(this.perMinute, bucket.left + ((now - bucket.at) / MINUTE_MS) * this.perMinute)
+    const bucket = this.buckets.get(key) ?? { remaining: this.perMinute, at: now }
+    bucket.remaining = Math.min(
+      this.perMinute,
+      bucket.remaining + ((now - bucket.at) / MINUTE_MS) * this.perMinute,
+    )
     bucket.at = now
     this.buckets.set(key, bucket)
-    if (bucket.left < 1) {
-      const wait = Math.ceil(((1 - bucket.left) / this.perMinute) * 60)
-      throw new RateLimited(this.perMinute, wait)
+    if (bucket.remaining < 1) {
+      const wait = Math.ceil(((1 - bucket.remaining) / this.perMinute) * 60)
+      throw new RateLimitedProblem(this.perMinute, wait)
     }
-    bucket.left--
+    bucket.remaining--
   }
 }
 
-export class RateLimited extends Problem {
+export class RateLimitedProblem extends Problem {
   constructor(
     perMinute: number,
     /** Seconds until the next request is accepted. */
-    readonly wait: number,
+    readonly waitSeconds: number,
   ) {
     super('rate_limited', `more than ${perMinute} requests per minute (limit requests_per_minute)`, {
-      hint: `Wait ${wait} s, then try again.`,
+      hint: `Wait ${waitSeconds} s, then try again.`,
     })
   }
 }

@@ -5,7 +5,7 @@ import type { Caller } from '../access/access.ts'
 /**
  * Returns whether the caller may see the content of files: false only for API keys without the read scope.
  */
-export function mayRead(caller: Caller | undefined): boolean {
+export function canReadContent(caller: Caller | undefined): boolean {
   return !caller || caller.scopes.has('read') || caller.scopes.has('admin')
 }
 
@@ -13,7 +13,7 @@ export function mayRead(caller: Caller | undefined): boolean {
  * Errors for API keys without the read scope, by code: unchanged (true), without hint and location (false),
  * or with this message. A missing code is a compile error.
  */
-const told: Record<ErrorCode, boolean | string> = {
+const ERROR_VISIBILITY: Record<ErrorCode, boolean | string> = {
   invalid_request: true,
   invalid_query: false,
   bad_data: true,
@@ -56,10 +56,10 @@ const told: Record<ErrorCode, boolean | string> = {
 }
 
 /** Removes file content (column names, values) from an error, for API keys without the read scope. */
-export function withoutNames(error: unknown): unknown {
+export function redactError(error: unknown): unknown {
   if (!(error instanceof Problem)) return error
   const { code, message, field } = error
-  const visibility = told[code]
+  const visibility = ERROR_VISIBILITY[code]
   if (visibility === true) return error
   return typeof visibility === 'string'
     ? new Problem(code, visibility, { hint: '' })
@@ -67,7 +67,7 @@ export function withoutNames(error: unknown): unknown {
 }
 
 /** Response fields sent to API keys without the read scope: the created file and its links. */
-const SHOWN: ReadonlySet<string> = new Set([
+const VISIBLE_FIELDS: ReadonlySet<string> = new Set([
   'fid',
   'filetype',
   'owner',
@@ -89,15 +89,15 @@ const SHOWN: ReadonlySet<string> = new Set([
 ])
 
 /** Removes all fields with file content from a response body. */
-export function withoutContent(body: unknown): unknown {
+export function redactBody(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
   const visible: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(body)) {
-    if (field === 'file') visible.file = withoutContent(value)
-    else if (field === 'files') visible.files = (value as unknown[]).map(withoutContent)
+    if (field === 'file') visible.file = redactBody(value)
+    else if (field === 'files') visible.files = (value as unknown[]).map(redactBody)
     // Warnings name columns. Clients expect the array.
     else if (field === 'warnings') visible.warnings = []
-    else if (SHOWN.has(field)) visible[field] = value
+    else if (VISIBLE_FIELDS.has(field)) visible[field] = value
   }
   return visible
 }

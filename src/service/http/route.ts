@@ -11,8 +11,8 @@ import {
   routesOf,
 } from '../../contract/operations/index.ts'
 import type { Handler, Handlers } from '../operations/handler.ts'
-import { errorReply } from './answer.ts'
-import { webMethodsOf } from './web/routes.ts'
+import { createErrorResponse } from './answer.ts'
+import { listWebMethods } from './web/routes.ts'
 
 /** A request for an operation of the contract. */
 export interface OperationRequest {
@@ -27,7 +27,7 @@ export interface OperationRequest {
   path: string
   query: string
   /** Path and query as sent, before former usernames are replaced. Retries are compared by it. */
-  sent: string
+  rawUrl: string
   /** Value of X-Request-Id: sent by the client, or new. */
   requestId: string
   /** True if the request skips the queue and is never refused. */
@@ -35,7 +35,11 @@ export interface OperationRequest {
 }
 
 /** Operations that skip the queue and are never refused. */
-const UNLIMITED: ReadonlySet<OperationName> = new Set(['service.health', 'service.ready', 'service.metrics'])
+const UNLIMITED_OPERATIONS: ReadonlySet<OperationName> = new Set([
+  'service.health',
+  'service.ready',
+  'service.metrics',
+])
 
 type Route = Pick<OperationRequest, 'name' | 'operation' | 'handler' | 'filetype' | 'isUnlimited'>
 
@@ -50,7 +54,7 @@ export class OperationRouter {
         name,
         operation,
         handler: handlers[name] as Route['handler'],
-        isUnlimited: UNLIMITED.has(name),
+        isUnlimited: UNLIMITED_OPERATIONS.has(name),
       }
       for (const { path, filetype } of routesOf(operation)) {
         for (const method of methodsOf(operation)) {
@@ -68,10 +72,10 @@ export class OperationRouter {
   }
 
   /** Responds to a request without a route: 405 if another method has one. Throws `not_found` otherwise. */
-  refusal(method: string, path: string): HttpResponse {
+  refuse(method: string, path: string): HttpResponse {
     const methods = [
-      ...this.routes.filter((route) => matches(route.path, path)).map((route) => route.method),
-      ...webMethodsOf(path),
+      ...this.routes.filter((route) => matchesTemplate(route.path, path)).map((route) => route.method),
+      ...listWebMethods(path),
     ]
     if (methods.length === 0) throw new Problem('not_found', `no such path: ${path.slice(0, 200)}`)
     const allow = [
@@ -79,7 +83,7 @@ export class OperationRouter {
       'OPTIONS',
     ].join(', ')
     if (method === 'OPTIONS') return new HttpResponse(204, { allow }, null)
-    const reply = errorReply(
+    const reply = createErrorResponse(
       new Problem('method_not_allowed', `method ${method} is not allowed here`, {
         hint: `Allowed: ${allow}`,
       }),
@@ -90,7 +94,7 @@ export class OperationRouter {
 }
 
 /** Splits a URL into decoded path and query. Collapses `//` (sent by R) and drops a trailing slash. */
-export function address(url: string): { path: string; query: string } {
+export function splitUrl(url: string): { path: string; query: string } {
   const pathStart = url.indexOf('/', url.indexOf('//') + 2)
   const queryStart = url.indexOf('?', pathStart)
   const rawPath = pathStart < 0 ? '/' : url.slice(pathStart, queryStart < 0 ? undefined : queryStart)
@@ -99,12 +103,12 @@ export function address(url: string): { path: string; query: string } {
       ? rawPath.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
       : rawPath
   return {
-    path: cleanPath.includes('%') ? decodedPath(cleanPath) : cleanPath,
+    path: cleanPath.includes('%') ? decodePath(cleanPath) : cleanPath,
     query: queryStart < 0 ? '' : url.slice(queryStart + 1),
   }
 }
 
-function decodedPath(path: string): string {
+function decodePath(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
@@ -113,7 +117,7 @@ function decodedPath(path: string): string {
 }
 
 /** Returns whether a path matches a template such as `/v2/grids/:fid`. */
-function matches(template: string, path: string): boolean {
+function matchesTemplate(template: string, path: string): boolean {
   const templateParts = template.split('/')
   const pathParts = path.split('/')
   return (

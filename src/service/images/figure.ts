@@ -3,31 +3,34 @@ import { createHash } from 'node:crypto'
 import { imageTypes } from '../../contract/operations/index.ts'
 import { type Bytes, once, type RawJson } from '../../json/index.ts'
 import type { OperationResult } from '../core/call.ts'
-import { drawable } from '../plots/content.ts'
-import { readFigure } from '../plots/figure.ts'
-import { imageKey, imageOptions, type WantedImage } from './images.ts'
+import { prepareForDrawing } from '../plots/content.ts'
+import { parseFigure } from '../plots/figure.ts'
+import { hashImageKey, type ImageRequest, imageOptions } from './images.ts'
 import type { ImageService } from './plot.ts'
 
 /** Draws a figure that is not stored. With `encoded`, returns JSON with the image in base64. */
-export async function figureImage(
+export async function drawFigureImage(
   { images, limits }: ImageService,
   rawFigure: RawJson,
-  { encoded, ...imageRequest }: WantedImage & { encoded?: boolean },
+  { encoded, ...imageRequest }: ImageRequest & { encoded?: boolean },
 ): Promise<OperationResult<Bytes>> {
-  const figure = await readFigure(rawFigure)
+  const figure = await parseFigure(rawFigure)
   const options = imageOptions(figure, imageRequest, limits)
   const text = figure.bytes
-  const key = imageKey(createHash('sha256').update(text).digest('hex'), options)
+  const key = hashImageKey(createHash('sha256').update(text).digest('hex'), options)
   const type = imageTypes[options.format]
   return {
     body: once(new Uint8Array()),
-    later: async (user, work) => {
+    createBody: async (user, work) => {
       const image = await images.draw(
         user,
         key,
-        async (gone) => ({ text: await drawable(figure, { owner: user, limits, gone }), key }),
+        async (gone) => ({
+          text: await prepareForDrawing(figure, { owner: user, limits, isAborted: gone }),
+          key,
+        }),
         options,
-        work.gone,
+        work.isAborted,
       )
       if (!encoded) return { body: once(image), type }
       const json = JSON.stringify({ image: Buffer.from(image).toString('base64') })

@@ -27,9 +27,9 @@ const SPECIAL_IPV6 = [
 ] as const
 
 /** Created on first use, because it needs `node:net`. */
-let isPublicAddress: ((address: string) => boolean) | undefined
+let checkAddress: ((address: string) => boolean) | undefined
 
-function ranges(): (address: string) => boolean {
+function createAddressCheck(): (address: string) => boolean {
   const { BlockList, isIP } = process.getBuiltinModule('node:net')
   const blocked = new BlockList()
   for (const [net, bits] of NOT_PUBLIC_IPV4) blocked.addSubnet(net, bits, 'ipv4')
@@ -44,7 +44,7 @@ function ranges(): (address: string) => boolean {
 }
 
 /** Returns whether an IP address is public: not private, loopback, link-local or reserved. */
-export function isPublic(address: string): boolean {
-  isPublicAddress ??= ranges()
-  return isPublicAddress(address.replace(/^\[|\]$/g, '').replace(/%.*$/, ''))
+export function isPublicAddress(address: string): boolean {
+  checkAddress ??= createAddressCheck()
+  return checkAddress(address.replace(/^\[|\]$/g, '').replace(/%.*$/, ''))
 }

@@ -2,11 +2,11 @@
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
-import { findUser, isFormerName, type ListedUser } from '../accounts/accounts.ts'
-import { withGrids } from '../plots/figure.ts'
+import { findUser, formerNameTaken, type ListedUser } from '../accounts/accounts.ts'
+import { replaceGrids } from '../plots/figure.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
-import { storedOf } from '../store/aggregates/plots.ts'
-import { loadText, storeText } from '../store/aggregates/texts.ts'
+import { storedContentOf } from '../store/aggregates/plots.ts'
+import { loadDecompressed, storeCompressed } from '../store/aggregates/texts.ts'
 import type { Store, Writers } from '../store/store.ts'
 
 /** Figure with the new name in its references, stored but not yet in use. */
@@ -19,16 +19,16 @@ interface ChangedFigure {
 }
 
 /** Throws unless `user` can be renamed to `name`. */
-export async function checkNewName(store: Store, user: string, name: string): Promise<void> {
+export async function checkNewUsername(store: Store, user: string, name: string): Promise<void> {
   if (!isUsername(name))
     throw new Problem('invalid_request', `invalid username: ${JSON.stringify(name)}`, {
       hint: 'Use up to 64 letters and digits, with . _ - between them.',
     })
   if (name === user) throw new Problem('already_exists', `the user is already named ${name}`)
   await store.read(async ({ accounts }) => {
-    const former = await accounts.formerOwner(name)
-    if (former !== undefined && former !== user) throw isFormerName(name, former)
-    const existing = await accounts.userLike(name)
+    const former = await accounts.findFormerOwner(name)
+    if (former !== undefined && former !== user) throw formerNameTaken(name, former)
+    const existing = await accounts.findUserByName(name)
     if (existing && existing.owner !== user)
       throw new Problem('already_exists', `a user named ${existing.owner} already exists`, {
         hint: 'Choose another name.',
@@ -47,14 +47,14 @@ export async function checkNewName(store: Store, user: string, name: string): Pr
  */
 export async function renameUser(store: Store, username: string, name: string): Promise<ListedUser> {
   const { username: owner } = await findUser(store, username)
-  await checkNewName(store, owner, name)
+  await checkNewUsername(store, owner, name)
   for (;;) {
-    const figures = await changedFigures(store, owner, name)
+    const figures = await storeRenamedFigures(store, owner, name)
     const owners = [owner, name, ...figures.map((figure) => figure.owner)]
     const isRenamed = await store.write(owners, async (writers) => {
-      if (!(await areUnchanged(writers, owner, figures))) return false
+      if (!(await hasSameFigures(writers, owner, figures))) return false
       for (const { owner: plotOwner, idlocal, after } of figures) {
-        const { media_type } = (await writers.plots.content(plotOwner, idlocal))!
+        const { media_type } = (await writers.plots.getContent(plotOwner, idlocal))!
         await writers.plots.setContent({ owner: plotOwner, idlocal }, after, media_type)
         await writers.files.change(plotOwner, idlocal)
       }
@@ -66,29 +66,37 @@ export async function renameUser(store: Store, username: string, name: string): 
 }
 
 /** Stores new figures for all plots that refer to grids of `owner`, with `name` instead. */
-async function changedFigures(store: Store, owner: string, name: string): Promise<ChangedFigure[]> {
-  const plots = await store.read(({ accounts }) => accounts.plotsWithGridsOf(owner))
+async function storeRenamedFigures(store: Store, owner: string, name: string): Promise<ChangedFigure[]> {
+  const plots = await store.read(({ accounts }) => accounts.listPlotsUsingGridsOf(owner))
   const changed: ChangedFigure[] = []
   for (const plot of plots) {
-    const content = await store.read((readers) => readers.plots.content(plot.owner, plot.idlocal))
+    const content = await store.read((readers) => readers.plots.getContent(plot.owner, plot.idlocal))
     if (!content) continue
-    const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
-    const text = withGrids(figure, (grid) => (grid.owner === owner ? { ...grid, owner: name } : undefined))
-    changed.push({ ...plot, before: content.hash, after: await storeText(store.blobs, plot.owner, 1, text) })
+    const figure = parseRaw(
+      await loadDecompressed(store.blobs, storedContentOf(content)),
+      'the figure',
+      acceptedBefore,
+    )
+    const text = replaceGrids(figure, (grid) => (grid.owner === owner ? { ...grid, owner: name } : undefined))
+    changed.push({
+      ...plot,
+      before: content.hash,
+      after: await storeCompressed(store.blobs, plot.owner, 1, text),
+    })
   }
   return changed
 }
 
 /** Returns whether the plots with grids of `owner` still have the figures that were read. */
-async function areUnchanged(
+async function hasSameFigures(
   { accounts, plots }: Writers,
   owner: string,
   figures: readonly ChangedFigure[],
 ): Promise<boolean> {
-  const current = await accounts.plotsWithGridsOf(owner)
+  const current = await accounts.listPlotsUsingGridsOf(owner)
   const keys = new Map(figures.map((figure) => [`${figure.owner}:${figure.idlocal}`, figure.before]))
   for (const plot of current) {
-    const content = await plots.content(plot.owner, plot.idlocal)
+    const content = await plots.getContent(plot.owner, plot.idlocal)
     if (content && content.hash !== keys.get(`${plot.owner}:${plot.idlocal}`)) return false
   }
   return true

@@ -1,14 +1,19 @@
 // Handlers of users, API keys, sessions and logins.
 import { Problem } from '../../contract/errors.ts'
 import type { ApiKey, NewApiKey } from '../../contract/resources/index.ts'
-import { addKey, duration, KEY_ID_LENGTH as ID_LENGTH, type MadeKey } from '../accounts/accounts.ts'
-import { openSession, redeemLogin } from '../accounts/sessions.ts'
-import { joined, userSummary } from '../accounts/summary.ts'
-import type { KeyRow } from '../store/aggregates/accounts.ts'
+import {
+  addKey,
+  type CreatedKey,
+  KEY_ID_CHARACTERS as ID_LENGTH,
+  parseDuration,
+} from '../accounts/accounts.ts'
+import { openSession, redeemLoginCode } from '../accounts/sessions.ts'
+import { formatDateJoined, formatUserSummary } from '../accounts/summary.ts'
+import type { ApiKeyRow } from '../store/aggregates/accounts.ts'
 import type { Handlers } from './handler.ts'
 
 /** Returns an API key as its owner sees it. */
-function shownKey({ hash, name, scopes, created_at, expires_at }: KeyRow): ApiKey {
+function formatKey({ hash, name, scopes, created_at, expires_at }: ApiKeyRow): ApiKey {
   return {
     id: hash.slice(0, ID_LENGTH),
     name,
@@ -19,7 +24,7 @@ function shownKey({ hash, name, scopes, created_at, expires_at }: KeyRow): ApiKe
 }
 
 /** Returns a key that was just created, with its secret. */
-function shownNewKey({ hash, ...key }: MadeKey): NewApiKey {
+function formatNewKey({ hash, ...key }: CreatedKey): NewApiKey {
   return { ...key, id: hash.slice(0, ID_LENGTH), created_at: new Date().toISOString() }
 }
 
@@ -28,12 +33,12 @@ export const accountHandlers = {
     await service.store.quotas.refresh()
     const { username } = caller!
     const { user, quota, used } = await service.store.read(async ({ accounts, usage }) => {
-      const quota = usage.quota(username)
+      const quota = usage.getQuota(username)
       const isMeasured = quota.rows !== null || quota.bytes !== null
       const used = isMeasured
-        ? await usage.of(username)
-        : { files: await usage.files(username), rows: null, bytes: null }
-      return { user: await accounts.user(username), quota, used }
+        ? await usage.measureUsage(username)
+        : { files: await usage.countUserFiles(username), rows: null, bytes: null }
+      return { user: await accounts.getUser(username), quota, used }
     })
     if (!user) throw new Problem('unauthenticated', 'this account no longer exists')
     const { owner, email, is_admin, date_joined } = user
@@ -42,7 +47,7 @@ export const accountHandlers = {
         username: owner,
         email,
         is_admin: is_admin === 1,
-        date_joined: joined(date_joined),
+        date_joined: formatDateJoined(date_joined),
         quota,
         used: {
           files: used.files,
@@ -54,21 +59,21 @@ export const accountHandlers = {
   },
 
   'users.get': async (service, { caller, name }) => {
-    const user = await service.store.read(({ accounts }) => accounts.user(name))
+    const user = await service.store.read(({ accounts }) => accounts.getUser(name))
     if (!user) throw new Problem('not_found', `no user named ${name.slice(0, 100)}`)
-    return { body: userSummary(service, user, caller?.username === user.owner) }
+    return { body: formatUserSummary(service, user, caller?.username === user.owner) }
   },
 
   'keys.list': async (service, { caller }) => {
-    const keys = await service.store.read(({ accounts }) => accounts.keys(caller!.username))
-    return { body: { keys: keys.map(shownKey) } }
+    const keys = await service.store.read(({ accounts }) => accounts.listApiKeys(caller!.username))
+    return { body: { keys: keys.map(formatKey) } }
   },
 
   'logins.redeem': async (service, { fields }) => {
     const { code, verifier, name = 'gridline login' } = fields
     if (code.length > 200 || verifier.length < 43 || verifier.length > 128)
       throw new Problem('unauthenticated', 'this code is not valid')
-    const login = await redeemLogin(service.store, code, verifier)
+    const login = await redeemLoginCode(service.store, code, verifier)
     if (!login)
       throw new Problem('unauthenticated', 'this code is not valid, or was used before', {
         hint: 'Begin again with: gridline login',
@@ -80,11 +85,11 @@ export const accountHandlers = {
         expiresAt: login.keyExpiresAt,
       }),
     )
-    return { body: shownNewKey(created) }
+    return { body: formatNewKey(created) }
   },
 
   'oidc.exchange': async (service, { fields }) => {
-    return { body: shownNewKey(await service.oidc.exchange(service.store, fields.token)) }
+    return { body: formatNewKey(await service.tokenExchange.exchange(service.store, fields.token)) }
   },
 
   'keys.create': async (service, call) => {
@@ -103,20 +108,20 @@ export const accountHandlers = {
         },
       )
     const { expiresAt } = call.caller!
-    if (expiresAt !== null && (expires === undefined || Date.now() + duration(expires) > expiresAt))
+    if (expiresAt !== null && (expires === undefined || Date.now() + parseDuration(expires) > expiresAt))
       throw new Problem('forbidden', 'expires: a key cannot expire later than the key that creates it', {
         field: 'expires',
         hint: `Your key expires at ${new Date(expiresAt).toISOString()}.`,
       })
-    let created: { row: KeyRow; api_key: string } | undefined
+    let created: { row: ApiKeyRow; api_key: string } | undefined
     // Only the id is stored for retries, never the key.
     await service.store.writeOnce(
       call.writeKey(username),
       async (writers) => {
         const key = await addKey(writers, username, { name, scopes: requested.join(','), expires })
-        const row = (await writers.accounts.keys(username)).find(({ hash }) => hash === key.hash)!
+        const row = (await writers.accounts.listApiKeys(username)).find(({ hash }) => hash === key.hash)!
         created = { row, api_key: key.api_key }
-        return shownKey(row).id
+        return formatKey(row).id
       },
       {
         onReplay: (id) => {
@@ -127,7 +132,7 @@ export const accountHandlers = {
       },
     )
     const { row, api_key } = created!
-    return { body: { ...shownKey(row), username, api_key } }
+    return { body: { ...formatKey(row), username, api_key } }
   },
 
   'sessions.create': async (service, { caller, fields }) => {
@@ -149,7 +154,9 @@ export const accountHandlers = {
   'keys.revoke': async (service, call) => {
     const { username, scopes: ownScopes } = call.caller!
     await service.store.writeOnce(call.writeKey(username), async ({ accounts }) => {
-      const key = (await accounts.keys(username)).find(({ hash }) => hash.slice(0, ID_LENGTH) === call.name)
+      const key = (await accounts.listApiKeys(username)).find(
+        ({ hash }) => hash.slice(0, ID_LENGTH) === call.name,
+      )
       if (!key)
         throw new Problem('not_found', `you have no API key ${call.name.slice(0, 100)}`, {
           hint: 'List your keys with: gridline key list',

@@ -1,20 +1,20 @@
 // Handlers of checks: rules that the data of a grid must pass.
-import { readChecks } from '../../checks/index.ts'
+import { parseChecks } from '../../checks/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { ChecksDocument } from '../../contract/resources/index.ts'
 import { authorizeCall } from '../access/access.ts'
-import { assertCanChange } from '../files/read.ts'
-import { rowOfVersion, seesVersions } from '../files/versions.ts'
+import { checkCanChange } from '../files/read.ts'
+import { canSeeVersions, loadVersionRow } from '../files/versions.ts'
 import { changeGrid } from '../grids/change/change.ts'
 import { enforceOn, lostColumns } from '../grids/checks/enforce.ts'
 import { runChecks } from '../grids/checks/run.ts'
 import { snapshotOf, trimmed } from '../grids/column/content.ts'
 import { snapshotOfLayout } from '../grids/column/layout.ts'
-import { keyNames } from '../store/schema/primary-key.ts'
+import { primaryKeyNamesOf } from '../store/schema/primary-key.ts'
 import type { Handlers } from './handler.ts'
 
 /** Maximum size of the checks of a grid, in bytes. */
-const MAX_BYTES = 64 * 1024
+const MAX_CHECKS_BYTES = 64 * 1024
 
 export const checksHandlers = {
   'checks.run': async (service, call) => {
@@ -22,11 +22,11 @@ export const checksHandlers = {
     const { fid } = call
     const loaded = await store.read(async (readers) => {
       const access = await authorizeCall(readers, call)
-      const row = await rowOfVersion(readers, access, call.version)
+      const row = await loadVersionRow(readers, access, call.version)
       const grid = await readers.grids.get(fid.owner, fid.idlocal)
       const version = row?.version ?? access.file.content_version
       // Only callers with write access may see the previous version.
-      const [last] = seesVersions(access)
+      const [last] = canSeeVersions(access)
         ? await readers.versions.list(fid.owner, fid.idlocal, version, 1)
         : []
       return {
@@ -37,29 +37,31 @@ export const checksHandlers = {
           row && row.version < 0
             ? await snapshotOf(store, readers, fid, undefined)
             : last && (await snapshotOf(store, readers, fid, last)),
-        columns: await readers.grids.columns(fid.owner, fid.idlocal),
+        columns: await readers.grids.listColumns(fid.owner, fid.idlocal),
       }
     })
-    const document = (call.fields.checks ?? parsed(loaded.grid.checks)) as ChecksDocument | undefined
+    const document = (call.fields.checks ?? parseStoredChecks(loaded.grid.checks)) as
+      | ChecksDocument
+      | undefined
     if (!document)
       throw new Problem('bad_checks', 'the request contains no checks, and the grid has none', {
         hint: 'Name a checks file with --checks. To write one from the data: gridline check GRID --init',
       })
-    const checks = readChecks(document)
+    const checks = parseChecks(document)
     return {
       body: { passed: true, row_count: loaded.snap.rows, errors: 0, warnings: 0, results: [] },
       // May read all values: limited concurrency, and only while the client waits.
-      later: (user, work) =>
-        service.describing.run(
+      createBody: (user, work) =>
+        service.analysis.run(
           user,
           async () => {
             const snap = await trimmed(loaded.snap)
             const removed = await lostColumns(service, fid, [checks], loaded.columns, snap)
             const before = loaded.before && (await trimmed(loaded.before))
-            const key = keyNames(loaded.grid, loaded.columns)
+            const key = primaryKeyNamesOf(loaded.grid, loaded.columns)
             return { body: await runChecks(checks, { snap, before, key, lostColumns: removed, work }) }
           },
-          work.gone,
+          work.isAborted,
         ),
     }
   },
@@ -68,17 +70,20 @@ export const checksHandlers = {
     service.store.read(async (readers) => {
       await authorizeCall(readers, call)
       const { checks } = await readers.grids.get(call.fid.owner, call.fid.idlocal)
-      return { body: { checks: parsed(checks) ?? null } }
+      return { body: { checks: parseStoredChecks(checks) ?? null } }
     }),
 
   'checks.set': async (service, call) => {
     const { fid } = call
     const document = call.fields.checks
     const text = document === null ? null : JSON.stringify(document)
-    if (text !== null && Buffer.byteLength(text) > MAX_BYTES)
-      throw new Problem('too_large', `checks of ${Buffer.byteLength(text)} bytes; the limit is ${MAX_BYTES}`)
-    if (document !== null) readChecks(document)
-    await assertCanChange(service, call)
+    if (text !== null && Buffer.byteLength(text) > MAX_CHECKS_BYTES)
+      throw new Problem(
+        'too_large',
+        `checks of ${Buffer.byteLength(text)} bytes; the limit is ${MAX_CHECKS_BYTES}`,
+      )
+    if (document !== null) parseChecks(document)
+    await checkCanChange(service, call)
     await changeGrid(service, call, fid, async (layout) => {
       const snap = snapshotOfLayout(service.store, layout)
       const checked = { ...layout, grid: { ...layout.grid, checks: text } }
@@ -91,6 +96,6 @@ export const checksHandlers = {
 } satisfies Partial<Handlers>
 
 /** Parses the stored checks of a grid; undefined for null. */
-function parsed(checks: string | null): ChecksDocument | undefined {
+function parseStoredChecks(checks: string | null): ChecksDocument | undefined {
   return checks === null ? undefined : (JSON.parse(checks) as ChecksDocument)
 }

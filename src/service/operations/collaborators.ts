@@ -1,51 +1,56 @@
 // Handlers of sharing: collaborators of files, and invitations by e-mail.
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, formatFid, isUsername, webUrl } from '../../contract/fid.ts'
+import { type Fid, formatFid, formatWebUrl, isUsername } from '../../contract/fid.ts'
 import type { Collaborator, CollaboratorsChanged } from '../../contract/resources/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
-import { etag } from '../core/etag.ts'
-import { collaborator } from '../files/meta.ts'
+import { fileEtag } from '../core/etag.ts'
+import { formatCollaborator } from '../files/meta.ts'
 import { updateFile } from '../files/read.ts'
-import { invitation } from '../sharing/invitation.ts'
+import { formatInvitation } from '../sharing/invitation.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
-import type { Shared } from '../store/aggregates/relations.ts'
+import type { RelatedCollaborator } from '../store/aggregates/relations.ts'
 import type { CollaboratorRow } from '../store/aggregates/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
-import { knownUsers, teamNamed } from './teams.ts'
+import { findTeam, resolveUsers } from './teams.ts'
 
-const ACCESS: Record<CollaboratorRow['may_write'], string> = { 0: 'read', 1: 'read and write' }
+const ACCESS_BY_GRANT: Record<CollaboratorRow['may_write'], string> = { 0: 'read', 1: 'read and write' }
 
-type Who = Pick<CollaboratorRow, 'kind' | 'name'>
+type Grantee = Pick<CollaboratorRow, 'kind' | 'name'>
 
 /** Recipient of an invitation. */
-interface Addressee {
+interface Recipient {
   email: string | null
   name: string
 }
 
-async function listOf(readers: Readers, { owner, idlocal }: Fid, forOwner: boolean): Promise<Collaborator[]> {
-  const [{ collaborators }] = await readers.relations.around([{ owner, idlocal }])
-  return collaborators.map((row) => collaborator(row, forOwner))
+async function loadCollaborators(
+  readers: Readers,
+  { owner, idlocal }: Fid,
+  forOwner: boolean,
+): Promise<Collaborator[]> {
+  const [{ collaborators }] = await readers.relations.loadRelations([{ owner, idlocal }])
+  return collaborators.map((row) => formatCollaborator(row, forOwner))
 }
 
-const ADDRESS =
+const EMAIL_PATTERN =
   /^[^\s@"<>(),:;\\[\]\u0000-\u001f\u007f]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
 
 /** Resolves a username or e-mail address. Does not reveal whether an address has an account. */
-async function userMeant({ accounts }: Readers, text: string): Promise<Who & Addressee> {
+async function resolveUser({ accounts }: Readers, text: string): Promise<Grantee & Recipient> {
   if (text.includes('@')) {
-    if (!ADDRESS.test(text)) throw wrongUser(`not an e-mail address: ${JSON.stringify(text.slice(0, 100))}`)
+    if (!EMAIL_PATTERN.test(text))
+      throw invalidUser(`not an e-mail address: ${JSON.stringify(text.slice(0, 100))}`)
     const email = text.toLowerCase()
     return { kind: 'email', name: email, email }
   }
-  const user = isUsername(text) ? await accounts.userLike(text) : undefined
-  if (!user) throw wrongUser(`no user named ${JSON.stringify(text.slice(0, 100))}`)
+  const user = isUsername(text) ? await accounts.findUserByName(text) : undefined
+  if (!user) throw invalidUser(`no user named ${JSON.stringify(text.slice(0, 100))}`)
   return { kind: 'user', name: user.owner, email: user.email }
 }
 
-function wrongUser(why: string): Problem {
+function invalidUser(why: string): Problem {
   return new Problem('invalid_request', `users: ${why}`, {
     field: 'users',
     hint: 'Use usernames, or e-mail addresses of people without an account.',
@@ -53,8 +58,8 @@ function wrongUser(why: string): Problem {
 }
 
 /** Resolves a team that the caller belongs to. Throws `invalid_request`. */
-async function teamMeant(readers: Readers, name: string, caller: string): Promise<Who> {
-  const team = await teamNamed(readers, caller, name)
+async function resolveTeam(readers: Readers, name: string, caller: string): Promise<Grantee> {
+  const team = await findTeam(readers, caller, name)
   if (!team)
     throw new Problem(
       'invalid_request',
@@ -67,8 +72,8 @@ async function teamMeant(readers: Readers, name: string, caller: string): Promis
 }
 
 /** Returns the file and, with `withGrids`, the grids of a plot that belong to the same owner. */
-async function filesMeant(writers: Writers, fid: Fid, withGrids: boolean): Promise<Fid[]> {
-  const grids = withGrids ? await writers.plots.referencesOf(fid.owner, [fid.idlocal]) : []
+async function resolveFiles(writers: Writers, fid: Fid, withGrids: boolean): Promise<Fid[]> {
+  const grids = withGrids ? await writers.plots.listReferences(fid.owner, [fid.idlocal]) : []
   return [
     fid,
     ...grids
@@ -77,14 +82,14 @@ async function filesMeant(writers: Writers, fid: Fid, withGrids: boolean): Promi
   ]
 }
 
-function tooMany(count: number, limit: number): Problem {
+function tooManyCollaborators(count: number, limit: number): Problem {
   return new Problem('invalid_request', `${count} collaborators; the limit is ${limit} (collaborators)`, {
     hint: 'Create a team, and share the file with it.',
   })
 }
 
-async function changedList(service: Service, call: Call): Promise<CollaboratorsChanged> {
-  const collaborators = await service.store.read((readers) => listOf(readers, call.fid, true))
+async function formatChanged(service: Service, call: Call): Promise<CollaboratorsChanged> {
+  const collaborators = await service.store.read((readers) => loadCollaborators(readers, call.fid, true))
   return { collaborators, emails_sent: 0, warnings: [] }
 }
 
@@ -92,20 +97,20 @@ async function changedList(service: Service, call: Call): Promise<CollaboratorsC
  * Returns a warning with the reasons why a user can still open a file that is no longer shared with them.
  * Grants to e-mail addresses are left out: they would reveal whose address it is.
  */
-async function stillReads(writers: Writers, file: FileRow, text: string): Promise<string[]> {
+async function warnOfRemainingAccess(writers: Writers, file: FileRow, text: string): Promise<string[]> {
   const { owner } = file
-  const user = isUsername(text) ? await writers.accounts.userLike(text) : undefined
+  const user = isUsername(text) ? await writers.accounts.findUserByName(text) : undefined
   if (!user || user.owner === owner) return []
   if (file.world_readable === 1) return [`${user.owner} can still read the file: it is public`]
   const reasons: string[] = []
-  for (const ancestor of [file, ...(await writers.folders.above(file))]) {
-    const [{ collaborators }] = await writers.relations.around([{ owner, idlocal: ancestor.idlocal }])
+  for (const ancestor of [file, ...(await writers.folders.loadAncestors(file))]) {
+    const [{ collaborators }] = await writers.relations.loadRelations([{ owner, idlocal: ancestor.idlocal }])
     for (const { kind, name, may_write, teamName } of collaborators) {
-      const isMember = kind === 'team' && (await writers.sharing.members(name)).includes(user.owner)
+      const isMember = kind === 'team' && (await writers.sharing.listMembers(name)).includes(user.owner)
       if (!isMember && !(kind === 'user' && name === user.owner)) continue
       const by = isMember ? `the team ${teamName ?? name}` : 'a share'
       const location = ancestor === file ? '' : ` of the folder ${ancestor.filename}`
-      reasons.push(`${by}${location} (${ACCESS[may_write]})`)
+      reasons.push(`${by}${location} (${ACCESS_BY_GRANT[may_write]})`)
     }
   }
   if (reasons.length === 0) return []
@@ -116,58 +121,59 @@ export const sharingHandlers = {
   'collaborators.list': (service, call) =>
     service.store.read(async (readers) => {
       const { file, roles } = await authorizeCall(readers, call)
-      return { body: await listOf(readers, call.fid, roles.has('owner')), etag: etag(file) }
+      return { body: await loadCollaborators(readers, call.fid, roles.has('owner')), etag: fileEtag(file) }
     }),
 
   'collaborators.add': async (service, call) => {
     const { users = [], teams = [], readonly = false, add_to_grids = false, ...letter } = call.fields
     const grantees = users.length + teams.length
-    if (grantees > service.limits.collaborators) throw tooMany(grantees, service.limits.collaborators)
+    if (grantees > service.limits.collaborators)
+      throw tooManyCollaborators(grantees, service.limits.collaborators)
     // Lock the users: one who is deleted concurrently must not leave a grant to a later user of the same
     // name.
-    const usernames = await service.store.read(({ accounts }) => knownUsers(accounts, users))
+    const usernames = await service.store.read(({ accounts }) => resolveUsers(accounts, users))
     let title = ''
     // Reset by each attempt. A replayed request leaves it empty, so that it sends no e-mails again.
-    let recipients: Addressee[] = []
+    let recipients: Recipient[] = []
     await updateFile(
       service,
       call,
       async (writers, { file }) => {
         title = file.filename
         recipients = []
-        const added: Who[] = []
+        const added: Grantee[] = []
         for (const text of users) {
-          const { email, ...who } = await userMeant(writers, text)
+          const { email, ...who } = await resolveUser(writers, text)
           if (who.kind === 'user' && who.name === file.owner) continue
           // Skip the owner's own e-mail address.
-          if (email !== null && email === (await writers.accounts.user(file.owner))?.email) continue
+          if (email !== null && email === (await writers.accounts.getUser(file.owner))?.email) continue
           added.push(who)
           recipients.push({ email, name: who.name })
         }
         for (const name of teams) {
-          const team = await teamMeant(writers, name, call.caller!.username)
+          const team = await resolveTeam(writers, name, call.caller!.username)
           added.push(team)
-          for (const member of await writers.sharing.members(team.name)) {
-            const user = await writers.accounts.user(member)
+          for (const member of await writers.sharing.listMembers(team.name)) {
+            const user = await writers.accounts.getUser(member)
             if (user && user.owner !== file.owner) recipients.push({ email: user.email, name: user.owner })
           }
         }
-        for (const { owner, idlocal } of await filesMeant(writers, call.fid, add_to_grids)) {
+        for (const { owner, idlocal } of await resolveFiles(writers, call.fid, add_to_grids)) {
           for (const { kind, name } of added)
             await writers.sharing.addCollaborator({ owner, idlocal, kind, name, may_write: readonly ? 0 : 1 })
-          await writers.files.tellCollaborators(owner, idlocal)
-          const count = (await writers.sharing.collaborators(owner, [idlocal])).length
+          await writers.files.updateGrantCopies(owner, idlocal)
+          const count = (await writers.sharing.listCollaborators(owner, [idlocal])).length
           const limit = service.limits.collaborators
-          if (count > limit) throw tooMany(count, limit)
+          if (count > limit) throw tooManyCollaborators(count, limit)
           await writers.files.change(owner, idlocal)
         }
         return null
       },
       usernames,
     )
-    const body = await changedList(service, call)
+    const body = await formatChanged(service, call)
     if (letter.send_email && recipients.length > 0 && !service.store.isDry) {
-      const invited = await invite(service, call, title, recipients, letter.email_text)
+      const invited = await sendInvitations(service, call, title, recipients, letter.email_text)
       body.emails_sent = invited.sent
       body.warnings.push(...invited.warnings)
     }
@@ -178,9 +184,12 @@ export const sharingHandlers = {
     const { users = [], teams = [] } = call.fields
     const { warnings, remaining_access } = await updateFile(service, call, async (writers, { file }) => {
       const { owner, idlocal } = file
-      const [{ collaborators }] = await writers.relations.around([{ owner, idlocal }])
+      const [{ collaborators }] = await writers.relations.loadRelations([{ owner, idlocal }])
       const notices: string[] = []
-      const remove = async (text: string, isMeant: (grant: Shared) => boolean): Promise<void> => {
+      const removeGrants = async (
+        text: string,
+        isMeant: (grant: RelatedCollaborator) => boolean,
+      ): Promise<void> => {
         const matches = collaborators.filter(isMeant)
         for (const { kind, name } of matches)
           await writers.sharing.removeCollaborator(owner, idlocal, kind, name)
@@ -188,40 +197,40 @@ export const sharingHandlers = {
       }
       for (const text of users) {
         // Former names resolve too.
-        const user = isUsername(text) ? await writers.accounts.userLike(text) : undefined
+        const user = isUsername(text) ? await writers.accounts.findUserByName(text) : undefined
         const username = (user?.owner ?? text).toLowerCase()
-        await remove(text, ({ kind, name }) => kind !== 'team' && name.toLowerCase() === username)
+        await removeGrants(text, ({ kind, name }) => kind !== 'team' && name.toLowerCase() === username)
       }
       for (const text of teams) {
         const [, requestedName] = /^(?:[^:]*:)?(.*)$/s.exec(text.toLowerCase())!
-        await remove(
+        await removeGrants(
           text,
           ({ kind, teamName }) => kind === 'team' && teamName?.toLowerCase() === requestedName,
         )
       }
       await writers.files.change(owner, idlocal)
       const remainingAccess: string[] = []
-      for (const text of users) remainingAccess.push(...(await stillReads(writers, file, text)))
+      for (const text of users) remainingAccess.push(...(await warnOfRemainingAccess(writers, file, text)))
       return { warnings: notices, remaining_access: remainingAccess }
     })
-    const body = await changedList(service, call)
+    const body = await formatChanged(service, call)
     return { body: { ...body, warnings, remaining_access } }
   },
 } satisfies Partial<Handlers>
 
 /** Maximum time to wait for the mail server before responding, in ms. */
-const MAIL_MS = 20_000
-const MAILS_AT_ONCE = 5
+const MAIL_TIMEOUT_MS = 20_000
+const MAX_CONCURRENT_MAILS = 5
 
 /** Sends invitations. Failures become warnings and do not undo the sharing. */
-async function invite(
+async function sendInvitations(
   service: Service,
   call: Call,
   title: string,
-  to: readonly Addressee[],
+  to: readonly Recipient[],
   words: string | undefined,
 ): Promise<{ sent: number; warnings: string[] }> {
-  const { mail } = service
+  const { mailer: mail } = service
   if (!mail)
     return {
       sent: 0,
@@ -239,8 +248,8 @@ async function invite(
     warnings.push(
       `${addressable - left} e-mails were not sent: the limit is ${limit} per user and day (emails_per_day)`,
     )
-  const until = performance.now() + MAIL_MS
-  const sendTo = async ({ email, name }: Addressee): Promise<void> => {
+  const until = performance.now() + MAIL_TIMEOUT_MS
+  const sendTo = async ({ email, name }: Recipient): Promise<void> => {
     if (email === null) {
       warnings.push(`no e-mail was sent to ${name}: no e-mail address is known`)
       return
@@ -253,12 +262,12 @@ async function invite(
     try {
       await mail.send({
         to: email,
-        ...invitation({
+        ...formatInvitation({
           from: call.caller!.username,
           title,
           fid: formatFid(call.fid),
-          link: webUrl(service.url, call.fid),
-          words,
+          link: formatWebUrl(service.url, call.fid),
+          message: words,
         }),
       })
       sent++
@@ -267,7 +276,7 @@ async function invite(
       warnings.push(`no e-mail was sent to ${name}: the mail server did not accept it`)
     }
   }
-  for (let k = 0; k < to.length; k += MAILS_AT_ONCE)
-    await Promise.all(to.slice(k, k + MAILS_AT_ONCE).map(sendTo))
+  for (let k = 0; k < to.length; k += MAX_CONCURRENT_MAILS)
+    await Promise.all(to.slice(k, k + MAX_CONCURRENT_MAILS).map(sendTo))
   return { sent, warnings }
 }

@@ -18,11 +18,15 @@ import { byUid, type SnapshotColumn } from '../grids/column/content.ts'
 import { type Layout, type NewColumn, snapshotOfLayout } from '../grids/column/layout.ts'
 import { checkKey } from '../grids/keys/key.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
-import { keyOf } from '../store/schema/primary-key.ts'
+import { primaryKeyUidsOf } from '../store/schema/primary-key.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** The members of each column object in the body. Stops after `limit` + 1 columns. */
-async function objects(cols: RawJson, limit: number, { limits }: Service): Promise<Map<string, RawJson>[]> {
+async function readColumnObjects(
+  cols: RawJson,
+  limit: number,
+  { limits }: Service,
+): Promise<Map<string, RawJson>[]> {
   if (cols.kind !== 'array') throw invalidField('cols', 'must be an array of columns')
   const columns: Map<string, RawJson>[] = []
   for (const column of cols.items()) {
@@ -35,14 +39,14 @@ async function objects(cols: RawJson, limit: number, { limits }: Service): Promi
   return columns
 }
 
-function nameOf(parts: Map<string, RawJson>, k: number, service: Service): string | undefined {
+function readColumnName(parts: Map<string, RawJson>, k: number, service: Service): string | undefined {
   const name = parts.get('name')
   return name === undefined
     ? undefined
     : checkColumnName(smallValue(name, `cols.${k}.name`), `cols.${k}.name`, service.limits)
 }
 
-function refuseDoubles(names: readonly string[]): void {
+function checkUniqueNames(names: readonly string[]): void {
   const seen = new Set<string>()
   for (const name of names) {
     if (seen.has(name)) {
@@ -58,8 +62,8 @@ function refuseDoubles(names: readonly string[]): void {
 
 /** Adds columns (`[{name, data}]`). Returns their uids. See docs/api.md#columns. */
 export async function createColumns(service: Service, call: Call, cols: RawJson): Promise<string[]> {
-  const parts = (await objects(cols, service.limits.columns, service)).map((column, k) => ({
-    name: nameOf(column, k, service) ?? refuseNameless(k),
+  const parts = (await readColumnObjects(cols, service.limits.columns, service)).map((column, k) => ({
+    name: readColumnName(column, k, service) ?? missingName(k),
     data: arrayOf(column.get('data'), `cols.${k}.data`),
   }))
   return changeGrid(service, call, call.fid, async (layout) => {
@@ -82,7 +86,7 @@ async function planColumns<T>(
   result: (uids: readonly string[]) => T,
 ): Promise<RequestPlan<T>> {
   if (columns) {
-    refuseDoubles(columns.map(({ name }) => name))
+    checkUniqueNames(columns.map(({ name }) => name))
     await checkColumns(service, call, layout, columns)
   }
   return { columns, change: { operation: 'columns' }, result: ({ uids }) => result(uids) }
@@ -93,7 +97,7 @@ function storedColumns({ columns, slices }: Layout): (NewColumn & { uid: string 
   return columns.map((column) => ({ ...column, slices: slices.get(column.uid) ?? [] }))
 }
 
-function refuseNameless(k: number): never {
+function missingName(k: number): never {
   throw invalidField(`cols.${k}.name`, 'is missing')
 }
 
@@ -104,7 +108,7 @@ export async function updateColumns(
   uids: string[],
   cols: RawJson,
 ): Promise<void> {
-  const parts = await objects(cols, uids.length, service)
+  const parts = await readColumnObjects(cols, uids.length, service)
   if (parts.length !== uids.length) {
     const count = parts.length > uids.length ? `more than ${uids.length}` : parts.length
     throw new Problem('invalid_request', `cols: ${count} columns for ${uids.length} uids`, {
@@ -120,7 +124,7 @@ export async function updateColumns(
       throw invalidField(`cols.${k}.order`, 'must be an integer')
     return {
       uid: uids[k],
-      name: nameOf(column, k, service),
+      name: readColumnName(column, k, service),
       order: order as number | undefined,
       data: data && arrayOf(data, `cols.${k}.data`),
     }
@@ -164,10 +168,10 @@ async function checkColumns(
   after: readonly NewColumn[],
 ): Promise<void> {
   const before = snapshotOfLayout(service.store, layout)
-  const columns = after.map(asColumn)
+  const columns = after.map(toSnapshotColumn)
   const rows = Math.max(0, ...columns.map((column) => column.rows))
   const snap = { ...before, columns, rows }
-  const key = keyOf(layout.grid)
+  const key = primaryKeyUidsOf(layout.grid)
   const isKeyChanged = columns.some((column) => {
     const previous = before.columns.find(({ uid }) => uid === column.uid)
     return key.includes(column.uid) && previous?.slices !== column.slices
@@ -179,7 +183,7 @@ async function checkColumns(
 }
 
 /** A column of a plan, to be read. */
-function asColumn(column: NewColumn, order: number): SnapshotColumn {
+function toSnapshotColumn(column: NewColumn, order: number): SnapshotColumn {
   return { ...column, uid: column.uid ?? '', order, tail: NO_TAIL }
 }
 
@@ -203,7 +207,7 @@ export async function deleteColumns(service: Service, call: Call, uids: string[]
   await changeGrid(service, call, call.fid, async (layout) => {
     const { columns, grid } = layout
     byUid(uids)(columns)
-    const key = columns.find(({ uid }) => uids.includes(uid) && keyOf(grid).includes(uid))
+    const key = columns.find(({ uid }) => uids.includes(uid) && primaryKeyUidsOf(grid).includes(uid))
     if (key)
       throw new Problem('conflict', `column ${key.name} is in the key of the grid`, {
         field: 'uid',

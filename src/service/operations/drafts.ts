@@ -1,8 +1,8 @@
 // Handlers of drafts (docs/drafts.md).
 import { Problem } from '../../contract/errors.ts'
-import { formatFid, parseFid, webUrl } from '../../contract/fid.ts'
+import { formatFid, formatWebUrl, parseFid } from '../../contract/fid.ts'
 import type { Draft, DraftChart } from '../../contract/resources/index.ts'
-import { draftUrl } from '../files/drafts.ts'
+import { formatDraftUrl } from '../files/drafts.ts'
 import { signReviewImages } from '../pages/files/signed.ts'
 import { type DraftRow, removeDraft } from '../store/aggregates/drafts.ts'
 import type { Readers } from '../store/store.ts'
@@ -10,14 +10,14 @@ import type { Handlers, OperationService as Service } from './handler.ts'
 
 /** Maximum number of charts that are listed. */
 const MAX_CHARTS = 100
-const DAY = 24 * 3600 * 1000
+const DAY_MS = 24 * 3600 * 1000
 
 export const draftHandlers = {
   'drafts.list': (service, call) =>
     service.store.read(async (readers) => {
       const drafts: Draft[] = []
       for (const row of await readers.drafts.list(call.caller!.username, call.query.name)) {
-        const draft = await draftMeta(service, readers, row)
+        const draft = await loadDraftMeta(service, readers, row)
         if (draft) drafts.push(draft)
       }
       return { body: { drafts } }
@@ -31,9 +31,9 @@ export const draftHandlers = {
       for (const { owner, idlocal, made_at, version } of await readers.drafts.list(username, name)) {
         if (version === null) continue
         const grid = { owner, idlocal }
-        const until = made_at + service.limits.draft_days * DAY
-        const plots = await readers.plots.referencersOf(grid, 'grid', undefined, false, MAX_CHARTS)
-        for (const plot of await readers.folders.active(plots)) {
+        const until = made_at + service.limits.draft_days * DAY_MS
+        const plots = await readers.plots.listReferencers(grid, 'grid', undefined, false, MAX_CHARTS)
+        for (const plot of await readers.folders.filterActive(plots)) {
           const fid = formatFid(plot)
           if (plot.owner !== username || charts.has(fid)) continue
           if (charts.size >= MAX_CHARTS) break
@@ -41,7 +41,7 @@ export const draftHandlers = {
             fid,
             filename: plot.filename,
             grid: formatFid(grid),
-            web_url: draftUrl(webUrl(service.url, plot), name),
+            web_url: formatDraftUrl(formatWebUrl(service.url, plot), name),
             ...(await signReviewImages(service, readers, plot, { grid, name, until })),
           })
         }
@@ -50,10 +50,10 @@ export const draftHandlers = {
     })
     // Log an event: anyone with the links can open the charts.
     if (charts.length > 0)
-      await service.store.by({ user: username }).write([username], async ({ files }) => {
+      await service.store.withActor({ user: username }).write([username], async ({ files }) => {
         for (const { fid } of charts) {
           const file = await files.get(username, parseFid(fid)!.idlocal)
-          if (file) files.noteEvent('draft.share', file, { draft: name })
+          if (file) files.recordFileEvent('draft.share', file, { draft: name })
         }
       })
     return { body: { charts } }
@@ -68,7 +68,7 @@ export const draftHandlers = {
       const rows = fids ? drafts.filter((row) => fids.includes(formatFid(row))) : drafts
       for (const row of rows) {
         const file = await writers.files.get(row.owner, row.idlocal)
-        if (file) writers.files.noteEvent('draft.delete', file, { draft: name })
+        if (file) writers.files.recordFileEvent('draft.delete', file, { draft: name })
         await removeDraft(writers, row)
       }
       return rows.length
@@ -82,7 +82,7 @@ export const draftHandlers = {
 } satisfies Partial<Handlers>
 
 /** Loads the metadata of a draft; undefined if its file is gone. */
-async function draftMeta(
+async function loadDraftMeta(
   { url, limits }: Service,
   { files, grids, versions }: Readers,
   { owner, idlocal, name, version, made_at, made_by }: DraftRow,
@@ -99,7 +99,7 @@ async function draftMeta(
     is_new: version === null,
     made_at: new Date(made_at).toISOString(),
     made_by,
-    expires_at: new Date(made_at + limits.draft_days * DAY).toISOString(),
-    web_url: version === null ? webUrl(url, file) : draftUrl(webUrl(url, file), name),
+    expires_at: new Date(made_at + limits.draft_days * DAY_MS).toISOString(),
+    web_url: version === null ? formatWebUrl(url, file) : formatDraftUrl(formatWebUrl(url, file), name),
   }
 }

@@ -4,7 +4,7 @@ import { parseFid, ROOT } from '../../contract/fid.ts'
 import { authorize } from '../access/access.ts'
 import { checkFilename } from '../files/names.ts'
 import { getFile } from '../files/read.ts'
-import { storeText } from '../store/aggregates/texts.ts'
+import { storeCompressed } from '../store/aggregates/texts.ts'
 import type { Handlers } from './handler.ts'
 
 /** Handlers of extras. An extra belongs to no folder, and other files refer to it. */
@@ -21,7 +21,7 @@ export const extraHandlers = {
       })
     const text = typeof content === 'string' ? content : JSON.stringify(content)
     const media_type = typeof content === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
-    const stored = await storeText(store.blobs, owner, 1, Buffer.from(text))
+    const stored = await storeCompressed(store.blobs, owner, 1, Buffer.from(text))
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
       const file = await writers.files.add({
         owner,
@@ -33,7 +33,7 @@ export const extraHandlers = {
       })
       await writers.plots.setContent(file, stored, media_type)
       for (const text of new Set(referencers)) {
-        const fid = parseFid(service.names.inFid(text))
+        const fid = parseFid(service.formerNames.currentFid(text))
         const row = fid && (await writers.files.get(fid.owner, fid.idlocal))
         const { file: referencer } = await authorize(writers, row, call, { access: 'write' })
         await writers.plots.addReference({

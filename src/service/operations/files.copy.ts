@@ -3,27 +3,27 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { FileCopied } from '../../contract/resources/index.ts'
 import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
-import { asOwner, authorizeCall, visibleFileById } from '../access/access.ts'
+import { authorizeCall, loadVisibleFile, ownerPrincipal } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import { checkIfMatch } from '../core/etag.ts'
-import { freeName, shortened } from '../files/names.ts'
-import { keptInCopies } from '../files/new-file.ts'
+import { findFreeName, truncateName } from '../files/names.ts'
+import { selectCopiedFields } from '../files/new-file.ts'
 import { respondWithFile } from '../files/read.ts'
 import { copyColumns } from '../grids/change/copy.ts'
 import { flushTail } from '../grids/change/flush.ts'
-import { sourcesIn, withGrids } from '../plots/figure.ts'
-import { shownGrids } from '../plots/shown.ts'
-import { MEDIA_TYPE } from '../plots/store-figure.ts'
-import { firstFigure } from '../plots/versions.ts'
+import { listSources, replaceGrids } from '../plots/figure.ts'
+import { loadReferencedGrids } from '../plots/shown.ts'
+import { FIGURE_MEDIA_TYPE } from '../plots/store-figure.ts'
+import { addFirstVersion } from '../plots/versions.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
-import { storedOf } from '../store/aggregates/plots.ts'
-import { loadText, storeText } from '../store/aggregates/texts.ts'
+import { storedContentOf } from '../store/aggregates/plots.ts'
+import { loadDecompressed, storeCompressed } from '../store/aggregates/texts.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
-interface Copied {
+interface CopyResult {
   idlocal: number
   /** Ids of all files that were created. */
   made: number[]
@@ -39,8 +39,8 @@ export async function copyFile(
   const owner = call.caller!.username
   const write = call.writeKey(owner)
   const { store } = service
-  const result = (await store.applied<Copied>(write)) ?? (await copy())
-  async function copy(): Promise<Copied> {
+  const result = (await store.findResultOf<CopyResult>(write)) ?? (await copy())
+  async function copy(): Promise<CopyResult> {
     const { file } = await store.read((readers) => authorizeCall(readers, call))
     const fields = { owner, world_readable: make_public ? 1 : 0 }
     switch (file.filetype) {
@@ -51,7 +51,7 @@ export async function copyFile(
         return store.writeOnce(
           write,
           async (writers) => {
-            const { file: grid } = await admittedNow(writers, call)
+            const { file: grid } = await authorizeAgain(writers, call)
             const created = await addCopy(writers, grid, fields, grid.filename)
             await copyColumns(writers, grid, created, owner)
             return { idlocal: created.idlocal, made: [created.idlocal], warnings: [] }
@@ -62,7 +62,7 @@ export async function copyFile(
         return store.writeOnce(
           write,
           async (writers) => {
-            const { file: extra } = await admittedNow(writers, call)
+            const { file: extra } = await authorizeAgain(writers, call)
             const created = await addCopy(writers, extra, fields, extra.filename)
             await copyContent(writers, extra, created)
             return { idlocal: created.idlocal, made: [created.idlocal], warnings: [] }
@@ -82,7 +82,7 @@ export async function copyFile(
 }
 
 /** Checks access and version again, inside the copying transaction. */
-async function admittedNow(writers: Writers, call: OperationCall<'files.copy'>) {
+async function authorizeAgain(writers: Writers, call: OperationCall<'files.copy'>) {
   const access = await authorizeCall(writers, call)
   checkIfMatch(access.file, call.ifMatch)
   return access
@@ -99,28 +99,28 @@ async function addCopy(
   name: string,
 ): Promise<FileRow> {
   const { owner } = fields
-  const isBeside = owner === file.owner && (await writers.folders.active([file])).length > 0
+  const isBeside = owner === file.owner && (await writers.folders.filterActive([file])).length > 0
   const parent = isBeside ? file.parent : ROOT
-  const filename = file.filetype === 'extra' ? name : await freeName(writers.files, owner, parent, name)
+  const filename = file.filetype === 'extra' ? name : await findFreeName(writers.files, owner, parent, name)
   const copy = await writers.files.add({
-    ...keptInCopies(file),
+    ...selectCopiedFields(file),
     ...fields,
     filename,
     parent,
     live_name: file.filetype === 'extra' ? null : filename,
     source_fid: formatFid(file),
   })
-  if (owner !== file.owner) writers.files.noteEvent('file.copy', file, { to: formatFid(copy) })
+  if (owner !== file.owner) writers.files.recordFileEvent('file.copy', file, { to: formatFid(copy) })
   return copy
 }
 
 async function copyContent(writers: Writers, from: Fid, to: Fid): Promise<void> {
-  const content = await writers.plots.content(from.owner, from.idlocal)
+  const content = await writers.plots.getContent(from.owner, from.idlocal)
   if (!content) throw new Problem('damaged', 'the content of this file is missing')
-  await writers.plots.setContent(to, storedOf(content), content.media_type)
+  await writers.plots.setContent(to, storedContentOf(content), content.media_type)
 }
 
-const UNREADABLE =
+const UNREADABLE_WARNING =
   'the data of this plot is in grids that you cannot read, so the columns it shows were copied with the plot'
 
 /**
@@ -133,54 +133,58 @@ async function copyPlot(
   call: OperationCall<'files.copy'>,
   fields: { owner: string; world_readable: number },
   isDeepRequested: boolean,
-): Promise<Copied> {
+): Promise<CopyResult> {
   const { store } = service
-  const content = await store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
+  const content = await store.read(({ plots }) => plots.getContent(call.fid.owner, call.fid.idlocal))
   if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
-  const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
-  const plan = await store.read((readers) => planOf(service, readers, call, figure))
-  const isDeep = isDeepRequested || plan.some(({ readable }) => !readable)
-  const copies = isDeep ? plan.filter(({ shown }) => shown) : []
+  const figure = parseRaw(
+    await loadDecompressed(store.blobs, storedContentOf(content)),
+    'the figure',
+    acceptedBefore,
+  )
+  const plan = await store.read((readers) => planCopy(service, readers, call, figure))
+  const isDeep = isDeepRequested || plan.some(({ isReadable: readable }) => !readable)
+  const copies = isDeep ? plan.filter(({ isShown: shown }) => shown) : []
   // References contain ids, and are stored before the files are created: allocate the ids first.
   const targets = new Map<string, Fid>()
   for (const { grid } of copies) {
     await flushTail(service.store, grid)
-    const idlocal = await store.write([fields.owner], ({ files }) => files.nextIdlocal(fields.owner))
+    const idlocal = await store.write([fields.owner], ({ files }) => files.allocateIdlocal(fields.owner))
     targets.set(formatFid(grid), { owner: fields.owner, idlocal })
   }
   const stored: SliceRef | undefined =
     copies.length > 0
-      ? await storeText(
+      ? await storeCompressed(
           store.blobs,
           fields.owner,
           1,
-          withGrids(figure, (grid) => targets.get(formatFid(grid))),
+          replaceGrids(figure, (grid) => targets.get(formatFid(grid))),
         )
       : undefined
   return store.writeOnce(
     call.writeKey(fields.owner),
     async (writers) => {
-      const { file } = await admittedNow(writers, call)
-      const current = await writers.plots.content(file.owner, file.idlocal)
+      const { file } = await authorizeAgain(writers, call)
+      const current = await writers.plots.getContent(file.owner, file.idlocal)
       if (current?.hash !== content.hash)
         throw new Problem('conflict', 'the plot was changed by another request', { hint: 'Copy it again.' })
       const created = await addCopy(writers, file, fields, file.filename)
       const grids: number[] = []
-      for (const { grid, readable, uids } of copies) {
+      for (const { grid, isReadable: readable, uids } of copies) {
         const target = targets.get(formatFid(grid))!
         const row = await writers.files.get(grid.owner, grid.idlocal)
         // Access may have been revoked since the plan was made.
-        const reader = readable ? call : asOwner(file.owner)
-        if (!row || !(await visibleFileById(writers, grid, reader)))
+        const reader = readable ? call : ownerPrincipal(file.owner)
+        if (!row || !(await loadVisibleFile(writers, grid, reader)))
           throw new Problem('conflict', 'a grid of the plot was changed by another request', {
             hint: 'Copy it again.',
           })
-        const name = readable ? row.filename : `${shortened(file.filename)}_grid`
+        const name = readable ? row.filename : `${truncateName(file.filename)}_grid`
         await writers.files.add({
           owner: fields.owner,
           idlocal: target.idlocal,
           filetype: 'grid',
-          filename: await freeName(writers.files, fields.owner, created.parent, name),
+          filename: await findFreeName(writers.files, fields.owner, created.parent, name),
           parent: created.parent,
           world_readable: fields.world_readable,
           metadata: readable ? row.metadata : '{}',
@@ -189,24 +193,24 @@ async function copyPlot(
         await copyColumns(writers, grid, target, fields.owner, readable ? undefined : uids)
         grids.push(target.idlocal)
       }
-      const figure = stored ?? storedOf(content)
+      const figure = stored ?? storedContentOf(content)
       const { hash } = figure.blob
       const { bytes } = figure
       const to = { owner: fields.owner, idlocal: created.idlocal }
-      await writers.plots.setContent(to, figure, MEDIA_TYPE)
-      await firstFigure(writers, to, { hash, bytes }, { operation: 'copy', by: fields.owner })
+      await writers.plots.setContent(to, figure, FIGURE_MEDIA_TYPE)
+      await addFirstVersion(writers, to, { hash, bytes }, { operation: 'copy', by: fields.owner })
       await writers.plots.setPlot(
         to.owner,
         to.idlocal,
-        (await writers.plots.plot(file.owner, file.idlocal))?.quality ?? 0,
+        (await writers.plots.getPlot(file.owner, file.idlocal))?.quality ?? 0,
       )
       await writers.plots.setGrids(
         to.owner,
         to.idlocal,
         plan.map(({ grid }) => targets.get(formatFid(grid)) ?? grid),
       )
-      const warnings = plan.some(({ readable }) => !readable) ? [UNREADABLE] : []
-      if (plan.some(({ shown, missing }) => !shown || missing))
+      const warnings = plan.some(({ isReadable: readable }) => !readable) ? [UNREADABLE_WARNING] : []
+      if (plan.some(({ isShown: shown, hasMissingColumns: missing }) => !shown || missing))
         warnings.push('some data of this plot is missing or not readable, so the copy does not show it')
       return { idlocal: created.idlocal, made: [created.idlocal, ...grids], warnings }
     },
@@ -214,44 +218,46 @@ async function copyPlot(
   )
 }
 
-interface PlanOfGrid {
+interface GridCopyPlan {
   grid: Fid
   uids: string[]
   /** True if the caller may read the grid itself. */
-  readable: boolean
+  isReadable: boolean
   /** True if the plot shows data of the grid. */
-  shown: boolean
+  isShown: boolean
   /** True if the plot refers to columns that no longer exist. */
-  missing: boolean
+  hasMissingColumns: boolean
 }
 
 /** Plans the copy of each grid that the figure refers to. */
-async function planOf(
+async function planCopy(
   service: Service,
   readers: Readers,
   call: OperationCall<'files.copy'>,
   figure: RawJson,
-): Promise<PlanOfGrid[]> {
+): Promise<GridCopyPlan[]> {
   const { file, state, roles } = await authorizeCall(readers, call)
-  const sources = sourcesIn(figure)
-  const referenced = await shownGrids(service, readers, file.owner, sources, call)
-  const plan = new Map<string, PlanOfGrid>()
+  const sources = listSources(figure)
+  const referenced = await loadReferencedGrids(service, readers, file.owner, sources, call)
+  const plan = new Map<string, GridCopyPlan>()
   for (const { grid, uids } of sources) {
     const key = formatFid(grid)
     const gridPlan = plan.get(key) ?? {
       grid,
       uids: [],
-      readable: referenced.get(key)?.readable ?? false,
-      shown: referenced.has(key),
-      missing: false,
+      isReadable: referenced.get(key)?.isReadable ?? false,
+      isShown: referenced.has(key),
+      hasMissingColumns: false,
     }
-    gridPlan.missing ||= uids.some((uid) => referenced.has(key) && !referenced.get(key)!.columns.has(uid))
+    gridPlan.hasMissingColumns ||= uids.some(
+      (uid) => referenced.has(key) && !referenced.get(key)!.columns.has(uid),
+    )
     gridPlan.uids = [...new Set([...gridPlan.uids, ...uids])]
     plan.set(key, gridPlan)
   }
   // A deleted grid does not force a deep copy of one's own plot.
   const isOwner = isAllowed('own', state, roles)
   return [...plan.values()].map((gridPlan) =>
-    isOwner && !gridPlan.shown ? { ...gridPlan, readable: true } : gridPlan,
+    isOwner && !gridPlan.isShown ? { ...gridPlan, isReadable: true } : gridPlan,
   )
 }

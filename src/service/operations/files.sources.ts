@@ -3,22 +3,22 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
 import { type Relation, relations, type SourcesGraph } from '../../contract/resources/index.ts'
-import { type AuthorizedFile, authorizeCall, visibleFiles } from '../access/access.ts'
+import { type AuthorizedFile, authorizeCall, resolveVisibleFiles } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
-import { ListCursors, type Position, pageOf, pageUrl } from '../core/paging.ts'
+import { createPage, formatPageUrl, ListCursors, type Position } from '../core/paging.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
-import type { Key } from '../store/schema/keys.ts'
+import type { FileKey } from '../store/schema/keys.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** Files per relation; `next` links to more. See docs/api.md#sources. */
-const SHOWN = 5
+const PAGE_FILES = 5
 /** Related files read per query. Files that the caller may not see are skipped. */
 const BATCH_FILES = 50
 /** Maximum number of related files read for one page. */
-const MAX_FILES = 2000
+const MAX_SCANNED_FILES = 2000
 
-interface Related {
+interface RelatedFile {
   /** Fid or URL. */
   id: string
   label: string
@@ -26,40 +26,42 @@ interface Related {
 }
 
 interface Page {
-  related: Related[]
-  next?: Key
-  previous?: Key
+  related: RelatedFile[]
+  next?: FileKey
+  previous?: FileKey
 }
 
 /** Relation → query for related files, paged by id. */
-const readersOf: Partial<
+const QUERY_BY_RELATION: Partial<
   Record<
     Relation,
     (
       readers: Readers,
       file: FileRow,
-      after: Key | undefined,
+      after: FileKey | undefined,
       backwards: boolean,
       limit: number,
     ) => Promise<FileRow[]>
   >
 > = {
   child: ({ files }, file, after, backwards, limit) =>
-    files.copiesOf(formatFid(file), after, backwards, limit),
+    files.listCopies(formatFid(file), after, backwards, limit),
   'created plots': ({ plots }, file, after, backwards, limit) =>
     file.filetype === 'grid'
-      ? plots.referencersOf(file, 'grid', after, backwards, limit)
+      ? plots.listReferencers(file, 'grid', after, backwards, limit)
       : Promise.resolve([]),
   'source grids': async ({ plots, files }, file, after, backwards, limit) => {
     if (file.filetype !== 'plot') return []
-    const references = (await plots.referencesOf(file.owner, [file.idlocal])).filter(
+    const references = (await plots.listReferences(file.owner, [file.idlocal])).filter(
       ({ kind }) => kind === 'grid',
     )
     const keys = references.map(({ to_owner, to_idlocal }) => ({ owner: to_owner, idlocal: to_idlocal }))
     if (backwards) keys.reverse()
-    const remaining = keys.filter((key) => !after || (backwards ? before(key, after) : before(after, key)))
-    const rows = await files.getMany(remaining.slice(0, limit))
-    return rows.sort((a, b) => (before(a, b) !== backwards ? -1 : 1))
+    const remaining = keys.filter(
+      (key) => !after || (backwards ? isKeyBefore(key, after) : isKeyBefore(after, key)),
+    )
+    const rows = await files.listByKeys(remaining.slice(0, limit))
+    return rows.sort((a, b) => (isKeyBefore(a, b) !== backwards ? -1 : 1))
   },
   parent: async ({ files }, { source_fid }, after) => {
     if (source_fid === null || after) return []
@@ -69,31 +71,31 @@ const readersOf: Partial<
   },
 }
 
-function before(a: Key, b: Key): boolean {
+function isKeyBefore(a: FileKey, b: FileKey): boolean {
   return a.owner < b.owner || (a.owner === b.owner && a.idlocal < b.idlocal)
 }
 
 /** Loads inputs and derived files of a plot or grid, in JSON Graph Format. See docs/api.md#sources. */
-export async function sourcesOf(
+export async function loadSources(
   service: Service,
   call: OperationCall<'files.sources'>,
 ): Promise<SourcesGraph> {
   const { relation, cursor } = call.query
-  const cursorsOf = (relationName: string | undefined): ListCursors<Key> =>
+  const cursorsOf = (relationName: string | undefined): ListCursors<FileKey> =>
     new ListCursors(service.cursors, `sources ${formatFid(call.fid)} ${relationName}`)
-  const position = await cursorsOf(relation).position(cursor)
+  const position = await cursorsOf(relation).parse(cursor)
   const { subject, pages } = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)
     if (access.file.filetype !== 'grid' && access.file.filetype !== 'plot')
       throw new Problem('invalid_request', 'only plots and grids have sources')
     const list: [Relation, Page][] = []
     for (const name of relation ? [relation] : relations)
-      list.push([name, await page(readers, call, access, name, position)])
+      list.push([name, await loadPage(readers, call, access, name, position)])
     return { subject: access.file, pages: list }
   })
   const id = formatFid(subject)
   const nodes: SourcesGraph['graph']['nodes'] = {
-    [id]: { label: subject.filename, metadata: about(subject) },
+    [id]: { label: subject.filename, metadata: formatNodeMetadata(subject) },
   }
   const edges: SourcesGraph['graph']['edges'] = []
   const connect = (target: string, name: string): void => {
@@ -109,13 +111,16 @@ export async function sourcesOf(
       ['prev', previous],
     ] as const) {
       if (!key) continue
-      const cursorOfPage = await cursorsOf(name).cursor(key, label === 'prev')
+      const cursorOfPage = await cursorsOf(name).format(key, label === 'prev')
       const node = `${label}:${name}`
       nodes[node] = {
         label,
         metadata: {
           relation: name,
-          url: pageUrl(service.url, pathOf('files.sources', id), { relation: name, cursor: cursorOfPage }),
+          url: formatPageUrl(service.url, pathOf('files.sources', id), {
+            relation: name,
+            cursor: cursorOfPage,
+          }),
         },
       }
       connect(node, name)
@@ -127,12 +132,12 @@ export async function sourcesOf(
 }
 
 /** Loads one page of related files that the caller may see. */
-async function page(
+async function loadPage(
   readers: Readers,
   call: OperationCall<'files.sources'>,
   { file }: AuthorizedFile,
   relation: Relation,
-  from: Position<Key> | undefined,
+  from: Position<FileKey> | undefined,
 ): Promise<Page> {
   if (relation === 'source URL') {
     const { source_url: url } = file
@@ -140,28 +145,38 @@ async function page(
   }
   const rows: FileRow[] = []
   let after = from?.key
-  for (let scanned = 0; rows.length <= SHOWN && scanned < MAX_FILES; ) {
-    const batch = await readersOf[relation]!(readers, file, after, from?.backwards === true, BATCH_FILES)
-    const visible = await visibleFiles(readers, batch, call)
+  for (let scanned = 0; rows.length <= PAGE_FILES && scanned < MAX_SCANNED_FILES; ) {
+    const batch = await QUERY_BY_RELATION[relation]!(
+      readers,
+      file,
+      after,
+      from?.backwards === true,
+      BATCH_FILES,
+    )
+    const visible = await resolveVisibleFiles(readers, batch, call)
     for (const [k, row] of batch.entries()) {
-      if (rows.length <= SHOWN && visible[k]) rows.push(row)
+      if (rows.length <= PAGE_FILES && visible[k]) rows.push(row)
       after = { owner: row.owner, idlocal: row.idlocal }
     }
     scanned += batch.length
     if (batch.length < BATCH_FILES) break
   }
-  const { items, next, previous } = pageOf(rows, SHOWN, from)
+  const { items, next, previous } = createPage(rows, PAGE_FILES, from)
   return {
-    related: items.map((row) => ({ id: formatFid(row), label: row.filename, metadata: about(row) })),
-    next: next && keyOf(next),
-    previous: previous && keyOf(previous),
+    related: items.map((row) => ({
+      id: formatFid(row),
+      label: row.filename,
+      metadata: formatNodeMetadata(row),
+    })),
+    next: next && toKey(next),
+    previous: previous && toKey(previous),
   }
 }
 
-function keyOf({ owner, idlocal }: Fid): Key {
+function toKey({ owner, idlocal }: Fid): FileKey {
   return { owner, idlocal }
 }
 
-function about(file: FileRow): Record<string, unknown> {
+function formatNodeMetadata(file: FileRow): Record<string, unknown> {
   return { fid: formatFid(file), filetype: file.filetype, owner: file.owner }
 }

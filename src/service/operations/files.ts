@@ -4,77 +4,77 @@ import { ROOT } from '../../contract/fid.ts'
 import type { FolderMeta } from '../../contract/resources/index.ts'
 import { authorizeCall, notFound } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
-import { homeMeta } from '../files/meta.ts'
-import { getFile, lookup, respondWithFile, updateFile } from '../files/read.ts'
-import { remove, restore, trash } from '../files/states.ts'
-import { storedBytes } from '../files/stored.ts'
-import { update } from '../files/update.ts'
-import { IMAGE_SCALES, plotImage } from '../images/plot.ts'
-import { figureContent } from '../plots/content.ts'
+import { formatHomeMeta } from '../files/meta.ts'
+import { getFile, lookUpFile, respondWithFile, updateFile } from '../files/read.ts'
+import { deleteFile, restoreFile, trashFile } from '../files/states.ts'
+import { loadExtraContent } from '../files/stored.ts'
+import { applyUpdate } from '../files/update.ts'
+import { drawPlotImage, IMAGE_SCALES } from '../images/plot.ts'
+import { loadFigureContent } from '../plots/content.ts'
 import { copyFile } from './files.copy.ts'
-import { sourcesOf } from './files.sources.ts'
-import { gridContent } from './grids.content.ts'
+import { loadSources } from './files.sources.ts'
+import { loadGridContent } from './grids.content.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
-async function home(service: Service, { fid, caller }: Call): Promise<{ body: FolderMeta }> {
-  const user = await service.store.read(({ accounts }) => accounts.user(fid.owner))
+async function loadHomeMeta(service: Service, { fid, caller }: Call): Promise<{ body: FolderMeta }> {
+  const user = await service.store.read(({ accounts }) => accounts.getUser(fid.owner))
   if (!user) throw notFound()
-  return { body: homeMeta(fid.owner, caller?.username === fid.owner ? 'admin' : 'read', service.url) }
+  return { body: formatHomeMeta(fid.owner, caller?.username === fid.owner ? 'admin' : 'read', service.url) }
 }
 
 export const fileHandlers = {
   'files.get': (service, call) =>
     call.fid.idlocal === ROOT && call.filetype === undefined
-      ? home(service, call)
+      ? loadHomeMeta(service, call)
       : getFile(service, call, call.fid, call.filetype),
 
-  'files.lookup': (service, call) => lookup(service, call, call.query),
+  'files.lookup': (service, call) => lookUpFile(service, call, call.query),
 
   'files.update': async (service, call) => {
-    await updateFile(service, call, (writers, access) => update(service, call, writers, access))
+    await updateFile(service, call, (writers, access) => applyUpdate(service, call, writers, access))
     return respondWithFile(service, call)
   },
 
   'files.delete': async (service, call) => {
-    await updateFile(service, call, trash)
+    await updateFile(service, call, trashFile)
     return { body: undefined }
   },
 
   'files.trash': async (service, call) => {
-    await updateFile(service, call, trash)
+    await updateFile(service, call, trashFile)
     return respondWithFile(service, call)
   },
 
   'files.restore': async (service, call) => {
-    const warnings = await updateFile(service, call, restore)
+    const warnings = await updateFile(service, call, restoreFile)
     const { body, etag: tag } = await respondWithFile(service, call)
     return { body: warnings.length > 0 ? { ...body, warnings } : body, etag: tag }
   },
 
   'files.permanent_delete': async (service, call) => {
-    await updateFile(service, call, remove)
+    await updateFile(service, call, deleteFile)
     return { body: undefined }
   },
 
   'files.content': async (service, call) => {
-    if (call.fid.idlocal === ROOT) throw noContent()
+    if (call.fid.idlocal === ROOT) throw noContentOfFolder()
     const { file } = await service.store.read((readers) => authorizeCall(readers, call))
-    if (file.filetype === 'fold') throw noContent()
-    if (file.filetype === 'grid') return gridContent(service, call, {})
-    if (file.filetype === 'plot') return figureContent(service, call, call.query)
-    return storedBytes(service, call)
+    if (file.filetype === 'fold') throw noContentOfFolder()
+    if (file.filetype === 'grid') return loadGridContent(service, call, {})
+    if (file.filetype === 'plot') return loadFigureContent(service, call, call.query)
+    return loadExtraContent(service, call)
   },
 
   'files.copy': (service, call) => copyFile(service, call),
 
   'files.image': async (service, call) => {
     const { image_name = 'default', ...options } = call.query
-    return plotImage(service, call, { ...options, scale: options.scale ?? IMAGE_SCALES[image_name] })
+    return drawPlotImage(service, call, { ...options, scale: options.scale ?? IMAGE_SCALES[image_name] })
   },
 
   'files.path': async (service, call) =>
     service.store.read(async (readers) => {
-      if (call.fid.idlocal === ROOT && (await readers.accounts.user(call.fid.owner)))
+      if (call.fid.idlocal === ROOT && (await readers.accounts.getUser(call.fid.owner)))
         return { body: { path: '/' } }
       const { file, above } = await authorizeCall(readers, call)
       if (file.filetype === 'extra')
@@ -84,11 +84,11 @@ export const fileHandlers = {
       return { body: { path: `/${[...folders.reverse(), file.filename].join('/')}` } }
     }),
 
-  'files.sources': async (service, call) => ({ body: await sourcesOf(service, call) }),
+  'files.sources': async (service, call) => ({ body: await loadSources(service, call) }),
 
   'files.drop_reference': async (service, call) => {
     await updateFile(service, call, async ({ files, plots }, { file }) => {
-      const text = service.names.inFid(call.fields.fid as string)
+      const text = service.formerNames.currentFid(call.fields.fid as string)
       const [, owner, idlocal] = /^([^:]+):(\d{1,15})$/.exec(text) ?? []
       const dropped =
         owner !== undefined &&
@@ -140,7 +140,7 @@ export const fileHandlers = {
   },
 } satisfies Partial<Handlers>
 
-function noContent(): Problem {
+function noContentOfFolder(): Problem {
   return new Problem('invalid_request', 'a folder has no content', {
     hint: 'List its files under /v2/folders/.',
   })

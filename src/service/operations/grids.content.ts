@@ -4,8 +4,8 @@ import { type contentFormats, dataTypes } from '../../contract/operations/index.
 import { type Bytes, Work } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
-import { etag } from '../core/etag.ts'
-import { rowOfVersion } from '../files/versions.ts'
+import { fileEtag } from '../core/etag.ts'
+import { loadVersionRow } from '../files/versions.ts'
 import {
   byName,
   contentBrotli,
@@ -21,7 +21,7 @@ import { type RowQuery, type Selected, Selection, selectedAs } from '../grids/re
 import type { OperationService as Service } from './handler.ts'
 
 /** Options of a grid download. */
-interface Wanted extends RowQuery {
+interface ContentOptions extends RowQuery {
   format?: (typeof contentFormats)[number] | 'api'
   columns?: string[]
 }
@@ -32,26 +32,32 @@ interface ContentWriter {
 }
 
 /** Content format → media type and writer. A missing format is a compile error. */
-const writers: Record<(typeof contentFormats)[number], ContentWriter> = {
+const CONTENT_WRITERS: Record<(typeof contentFormats)[number], ContentWriter> = {
   json: {
     type: 'application/json',
     body: (snap, selected) =>
       'head' in selected ? contentJson(snap, selected.head) : selectedJson(snap, selected),
   },
-  csv: { type: `${dataTypes.csv}; charset=utf-8`, body: byRow((isOrdered) => delimited(',', isOrdered)) },
-  tsv: { type: `${dataTypes.tsv}; charset=utf-8`, body: byRow((isOrdered) => delimited('\t', isOrdered)) },
-  ndjson: { type: dataTypes.ndjson, body: byRow(() => ndjson()) },
+  csv: {
+    type: `${dataTypes.csv}; charset=utf-8`,
+    body: writeByRow((isOrdered) => delimited(',', isOrdered)),
+  },
+  tsv: {
+    type: `${dataTypes.tsv}; charset=utf-8`,
+    body: writeByRow((isOrdered) => delimited('\t', isOrdered)),
+  },
+  ndjson: { type: dataTypes.ndjson, body: writeByRow(() => ndjson()) },
 }
 
-function byRow(writer: (isOrdered: boolean) => RowWriter): ContentWriter['body'] {
+function writeByRow(writer: (isOrdered: boolean) => RowWriter): ContentWriter['body'] {
   return (snap, selected) => selectedAs(snap, writer('order' in selected), selected)
 }
 
 /** Returns the content of the grid in the path, in the requested format. */
-export async function gridContent(
+export async function loadGridContent(
   service: Service,
   call: Call,
-  { format = 'json', columns, ...query }: Wanted,
+  { format = 'json', columns, ...query }: ContentOptions,
 ): Promise<OperationResult<Bytes>> {
   if (query.sample !== undefined && (format === 'json' || format === 'api'))
     throw new Problem('invalid_request', 'sample needs the format csv, tsv or ndjson', { field: 'sample' })
@@ -63,17 +69,17 @@ export async function gridContent(
   } = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)
     const choose = columns && byName(columns)
-    const row = await rowOfVersion(readers, access, call.version)
+    const row = await loadVersionRow(readers, access, call.version)
     return {
       snap: await snapshotOf(service.store, readers, call.fid, row, (ownColumns) =>
         selection.columns(ownColumns, choose ? choose(ownColumns) : ownColumns),
       ),
       row,
-      tag: etag(access.file),
+      tag: fileEtag(access.file),
     }
   })
   const snapshot = row ? await trimmed(loaded) : loaded
-  const { type, body } = writers[format === 'api' ? 'json' : format]
+  const { type, body } = CONTENT_WRITERS[format === 'api' ? 'json' : format]
   const { head, offset, tail, sample } = query
   if (selection.readsValues) {
     const evaluate = async (work: Work) => {
@@ -82,14 +88,14 @@ export async function gridContent(
       return { body: 'order' in selected ? await service.orders.hold(rows) : rows, type }
     }
     return {
-      body: empty(),
+      body: emptyStream(),
       type,
       etag: sample === undefined ? tag : undefined,
       // Reads all values before the first row is known: limited concurrency, and only while the client waits.
-      later: (user, work) =>
+      createBody: (user, work) =>
         selection.isSorted
-          ? service.orders.inTurn(user, () => evaluate(work), work.gone)
-          : service.describing.run(user, () => evaluate(work), work.gone),
+          ? service.orders.inTurn(user, () => evaluate(work), work.isAborted)
+          : service.analysis.run(user, () => evaluate(work), work.isAborted),
     }
   }
   if (sample !== undefined)
@@ -105,4 +111,4 @@ export async function gridContent(
   }
 }
 
-async function* empty(): Bytes {}
+async function* emptyStream(): Bytes {}

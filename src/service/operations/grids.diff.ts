@@ -4,32 +4,32 @@ import { type Fid, formatFid, parseFid } from '../../contract/fid.ts'
 import type { DiffColumn, GridDiff } from '../../contract/resources/index.ts'
 import { type AuthorizedFile, authorize, authorizeCall } from '../access/access.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
-import { findVersion } from '../files/versions.ts'
+import { resolveVersionRef } from '../files/versions.ts'
 import { type SnapshotColumn, snapshotOf, trimmed } from '../grids/column/content.ts'
 import { CellReader } from '../grids/column/kernel/cells.ts'
 import { diffTables, keyAfter, type Side, type TableDiff } from '../grids/diff/diff.ts'
 import { listRows } from '../grids/diff/listed.ts'
 import type { GridRow } from '../store/aggregates/grids.ts'
 import { familyOf } from '../store/schema/column-types.ts'
-import { keyNames, keyOf } from '../store/schema/primary-key.ts'
+import { primaryKeyNamesOf, primaryKeyUidsOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** Default and maximum number of listed rows. */
-const LISTED = 100
-const MAX_LISTED = 10_000
+const DEFAULT_LISTED_ROWS = 100
+const MAX_LISTED_ROWS = 10_000
 
-interface FoundSide extends Side {
+interface ResolvedSide extends Side {
   about: GridDiff['before']
 }
 
 /** Compares the grid in the path with another grid, or with an earlier version of itself. */
-export async function gridDiff(
+export async function diffGrid(
   service: Service,
   call: OperationCall<'grids.diff'>,
 ): Promise<OperationResult<GridDiff>> {
   const { base, base_version, columns, ignore, context, removed_first } = call.query
-  const { tolerance = 0, limit = LISTED } = call.query
+  const { tolerance = 0, limit = DEFAULT_LISTED_ROWS } = call.query
   const otherFid = base === undefined ? call.fid : parseFid(base)
   if (!otherFid)
     throw new Problem('invalid_request', `base: ${JSON.stringify(base)} is not a file id`, {
@@ -38,17 +38,17 @@ export async function gridDiff(
   const isSameGrid = otherFid.owner === call.fid.owner && otherFid.idlocal === call.fid.idlocal
   const loaded = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)
-    const after = await sideOf(service, readers, access, call.version)
+    const after = await loadSide(service, readers, access, call.version)
     const before = isSameGrid
-      ? await sideOf(
+      ? await loadSide(
           service,
           readers,
           access,
-          base_version ?? (await versionBefore(readers, access, after.about.version)),
+          base_version ?? (await findPreviousVersion(readers, access, after.about.version)),
         )
-      : await sideOf(service, readers, await readable(readers, otherFid, call), base_version)
+      : await loadSide(service, readers, await authorizeGrid(readers, otherFid, call), base_version)
     const grid = await readers.grids.get(call.fid.owner, call.fid.idlocal)
-    return { after, before, key: sharedKey(grid, before, after, isSameGrid) }
+    return { after, before, key: sharedKeyOf(grid, before, after, isSameGrid) }
   })
   const requestedKey = (call.query.key ?? loaded.key).filter(Boolean)
   const key = isSameGrid ? keyAfter(requestedKey, loaded.before, loaded.after) : requestedKey
@@ -56,15 +56,15 @@ export async function gridDiff(
   return {
     body: { ...common, ...NO_CHANGES },
     // Reads many values: limited concurrency, and only while the client waits.
-    later: (user, work) =>
-      service.describing.run(
+    createBody: (user, work) =>
+      service.analysis.run(
         user,
         async () => {
           const before = { ...loaded.before, snap: await trimmed(loaded.before.snap) }
           const after = { ...loaded.after, snap: await trimmed(loaded.after.snap) }
           const options = { key, columns, ignore, tolerance, isSameGrid, context, work }
           const diff = await diffTables(before, after, options)
-          const maxRows = Math.min(limit, MAX_LISTED)
+          const maxRows = Math.min(limit, MAX_LISTED_ROWS)
           const reader = CellReader.open(0)
           const rows = await listRows(reader, before, after, diff, {
             limit: maxRows,
@@ -74,33 +74,35 @@ export async function gridDiff(
           return {
             body: {
               ...common,
-              ...changesOf(diff),
+              ...summarizeDiff(diff),
               rows,
               is_complete: rows.length === diff.changes.length,
             },
           }
         },
-        work.gone,
+        work.isAborted,
       ),
   }
 }
 
-async function readable(readers: Readers, fid: Fid, call: Call): Promise<AuthorizedFile> {
+async function authorizeGrid(readers: Readers, fid: Fid, call: Call): Promise<AuthorizedFile> {
   const file = await readers.files.get(fid.owner, fid.idlocal)
   return authorize(readers, file, call, { access: 'read', filetype: 'grid' })
 }
 
 /** Returns the grid's key if both sides have its columns: by uid in versions of a grid, else by name. */
-export function sharedKey(
+export function sharedKeyOf(
   grid: GridRow,
   before: Pick<Side, 'snap'>,
   after: Pick<Side, 'snap'>,
   isSameGrid: boolean,
 ): string[] {
-  const key = after.snap.columns.filter(({ uid }) => keyOf(grid).includes(uid))
-  const has = (column: SnapshotColumn): boolean =>
+  const key = after.snap.columns.filter(({ uid }) => primaryKeyUidsOf(grid).includes(uid))
+  const isOnBothSides = (column: SnapshotColumn): boolean =>
     before.snap.columns.some(({ uid, name }) => (isSameGrid ? uid === column.uid : name === column.name))
-  return key.length === keyOf(grid).length && key.every(has) ? keyNames(grid, key) : []
+  return key.length === primaryKeyUidsOf(grid).length && key.every(isOnBothSides)
+    ? primaryKeyNamesOf(grid, key)
+    : []
 }
 
 const NO_CHANGES = {
@@ -115,15 +117,15 @@ const NO_CHANGES = {
 }
 
 /** Loads the requested version of a grid as a side of the diff. */
-async function sideOf(
+async function loadSide(
   { store }: Service,
   readers: Readers,
   access: AuthorizedFile,
   text: string | undefined,
-): Promise<FoundSide> {
+): Promise<ResolvedSide> {
   const { owner, idlocal, filename, content_version } = access.file
-  const resolved = await findVersion(readers, access, text)
-  const row = resolved?.isPresent ? undefined : resolved?.row
+  const resolved = await resolveVersionRef(readers, access, text)
+  const row = resolved?.isCurrent ? undefined : resolved?.row
   const snap = await snapshotOf(store, readers, { owner, idlocal }, row)
   const version = Math.max(0, resolved?.version ?? content_version)
   const about = { fid: formatFid({ owner, idlocal }), filename, version, row_count: snap.rows }
@@ -135,7 +137,7 @@ async function sideOf(
 }
 
 /** Returns the number of the version before `version`. Throws `not_found` without one. */
-async function versionBefore(
+async function findPreviousVersion(
   { versions }: Readers,
   { file }: AuthorizedFile,
   version: number,
@@ -151,16 +153,16 @@ async function versionBefore(
 function hasValues({ slices, tail }: SnapshotColumn): boolean {
   return (
     slices.some(({ bounds, rows }) => bounds?.nulls !== rows) ||
-    !/^[\snul,]*$/.test(tail.toString('latin1', 0, MAX_NULLS)) ||
-    tail.length > MAX_NULLS
+    !/^[\snul,]*$/.test(tail.toString('latin1', 0, MAX_SCANNED_BYTES)) ||
+    tail.length > MAX_SCANNED_BYTES
   )
 }
 
 /** Maximum bytes of a tail that are searched for values. */
-const MAX_NULLS = 64 * 1024
+const MAX_SCANNED_BYTES = 64 * 1024
 
 /** Returns the summary of a diff, without its rows. */
-export function changesOf({
+export function summarizeDiff({
   pairs,
   added,
   removed,

@@ -1,17 +1,17 @@
 // Creates grids from files at URLs.
 import { invalidField, Problem } from '../../contract/errors.ts'
-import { gridName } from '../../contract/formats.ts'
+import { gridNameOf } from '../../contract/formats.ts'
 import type { OperationCall } from '../core/call.ts'
 import { checkFilename } from '../files/names.ts'
 import { respondWithFile } from '../files/read.ts'
 import type { Target } from '../grids/change/place.ts'
 import { createOrUpdateGrids } from '../grids/change/place-several.ts'
 import { storeTables } from '../grids/given/tables.ts'
-import { withoutPassword } from '../import/fetch.ts'
+import { removeCredentials } from '../import/fetch.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** Creates a grid from the file at `source_url`. */
-export async function importUrl(service: Service, call: OperationCall<'grids.create'>) {
+export async function importFromUrl(service: Service, call: OperationCall<'grids.create'>) {
   const { fields } = call
   const owner = call.caller!.username
   if (!fields.source_url) throw invalidField('data', 'is missing')
@@ -20,17 +20,17 @@ export async function importUrl(service: Service, call: OperationCall<'grids.cre
       field: 'source_url',
       hint: 'Send the data itself, or ask the operator to enable it with: gridline serve --allow-url-import',
     })
-  let result = await service.store.applied<{ idlocal: number; warnings: string[] }>(call.writeKey(owner))
+  let result = await service.store.findResultOf<{ idlocal: number; warnings: string[] }>(call.writeKey(owner))
   if (!result) {
     const { bytes, fileName } = await service.urlImport.open(fields.source_url, service.limits, call.trace)
     const imported = { ...call, bytes, fileName }
     const target: Target = {
-      filename: fields.filename ?? gridName(fileName),
+      filename: fields.filename ?? gridNameOf(fileName),
       parent: fields.parent ?? undefined,
       parent_path: fields.parent_path,
       world_readable: fields.world_readable === true,
       onConflict: fields.filename === undefined ? 'rename' : 'fail',
-      ...sourceOf(fields),
+      ...parseSource(fields),
     }
     checkFilename(target.filename, service.limits)
     result = await createOrUpdateGrids(service, imported, await storeTables(service, imported), target)
@@ -40,7 +40,7 @@ export async function importUrl(service: Service, call: OperationCall<'grids.cre
 }
 
 /** Returns the validated source URLs without credentials. Both are null without `source_url`. */
-export function sourceOf({
+export function parseSource({
   source_url,
   source_referer,
 }: {
@@ -53,7 +53,7 @@ export function sourceOf({
       throw invalidField(field, 'must be a URL that starts with http:// or https://')
   }
   return {
-    source_url: withoutPassword(source_url),
-    source_referer: source_referer ? withoutPassword(source_referer) : null,
+    source_url: removeCredentials(source_url),
+    source_referer: source_referer ? removeCredentials(source_referer) : null,
   }
 }

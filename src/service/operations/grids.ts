@@ -1,20 +1,20 @@
 // Handlers of grids, rows and columns.
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import { gridName } from '../../contract/formats.ts'
+import { gridNameOf } from '../../contract/formats.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
 import type { CheckReport, ColumnDescription, GridMeta } from '../../contract/resources/index.ts'
 import type { DelimitedOptions } from '../../ingest/index.ts'
 import { parseRawInTurns, textInTurns } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, notFound } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
-import { etag, etagOf } from '../core/etag.ts'
-import { draftUrl } from '../files/drafts.ts'
-import { columnMeta, describe, describeNew } from '../files/meta.ts'
-import { checkFilename, freeName, nameTaken, placeOf } from '../files/names.ts'
-import { newRow, readSourceFid } from '../files/new-file.ts'
-import { assertCanChange, getFile, lookup, replayed, respondWithFile } from '../files/read.ts'
-import { rowOfVersion } from '../files/versions.ts'
+import { etagWithBody, fileEtag } from '../core/etag.ts'
+import { formatDraftUrl } from '../files/drafts.ts'
+import { formatColumnMeta, formatNewGridMeta, loadMeta } from '../files/meta.ts'
+import { checkFilename, findFreeName, nameTaken, resolveDestination } from '../files/names.ts'
+import { createRowFields, resolveSourceFid } from '../files/new-file.ts'
+import { checkCanChange, findReplay, getFile, lookUpFile, respondWithFile } from '../files/read.ts'
+import { loadVersionRow } from '../files/versions.ts'
 import { hasRules } from '../grids/change/append/request.ts'
 import { appendRows } from '../grids/change/append/rows.ts'
 import { appendNothing, appendTable } from '../grids/change/append/table.ts'
@@ -39,26 +39,26 @@ import { describeColumn } from '../grids/read/describe.ts'
 import { previewed, previewOf } from '../grids/read/preview.ts'
 import { Selection } from '../grids/read/selection.ts'
 import type { Append } from '../grids/service.ts'
-import { brokenPlots, brokenWarnings } from '../plots/lost.ts'
-import { familyOf, orderOf } from '../store/schema/column-types.ts'
-import { keyOf } from '../store/schema/primary-key.ts'
+import { findBrokenPlots, formatBrokenWarnings } from '../plots/lost.ts'
+import { dayOrderOf, familyOf } from '../store/schema/column-types.ts'
+import { primaryKeyUidsOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
 import { createColumns, deleteColumns, updateColumns } from './columns.ts'
-import { gridContent } from './grids.content.ts'
-import { gridDiff } from './grids.diff.ts'
-import { importUrl, sourceOf } from './grids.import.ts'
+import { loadGridContent } from './grids.content.ts'
+import { diffGrid } from './grids.diff.ts'
+import { importFromUrl, parseSource } from './grids.import.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
-import { appliedBefore, uploadedBefore } from './retries.ts'
+import { findStreamedReplay, findUploadReplay } from './retries.ts'
 
 /** Reads the grid in the path after checking access. Adds the entity tag to the result. */
-function reading<T>(
+function readGrid<T>(
   service: Service,
   call: Call,
   work: (readers: Readers, access: AuthorizedFile) => Promise<T>,
 ): Promise<T & { etag: string }> {
   return service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)
-    return { ...(await work(readers, access)), etag: etag(access.file) }
+    return { ...(await work(readers, access)), etag: fileEtag(access.file) }
   })
 }
 
@@ -68,33 +68,35 @@ export const gridHandlers = {
     const { limits, store } = service
     const owner = call.caller!.username
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
-    if (fields.data === undefined) return importUrl(service, call)
+    if (fields.data === undefined) return importFromUrl(service, call)
     const { columns: parts, metadata: dataMetadata } = await readGridData(fields.data, limits)
-    const row = newRow({ ...fields, metadata: fields.metadata ?? dataMetadata }, limits)
+    const row = createRowFields({ ...fields, metadata: fields.metadata ?? dataMetadata }, limits)
     const columns = await storeArrays(store.blobs, owner, parts)
     // The created grid; undefined for a retry.
     let created: GridMeta | undefined
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
-      const parent = await placeOf(writers, owner, fields, limits)
-      if (fields.filename !== undefined && (await writers.files.named(owner, parent, fields.filename))) {
+      const parent = await resolveDestination(writers, owner, fields, limits)
+      if (fields.filename !== undefined && (await writers.files.findByName(owner, parent, fields.filename))) {
         throw nameTaken(fields.filename)
       }
       const file = await writers.files.add({
         owner,
         filetype: 'grid',
-        filename: fields.filename ?? (await freeName(writers.files, owner, parent, gridName(undefined))),
+        filename:
+          fields.filename ?? (await findFreeName(writers.files, owner, parent, gridNameOf(undefined))),
         parent,
         ...row,
-        source_fid: await readSourceFid(service, writers, fields.source_fid, call, 'grid'),
-        ...sourceOf(fields),
+        source_fid: await resolveSourceFid(service, writers, fields.source_fid, call, 'grid'),
+        ...parseSource(fields),
       })
       const change = { operation: 'create' as const, by: owner, source: file.source_url }
       const uids = await addGrid(writers, file, columns, change)
       const formatted = columns.map(({ name, type }, k) => ({ name, type, uid: uids[k], position: k }))
-      created = describeNew(service, file, formatted, Math.max(0, ...columns.map(({ rows }) => rows)))
+      created = formatNewGridMeta(service, file, formatted, Math.max(0, ...columns.map(({ rows }) => rows)))
       return { idlocal: file.idlocal }
     })
-    if (created) return { body: { file: created, warnings: [] }, etag: etagOf(etag({ version: 1 }), created) }
+    if (created)
+      return { body: { file: created, warnings: [] }, etag: etagWithBody(fileEtag({ version: 1 }), created) }
     const existing = await getFile(service, call, { owner, idlocal }, 'grid')
     return { body: { file: existing.body, warnings: [] }, etag: existing.etag }
   },
@@ -103,35 +105,35 @@ export const gridHandlers = {
     const owner = call.caller!.username
     const { idlocal, warnings, action, ...counts } = await upload(service, call)
     if (action === 'drafted')
-      return draftBody(service, call, { owner, idlocal }, { warnings, action, ...counts })
-    if (action === 'replaced') warnings.push(...(await warningsOfPlots(service, { owner, idlocal })))
+      return formatDraftResponse(service, call, { owner, idlocal }, { warnings, action, ...counts })
+    if (action === 'replaced') warnings.push(...(await loadPlotWarnings(service, { owner, idlocal })))
     const response = await respondWithFile(service, call, { owner, idlocal })
     return { body: { file: response.body, warnings, action, ...counts }, etag: response.etag }
   },
 
-  'grids.lookup': (service, call) => lookup(service, call, call.query, 'grid'),
+  'grids.lookup': (service, call) => lookUpFile(service, call, call.query, 'grid'),
 
   'grids.get': async (service, call) => {
     const { described, tag, snap } = await service.store.read(async (readers) => {
       const access = await authorizeCall(readers, call)
       return {
-        described: await describe(service, readers, access, call),
-        tag: etag(access.file),
+        described: await loadMeta(service, readers, access, call),
+        tag: fileEtag(access.file),
         snap: await previewed(
           service.store,
           readers,
           call.fid,
-          await rowOfVersion(readers, access, call.version),
+          await loadVersionRow(readers, access, call.version),
         ),
       }
     })
     const body = { ...(described.body as GridMeta), preview: await previewOf(await trimmed(snap)) }
-    return { body, etag: etagOf(tag, body) }
+    return { body, etag: etagWithBody(tag, body) }
   },
 
-  'grids.content': (service, call) => gridContent(service, call, call.query),
+  'grids.content': (service, call) => loadGridContent(service, call, call.query),
 
-  'grids.diff': (service, call) => gridDiff(service, call),
+  'grids.diff': (service, call) => diffGrid(service, call),
 
   'grids.describe': async (service, call) => {
     const { columns: names, where } = call.query
@@ -139,7 +141,7 @@ export const gridHandlers = {
     const { file, given: loaded } = await service.store.read(async (readers) => {
       const access = await authorizeCall(readers, call)
       const choose = names && byName([...new Set(names)])
-      const row = await rowOfVersion(readers, access, call.version)
+      const row = await loadVersionRow(readers, access, call.version)
       const snap = await snapshotOf(service.store, readers, call.fid, row, (columns) =>
         selection.columns(columns, choose ? choose(columns) : columns),
       )
@@ -151,8 +153,8 @@ export const gridHandlers = {
     return {
       body: { ...common, columns: [] },
       // Reads all values: limited concurrency, and only while the client waits.
-      later: (user, work) =>
-        service.describing.run(
+      createBody: (user, work) =>
+        service.analysis.run(
           user,
           async () => {
             const selected = await selection.select(service.orders, snapshot, work)
@@ -162,7 +164,7 @@ export const gridHandlers = {
               columns.push(await describeColumn(selectedColumns, column, work, rows))
             return { body: { ...common, row_count: rows?.count ?? selectedColumns.rows, columns } }
           },
-          work.gone,
+          work.isAborted,
         ),
     }
   },
@@ -171,41 +173,41 @@ export const gridHandlers = {
 
   'columns.get': async (service, call) => {
     const { uid } = call.query
-    const { snap, etag: tag } = await reading(service, call, async (readers, access) => ({
+    const { snap, etag: tag } = await readGrid(service, call, async (readers, access) => ({
       snap: await snapshotOf(
         service.store,
         readers,
         call.fid,
-        await rowOfVersion(readers, access, call.version),
-        uid === undefined ? undefined : byUid(uidList(uid)),
+        await loadVersionRow(readers, access, call.version),
+        uid === undefined ? undefined : byUid(parseUids(uid)),
       ),
     }))
     return { body: columnsJson(await trimmed(snap)), type: 'application/json', etag: tag }
   },
 
   'columns.create': async (service, call) => {
-    await assertCanChange(service, call)
+    await checkCanChange(service, call)
     const json = call.fields.cols
     if (json?.kind !== 'string')
       throw invalidField('cols', json ? 'must be a JSON-encoded array' : 'is missing')
     const cols = await parseRawInTurns(await textInTurns(json), 'cols', json.limits)
     const uids = await createColumns(service, call, cols)
-    return writtenColumns(service, call, uids)
+    return formatWrittenColumns(service, call, uids)
   },
 
   'columns.update': async (service, call) => {
-    await assertCanChange(service, call)
+    await checkCanChange(service, call)
     const json = call.fields.cols
     const cols =
       json.kind === 'string' ? await parseRawInTurns(await textInTurns(json), 'cols', json.limits) : json
-    const uids = uidList(call.query.uid)
+    const uids = parseUids(call.query.uid)
     await updateColumns(service, call, uids, cols)
-    return writtenColumns(service, call, uids)
+    return formatWrittenColumns(service, call, uids)
   },
 
   'columns.delete': async (service, call) => {
-    await assertCanChange(service, call)
-    await deleteColumns(service, call, uidList(call.query.uid))
+    await checkCanChange(service, call)
+    await deleteColumns(service, call, parseUids(call.query.uid))
     return { body: undefined }
   },
 } satisfies Partial<Handlers>
@@ -214,16 +216,16 @@ export const gridHandlers = {
 async function upload(service: Service, call: OperationCall<'grids.upload'>): Promise<Written> {
   const { headers } = call
   const target: Target = {
-    filename: gridName(call.fileName),
+    filename: gridNameOf(call.fileName),
     parent: headers.Parent,
     parent_path: headers['Parent-Path'],
     world_readable: headers['World-Readable'] === true,
     onConflict: headers['On-Conflict'] ?? (headers.Draft === undefined ? 'rename' : 'replace'),
-    source_tag: sourceTag(headers['Source-Tag']),
+    source_tag: checkSourceTag(headers['Source-Tag']),
     provenance: givenProvenance(call),
   }
   checkFilename(target.filename, service.limits)
-  const replay = await uploadedBefore(service, call, target)
+  const replay = await findUploadReplay(service, call, target)
   return replay ?? createOrUpdateGrids(service, call, await storeTables(service, call), target)
 }
 
@@ -235,12 +237,12 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
       columns: await columnsNow(readers, call.fid),
       grid: await readers.grids.get(call.fid.owner, call.fid.idlocal),
     })
-    const current = await assertCanChange(service, call, read)
+    const current = await checkCanChange(service, call, read)
     // A retry of an applied append: its body is read to compare it.
-    const replay = current ? undefined : await appendedBefore(service, call)
-    if (replay) return appendedBody(call, replay)
+    const replay = current ? undefined : await findAppendReplay(service, call)
+    if (replay) return formatAppendResponse(call, replay)
     const { columns, grid } = current ?? (await service.store.read(read))
-    const key = keyOf(grid)
+    const key = primaryKeyUidsOf(grid)
     const targetColumn = (name: string, position: number) =>
       call.headers.Header === false ? columns[position] : columns.find((column) => column.name === name)
     const reading = readingOptions(service, call)
@@ -257,16 +259,16 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
       },
       called: (position: number) => (call.headers.Header === false ? columns[position]?.name : undefined),
       // Dates are read in the day and month order of the existing values.
-      order: (name: string, position: number) => orderOf(targetColumn(name, position)?.type ?? 'empty'),
+      order: (name: string, position: number) => dayOrderOf(targetColumn(name, position)?.type ?? 'empty'),
     }
-    const table = await tableOf(service, call, options)
-    if (!isRuled(call) && key.length === 0) refuseDeleteMissing(call)
-    if (isRuled(call) || hasRules(grid))
-      return appendedBody(call, await upsert(service, call, call.fid, table))
-    return appendedBody(call, await appendTable(service, call, call.fid, table, columns))
+    const table = await readTable(service, call, options)
+    if (!hasKeyOrChecks(call) && key.length === 0) refuseDeleteMissing(call)
+    if (hasKeyOrChecks(call) || hasRules(grid))
+      return formatAppendResponse(call, await upsert(service, call, call.fid, table))
+    return formatAppendResponse(call, await appendTable(service, call, call.fid, table, columns))
   }
-  const replay = contentType === dataTypes.ndjson ? await appendedBefore(service, call) : undefined
-  if (replay) return appendedBody(call, replay)
+  const replay = contentType === dataTypes.ndjson ? await findAppendReplay(service, call) : undefined
+  if (replay) return formatAppendResponse(call, replay)
   const parsed =
     contentType === dataTypes.ndjson
       ? await rowsOfLines(service, call)
@@ -282,31 +284,31 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
     ...parsed,
   }
   const plan = () => upsertRows(service, call, parsed)
-  if (call.headers['Delete-Missing'] || isRuled(call)) return appendedBody(call, await plan())
+  if (call.headers['Delete-Missing'] || hasKeyOrChecks(call)) return formatAppendResponse(call, await plan())
   if (parsed.bodies.length === 0) {
-    await assertCanChange(service, call)
-    return appendedBody(call, await appendNothing(service, call.fid))
+    await checkCanChange(service, call)
+    return formatAppendResponse(call, await appendNothing(service, call.fid))
   }
-  return appendedBody(call, await appendRows(service, rows, plan))
+  return formatAppendResponse(call, await appendRows(service, rows, plan))
 }
 
 /** Returns the response to an upload that created a draft, with the link that shows it. */
-async function draftBody<T>(service: Service, call: DataCall, fid: Fid, outcome: T) {
+async function formatDraftResponse<T>(service: Service, call: DataCall, fid: Fid, outcome: T) {
   const draft = givenDraft(call)
   const { body, etag: tag } = await respondWithFile(service, { ...call, version: draft }, fid)
   const isDraftGrid =
     (await service.store.read(({ drafts }) => drafts.get(fid.owner, fid.idlocal, draft!)))?.version === null
-  const file = isDraftGrid ? { ...body, draft } : { ...body, web_url: draftUrl(body.web_url, draft!) }
+  const file = isDraftGrid ? { ...body, draft } : { ...body, web_url: formatDraftUrl(body.web_url, draft!) }
   return { body: { file, ...outcome }, etag: tag }
 }
 
 /** Returns warnings about plots that show removed columns of a grid. */
-function warningsOfPlots({ store }: Service, grid: Fid): Promise<string[]> {
-  return store.read(async (readers) => brokenWarnings(await brokenPlots(store, readers, grid)))
+function loadPlotWarnings({ store }: Service, grid: Fid): Promise<string[]> {
+  return store.read(async (readers) => formatBrokenWarnings(await findBrokenPlots(store, readers, grid)))
 }
 
 /** Parses and stores the table of a body. With `Strict`, its warnings are errors. */
-async function tableOf(service: Service, call: DataCall, options: DelimitedOptions) {
+async function readTable(service: Service, call: DataCall, options: DelimitedOptions) {
   const table = await storeTable(service, call.fid.owner, call.bytes, options, true)
   refuseWarnings(call, table.warnings)
   return table
@@ -324,7 +326,7 @@ interface AppendedRows {
   checks?: CheckReport
 }
 
-function appendedBody({ fid }: Call, appended: AppendedRows) {
+function formatAppendResponse({ fid }: Call, appended: AppendedRows) {
   const {
     rows_added,
     rows_updated,
@@ -340,7 +342,7 @@ function appendedBody({ fid }: Call, appended: AppendedRows) {
 }
 
 /** Returns whether the rows of a request are matched by key, or checked. */
-function isRuled(call: DataCall): boolean {
+function hasKeyOrChecks(call: DataCall): boolean {
   return givenKey(call) !== undefined || call.headers.Checks !== undefined
 }
 
@@ -350,8 +352,8 @@ async function upsertRows(
   call: OperationCall<'rows.append'>,
   rows: GivenRows,
 ): Promise<AppendedRows> {
-  if (!(await assertCanChange(service, call))) {
-    const replay = await appendedBefore(service, call)
+  if (!(await checkCanChange(service, call))) {
+    const replay = await findAppendReplay(service, call)
     if (replay) return replay
   }
   const { contentType, headers } = call
@@ -360,25 +362,27 @@ async function upsertRows(
   return upsert(service, typed, call.fid, await tableOfRows(rows), rows.lacks)
 }
 
-function appendedBefore(service: Service, call: Call) {
-  return appliedBefore<AppendedRows>(call, () => service.store.read((readers) => replayed(readers, call)))
+function findAppendReplay(service: Service, call: Call) {
+  return findStreamedReplay<AppendedRows>(call, () =>
+    service.store.read((readers) => findReplay(readers, call)),
+  )
 }
 
-function uidList(uids: string): string[] {
+function parseUids(uids: string): string[] {
   return uids.split(',').map((uid) => uid.trim())
 }
 
-async function writtenColumns(service: Service, call: Call, uids: string[]) {
-  return reading(service, call, async (readers, { file }) => {
-    const columns = await readers.grids.columns(call.fid.owner, call.fid.idlocal)
-    const cols = uids.flatMap((uid) => columns.filter((column) => column.uid === uid).map(columnMeta))
+async function formatWrittenColumns(service: Service, call: Call, uids: string[]) {
+  return readGrid(service, call, async (readers, { file }) => {
+    const columns = await readers.grids.listColumns(call.fid.owner, call.fid.idlocal)
+    const cols = uids.flatMap((uid) => columns.filter((column) => column.uid === uid).map(formatColumnMeta))
     if (cols.length === 0 && uids.length > 0) throw notFound('grid')
     return { body: { cols, version: file.content_version } }
   })
 }
 
 /** Returns the Source-Tag header. Throws `invalid_request` if it is too long. */
-function sourceTag(text: string | undefined): string | undefined {
+function checkSourceTag(text: string | undefined): string | undefined {
   if (text !== undefined && text.length > 200)
     throw new Problem('invalid_request', `Source-Tag: ${text.length} characters; the limit is 200`)
   return text

@@ -2,17 +2,17 @@
 import type { Fid } from '../../contract/fid.ts'
 import type { OperationName, ResultOf } from '../../contract/operations/index.ts'
 import type { Bytes } from '../../json/index.ts'
-import type { OidcLogin } from '../accounts/oidc.ts'
-import type { PeopleLogin } from '../accounts/people.ts'
+import type { TokenExchanger } from '../accounts/oidc.ts'
+import type { OidcSignIn } from '../accounts/people.ts'
 import type { Admission } from '../core/admission.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import type { AppendQueue } from '../grids/change/append/queue.ts'
 import type { RowOrders } from '../grids/read/order.ts'
-import type { Images } from '../images/images.ts'
+import type { ImageRenderer } from '../images/images.ts'
 import type { UrlImport } from '../import/fetch.ts'
-import type { LiveFigures } from '../plots/live.ts'
-import type { Mail } from '../sharing/mail.ts'
+import type { LivePlots } from '../plots/live.ts'
+import type { Mailer } from '../sharing/mail.ts'
 import type { ResumableUploads } from '../uploads/resumable.ts'
 
 /** State shared by all operations. */
@@ -20,17 +20,17 @@ export interface OperationService extends Service {
   appends: AppendQueue
   /** Returns the uids of columns of a grid that plots of its owner use. */
   plotColumns(fid: Fid): Promise<string[]>
-  images: Images
-  live: LiveFigures
+  images: ImageRenderer
+  live: LivePlots
   orders: RowOrders
   /** Limits concurrent computations of statistics, checks and diffs. */
-  describing: Admission
+  analysis: Admission
   uploads: ResumableUploads<OperationResult<ResultOf<'grids.upload'>>>
-  oidc: OidcLogin
+  tokenExchange: TokenExchanger
   /** Sign-in with an identity provider; undefined if none is configured. */
-  people: PeopleLogin | undefined
+  oidcSignIn: OidcSignIn | undefined
   /** Undefined if SMTP is not configured: no e-mails are sent. */
-  mail: Mail | undefined
+  mailer: Mailer | undefined
   /** Fetches `source_url`; undefined if URL import is disabled. */
   urlImport: UrlImport | undefined
   /** Drops cached credentials after a change of a key or user. */

@@ -1,7 +1,7 @@
 // Handler of images of figures that are not stored.
-import { figureImage } from '../images/figure.ts'
+import { drawFigureImage } from '../images/figure.ts'
 import type { Handlers } from './handler.ts'
 
 export const imageHandlers = {
-  'images.create': (service, call) => figureImage(service, call.fields.figure, call.fields),
+  'images.create': (service, call) => drawFigureImage(service, call.fields.figure, call.fields),
 } satisfies Partial<Handlers>

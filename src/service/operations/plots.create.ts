@@ -3,31 +3,38 @@ import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import type { PlotCreated } from '../../contract/resources/index.ts'
 import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
-import { type AuthorizedFile, visibleFileById } from '../access/access.ts'
+import { type AuthorizedFile, loadVisibleFile } from '../access/access.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
-import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '../files/names.ts'
-import { newRow, readSourceFid } from '../files/new-file.ts'
+import {
+  checkFilename,
+  findByPath,
+  findFreeName,
+  nameTaken,
+  resolveDestination,
+  splitPath,
+} from '../files/names.ts'
+import { createRowFields, resolveSourceFid } from '../files/new-file.ts'
 import { getFile, updateFile } from '../files/read.ts'
-import { update } from '../files/update.ts'
+import { applyUpdate } from '../files/update.ts'
 import { flushTail } from '../grids/change/flush.ts'
-import { sourcesIn } from '../plots/figure.ts'
+import { listSources } from '../plots/figure.ts'
 import {
   DataGridChanged,
-  type OwnGrid,
-  ownGridOf,
-  putFigure,
-  type StoredFigure,
+  findReusableGrid,
+  type PreparedFigure,
+  type ReusableGrid,
   storeFigure,
+  writeFigure,
 } from '../plots/store-figure.ts'
-import { inUsualTheme } from '../plots/usual-theme.ts'
+import { applyDefaultTheme } from '../plots/usual-theme.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
-import { storedOf } from '../store/aggregates/plots.ts'
-import { loadText } from '../store/aggregates/texts.ts'
+import { storedContentOf } from '../store/aggregates/plots.ts'
+import { loadDecompressed } from '../store/aggregates/texts.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** Result of plot creation, stored for retries. */
-interface Made {
+interface PlotResult {
   idlocal: number
   /** Id of the grid that holds the raw data. */
   grid: number | null
@@ -35,7 +42,7 @@ interface Made {
   warnings?: string[]
 }
 
-const ON_CONFLICT = 'Choose another name, or set on_conflict to rename or replace.'
+const CONFLICT_HINT = 'Choose another name, or set on_conflict to rename or replace.'
 
 /** Creates a plot, or replaces the figure of the plot with this name. */
 export async function createPlot(
@@ -46,27 +53,28 @@ export async function createPlot(
   const owner = call.caller!.username
   const { fields } = call
   if (fields.filename !== undefined) checkFilename(fields.filename, limits)
-  const result = (await store.applied<Made>(call.writeKey(owner))) ?? (await createOrReplace(service, call))
+  const result =
+    (await store.findResultOf<PlotResult>(call.writeKey(owner))) ?? (await createOrReplace(service, call))
   const { body, etag } = await getFile(service, call, { owner, idlocal: result.idlocal }, 'plot')
   const grid_fid = result.grid === null ? null : `${owner}:${result.grid}`
   return { body: { file: body, action: result.action, warnings: result.warnings ?? [], grid_fid }, etag }
 }
 
 /** Creates a plot, or replaces the plot of this name. Tries again if the name is taken meanwhile. */
-async function createOrReplace(service: Service, call: OperationCall<'plots.create'>): Promise<Made> {
+async function createOrReplace(service: Service, call: OperationCall<'plots.create'>): Promise<PlotResult> {
   const { store } = service
   const owner = call.caller!.username
   const { fields } = call
   for (;;) {
-    const existing = await store.read((readers) => namesake(readers, service, call))
-    if (existing && fields.on_conflict === 'replace') return replace(service, call, existing)
-    if (existing && fields.on_conflict !== 'rename') throw nameTaken(fields.filename!, ON_CONFLICT)
-    const figureWithTheme = inUsualTheme(fields.figure, service.theme)
+    const existing = await store.read((readers) => findNamesake(readers, service, call))
+    if (existing && fields.on_conflict === 'replace') return replacePlot(service, call, existing)
+    if (existing && fields.on_conflict !== 'rename') throw nameTaken(fields.filename!, CONFLICT_HINT)
+    const figureWithTheme = applyDefaultTheme(fields.figure, service.theme)
     const figure = await storeFigure(service, owner, figureWithTheme, fields.raw_data === 'grid')
     const result = await store.writeOnce(
       call.writeKey(owner),
-      (writers) => create(service, call, writers, figure),
-      { applied: (result) => result !== undefined, owners: ownersOf(figure) },
+      (writers) => createNewPlot(service, call, writers, figure),
+      { hasApplied: (result) => result !== undefined, owners: ownersOf(figure) },
     )
     // If undefined, the name was taken meanwhile: try again.
     if (result) return result
@@ -74,56 +82,59 @@ async function createOrReplace(service: Service, call: OperationCall<'plots.crea
 }
 
 /** Returns the file that already has the requested name. */
-async function namesake(
+async function findNamesake(
   { files }: Readers,
   { limits }: Service,
   { caller, fields }: OperationCall<'plots.create'>,
 ): Promise<FileRow | undefined> {
   const { filename, parent, parent_path } = fields
   if (filename === undefined) return undefined
-  const folders = parent_path === undefined ? [] : pathNames(parent_path, limits)
-  return find(files, caller!.username, folders.length > 0 ? ROOT : (parent ?? ROOT), [...folders, filename])
+  const folders = parent_path === undefined ? [] : splitPath(parent_path, limits)
+  return findByPath(files, caller!.username, folders.length > 0 ? ROOT : (parent ?? ROOT), [
+    ...folders,
+    filename,
+  ])
 }
 
 /** Creates a plot. Returns undefined if a plot of this name exists by now and has to be replaced. */
-async function create(
+async function createNewPlot(
   service: Service,
   call: OperationCall<'plots.create'>,
   writers: Writers,
-  figure: StoredFigure,
-): Promise<Made | undefined> {
+  figure: PreparedFigure,
+): Promise<PlotResult | undefined> {
   const owner = call.caller!.username
   const { fields } = call
   const { files } = writers
-  const parent = await placeOf(writers, owner, fields, service.limits)
+  const parent = await resolveDestination(writers, owner, fields, service.limits)
   const requestedName = fields.filename ?? 'plot'
-  if (fields.filename !== undefined && (await files.named(owner, parent, requestedName))) {
+  if (fields.filename !== undefined && (await files.findByName(owner, parent, requestedName))) {
     if (fields.on_conflict === 'replace') return undefined
-    if (fields.on_conflict !== 'rename') throw nameTaken(requestedName, ON_CONFLICT)
+    if (fields.on_conflict !== 'rename') throw nameTaken(requestedName, CONFLICT_HINT)
   }
   const file = await files.add({
     owner,
     filetype: 'plot',
-    filename: await freeName(files, owner, parent, requestedName),
+    filename: await findFreeName(files, owner, parent, requestedName),
     parent,
-    ...newRow(fields, service.limits),
-    source_fid: await readSourceFid(service, writers, fields.source_fid, call, 'plot'),
+    ...createRowFields(fields, service.limits),
+    source_fid: await resolveSourceFid(service, writers, fields.source_fid, call, 'plot'),
   })
-  await putFigure(writers, file, figure, call)
+  await writeFigure(writers, file, figure, call)
   return {
     idlocal: file.idlocal,
     grid: figure.grid?.idlocal ?? null,
     action: 'created',
-    warnings: await unknownGrids(writers, figure, call),
+    warnings: await warnOfUnknownGrids(writers, figure, call),
   }
 }
 
 /** Replaces the figure of an existing plot. The request can make the plot public, but not private. */
-async function replace(
+async function replacePlot(
   service: Service,
   call: OperationCall<'plots.create'>,
   existing: FileRow,
-): Promise<Made> {
+): Promise<PlotResult> {
   const { figure, raw_data, world_readable, share_key_enabled, metadata } = call.fields
   if (existing.filetype !== 'plot')
     throw new Problem(
@@ -139,24 +150,28 @@ async function replace(
   const { owner, idlocal } = existing
   const change = { ...call, operation: 'plots.update' as const, fid: { owner, idlocal }, fields }
   return replaceFigure(service, change, { figure, raw_data }, async (writers, access, stored, isSame) => {
-    await update(service, change, writers, access)
+    await applyUpdate(service, change, writers, access)
     return {
       idlocal,
       grid: stored.grid?.idlocal ?? null,
       action: isSame ? ('unchanged' as const) : ('replaced' as const),
-      warnings: await unknownGrids(writers, stored, call),
+      warnings: await warnOfUnknownGrids(writers, stored, call),
     }
   })
 }
 
 /** Maximum number of grids named in a warning. */
-const NAMED = 10
+const MAX_NAMED_GRIDS = 10
 
 /** Warns of references to unknown grids. Figures from other servers contain them beside their data. */
-async function unknownGrids(readers: Readers, { replaced }: StoredFigure, call: Call): Promise<string[]> {
+async function warnOfUnknownGrids(
+  readers: Readers,
+  { replaced }: PreparedFigure,
+  call: Call,
+): Promise<string[]> {
   const unknown: string[] = []
-  for (const grid of replaced.slice(0, NAMED))
-    if (!(await visibleFileById(readers, grid, call))) unknown.push(formatFid(grid))
+  for (const grid of replaced.slice(0, MAX_NAMED_GRIDS))
+    if (!(await loadVisibleFile(readers, grid, call))) unknown.push(formatFid(grid))
   if (unknown.length === 0) return []
   return [
     `references to grids that do not exist here were replaced by the data next to them: ${unknown.join(', ')}`,
@@ -164,7 +179,7 @@ async function unknownGrids(readers: Readers, { replaced }: StoredFigure, call: 
 }
 
 /** Number of attempts to reuse a data grid that changes concurrently. */
-const OWN_GRID_TRIES = 2
+const MAX_OWN_GRID_TRIES = 2
 
 /**
  * Replaces the figure of the plot in the path, once per idempotency key. New data goes into the plot's data
@@ -174,24 +189,25 @@ export async function replaceFigure<T>(
   service: Service,
   call: Call,
   { figure, raw_data }: { figure: RawJson; raw_data?: 'refuse' | 'grid' },
-  change: (writers: Writers, access: AuthorizedFile, stored: StoredFigure, isSame: boolean) => Promise<T>,
+  change: (writers: Writers, access: AuthorizedFile, stored: PreparedFigure, isSame: boolean) => Promise<T>,
 ): Promise<T> {
   const { owner, idlocal } = call.fid
   for (let tries = 1; ; tries++) {
-    const references = await referredTo(service, call)
+    const references = await loadReferences(service, call)
     // If the data grid keeps changing concurrently, use a new grid.
-    const ownDataGrid = tries <= OWN_GRID_TRIES ? await ownGrid(service, call, references) : undefined
+    const ownDataGrid =
+      tries <= MAX_OWN_GRID_TRIES ? await prepareOwnGrid(service, call, references) : undefined
     const stored = await storeFigure(service, owner, figure, raw_data === 'grid', ownDataGrid)
     try {
       return await updateFile(
         service,
         call,
         async (writers, access) => {
-          const content = await writers.plots.content(owner, idlocal)
+          const content = await writers.plots.getContent(owner, idlocal)
           const isSame = stored.grid === undefined && content?.hash === stored.content.blob.hash
           const result = await change(writers, access, stored, isSame)
           const file = await writers.files.get(owner, idlocal)
-          await putFigure(writers, file!, stored, call, references)
+          await writeFigure(writers, file!, stored, call, references)
           // The version has already been incremented if other fields changed.
           if (file!.version === access.file.version && !isSame) await writers.files.change(owner, idlocal)
           return result
@@ -205,33 +221,35 @@ export async function replaceFigure<T>(
 }
 
 /** Returns the owners of the grids that a figure refers to. */
-function ownersOf({ sources }: StoredFigure): string[] {
+function ownersOf({ sources }: PreparedFigure): string[] {
   return sources.map(({ source }) => source.grid.owner)
 }
 
 /** Returns the columns that the figure refers to now. A change may keep them, even if they are unreadable. */
-async function referredTo(service: Service, call: Call): Promise<Set<string>> {
-  const content = await service.store.read(({ plots }) => plots.content(call.fid.owner, call.fid.idlocal))
+async function loadReferences(service: Service, call: Call): Promise<Set<string>> {
+  const content = await service.store.read(({ plots }) => plots.getContent(call.fid.owner, call.fid.idlocal))
   if (!content) return new Set()
   const figure = parseRaw(
-    await loadText(service.store.blobs, storedOf(content)),
+    await loadDecompressed(service.store.blobs, storedContentOf(content)),
     'the figure',
     acceptedBefore,
   )
   return new Set(
-    sourcesIn(figure).flatMap(({ grid, uids }) => uids.map((uid) => `${grid.owner}:${grid.idlocal}:${uid}`)),
+    listSources(figure).flatMap(({ grid, uids }) =>
+      uids.map((uid) => `${grid.owner}:${grid.idlocal}:${uid}`),
+    ),
   )
 }
 
 /** Returns the plot's data grid if it can be reused, after flushing its tail. */
-async function ownGrid(
+async function prepareOwnGrid(
   { store }: Service,
   call: Call,
   references: ReadonlySet<string>,
-): Promise<OwnGrid | undefined> {
+): Promise<ReusableGrid | undefined> {
   const { fid } = call
-  const own = await store.read((readers) => ownGridOf(readers, fid, call, references))
+  const own = await store.read((readers) => findReusableGrid(readers, fid, call, references))
   if (!own) return undefined
   await flushTail(store, { owner: fid.owner, idlocal: own.idlocal })
-  return store.read((readers) => ownGridOf(readers, fid, call, references))
+  return store.read((readers) => findReusableGrid(readers, fid, call, references))
 }

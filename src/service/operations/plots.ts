@@ -1,16 +1,16 @@
 // Handlers of plots.
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources/index.ts'
-import { notFound, visibleFileById } from '../access/access.ts'
+import { loadVisibleFile, notFound } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
-import { assertCanChange, getFile, lookup, respondWithFile, updateFile } from '../files/read.ts'
-import { update } from '../files/update.ts'
-import { figureContent, missingNote, openFigure } from '../plots/content.ts'
+import { checkCanChange, getFile, lookUpFile, respondWithFile, updateFile } from '../files/read.ts'
+import { applyUpdate } from '../files/update.ts'
+import { describeMissingData, loadFigureContent, openFigure } from '../plots/content.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 import { createPlot, replaceFigure } from './plots.create.ts'
-import { feed, publicPlots } from './plots.list.ts'
+import { listPublicPlots, loadFeed } from './plots.list.ts'
 
-async function plotOf(
+async function getPlot(
   service: Service,
   call: Call,
   fid = call.fid,
@@ -24,58 +24,58 @@ export const plotHandlers = {
   'plots.update': async (service, call) => {
     const fields = call.fields
     if (fields.figure === undefined) {
-      await updateFile(service, call, (writers, access) => update(service, call, writers, access))
-      return plotOf(service, call)
+      await updateFile(service, call, (writers, access) => applyUpdate(service, call, writers, access))
+      return getPlot(service, call)
     }
-    if (await assertCanChange(service, call))
+    if (await checkCanChange(service, call))
       await replaceFigure(service, call, { ...fields, figure: fields.figure }, async (writers, access) => {
-        await update(service, call, writers, access, {})
+        await applyUpdate(service, call, writers, access, {})
         return null
       })
-    return plotOf(service, call)
+    return getPlot(service, call)
   },
 
   'plots.get': async (service, call) => {
-    const plot = await plotOf(service, call)
+    const plot = await getPlot(service, call)
     if (!call.query.missing) return plot
     // No entity tag: columns can be removed without a change of the plot.
-    return { body: { ...plot.body, missing: missingNote(await openFigure(service, call)) ?? null } }
+    return { body: { ...plot.body, missing: describeMissingData(await openFigure(service, call)) ?? null } }
   },
 
-  'plots.lookup': (service, call) => lookup(service, call, call.query, 'plot'),
+  'plots.lookup': (service, call) => lookUpFile(service, call, call.query, 'plot'),
 
   'plots.content': async (service, call) => {
     const { inline_data, map_data } = call.query
     // No entity tag: the data can change without a change of the plot.
     if (inline_data && !map_data)
-      return { body: await service.live.inlined(service, call, 'data'), type: 'application/json' }
-    return figureContent(service, call, call.query)
+      return { body: await service.live.loadFigure(service, call, 'data'), type: 'application/json' }
+    return loadFigureContent(service, call, call.query)
   },
 
-  'plots.list': async (service, call) => ({ body: await publicPlots(service, call) }),
+  'plots.list': async (service, call) => ({ body: await listPublicPlots(service, call) }),
 
-  'plots.feed': async (service, call) => ({ body: await feed(service, call) }),
+  'plots.feed': async (service, call) => ({ body: await loadFeed(service, call) }),
 
   'feed.add': async (service, call) => {
-    await pick(service, call, Date.now())
+    await setFeedTime(service, call, Date.now())
     return respondWithFile(service, call)
   },
 
   'feed.remove': async (service, call) => {
-    await pick(service, call, null)
+    await setFeedTime(service, call, null)
     return { body: undefined }
   },
 } satisfies Partial<Handlers>
 
 /** Adds a plot to the feed, or removes it. Only public plots: operators have no access to private ones. */
-async function pick(service: Service, call: Call, pickedAt: number | null): Promise<void> {
+async function setFeedTime(service: Service, call: Call, pickedAt: number | null): Promise<void> {
   const { owner, idlocal } = call.fid
   await service.store.writeOnce(call.writeKey(owner), async (writers) => {
-    const visible = await visibleFileById(writers, call.fid, call)
+    const visible = await loadVisibleFile(writers, call.fid, call)
     if (visible?.file.filetype !== 'plot') throw notFound('plot')
     if (pickedAt !== null && (visible.file.world_readable === 0 || visible.state !== 'active'))
       throw new Problem('conflict', 'only public plots can be added to the feed')
-    await writers.plots.pick(owner, idlocal, pickedAt)
+    await writers.plots.setPickedAt(owner, idlocal, pickedAt)
     return null
   })
 }

@@ -5,7 +5,7 @@ import { findTarget, notAGrid, type Target, takenBy } from '../grids/change/plac
 import type { OperationService as Service } from './handler.ts'
 
 /** Returns the stored result of a streamed write that was applied. Reads the body, to compare it. */
-export async function appliedBefore<T>(
+export async function findStreamedReplay<T>(
   call: Call,
   find: () => Promise<{ result: T } | undefined>,
 ): Promise<T | undefined> {
@@ -15,12 +15,12 @@ export async function appliedBefore<T>(
 }
 
 /** Returns the result of an upload that was applied before. Throws early if the upload cannot succeed. */
-export async function uploadedBefore(service: Service, call: Call, target: Target) {
+export async function findUploadReplay(service: Service, call: Call, target: Target) {
   const owner = call.caller!.username
   const { store } = service
   type Made = { idlocal: number; warnings: string[]; action: UploadAction }
-  const replay = await appliedBefore(call, () =>
-    store.read(({ idempotency }) => idempotency.find<Made>(call.writeKey(owner))),
+  const replay = await findStreamedReplay(call, () =>
+    store.read(({ idempotency }) => idempotency.findResult<Made>(call.writeKey(owner))),
   )
   if (replay) return replay
   return store.read(async (readers) => {

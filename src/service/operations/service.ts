@@ -2,8 +2,8 @@
 import { Problem } from '../../contract/errors.ts'
 import { version } from '../../contract/version.ts'
 import { once } from '../../json/index.ts'
-import { docsPage } from '../pages/reference/docs.ts'
-import { openApi } from '../pages/reference/openapi.ts'
+import { renderDocsPage } from '../pages/reference/docs.ts'
+import { createOpenApi } from '../pages/reference/openapi.ts'
 import type { Handlers } from './handler.ts'
 
 /** Handlers of operations on the service itself. */
@@ -19,20 +19,20 @@ export const systemHandlers = {
       dry_run: `${url}/v2/docs#dry-runs`,
     },
   }),
-  'service.openapi': async ({ url }) => ({ body: openApi(url, version) }),
+  'service.openapi': async ({ url }) => ({ body: createOpenApi(url, version) }),
   'service.docs': async ({ url }) => ({
-    body: once(Buffer.from(docsPage(url, version))),
+    body: once(Buffer.from(renderDocsPage(url, version))),
     type: 'text/html; charset=utf-8',
   }),
   'service.metrics': async ({ metrics }) => ({
-    body: once(Buffer.from(metrics.text())),
+    body: once(Buffer.from(metrics.formatText())),
     type: 'text/plain; version=0.0.4; charset=utf-8',
   }),
   'service.health': async () => ({ body: { status: 'ok' } }),
   'service.ready': async ({ store, lifecycle }) => {
     if (lifecycle.isDraining) throw new Problem('overloaded', 'the server is about to stop')
     try {
-      await store.read(({ accounts }) => accounts.user('-'))
+      await store.read(({ accounts }) => accounts.getUser('-'))
     } catch (error) {
       throw error instanceof Problem ? error : new Problem('overloaded', 'the database does not respond')
     }

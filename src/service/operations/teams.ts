@@ -7,15 +7,15 @@ import type { TeamRow } from '../store/aggregates/sharing.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
-async function teamOf(readers: Readers, { name, name_key, owner }: TeamRow): Promise<Team> {
-  return { name, owner, members: await readers.sharing.members(name_key) }
+async function loadTeam(readers: Readers, { name, name_key, owner }: TeamRow): Promise<Team> {
+  return { name, owner, members: await readers.sharing.listMembers(name_key) }
 }
 
 /**
  * Returns a team that the user owns or belongs to, by name or `owner:name`; undefined otherwise. The user's
  * own team takes precedence. Throws `conflict` if several other teams match.
  */
-export async function teamNamed(
+export async function findTeam(
   readers: Readers,
   username: string,
   text: string,
@@ -24,8 +24,8 @@ export async function teamNamed(
   const owner =
     ownerName === undefined
       ? undefined
-      : ((await readers.accounts.userLike(ownerName))?.name_key ?? ownerName)
-  const matches = (await readers.sharing.teamsOf(username)).filter(
+      : ((await readers.accounts.findUserByName(ownerName))?.name_key ?? ownerName)
+  const matches = (await readers.sharing.listTeamsOf(username)).filter(
     (team) => team.name.toLowerCase() === name && (owner === undefined || team.owner.toLowerCase() === owner),
   )
   const ownTeam = matches.find((team) => team.owner === username)
@@ -37,13 +37,13 @@ export async function teamNamed(
 }
 
 /** Returns the team in the path. Throws `not_found` unless the caller is in it: its existence is private. */
-async function known(
+async function authorizeTeam(
   readers: Readers,
   call: OperationCall<never> | Call,
   mustOwn: boolean,
 ): Promise<TeamRow> {
   const { username } = call.caller!
-  const team = await teamNamed(readers, username, call.name)
+  const team = await findTeam(readers, username, call.name)
   if (!team)
     throw new Problem(
       'not_found',
@@ -56,7 +56,7 @@ async function known(
 
 async function addMembers(writers: Writers, team: TeamRow, users: readonly string[]): Promise<void> {
   for (const name of new Set(users)) {
-    const user = isUsername(name) ? await writers.accounts.userLike(name) : undefined
+    const user = isUsername(name) ? await writers.accounts.findUserByName(name) : undefined
     if (!user)
       throw new Problem('invalid_request', `users: no user named ${JSON.stringify(name.slice(0, 100))}`, {
         field: 'users',
@@ -66,10 +66,13 @@ async function addMembers(writers: Writers, team: TeamRow, users: readonly strin
 }
 
 /** Returns the users among `names`. Former names resolve to current ones. */
-export async function knownUsers(accounts: Readers['accounts'], names: readonly string[]): Promise<string[]> {
+export async function resolveUsers(
+  accounts: Readers['accounts'],
+  names: readonly string[],
+): Promise<string[]> {
   const users: string[] = []
   for (const name of new Set(names)) {
-    const user = isUsername(name) ? await accounts.userLike(name) : undefined
+    const user = isUsername(name) ? await accounts.findUserByName(name) : undefined
     if (user) users.push(user.owner)
   }
   return users
@@ -83,8 +86,8 @@ async function changeTeam<T>(
   work: (writers: Writers) => Promise<T>,
 ): Promise<T> {
   const owners = await store.read(async (readers) => {
-    const team = await teamNamed(readers, call.caller!.username, call.name)
-    return [...(team ? [team.owner] : []), ...(await knownUsers(readers.accounts, users))]
+    const team = await findTeam(readers, call.caller!.username, call.name)
+    return [...(team ? [team.owner] : []), ...(await resolveUsers(readers.accounts, users))]
   })
   return store.writeOnce(call.writeKey(call.caller!.username), work, { owners })
 }
@@ -93,8 +96,8 @@ export const teamHandlers = {
   'teams.list': (service, { caller }) =>
     service.store.read(async (readers) => {
       const teams: Team[] = []
-      for (const team of await readers.sharing.teamsOf(caller!.username))
-        teams.push(await teamOf(readers, team))
+      for (const team of await readers.sharing.listTeamsOf(caller!.username))
+        teams.push(await loadTeam(readers, team))
       return { body: { teams } }
     }),
 
@@ -106,28 +109,28 @@ export const teamHandlers = {
         field: 'name',
         hint: 'Use up to 64 letters and digits, with . _ - between them.',
       })
-    const owners = await service.store.read(({ accounts }) => knownUsers(accounts, members))
+    const owners = await service.store.read(({ accounts }) => resolveUsers(accounts, members))
     const create = async (writers: Writers): Promise<Team> => {
-      const ownTeams = (await writers.sharing.teamsOf(owner)).filter((team) => team.owner === owner)
+      const ownTeams = (await writers.sharing.listTeamsOf(owner)).filter((team) => team.owner === owner)
       if (ownTeams.some((team) => team.name.toLowerCase() === name.toLowerCase()))
         throw new Problem('already_exists', `a team of yours named '${name}' already exists`, {
           field: 'name',
         })
       const team = await writers.sharing.addTeam(name, owner)
       await addMembers(writers, team, members)
-      return teamOf(writers, team)
+      return loadTeam(writers, team)
     }
     return { body: await service.store.writeOnce(call.writeKey(owner), create, { owners }) }
   },
 
   'teams.get': (service, call) =>
     service.store.read(async (readers) => ({
-      body: await teamOf(readers, await known(readers, call, false)),
+      body: await loadTeam(readers, await authorizeTeam(readers, call, false)),
     })),
 
   'teams.delete': async (service, call) => {
     await changeTeam(service, call, [], async (writers) => {
-      await writers.sharing.removeTeam((await known(writers, call, true)).name_key)
+      await writers.sharing.removeTeam((await authorizeTeam(writers, call, true)).name_key)
       return null
     })
     return { body: undefined }
@@ -136,11 +139,11 @@ export const teamHandlers = {
   'members.add': async (service, call) => {
     const users = call.fields.users as string[]
     await changeTeam(service, call, users, async (writers) => {
-      await addMembers(writers, await known(writers, call, true), users)
+      await addMembers(writers, await authorizeTeam(writers, call, true), users)
       return null
     })
     return service.store.read(async (readers) => ({
-      body: await teamOf(readers, await known(readers, call, true)),
+      body: await loadTeam(readers, await authorizeTeam(readers, call, true)),
     }))
   },
 
@@ -149,12 +152,12 @@ export const teamHandlers = {
     const { team } = await changeTeam(service, call, users, async (writers) => {
       // Every member may leave the team.
       const isLeaving = users.every((user) => user === call.caller!.username)
-      const team = await known(writers, call, !isLeaving)
+      const team = await authorizeTeam(writers, call, !isLeaving)
       for (const name of users) {
-        const user = await writers.accounts.userLike(name)
+        const user = await writers.accounts.findUserByName(name)
         if (user) await writers.sharing.removeMember(team.name_key, user.owner)
       }
-      return { team: await teamOf(writers, team) }
+      return { team: await loadTeam(writers, team) }
     })
     return { body: team }
   },

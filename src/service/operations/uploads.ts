@@ -1,25 +1,26 @@
 // Handlers of uploads in parts: `grids.upload` with a body that arrives in several requests.
 import type { Bytes } from '../../json/index.ts'
-import { isTagged, SummedBytes } from '../core/body-sum.ts'
+import { ChecksummedBytes, hasContentHash } from '../core/body-sum.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import type { WriteKey } from '../store/aggregates/idempotency.ts'
 import { gridHandlers } from './grids.ts'
 import type { Handlers, OperationService } from './handler.ts'
 
 /** Fields of the first request, stored to resume the upload. */
-interface Begun extends Pick<OperationCall<'uploads.create'>, 'headers' | 'contentType' | 'fileName'> {
+interface UploadRequest
+  extends Pick<OperationCall<'uploads.create'>, 'headers' | 'contentType' | 'fileName'> {
   key: WriteKey
 }
 
 /** Returns a function that reads the bytes of an upload as `grids.upload` does. */
-function reader(
+function createReader(
   service: OperationService,
   { caller, fid, filetype, name, trace }: Call,
-  { headers, contentType, fileName, key }: Begun,
+  { headers, contentType, fileName, key }: UploadRequest,
 ) {
   return (bytes: Bytes): ReturnType<(typeof gridHandlers)['grids.upload']> => {
     // The idempotency key also covers the content, which arrives later.
-    const checksummed = isTagged(headers) ? undefined : new SummedBytes(bytes)
+    const checksummed = hasContentHash(headers) ? undefined : new ChecksummedBytes(bytes)
     return gridHandlers['grids.upload'](service, {
       caller,
       fid,
@@ -37,15 +38,15 @@ function reader(
       query: {},
       fields: {},
       bytes: checksummed?.bytes ?? bytes,
-      writeKey: (owner) => ({ ...key, owner, bodySum: checksummed?.sum }),
+      writeKey: (owner) => ({ ...key, owner, bodySum: checksummed?.checksum }),
     })
   }
 }
 
 /** Returns an upload of the caller. Restores it if an earlier process began it. */
-function find(service: OperationService, call: Call) {
+function findUpload(service: OperationService, call: Call) {
   return service.uploads.find(call.caller!.username, call.name, (begun) =>
-    reader(service, call, begun as Begun),
+    createReader(service, call, begun as UploadRequest),
   )
 }
 
@@ -54,18 +55,22 @@ export const uploadHandlers = {
   'uploads.create': async (service, call) => {
     const { caller, headers, contentType, fileName } = call
     const { bodySum: _, ...key } = call.writeKey(caller!.username)
-    const begun: Begun = { headers, contentType, fileName, key }
-    const { id, received } = service.uploads.begin(caller!.username, reader(service, call, begun), begun)
+    const begun: UploadRequest = { headers, contentType, fileName, key }
+    const { id, received } = service.uploads.begin(
+      caller!.username,
+      createReader(service, call, begun),
+      begun,
+    )
     return { body: { id, received } }
   },
 
   'uploads.get': async (service, call) => {
-    const { id, received } = await find(service, call)
+    const { id, received } = await findUpload(service, call)
     return { body: { id, received } }
   },
 
   'uploads.put': async (service, call) => {
-    const upload = await find(service, call)
+    const upload = await findUpload(service, call)
     const { offset, last = false } = call.query
     const result = await upload.put(offset, call.bytes, last)
     const { id, received } = upload
@@ -73,7 +78,7 @@ export const uploadHandlers = {
   },
 
   'uploads.delete': async (service, call) => {
-    ;(await find(service, call)).cancel()
+    ;(await findUpload(service, call)).cancel()
     return { body: undefined }
   },
 } satisfies Partial<Handlers>

@@ -5,13 +5,13 @@ import type { Work } from '../../json/index.ts'
 import { snapshotOf, trimmed } from '../grids/column/content.ts'
 import { diffTables } from '../grids/diff/diff.ts'
 import type { VersionRow } from '../store/aggregates/versions.ts'
-import { sharedKey } from './grids.diff.ts'
+import { sharedKeyOf } from './grids.diff.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** Time after which a request starts no more counts, in ms. The next request continues. */
-const BUDGET_MS = 1500
+const COUNT_BUDGET_MS = 1500
 /** Maximum rows of a version that is counted. `gridline diff` compares larger ones. */
-const MAX_ROWS = 4_000_000
+const MAX_COUNTED_ROWS = 4_000_000
 
 type Counts = Pick<VersionRow, 'rows_added' | 'rows_removed' | 'rows_changed'>
 
@@ -28,11 +28,11 @@ export async function countChanges(
   rows: readonly VersionRow[],
   work: Work,
 ): Promise<Map<number, Counts>> {
-  const until = performance.now() + BUDGET_MS
+  const until = performance.now() + COUNT_BUDGET_MS
   const countsByVersion = new Map<number, Counts>()
   for (const row of rows.filter(isUncounted)) {
-    if (performance.now() > until || work.gone()) break
-    const result = await countsOf(service, fid, current, row, work).catch((error) => {
+    if (performance.now() > until || work.isAborted()) break
+    const result = await countVersion(service, fid, current, row, work).catch((error) => {
       // Too large, damaged or expired meanwhile: leave it uncounted.
       if (error instanceof Problem && error.code !== 'aborted') return undefined
       throw error
@@ -49,7 +49,7 @@ export async function countChanges(
   return countsByVersion
 }
 
-async function countsOf(
+async function countVersion(
   { store }: Service,
   fid: Fid,
   current: number,
@@ -69,11 +69,11 @@ async function countsOf(
       after: await snapshotOf(store, readers, fid, row.version === current ? undefined : row),
     }
   })
-  if (!sides || Math.max(sides.before.rows, sides.after.rows) > MAX_ROWS) return undefined
+  if (!sides || Math.max(sides.before.rows, sides.after.rows) > MAX_COUNTED_ROWS) return undefined
   const before = { name: '', snap: await trimmed(sides.before) }
   const after = { name: '', snap: await trimmed(sides.after) }
   const compareBy = (key: readonly string[]) => diffTables(before, after, { key, isSameGrid: true, work })
-  const { rows } = await compareBy(sharedKey(sides.grid, before, after, true)).catch((error) => {
+  const { rows } = await compareBy(sharedKeyOf(sides.grid, before, after, true)).catch((error) => {
     // The version is older than the key.
     if (error instanceof Problem && error.code === 'bad_data') return compareBy([])
     throw error

@@ -1,13 +1,13 @@
 // Handlers of version history: list, revert, keep and forget.
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, formatFid, webUrl } from '../../contract/fid.ts'
+import { type Fid, formatFid, formatWebUrl } from '../../contract/fid.ts'
 import type { Version } from '../../contract/resources/index.ts'
 import { isVersionName } from '../../contract/version-ref.ts'
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
-import { applyOnce, assertCanChange, updateFile } from '../files/read.ts'
-import { type FoundVersion, findVersion, seesVersions } from '../files/versions.ts'
+import { applyOnce, checkCanChange, updateFile } from '../files/read.ts'
+import { canSeeVersions, type ResolvedVersion, resolveVersionRef } from '../files/versions.ts'
 import { changeGrid } from '../grids/change/change.ts'
 import { changeLayout } from '../grids/change/layout.ts'
 import { commitPlan } from '../grids/change/plan.ts'
@@ -15,59 +15,61 @@ import { checkRevertedKey, columnsToRevert, type Reverting, readVersion } from '
 import { userOf } from '../grids/change/versions.ts'
 import { enforceOn } from '../grids/checks/enforce.ts'
 import { trimmed } from '../grids/column/content.ts'
-import { type FigureContent, openFigure, storedFigure } from '../plots/content.ts'
-import { sourcesIn } from '../plots/figure.ts'
-import { qualityOf } from '../plots/quality.ts'
-import { ownGridOf, putFigure, withPresentOwners } from '../plots/store-figure.ts'
-import { gridVersions, keepData, nextFigure } from '../plots/versions.ts'
+import { type FigureContent, loadPlotContent, openFigure } from '../plots/content.ts'
+import { listSources } from '../plots/figure.ts'
+import { rateQuality } from '../plots/quality.ts'
+import { findReusableGrid, replaceFormerOwners, writeFigure } from '../plots/store-figure.ts'
+import { addNextVersion, collectKeptData, loadGridVersions } from '../plots/versions.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
-import { storedOf } from '../store/aggregates/plots.ts'
-import { loadText, storeText } from '../store/aggregates/texts.ts'
+import { storedContentOf } from '../store/aggregates/plots.ts'
+import { loadDecompressed, storeCompressed } from '../store/aggregates/texts.ts'
 import type { VersionRow } from '../store/aggregates/versions.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 import { countChanges, isUncounted } from './versions.counts.ts'
 
-const USUAL_PAGE = 100
-const MAX_PAGE = 1000
+const DEFAULT_PAGE_VERSIONS = 100
+const MAX_PAGE_VERSIONS = 1000
 /** Rows that are searched for versions that a reader may see. */
-const LOOKED_AT = 5000
+const MAX_SCANNED_VERSIONS = 5000
 
 export const versionHandlers = {
   'versions.list': async (service, call) => {
-    const { before, page_size = USUAL_PAGE } = call.query
-    const limit = Math.min(page_size, MAX_PAGE)
+    const { before, page_size = DEFAULT_PAGE_VERSIONS } = call.query
+    const limit = Math.min(page_size, MAX_PAGE_VERSIONS)
     const { file, page, body } = await service.store.read(async (readers) => {
       const access = await authorizeCall(readers, call)
-      const rows = await visibleVersions(readers, access, before, limit + 1)
+      const rows = await listVisibleVersions(readers, access, before, limit + 1)
       const page = rows.slice(0, limit)
       const versions: Version[] = []
-      for (const row of page) versions.push(await versionMeta(service, readers, access.file, row))
+      for (const row of page) versions.push(await loadVersionMeta(service, readers, access.file, row))
       const next = rows.length > limit ? page.at(-1)!.version : null
       return { file: access.file, page, body: { versions, next } }
     })
     if (file.filetype !== 'grid' || !page.some(isUncounted)) return { body }
     return {
       body,
-      later: (user, work) =>
-        service.describing.run(
+      createBody: (user, work) =>
+        service.analysis.run(
           user,
           async () => {
             const counts = await countChanges(service, call.fid, file.content_version, page, work)
             const versions = body.versions.map((version) => ({ ...version, ...counts.get(version.version) }))
             return { body: { ...body, versions } }
           },
-          work.gone,
+          work.isAborted,
         ),
     }
   },
 
   'versions.revert': async (service, call) => {
     const text = call.fields.version ?? '-1'
-    const access = await assertCanChange(service, call)
-    const replay = access ? undefined : await service.store.applied<Outcome>(call.writeKey(call.fid.owner))
-    if (replay?.action) return { body: bodyOf(call.fid, replay) }
+    const access = await checkCanChange(service, call)
+    const replay = access
+      ? undefined
+      : await service.store.findResultOf<RevertResult>(call.writeKey(call.fid.owner))
+    if (replay?.action) return { body: formatRevertResponse(call.fid, replay) }
     if (access?.file.filetype === 'plot' || (!access && call.filetype === 'plot'))
       return revertPlot(service, call, text)
     if (access && access.file.filetype !== 'grid') throw noVersions()
@@ -89,32 +91,32 @@ export const versionHandlers = {
     const { store } = service
     const access = await store.read(async (readers) => {
       const authorized = await authorizeCall(readers, call)
-      return { ...authorized, wanted: await wantedVersion(readers, authorized, text) }
+      return { ...authorized, wanted: await resolveNonDraft(readers, authorized, text) }
     })
     const isPlot = access.file.filetype === 'plot'
     // Keep the data of a plot with it: it belongs to grids that continue to change.
     const data =
       isPlot && kept
-        ? await keepData(
+        ? await collectKeptData(
             store,
             call.fid.owner,
             (
               await openFigure(service, {
                 ...call,
                 operation: 'plots.content',
-                version: dataOf(text, access.wanted),
+                version: dataVersionOf(text, access.wanted),
               })
-            ).shown,
+            ).grids,
           )
         : undefined
     const version = await updateFile(
       service,
       call,
       async (writers, { file }) => {
-        const resolved = await wantedVersion(writers, { ...access, file }, text)
-        const row = await rowOf(writers, file, resolved)
-        if (name && (await writers.versions.named(file.owner, file.idlocal, name)) !== undefined) {
-          const existing = await writers.versions.named(file.owner, file.idlocal, name)
+        const resolved = await resolveNonDraft(writers, { ...access, file }, text)
+        const row = await ensureVersionRow(writers, file, resolved)
+        if (name && (await writers.versions.findByKeptName(file.owner, file.idlocal, name)) !== undefined) {
+          const existing = await writers.versions.findByKeptName(file.owner, file.idlocal, name)
           if (existing!.version !== row.version)
             throw new Problem('conflict', `version ${existing!.version} is already named ${name}`, {
               field: 'name',
@@ -129,15 +131,16 @@ export const versionHandlers = {
         let { version: number } = row
         if (!kept) {
           await writers.versions.change(row, { kept_at: null, kept_name: null })
-          if (isPlot) await writers.versions.removeKept(row)
-          if (row.kept_at !== null) writers.files.noteEvent('version.release', file, { version: number })
+          if (isPlot) await writers.versions.removeKeptSlices(row)
+          if (row.kept_at !== null)
+            writers.files.recordFileEvent('version.release', file, { version: number })
           return number
         }
-        if (isPlot && row.kept_at !== null && resolved.isPresent) {
+        if (isPlot && row.kept_at !== null && resolved.isCurrent) {
           // The kept version stays as it is. The current chart becomes a new version.
-          const content = (await writers.plots.content(file.owner, file.idlocal))!
-          const grids = await gridVersions(writers, file)
-          number = await nextFigure(writers, file, content, grids, content, {
+          const content = (await writers.plots.getContent(file.owner, file.idlocal))!
+          const grids = await loadGridVersions(writers, file)
+          number = await addNextVersion(writers, file, content, grids, content, {
             operation: 'keep',
             by: userOf(call),
           })
@@ -149,20 +152,20 @@ export const versionHandlers = {
         const target = { owner: file.owner, idlocal: file.idlocal, version: number }
         if (data) {
           await writers.versions.change(target, { ...fields, types: JSON.stringify(data.columns) })
-          await writers.versions.addKept(target, data.slices)
+          await writers.versions.addKeptSlices(target, data.slices)
         } else await writers.versions.change(target, fields)
         // Later appends must not extend a kept version.
-        if (file.filetype === 'grid' && resolved.isPresent)
+        if (file.filetype === 'grid' && resolved.isCurrent)
           await writers.grids.change(file.owner, file.idlocal, { appended_by: null, appended_since: null })
         // From now on, everyone with read access can see this version.
-        writers.files.noteEvent('version.keep', file, { version: number, name: name ?? null })
+        writers.files.recordFileEvent('version.keep', file, { version: number, name: name ?? null })
         return number
       },
       data?.slices.map(({ blob }) => blob.owner),
     )
     const body = await store.read(async (readers) => {
       const file = (await readers.files.get(fid.owner, fid.idlocal))!
-      return versionMeta(
+      return loadVersionMeta(
         service,
         readers,
         file,
@@ -175,10 +178,10 @@ export const versionHandlers = {
   'versions.forget': async (service, call) => {
     const version = await updateFile(service, call, async (writers, access) => {
       const { file } = access
-      const resolved = await findVersion(writers, access, call.query.version)
+      const resolved = await resolveVersionRef(writers, access, call.query.version)
       if (!resolved) throw noVersions()
-      refuseDraft(resolved)
-      if (resolved.isPresent)
+      checkNotDraft(resolved)
+      if (resolved.isCurrent)
         throw new Problem(
           'conflict',
           `version ${resolved.version} is the current version of '${file.filename}'`,
@@ -187,7 +190,7 @@ export const versionHandlers = {
           },
         )
       await writers.versions.remove(file.owner, file.idlocal, [resolved.version])
-      writers.files.noteEvent('version.forget', file, { version: resolved.version })
+      writers.files.recordFileEvent('version.forget', file, { version: resolved.version })
       return resolved.version
     })
     return { body: { fid: formatFid(call.fid), version } }
@@ -199,18 +202,18 @@ function noVersions(): Problem {
 }
 
 /** Resolves a version reference, or the current version without one. Throws for drafts. */
-async function wantedVersion(
+async function resolveNonDraft(
   readers: Readers,
   access: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
   text: string | undefined,
-): Promise<FoundVersion> {
+): Promise<ResolvedVersion> {
   const { file } = access
-  const resolved = (await findVersion(readers, access, text ?? String(file.content_version)))!
-  refuseDraft(resolved)
+  const resolved = (await resolveVersionRef(readers, access, text ?? String(file.content_version)))!
+  checkNotDraft(resolved)
   return resolved
 }
 
-function refuseDraft({ draft }: FoundVersion): void {
+function checkNotDraft({ draft }: ResolvedVersion): void {
   if (draft !== undefined)
     throw new Problem('invalid_request', `${draft} is a draft, not a version`, {
       field: 'version',
@@ -219,19 +222,22 @@ function refuseDraft({ draft }: FoundVersion): void {
 }
 
 /** Returns the version whose data a plot shows; undefined for current data. */
-function dataOf(text: string | undefined, { isPresent }: FoundVersion): string | undefined {
+function dataVersionOf(
+  text: string | undefined,
+  { isCurrent: isPresent }: ResolvedVersion,
+): string | undefined {
   return isPresent ? undefined : text
 }
 
 /** Returns the row of a version. Adds it if the file is older than the version history. */
-async function rowOf(
+async function ensureVersionRow(
   { versions, plots, grids }: Writers,
   file: FileRow,
-  { version, row }: FoundVersion,
+  { version, row }: ResolvedVersion,
 ): Promise<VersionRow> {
   if (row) return row
   const { owner, idlocal } = file
-  const content = file.filetype === 'plot' ? await plots.content(owner, idlocal) : undefined
+  const content = file.filetype === 'plot' ? await plots.getContent(owner, idlocal) : undefined
   await versions.add({
     owner,
     idlocal,
@@ -248,7 +254,7 @@ async function rowOf(
 }
 
 /** Lists the versions that a caller may see, newest first: all, or the current and the kept ones. */
-async function visibleVersions(
+async function listVisibleVersions(
   readers: Readers,
   { file, roles, state }: AuthorizedFile,
   before: number | undefined,
@@ -256,10 +262,10 @@ async function visibleVersions(
 ): Promise<VersionRow[]> {
   const { owner, idlocal, filetype, content_version } = file
   if (filetype !== 'grid' && filetype !== 'plot') throw noVersions()
-  const canSeeAll = seesVersions({ roles, state })
-  const rows = await readers.versions.list(owner, idlocal, before, canSeeAll ? limit : LOOKED_AT)
+  const canSeeAll = canSeeVersions({ roles, state })
+  const rows = await readers.versions.list(owner, idlocal, before, canSeeAll ? limit : MAX_SCANNED_VERSIONS)
   const hasCurrent = rows.some(({ version }) => version === content_version)
-  const current = before === undefined && !hasCurrent ? [unknownPresent(file)] : []
+  const current = before === undefined && !hasCurrent ? [createCurrentRow(file)] : []
   const visible = canSeeAll
     ? rows
     : rows.filter(({ version, kept_at }) => kept_at !== null || version === content_version)
@@ -267,7 +273,7 @@ async function visibleVersions(
 }
 
 /** Returns a row for the current version of a file that is older than the version history. */
-function unknownPresent({ owner, idlocal, content_version, date_modified }: FileRow): VersionRow {
+function createCurrentRow({ owner, idlocal, content_version, date_modified }: FileRow): VersionRow {
   return {
     owner,
     idlocal,
@@ -296,7 +302,7 @@ function unknownPresent({ owner, idlocal, content_version, date_modified }: File
   }
 }
 
-async function versionMeta(
+async function loadVersionMeta(
   { url }: Service,
   { grids, versions }: Readers,
   file: FileRow,
@@ -336,17 +342,17 @@ async function versionMeta(
     columns_changed: row.columns_changed,
     kept: kept_at !== null,
     name,
-    web_url: `${webUrl(url, file)}?version=${encodeURIComponent(name ?? String(version))}`,
+    web_url: `${formatWebUrl(url, file)}?version=${encodeURIComponent(name ?? String(version))}`,
   }
 }
 
-interface Outcome {
+interface RevertResult {
   version: number
   of_version: number
   action: 'reverted' | 'unchanged'
 }
 
-function bodyOf(fid: Fid, outcome: Outcome) {
+function formatRevertResponse(fid: Fid, outcome: RevertResult) {
   return { fid: formatFid(fid), ...outcome, warnings: [] }
 }
 
@@ -356,7 +362,7 @@ async function revertGrid(service: Service, call: OperationCall<'versions.revert
   const outcome = await changeGrid(service, call, fid, async (layout) => {
     const { version: of_version, reverting } = await store.read(async (readers) => {
       const found = await authorizeCall(readers, call)
-      return readTarget(service, readers, found, text)
+      return loadRevertTarget(service, readers, found, text)
     })
     if (reverting) {
       await checkRevertedKey(store, layout.grid, reverting)
@@ -367,22 +373,26 @@ async function revertGrid(service: Service, call: OperationCall<'versions.revert
     return {
       columns,
       change: { operation: 'revert', of_version },
-      result: ({ version }): Outcome => ({ version, of_version, action: columns ? 'reverted' : 'unchanged' }),
+      result: ({ version }): RevertResult => ({
+        version,
+        of_version,
+        action: columns ? 'reverted' : 'unchanged',
+      }),
     }
   })
-  return bodyOf(fid, outcome)
+  return formatRevertResponse(fid, outcome)
 }
 
 /** Loads the version to revert to. `reverting` is undefined for the current version. */
-async function readTarget(
+async function loadRevertTarget(
   { store }: Service,
   readers: Readers,
   access: AuthorizedFile,
   text: string,
 ): Promise<{ version: number; reverting: Reverting | undefined }> {
-  const resolved = (await findVersion(readers, access, text))!
-  refuseDraft(resolved)
-  const row = resolved.isPresent ? undefined : resolved.row
+  const resolved = (await resolveVersionRef(readers, access, text))!
+  checkNotDraft(resolved)
+  const row = resolved.isCurrent ? undefined : resolved.row
   return { version: resolved.version, reverting: row && (await readVersion(store, readers, row)) }
 }
 
@@ -390,41 +400,45 @@ async function readTarget(
 async function revertPlot(service: Service, call: OperationCall<'versions.revert'>, text: string) {
   const { store } = service
   const { fid } = call
-  const { file, content } = await storedFigure(service, { ...call, version: text })
-  if (content.at) refuseDraft(content.at)
-  const of_version = content.at?.version ?? file.content_version
-  let figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
-  let slice: SliceRef = { seq: 0, rows: 1, ...storedOf(content) }
+  const { file, content } = await loadPlotContent(service, { ...call, version: text })
+  if (content.version) checkNotDraft(content.version)
+  const of_version = content.version?.version ?? file.content_version
+  let figure = parseRaw(
+    await loadDecompressed(store.blobs, storedContentOf(content)),
+    'the figure',
+    acceptedBefore,
+  )
+  let slice: SliceRef = { seq: 0, rows: 1, ...storedContentOf(content) }
   // Replace former usernames in the references.
-  const usedGrids = sourcesIn(figure).map((source) => source.grid)
-  const renamed = withPresentOwners(service.names, figure, usedGrids)
+  const usedGrids = listSources(figure).map((source) => source.grid)
+  const renamed = replaceFormerOwners(service.formerNames, figure, usedGrids)
   if (renamed) {
-    slice = await storeText(store.blobs, fid.owner, 1, renamed)
+    slice = await storeCompressed(store.blobs, fid.owner, 1, renamed)
     figure = parseRaw(renamed, 'the figure', acceptedBefore)
   }
-  const sources = sourcesIn(figure)
+  const sources = listSources(figure)
   const references = new Set(
     sources.flatMap(({ grid, uids }) => uids.map((uid) => `${formatFid(grid)}:${uid}`)),
   )
   const stored = {
     content: slice,
     sources: sources.map((source) => ({ source, path: 'figure' })),
-    quality: qualityOf(figure, sources.length > 0),
+    quality: rateQuality(figure, sources.length > 0),
     replaced: [],
   }
-  const put = async (writers: Writers, current: FileRow, grids?: string): Promise<Outcome> => {
-    const content = await writers.plots.content(current.owner, current.idlocal)
+  const put = async (writers: Writers, current: FileRow, grids?: string): Promise<RevertResult> => {
+    const content = await writers.plots.getContent(current.owner, current.idlocal)
     if (content?.hash === slice.blob.hash)
       return { version: current.content_version, of_version, action: 'unchanged' }
     const change = { operation: 'revert' as const, of_version, grids }
-    const version = await putFigure(writers, current, stored, call, references, change)
+    const version = await writeFigure(writers, current, stored, call, references, change)
     await writers.files.change(current.owner, current.idlocal)
     return { version, of_version, action: 'reverted' }
   }
-  const ownGrid = await ownGridToRevert(service, call, content)
+  const ownGrid = await loadOwnGridToRevert(service, call, content)
   if (!ownGrid)
     return {
-      body: bodyOf(
+      body: formatRevertResponse(
         fid,
         await updateFile(service, call, (writers, { file: current }) => put(writers, current)),
       ),
@@ -437,7 +451,7 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
     (writers, columns, layout) =>
       applyOnce(writers, call, async ({ file: current }) => {
         // Record the versions before the revert: the replaced figure showed them.
-        const grids = await gridVersions(writers, current)
+        const grids = await loadGridVersions(writers, current)
         const data = await writers.files.get(grid.owner, grid.idlocal)
         const change = { operation: 'revert' as const, of_version: ownGrid.row.version }
         if (data) await commitPlan(writers, data, layout, { columns, change }, userOf(call))
@@ -445,20 +459,20 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
         return data && columns ? { ...result, action: 'reverted' as const } : result
       }),
   )
-  return { body: bodyOf(fid, outcome) }
+  return { body: formatRevertResponse(fid, outcome) }
 }
 
 /** Loads the version of the plot's data grid that an earlier figure showed; undefined if it is current. */
-async function ownGridToRevert(
+async function loadOwnGridToRevert(
   { store }: Service,
   call: Call,
-  { at }: FigureContent,
+  { version: at }: FigureContent,
 ): Promise<Reverting | undefined> {
   if (!at?.row?.grids) return undefined
   const recorded = JSON.parse(at.row.grids) as Record<string, number>
   const { owner, idlocal } = call.fid
   return store.read(async (readers) => {
-    const ownGrid = await ownGridOf(readers, call.fid, call, new Set(), true)
+    const ownGrid = await findReusableGrid(readers, call.fid, call, new Set(), true)
     if (!ownGrid) return undefined
     const grid = { owner, idlocal: ownGrid.idlocal }
     const version = recorded[formatFid(grid)]

@@ -3,7 +3,7 @@ import type { Fid } from '../../contract/fid.ts'
 import type { Bytes, Work } from '../../json/index.ts'
 
 /** Response of an address outside of the API. */
-export interface Answer {
+export interface PageAnswer {
   body: string | Bytes
   /** Media type. */
   type: string
@@ -16,6 +16,6 @@ export interface Answer {
 }
 
 /** Creates an answer with an HTML page. */
-export function html(body: string | Bytes, options: Partial<Answer> = {}): Answer {
+export function createPage(body: string | Bytes, options: Partial<PageAnswer> = {}): PageAnswer {
   return { body, type: 'text/html; charset=utf-8', ...options }
 }

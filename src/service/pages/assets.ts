@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { built } from '../../contract/built.ts'
+import { buildPath } from '../../contract/built.ts'
 import { Problem } from '../../contract/errors.ts'
 
-const TYPES: Record<string, string> = {
+const MEDIA_TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
@@ -20,34 +20,34 @@ interface Asset {
   hash: string
 }
 
-const loaded = new Map<string, Asset>()
+const assetCache = new Map<string, Asset>()
 let names: ReadonlySet<string> | undefined
 
-function load(name: string): Asset {
-  const cached = loaded.get(name)
+function loadAsset(name: string): Asset {
+  const cached = assetCache.get(name)
   if (cached) return cached
-  const folder = built('assets')
+  const folder = buildPath('assets')
   names ??= new Set(readdirSync(folder))
   if (!names.has(name)) throw new Problem('not_found', 'there is no such file')
   const bytes = readFileSync(join(folder, name))
-  const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+  const type = MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
   const found = { type, bytes, hash: createHash('sha256').update(bytes).digest('hex').slice(0, 12) }
-  loaded.set(name, found)
+  assetCache.set(name, found)
   return found
 }
 
 /** Returns a script or style of the pages. Throws `not_found`. */
-export function asset(
+export function getAsset(
   name: string,
   acceptsGzip: boolean,
 ): { type: string; bytes: Buffer; hash: string; encoding?: 'gzip' } {
-  const loadedAsset = load(name)
+  const loadedAsset = loadAsset(name)
   if (!acceptsGzip) return loadedAsset
   loadedAsset.gzip ??= gzipSync(loadedAsset.bytes)
   return { ...loadedAsset, bytes: loadedAsset.gzip, encoding: 'gzip' }
 }
 
 /** Returns the path of an asset, with a hash of its content. */
-export function assetPath(name: string): string {
-  return `/assets/${load(name).hash}/${name}`
+export function assetPathOf(name: string): string {
+  return `/assets/${loadAsset(name).hash}/${name}`
 }

@@ -1,9 +1,9 @@
 /** HTML of all pages: escaping, links and the document frame. */
-import { MARK } from './icons.ts'
-import { SCHEMES, STYLE } from './style.ts'
+import { LOGO } from './icons.ts'
+import { SCHEME_STYLES, STYLE } from './style.ts'
 
-const SPECIAL = /[&<>"']/
-const escapes: Record<string, string> = {
+const SPECIAL_CHARACTERS = /[&<>"']/
+const ESCAPES: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
@@ -12,21 +12,21 @@ const escapes: Record<string, string> = {
 }
 
 /** Escapes text for HTML content and attribute values. */
-export function text(plain: string): string {
-  return SPECIAL.test(plain) ? plain.replace(/[&<>"']/g, (c) => escapes[c]) : plain
+export function escapeHtml(plain: string): string {
+  return SPECIAL_CHARACTERS.test(plain) ? plain.replace(/[&<>"']/g, (c) => ESCAPES[c]) : plain
 }
 
 /** Colors of a page or chart: `auto` follows the reader's system. */
 export type ColorScheme = 'light' | 'dark' | 'auto'
 
 /** Reads the color scheme from `?theme=light|dark|auto`. Default: light. */
-export function schemeIn(query: URLSearchParams, defaultScheme: ColorScheme = 'light'): ColorScheme {
+export function readColorScheme(query: URLSearchParams, defaultScheme: ColorScheme = 'light'): ColorScheme {
   const theme = query.get('theme')
   return theme === 'light' || theme === 'dark' || theme === 'auto' ? theme : defaultScheme
 }
 
 /** Returns share key and version as a query string, for links to the same file; empty without them. */
-export function accessQuery({ shareKey, version }: { shareKey?: string; version?: string }): string {
+export function accessQueryOf({ shareKey, version }: { shareKey?: string; version?: string }): string {
   return [
     ...(shareKey === undefined ? [] : [`share_key=${encodeURIComponent(shareKey)}`]),
     ...(version === undefined ? [] : [`version=${encodeURIComponent(version)}`]),
@@ -34,7 +34,7 @@ export function accessQuery({ shareKey, version }: { shareKey?: string; version?
 }
 
 /** Appends query parameters to a URL, except for empty ones. */
-export function withQuery(url: string, ...parameters: (string | false | undefined)[]): string {
+export function appendQuery(url: string, ...parameters: (string | false | undefined)[]): string {
   const query = parameters.filter(Boolean).join('&')
   return url + (query && `?${query}`)
 }
@@ -62,7 +62,7 @@ export interface DocumentOptions {
   /** Color scheme. Default: that of the reader's system. */
   scheme?: ColorScheme
   /** Text in the search field. */
-  searched?: string
+  searchText?: string
   /** User who is signed in; null if nobody is. Undefined: the page has no navigation. */
   user?: string | null
   /** Paths of scripts. */
@@ -71,23 +71,23 @@ export interface DocumentOptions {
   data?: Readonly<Record<string, string>>
 }
 
-function navigation(user: string | null, searched: string): string {
+function renderNavigation(user: string | null, searched: string): string {
   const account =
     user === null
       ? '<a href="/signin">Sign in</a>'
-      : `<a href="/~${text(user)}/">${text(user)}</a> <form method="post" action="/signout"><button type="submit">Sign out</button></form>`
+      : `<a href="/~${escapeHtml(user)}/">${escapeHtml(user)}</a> <form method="post" action="/signout"><button type="submit">Sign out</button></form>`
   const search =
     user === null
       ? ''
-      : `<form class="search" method="get" action="/" role="search"><input type="search" name="q" value="${text(searched)}" placeholder="Search names and columns" aria-label="Search names and columns" maxlength="200"></form>`
-  return `<header class="top"><nav aria-label="Site"><a class="home" href="/">${MARK}Gridline</a>${search}<span class="account">${account}</span></nav></header>\n`
+      : `<form class="search" method="get" action="/" role="search"><input type="search" name="q" value="${escapeHtml(searched)}" placeholder="Search names and columns" aria-label="Search names and columns" maxlength="200"></form>`
+  return `<header class="top"><nav aria-label="Site"><a class="home" href="/">${LOGO}Gridline</a>${search}<span class="account">${account}</span></nav></header>\n`
 }
 
-const FOOT =
+const FOOTER =
   '<footer class="foot"><span>Gridline: charts and grids from the command line</span><a href="/connect">Connect a client</a><a href="/v2/docs">API</a></footer>\n'
 
 /** Renders a complete HTML page. `body` is HTML, `title` is plain text. */
-export function document(
+export function renderDocument(
   title: string,
   body: string,
   {
@@ -98,23 +98,23 @@ export function document(
     user,
     isCard = false,
     scheme = 'auto',
-    searched = '',
+    searchText: searched = '',
   }: DocumentOptions = {},
 ): string {
   const attributes = Object.entries(data)
-    .map(([name, value]) => ` data-${name}="${text(value)}"`)
+    .map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`)
     .join('')
-  const content = `<h1>${text(title)}</h1>\n${body}`
+  const content = `<h1>${escapeHtml(title)}</h1>\n${body}`
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="/favicon.ico" type="image/svg+xml">
-<title>${text(title)}</title>
-${head}<style>${STYLE}${SCHEMES[scheme]}</style>
-${user === undefined ? '' : navigation(user, searched)}<main>
+<title>${escapeHtml(title)}</title>
+${head}<style>${STYLE}${SCHEME_STYLES[scheme]}</style>
+${user === undefined ? '' : renderNavigation(user, searched)}<main>
 ${above}${isCard ? `<div class="card${isCard === 'wide' ? ' wide' : ''}">${content}</div>` : content}
 </main>
-${user === undefined ? '' : FOOT}${scripts.map((path) => `<script src="${path}"${attributes}></script>\n`).join('')}</html>
+${user === undefined ? '' : FOOTER}${scripts.map((path) => `<script src="${path}"${attributes}></script>\n`).join('')}</html>
 `
 }

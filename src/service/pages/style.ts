@@ -1,20 +1,20 @@
 /** Stylesheet of all pages. */
-const LIGHT =
+const LIGHT_COLORS =
   '--text: #1f2328; --soft: #59636e; --line: #d8dee4; --back: #fff; --panel: #f6f8fa; --link: #0b5cad; --accent: #0b5cad; --on-accent: #fff'
-const DARK =
+const DARK_COLORS =
   '--text: #e3e6ea; --soft: #9aa4af; --line: #343a42; --back: #16181d; --panel: #1f2329; --link: #7db7ff; --accent: #2f6fd6; --on-accent: #fff'
 
 /** Styles that override the color scheme of the reader's system. */
-export const SCHEMES = {
-  light: `:root { color-scheme: light; ${LIGHT} }`,
-  dark: `:root { color-scheme: dark; ${DARK} }`,
+export const SCHEME_STYLES = {
+  light: `:root { color-scheme: light; ${LIGHT_COLORS} }`,
+  dark: `:root { color-scheme: dark; ${DARK_COLORS} }`,
   auto: '',
 } as const
 
 /** Stylesheet of all pages. Colors and sizes are variables. */
 export const STYLE = `
-:root { color-scheme: light dark; ${LIGHT}; --warn: #bf8700; --radius: 8px; --gap: 1rem }
-@media (prefers-color-scheme: dark) { :root { ${DARK} } }
+:root { color-scheme: light dark; ${LIGHT_COLORS}; --warn: #bf8700; --radius: 8px; --gap: 1rem }
+@media (prefers-color-scheme: dark) { :root { ${DARK_COLORS} } }
 * { box-sizing: border-box }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0; min-height: 100vh; display: flex; flex-direction: column; color: var(--text); background: var(--back) }
 body > * { width: 100%; max-width: 74rem; margin-inline: auto; padding-inline: var(--gap) }

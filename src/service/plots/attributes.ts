@@ -4,11 +4,11 @@
  */
 
 /** Paths of data attributes that nearly all trace types have, separated by spaces. */
-export const common =
+export const COMMON_DATA_ATTRIBUTES =
   'customdata hoverinfo hoverlabel.align hoverlabel.bgcolor hoverlabel.bordercolor hoverlabel.font.color hoverlabel.font.family hoverlabel.font.lineposition hoverlabel.font.shadow hoverlabel.font.size hoverlabel.font.style hoverlabel.font.textcase hoverlabel.font.variant hoverlabel.font.weight hoverlabel.namelength hovertemplate ids meta text'
 
 /** Paths of further data attributes by trace type, separated by spaces. A leading minus removes a common one. */
-export const byType: Record<string, string> = {
+export const DATA_ATTRIBUTES_BY_TYPE: Record<string, string> = {
   area: '-hoverlabel.font.lineposition -hoverlabel.font.shadow -hoverlabel.font.style -hoverlabel.font.textcase -hoverlabel.font.variant -hoverlabel.font.weight -hovertemplate -text marker.color marker.opacity marker.size marker.symbol r t',
   bar: 'base error_x.array error_x.arrayminus error_y.array error_y.arrayminus hovertext insidetextfont.color insidetextfont.family insidetextfont.lineposition insidetextfont.shadow insidetextfont.size insidetextfont.style insidetextfont.textcase insidetextfont.variant insidetextfont.weight marker.color marker.colorbar.ticktext marker.colorbar.tickvals marker.line.color marker.line.width marker.opacity marker.pattern.bgcolor marker.pattern.fgcolor marker.pattern.path marker.pattern.shape marker.pattern.size marker.pattern.solidity offset outsidetextfont.color outsidetextfont.family outsidetextfont.lineposition outsidetextfont.shadow outsidetextfont.size outsidetextfont.style outsidetextfont.textcase outsidetextfont.variant outsidetextfont.weight r t textfont.color textfont.family textfont.lineposition textfont.shadow textfont.size textfont.style textfont.textcase textfont.variant textfont.weight textposition texttemplate width x y',
   barpolar:

@@ -1,60 +1,60 @@
 /** Loads the figures of plots, and writes them as JSON with their data. */
-import { listed } from '../../contract/closest.ts'
+import { formatList } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
-import { bytesText, type Limits } from '../../contract/limits.ts'
+import { formatBytes, type Limits } from '../../contract/limits.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'
 import { acceptedBefore, type Bytes, joinInTurns, once, parseRaw, RawJson } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, type FileRequest, type Principal } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
-import { etag } from '../core/etag.ts'
-import { type FoundVersion, findVersion } from '../files/versions.ts'
+import { fileEtag } from '../core/etag.ts'
+import { type ResolvedVersion, resolveVersionRef } from '../files/versions.ts'
 import { columnText } from '../grids/column/content.ts'
 import type { RowSet } from '../grids/column/row-set.ts'
 import { arrays, rowsAs } from '../grids/read/rows.ts'
 import { columnValues } from '../grids/read/selected-json.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
-import { type ContentRow, storedOf } from '../store/aggregates/plots.ts'
-import { loadText } from '../store/aggregates/texts.ts'
+import { type ContentRow, storedContentOf } from '../store/aggregates/plots.ts'
+import { loadDecompressed } from '../store/aggregates/texts.ts'
 import { BatchedBlobs, type BlobReader } from '../store/objects/blobs.ts'
 import type { Readers } from '../store/store.ts'
 import { isTransposed } from './data-attributes.ts'
-import { type EvaluationRequest, evaluate } from './evaluation.ts'
-import { missingAnnotation, pointsNote, referencesOf, withData } from './figure.ts'
-import type { Ranges } from './points/axes.ts'
-import { isOfPoints } from './points/choice.ts'
-import { type Reduction, reductionOf } from './points/reduction.ts'
+import { type EvaluationRequest, evaluateFigure } from './evaluation.ts'
+import { createMissingNote, createPointsNote, referencesOf, splitAtData } from './figure.ts'
+import type { VisibleRanges } from './points/axes.ts'
+import { isPerPoint } from './points/choice.ts'
+import { type Downsampling, planDownsampling } from './points/reduction.ts'
 import { type Reference, scanFigure } from './scan.ts'
-import { type Shown, shownGrids, stateOfFigure, trimmedGrids } from './shown.ts'
-import { contentOfVersion } from './versions.ts'
+import { fingerprintFigure, loadReferencedGrids, type ReferencedGrid, trimReferencedGrids } from './shown.ts'
+import { versionContentOf } from './versions.ts'
 
 /**
  * Loads the figure of a plot. `inline_data` adds the data next to each reference; `map_data=unreadable` adds
  * the data of grids that the caller may not read, by reference. Read access to a plot includes all data that
  * its owner may read. See docs/api.md#plot-references.
  */
-export async function figureContent(
+export async function loadFigureContent(
   service: Service,
   call: Call,
   { inline_data, map_data }: QueryOf<'plots.content'>,
 ): Promise<OperationResult<Bytes>> {
-  const stored = await storedFigure(service, call)
+  const stored = await loadPlotContent(service, call)
   const type = 'application/json'
   if (!inline_data && !map_data)
     return {
-      body: once(await loadText(service.store.blobs, storedOf(stored.content))),
-      etag: etag(stored.file),
+      body: once(await loadDecompressed(service.store.blobs, storedContentOf(stored.content))),
+      etag: fileEtag(stored.file),
       type,
     }
   const view = await openFigure(service, call, stored)
   // No entity tag: the data can change without a change of the plot.
-  if (inline_data && !map_data) return { body: withInlineData(view), type }
-  return { body: pieces(view, inline_data === true, map_data === 'unreadable'), type }
+  if (inline_data && !map_data) return { body: streamWithData(view), type }
+  return { body: streamWithOptions(view, inline_data === true, map_data === 'unreadable'), type }
 }
 
 /** A plot and the content row of its figure. */
-export interface StoredFigure {
+export interface PlotContent {
   file: FileRow
   content: FigureContent
 }
@@ -62,64 +62,68 @@ export interface StoredFigure {
 /** Content row of a figure, in the requested version. */
 export interface FigureContent extends ContentRow {
   /** Requested version; undefined for the current one. */
-  at?: FoundVersion
+  version?: ResolvedVersion
 }
 
 /** Loads a plot and the content row of its figure. Throws `not_found` if the caller may not read the plot. */
-export async function storedFigure({ store }: Service, request: FileRequest): Promise<StoredFigure> {
+export async function loadPlotContent({ store }: Service, request: FileRequest): Promise<PlotContent> {
   return store.read(async (readers) => {
     const authorized = await authorizeCall(readers, request)
-    return { file: authorized.file, content: await contentOf(readers, authorized, request) }
+    return { file: authorized.file, content: await findFigureContent(readers, authorized, request) }
   })
 }
 
 /** Loads the content row of a plot in the requested version. Throws `damaged` if it is missing. */
-export async function contentOf(
+export async function findFigureContent(
   readers: Readers,
   authorized: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
   { version: name }: Principal,
 ): Promise<FigureContent> {
   const { owner, idlocal } = authorized.file
-  const content = await readers.plots.content(owner, idlocal)
+  const content = await readers.plots.getContent(owner, idlocal)
   if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
-  const plotVersion = await findVersion(readers, authorized, name)
+  const plotVersion = await resolveVersionRef(readers, authorized, name)
   // The current version shows current data, unless it was kept with the data of its time.
   const isCurrent =
-    plotVersion?.isPresent && plotVersion.time === undefined && (plotVersion.row?.kept_at ?? null) === null
+    plotVersion?.isCurrent && plotVersion.time === undefined && (plotVersion.row?.kept_at ?? null) === null
   if (!plotVersion || (isCurrent && plotVersion.draft === undefined)) return content
-  const earlier = plotVersion.row && contentOfVersion(plotVersion.row, content.media_type)
-  return { ...(earlier ?? content), at: plotVersion }
+  const earlier = plotVersion.row && versionContentOf(plotVersion.row, content.media_type)
+  return { ...(earlier ?? content), version: plotVersion }
 }
 
 /** A plot with the data that it shows to one caller at one time. */
-export interface LiveFigure {
+export interface FigureView {
   file: FileRow
   /** Hash of the figure and of the versions of its data. Images and texts are cached by it. */
-  state: string
+  fingerprint: string
   figure: RawJson
   references: Reference[]
   /** Paths of traces with inline data arrays: `data.0`. */
-  withArrays: ReadonlySet<string>
+  tracesWithArrays: ReadonlySet<string>
   /** Grids by fid. */
-  shown: Map<string, Shown>
+  grids: Map<string, ReferencedGrid>
   /** Selected points of large traces. */
-  reduction?: Reduction
+  downsampling?: Downsampling
   /** Visible ranges of axes. */
-  ranges?: Ranges
+  visibleRanges?: VisibleRanges
   limits: Limits
   /** Returns whether all clients have disconnected. */
-  gone?: () => boolean
+  isAborted?: () => boolean
 }
 
 /** Opens a plot with its data. Throws `not_found` if the caller may not read it. */
 export async function openFigure(
   service: Service,
   request: FileRequest,
-  stored?: StoredFigure,
-): Promise<LiveFigure> {
-  const { file, content } = stored ?? (await storedFigure(service, request))
+  stored?: PlotContent,
+): Promise<FigureView> {
+  const { file, content } = stored ?? (await loadPlotContent(service, request))
   const { store } = service
-  const figure = parseRaw(await loadText(store.blobs, storedOf(content)), 'the figure', acceptedBefore)
+  const figure = parseRaw(
+    await loadDecompressed(store.blobs, storedContentOf(content)),
+    'the figure',
+    acceptedBefore,
+  )
   const members = scanFigure(figure)
   const references = referencesOf(members)
   const withArrays = new Set(
@@ -128,46 +132,46 @@ export async function openFigure(
     ),
   )
   const sources = references.map(({ source }) => source)
-  const { at: version } = content
+  const { version } = content
   const { grids, fingerprint } = await store.read(async (readers) => ({
-    grids: await shownGrids(service, readers, file.owner, sources, request, version),
-    fingerprint: await stateOfFigure(readers, file, content, request, version),
+    grids: await loadReferencedGrids(service, readers, file.owner, sources, request, version),
+    fingerprint: await fingerprintFigure(readers, file, content, request, version),
   }))
   return {
     file,
-    state: fingerprint,
+    fingerprint,
     figure,
     references,
-    withArrays,
-    shown: version ? await trimmedGrids(grids) : grids,
+    tracesWithArrays: withArrays,
+    grids: version ? await trimReferencedGrids(grids) : grids,
     limits: service.limits,
-    gone: request.gone,
+    isAborted: request.isAborted,
   }
 }
 
 /** Opens a plot for drawing: large lines and scatters are downsampled within the visible `ranges`. */
-export async function openDrawn(
+export async function openDownsampledFigure(
   service: Service,
   request: FileRequest,
-  stored?: StoredFigure,
-  ranges?: Ranges,
-): Promise<LiveFigure> {
+  stored?: PlotContent,
+  ranges?: VisibleRanges,
+): Promise<FigureView> {
   const view = await openFigure(service, request, stored)
-  return { ...view, ranges, reduction: await reductionOf(view, ranges) }
+  return { ...view, visibleRanges: ranges, downsampling: await planDownsampling(view, ranges) }
 }
 
 /**
  * Streams the figure as JSON, with the data next to each reference. References without data are unchanged.
  */
-export function withInlineData(view: LiveFigure): Bytes {
-  return evaluated(view, pieces(view, true, false))
+export function streamWithData(view: FigureView): Bytes {
+  return streamEvaluated(view, streamWithOptions(view, true, false))
 }
 
 /** Maximum size of a figure whose transforms are evaluated: it is parsed as a whole. */
-const TRANSFORMED_BYTES = 32 * 1024 * 1024
+const MAX_TRANSFORMED_BYTES = 32 * 1024 * 1024
 
 /** Evaluates the transforms in the JSON text of a figure. Throws `too_large`. */
-async function* evaluated(view: LiveFigure, json: Bytes, isDrawn = false): Bytes {
+async function* streamEvaluated(view: FigureView, json: Bytes, isDrawn = false): Bytes {
   if (!hasTransforms(view.figure)) {
     yield* json
     return
@@ -176,29 +180,29 @@ async function* evaluated(view: LiveFigure, json: Bytes, isDrawn = false): Bytes
   let size = 0
   for await (const chunk of json) {
     size += chunk.length
-    if (size > TRANSFORMED_BYTES)
+    if (size > MAX_TRANSFORMED_BYTES)
       throw new Problem(
         'too_large',
-        `the figure has transforms and more than ${bytesText(TRANSFORMED_BYTES)} of data`,
+        `the figure has transforms and more than ${formatBytes(MAX_TRANSFORMED_BYTES)} of data`,
         { hint: 'Evaluate the transforms before, or show fewer rows.' },
       )
     chunks.push(chunk)
   }
-  const { ranges, file, limits, gone: isAborted } = view
-  yield await evaluate(
+  const { visibleRanges: ranges, file, limits, isAborted } = view
+  yield await evaluateFigure(
     await joinInTurns(chunks),
-    { isDrawn, ranges },
-    { owner: file.owner, limits, gone: isAborted },
+    { isDrawn, visibleRanges: ranges },
+    { owner: file.owner, limits, isAborted },
   )
 }
 
 /** Minimum size of a figure that is downsampled. Smaller ones have few points. */
-const SMALL_BYTES = 64 * 1024
+const MIN_DOWNSAMPLED_BYTES = 64 * 1024
 
 /** Evaluates the transforms of a figure with inline data, and downsamples its large traces. Returns JSON. */
-export async function drawable(figure: RawJson, request: EvaluationRequest): Promise<Buffer> {
-  if (!hasTransforms(figure) && figure.end - figure.start < SMALL_BYTES) return figure.bytes
-  return evaluate(figure.bytes, { isDrawn: true }, request)
+export async function prepareForDrawing(figure: RawJson, request: EvaluationRequest): Promise<Buffer> {
+  if (!hasTransforms(figure) && figure.end - figure.start < MIN_DOWNSAMPLED_BYTES) return figure.bytes
+  return evaluateFigure(figure.bytes, { isDrawn: true }, request)
 }
 
 /** Returns whether any trace has transforms. */
@@ -216,70 +220,70 @@ export function hasTransforms(figure: RawJson): boolean {
  * Streams the figure for drawing, as JSON with its data. Traces with missing data get empty arrays (without
  * arrays, plotly.js would number the points), and a note names the missing columns.
  */
-export function drawn(view: LiveFigure): Bytes {
-  return evaluated(view, withoutGone(view), true)
+export function streamForDrawing(view: FigureView): Bytes {
+  return streamEvaluated(view, streamWithNotes(view), true)
 }
 
 /** Streams the figure with data and notes, but without evaluating transforms. */
-async function* withoutGone(view: LiveFigure): Bytes {
-  const { shown: grids, figure, references, reduction } = view
+async function* streamWithNotes(view: FigureView): Bytes {
+  const { grids, figure, references, downsampling: reduction } = view
   const missing = references.filter((reference) => !hasData(view, reference))
-  const broken = new Set(missing.map(traceOf))
-  const inlined = references.filter((reference) => !broken.has(traceOf(reference)))
-  const empty = references.filter((reference) => broken.has(traceOf(reference)))
-  const blobs = batchedFor(grids, inlined)
-  const note = missingNote(view)
+  const broken = new Set(missing.map(tracePathOf))
+  const inlined = references.filter((reference) => !broken.has(tracePathOf(reference)))
+  const empty = references.filter((reference) => broken.has(tracePathOf(reference)))
+  const blobs = createBatchReader(grids, inlined)
+  const note = describeMissingData(view)
   const notes = [
-    ...(note === undefined ? [] : [missingAnnotation(note)]),
-    ...(reduction ? [pointsNote(reduction.drawn, reduction.of)] : []),
+    ...(note === undefined ? [] : [createMissingNote(note)]),
+    ...(reduction ? [createPointsNote(reduction.drawn, reduction.of)] : []),
   ]
-  for (const part of withData(figure, inlined, empty, notes))
+  for (const part of splitAtData(figure, inlined, empty, notes))
     if (Buffer.isBuffer(part)) yield part
     else {
-      const rows = isOfPoints(part.attribute) ? reduction?.rows.get(traceOf(part)) : undefined
-      yield* rows ? chosenData(grids, part, rows) : data(grids, part, blobs)
-      if (rows && part.attribute === 'y' && reduction?.numbered.has(traceOf(part)))
+      const rows = isPerPoint(part.attribute) ? reduction?.rows.get(tracePathOf(part)) : undefined
+      yield* rows ? streamSelectedRows(grids, part, rows) : streamReferencedData(grids, part, blobs)
+      if (rows && part.attribute === 'y' && reduction?.numbered.has(tracePathOf(part)))
         yield Buffer.from(`,"x":[${[...rows].join(',')}]`)
     }
 }
 
 /** Returns whether all columns of a reference exist and are readable. */
-function hasData({ shown: grids }: LiveFigure, { source: { grid, uids } }: Reference): boolean {
+function hasData({ grids }: FigureView, { source: { grid, uids } }: Reference): boolean {
   const columns = grids.get(formatFid(grid))?.columns
   return columns !== undefined && uids.every((uid) => columns.has(uid))
 }
 
 /** Returns the path of the trace of a reference: `data.0`. */
-function traceOf({ path, attribute }: Reference): string {
+function tracePathOf({ path, attribute }: Reference): string {
   return path.slice(0, -attribute.length - 1)
 }
 
 /** Describes the missing data of a plot, with known column names; undefined if nothing is missing. */
-export function missingNote(view: LiveFigure): string | undefined {
+export function describeMissingData(view: FigureView): string | undefined {
   const missing = view.references.filter((reference) => !hasData(view, reference))
   if (missing.length === 0) return undefined
   const names = new Set<string>()
   let hasUnknown = false
   for (const { source } of missing) {
-    const grid = view.shown.get(formatFid(source.grid))
+    const grid = view.grids.get(formatFid(source.grid))
     for (const uid of source.uids) {
       if (grid?.columns.has(uid)) continue
-      const name = grid?.lost.get(uid)
+      const name = grid?.removedColumns.get(uid)
       if (name === undefined) hasUnknown = true
       else names.add(name)
     }
   }
   if (names.size === 0) return 'No data: the data of this chart is no longer available'
-  const columns = `${names.size === 1 ? 'the column' : 'the columns'} ${listed([...names], 5)}`
+  const columns = `${names.size === 1 ? 'the column' : 'the columns'} ${formatList([...names], 5)}`
   return `No data: ${columns}${hasUnknown ? ' and others' : ''} no longer ${names.size + (hasUnknown ? 1 : 0) === 1 ? 'exists' : 'exist'}`
 }
 
 /** Returns the minimum size of a figure with its data, in bytes. */
-function sizeOf({ figure, shown: grids, references, reduction: downsampling }: LiveFigure): number {
+function minSizeOf({ figure, grids, references, downsampling }: FigureView): number {
   let size = figure.end - figure.start
   for (const reference of references) {
-    const { source, twin: sibling } = reference
-    if (downsampling?.rows.has(traceOf(reference))) continue
+    const { source, sibling } = reference
+    if (downsampling?.rows.has(tracePathOf(reference))) continue
     const columns = grids.get(formatFid(source.grid))?.columns
     if (!columns || !source.uids.every((uid) => columns.has(uid))) continue
     if (sibling) size -= sibling.end - sibling.start
@@ -289,12 +293,12 @@ function sizeOf({ figure, shown: grids, references, reduction: downsampling }: L
 }
 
 /** Reads a figure with its data into memory; undefined if it is larger than `maxBytes` after transforms. */
-export async function wholeFigure(
-  view: LiveFigure,
+export async function readWholeFigure(
+  view: FigureView,
   maxBytes: number,
-  write: (view: LiveFigure) => Bytes = drawn,
+  write: (view: FigureView) => Bytes = streamForDrawing,
 ): Promise<Buffer | undefined> {
-  if (!hasTransforms(view.figure) && sizeOf(view) > maxBytes) return undefined
+  if (!hasTransforms(view.figure) && minSizeOf(view) > maxBytes) return undefined
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of write(view)) {
@@ -306,29 +310,33 @@ export async function wholeFigure(
 }
 
 /** Streams the figure, with inline data or a data map of unreadable grids. */
-async function* pieces(view: LiveFigure, isInline: boolean, isMapped: boolean): AsyncGenerator<Uint8Array> {
-  const { shown: grids, figure, references } = view
+async function* streamWithOptions(
+  view: FigureView,
+  isInline: boolean,
+  isMapped: boolean,
+): AsyncGenerator<Uint8Array> {
+  const { grids, figure, references } = view
   const withColumns = references.filter((reference) => hasData(view, reference))
   const inlined = isInline ? withColumns : []
-  const blobs = batchedFor(grids, inlined)
+  const blobs = createBatchReader(grids, inlined)
   // Insert `map_data` before the closing brace.
   const open = isMapped ? new RawJson(figure.buf, figure.start, figure.end - 1, figure.limits) : figure
-  for (const part of withData(open, inlined)) {
+  for (const part of splitAtData(open, inlined)) {
     if (Buffer.isBuffer(part)) yield part
-    else yield* data(grids, part, blobs)
+    else yield* streamReferencedData(grids, part, blobs)
   }
   if (!isMapped) return
   yield Buffer.from(`${figure.members().next().done ? '' : ','}"map_data":{`)
   const mapped = new Map(
     withColumns
-      .filter(({ source }) => !grids.get(formatFid(source.grid))!.readable)
+      .filter(({ source }) => !grids.get(formatFid(source.grid))!.isReadable)
       .map((reference) => [reference.text, reference]),
   )
   let first = true
   for (const reference of mapped.values()) {
     yield Buffer.from(`${first ? '' : ','}${JSON.stringify(reference.text)}:`)
     first = false
-    yield* data(grids, reference)
+    yield* streamReferencedData(grids, reference)
   }
   yield Buffer.from('}}')
 }
@@ -336,7 +344,10 @@ async function* pieces(view: LiveFigure, isInline: boolean, isMapped: boolean): 
 /**
  * Creates a reader that batches the slices of these references, in this order. Matrices are read separately.
  */
-function batchedFor(grids: Map<string, Shown>, references: readonly Reference[]): BlobReader | undefined {
+function createBatchReader(
+  grids: Map<string, ReferencedGrid>,
+  references: readonly Reference[],
+): BlobReader | undefined {
   const [first] = grids.values()
   if (!first) return undefined
   const inOrder = references.filter(
@@ -350,39 +361,43 @@ function batchedFor(grids: Map<string, Shown>, references: readonly Reference[])
 }
 
 /** Streams the data of a reference: one column as an array; several as rows (matrices) or as columns. */
-async function* data(
-  grids: Map<string, Shown>,
+async function* streamReferencedData(
+  grids: Map<string, ReferencedGrid>,
   { source, type, attribute }: Reference,
   blobs?: BlobReader,
 ): Bytes {
   const { snap: snapshot, columns } = grids.get(formatFid(source.grid))!
   const snap = blobs ? { ...snapshot, blobs } : snapshot
   const dataColumns = source.uids.map((uid) => columns.get(uid)!)
-  yield OPEN
+  yield OPEN_BRACKET
   if (dataColumns.length === 1) yield* columnText(snap, dataColumns[0])
   else if (isTransposed(type, attribute)) yield* rowsAs({ ...snap, columns: dataColumns }, arrays())
   else {
     for (const [k, column] of dataColumns.entries()) {
-      yield k > 0 ? NEXT : OPEN
+      yield k > 0 ? NEXT_ARRAY : OPEN_BRACKET
       yield* columnText(snap, column)
     }
-    yield CLOSE
+    yield CLOSE_BRACKET
   }
-  yield CLOSE
+  yield CLOSE_BRACKET
 }
 
 /** Streams the selected rows of a reference. */
-async function* chosenData(grids: Map<string, Shown>, { source }: Reference, rows: RowSet): Bytes {
+async function* streamSelectedRows(
+  grids: Map<string, ReferencedGrid>,
+  { source }: Reference,
+  rows: RowSet,
+): Bytes {
   const { snap, columns } = grids.get(formatFid(source.grid))!
-  yield OPEN
+  yield OPEN_BRACKET
   for (const [k, uid] of source.uids.entries()) {
-    if (source.uids.length > 1) yield k > 0 ? NEXT : OPEN
+    if (source.uids.length > 1) yield k > 0 ? NEXT_ARRAY : OPEN_BRACKET
     yield* columnValues(snap, columns.get(uid)!, { rows })
   }
-  if (source.uids.length > 1) yield CLOSE
-  yield CLOSE
+  if (source.uids.length > 1) yield CLOSE_BRACKET
+  yield CLOSE_BRACKET
 }
 
-const OPEN = Buffer.from('[')
-const NEXT = Buffer.from('],[')
-const CLOSE = Buffer.from(']')
+const OPEN_BRACKET = Buffer.from('[')
+const NEXT_ARRAY = Buffer.from('],[')
+const CLOSE_BRACKET = Buffer.from(']')

@@ -1,35 +1,35 @@
 /** Evaluates the transforms of a figure and downsamples its large traces, from JSON to JSON. */
-import { pointsNote } from './figure.ts'
-import type { Ranges } from './points/axes.ts'
-import { reducedFigure } from './points/figure.ts'
-import { type TransformLimits, transformed } from './transforms/index.ts'
+import { createPointsNote } from './figure.ts'
+import type { VisibleRanges } from './points/axes.ts'
+import { downsampleFigure } from './points/figure.ts'
+import { evaluateTransforms, type TransformLimits } from './transforms/index.ts'
 
 /** Options of an evaluation. */
 export interface EvaluationOptions {
   /** Downsamples large traces. */
   isDrawn: boolean
   /** Visible ranges of axes. */
-  ranges?: Ranges
+  visibleRanges?: VisibleRanges
 }
 
 /** Evaluates the JSON text of a figure. Throws `too_large` and `bad_figure`. */
-export async function evaluateText(
+export async function evaluateFigureText(
   text: Uint8Array,
-  { isDrawn, ranges }: EvaluationOptions,
+  { isDrawn, visibleRanges: ranges }: EvaluationOptions,
   limits?: TransformLimits,
 ): Promise<Uint8Array> {
   const figure = JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8'))
-  const evaluated = (await transformed(figure, limits)) as { data?: unknown; layout?: unknown }
+  const evaluated = (await evaluateTransforms(figure, limits)) as { data?: unknown; layout?: unknown }
   if (!isDrawn) return new TextEncoder().encode(JSON.stringify(evaluated))
-  const { figure: downsampled, drawn, of } = reducedFigure(evaluated, ranges)
+  const { figure: downsampled, drawn, of } = downsampleFigure(evaluated, ranges)
   return new TextEncoder().encode(
-    JSON.stringify(drawn < of ? withPointsNote(downsampled, drawn, of) : downsampled),
+    JSON.stringify(drawn < of ? addPointsNote(downsampled, drawn, of) : downsampled),
   )
 }
 
 /** Adds the note of how many of `of` points are drawn. */
-function withPointsNote(figure: { layout?: unknown }, points: number, of: number): object {
+function addPointsNote(figure: { layout?: unknown }, points: number, of: number): object {
   const layout = typeof figure.layout === 'object' && figure.layout !== null ? figure.layout : {}
   const annotations = 'annotations' in layout && Array.isArray(layout.annotations) ? layout.annotations : []
-  return { ...figure, layout: { ...layout, annotations: [...annotations, pointsNote(points, of)] } }
+  return { ...figure, layout: { ...layout, annotations: [...annotations, createPointsNote(points, of)] } }
 }

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Problem } from '../../contract/errors.ts'
 import type { EvaluationAnswer, EvaluationJob } from './evaluation.ts'
-import { evaluateText } from './evaluation-text.ts'
+import { evaluateFigureText } from './evaluation-text.ts'
 
 const { text, options } = workerData as EvaluationJob
 
@@ -10,7 +10,7 @@ function answer(message: EvaluationAnswer, transfer: ArrayBuffer[] = []): void {
   parentPort!.postMessage(message, transfer)
 }
 
-evaluateText(text, options).then(
+evaluateFigureText(text, options).then(
   (result) => answer({ text: result }, [result.buffer as ArrayBuffer]),
   (error: unknown) => {
     if (!(error instanceof Problem)) throw error

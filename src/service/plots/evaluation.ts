@@ -1,23 +1,23 @@
 /** Evaluates small figures at once, and large ones in a thread with limits of time and memory. */
 import type { Worker } from 'node:worker_threads'
-import { built } from '../../contract/built.ts'
+import { buildPath } from '../../contract/built.ts'
 import { type ErrorCode, Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { Admission } from '../core/admission.ts'
 import type { EvaluationOptions } from './evaluation-text.ts'
 
 /** Maximum size of a figure that is evaluated without a thread. */
-const THREAD_BYTES = 64 * 1024
+const MAX_INLINE_BYTES = 64 * 1024
 /** Maximum result of an evaluation without a thread. Beyond it, the evaluation is repeated in a thread. */
-const LITTLE = { traces: 200, frameTraces: 500, shared: 256 * 1024 }
+const INLINE_LIMITS = { traces: 200, frameTraces: 500, shared: 256 * 1024 }
 /** Maximum heap of a thread. */
-const HEAP_MB = 1024
+const MAX_HEAP_MB = 1024
 /** Interval of checks for the timeout and for disconnected clients, in ms. */
-const CHECK_MS = 200
+const ABORT_CHECK_MS = 200
 /** Maximum number of threads. */
-const THREADS = 2
+const MAX_THREADS = 2
 /** Maximum number of figures that wait for a thread. */
-const MAX_WAITING = 32
+const MAX_WAITING_FIGURES = 32
 
 /** Input of a thread. */
 export interface EvaluationJob {
@@ -36,50 +36,54 @@ export interface EvaluationRequest {
   owner: string
   limits: Limits
   /** Returns whether the client has disconnected. */
-  gone?: () => boolean
+  isAborted?: () => boolean
 }
 
 let threads: Admission | undefined
 
 /** Evaluates the JSON text of a figure. Throws `too_large`, `bad_figure`, `overloaded` and `aborted`. */
-export async function evaluate(
+export async function evaluateFigure(
   text: Uint8Array,
   options: EvaluationOptions,
-  { owner, limits, gone: isAborted = () => false }: EvaluationRequest,
+  { owner, limits, isAborted = () => false }: EvaluationRequest,
 ): Promise<Buffer> {
-  if (text.length <= THREAD_BYTES) {
-    const { evaluateText } = await import('./evaluation-text.ts')
+  if (text.length <= MAX_INLINE_BYTES) {
+    const { evaluateFigureText: evaluateText } = await import('./evaluation-text.ts')
     try {
-      return asBuffer(await evaluateText(text, options, LITTLE))
+      return toBuffer(await evaluateText(text, options, INLINE_LIMITS))
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'too_large')) throw error
     }
   }
   threads ??= new Admission(
-    { running: THREADS, waiting: MAX_WAITING, wait: limits.wait_seconds * 1000 },
+    { running: MAX_THREADS, waiting: MAX_WAITING_FIGURES, wait: limits.wait_seconds * 1000 },
     'transform_seconds',
   )
-  return threads.run(owner, () => inThread({ text, options }, limits, isAborted), isAborted)
+  return threads.run(owner, () => evaluateInThread({ text, options }, limits, isAborted), isAborted)
 }
 
 /** Evaluates a figure in a new thread. */
-async function inThread(job: EvaluationJob, limits: Limits, isAborted: () => boolean): Promise<Buffer> {
+async function evaluateInThread(
+  job: EvaluationJob,
+  limits: Limits,
+  isAborted: () => boolean,
+): Promise<Buffer> {
   const { Worker } = process.getBuiltinModule('node:worker_threads')
-  const worker = new Worker(built('evaluation-worker.js'), {
+  const worker = new Worker(buildPath('evaluation-worker.js'), {
     workerData: job,
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     env: {},
     execArgv: [],
   })
   try {
-    return asBuffer(await answerOf(worker, limits, isAborted))
+    return toBuffer(await waitForResult(worker, limits, isAborted))
   } finally {
     await worker.terminate()
   }
 }
 
 /** Waits for the result of a thread. Rejects after `transform_seconds`, or when the client disconnects. */
-function answerOf(
+function waitForResult(
   worker: Worker,
   { transform_seconds }: Limits,
   isAborted: () => boolean,
@@ -88,8 +92,8 @@ function answerOf(
     const deadline = performance.now() + transform_seconds * 1000
     const timer = setInterval(() => {
       if (isAborted()) reject(new Problem('aborted', 'the client disconnected'))
-      else if (performance.now() > deadline) reject(tooLong(transform_seconds))
-    }, CHECK_MS)
+      else if (performance.now() > deadline) reject(createTimeoutError(transform_seconds))
+    }, ABORT_CHECK_MS)
     const stopTimer = (): void => clearInterval(timer)
     worker.once('message', (answer: EvaluationAnswer) => {
       stopTimer()
@@ -99,28 +103,28 @@ function answerOf(
     })
     worker.once('error', (error: NodeJS.ErrnoException) => {
       stopTimer()
-      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge() : error)
+      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? createMemoryError() : error)
     })
     worker.once('exit', stopTimer)
   })
 }
 
-const HINT = 'Evaluate the transforms before, or show fewer rows.'
+const TOO_LARGE_HINT = 'Evaluate the transforms before, or show fewer rows.'
 
-function tooLong(seconds: number): Problem {
+function createTimeoutError(seconds: number): Problem {
   return new Problem(
     'too_large',
     `evaluating the transforms of the figure takes longer than ${seconds} s (limit transform_seconds)`,
-    { hint: HINT },
+    { hint: TOO_LARGE_HINT },
   )
 }
 
-function tooLarge(): Problem {
+function createMemoryError(): Problem {
   return new Problem('too_large', 'evaluating the transforms of the figure needs too much memory', {
-    hint: HINT,
+    hint: TOO_LARGE_HINT,
   })
 }
 
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }

@@ -5,7 +5,7 @@ import type { RawJson } from '../../json/index.ts'
  * Rates a plot from 0 to 5, for `min_quality` and `max_quality`. One point each for a title, an axis title,
  * names of all traces (or a single trace), data, and a legend or annotation.
  */
-export function qualityOf(figure: RawJson, hasData: boolean): number {
+export function rateQuality(figure: RawJson, hasData: boolean): number {
   const layout = figure.get('layout')
   let traces = 0
   let named = 0
@@ -13,10 +13,10 @@ export function qualityOf(figure: RawJson, hasData: boolean): number {
     traces++
     if (trace.get('name')) named++
   }
-  const hasLegend = layout?.get('showlegend')?.value() !== false
+  const hasLegend = layout?.get('showlegend')?.toValue() !== false
   const points = [
-    titled(layout),
-    anyTitled(axesOf(layout)),
+    hasTitle(layout),
+    hasAnyTitle(listAxes(layout)),
     traces > 0 && (traces === 1 || named === traces),
     hasData,
     (traces > 1 && hasLegend) || layout?.get('annotations')?.items().next().done === false,
@@ -25,20 +25,20 @@ export function qualityOf(figure: RawJson, hasData: boolean): number {
 }
 
 /** Yields the axes of a layout, including those of scenes and polar subplots. */
-function* axesOf(layout: RawJson | undefined): Generator<RawJson> {
+function* listAxes(layout: RawJson | undefined): Generator<RawJson> {
   for (const [name, value] of layout?.members() ?? []) {
     if (/^[xy]axis\d*$/.test(name)) yield value
     if (/^(?:scene|polar)\d*$/.test(name)) for (const [, axis] of value.members()) yield axis
   }
 }
 
-function anyTitled(elements: Iterable<RawJson>): boolean {
-  for (const element of elements) if (titled(element)) return true
+function hasAnyTitle(elements: Iterable<RawJson>): boolean {
+  for (const element of elements) if (hasTitle(element)) return true
   return false
 }
 
-function titled(element: RawJson | undefined): boolean {
+function hasTitle(element: RawJson | undefined): boolean {
   const title = element?.get('title')
   const text = title?.kind === 'object' ? title.get('text') : title
-  return text?.kind === 'string' && (text.value() as string).trim() !== ''
+  return text?.kind === 'string' && (text.toValue() as string).trim() !== ''
 }

@@ -13,16 +13,16 @@ import {
   RawJson,
   skipBlanks,
 } from '../../json/index.ts'
-import { dataAttributes } from './data-attributes.ts'
+import { listDataAttributes } from './data-attributes.ts'
 
 /** A parsed reference `owner:idlocal:uid[,uid…][*]`. See docs/api.md#plot-references. */
-export interface Source {
+export interface ColumnSource {
   grid: Fid
   uids: string[]
 }
 
 /** Location of an attribute in a figure. */
-export interface Place {
+export interface AttributeLocation {
   /** Path from the figure: `data.0.marker.color`. */
   path: string
   /** Path from the trace: `marker.color`. */
@@ -38,38 +38,38 @@ interface Span {
 }
 
 /** A member found by a scan. Its span is from the quote of its name to the end of its value. */
-interface Mark extends Place, Span {
+interface ScannedMember extends AttributeLocation, Span {
   /** Name of the data attribute: `color`. */
   name: string
   value: RawJson
 }
 
 /** A member ending in `src` that refers to columns. Path and attribute are those of its data attribute. */
-export interface Reference extends Mark {
+export interface Reference extends ScannedMember {
   kind: 'reference'
-  source: Source
+  source: ColumnSource
   text: string
   /** Span of the value of the data attribute beside it, if present. */
-  twin?: Span
+  sibling?: Span
 }
 
 /** An array, plain or typed, as the value of a data attribute. */
-export interface Data extends Mark {
+export interface DataArray extends ScannedMember {
   kind: 'array' | 'typed'
 }
 
 /** A member ending in `src` that refers to nothing: null or an empty string. */
-export interface Empty extends Mark {
+export interface EmptyReference extends ScannedMember {
   kind: 'empty'
 }
 
-export type Found = Reference | Data | Empty
+export type ScanResult = Reference | DataArray | EmptyReference
 
 /** Limits that apply to figures. */
 export type FigureLimits = Pick<Limits, 'figure_columns' | 'figure_traces' | 'json_members'>
 
 /** Parses a reference (`alice:3:0f12ab,c0ffee`); undefined if it is invalid. */
-function readSource(text: string): Source | undefined {
+function parseSource(text: string): ColumnSource | undefined {
   const match = /^([A-Za-z0-9._-]+):(\d{1,15}):([^:\0]*)$/.exec(text.trim())
   if (!match) return undefined
   let uidList = match[3]
@@ -88,8 +88,8 @@ function readSource(text: string): Source | undefined {
  * Finds all references and data arrays in the traces of `data` and `frames`, in order. Takes linear time at
  * any depth. Stored figures need no `limits`: they were checked before.
  */
-export function scanFigure(figure: RawJson, limits?: FigureLimits): Found[] {
-  const steps = surveySteps(figure, limits)
+export function scanFigure(figure: RawJson, limits?: FigureLimits): ScanResult[] {
+  const steps = scanSteps(figure, limits)
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value
@@ -97,8 +97,8 @@ export function scanFigure(figure: RawJson, limits?: FigureLimits): Found[] {
 }
 
 /** Like `scanFigure`, but yields to the event loop between traces, for large figures. */
-export async function scanFigureInTurns(figure: RawJson, limits: FigureLimits): Promise<Found[]> {
-  const steps = surveySteps(figure, limits)
+export async function scanFigureInTurns(figure: RawJson, limits: FigureLimits): Promise<ScanResult[]> {
+  const steps = scanSteps(figure, limits)
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value
@@ -107,38 +107,38 @@ export async function scanFigureInTurns(figure: RawJson, limits: FigureLimits): 
 }
 
 /** Scans a figure in steps of one trace. */
-function* surveySteps(figure: RawJson, limits: FigureLimits | undefined): Generator<void, Found[]> {
+function* scanSteps(figure: RawJson, limits: FigureLimits | undefined): Generator<void, ScanResult[]> {
   const scanner = new FigureScanner(figure.buf, limits)
   const types: string[] = []
   const members = [...figure.members()]
   yield
   for (const trace of members.findLast(([name]) => name === 'data')?.[1].items() ?? []) {
-    types.push(typeOf(trace) ?? 'scatter')
-    if (limits && types.length > limits.figure_traces) throw tooManyTraces(limits)
+    types.push(readTraceType(trace) ?? 'scatter')
+    if (limits && types.length > limits.figure_traces) throw createTooManyTracesError(limits)
     yield
   }
   for (const [name, list] of members) {
     let k = 0
     if (name === 'data') {
       for (const trace of list.items()) {
-        scanner.trace(trace, `data.${k}`, types[k++] ?? 'scatter')
+        scanner.scanTrace(trace, `data.${k}`, types[k++] ?? 'scatter')
         yield
       }
     } else if (name === 'frames') {
       for (const frame of list.items()) {
-        surveyFrame(scanner, frame, `frames.${k++}`, types)
+        scanFrame(scanner, frame, `frames.${k++}`, types)
         yield
       }
     }
   }
-  refuseDoubles(scanner.found)
+  refuseDuplicates(scanner.found)
   return scanner.found.sort((a, b) => a.start - b.start)
 }
 
 /**
  * Throws `invalid_request` if a data attribute is duplicated: JSON parsers disagree on which value counts.
  */
-function refuseDoubles(members: readonly Found[]): void {
+function refuseDuplicates(members: readonly ScanResult[]): void {
   const paths = new Set<string>()
   for (const { kind, path } of members) {
     if (kind === 'reference' || kind === 'empty') continue
@@ -152,7 +152,7 @@ function refuseDoubles(members: readonly Found[]): void {
   }
 }
 
-function tooManyTraces({ figure_traces }: FigureLimits): Problem {
+function createTooManyTracesError({ figure_traces }: FigureLimits): Problem {
   return new Problem('bad_data', `figure: more than ${figure_traces} traces (limit figure_traces)`, {
     field: 'figure',
     hint: 'Split the figure into several plots.',
@@ -160,23 +160,23 @@ function tooManyTraces({ figure_traces }: FigureLimits): Problem {
 }
 
 /** Scans a frame. Its traces update those of the figure, in order or as listed in `traces`. */
-function surveyFrame(scanner: FigureScanner, frame: RawJson, path: string, types: string[]): void {
+function scanFrame(scanner: FigureScanner, frame: RawJson, path: string, types: string[]): void {
   const traces = frame.get('traces')
-  const targets = traces?.kind === 'array' ? (traces.value() as unknown[]) : undefined
+  const targets = traces?.kind === 'array' ? (traces.toValue() as unknown[]) : undefined
   for (const [name, list] of frame.members()) {
     let k = 0
     if (name !== 'data') continue
     for (const trace of list.items()) {
-      const type = typeOf(trace) ?? types[Number(targets?.[k] ?? k)] ?? 'scatter'
-      scanner.trace(trace, `${path}.data.${k++}`, type)
+      const type = readTraceType(trace) ?? types[Number(targets?.[k] ?? k)] ?? 'scatter'
+      scanner.scanTrace(trace, `${path}.data.${k++}`, type)
     }
   }
 }
 
 /** Returns the type of a trace; undefined if it has none. */
-function typeOf(trace: RawJson): string | undefined {
+function readTraceType(trace: RawJson): string | undefined {
   const type = trace.get('type')
-  return type?.kind === 'string' ? (type.value() as string) : undefined
+  return type?.kind === 'string' ? (type.toValue() as string) : undefined
 }
 
 /** Maximum length of an attribute path. Paths of all known attributes are shorter. */
@@ -184,7 +184,7 @@ const MAX_PATH_CHARACTERS = 200
 const MAX_REFERENCE_CHARACTERS = 1024 * 1024
 
 /** Appends a name to an attribute path. Paths beyond the limit end in an ellipsis. */
-function below(attribute: string, name: string): string {
+function appendToPath(attribute: string, name: string): string {
   if (attribute.length + name.length > MAX_PATH_CHARACTERS)
     return attribute.endsWith('…') ? attribute : `${attribute}.…`
   return attribute === '' ? name : `${attribute}.${name}`
@@ -192,7 +192,7 @@ function below(attribute: string, name: string): string {
 
 /** Scans traces (valid JSON objects). Skips over data arrays. */
 class FigureScanner {
-  readonly found: Found[] = []
+  readonly found: ScanResult[] = []
   #columns = 0
   #traces = 0
   #tracePath = ''
@@ -207,12 +207,13 @@ class FigureScanner {
   }
 
   /** Scans one trace. */
-  trace(trace: RawJson, path: string, type: string): void {
+  scanTrace(trace: RawJson, path: string, type: string): void {
     if (trace.kind !== 'object') return
-    if (this.#limits && ++this.#traces > this.#limits.figure_traces) throw tooManyTraces(this.#limits)
+    if (this.#limits && ++this.#traces > this.#limits.figure_traces)
+      throw createTooManyTracesError(this.#limits)
     this.#tracePath = path
     this.#traceType = type
-    this.#dataAttributes = dataAttributes(type)
+    this.#dataAttributes = listDataAttributes(type)
     this.#scanObject(trace.start, '')
   }
 
@@ -233,7 +234,7 @@ class FigureScanner {
       const firstByte = buf[value]
       if (firstByte === 0x7b || firstByte === 0x5b) {
         const name = memberName(buf, member)
-        member.end = this.#scanContainer(member, name, below(attribute, name))
+        member.end = this.#scanContainer(member, name, appendToPath(attribute, name))
       } else {
         member.end = endOf(buf, value)
         if (nameEnd - i === 7) {
@@ -241,7 +242,7 @@ class FigureScanner {
           hasBdata ||= name === 'bdata'
           hasDtype ||= name === 'dtype'
         }
-        if (maybeSource(buf, i, nameEnd)) {
+        if (canEndInSrc(buf, i, nameEnd)) {
           const reference = this.#readReference(member, attribute)
           if (reference) references.push(reference)
         }
@@ -256,18 +257,18 @@ class FigureScanner {
       i = skipBlanks(buf, member.end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
-    if (references.length > 0) giveTwins(buf, references, spans)
+    if (references.length > 0) setSiblings(buf, references, spans)
     return { end: i + 1, typed: hasBdata && hasDtype }
   }
 
   /** Scans a member whose value is an object or array. Returns its end. */
   #scanContainer({ start, value }: Member, name: string, attribute: string): number {
     const buf = this.#buf
-    const mark = (end: number): Mark => this.#createMark({ start, value, end }, name, attribute)
+    const mark = (end: number): ScannedMember => this.#createMark({ start, value, end }, name, attribute)
     const isData = this.#dataAttributes.has(attribute)
     // A reference must be a string: refuse an array or object.
     if (name.length > 3 && name.endsWith('src') && this.#dataAttributes.has(attribute.slice(0, -3)))
-      throw noReference(
+      throw createReferenceError(
         { ...mark(value), path: mark(value).path.slice(0, -3) },
         buf[value] === 0x5b ? 'array' : 'object',
       )
@@ -288,7 +289,8 @@ class FigureScanner {
     let i = skipBlanks(buf, value + 1)
     if (buf[i] !== 0x7b) return endOf(buf, value)
     for (let k = 0; buf[i] !== 0x5d; k++) {
-      const end = buf[i] === 0x7b ? this.#scanObject(i, below(attribute, String(k))).end : endOf(buf, i)
+      const end =
+        buf[i] === 0x7b ? this.#scanObject(i, appendToPath(attribute, String(k))).end : endOf(buf, i)
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }
@@ -302,27 +304,31 @@ class FigureScanner {
     const name = memberName(this.#buf, member)
     if (!name.endsWith('src') || name.length === 3) return undefined
     const data = name.slice(0, -3)
-    const dataPath = below(attribute, data)
+    const dataPath = appendToPath(attribute, data)
     const mark = this.#createMark(member, data, dataPath)
     const isData = this.#dataAttributes.has(dataPath)
     if (mark.value.kind !== 'string') {
-      if (isData && mark.value.kind !== 'null') throw noReference(mark, mark.value.kind)
+      if (isData && mark.value.kind !== 'null') throw createReferenceError(mark, mark.value.kind)
       if (isData) this.#addMember({ kind: 'empty', ...mark }, 1)
       return undefined
     }
-    const text = mark.value.value() as string
-    const source = text.length <= MAX_REFERENCE_CHARACTERS ? readSource(text) : undefined
+    const text = mark.value.toValue() as string
+    const source = text.length <= MAX_REFERENCE_CHARACTERS ? parseSource(text) : undefined
     if (source) {
       const reference: Reference = { kind: 'reference', ...mark, source, text }
       this.#addMember(reference, source.uids.length)
       return reference
     }
-    if (text !== '' && isData) throw noReference(mark, JSON.stringify(text.slice(0, 80)))
+    if (text !== '' && isData) throw createReferenceError(mark, JSON.stringify(text.slice(0, 80)))
     if (isData) this.#addMember({ kind: 'empty', ...mark }, 1)
     return undefined
   }
 
-  #createMark({ start, value, end }: Span & { value: number }, name: string, attribute: string): Mark {
+  #createMark(
+    { start, value, end }: Span & { value: number },
+    name: string,
+    attribute: string,
+  ): ScannedMember {
     return {
       start,
       end,
@@ -334,7 +340,7 @@ class FigureScanner {
     }
   }
 
-  #addMember(member: Found, columns: number): void {
+  #addMember(member: ScanResult, columns: number): void {
     this.#columns += columns
     const maxColumns = this.#limits?.figure_columns
     if (maxColumns !== undefined && this.#columns > maxColumns) {
@@ -348,7 +354,7 @@ class FigureScanner {
   }
 }
 
-function noReference({ path: data }: Mark, value: string): Problem {
+function createReferenceError({ path: data }: ScannedMember, value: string): Problem {
   const path = `figure.${data}src`
   return new Problem('invalid_request', `${path}: not a reference to columns of a grid: ${value}`, {
     field: 'figure',
@@ -357,17 +363,17 @@ function noReference({ path: data }: Mark, value: string): Problem {
 }
 
 /** Returns whether a name may end in `src`, literally or with escapes. */
-function maybeSource(buf: Buffer, start: number, nameEnd: number): boolean {
+function canEndInSrc(buf: Buffer, start: number, nameEnd: number): boolean {
   if (buf[nameEnd - 2] === 0x63 && buf[nameEnd - 3] === 0x72 && buf[nameEnd - 4] === 0x73) return true
   return hasEscapes(buf, start, nameEnd)
 }
 
 /** Sets the spans of the data attributes beside the references of one object. */
-function giveTwins(buf: Buffer, references: readonly Reference[], spans: readonly number[]): void {
+function setSiblings(buf: Buffer, references: readonly Reference[], spans: readonly number[]): void {
   const byDataName = new Map(references.map((reference) => [reference.name, reference]))
   for (let k = 0; k < spans.length; k += 4) {
     const [start, nameEnd, value, end] = spans.slice(k, k + 4)
     const reference = byDataName.get(memberName(buf, { start, nameEnd, value, end }))
-    if (reference) reference.twin = { start: value, end }
+    if (reference) reference.sibling = { start: value, end }
   }
 }

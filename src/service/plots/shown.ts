@@ -2,63 +2,63 @@
 import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import { asOwner, type Principal, visibleFile } from '../access/access.ts'
+import { ownerPrincipal, type Principal, resolveVisibleFile } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
-import type { FoundVersion } from '../files/versions.ts'
+import type { ResolvedVersion } from '../files/versions.ts'
 import { type Snapshot, type SnapshotColumn, snapshotOf, trimmed } from '../grids/column/content.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
-import { type ColumnRow, stateOfGrid } from '../store/aggregates/grids.ts'
+import { type ColumnRow, fingerprintOfGrid } from '../store/aggregates/grids.ts'
 import type { ContentRow } from '../store/aggregates/plots.ts'
 import type { Readers } from '../store/store.ts'
-import type { Source } from './scan.ts'
-import { gridOfVersion, keptColumns } from './versions.ts'
+import type { ColumnSource } from './scan.ts'
+import { findGridVersion, loadKeptColumns } from './versions.ts'
 
 /** A grid with the columns that a plot shows. */
-export interface Shown {
+export interface ReferencedGrid {
   /** Undefined if the grid was deleted, and a kept version of the plot still has its data. */
   file: FileRow | undefined
   snap: Snapshot
   columns: Map<string, SnapshotColumn>
   /** Names of removed columns that the plot refers to, by uid. */
-  lost: Map<string, string>
+  removedColumns: Map<string, string>
   /** True if the caller may read the grid itself. */
-  readable: boolean
+  isReadable: boolean
 }
 
 /** Loads the grids of these sources that the plot's owner or the caller may read, by fid. */
-export async function shownGrids(
+export async function loadReferencedGrids(
   service: Service,
   readers: Readers,
   owner: string,
-  sources: readonly Source[],
+  sources: readonly ColumnSource[],
   principal: Principal,
-  version?: FoundVersion,
-): Promise<Map<string, Shown>> {
+  version?: ResolvedVersion,
+): Promise<Map<string, ReferencedGrid>> {
   const requested = new Map<string, { fid: Fid; uids: Set<string> }>()
   for (const { grid, uids } of sources) {
     const key = formatFid(grid)
     if (!requested.has(key)) requested.set(key, { fid: grid, uids: new Set() })
     for (const uid of uids) requested.get(key)!.uids.add(uid)
   }
-  const grids = new Map<string, Shown>()
+  const grids = new Map<string, ReferencedGrid>()
   const keptVersion = version?.row?.kept_at !== null && version?.time === undefined ? version?.row : undefined
   for (const [key, { fid, uids }] of requested) {
-    const visible = await shownFile(readers, owner, fid, principal)
+    const visible = await findVisibleGrid(readers, owner, fid, principal)
     if (keptVersion) {
-      const storedColumns = await keptColumns(readers, keptVersion, fid, uids)
+      const storedColumns = await loadKeptColumns(readers, keptVersion, fid, uids)
       if (storedColumns.length === 0) continue
       const rows = Math.max(0, ...storedColumns.map((column) => column.rows))
       grids.set(key, {
         file: visible?.file,
         snap: { blobs: service.store.blobs, columns: storedColumns, rows },
         columns: new Map(storedColumns.map((column) => [column.uid, column])),
-        lost: new Map(),
-        readable: visible?.readable ?? false,
+        removedColumns: new Map(),
+        isReadable: visible?.isReadable ?? false,
       })
       continue
     }
     if (!visible) continue
-    const gridVersion = version && (await gridOfVersion(readers, owner, version, visible.file, principal))
+    const gridVersion = version && (await findGridVersion(readers, owner, version, visible.file, principal))
     if (gridVersion === 'expired')
       throw new Problem('not_found', `the data that version ${version!.version} showed has expired`, {
         hint: 'To keep the data of a version: gridline keep FILE@3',
@@ -67,16 +67,24 @@ export async function shownGrids(
     const snap = await snapshotOf(service.store, readers, fid, gridVersion, selectColumns)
     const columns = new Map(snap.columns.map((column) => [column.uid, column]))
     const isWhole = [...uids].every((uid) => columns.has(uid))
-    const removedColumns = isWhole ? [] : await readers.grids.lost(fid.owner, fid.idlocal)
+    const removedColumns = isWhole ? [] : await readers.grids.listRemovedColumns(fid.owner, fid.idlocal)
     const removed = new Map(removedColumns.map(({ uid, name }) => [uid, name]))
-    grids.set(key, { file: visible.file, snap, columns, lost: removed, readable: visible.readable })
+    grids.set(key, {
+      file: visible.file,
+      snap,
+      columns,
+      removedColumns: removed,
+      isReadable: visible.isReadable,
+    })
   }
   return grids
 }
 
 /** Removes values that were appended after the requested versions. Call it outside of the transaction. */
-export async function trimmedGrids(grids: ReadonlyMap<string, Shown>): Promise<Map<string, Shown>> {
-  const trimmedByFid = new Map<string, Shown>()
+export async function trimReferencedGrids(
+  grids: ReadonlyMap<string, ReferencedGrid>,
+): Promise<Map<string, ReferencedGrid>> {
+  const trimmedByFid = new Map<string, ReferencedGrid>()
   for (const [key, grid] of grids) {
     const snap = await trimmed(grid.snap)
     trimmedByFid.set(key, {
@@ -89,43 +97,43 @@ export async function trimmedGrids(grids: ReadonlyMap<string, Shown>): Promise<M
 }
 
 /** Loads a grid; undefined if neither the plot's owner nor `principal` may read it. */
-async function shownFile(
+async function findVisibleGrid(
   readers: Readers,
   owner: string,
   fid: Fid,
   principal: Principal,
-): Promise<{ file: FileRow; readable: boolean } | undefined> {
+): Promise<{ file: FileRow; isReadable: boolean } | undefined> {
   const file = await readers.files.get(fid.owner, fid.idlocal)
   if (file?.filetype !== 'grid') return undefined
-  const isReadable = (await visibleFile(readers, file, { caller: principal.caller })) !== undefined
-  if (isReadable) return { file, readable: isReadable }
+  const isReadable = (await resolveVisibleFile(readers, file, { caller: principal.caller })) !== undefined
+  if (isReadable) return { file, isReadable }
   // A trashed grid is visible only to callers who may read it themselves.
-  const visibleToOwner = await visibleFile(readers, file, asOwner(owner))
-  return visibleToOwner?.state === 'active' ? { file, readable: isReadable } : undefined
+  const visibleToOwner = await resolveVisibleFile(readers, file, ownerPrincipal(owner))
+  return visibleToOwner?.state === 'active' ? { file, isReadable } : undefined
 }
 
 /** Hashes the figure of a plot and the versions of its grids, as visible to `principal`. Reads no data. */
-export async function stateOfFigure(
+export async function fingerprintFigure(
   readers: Readers,
   { owner, idlocal }: FileRow,
   { hash }: ContentRow,
   principal: Principal,
-  version?: FoundVersion,
+  version?: ResolvedVersion,
 ): Promise<string> {
   const digest = createHash('sha256').update(hash)
   if (version)
     digest.update(
       `\n${version.version} ${version.time ?? ''} ${version.row?.kept_at ?? ''} ${version.draft ?? ''}`,
     )
-  for (const { kind, to_owner, to_idlocal } of await readers.plots.referencesOf(owner, [idlocal])) {
+  for (const { kind, to_owner, to_idlocal } of await readers.plots.listReferences(owner, [idlocal])) {
     if (kind !== 'grid') continue
     const fid = { owner: to_owner, idlocal: to_idlocal }
-    const visible = await shownFile(readers, owner, fid, principal)
+    const visible = await findVisibleGrid(readers, owner, fid, principal)
     const grid = visible && (await readers.grids.get(to_owner, to_idlocal))
-    const gridFingerprint = grid ? `${visible.file.version}.${stateOfGrid(grid)}` : 'hidden'
+    const gridFingerprint = grid ? `${visible.file.version}.${fingerprintOfGrid(grid)}` : 'hidden'
     // The visible version of the grid depends on the caller.
     const gridVersion =
-      version && visible && (await gridOfVersion(readers, owner, version, visible.file, principal))
+      version && visible && (await findGridVersion(readers, owner, version, visible.file, principal))
     if (gridVersion)
       digest.update(
         gridVersion === 'expired' ? '\nexpired' : `\n${gridVersion.version} ${gridVersion.made_at}`,

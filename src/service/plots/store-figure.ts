@@ -2,9 +2,9 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { parseRawInTurns, type RawJson } from '../../json/index.ts'
-import { mayWrite, type Principal, visibleFileById } from '../access/access.ts'
+import { canWrite, loadVisibleFile, type Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
-import { freeName, shortened } from '../files/names.ts'
+import { findFreeName, truncateName } from '../files/names.ts'
 import { hasRules } from '../grids/change/append/request.ts'
 import { addGrid, newUid, storeArrays, tooManyColumns } from '../grids/change/create.ts'
 import { recordColumns } from '../grids/change/layout.ts'
@@ -13,17 +13,24 @@ import { userOf } from '../grids/change/versions.ts'
 import { type NewColumn, readLayout } from '../grids/column/layout.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { ColumnRow, SliceRef } from '../store/aggregates/grids.ts'
-import { storeText } from '../store/aggregates/texts.ts'
+import { storeCompressed } from '../store/aggregates/texts.ts'
 import type { Readers, Writers } from '../store/store.ts'
-import { plainArrays, rawArrays, readFigure, referencesOf, withGrids, withReferences } from './figure.ts'
-import { qualityOf } from './quality.ts'
-import { type Data, type Found, type Source, scanFigureInTurns } from './scan.ts'
-import { type FigureChange, firstFigure, gridVersions, nextFigure } from './versions.ts'
+import {
+  decodeArrays,
+  parseFigure,
+  referencesOf,
+  replaceArrays,
+  replaceGrids,
+  splitArrays,
+} from './figure.ts'
+import { rateQuality } from './quality.ts'
+import { type ColumnSource, type DataArray, type ScanResult, scanFigureInTurns } from './scan.ts'
+import { addFirstVersion, addNextVersion, type FigureChange, loadGridVersions } from './versions.ts'
 
 /** A figure whose bytes are stored, but which is not part of a plot yet. */
-export interface StoredFigure {
+export interface PreparedFigure {
   content: SliceRef
-  sources: { source: Source; path: string }[]
+  sources: { source: ColumnSource; path: string }[]
   quality: number
   /** Grids whose references were replaced by the data beside them. */
   replaced: Fid[]
@@ -39,7 +46,7 @@ interface DataGrid {
 }
 
 /** Data grid of a plot that nothing else uses, so that new data can replace its columns. */
-export interface OwnGrid {
+export interface ReusableGrid {
   idlocal: number
   layout: number
   columns: ColumnRow[]
@@ -53,23 +60,23 @@ export class DataGridChanged extends Error {}
  * can read it can read the plot too, and the current references `before` use all of its columns. Undefined:
  * create a new grid.
  */
-export async function ownGridOf(
+export async function findReusableGrid(
   readers: Readers,
   { owner, idlocal }: Fid,
   principal: Principal,
   previous: ReadonlySet<string>,
   /** Accepts a grid with columns that the figure does not use. */
   acceptUnused = false,
-): Promise<OwnGrid | undefined> {
+): Promise<ReusableGrid | undefined> {
   const plot = await readers.files.get(owner, idlocal)
-  const dataGrid = (await readers.plots.plot(owner, idlocal))?.data_grid ?? null
+  const dataGrid = (await readers.plots.getPlot(owner, idlocal))?.data_grid ?? null
   if (!plot || dataGrid === null) return undefined
   const file = await readers.files.get(owner, dataGrid)
-  if (file?.filetype !== 'grid' || !(await noMoreVisible(readers, file, plot))) return undefined
-  if (!(await mayWrite(readers, file, principal))) return undefined
-  const users = await readers.plots.referencersOf({ owner, idlocal: dataGrid }, 'grid', undefined, false, 2)
+  if (file?.filetype !== 'grid' || !(await isNoMoreVisible(readers, file, plot))) return undefined
+  if (!(await canWrite(readers, file, principal))) return undefined
+  const users = await readers.plots.listReferencers({ owner, idlocal: dataGrid }, 'grid', undefined, false, 2)
   if (users.some((user) => user.owner !== owner || user.idlocal !== idlocal)) return undefined
-  const columns = await readers.grids.columns(owner, dataGrid)
+  const columns = await readers.grids.listColumns(owner, dataGrid)
   const fid = formatFid({ owner, idlocal: dataGrid })
   if (!acceptUnused && !columns.every(({ uid }) => previous.has(`${fid}:${uid}`))) return undefined
   const grid = await readers.grids.get(owner, dataGrid)
@@ -79,10 +86,10 @@ export async function ownGridOf(
 }
 
 /** Returns whether everybody who may read the file may read the plot; false with a share key. */
-async function noMoreVisible({ sharing }: Readers, file: FileRow, plot: FileRow): Promise<boolean> {
+async function isNoMoreVisible({ sharing }: Readers, file: FileRow, plot: FileRow): Promise<boolean> {
   if (file.parent !== plot.parent || file.share_key !== null) return false
   if (file.world_readable > plot.world_readable) return false
-  const collaborators = await sharing.collaborators(file.owner, [file.idlocal, plot.idlocal])
+  const collaborators = await sharing.listCollaborators(file.owner, [file.idlocal, plot.idlocal])
   const plotReaders = new Set(
     collaborators
       .filter(({ idlocal }) => idlocal === plot.idlocal)
@@ -94,19 +101,19 @@ async function noMoreVisible({ sharing }: Readers, file: FileRow, plot: FileRow)
 }
 
 /** Media type of stored figures. */
-export const MEDIA_TYPE = 'application/json'
+export const FIGURE_MEDIA_TYPE = 'application/json'
 
 /** Replaces former usernames in the references of a figure; undefined if there are none. */
-export function withPresentOwners(
-  names: Service['names'],
+export function replaceFormerOwners(
+  names: Service['formerNames'],
   figure: RawJson,
   grids: readonly Fid[],
 ): Buffer | undefined {
   const renamed = (grid: Fid): Fid | undefined => {
-    const current = names.current(grid.owner)
+    const current = names.currentName(grid.owner)
     return current === grid.owner ? undefined : { ...grid, owner: current }
   }
-  return grids.some(renamed) ? withGrids(figure, renamed) : undefined
+  return grids.some(renamed) ? replaceGrids(figure, renamed) : undefined
 }
 
 /**
@@ -118,31 +125,31 @@ export async function storeFigure(
   owner: string,
   rawFigure: RawJson,
   moveArrays: boolean,
-  reusable?: OwnGrid,
-): Promise<StoredFigure> {
-  const { store, limits, names } = service
-  let figure = await readFigure(rawFigure)
+  reusable?: ReusableGrid,
+): Promise<PreparedFigure> {
+  const { store, limits, formerNames: names } = service
+  let figure = await parseFigure(rawFigure)
   let members = await scanFigureInTurns(figure, limits)
   const referredGrids = referencesOf(members).map(({ source }) => source.grid)
-  const renamed = withPresentOwners(names, figure, referredGrids)
+  const renamed = replaceFormerOwners(names, figure, referredGrids)
   if (renamed) {
     figure = await parseRawInTurns(renamed, 'the figure', figure.limits)
     members = await scanFigureInTurns(figure, limits)
   }
-  const { arrays, typed } = rawArrays(members)
-  if (arrays.length > 0 && !moveArrays) throw refusal(arrays[0], arrays.length)
+  const { arrays, typed } = splitArrays(members)
+  if (arrays.length > 0 && !moveArrays) throw createRawDataError(arrays[0], arrays.length)
   const dataArrays = [...arrays, ...typed]
-  const replaced = replacedBy(dataArrays, members)
+  const replaced = listReplacedGrids(dataArrays, members)
   let stored = figure
-  let grid: StoredFigure['grid']
+  let grid: PreparedFigure['grid']
   if (dataArrays.length > 0) {
     if (dataArrays.length > limits.columns) throw tooManyColumns(dataArrays.length, limits)
     const columns = await storeArrays(
       store.blobs,
       owner,
-      await plainArrays(dataArrays, limits.json_body_bytes),
+      await decodeArrays(dataArrays, limits.json_body_bytes),
     )
-    const used = reusable ? stillUsed(reusable, owner, members) : []
+    const used = reusable ? listUsedColumns(reusable, owner, members) : []
     const takenUids = new Set(reusable?.columns.map(({ uid }) => uid))
     const replaceable = new Map(
       reusable?.columns.filter((column) => !used.includes(column)).map(({ name, uid }) => [name, uid]),
@@ -150,12 +157,13 @@ export async function storeFigure(
     // A new column keeps the uid of the column that it replaces.
     for (const column of columns) column.uid = replaceable.get(column.name) ?? newUid(takenUids)
     // References contain the id of the grid: allocate it before the figure is stored.
-    const idlocal = reusable?.idlocal ?? (await store.write([owner], ({ files }) => files.nextIdlocal(owner)))
+    const idlocal =
+      reusable?.idlocal ?? (await store.write([owner], ({ files }) => files.allocateIdlocal(owner)))
     grid = { idlocal, columns, layout: reusable?.layout }
     const fid = formatFid({ owner, idlocal })
     const references = new Map(columns.map(({ name, uid }) => [name, `${fid}:${uid}`]))
     stored = await parseRawInTurns(
-      withReferences(figure, members, (path) => references.get(path)),
+      replaceArrays(figure, members, (path) => references.get(path)),
       'the figure',
       figure.limits,
     )
@@ -171,16 +179,16 @@ export async function storeFigure(
     )
   }
   return {
-    content: await storeText(store.blobs, owner, 1, stored.bytes),
+    content: await storeCompressed(store.blobs, owner, 1, stored.bytes),
     sources,
-    quality: qualityOf(stored, sources.length > 0),
+    quality: rateQuality(stored, sources.length > 0),
     replaced,
     grid,
   }
 }
 
 /** Lists the grids of references that have a data array beside them. */
-function replacedBy(dataArrays: readonly Data[], members: readonly Found[]): Fid[] {
+function listReplacedGrids(dataArrays: readonly DataArray[], members: readonly ScanResult[]): Fid[] {
   const paths = new Set(dataArrays.map(({ path }) => path))
   const grids = new Map(
     referencesOf(members)
@@ -191,8 +199,12 @@ function replacedBy(dataArrays: readonly Data[], members: readonly Found[]): Fid
 }
 
 /** Returns the columns of the data grid that the new figure still refers to. */
-function stillUsed({ idlocal, columns }: OwnGrid, owner: string, members: readonly Found[]): ColumnRow[] {
-  const replaced = new Set(rawPaths(members))
+function listUsedColumns(
+  { idlocal, columns }: ReusableGrid,
+  owner: string,
+  members: readonly ScanResult[],
+): ColumnRow[] {
+  const replaced = new Set(listArrayPaths(members))
   const uids = new Set(
     referencesOf(members)
       .filter(
@@ -204,12 +216,12 @@ function stillUsed({ idlocal, columns }: OwnGrid, owner: string, members: readon
   return columns.filter(({ uid }) => uids.has(uid))
 }
 
-function rawPaths(members: readonly Found[]): string[] {
-  const { arrays, typed } = rawArrays(members)
+function listArrayPaths(members: readonly ScanResult[]): string[] {
+  const { arrays, typed } = splitArrays(members)
   return [...arrays, ...typed].map(({ path }) => path)
 }
 
-function refusal({ path }: Data, count: number): Problem {
+function createRawDataError({ path }: DataArray, count: number): Problem {
   const more = count > 1 ? ` (and ${count - 1} more)` : ''
   return new Problem(
     'invalid_request',
@@ -223,39 +235,39 @@ function refusal({ path }: Data, count: number): Problem {
 }
 
 /** Writes a stored figure to its plot: data grid, content and references. Returns the version of the plot. */
-export async function putFigure(
+export async function writeFigure(
   writers: Writers,
   plot: FileRow,
-  figure: StoredFigure,
+  figure: PreparedFigure,
   principal: Principal,
   before: ReadonlySet<string> = new Set(),
   change?: Pick<FigureChange, 'operation' | 'of_version'> & { grids?: string },
 ): Promise<number> {
   const { owner, idlocal } = plot
-  const previous = await writers.plots.content(owner, idlocal)
-  const gridsBefore = change?.grids ?? (previous ? await gridVersions(writers, plot) : '')
+  const previous = await writers.plots.getContent(owner, idlocal)
+  const gridsBefore = change?.grids ?? (previous ? await loadGridVersions(writers, plot) : '')
   if (figure.grid?.layout !== undefined) {
-    const reusable = await ownGridOf(writers, plot, principal, before)
+    const reusable = await findReusableGrid(writers, plot, principal, before)
     if (reusable?.idlocal !== figure.grid.idlocal || reusable.layout !== figure.grid.layout)
       throw new DataGridChanged()
-    await replaceData(writers, owner, figure, userOf(principal))
+    await replaceColumns(writers, owner, figure, userOf(principal))
   }
   if (figure.grid && figure.grid.layout === undefined)
     await addDataGrid(writers, plot, figure.grid, userOf(principal))
   const grids = await checkSources(writers, figure, owner, principal, before)
   const { bytes } = figure.content
   const { hash } = figure.content.blob
-  await writers.plots.setContent({ owner, idlocal }, figure.content, MEDIA_TYPE)
+  await writers.plots.setContent({ owner, idlocal }, figure.content, FIGURE_MEDIA_TYPE)
   await writers.plots.setPlot(owner, idlocal, figure.quality, figure.grid?.idlocal)
   await writers.plots.setGrids(owner, idlocal, grids)
   const by = userOf(principal)
   if (!previous) {
-    await firstFigure(writers, plot, { hash, bytes }, { operation: 'create', by })
+    await addFirstVersion(writers, plot, { hash, bytes }, { operation: 'create', by })
     return 1
   }
   // With an unchanged figure, new data is a version of the grid only.
   if (previous.hash === hash) return plot.content_version
-  return nextFigure(
+  return addNextVersion(
     writers,
     plot,
     previous,
@@ -266,10 +278,10 @@ export async function putFigure(
 }
 
 /** Replaces the unused columns of the plot's data grid by the new ones. Throws `DataGridChanged`. */
-async function replaceData(
+async function replaceColumns(
   writers: Writers,
   owner: string,
-  { grid, sources }: StoredFigure,
+  { grid, sources }: PreparedFigure,
   by: string | null,
 ): Promise<void> {
   const { idlocal, columns, layout } = grid!
@@ -281,7 +293,7 @@ async function replaceData(
       .filter(({ source }) => source.grid.owner === owner && source.grid.idlocal === idlocal)
       .flatMap(({ source }) => source.uids),
   )
-  const before = await writers.grids.columns(owner, idlocal)
+  const before = await writers.grids.listColumns(owner, idlocal)
   const usedColumns = before.filter(({ uid }) => used.has(uid) && !newUids.has(uid))
   const file = (await writers.files.get(owner, idlocal))!
   const present = await readLayout(writers, { owner, idlocal })
@@ -301,14 +313,14 @@ async function replaceData(
 async function addDataGrid(
   writers: Writers,
   { owner, parent, filename, world_readable }: FileRow,
-  { idlocal, columns }: NonNullable<StoredFigure['grid']>,
+  { idlocal, columns }: NonNullable<PreparedFigure['grid']>,
   by: string | null,
 ): Promise<void> {
   const file = await writers.files.add({
     owner,
     idlocal,
     filetype: 'grid',
-    filename: await freeName(writers.files, owner, parent, `${shortened(filename)}_grid`),
+    filename: await findFreeName(writers.files, owner, parent, `${truncateName(filename)}_grid`),
     parent,
     world_readable,
   })
@@ -321,7 +333,7 @@ async function addDataGrid(
  */
 async function checkSources(
   readers: Readers,
-  { sources, grid: newGrid }: StoredFigure,
+  { sources, grid: newGrid }: PreparedFigure,
   owner: string,
   principal: Principal,
   before: ReadonlySet<string>,
@@ -332,11 +344,11 @@ async function checkSources(
   for (const { source, path } of sources) {
     const key = formatFid(source.grid)
     if (!grids.has(key)) {
-      const visible = await visibleFileById(readers, source.grid, principal)
+      const visible = await loadVisibleFile(readers, source.grid, principal)
       const uids =
         visible?.file.filetype === 'grid'
           ? new Set(
-              (await readers.grids.columns(source.grid.owner, source.grid.idlocal)).map(({ uid }) => uid),
+              (await readers.grids.listColumns(source.grid.owner, source.grid.idlocal)).map(({ uid }) => uid),
             )
           : undefined
       grids.set(key, { fid: source.grid, uids })

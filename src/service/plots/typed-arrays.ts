@@ -1,10 +1,10 @@
 /** Decodes typed arrays of plotly.js to plain JSON. */
 import { Problem } from '../../contract/errors.ts'
-import { bytesText } from '../../contract/limits.ts'
+import { formatBytes } from '../../contract/limits.ts'
 import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../json/index.ts'
 
 /** Readers by number type of typed arrays (`{dtype, bdata, shape}`), little endian. */
-const readers: Record<string, { bytes: number; read: (buf: Buffer, at: number) => number | bigint }> = {
+const READERS: Record<string, { bytes: number; read: (buf: Buffer, at: number) => number | bigint }> = {
   i1: { bytes: 1, read: (buf, at) => buf.readInt8(at) },
   u1: { bytes: 1, read: (buf, at) => buf.readUInt8(at) },
   u1c: { bytes: 1, read: (buf, at) => buf.readUInt8(at) },
@@ -19,7 +19,7 @@ const readers: Record<string, { bytes: number; read: (buf: Buffer, at: number) =
 }
 
 /** Number types by their long names. */
-const names: Record<string, string> = {
+const DTYPE_ALIASES: Record<string, string> = {
   int8: 'i1',
   uint8: 'u1',
   uint8c: 'u1c',
@@ -35,7 +35,7 @@ const names: Record<string, string> = {
 }
 
 /** Decodes a typed array. NaN and infinities become null. Throws beyond `maxTextBytes`. */
-export async function decodeTyped(
+export async function decodeTypedArray(
   value: RawJson,
   path: string,
   maxTextBytes: number,
@@ -44,8 +44,8 @@ export async function decodeTyped(
   const members = value.entries()
   const invalid = (why: string): Problem =>
     new Problem('invalid_request', `${path}: ${why}`, { field: 'figure', path })
-  const dtype = String(members.get('dtype')!.value()).replace(/^[<=|]/, '')
-  const reader = readers[names[dtype] ?? dtype]
+  const dtype = String(members.get('dtype')!.toValue()).replace(/^[<=|]/, '')
+  const reader = READERS[DTYPE_ALIASES[dtype] ?? dtype]
   if (!reader) throw invalid(`unknown dtype ${JSON.stringify(dtype.slice(0, 20))}`)
   const encoded = members.get('bdata')!
   if (encoded.kind !== 'string') throw invalid('bdata must be a base64 string')
@@ -55,16 +55,16 @@ export async function decodeTyped(
   if (bytes.length % reader.bytes !== 0)
     throw invalid(`${bytes.length} bytes is not a multiple of the size of ${dtype}`)
   const count = bytes.length / reader.bytes
-  const shape = readShape(shapeOf(members.get('shape')), count)
+  const shape = parseShape(boundedShape(members.get('shape')), count)
   if (!shape) throw invalid(`shape does not fit ${count} values`)
-  const text = await arrayText(count, shape, (k) => reader.read(bytes, k * reader.bytes), maxTextBytes)
+  const text = await formatArray(count, shape, (k) => reader.read(bytes, k * reader.bytes), maxTextBytes)
   if (!text)
-    throw invalid(`the decoded values are larger than ${bytesText(limitBytes)} (limit json_body_bytes)`)
+    throw invalid(`the decoded values are larger than ${formatBytes(limitBytes)} (limit json_body_bytes)`)
   return parseRawInTurns(text)
 }
 
 /** Formats values as nested arrays, in chunks to save memory. Undefined beyond `maxBytes`. */
-async function arrayText(
+async function formatArray(
   count: number,
   shape: readonly number[],
   valueAt: (k: number) => number | bigint,
@@ -81,7 +81,7 @@ async function arrayText(
     const value = valueAt(k)
     text += typeof value === 'bigint' || Number.isFinite(value) ? value : 'null'
     for (const row of rows) if ((k + 1) % row === 0) text += ']'
-    if (text.length >= PIECE_BYTES) {
+    if (text.length >= CHUNK_BYTES) {
       chunks.push(Buffer.from(text))
       size += text.length
       if (size > maxBytes) return undefined
@@ -92,7 +92,7 @@ async function arrayText(
   return Buffer.concat([...chunks, Buffer.from(`${text}]`)])
 }
 
-const PIECE_BYTES = 64 * 1024
+const CHUNK_BYTES = 64 * 1024
 
 /** Maximum number of dimensions, as in plotly.js. */
 const MAX_DIMENSIONS = 3
@@ -109,12 +109,12 @@ async function isBase64(text: string): Promise<boolean> {
 }
 
 /** Returns the value of `shape`, or an invalid one if it is too long. */
-function shapeOf(shape: RawJson | undefined): unknown {
-  return shape && shape.end - shape.start > 200 ? 'too long' : shape?.value()
+function boundedShape(shape: RawJson | undefined): unknown {
+  return shape && shape.end - shape.start > 200 ? 'too long' : shape?.toValue()
 }
 
 /** Parses `shape`: `"2, 3"`, `[2, 3]` or `6`. Default: one dimension. Undefined if it is invalid. */
-function readShape(shape: unknown, count: number): number[] | undefined {
+function parseShape(shape: unknown, count: number): number[] | undefined {
   if (shape === undefined || shape === null || shape === '') return [count]
   const sizes = (Array.isArray(shape) ? shape : String(shape).split(',')).map(Number)
   const isValid = sizes.every((size) => Number.isInteger(size) && size >= 0) && sizes.length <= MAX_DIMENSIONS

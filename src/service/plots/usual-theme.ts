@@ -3,12 +3,12 @@ import { DEFAULT_THEME, type Theme } from '../../charts/figure/themes.ts'
 import { RawJson } from '../../json/index.ts'
 
 /** Applies the default theme to a figure with Gridline's theme and no template. Returns others unchanged. */
-export function inUsualTheme(figure: RawJson, defaultTheme: Theme | undefined): RawJson {
+export function applyDefaultTheme(figure: RawJson, defaultTheme: Theme | undefined): RawJson {
   if (!defaultTheme) return figure
-  const layout = member(figure, 'layout')
-  const meta = layout && member(layout, 'meta')
+  const layout = readObject(figure, 'layout')
+  const meta = layout && readObject(layout, 'meta')
   const theme = meta?.get('theme')
-  if (!layout || theme?.kind !== 'string' || theme.value() !== DEFAULT_THEME) return figure
+  if (!layout || theme?.kind !== 'string' || theme.toValue() !== DEFAULT_THEME) return figure
   if (layout.get('template') !== undefined) return figure
   const { buf, start, end, limits } = figure
   // The layout has `meta`, so the template follows a comma.
@@ -23,7 +23,7 @@ export function inUsualTheme(figure: RawJson, defaultTheme: Theme | undefined): 
   return new RawJson(text, 0, text.length, limits)
 }
 
-function member(parent: RawJson, name: string): RawJson | undefined {
+function readObject(parent: RawJson, name: string): RawJson | undefined {
   const value = parent.get(name)
   return value?.kind === 'object' ? value : undefined
 }

@@ -1,7 +1,7 @@
 /** Versions of plots: each change of the figure creates one. See docs/adr/0025. */
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import { asOwner, mayWrite, type Principal } from '../access/access.ts'
-import type { FoundVersion } from '../files/versions.ts'
+import { canWrite, ownerPrincipal, type Principal } from '../access/access.ts'
+import type { ResolvedVersion } from '../files/versions.ts'
 import type { Snapshot, SnapshotColumn } from '../grids/column/content.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
@@ -18,7 +18,7 @@ export interface FigureChange {
 }
 
 /** Adds the first version of a plot. */
-export async function firstFigure(
+export async function addFirstVersion(
   writers: Writers,
   { owner, idlocal }: Fid,
   { hash, bytes }: Pick<ContentRow, 'hash' | 'bytes'>,
@@ -37,9 +37,9 @@ export async function firstFigure(
 }
 
 /** Loads the current versions of the grids of a plot, by fid, as JSON. */
-export async function gridVersions(readers: Readers, { owner, idlocal }: Fid): Promise<string> {
+export async function loadGridVersions(readers: Readers, { owner, idlocal }: Fid): Promise<string> {
   const versions: Record<string, number> = Object.create(null)
-  for (const { kind, to_owner, to_idlocal } of await readers.plots.referencesOf(owner, [idlocal])) {
+  for (const { kind, to_owner, to_idlocal } of await readers.plots.listReferences(owner, [idlocal])) {
     if (kind !== 'grid') continue
     const file = await readers.files.get(to_owner, to_idlocal)
     if (file) versions[formatFid(file)] = file.content_version
@@ -48,7 +48,7 @@ export async function gridVersions(readers: Readers, { owner, idlocal }: Fid): P
 }
 
 /** Adds the next version of a plot, and returns its number. `grids`: grid versions of the previous one. */
-export async function nextFigure(
+export async function addNextVersion(
   { versions, files }: Writers,
   file: FileRow,
   previous: ContentRow,
@@ -88,7 +88,7 @@ export async function nextFigure(
 }
 
 /** Returns the content row of a version; undefined if it has none. */
-export function contentOfVersion(
+export function versionContentOf(
   { owner, idlocal, hash, bytes }: VersionRow,
   media_type: string,
 ): ContentRow | undefined {
@@ -100,25 +100,25 @@ export function contentOfVersion(
  * require that the owner of the plot or the caller can write the grid: removed content must not become
  * visible to others.
  */
-export async function gridOfVersion(
+export async function findGridVersion(
   readers: Readers,
   plotOwner: string,
-  plotVersion: FoundVersion,
+  plotVersion: ResolvedVersion,
   grid: FileRow,
   principal: Principal,
 ): Promise<VersionRow | 'expired' | undefined> {
   const { owner, idlocal, content_version } = grid
   const canSeeEarlier =
-    (await mayWrite(readers, grid, asOwner(plotOwner))) ||
-    (await mayWrite(readers, grid, { caller: principal.caller }))
+    (await canWrite(readers, grid, ownerPrincipal(plotOwner))) ||
+    (await canWrite(readers, grid, { caller: principal.caller }))
   if (!canSeeEarlier) return undefined
   if (plotVersion.draft !== undefined) {
-    if (!(await mayWrite(readers, grid, { caller: principal.caller }))) return undefined
+    if (!(await canWrite(readers, grid, { caller: principal.caller }))) return undefined
     const draft = await readers.drafts.get(owner, idlocal, plotVersion.draft)
     return draft && draft.version !== null ? readers.versions.get(owner, idlocal, draft.version) : undefined
   }
   if (plotVersion.time !== undefined) {
-    const versionAtTime = await readers.versions.at(owner, idlocal, plotVersion.time)
+    const versionAtTime = await readers.versions.findByTime(owner, idlocal, plotVersion.time)
     return versionAtTime?.version === content_version ? undefined : versionAtTime
   }
   const gridVersionsJson = plotVersion.row?.grids
@@ -137,7 +137,7 @@ interface KeptColumn {
 }
 
 /** Collects the columns and slices that a kept version shows, and stores their tails. `grids`: by fid. */
-export async function keepData(
+export async function collectKeptData(
   store: Store,
   owner: string,
   grids: ReadonlyMap<string, { snap: Snapshot }>,
@@ -160,14 +160,14 @@ export async function keepData(
 }
 
 /** Loads the columns of a grid from a kept version of a plot. */
-export async function keptColumns(
+export async function loadKeptColumns(
   readers: Readers,
   keptVersion: VersionRow,
   grid: Fid,
   uids: ReadonlySet<string>,
 ): Promise<SnapshotColumn[]> {
   const properties = JSON.parse(keptVersion.types ?? '{}') as Record<string, KeptColumn>
-  const slices = await readers.versions.slicesIn({
+  const slices = await readers.versions.listSlicesIn({
     owner: keptVersion.owner,
     idlocal: keptVersion.idlocal,
     epoch: keptVersion.version,

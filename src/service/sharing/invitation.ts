@@ -1,36 +1,36 @@
 // E-mail that invites somebody to a shared file.
 /** Maximum length of the message that the sender may add. */
-const MAX_CHARACTERS = 5000
+const MAX_INVITATION_CHARACTERS = 5000
 
 /**
  * Formats the invitation as plain text. User input (title, message) stands on separate, marked lines, so that
  * nobody mistakes it for text of the service.
  */
-export function invitation({
+export function formatInvitation({
   from,
   title,
   fid,
   link,
-  words,
+  message: words,
 }: {
   from: string
   title: string
   fid: string
   link: string
-  words?: string
+  message?: string
 }): { subject: string; text: string } {
-  const lines = [`${from} shared a file with you:`, '', `    ${oneLine(title)}`, `    ${link}`, '']
+  const lines = [`${from} shared a file with you:`, '', `    ${toOneLine(title)}`, `    ${link}`, '']
   if (words !== undefined && words.trim() !== '') {
-    lines.push(`${from} writes:`, '', ...quoted(words.slice(0, MAX_CHARACTERS)), '')
+    lines.push(`${from} writes:`, '', ...quoteLines(words.slice(0, MAX_INVITATION_CHARACTERS)), '')
   }
   lines.push(`To view it in a terminal: gridline show ${fid}`)
-  return { subject: `${from} shared "${oneLine(title)}" with you`, text: `${lines.join('\n')}\n` }
+  return { subject: `${from} shared "${toOneLine(title)}" with you`, text: `${lines.join('\n')}\n` }
 }
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
 }
 
-function quoted(text: string): string[] {
-  return text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => `> ${oneLine(line)}`)
+function quoteLines(text: string): string[] {
+  return text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => `> ${toOneLine(line)}`)
 }

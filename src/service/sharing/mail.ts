@@ -10,7 +10,7 @@ export interface Message {
 const SMTP_TIMEOUT_MS = 15_000
 
 /** Sends plain-text e-mails over SMTP. Connects on first use. */
-export class Mail {
+export class Mailer {
   private transport: Promise<Transporter> | undefined
 
   constructor(

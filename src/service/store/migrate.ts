@@ -1,13 +1,13 @@
 // Applies missing migrations when a database is opened.
 import { type Kysely, sql } from 'kysely'
 import { Problem } from '../../contract/errors.ts'
-import { JobWriter, SWEEP_EVERY } from './aggregates/jobs.ts'
-import { distributeNew } from './engines/distribution.ts'
+import { JobWriter, SWEEP_INTERVAL_MS } from './aggregates/jobs.ts'
+import { distributeNewTables } from './engines/distribution.ts'
 import type { Engine, Migration } from './engines/engine.ts'
 import { migrations } from './migrations/index.ts'
 import type { Db } from './schema/schema.ts'
 
-interface Applied {
+interface MigrationTables {
   schema_migrations: { name: string; applied_at: number; oldest: string | null }
 }
 
@@ -20,7 +20,7 @@ export async function migrate(
   engine: Engine,
   { isDry = false, all = migrations }: { isDry?: boolean; all?: readonly Migration[] } = {},
 ): Promise<string[]> {
-  const applied = await appliedNames(engine)
+  const applied = await loadApplied(engine)
   const last = all.at(-1)!.name
   // Each migration names the oldest one that a server must know. Names are in order.
   for (const [name, oldest] of applied)
@@ -34,13 +34,19 @@ export async function migrate(
   if (isDry || missing.length === 0) return missing.map(({ name }) => name)
   // A new database needs one transaction: each one waits for the disk.
   const steps = applied.size === 0 ? [missing] : missing.map((migration) => [migration])
-  for (const step of steps) await engine.migrate((db) => apply(engine, db, step, applied.size === 0))
+  for (const step of steps)
+    await engine.migrate((db) => applyMigrations(engine, db, step, applied.size === 0))
   return missing.map(({ name }) => name)
 }
 
 /** Applies migrations in one transaction. */
-async function apply(engine: Engine, db: Db, step: readonly Migration[], isNew: boolean): Promise<void> {
-  const untyped = db as unknown as Kysely<Applied>
+async function applyMigrations(
+  engine: Engine,
+  db: Db,
+  step: readonly Migration[],
+  isNew: boolean,
+): Promise<void> {
+  const untyped = db as unknown as Kysely<MigrationTables>
   if (isNew)
     await untyped.schema
       .createTable('schema_migrations')
@@ -65,16 +71,16 @@ async function apply(engine: Engine, db: Db, step: readonly Migration[], isNew: 
     await untyped.insertInto('schema_migrations').values({ name, applied_at: Date.now(), oldest }).execute()
     await up(db as unknown as Kysely<unknown>, engine.types)
   }
-  await distributeNew(engine, db)
+  await distributeNewTables(engine, db)
   // A new database has nothing to sweep, so its first command does not wait for it.
-  if (isNew) await new JobWriter(db).ensure('', 'sweep', '', Date.now() + SWEEP_EVERY)
+  if (isNew) await new JobWriter(db).addIfMissing('', 'sweep', '', Date.now() + SWEEP_INTERVAL_MS)
 }
 
 /** Loads the applied migrations, each with the oldest one that a server must know; null if not recorded. */
-async function appliedNames(engine: Engine): Promise<Map<string, string | null>> {
+async function loadApplied(engine: Engine): Promise<Map<string, string | null>> {
   return engine.read(async (db) => {
-    if (!(await hasTable(engine, db))) return new Map()
-    const rows = await (db as unknown as Kysely<Applied>)
+    if (!(await hasMigrationTable(engine, db))) return new Map()
+    const rows = await (db as unknown as Kysely<MigrationTables>)
       .selectFrom('schema_migrations')
       .selectAll()
       .execute()
@@ -82,7 +88,7 @@ async function appliedNames(engine: Engine): Promise<Map<string, string | null>>
   })
 }
 
-async function hasTable(engine: Engine, db: Db): Promise<boolean> {
+async function hasMigrationTable(engine: Engine, db: Db): Promise<boolean> {
   const query =
     engine.name === 'sqlite'
       ? sql`select name from sqlite_master where type = 'table' and name = 'schema_migrations'`

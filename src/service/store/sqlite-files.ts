@@ -2,27 +2,27 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
-import { type Database, makePrivate, openDatabase } from './engines/sqlite.ts'
+import { type Database, makeDatabasePrivate, openDatabase } from './engines/sqlite.ts'
 import { migrations } from './migrations/index.ts'
 
 /** Suffixes of the files that SQLite keeps next to a database. */
-const BESIDE = ['-wal', '-shm', '-journal']
+const SIDE_FILE_SUFFIXES = ['-wal', '-shm', '-journal']
 
 /**
  * Writes a consistent, compact copy of a database to the new file `to`. Other processes may use the database.
  * Throws `conflict` if `to` exists.
  */
-export function backup(file: string, to: string): void {
+export function backUpDatabase(file: string, to: string): void {
   if (!existsSync(file)) throw new Problem('no_such_file', `no such database: ${file}`)
   if (existsSync(to))
     throw new Problem('conflict', `${to} already exists`, { hint: 'Give another file, or delete it first.' })
   const part = `${to}.part`
   try {
-    copyWhole(file, part)
-    check(part)
-    sync(part)
+    vacuumInto(file, part)
+    assertIntactBackup(part)
+    fsyncPath(part)
     renameSync(part, to)
-    sync(dirname(to))
+    fsyncPath(dirname(to))
   } catch (error) {
     rmSync(part, { force: true })
     throw error
@@ -30,9 +30,9 @@ export function backup(file: string, to: string): void {
 }
 
 /** Copies a consistent snapshot of a database into one private file. */
-function copyWhole(from: string, to: string): void {
+function vacuumInto(from: string, to: string): void {
   rmSync(to, { force: true })
-  makePrivate(to)
+  makeDatabasePrivate(to)
   const database = openDatabase(from)
   try {
     database.prepare('VACUUM INTO ?').run(to)
@@ -42,35 +42,35 @@ function copyWhole(from: string, to: string): void {
 }
 
 /** Throws if `backupFile` is not an intact backup, or if a process uses the database `file`. */
-export function checkRestore(backupFile: string, file: string): void {
+export function assertRestorable(backupFile: string, file: string): void {
   if (!existsSync(backupFile)) throw new Problem('no_such_file', `no such file: ${backupFile}`)
-  check(backupFile)
-  if (existsSync(file) && isInUse(file)) throw inUse(file)
+  assertIntactBackup(backupFile)
+  if (existsSync(file) && isDatabaseInUse(file)) throw inUseError(file)
 }
 
 /**
  * Replaces a database by a backup. Throws if a process uses the database. Returns the path that the previous
  * database was moved to; undefined if there was none.
  */
-export function restore(backupFile: string, file: string): string | undefined {
-  checkRestore(backupFile, file)
+export function restoreDatabase(backupFile: string, file: string): string | undefined {
+  assertRestorable(backupFile, file)
   const part = `${file}.part`
-  copyWhole(backupFile, part)
-  sync(part)
+  vacuumInto(backupFile, part)
+  fsyncPath(part)
   let previousFile: string | undefined
   if (existsSync(file)) {
     for (let n = 1; previousFile === undefined || existsSync(previousFile); n++)
       previousFile = `${file}.before-restore-${n}`
     renameSync(file, previousFile)
   }
-  for (const suffix of BESIDE) rmSync(file + suffix, { force: true })
+  for (const suffix of SIDE_FILE_SUFFIXES) rmSync(file + suffix, { force: true })
   renameSync(part, file)
-  sync(dirname(file))
+  fsyncPath(dirname(file))
   return previousFile
 }
 
 /** Returns whether another process has the database open. If not, checkpoints the write-ahead log. */
-export function isInUse(file: string): boolean {
+export function isDatabaseInUse(file: string): boolean {
   if (!existsSync(file)) return false
   const database = openDatabase(file)
   try {
@@ -91,14 +91,14 @@ export function isInUse(file: string): boolean {
   }
 }
 
-function inUse(file: string): Problem {
+function inUseError(file: string): Problem {
   return new Problem('conflict', `another process is using ${file}`, {
     hint: 'Stop gridline serve first.',
   })
 }
 
 /** Throws `bad_data` unless the file is an intact Gridline database of a supported version. */
-function check(file: string): void {
+function assertIntactBackup(file: string): void {
   const refuse = (why: string): Problem => new Problem('bad_data', `${file}: ${why}`)
   let database: Database | undefined
   try {
@@ -120,7 +120,7 @@ function check(file: string): void {
   }
 }
 
-function sync(path: string): void {
+function fsyncPath(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
     fsyncSync(descriptor)

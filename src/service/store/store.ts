@@ -15,13 +15,13 @@ import { FileReader, FileWriter } from './aggregates/files.ts'
 import { FolderReader, FolderWriter } from './aggregates/folders.ts'
 import { GridReader, GridWriter } from './aggregates/grids.ts'
 import {
-  expireKeys,
+  deleteExpiredKeys,
   IdempotencyReader,
   IdempotencyWriter,
   type OnceOptions,
   type WriteKey,
 } from './aggregates/idempotency.ts'
-import { JobReader, JobWriter, SWEEP_EVERY } from './aggregates/jobs.ts'
+import { JobReader, JobWriter, SWEEP_INTERVAL_MS } from './aggregates/jobs.ts'
 import { ListReader } from './aggregates/lists.ts'
 import { PlotReader, PlotWriter } from './aggregates/plots.ts'
 import { RelationReader } from './aggregates/relations.ts'
@@ -32,7 +32,7 @@ import { VersionReader, VersionWriter } from './aggregates/versions.ts'
 import type { Engine, Transactions, WriteOptions } from './engines/engine.ts'
 import { migrate } from './migrate.ts'
 import { type Blobs, type Claim, StoredBlobs, UnkeptBlobs } from './objects/blobs.ts'
-import { Places } from './objects/places.ts'
+import { Locations } from './objects/places.ts'
 import type { Db } from './schema/schema.ts'
 
 /** What reads the store, by subject. */
@@ -60,7 +60,7 @@ function createReaders(db: Db, quotas: Quotas) {
   }
 }
 
-function createWriters(db: Db, { quotas, toldAtOnce }: Shared, { message }: Actor) {
+function createWriters(db: Db, { quotas, immediateFiles: toldAtOnce }: StoreContext, { message }: Actor) {
   const journal = new Journal()
   const usage = new UsageWriter(db, quotas)
   const files = new FileWriter(db, journal, usage)
@@ -89,7 +89,7 @@ function createWriters(db: Db, { quotas, toldAtOnce }: Shared, { message }: Acto
 export interface Store {
   readonly engine: Engine
   readonly blobs: Blobs
-  readonly places: Places
+  readonly locations: Locations
   /** Runs reads on one consistent snapshot. */
   read<T>(work: (readers: Readers) => Promise<T>): Promise<T>
   /**
@@ -102,17 +102,17 @@ export interface Store {
     options?: WriteOptions,
   ): Promise<T>
   /** Returns the stored result of a write that was already applied; undefined for a new write. */
-  applied<T>(key: WriteKey): Promise<T | undefined>
+  findResultOf<T>(key: WriteKey): Promise<T | undefined>
   /** Runs a write once per idempotency key. The result of `work` must be JSON. */
   writeOnce<T>(key: WriteKey, work: (writers: Writers) => Promise<T>, options?: OnceOptions<T>): Promise<T>
   /** The store whose writes are committed: this one, unless it comes from `withoutCommit`. */
-  lasting: Store
+  durableStore: Store
   /** True if its writes are rolled back. */
   isDry: boolean
   /** Returns a store for requests on one owner's files, limited to part of the connections. */
-  for(owner: string): Store
+  forOwner(owner: string): Store
   /** Returns a store that records `actor` in the audit log. Fields missing in `actor` keep their values. */
-  by(actor: Actor): Store
+  withActor(actor: Actor): Store
   /** Calls `listener` with each event of the audit log, after it is committed. */
   onAudit(listener: (row: AuditRow) => void): void
   readonly quotas: Quotas
@@ -137,17 +137,17 @@ export interface StoreOptions {
   /** Environment variables with the credentials of S3. Default: those of the process. */
   environment?: Record<string, string | undefined>
   /** Maximum size of an object stored in its row, in bytes. For tests that store all of them outside. */
-  inRow?: number
+  maxInlineBytes?: number
   /** Maximum number of files updated in the request that trashes their folder. For tests of the later job. */
-  toldAtOnce?: number
+  maxImmediateFiles?: number
   /** Changes nothing: throws `conflict` for a database that needs migrations. */
   isDry?: boolean
 }
 
 /** Opens a database, applies missing migrations, and checks where blobs are stored. */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const engine = await engineFor(options)
-  const places = new Places(engine, options.environment ?? process.env)
+  const engine = await openEngine(options)
+  const locations = new Locations(engine, options.environment ?? process.env)
   try {
     const isDry = options.isDry === true && options.database !== 'sqlite::memory:'
     const missing = await migrate(engine, { isDry })
@@ -155,25 +155,25 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       throw new Problem('conflict', `the database must be updated first (${missing.join(', ')})`, {
         hint: 'Run gridline admin migrate, or a command without --dry-run.',
       })
-    if (options.blobs !== undefined) await places.expect(options.blobs)
+    if (options.blobs !== undefined) await locations.adoptOrAssert(options.blobs)
   } catch (error) {
     await engine.close()
     throw error
   }
-  return storeOn(engine, engine, options.limits ?? defaultLimits, {
+  return createStore(engine, engine, options.limits ?? defaultLimits, {
     claims: new Set(),
-    places,
-    inRow: options.inRow,
-    jobAdded: () => {},
-    audited: () => {},
+    locations,
+    inlineBytes: options.maxInlineBytes,
+    onJobAdded: () => {},
+    onAudited: () => {},
     quotas: new Quotas(engine, options.limits ?? defaultLimits),
-    toldAtOnce: options.toldAtOnce,
+    immediateFiles: options.maxImmediateFiles,
   })
 }
 
 /** Applies the missing migrations, or with `isDry` only finds them. Returns their names. */
 export async function migrateDatabase(options: StoreOptions): Promise<string[]> {
-  const engine = await engineFor(options)
+  const engine = await openEngine(options)
   try {
     return await migrate(engine, { isDry: options.isDry })
   } finally {
@@ -216,12 +216,12 @@ export function withoutCommit(store: Store): DryStore {
     ...store,
     isDry: true,
     blobs,
-    by: () => dry,
-    for: () => dry,
+    withActor: () => dry,
+    forOwner: () => dry,
     read: (work) => (performed.length === 0 ? store.read(work) : run([], work)),
     writeOnce: (key, work, options) =>
       dry.write([key.owner, ...(options?.owners ?? [])], (writers) =>
-        writers.idempotency.once(key, () => work(writers), options),
+        writers.idempotency.runOnce(key, () => work(writers), options),
       ),
     async write(owners, work, options) {
       const result = await run(owners, work, options)
@@ -234,26 +234,26 @@ export function withoutCommit(store: Store): DryStore {
 }
 
 /** State shared by all stores of one engine. */
-interface Shared {
+interface StoreContext {
   /** Uploads in progress. */
   claims: Set<Claim>
-  places: Places
-  inRow?: number
-  jobAdded: () => void
-  audited: (row: AuditRow) => void
+  locations: Locations
+  inlineBytes?: number
+  onJobAdded: () => void
+  onAudited: (row: AuditRow) => void
   quotas: Quotas
-  toldAtOnce?: number
+  immediateFiles?: number
 }
 
 /** Creates a store on all transactions of the engine, or on those limited for one owner. */
-function storeOn(
+function createStore(
   engine: Engine,
   transactions: Transactions,
   limits: Limits,
-  shared: Shared,
+  shared: StoreContext,
   actor: Actor = { user: null },
 ): Store {
-  const blobs: Blobs = new StoredBlobs(transactions, shared.places, shared.claims, shared.inRow)
+  const blobs: Blobs = new StoredBlobs(transactions, shared.locations, shared.claims, shared.inlineBytes)
   const read: Store['read'] = (work) => transactions.read((db) => work(createReaders(db, shared.quotas)))
   const write: Store['write'] = async (owners, work, options) => {
     await shared.quotas.refresh()
@@ -264,86 +264,88 @@ function storeOn(
       async (db) => {
         const { writers, journal } = createWriters(db, shared, actor)
         const value = await work(writers)
-        hasJobs = writers.jobs.hasAdded
+        hasJobs = writers.jobs.hasAddedDueJob
         auditRows = journal.events.length === 0 ? [] : await writers.audit.record(journal.events, actor)
         return value
       },
       options,
     )
-    if (hasJobs) shared.jobAdded()
-    for (const row of auditRows) shared.audited(row)
+    if (hasJobs) shared.onJobAdded()
+    for (const row of auditRows) shared.onAudited(row)
     return result
   }
   const sweep: Store['sweep'] = async (grace, throwIfStopped = async () => {}) => {
     for (const step of [
-      () => expireKeys(engine),
+      () => deleteExpiredKeys(engine),
       () => expireVersions(engine, limits),
       () => expireDrafts(engine, limits),
       () => expireAudit(engine, limits),
-      () => blobs.collect(grace),
-      () => shared.places.measure(throwIfStopped),
-      () => engine.maintain(),
+      () => blobs.collectUnreferenced(grace),
+      () => shared.locations.measureSizes(throwIfStopped),
+      () => engine.updateStatistics(),
     ]) {
       await throwIfStopped()
       await step()
     }
-    await write([], ({ jobs }) => jobs.set('', 'sweep', '', Date.now() + SWEEP_EVERY))
+    await write([], ({ jobs }) => jobs.setDue('', 'sweep', '', Date.now() + SWEEP_INTERVAL_MS))
   }
   const store: Store = {
     engine,
     blobs,
-    places: shared.places,
+    locations: shared.locations,
     read,
     write,
-    applied: async <T>(key: WriteKey) =>
-      key.key === undefined ? undefined : (await read(({ idempotency }) => idempotency.find<T>(key)))?.result,
+    findResultOf: async <T>(key: WriteKey) =>
+      key.key === undefined
+        ? undefined
+        : (await read(({ idempotency }) => idempotency.findResult<T>(key)))?.result,
     writeOnce: (key, work, options) =>
       write(
         [key.owner, ...(options?.owners ?? [])],
-        (writers) => writers.idempotency.once(key, () => work(writers), options),
+        (writers) => writers.idempotency.runOnce(key, () => work(writers), options),
         { repeatable: key.key !== undefined },
       ),
-    for: (owner) => {
-      const lane = engine.lane(owner)
-      return lane === transactions ? store : storeOn(engine, lane, limits, shared, actor)
+    forOwner: (owner) => {
+      const lane = engine.forOwner(owner)
+      return lane === transactions ? store : createStore(engine, lane, limits, shared, actor)
     },
-    by: (who) => storeOn(engine, transactions, limits, shared, { ...actor, ...who }),
+    withActor: (who) => createStore(engine, transactions, limits, shared, { ...actor, ...who }),
     onAudit(listener) {
-      shared.audited = listener
+      shared.onAudited = listener
     },
     quotas: shared.quotas,
     onJob(listener) {
-      shared.jobAdded = listener
+      shared.onJobAdded = listener
     },
     sweep,
     close: () => engine.close(),
     isDry: false,
     // Set below: a getter would slow down each write, which has a store of its own.
-    lasting: undefined as never,
+    durableStore: undefined as never,
   }
-  store.lasting = store
+  store.durableStore = store
   return store
 }
 
-function fileOf(database: string): string {
+function databaseFileOf(database: string): string {
   return database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
 }
 
 /** Returns the path of a folder next to a SQLite file; undefined in memory and for PostgreSQL. */
-export function besideDatabase(database: string, suffix: string): string | undefined {
-  if (!database.startsWith('sqlite:') || fileOf(database) === ':memory:') return undefined
-  return `${fileOf(database)}-${suffix}`
+export function resolveBesideDatabase(database: string, suffix: string): string | undefined {
+  if (!database.startsWith('sqlite:') || databaseFileOf(database) === ':memory:') return undefined
+  return `${databaseFileOf(database)}-${suffix}`
 }
 
 /** Opens the engine of a database address. Throws `usage` for an invalid one. */
-async function engineFor({ database, maxPages, limits = defaultLimits }: StoreOptions): Promise<Engine> {
+async function openEngine({ database, maxPages, limits = defaultLimits }: StoreOptions): Promise<Engine> {
   if (database.startsWith('sqlite:')) {
-    const { sqliteEngine } = await import('./engines/sqlite.ts')
-    return sqliteEngine(fileOf(database), { maxPages })
+    const { openSqlite } = await import('./engines/sqlite.ts')
+    return openSqlite(databaseFileOf(database), { maxPages })
   }
   if (/^postgres(ql)?:\/\//.test(database)) {
-    const { postgresEngine } = await import('./engines/postgres.ts')
-    return postgresEngine(database, limits)
+    const { openPostgres } = await import('./engines/postgres.ts')
+    return openPostgres(database, limits)
   }
   // `database` may hold a password read from a file: show only its scheme.
   const [scheme] = /^[a-z][a-z0-9+]{0,19}:(?=\/\/)/i.exec(database) ?? []

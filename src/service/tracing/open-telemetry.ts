@@ -5,7 +5,7 @@ import { context, propagation, SpanKind, SpanStatusCode, trace } from '../../ven
 export class OpenTelemetrySpans {
   private readonly tracer = trace.getTracer('gridline')
 
-  run<T>(
+  runInSpan<T>(
     {
       name,
       kind,
@@ -48,7 +48,7 @@ export class OpenTelemetrySpans {
     propagation.inject(context.active(), headers)
   }
 
-  id(): string | undefined {
+  currentTraceId(): string | undefined {
     return trace.getSpanContext(context.active())?.traceId
   }
 }

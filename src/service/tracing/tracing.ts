@@ -12,14 +12,14 @@ type Attributes = Record<string, string | number | boolean>
 /** Records spans. Without OpenTelemetry in the process, none are recorded. */
 interface Spans {
   /** Runs `work` in a child span of the current one. `from`: headers of the request that the span serves. */
-  run<T>(span: SpanOf, work: (set: (attributes: Attributes) => void) => Promise<T>): Promise<T>
+  runInSpan<T>(span: SpanOptions, work: (set: (attributes: Attributes) => void) => Promise<T>): Promise<T>
   /** Adds headers with the current span to a request. */
   inject(headers: Record<string, string>): void
   /** Returns the id of the current trace. */
-  id(): string | undefined
+  currentTraceId(): string | undefined
 }
 
-export interface SpanOf {
+export interface SpanOptions {
   name: string
   kind: 'server' | 'client' | 'internal'
   attributes?: Attributes
@@ -31,16 +31,16 @@ let spans: Spans | undefined
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/
 /** Maximum length of `tracestate`. Longer ones are not passed on. */
-const MAX_STATE = 512
+const MAX_TRACESTATE_CHARACTERS = 512
 
 /** Parses the trace headers of a request; undefined if they are missing or malformed. */
-export function traceOf(headers: { get(name: string): string | null }): Trace | undefined {
+export function parseTrace(headers: { get(name: string): string | null }): Trace | undefined {
   const traceparent = headers.get('traceparent')?.trim()
   const [, version, id, parent, rest] = (traceparent && TRACEPARENT.exec(traceparent)) || []
   if (id === undefined || version === 'ff' || (version === '00' && rest)) return undefined
   if (/^0+$/.test(id) || /^0+$/.test(parent)) return undefined
   const tracestate = headers.get('tracestate') ?? undefined
-  const isShort = tracestate !== undefined && tracestate.length <= MAX_STATE
+  const isShort = tracestate !== undefined && tracestate.length <= MAX_TRACESTATE_CHARACTERS
   return { id, traceparent: traceparent!.slice(0, 55), tracestate: isShort ? tracestate : undefined }
 }
 
@@ -56,19 +56,19 @@ export function traceHeaders(trace?: Trace): Record<string, string> {
 }
 
 /** Returns the trace id of the current span, or of `trace`. */
-export function traceId(trace: Trace | undefined): string | undefined {
-  return spans?.id() ?? trace?.id
+export function currentTraceId(trace: Trace | undefined): string | undefined {
+  return spans?.currentTraceId() ?? trace?.id
 }
 
 /** Runs `work` in a span. `set` adds attributes to it. Without OpenTelemetry, only runs `work`. */
-export function span<T>(
-  options: SpanOf,
+export function runInSpan<T>(
+  options: SpanOptions,
   work: (set: (attributes: Attributes) => void) => Promise<T>,
 ): Promise<T> {
-  return spans ? spans.run(options, work) : work(ignore)
+  return spans ? spans.runInSpan(options, work) : work(noop)
 }
 
-function ignore(): void {}
+function noop(): void {}
 
 /** Uses the OpenTelemetry SDK that `node --import` has loaded, if any. Returns whether there is one. */
 export async function useOpenTelemetry(): Promise<boolean> {

@@ -6,7 +6,7 @@ import type { Bytes } from '../../json/index.ts'
 import type { SpooledUpload, UploadSpool } from './upload-spool.ts'
 
 /** Upload whose bytes arrive in several requests. It is parsed while they arrive. */
-export interface Resumable<T> {
+export interface ResumableUpload<T> {
   readonly id: string
   /** Number of bytes received so far. */
   readonly received: number
@@ -17,7 +17,7 @@ export interface Resumable<T> {
 }
 
 /** Maximum number of ended uploads kept per user, for clients that missed the response. */
-const MAX_ENDED = 16
+const MAX_ENDED_PER_USER = 16
 
 /** Interval of sweeping the spool, in ms. */
 const SWEEP_EVERY_MS = 3600 * 1000
@@ -40,10 +40,10 @@ export class ResumableUploads<T> {
   ) {
     this.sweep()
     // Also sweep if nobody starts an upload.
-    if (spool) this.sweeping = setInterval(() => this.sweep(), SWEEP_EVERY_MS).unref()
+    if (spool) this.sweepTimer = setInterval(() => this.sweep(), SWEEP_EVERY_MS).unref()
   }
 
-  private readonly sweeping: NodeJS.Timeout | undefined
+  private readonly sweepTimer: NodeJS.Timeout | undefined
 
   private sweep(): void {
     const open = [...this.owners.values()].flatMap((uploads) => [...uploads.keys()])
@@ -55,7 +55,7 @@ export class ResumableUploads<T> {
   }
 
   /** Begins an upload. `read` parses its bytes. `begun`: JSON that `find` needs to resume it. */
-  begin(owner: string, read: (bytes: Bytes) => Promise<T>, begun?: unknown): Resumable<T> {
+  begin(owner: string, read: (bytes: Bytes) => Promise<T>, begun?: unknown): ResumableUpload<T> {
     this.sweep()
     const name = randomBytes(16).toString('hex')
     const id = this.server === undefined ? name : `${this.server}.${name}`
@@ -67,7 +67,7 @@ export class ResumableUploads<T> {
     owner: string,
     id: string,
     read: (begun: unknown) => (bytes: Bytes) => Promise<T>,
-  ): Promise<Resumable<T>> {
+  ): Promise<ResumableUpload<T>> {
     const stored = this.owners.get(owner)?.has(id) ? undefined : this.spool?.find(owner, id)
     if (!stored) {
       const open = this.get(owner, id)
@@ -76,10 +76,10 @@ export class ResumableUploads<T> {
     }
     let upload: Upload<T>
     try {
-      upload = this.add(owner, id, read(stored.begun), () => stored.kept)
+      upload = this.add(owner, id, read(stored.begun), () => stored.spooled)
     } catch (error) {
       // Too many uploads are open. The stored one can be resumed later.
-      stored.kept.close()
+      stored.spooled.close()
       await stored.bytes[Symbol.asyncIterator]().return?.()
       throw error
     }
@@ -97,19 +97,20 @@ export class ResumableUploads<T> {
     owner: string,
     id: string,
     read: (bytes: Bytes) => Promise<T>,
-    keep: () => SpooledUpload | undefined,
+    openSpool: () => SpooledUpload | undefined,
   ): Upload<T> {
     const { resumable_uploads: maxUploads, resume_seconds, upload_bytes } = this.limits
     const uploads = this.owners.get(owner) ?? new Map<string, Upload<T>>()
     const ended = [...uploads.values()].filter(({ isSettled }) => isSettled)
     if (this.open >= maxUploads || uploads.size - ended.length >= Math.max(1, maxUploads / 2))
       throw new Problem('overloaded', 'too many uploads in parts are open (limit resumable_uploads)')
-    for (const { id } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED + 1))) uploads.delete(id)
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_PER_USER + 1)))
+      uploads.delete(id)
     const forget = (): void => {
       uploads.delete(id)
       if (uploads.size === 0) this.owners.delete(owner)
     }
-    const upload = new Upload<T>(id, resume_seconds * 1000, upload_bytes, forget, keep())
+    const upload = new Upload<T>(id, resume_seconds * 1000, upload_bytes, forget, openSpool())
     this.owners.set(owner, uploads)
     uploads.set(id, upload)
     this.open++
@@ -121,7 +122,7 @@ export class ResumableUploads<T> {
   }
 
   /** Returns an open or recently ended upload. Throws `not_found` or `wrong_server`. */
-  get(owner: string, id: string): Resumable<T> {
+  get(owner: string, id: string): ResumableUpload<T> {
     const upload = this.owners.get(owner)?.get(id)
     if (upload) return upload
     const [, server] = /^([A-Za-z0-9-]{1,80})\.[0-9a-f]{32}$/.exec(id) ?? []
@@ -133,41 +134,41 @@ export class ResumableUploads<T> {
   }
 
   close(): void {
-    clearInterval(this.sweeping)
+    clearInterval(this.sweepTimer)
     for (const uploads of [...this.owners.values()])
-      for (const upload of [...uploads.values()]) upload.leave()
+      for (const upload of [...uploads.values()]) upload.suspend()
   }
 }
 
 /** One upload: passes the chunks of its requests to the reader. */
-class Upload<T> implements Resumable<T> {
+class Upload<T> implements ResumableUpload<T> {
   received = 0
   /** True once the reader has returned a result or failed. */
   isSettled = false
   private result: Promise<T> | undefined
   private failure: { error: unknown } | undefined
   /** True once the last byte has arrived. */
-  private ended = false
+  private isComplete = false
   /** Chunks that wait for the reader: at most one per running request. */
-  private readonly waiting: { chunk: Uint8Array; taken: () => void }[] = []
+  private readonly queue: { chunk: Uint8Array; onRead: () => void }[] = []
   private wake: (() => void) | undefined
   /** Number of requests so far. A later request takes over from one whose connection is dead. */
-  private turn = 0
+  private requestNumber = 0
   private timer: NodeJS.Timeout | undefined
   private isForgotten = false
 
   constructor(
     readonly id: string,
-    private readonly patience: number,
-    private readonly most: number,
-    private readonly forget: () => void,
-    private readonly kept?: SpooledUpload,
+    private readonly timeoutMs: number,
+    private readonly maxBytes: number,
+    private readonly onEnd: () => void,
+    private readonly spooled?: SpooledUpload,
   ) {}
 
   /** Starts the reader. Resolves when it has ended, also if it failed. */
   start(read: (bytes: Bytes) => Promise<T>): Promise<void> {
-    this.result = read(this.bytes())
-    this.touch()
+    this.result = read(this.readQueue())
+    this.restartTimer()
     return this.result
       .then(
         () => {},
@@ -178,48 +179,48 @@ class Upload<T> implements Resumable<T> {
       .finally(() => {
         this.isSettled = true
         // Done, or the file is invalid. Uploads that were interrupted before stay in the spool.
-        if (!this.isForgotten) this.kept?.remove()
-        this.release()
+        if (!this.isForgotten) this.spooled?.delete()
+        this.releaseWaiting()
       })
   }
 
   async put(offset: number, bytes: Bytes, isLast: boolean): Promise<T | undefined> {
-    const requestNumber = ++this.turn
-    this.touch()
-    this.check(requestNumber)
+    const requestNumber = ++this.requestNumber
+    this.restartTimer()
+    this.checkActive(requestNumber)
     if (offset > this.received)
       throw new Problem('conflict', `expected offset ${this.received}, found ${offset}`)
     // Skip bytes that arrived before, but whose response was lost.
     let skip = this.received - offset
     for await (const received of bytes) {
-      this.check(requestNumber)
+      this.checkActive(requestNumber)
       const chunk = skip > 0 ? received.subarray(Math.min(skip, received.length)) : received
       skip -= received.length - chunk.length
       if (chunk.length === 0) continue
-      if (this.ended) throw new Problem('conflict', 'the upload has ended')
-      if (this.received + chunk.length > this.most)
+      if (this.isComplete) throw new Problem('conflict', 'the upload has ended')
+      if (this.received + chunk.length > this.maxBytes)
         throw new Problem('too_large', 'the upload is larger than the limit upload_bytes')
-      this.kept?.add(chunk)
-      await this.handOver(chunk)
-      this.touch()
+      this.spooled?.append(chunk)
+      await this.passToReader(chunk)
+      this.restartTimer()
     }
-    this.check(requestNumber)
+    this.checkActive(requestNumber)
     if (!isLast) return undefined
-    this.ended = true
+    this.isComplete = true
     this.wake?.()
     const result = await this.result
-    this.touch()
+    this.restartTimer()
     return result
   }
 
   cancel(): void {
-    if (this.ended) throw new Problem('conflict', 'the upload is already complete')
-    this.kept?.remove()
+    if (this.isComplete) throw new Problem('conflict', 'the upload is already complete')
+    this.spooled?.delete()
     this.stop(new Problem('aborted', 'the upload was cancelled'))
   }
 
   /** Ends the upload in this process. Its bytes stay in the spool. */
-  leave(): void {
+  suspend(): void {
     this.stop(new Problem('aborted', 'the server was stopped'))
   }
 
@@ -227,23 +228,24 @@ class Upload<T> implements Resumable<T> {
   async restore(bytes: Bytes): Promise<void> {
     for await (const chunk of bytes) {
       if (this.failure) return
-      await this.handOver(chunk)
-      this.touch()
+      await this.passToReader(chunk)
+      this.restartTimer()
     }
   }
 
   /** Throws the error that ended the upload, or `conflict` if a later request has taken over. */
-  private check(requestNumber: number): void {
-    if (requestNumber !== this.turn) throw new Problem('conflict', 'another request is sending this upload')
+  private checkActive(requestNumber: number): void {
+    if (requestNumber !== this.requestNumber)
+      throw new Problem('conflict', 'another request is sending this upload')
     if (this.failure) throw this.failure.error
   }
 
   /** Resolves when the reader has consumed a chunk. Waiting chunks of other requests are read first. */
-  private async handOver(chunk: Uint8Array): Promise<void> {
+  private async passToReader(chunk: Uint8Array): Promise<void> {
     this.received += chunk.length
     // The reader has ended early: this is a retry whose result is already stored.
     if (this.isSettled) return
-    const read = new Promise<void>((resolve) => this.waiting.push({ chunk, taken: resolve }))
+    const read = new Promise<void>((resolve) => this.queue.push({ chunk, onRead: resolve }))
     this.wake?.()
     await read
   }
@@ -251,36 +253,36 @@ class Upload<T> implements Resumable<T> {
   private stop(problem: Problem): void {
     clearTimeout(this.timer)
     this.isForgotten = true
-    this.kept?.close()
+    this.spooled?.close()
     this.failure ??= { error: problem }
-    this.release()
+    this.releaseWaiting()
     this.wake?.()
-    this.forget()
+    this.onEnd()
   }
 
   /** Resolves all requests that wait for a reader that has ended. */
-  private release(): void {
-    for (const { taken } of this.waiting.splice(0)) taken()
+  private releaseWaiting(): void {
+    for (const { onRead: taken } of this.queue.splice(0)) taken()
   }
 
   /** Restarts the timeout. Called for each chunk. */
-  private touch(): void {
+  private restartTimer(): void {
     if (this.isForgotten) return
     const stop = (): void =>
       this.stop(new Problem('too_slow', 'timed out waiting for data (limit resume_seconds)'))
-    this.timer = this.timer?.refresh() ?? setTimeout(stop, this.patience).unref()
+    this.timer = this.timer?.refresh() ?? setTimeout(stop, this.timeoutMs).unref()
   }
 
   /** Yields the bytes of all requests in order of arrival. */
-  private async *bytes(): AsyncGenerator<Uint8Array> {
+  private async *readQueue(): AsyncGenerator<Uint8Array> {
     for (;;) {
       if (this.failure) throw this.failure.error
-      const [next] = this.waiting
+      const [next] = this.queue
       if (next) {
         yield next.chunk
-        if (this.waiting[0] === next) this.waiting.shift()
-        next.taken()
-      } else if (this.ended) return
+        if (this.queue[0] === next) this.queue.shift()
+        next.onRead()
+      } else if (this.isComplete) return
       else
         await new Promise<void>((resolve) => {
           this.wake = resolve

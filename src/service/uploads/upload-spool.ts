@@ -18,20 +18,20 @@ import { join } from 'node:path'
 import type { Bytes } from '../../json/index.ts'
 
 /** Time after its last byte for which an upload is kept, in ms. */
-const KEPT_MS = 24 * 3600 * 1000
+const SPOOL_LIFETIME_MS = 24 * 3600 * 1000
 /** Maximum number of stored uploads per user. */
-const MAX_OF_ONE_USER = 4
+const MAX_PER_USER = 4
 /** Minimum free disk space, which the database may need; at most a fifth of the disk. */
-const SPARE_BYTES = 1024 ** 3
+const MIN_FREE_BYTES = 1024 ** 3
 /** Bytes of an upload after which the free space is checked again. */
-const LOOK_EVERY_BYTES = 16 * 1024 ** 2
+const SPACE_CHECK_BYTES = 16 * 1024 ** 2
 /** Tolerance when boot times are compared, in ms. */
-const SAME_START_MS = 120_000
+const BOOT_TIME_TOLERANCE_MS = 120_000
 
 /** Time in which both files of a new upload are created, in ms. */
-const BEGUN_MS = 60_000
+const CREATION_MS = 60_000
 
-interface Head {
+interface UploadHeader {
   owner: string
   /** Boot time, in ms since 1970: after a crash, it is unknown which bytes reached the disk. */
   machineStarted: number
@@ -47,41 +47,41 @@ export class UploadSpool {
 
   /** Creates the files of an upload; undefined on failure. `begun`: JSON that is needed to resume it. */
   begin(owner: string, id: string, begun: unknown): SpooledUpload | undefined {
-    const header: Head = { owner, machineStarted: machineStarted(), begun }
+    const header: UploadHeader = { owner, machineStarted: bootTime(), begun }
     try {
       mkdirSync(this.folder, { recursive: true, mode: 0o700 })
-      if (!hasRoom(this.folder)) return undefined
-      const file = openSync(this.bytesOf(id), 'w', 0o600)
-      writeFileSync(this.headOf(id), JSON.stringify(header), { mode: 0o600 })
-      return this.spooled(id, file)
+      if (!hasFreeSpace(this.folder)) return undefined
+      const file = openSync(this.bytesPath(id), 'w', 0o600)
+      writeFileSync(this.headerPath(id), JSON.stringify(header), { mode: 0o600 })
+      return this.openSpooled(id, file)
     } catch {
-      this.remove(id)
+      this.deleteFiles(id)
       return undefined
     }
   }
 
   /** Returns a stored upload of a user; undefined if it is missing, expired or from before a reboot. */
-  find(owner: string, id: string): { begun: unknown; bytes: Bytes; kept: SpooledUpload } | undefined {
+  find(owner: string, id: string): { begun: unknown; bytes: Bytes; spooled: SpooledUpload } | undefined {
     if (!/^[0-9a-f]{32}$/.test(id)) return undefined
     try {
-      const header = JSON.parse(readFileSync(this.headOf(id), 'utf8')) as Head
+      const header = JSON.parse(readFileSync(this.headerPath(id), 'utf8')) as UploadHeader
       if (header.owner !== owner || !this.isFresh(id, header)) return undefined
-      const size = statSync(this.bytesOf(id)).size
+      const size = statSync(this.bytesPath(id)).size
       return {
         begun: header.begun,
-        bytes: size > 0 ? createReadStream(this.bytesOf(id), { end: size - 1 }) : nothing(),
-        kept: this.spooled(id, openSync(this.bytesOf(id), 'a', 0o600)),
+        bytes: size > 0 ? createReadStream(this.bytesPath(id), { end: size - 1 }) : emptyStream(),
+        spooled: this.openSpooled(id, openSync(this.bytesPath(id), 'a', 0o600)),
       }
     } catch {
       return undefined
     }
   }
 
-  private spooled(id: string, file: number): SpooledUpload {
+  private openSpooled(id: string, file: number): SpooledUpload {
     return new SpooledUpload(
       file,
-      () => hasRoom(this.folder),
-      () => this.remove(id),
+      () => hasFreeSpace(this.folder),
+      () => this.deleteFiles(id),
     )
   }
 
@@ -91,20 +91,20 @@ export class UploadSpool {
    */
   sweep(maxUploads: number, open: ReadonlySet<string>): void {
     const ids = new Set(
-      namesIn(this.folder).flatMap((name) => /^([0-9a-f]{32})\.(?:json|bytes)$/.exec(name)?.[1] ?? []),
+      listNames(this.folder).flatMap((name) => /^([0-9a-f]{32})\.(?:json|bytes)$/.exec(name)?.[1] ?? []),
     )
-    const isFull = ids.size > 0 && !hasRoom(this.folder)
+    const isFull = ids.size > 0 && !hasFreeSpace(this.folder)
     const stored: { id: string; owner: string; at: number }[] = []
     for (const id of ids) {
       if (open.has(id)) continue
-      if (isFull) this.remove(id)
+      if (isFull) this.deleteFiles(id)
       else
         try {
-          const header = JSON.parse(readFileSync(this.headOf(id), 'utf8')) as Head
-          if (!this.isFresh(id, header)) this.remove(id)
-          else stored.push({ id, owner: header.owner, at: statSync(this.bytesOf(id)).mtimeMs })
+          const header = JSON.parse(readFileSync(this.headerPath(id), 'utf8')) as UploadHeader
+          if (!this.isFresh(id, header)) this.deleteFiles(id)
+          else stored.push({ id, owner: header.owner, at: statSync(this.bytesPath(id)).mtimeMs })
         } catch {
-          this.removeIfOld(id)
+          this.deleteIfOld(id)
         }
     }
     stored.sort((a, b) => b.at - a.at)
@@ -112,54 +112,54 @@ export class UploadSpool {
     for (const [k, { id, owner }] of stored.entries()) {
       const count = (countsByOwner.get(owner) ?? 0) + 1
       countsByOwner.set(owner, count)
-      if (k >= maxUploads || count > MAX_OF_ONE_USER) this.remove(id)
+      if (k >= maxUploads || count > MAX_PER_USER) this.deleteFiles(id)
     }
   }
 
   /** Returns whether an upload has not expired, and the machine has not restarted since. */
-  private isFresh(id: string, { machineStarted: then }: Head): boolean {
-    const isSameStart = Math.abs(machineStarted() - then) < SAME_START_MS
-    return isSameStart && Date.now() - statSync(this.bytesOf(id)).mtimeMs < KEPT_MS
+  private isFresh(id: string, { machineStarted: then }: UploadHeader): boolean {
+    const isSameStart = Math.abs(bootTime() - then) < BOOT_TIME_TOLERANCE_MS
+    return isSameStart && Date.now() - statSync(this.bytesPath(id)).mtimeMs < SPOOL_LIFETIME_MS
   }
 
-  private headOf(id: string): string {
+  private headerPath(id: string): string {
     return join(this.folder, `${id}.json`)
   }
 
-  private bytesOf(id: string): string {
+  private bytesPath(id: string): string {
     return join(this.folder, `${id}.bytes`)
   }
 
   /** Deletes files without a header, unless another process may be creating the upload right now. */
-  private removeIfOld(id: string): void {
-    const file = [this.bytesOf(id), this.headOf(id)].find((path) => existsSync(path))
-    if (file === undefined || Date.now() - statSync(file).mtimeMs > BEGUN_MS) this.remove(id)
+  private deleteIfOld(id: string): void {
+    const file = [this.bytesPath(id), this.headerPath(id)].find((path) => existsSync(path))
+    if (file === undefined || Date.now() - statSync(file).mtimeMs > CREATION_MS) this.deleteFiles(id)
   }
 
-  private remove(id: string): void {
-    for (const file of [this.bytesOf(id), this.headOf(id)]) rmSync(file, { force: true })
+  private deleteFiles(id: string): void {
+    for (const file of [this.bytesPath(id), this.headerPath(id)]) rmSync(file, { force: true })
   }
 }
 
 /** Stored bytes of one upload. */
 export class SpooledUpload {
   /** Bytes since the last check of the free space. */
-  private unchecked = 0
+  private uncheckedBytes = 0
 
   constructor(
     private file: number | undefined,
-    private readonly hasRoom: () => boolean,
+    private readonly hasFreeSpace: () => boolean,
     private readonly removeFiles: () => void,
   ) {}
 
   /** Appends bytes to the file, before the client learns that they have arrived. */
-  add(chunk: Uint8Array): void {
+  append(chunk: Uint8Array): void {
     if (this.file === undefined) return
-    this.unchecked += chunk.length
-    if (this.unchecked >= LOOK_EVERY_BYTES) {
-      this.unchecked = 0
-      if (!this.hasRoom()) {
-        this.remove()
+    this.uncheckedBytes += chunk.length
+    if (this.uncheckedBytes >= SPACE_CHECK_BYTES) {
+      this.uncheckedBytes = 0
+      if (!this.hasFreeSpace()) {
+        this.delete()
         return
       }
     }
@@ -167,7 +167,7 @@ export class SpooledUpload {
       for (let written = 0; written < chunk.length; ) written += writeSync(this.file, chunk, written)
     } catch {
       // The disk is full: the upload continues without a copy.
-      this.remove()
+      this.delete()
     }
   }
 
@@ -177,23 +177,23 @@ export class SpooledUpload {
     this.file = undefined
   }
 
-  remove(): void {
+  delete(): void {
     this.close()
     this.removeFiles()
   }
 }
 
 /** Returns whether the disk of a folder has more than the minimum free space. */
-function hasRoom(folder: string): boolean {
+function hasFreeSpace(folder: string): boolean {
   const { bavail, blocks, bsize } = statfsSync(folder)
-  return bavail * bsize > Math.min(SPARE_BYTES, (blocks * bsize) / 5)
+  return bavail * bsize > Math.min(MIN_FREE_BYTES, (blocks * bsize) / 5)
 }
 
-function machineStarted(): number {
+function bootTime(): number {
   return Date.now() - uptime() * 1000
 }
 
-function namesIn(folder: string): string[] {
+function listNames(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
@@ -201,4 +201,4 @@ function namesIn(folder: string): string[] {
   }
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+async function* emptyStream(): AsyncGenerator<Uint8Array> {}

@@ -1,6 +1,6 @@
 // Sign-in with an identity provider (OpenID Connect).
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { PeopleLogin } from '../../../src/service/accounts/people.ts'
+import { OidcSignIn } from '../../../src/service/accounts/people.ts'
 import { createService, createUser, deleteUser, renameUser, setDisabled } from '../../../src/service/index.ts'
 import { startIssuer } from '../../support/fake-oidc-issuer.ts'
 import { newDatabase } from '../../support/postgres.ts'
@@ -222,7 +222,7 @@ describe.each(['sqlite', 'postgres'])('people sign in with an identity provider 
   })
 
   it('an identity provider that does not answer is 503', async () => {
-    const people = new PeopleLogin(
+    const people = new OidcSignIn(
       test.service.store,
       { issuer: 'http://127.0.0.1:9', clientId: 'x' },
       URL_OF_TESTS,

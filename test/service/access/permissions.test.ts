@@ -185,7 +185,7 @@ onSqliteFirst('permissions', (test) => {
               ].includes(name)
               const asks = roles.map(async (role) => {
                 const isGet = operation.method === 'GET'
-                const granted = may(role, access, state, isGet || operation.agents === 'reads')
+                const granted = may(role, access, state, isGet || operation.agentTool === 'reads')
                 const allowed = granted.has(need) && (!filetype || filetype === kind)
                 if (changes && allowed) return
                 const parameters = [

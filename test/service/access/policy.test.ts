@@ -1,8 +1,8 @@
 // Properties of the policy table.
 import { expect, it } from 'vitest'
-import { isAllowed, policy } from '../../../src/service/access/policy.ts'
+import { isAllowed, ROLES_BY_ACCESS } from '../../../src/service/access/policy.ts'
 
-const accesses = Object.keys(policy) as (keyof typeof policy)[]
+const accesses = Object.keys(ROLES_BY_ACCESS) as (keyof typeof ROLES_BY_ACCESS)[]
 
 it('the owner may do everything with a file, whether active or in the trash', () => {
   for (const access of accesses)

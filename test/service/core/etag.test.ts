@@ -1,14 +1,14 @@
 // Entity tags.
 import { describe, expect, it } from 'vitest'
-import { checkIfMatch, etag, etagOf, matchesEtag } from '../../../src/service/core/etag.ts'
+import { checkIfMatch, etagWithBody, fileEtag, hasMatchingEtag } from '../../../src/service/core/etag.ts'
 
 describe('entity tags', () => {
-  const tag = etag({ version: 7 })
-  const long = etagOf(tag, { stars: 1 })
+  const tag = fileEtag({ version: 7 })
+  const long = etagWithBody(tag, { stars: 1 })
 
   it('the entity tag of a body begins with the tag of the version', () => {
     expect([tag, long]).toEqual(['"7"', expect.stringMatching(/^"7-[0-9a-f]{8}"$/)])
-    expect(etagOf(tag, { stars: 2 })).not.toBe(long)
+    expect(etagWithBody(tag, { stars: 2 })).not.toBe(long)
   })
 
   it.each([
@@ -21,11 +21,11 @@ describe('entity tags', () => {
     ['"77"', false],
     ['', false],
   ])('version 7 matches %s: %s', (given, found) => {
-    expect(matchesEtag(given, tag)).toBe(found)
+    expect(hasMatchingEtag(given, tag)).toBe(found)
   })
 
   it('If-Match compares the version only; * and its absence match all', () => {
-    for (const given of [undefined, '*', tag, long, etagOf(tag, 'other')])
+    for (const given of [undefined, '*', tag, long, etagWithBody(tag, 'other')])
       expect(() => checkIfMatch({ version: 7 }, given)).not.toThrow()
     expect(() => checkIfMatch({ version: 8 }, tag)).toThrow(/version "8", not "7"/)
   })

@@ -1,12 +1,12 @@
 // Limits from the environment.
 import { expect, it } from 'vitest'
-import { changedLimits, defaultLimits, limitsFrom } from '../../../src/contract/limits.ts'
+import { defaultLimits, listChangedLimits, readLimits } from '../../../src/contract/limits.ts'
 
 it('a limit set in the environment is in effect, and listed as changed', () => {
-  const limits = limitsFrom({ GRIDLINE_LIMIT_COLUMNS: '50', GRIDLINE_URL: 'x', OTHER: undefined })
+  const limits = readLimits({ GRIDLINE_LIMIT_COLUMNS: '50', GRIDLINE_URL: 'x', OTHER: undefined })
   expect(limits).toEqual({ ...defaultLimits, columns: 50 })
-  expect(changedLimits(limits)).toEqual(['columns=50'])
-  expect(changedLimits(defaultLimits)).toEqual([])
+  expect(listChangedLimits(limits)).toEqual(['columns=50'])
+  expect(listChangedLimits(defaultLimits)).toEqual([])
 })
 
 it.each([
@@ -26,7 +26,7 @@ it.each([
 ])('%s is refused with a hint', (_, environment, message, hint) => {
   const failed = (() => {
     try {
-      return limitsFrom(environment)
+      return readLimits(environment)
     } catch (error) {
       return error
     }

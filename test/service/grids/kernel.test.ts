@@ -12,9 +12,9 @@ import {
   type RowWriter,
   rowsAs,
 } from '../../../src/service/grids/read/rows.ts'
-import { type BlobRef, nameOf } from '../../../src/service/store/objects/blobs.ts'
+import { type BlobRef, blobIdOf } from '../../../src/service/store/objects/blobs.ts'
 import { compress } from '../../../src/service/store/objects/codec.ts'
-import { mergeTypes, typeOf } from '../../../src/service/store/schema/column-types.ts'
+import { detectValueType, mergeTypes } from '../../../src/service/store/schema/column-types.ts'
 import { runs } from '../../support/property-runs.ts'
 
 afterEach(() => {
@@ -95,7 +95,7 @@ async function snapshotOf(columns: readonly { values: string[][]; slices: number
       at += rows
     }
     const type = values
-      .map(([, value]) => typeOf(Buffer.from(value), 0, value.length))
+      .map(([, value]) => detectValueType(Buffer.from(value), 0, value.length))
       .reduce(mergeTypes, 'empty')
     const tail = textOf(at, values.length)
     return { name: `c${k}`, uid: `${k}`, order: k, type, rows: values.length, slices: refs, tail }
@@ -103,7 +103,7 @@ async function snapshotOf(columns: readonly { values: string[][]; slices: number
   const list = await Promise.all(made)
   const get = async ({ hash }: BlobRef): Promise<Buffer> => stored.get(hash)!
   const getAll = async (refs: readonly BlobRef[]) =>
-    new Map(refs.map((ref) => [nameOf(ref), stored.get(ref.hash)!]))
+    new Map(refs.map((ref) => [blobIdOf(ref), stored.get(ref.hash)!]))
   return { blobs: { get, getAll }, columns: list, rows: Math.max(0, ...list.map(({ rows }) => rows)) }
 }
 

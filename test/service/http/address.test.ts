@@ -1,6 +1,6 @@
 // Paths, queries and client addresses.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { address } from '../../../src/service/http/route.ts'
+import { splitUrl } from '../../../src/service/http/route.ts'
 import { createService } from '../../../src/service/index.ts'
 import { onSqliteFirst, TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
@@ -21,7 +21,7 @@ describe('path and query of a URL', () => {
     ['http://x/v2/%zz', '/v2/%zz', ''],
     ['http://x/v2/%ff', '/v2/%ff', ''],
   ])('%s has the path %s and the query "%s"', (url, path, query) => {
-    expect(address(url)).toEqual({ path, query })
+    expect(splitUrl(url)).toEqual({ path, query })
   })
 })
 

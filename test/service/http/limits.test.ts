@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpRequest, HttpResponse } from '../../../src/contract/http.ts'
-import { limitsFrom } from '../../../src/contract/limits.ts'
+import { readLimits } from '../../../src/contract/limits.ts'
 import { Admission, ByteBudget } from '../../../src/service/core/admission.ts'
 import { createService, type Listening, listen } from '../../../src/service/index.ts'
 import { xlsx, zip } from '../../support/archives.ts'
@@ -32,7 +32,7 @@ beforeAll(async () => {
   listening = await listen(() => test.service, {
     host: '127.0.0.1',
     port: 0,
-    limits: limitsFrom(environment),
+    limits: readLimits(environment),
   })
 })
 afterAll(async () => {
@@ -118,15 +118,15 @@ describe('the cost of a body before authorization is bounded', () => {
 
   it('the memory for bodies is limited, in total and per user', async () => {
     const budget = new ByteBudget(100, 'bodies_bytes')
-    await budget.hold('ann', async (take) => {
+    await budget.runCounted('ann', async (take) => {
       take(50)
       expect(() => take(1)).toThrow(/bodies_bytes/)
-      await budget.hold('ben', async (other) => {
+      await budget.runCounted('ben', async (other) => {
         other(50)
-        await expect(budget.hold('cal', async (third) => third(1))).rejects.toThrow(/bodies_bytes/)
+        await expect(budget.runCounted('cal', async (third) => third(1))).rejects.toThrow(/bodies_bytes/)
       })
     })
-    await budget.hold('ann', async (take) => take(50))
+    await budget.runCounted('ann', async (take) => take(50))
   })
 })
 
@@ -285,9 +285,9 @@ describe('the number of concurrent requests is limited', () => {
     )
     const late = admission.run('ann', async () => {})
     const other = admission.run('ann', async () => {})
-    expect(admission.fullFor('ann')).toBe(true)
+    expect(admission.isFullFor('ann')).toBe(true)
     await expect(admission.run('ann', async () => {})).rejects.toMatchObject({ code: 'overloaded' })
-    expect(admission.fullFor('ben')).toBe(false)
+    expect(admission.isFullFor('ben')).toBe(false)
     await expect(late).rejects.toMatchObject({ code: 'overloaded' })
     await expect(other).rejects.toMatchObject({ code: 'overloaded' })
     end()
@@ -297,7 +297,7 @@ describe('the number of concurrent requests is limited', () => {
 
   it('health checks are answered while everything else is refused', async () => {
     const busy = { handle: test.service.handle, refuses: () => true }
-    const other = await listen(() => busy, { host: '127.0.0.1', port: 0, limits: limitsFrom() })
+    const other = await listen(() => busy, { host: '127.0.0.1', port: 0, limits: readLimits() })
     const at = `http://127.0.0.1:${other.port}`
     const refused = fetch(`${at}/v2`)
     expect((await fetch(`${at}/healthz`)).status).toBe(200)
@@ -411,7 +411,7 @@ describe('connections', () => {
       return new HttpResponse(400, {}, 'refused')
     }
     const served = { handle, refuses: () => false }
-    const other = await listen(() => served, { host: '127.0.0.1', port: 0, limits: limitsFrom() })
+    const other = await listen(() => served, { host: '127.0.0.1', port: 0, limits: readLimits() })
     const text = await new Promise<string>((resolve, reject) => {
       const size = 8 * 1024 * 1024
       const socket = connect(other.port, '127.0.0.1', () => {
@@ -495,7 +495,7 @@ describe('connections', () => {
         said()
       },
     })
-    const other = await listen(() => own, { host: '127.0.0.1', port: 0, limits: limitsFrom() })
+    const other = await listen(() => own, { host: '127.0.0.1', port: 0, limits: readLimits() })
     const socket = connect(other.port, '127.0.0.1', () =>
       socket.write(
         'POST /v2/grids HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{"data"',
@@ -523,7 +523,7 @@ describe('names', () => {
           parent: -1,
         })
     })
-    const { freeName } = await import('../../../src/service/files/names.ts')
+    const { findFreeName: freeName } = await import('../../../src/service/files/names.ts')
     await store.write([], async (writers) => {
       let queries = 0
       const files = new Proxy(writers.files, {

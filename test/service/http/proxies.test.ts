@@ -1,8 +1,8 @@
 // X-Forwarded-For and rate limits behind proxies.
 import { expect, it } from 'vitest'
 import { HttpResponse } from '../../../src/contract/http.ts'
-import { limitsFrom } from '../../../src/contract/limits.ts'
-import { addressOf } from '../../../src/service/http/desk.ts'
+import { readLimits } from '../../../src/contract/limits.ts'
+import { clientKeyOf } from '../../../src/service/http/desk.ts'
 import { listen } from '../../../src/service/index.ts'
 
 it.each([
@@ -26,7 +26,7 @@ it.each([
     },
     refuses: () => false,
   }
-  const at = { host: '127.0.0.1', port: 0, limits: limitsFrom(), proxies }
+  const at = { host: '127.0.0.1', port: 0, limits: readLimits(), proxies }
   const listening = await listen(() => served, at)
   await fetch(`http://127.0.0.1:${listening.port}/`, { headers: { 'x-forwarded-for': header } })
   await listening.stop(0)
@@ -40,5 +40,5 @@ it.each([
   ['::1', '::2', true],
   ['203.0.113.9', '203.0.113.8', false],
 ])('%s shares the limit of %s: %s', (one, other, isSame) => {
-  expect(addressOf({ address: one }) === addressOf({ address: other })).toBe(isSame)
+  expect(clientKeyOf({ address: one }) === clientKeyOf({ address: other })).toBe(isSame)
 })

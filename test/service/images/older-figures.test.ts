@@ -1,13 +1,13 @@
 // Conversion of figures of earlier plotly.js versions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { withToday } from '../../../src/browser/older.ts'
+import { upgradeFigure } from '../../../src/browser/older.ts'
 import { defaultLimits } from '../../../src/contract/limits.ts'
 import { Drawer } from '../../../src/draw/index.ts'
 import { difference } from '../../support/png.ts'
 
 let drawer: Drawer
 beforeAll(() => {
-  drawer = new Drawer({ memory: defaultLimits.image_memory_bytes, seconds: 30 })
+  drawer = new Drawer({ maxMemoryBytes: defaultLimits.image_memory_bytes, timeoutSeconds: 30 })
 })
 afterAll(() => drawer.close())
 
@@ -109,7 +109,7 @@ describe('figures of earlier versions', () => {
   it('map traces get the names of their successors', () => {
     const layout = { mapbox: { zoom: 3 }, mapbox2: { zoom: 4 } }
     const trace = { type: 'scattermapbox', lat: [1], lon: [2], subplot: 'mapbox2' }
-    expect(withToday({ data: [trace], layout })).toEqual({
+    expect(upgradeFigure({ data: [trace], layout })).toEqual({
       data: [{ type: 'scattermap', lat: [1], lon: [2], subplot: 'map2' }],
       layout: { map: { zoom: 3 }, map2: { zoom: 4 } },
     })
@@ -117,8 +117,10 @@ describe('figures of earlier versions', () => {
 
   it('point clouds become scatter points', () => {
     expect(
-      withToday({ data: [{ type: 'pointcloud', xy: [1, 2, 3, 4], marker: { color: 'red' } }], layout: {} })
-        .data,
+      upgradeFigure({
+        data: [{ type: 'pointcloud', xy: [1, 2, 3, 4], marker: { color: 'red' } }],
+        layout: {},
+      }).data,
     ).toEqual([
       { type: 'scattergl', x: [1, 3], y: [2, 4], mode: 'markers', marker: { size: 1, color: 'red' } },
     ])
@@ -130,7 +132,7 @@ describe('figures of earlier versions', () => {
       layout: { meta: { title: 'z' }, map: { layers: [{ source: { properties: { title: 'q' } } }] } },
       frames: [{ name: 'f', layout: { title: 'F' } }, null],
     }
-    expect(withToday(figure)).toEqual({
+    expect(upgradeFigure(figure)).toEqual({
       ...figure,
       frames: [{ name: 'f', layout: { title: { text: 'F' } } }, null],
     })
@@ -142,7 +144,7 @@ describe('figures of earlier versions', () => {
       { titlefont: { size: 10 }, title },
       { title, titlefont: { size: 10 } },
     ])
-      expect(withToday({ data: [], layout }).layout).toEqual({ title })
+      expect(upgradeFigure({ data: [], layout }).layout).toEqual({ title })
   })
 
   it('buttons that change titles and fonts are converted', () => {
@@ -164,14 +166,14 @@ describe('figures of earlier versions', () => {
       [[{ yaxis: { title: 'Y' } }], [{ yaxis: { title: { text: 'Y' } } }]],
       [[{ title: { text: 'New' } }], [{ title: { text: 'New' } }]],
     ])
-      expect(withToday({ data: [], layout: button(before) }).layout).toEqual(button(today))
+      expect(upgradeFigure({ data: [], layout: button(before) }).layout).toEqual(button(today))
   })
 
   it('templates list traces by current types', () => {
     const template = {
       data: { scattermapbox: [{ marker: { size: 9 } }], surface: [{ zmin: 1 }], bar: [null] },
     }
-    expect(withToday({ data: [], layout: { template } }).layout).toEqual({
+    expect(upgradeFigure({ data: [], layout: { template } }).layout).toEqual({
       template: { data: { scattermap: [{ marker: { size: 9 } }], surface: [{ cmin: 1 }], bar: [null] } },
     })
   })
@@ -179,7 +181,7 @@ describe('figures of earlier versions', () => {
   it('hostile figures change no prototype', () => {
     const text =
       '{"data":[{"__proto__":{"title":"x"},"type":{"toString":1}}],"layout":{"__proto__":{"title":"x"}}}'
-    const { data, layout } = withToday(JSON.parse(text))
+    const { data, layout } = upgradeFigure(JSON.parse(text))
     expect([data[0].title, layout.title, ({} as { title?: string }).title]).toEqual([
       undefined,
       undefined,
@@ -192,6 +194,6 @@ describe('figures of earlier versions', () => {
       { data: 'no', layout: 3 },
       { data: [null, 1, 'x'], layout: { annotations: [null], xaxis: 'x', template: 'white' } },
     ])
-      expect(withToday(figure)).toEqual(figure)
+      expect(upgradeFigure(figure)).toEqual(figure)
   })
 })

@@ -5,7 +5,7 @@ import { onBothStores, scatter } from '../../support/service.ts'
 
 onBothStores('the audit log', (test) => {
   const events = async (which: object = {}) =>
-    (await test().service.store.read(({ audit }) => audit.list(which, undefined, 1000)))
+    (await test().service.store.read(({ audit }) => audit.listEvents(which, undefined, 1000)))
       .reverse()
       .map(({ event, actor, owner, fid, details }) => ({ event, actor, owner, fid, ...JSON.parse(details) }))
 
@@ -116,8 +116,8 @@ onBothStores('the audit log', (test) => {
         .execute(),
     )
     await store.sweep()
-    expect(await store.read(({ audit }) => audit.list({ since: 0 }, undefined, 10_000))).not.toContainEqual(
-      expect.objectContaining({ id: 'old' }),
-    )
+    expect(
+      await store.read(({ audit }) => audit.listEvents({ since: 0 }, undefined, 10_000)),
+    ).not.toContainEqual(expect.objectContaining({ id: 'old' }))
   })
 })

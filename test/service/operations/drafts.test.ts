@@ -1,7 +1,7 @@
 // Drafts of grids, and images of reviews.
 import { expect, it } from 'vitest'
 import { expireDrafts } from '../../../src/service/store/aggregates/retention.ts'
-import { verify } from '../../../src/service/store/upkeep/verify.ts'
+import { verifyStore } from '../../../src/service/store/upkeep/verify.ts'
 import { onBothStores } from '../../support/service.ts'
 
 const DAY = 24 * 3600 * 1000
@@ -179,10 +179,10 @@ onBothStores('drafts', (test) => {
     expect([(await csvOf(moved)).status, (await csvOf(gone)).status]).toEqual([200, 404])
     expect((await ask('alice', 'GET', '/v2/drafts')).json.drafts).toEqual([])
     const left = await store.read(({ versions }) =>
-      versions.slicesIn({ owner: 'alice', idlocal: Number(fid.split(':')[1]), epoch: -1 }),
+      versions.listSlicesIn({ owner: 'alice', idlocal: Number(fid.split(':')[1]), epoch: -1 }),
     )
     expect(left.size).toBe(0)
-    expect((await verify(store)).damage).toEqual([])
+    expect((await verifyStore(store)).damage).toEqual([])
   })
 
   it('a draft survives changes, sweeps and forgotten versions of its grid, and verify accepts it', async () => {
@@ -195,7 +195,7 @@ onBothStores('drafts', (test) => {
     await test().service.store.sweep(0)
     expect((await csvOf(fid, 'a')).text).toBe('n\n10\n')
     expect((await csvOf(fid)).text).toBe('n\n2\n')
-    expect((await verify(test().service.store)).damage).toEqual([])
+    expect((await verifyStore(test().service.store)).damage).toEqual([])
     // The merged content is already stored.
     const merged = await upload('busy', 'n\n10\n')
     expect(merged.json.file.version).toBe(3)

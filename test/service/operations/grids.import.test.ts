@@ -2,7 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isPublic } from '../../../src/service/import/addresses.ts'
+import { isPublicAddress } from '../../../src/service/import/addresses.ts'
 import { UrlImport } from '../../../src/service/import/fetch.ts'
 import { createService } from '../../../src/service/index.ts'
 import { xlsx } from '../../support/archives.ts'
@@ -30,11 +30,11 @@ describe('addresses that URL import refuses', () => {
     'ff02::1',
     'no address',
   ])('%s', (address) => {
-    expect(isPublic(address)).toBe(false)
+    expect(isPublicAddress(address)).toBe(false)
   })
 
   it.each(['1.1.1.1', '172.32.0.1', '2606:4700:4700::1111'])('%s is public', (address) => {
-    expect(isPublic(address)).toBe(true)
+    expect(isPublicAddress(address)).toBe(true)
   })
 })
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'
-import { isPublic } from '../../../src/service/import/addresses.ts'
+import { isPublicAddress } from '../../../src/service/import/addresses.ts'
 import { UrlImport } from '../../../src/service/index.ts'
 import { tar, tarGz, xlsx, zip } from '../../support/archives.ts'
 import { bombs } from '../../support/hostile.ts'
@@ -319,9 +319,9 @@ describe('URL import', () => {
       '2002:a00:1::',
       'not an address',
     ])
-      expect([address, isPublic(address)]).toEqual([address, false])
+      expect([address, isPublicAddress(address)]).toEqual([address, false])
     for (const address of ['1.1.1.1', '93.184.216.34', '2606:4700::1111'])
-      expect([address, isPublic(address)]).toEqual([address, true])
+      expect([address, isPublicAddress(address)]).toEqual([address, true])
   })
 
   it('URL import refuses other schemes, private addresses in any notation, and names that resolve to them', async () => {

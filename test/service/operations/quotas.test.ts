@@ -1,6 +1,6 @@
 // Quotas of users.
 import { afterEach, expect, it } from 'vitest'
-import { setUserQuota, userQuota } from '../../../src/service/index.ts'
+import { loadUserQuota, setUserQuota } from '../../../src/service/index.ts'
 import { onBothStores, scatter } from '../../support/service.ts'
 
 onBothStores('quotas', (test) => {
@@ -9,7 +9,7 @@ onBothStores('quotas', (test) => {
   })
   const limit = (change: Partial<Record<'files' | 'rows' | 'bytes', number | null>>) =>
     setUserQuota(test().service.store, 'alice', change)
-  const used = async () => (await userQuota(test().service.store, 'alice')).used
+  const used = async () => (await loadUserQuota(test().service.store, 'alice')).used
   const me = async (user: string) => (await test().ask(user, 'GET', '/v2/users/current')).json
 
   it('users.current returns the quota of a user, null without a limit', async () => {

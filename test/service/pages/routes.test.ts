@@ -1,7 +1,7 @@
 // Every URL of contract/web/index.ts: security headers, access, methods.
 import { beforeAll, expect, it } from 'vitest'
 import { type WebRoute, type WebRouteName, webRoutes } from '../../../src/contract/web/index.ts'
-import { assetPath } from '../../../src/service/pages/assets.ts'
+import { assetPathOf } from '../../../src/service/pages/assets.ts'
 import { onSqliteFirst } from '../../support/service.ts'
 
 const routes = Object.entries(webRoutes) as [WebRouteName, WebRoute][]
@@ -25,7 +25,7 @@ onSqliteFirst('addresses outside of the API', (test) => {
     path
       .replace(':user', 'alice')
       .replace(':id', fid.split(':')[1])
-      .replace('/assets/:hash/:name', assetPath('page.js'))
+      .replace('/assets/:hash/:name', assetPathOf('page.js'))
       .replace(/^\/oembed$/, `/oembed?url=http://gridline.test/~alice/${fid.split(':')[1]}/`)
   const ask = (user: string | undefined, { method, path }: WebRoute, fid: string) =>
     test().ask(user, method, pathOf(path, fid), {
@@ -47,18 +47,19 @@ onSqliteFirst('addresses outside of the API', (test) => {
       // A redirect of a form has no body.
       if (status === 303) return
       const isPage = headers.get('content-type')?.startsWith('text/html') === true
-      expect(isPage).toBe(route.answers === 'page' || route.answers === 'frame')
-      if (route.answers === 'page') {
+      expect(isPage).toBe(route.headersFor === 'page' || route.headersFor === 'frame')
+      if (route.headersFor === 'page') {
         expect(policy).toMatch(/frame-ancestors 'none'/)
         expect(headers.get('referrer-policy')).toBe('same-origin')
         expect(headers.get('cache-control')).toMatch(/^(private, no-cache|no-store|private, no-store)$/)
       }
-      if (route.answers === 'frame') expect(policy).toMatch(/^sandbox allow-scripts(?!.*allow-same-origin)/)
-      if (route.answers === 'data') {
+      if (route.headersFor === 'frame')
+        expect(policy).toMatch(/^sandbox allow-scripts(?!.*allow-same-origin)/)
+      if (route.headersFor === 'data') {
         expect(policy).toMatch(/; sandbox$/)
         expect(headers.get('cache-control')).toMatch(/no-cache|no-store/)
       }
-      if (route.answers === 'asset') expect(headers.get('cache-control')).toMatch(/^public, max-age=/)
+      if (route.headersFor === 'asset') expect(headers.get('cache-control')).toMatch(/^public, max-age=/)
     },
   )
 

@@ -1,10 +1,10 @@
 // Transforms of animations, trends, trees and indicators.
 import { expect, it } from 'vitest'
-import { transformed } from '../../../src/service/plots/transforms/index.ts'
+import { evaluateTransforms } from '../../../src/service/plots/transforms/index.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 const drawn = async (trace: object, layout: object = {}): Promise<any> =>
-  transformed({ data: [trace], layout })
+  evaluateTransforms({ data: [trace], layout })
 
 it('each value of --animate is a frame with the same series and fixed axes', async () => {
   const figure = await drawn({

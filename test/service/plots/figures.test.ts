@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { acceptedBefore, parseRaw } from '../../../src/json/index.ts'
-import { rawArrays } from '../../../src/service/plots/figure.ts'
+import { splitArrays } from '../../../src/service/plots/figure.ts'
 import { scanFigure } from '../../../src/service/plots/scan.ts'
 import { onBothStores } from '../../support/service.ts'
 
@@ -35,7 +35,7 @@ describe('real figures', () => {
       expect([made.status, made.text.slice(0, 300)]).toEqual([200, expect.anything()])
       const { fid } = made.json.file
       const stored = await test().ask('alice', 'GET', `/v2/plots/${fid}/content`)
-      const left = rawArrays(scanFigure(parseRaw(Buffer.from(stored.text), 'the text', acceptedBefore)))
+      const left = splitArrays(scanFigure(parseRaw(Buffer.from(stored.text), 'the text', acceptedBefore)))
       expect([...left.arrays, ...left.typed].map(({ path }) => path)).toEqual([])
       const inlined = await test().ask('alice', 'GET', `/v2/plots/${fid}/content?inline_data=true`)
       expect(withoutSources(inlined.json)).toEqual(original)

@@ -67,7 +67,9 @@ onBothStores('columns that a chart no longer finds', (test) => {
     expect((await upload('stock', 'name,price,qty\na,1,2\n')).json.warnings).toEqual([])
     expect((await drawn()).layout.annotations).toHaveLength(1)
     expect(
-      await test().service.store.read(({ grids }) => grids.lost('alice', Number(fid.split(':')[1]))),
+      await test().service.store.read(({ grids }) =>
+        grids.listRemovedColumns('alice', Number(fid.split(':')[1])),
+      ),
     ).toEqual([])
   })
 
@@ -110,6 +112,8 @@ onBothStores('columns that a chart no longer finds', (test) => {
     const { json } = await upload('plain', 'a,b\n1,2\n')
     await upload('plain', 'a\n1\n')
     const idlocal = Number(json.file.fid.split(':')[1])
-    expect(await test().service.store.read(({ grids }) => grids.lost('alice', idlocal))).toEqual([])
+    expect(
+      await test().service.store.read(({ grids }) => grids.listRemovedColumns('alice', idlocal)),
+    ).toEqual([])
   })
 })

@@ -1,10 +1,10 @@
 // Transforms of Gridline: see docs/api.md#own-transforms.
 import { describe, expect, it } from 'vitest'
-import { transformed } from '../../../src/service/plots/transforms/index.ts'
+import { evaluateTransforms } from '../../../src/service/plots/transforms/index.ts'
 
 type Trace = Record<string, unknown>
 const evaluated = async (trace: Trace): Promise<Trace[]> =>
-  ((await transformed({ data: [trace], layout: {} })) as { data: Trace[] }).data
+  ((await evaluateTransforms({ data: [trace], layout: {} })) as { data: Trace[] }).data
 const drawn = async (trace: Trace, ...names: string[]): Promise<unknown[]> =>
   (await evaluated(trace)).map((one) => names.map((name) => one[name]))
 
@@ -112,7 +112,9 @@ describe('top', () => {
       y,
       transforms: [{ type: 'groupby', groups: ['a', 'b', 'c'], groupssrc: 'alice:0:abcdef', top: 2 }],
     })
-    const { data } = (await transformed({ data: [named('p', [1, -9, 2]), named('n', [3, 0, 4])] })) as {
+    const { data } = (await evaluateTransforms({
+      data: [named('p', [1, -9, 2]), named('n', [3, 0, 4])],
+    })) as {
       data: { name: string }[]
     }
     expect(data.map(({ name }) => name)).toEqual(['b (p)', 'other (2) (p)', 'b (n)', 'other (2) (n)'])
@@ -227,7 +229,7 @@ describe('facet', () => {
 
   it('facet draws a small chart per value, with the same scales and its name above', async () => {
     const layout = { xaxis: { title: { text: 'x' }, type: 'linear' }, yaxis: { title: { text: 'y' } } }
-    const figure = (await transformed({ data: [trace()], layout })) as { data: Trace[]; layout: Trace }
+    const figure = (await evaluateTransforms({ data: [trace()], layout })) as { data: Trace[]; layout: Trace }
     expect(figure.data.map(({ xaxis, yaxis, y }) => [xaxis, yaxis, y])).toEqual([
       ['x', 'y', [1, 2]],
       ['x2', 'y2', [3, 4]],
@@ -255,7 +257,9 @@ describe('facet', () => {
       },
       { name: 'mine', xref: 'paper', yref: 'paper', x0: 0, x1: 1 },
     ]
-    const { layout } = (await transformed({ data: [trace()], layout: { shapes } })) as { layout: Trace }
+    const { layout } = (await evaluateTransforms({ data: [trace()], layout: { shapes } })) as {
+      layout: Trace
+    }
     const { label, ...plain } = shapes[0]
     expect(layout.shapes).toEqual([
       { ...plain, xref: 'x', yref: 'y domain', label },
@@ -300,7 +304,7 @@ it('treemap parts with the same name are distinguished by ids', async () => {
     ...{ type: 'treemap', ids: [1, 2, 3, 4], labels: ['root', 'a', 'a', 'b'], parents: [null, 1, 2, 1] },
     ...{ values: [null, 1, 4, 5], transforms: [{ type: 'tree' }] },
   }
-  const { data } = (await transformed({ data: [trace] })) as { data: unknown[] }
+  const { data } = (await evaluateTransforms({ data: [trace] })) as { data: unknown[] }
   expect(data).toEqual([
     {
       ...{ type: 'treemap', ids: ['1', '2', '3', '4'], labels: ['root', 'a', 'a', 'b'] },
@@ -311,7 +315,7 @@ it('treemap parts with the same name are distinguished by ids', async () => {
 
 describe('bars between two values', () => {
   const of = async (trace: object, ...transforms: object[]) => {
-    const { data } = (await transformed({ data: [{ ...trace, transforms }] })) as { data: object[] }
+    const { data } = (await evaluateTransforms({ data: [{ ...trace, transforms }] })) as { data: object[] }
     return data[0]
   }
 
@@ -367,25 +371,28 @@ it('series whose names begin with a number are sorted by it, others last', async
       y: given.map(() => 1),
       transforms: [{ type: 'groupby', groups: given, top: 12 }],
     }
-    const { data } = (await transformed({ data: [trace] })) as { data: { name: string }[] }
+    const { data } = (await evaluateTransforms({ data: [trace] })) as { data: { name: string }[] }
     expect(data.map(({ name }) => name)).toEqual(wanted)
   }
   const groups = ['3', '3', '2', '1', '4']
   const trace = { x: groups, y: [5, 5, 3, 1, 1], transforms: [{ type: 'groupby', groups, top: 3 }] }
-  const { data } = (await transformed({ data: [trace] })) as { data: { name: string }[] }
+  const { data } = (await evaluateTransforms({ data: [trace] })) as { data: { name: string }[] }
   expect(data.map(({ name }) => name)).toEqual(['2', '3', 'other (2)'])
 })
 
 describe('what values are counted in', () => {
   const of = async (trace: Trace, transform: object, layout: object = {}): Promise<Record<string, unknown>> =>
-    ((await transformed({ data: [{ ...trace, transforms: [transform] }], layout })) as { data: Trace[] })
-      .data[0]
+    (
+      (await evaluateTransforms({ data: [{ ...trace, transforms: [transform] }], layout })) as {
+        data: Trace[]
+      }
+    ).data[0]
 
   it('histogram bins are at round numbers, the same for all series', async () => {
     const values = [0, 1, 2, 9, 10, 11, 55, 99]
     const groups = { type: 'groupby', groups: values.map((_, k) => (k < 4 ? 'a' : 'b')), top: 12 }
     const trace = { type: 'histogram', x: values, transforms: [groups, { type: 'bins' }] }
-    const { data } = (await transformed({ data: [trace], layout: {} })) as { data: Trace[] }
+    const { data } = (await evaluateTransforms({ data: [trace], layout: {} })) as { data: Trace[] }
     expect(data).toMatchObject([
       { type: 'bar', x: [10], y: [4], customdata: ['0 to 19'] },
       { type: 'bar', x: [10, 30, 50, 70, 90], y: [2, 0, 1, 0, 1] },
@@ -454,7 +461,7 @@ describe('what values are counted in', () => {
       { type: 'groupby', groups: [1, 12, 3, 20], classes: 2, top: 12 },
       { type: 'aggregate', groups: 'theta', aggregations: [{ target: 'r', func: 'count', empty: 'none' }] },
     ]
-    const { data } = (await transformed({
+    const { data } = (await evaluateTransforms({
       data: [{ type: 'barpolar', theta: [0, 359, 90, -90], transforms }],
       layout: {},
     })) as { data: Trace[] }
@@ -483,7 +490,7 @@ describe('what values are counted in', () => {
     const figure = {
       data: [{ ...trace, transforms: [{ type: 'rank' }, { type: 'groupby', groups, top: 12 }] }],
     }
-    const { data } = (await transformed(figure)) as { data: Trace[] }
+    const { data } = (await evaluateTransforms(figure)) as { data: Trace[] }
     expect(data.map(({ name, y }) => [name, y])).toEqual([
       ['a', [2, 1]],
       ['b', [1, 3]],
@@ -498,7 +505,10 @@ describe('what values are counted in', () => {
       ],
       layout: {},
     }
-    const shown = (await transformed(few)) as { data: Trace[]; layout: { meta: { notShown: string[] } } }
+    const shown = (await evaluateTransforms(few)) as {
+      data: Trace[]
+      layout: { meta: { notShown: string[] } }
+    }
     expect(shown.data.map(({ name }) => name)).toEqual(['a'])
     expect(shown.layout.meta.notShown).toEqual(['2 more cities'])
   })

@@ -1,8 +1,8 @@
 // Downsampling of large lines and scatters.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Extent, PointChoice } from '../../../src/service/plots/points/choice.ts'
-import { reducedFigure } from '../../../src/service/plots/points/figure.ts'
+import { PointSelector, TraceExtent } from '../../../src/service/plots/points/choice.ts'
+import { downsampleFigure } from '../../../src/service/plots/points/figure.ts'
 import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
@@ -18,11 +18,11 @@ it('downsampling keeps the first, last, lowest and highest point per axis interv
       (steps, buckets) => {
         let at = 0
         const points = steps.map(([step, value]) => [(at += step), value] as const)
-        const extent = new Extent(undefined)
+        const extent = new TraceExtent(undefined)
         for (const [a, b] of points) extent.add(a, b)
-        const choice = new PointChoice(extent, { buckets, isCloud: false })
+        const choice = new PointSelector(extent, { buckets, isCloud: false })
         for (const [a, b] of points) choice.add(a, b)
-        const rows = choice.rows()
+        const rows = choice.selectedRows()
         const [from, to] = [points[0][0], at]
         const bucketOf = (x: number) =>
           to > from ? Math.min(buckets - 1, Math.floor(((x - from) / (to - from)) * buckets)) : 0
@@ -55,7 +55,7 @@ const reduced = (trace: object, layout: object = {}, ranges?: Map<string, [strin
     data: [{ type: 'scatter', mode: 'lines', x: numbers, y: numbers.map(Math.sin), ...trace }],
     layout,
   }
-  return reducedFigure(figure, ranges).figure.data[0]
+  return downsampleFigure(figure, ranges).figure.data[0]
 }
 const between = (values: number[], from: number, to: number) =>
   values.filter((x) => x >= from && x < to).length
@@ -100,7 +100,7 @@ describe('the points of a figure with its data', () => {
   it('all points on a category axis, and of a figure with frames, are drawn', () => {
     expect(reduced({}, { xaxis: { type: 'category' } }).y.length).toBe(ROWS_OF_FIGURE)
     const figure = { data: [{ x: numbers, y: numbers }], frames: [{ data: [] }] }
-    expect(reducedFigure(figure).figure.data[0].y.length).toBe(ROWS_OF_FIGURE)
+    expect(downsampleFigure(figure).figure.data[0].y.length).toBe(ROWS_OF_FIGURE)
   })
 
   it('attributes without a value per point are unchanged', () => {

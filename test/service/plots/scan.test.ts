@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'
 import { acceptedBefore, parseRaw } from '../../../src/json/index.ts'
-import { withData, withReferences } from '../../../src/service/plots/figure.ts'
+import { replaceArrays, splitAtData } from '../../../src/service/plots/figure.ts'
 import { type Reference, scanFigure } from '../../../src/service/plots/scan.ts'
 
 type Json = Record<string, unknown>
@@ -55,7 +55,7 @@ describe('edits of figure text match edits of the parsed value', () => {
         const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)), 'the text', acceptedBefore)
         const found = scanFigure(raw)
         const arrays = new Set(found.filter(({ kind }) => kind === 'array').map(({ path }) => path))
-        const out = withReferences(raw, found, (path) => (arrays.has(path) ? `bob:1:${path}` : undefined))
+        const out = replaceArrays(raw, found, (path) => (arrays.has(path) ? `bob:1:${path}` : undefined))
         const expected = mapped(value.data, (object) => {
           const left = { ...object }
           for (const [name, item] of Object.entries(object)) {
@@ -83,7 +83,9 @@ describe('edits of figure text match edits of the parsed value', () => {
       fc.property(figure, spaces, (value, space) => {
         const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)), 'the text', acceptedBefore)
         const references = scanFigure(raw).filter((one): one is Reference => one.kind === 'reference')
-        const out = [...withData(raw, references)].map((part) => (Buffer.isBuffer(part) ? part : '["here"]'))
+        const out = [...splitAtData(raw, references)].map((part) =>
+          Buffer.isBuffer(part) ? part : '["here"]',
+        )
         const expected = mapped(value, (object) => {
           const filled = { ...object }
           for (const name of Object.keys(object)) {

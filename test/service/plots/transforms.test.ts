@@ -1,7 +1,7 @@
 // Transforms of stored figures. Their values are compared with plotly.js in
 // test/system/transforms.test.ts.
 import { expect, it } from 'vitest'
-import { transformed } from '../../../src/service/plots/transforms/index.ts'
+import { evaluateTransforms } from '../../../src/service/plots/transforms/index.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('transforms', (test) => {
@@ -112,7 +112,7 @@ it.each<[string, unknown]>([
 ])('transforms with %s change nothing outside of the trace and do not fail', async (_, transforms) => {
   const figure = { data: [{ x: [1, 2, 3], y: [3, 2, 1], transforms }, null, 7], layout: {} }
   const before = JSON.stringify(figure)
-  const { data } = (await transformed(figure)) as { data: unknown[] }
+  const { data } = (await evaluateTransforms(figure)) as { data: unknown[] }
   expect(data.length).toBeGreaterThanOrEqual(3)
   expect(JSON.stringify(figure)).toBe(before)
   expect(({} as { x?: number }).x).toBeUndefined()
@@ -137,19 +137,21 @@ it.each([
   ],
 ])('%s than allowed are refused', async (_, transforms) => {
   const x = Array.from({ length: 1001 }, (_, k) => k)
-  await expect(transformed({ data: [{ x, y: x, transforms }] })).rejects.toThrow(/at most|too many/)
+  await expect(evaluateTransforms({ data: [{ x, y: x, transforms }] })).rejects.toThrow(/at most|too many/)
 })
 
 it('sums of dates beyond the calendar become gaps', async () => {
   const many = <T>(value: T): T[] => Array.from({ length: 6000 }, () => value)
   const transforms = [{ type: 'aggregate', aggregations: [{ target: 'y', func: 'sum' }] }]
   const figure = { data: [{ x: many('a'), y: many('2024-01-31'), transforms }] }
-  expect(JSON.parse(JSON.stringify(await transformed(figure))).data).toEqual([{ x: ['a'], y: [null] }])
+  expect(JSON.parse(JSON.stringify(await evaluateTransforms(figure))).data).toEqual([{ x: ['a'], y: [null] }])
 })
 
 it('times with a zone are sorted by instant', async () => {
   const x = ['2024-01-01T23:00-05:00', '2024-01-02T01:00Z']
-  const { data } = (await transformed({ data: [{ x, y: [2, 1], transforms: [{ type: 'sort' }] }] })) as {
+  const { data } = (await evaluateTransforms({
+    data: [{ x, y: [2, 1], transforms: [{ type: 'sort' }] }],
+  })) as {
     data: unknown[]
   }
   expect(data).toEqual([{ x: [x[1], x[0]], y: [1, 2] }])

@@ -5,11 +5,16 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Problem } from '../../../src/contract/errors.ts'
 import type { Engine, Transactions } from '../../../src/service/store/engines/engine.ts'
-import { sqliteEngine } from '../../../src/service/store/engines/sqlite.ts'
+import { openSqlite } from '../../../src/service/store/engines/sqlite.ts'
 import { migrate } from '../../../src/service/store/migrate.ts'
-import { type BlobRef, letGo, refer, StoredBlobs } from '../../../src/service/store/objects/blobs.ts'
+import {
+  addBlobReferences,
+  type BlobRef,
+  markUnreferenced,
+  StoredBlobs,
+} from '../../../src/service/store/objects/blobs.ts'
 import type { ObjectStore } from '../../../src/service/store/objects/object-store.ts'
-import type { Places } from '../../../src/service/store/objects/places.ts'
+import type { Locations } from '../../../src/service/store/objects/places.ts'
 import type { Db } from '../../../src/service/store/schema/schema.ts'
 import { runs } from '../../support/property-runs.ts'
 import { temporaryFolder } from '../../support/service.ts'
@@ -39,7 +44,7 @@ class Memory implements ObjectStore {
     this.objects.delete(key)
   }
 
-  async check(): Promise<void> {}
+  async checkAccess(): Promise<void> {}
 }
 
 /** An actor whose steps wait for the scheduler. */
@@ -94,7 +99,7 @@ class Actor {
 const folder = temporaryFolder()
 let engine: Engine
 beforeAll(async () => {
-  engine = sqliteEngine(join(folder.path, 'steps.db'))
+  engine = openSqlite(join(folder.path, 'steps.db'))
   await migrate(engine)
 })
 afterAll(async () => {
@@ -122,10 +127,10 @@ class World {
         await turn()
         return this.memory.remove(key)
       },
-      check: async () => {},
+      checkAccess: async () => {},
     }
     const place = { id: 'memory', store }
-    const places = { current: async () => place, store: async () => store } as unknown as Places
+    const places = { current: async () => place, store: async () => store } as unknown as Locations
     return new StoredBlobs(transactions(turn), places, new Set(), 0)
   }
 }
@@ -148,7 +153,7 @@ function transactions(turn: () => Promise<void>): Transactions {
 }
 
 const addFile = async (db: Db, owner: string, idlocal: number, ref: BlobRef): Promise<void> => {
-  await refer(db, owner, [ref])
+  await addBlobReferences(db, owner, [ref])
   await db
     .insertInto('contents')
     .values({ owner, idlocal, hash: HASH, bytes: BYTES.length, media_type: 'x' })
@@ -178,12 +183,12 @@ const remover =
   async (_, turn) => {
     await turn()
     await write([owner], async (db) => {
-      await letGo(db, owner, fileOf(db, owner, 0))
+      await markUnreferenced(db, owner, fileOf(db, owner, 0))
       await db.deleteFrom('contents').where('owner', '=', owner).where('idlocal', '=', 0).execute()
     })
   }
 const sweeper: Work = async (world, turn) => {
-  await world.blobs(turn).collect(0, MUCH_LATER)
+  await world.blobs(turn).collectUnreferenced(0, MUCH_LATER)
 }
 
 /** Returns errors after all actors have ended or died. */
@@ -196,8 +201,8 @@ async function check(world: World): Promise<string[]> {
     if (!BYTES.equals(Buffer.from(found))) wrong.push(`${owner}:${idlocal}: ${found}`)
   }
   // After a sweep, only objects that files refer to remain.
-  await blobs.collect(0, MUCH_LATER)
-  await blobs.collect(0, MUCH_LATER)
+  await blobs.collectUnreferenced(0, MUCH_LATER)
+  await blobs.collectUnreferenced(0, MUCH_LATER)
   const rows = await engine.read((db) => db.selectFrom('objects').selectAll().execute())
   const keys = new Set(rows.map(({ key }) => key))
   const owners = new Set(files.map(({ owner }) => owner))

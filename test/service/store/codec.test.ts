@@ -3,10 +3,10 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import {
-  brotliStream,
   compress,
   decompress,
-  type StreamPiece,
+  type StreamChunk,
+  streamBrotli,
 } from '../../../src/service/store/objects/codec.ts'
 import { runs } from '../../support/property-runs.ts'
 import { onBothStores, type TestService, URL_OF_TESTS } from '../../support/service.ts'
@@ -30,12 +30,12 @@ const text = fc.oneof(
 it('blobs and texts, concatenated in any order, are one Brotli stream', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(text, fc.boolean()), { maxLength: 8 }), async (parts) => {
-      async function* pieces(): AsyncGenerator<StreamPiece> {
+      async function* pieces(): AsyncGenerator<StreamChunk> {
         for (const [part, isBlob] of parts)
           yield isBlob ? { blob: await compress(part), size: part.length } : part
       }
       const chunks: Uint8Array[] = []
-      for await (const chunk of brotliStream(pieces())) chunks.push(chunk)
+      for await (const chunk of streamBrotli(pieces())) chunks.push(chunk)
       const whole = Buffer.concat(parts.map(([part]) => part))
       expect(brotliDecompressSync(Buffer.concat(chunks)).equals(whole)).toBe(true)
     }),

@@ -4,7 +4,7 @@ import { expect, inject, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
 import { openStore } from '../../../src/service/store/store.ts'
 import { copyDatabase } from '../../../src/service/store/upkeep/copy.ts'
-import { verify } from '../../../src/service/store/upkeep/verify.ts'
+import { verifyStore } from '../../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
@@ -58,7 +58,7 @@ it('a copied database has the same content and continues its ids', async () => {
   const second = await open(database)
   for (const [user, key] of keys) second.keys.set(user, key)
   expect(await answers(second)).toEqual(expected)
-  expect((await verify(second.service.store)).damage).toEqual([])
+  expect((await verifyStore(second.service.store)).damage).toEqual([])
   const next = Number((await second.grid('alice', 'next', { a: [1] })).fid.split(':')[1])
   expect(next).toBe(Number(fid.split(':')[1]) + 1)
 
@@ -68,7 +68,7 @@ it('a copied database has the same content and continues its ids', async () => {
   await third.close()
   const last = await open(back)
   for (const [user, key] of keys) last.keys.set(user, key)
-  expect((await verify(last.service.store)).damage).toEqual([])
+  expect((await verifyStore(last.service.store)).damage).toEqual([])
   expect(await answers(last)).toEqual(await answers(second))
   await second.service.close()
   await last.service.close()

@@ -5,8 +5,8 @@ import { describe, expect, inject, it } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'
 import { createService } from '../../../src/service/index.ts'
 import type { Migration } from '../../../src/service/store/engines/engine.ts'
-import { postgresEngine } from '../../../src/service/store/engines/postgres.ts'
-import { sqliteEngine } from '../../../src/service/store/engines/sqlite.ts'
+import { openPostgres } from '../../../src/service/store/engines/postgres.ts'
+import { openSqlite } from '../../../src/service/store/engines/sqlite.ts'
 import { migrate } from '../../../src/service/store/migrate.ts'
 import { migrations } from '../../../src/service/store/migrations/index.ts'
 import { openStore } from '../../../src/service/store/store.ts'
@@ -41,8 +41,7 @@ describe.each(['sqlite', 'postgres'] as const)('a database of a newer version [%
     const open = (): ReturnType<typeof createService> =>
       createService({ database, url: URL_OF_TESTS, environment: {} })
     const newer = async (all: Migration[]): Promise<string[]> => {
-      const newerEngine =
-        engine === 'sqlite' ? sqliteEngine(file) : await postgresEngine(database, defaultLimits)
+      const newerEngine = engine === 'sqlite' ? openSqlite(file) : await openPostgres(database, defaultLimits)
       try {
         return await migrate(newerEngine, { all: [...migrations, ...all] })
       } finally {

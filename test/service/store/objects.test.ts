@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
 import { openStore } from '../../../src/service/store/store.ts'
 import { moveBlobs } from '../../../src/service/store/upkeep/move.ts'
-import { verify } from '../../../src/service/store/upkeep/verify.ts'
+import { verifyStore } from '../../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { S3Server } from '../../support/s3.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
@@ -95,7 +95,7 @@ describe.each([
     expect((await test.ask('bob', 'GET', `/v2/grids/${copy}/content`)).json.cols.n.data).toEqual(values(1))
     await remove('bob', copy)
     expect(count()).toBe(0)
-    expect((await verify(test.service.store)).damage).toEqual([])
+    expect((await verifyStore(test.service.store)).damage).toEqual([])
   })
 
   it('objects of a failed upload are removed at once; small values are in the database', async () => {
@@ -123,22 +123,22 @@ describe.each([
         if (++moved === 2) stopping.abort()
       },
       signal: stopping.signal,
-      settling: 0,
+      settleMs: 0,
     })
     for (const [k, fid] of made.entries())
       expect((await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)).json.cols.n.data).toEqual(
         values(10 + k),
       )
     const { fid: late } = await test.grid('alice', 'late', { n: values(20) })
-    await moveBlobs(store, target, { settling: 0 })
+    await moveBlobs(store, target, { settleMs: 0 })
     for (const [k, fid] of [...made.entries(), [10, late] as const])
       expect((await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)).json.cols.n.data).toEqual(
         values(10 + k),
       )
     await aDayPasses(test)
     expect([count(), filesIn(target.slice(5)).length]).toEqual([0, 7])
-    expect((await verify(store)).damage).toEqual([])
-    await moveBlobs(store, 'sql', { settling: 0 })
+    expect((await verifyStore(store)).damage).toEqual([])
+    await moveBlobs(store, 'sql', { settleMs: 0 })
     await aDayPasses(test)
     expect(filesIn(target.slice(5)).length).toBe(0)
     expect((await test.ask('alice', 'GET', `/v2/grids/${late}/content`)).status).toBe(200)
@@ -198,7 +198,7 @@ describe('a bucket', () => {
     expect((await read()).json.errors[0].code).toBe('damaged')
     bucket.objects.delete(key)
     expect((await read()).json.errors[0].code).toBe('damaged')
-    expect((await verify(test.service.store)).damage.length).toBeGreaterThan(0)
+    expect((await verifyStore(test.service.store)).damage.length).toBeGreaterThan(0)
     bucket.faults.push('error', 'error', 'error', 'error')
     bucket.objects.set(key, bytes)
     const failed = await read()
@@ -247,7 +247,7 @@ describe('a bucket', () => {
         json: { filename: 'lost', data: { cols: { n: { data: values(66) } } } },
       })
       expect(write.status).toBe(503)
-      expect((await verify(test.service.store)).damage).toHaveLength(1)
+      expect((await verifyStore(test.service.store)).damage).toHaveLength(1)
       expect(existsSync(place) ? readdirSync(place) : []).toEqual([])
     }
     rmSync(place, { recursive: true })
@@ -264,10 +264,10 @@ describe('a bucket', () => {
     const { fid } = await test.grid('alice', 'there', { n: values(12) })
     await test.service.close()
     const store = await openStore({ database })
-    await expect(store.places.relocate(`file:${place}-copy`)).rejects.toThrow(/has no copy of/)
+    await expect(store.locations.changeAddress(`file:${place}-copy`)).rejects.toThrow(/has no copy of/)
     cpSync(place, `${place}-copy`, { recursive: true })
     const before = filesIn(place)
-    await store.places.relocate(`file:${place}-copy`)
+    await store.locations.changeAddress(`file:${place}-copy`)
     await store.close()
     const again = await open(database, `file:${place}-copy`)
     again.keys.set('alice', test.keys.get('alice')!)
@@ -290,7 +290,7 @@ describe('a bucket', () => {
     const lost: string[] = []
     const moved = await moveBlobs(test.service.store, 'sql', {
       onLost: (owner) => lost.push(owner),
-      settling: 0,
+      settleMs: 0,
     })
     expect([moved, lost]).toEqual([sizes.length - 1, ['alice']])
     const statuses = [await test.status('alice', 'GET', `/v2/grids/${fid}/content`)]
@@ -306,7 +306,7 @@ describe('a bucket', () => {
     const { json } = await test.ask('bob', 'POST', `/v2/files/${fid}/copy`, { json: {} })
     let moved = 0
     await moveBlobs(test.service.store, 'sql', {
-      settling: 0,
+      settleMs: 0,
       onMoved: async () => {
         if (++moved > 1) return
         await test.ask('alice', 'POST', `/v2/files/${fid}/trash`)
@@ -318,7 +318,7 @@ describe('a bucket', () => {
     await aDayPasses(test)
     const copy = await test.ask('bob', 'GET', `/v2/grids/${json.files[0].fid}/content`)
     expect(copy.json.cols.n.data).toEqual(values(13))
-    expect((await verify(test.service.store)).damage).toEqual([])
+    expect((await verifyStore(test.service.store)).damage).toEqual([])
     await test.service.close()
   })
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
   )
   for (const user of ['alice', 'bob', 'carol']) await test.user(user)
   await fill(test, 2_000)
-  await test.service.store.engine.maintain()
+  await test.service.store.engine.updateStatistics()
 })
 afterAll(async () => {
   await test.service.close()

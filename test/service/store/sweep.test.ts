@@ -1,6 +1,6 @@
 // The sweep of unreferenced blobs.
 import { expect, it } from 'vitest'
-import { STATES } from '../../../src/service/store/objects/states.ts'
+import { OBJECT_STATES } from '../../../src/service/store/objects/states.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('sweep', (test) => {
@@ -10,7 +10,8 @@ onBothStores('sweep', (test) => {
     const count = () =>
       engine.read(
         async (db) =>
-          (await db.selectFrom('objects').select('hash').where('state', '!=', STATES.ended).execute()).length,
+          (await db.selectFrom('objects').select('hash').where('state', '!=', OBJECT_STATES.ended).execute())
+            .length,
       )
     const rows = (n: number): string => Array.from({ length: n }, (_, k) => `${k},${Math.sin(k)}\n`).join('')
     const upload = (text: string, name: string) =>
@@ -36,7 +37,7 @@ onBothStores('sweep', (test) => {
     await store.engine.write([], (db) => db.updateTable('objects').set({ changed_at: 0 }).execute())
     await store.sweep()
     expect(await store.blobs.get(ref)).toEqual(bytes)
-    await store.blobs.release(claim, true)
+    await store.blobs.releaseClaim(claim, true)
     await expect(store.blobs.get(ref)).rejects.toThrow(/damaged/)
   })
 

@@ -3,38 +3,46 @@ import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
 import type { Column } from '../../spec/options.ts'
 import type { ChartType } from '../../spec/types.ts'
-import { centered, type Made, type Makers, type Parts, percent, pointsOf, withoutAxes } from '../parts.ts'
+import {
+  createMarker,
+  type MakerInput,
+  type Makers,
+  type TracesAndLayout,
+  withCenteredStack,
+  withoutAxes,
+  withPercentAxis,
+} from '../parts.ts'
 
 export const barsMakers = {
   async bar(parts) {
-    const { each, layout, columns, options } = parts
+    const { createTraces, layout, columns, options } = parts
     const { stack } = options
-    const marker = await pointsOf(parts)
+    const marker = await createMarker(parts)
     const isSeveral = columns.ys.length > 1 || columns.by !== undefined
     const barmode =
       stack === undefined ? (isSeveral ? 'group' : undefined) : stack === 'none' ? 'group' : 'relative'
     return {
-      data: each(() => ({ type: 'bar', marker })),
+      data: createTraces(() => ({ type: 'bar', marker })),
       layout: {
-        ...centered(percent(layout, stack), stack),
+        ...withCenteredStack(withPercentAxis(layout, stack), stack),
         barmode,
         ...(stack === 'percent' && { barnorm: 'percent' }),
       },
     }
   },
   range: (parts) => {
-    const [low, high] = endsOf('range', parts)
-    return { data: [spanOf(parts, low, high, {})], layout: { ...parts.layout, showlegend: false } }
+    const [low, high] = requireTwoColumns('range', parts)
+    return { data: [createSpanTrace(parts, low, high, {})], layout: { ...parts.layout, showlegend: false } }
   },
   dumbbell: (parts) => {
-    const ends = endsOf('dumbbell', parts)
-    const points = parts.each(() => ({ type: 'scatter', mode: 'markers', marker: { size: 11 } }))
+    const ends = requireTwoColumns('dumbbell', parts)
+    const points = parts.createTraces(() => ({ type: 'scatter', mode: 'markers', marker: { size: 11 } }))
     const bar = { width: 0.06, marker: { color: '#a0a0a0' }, showlegend: false, hoverinfo: 'skip' }
-    return { data: [spanOf(parts, ...ends, bar), ...points], layout: parts.layout }
+    return { data: [createSpanTrace(parts, ...ends, bar), ...points], layout: parts.layout }
   },
   timeline: (parts) => {
-    const [start, end] = endsOf('timeline', parts)
-    const { layout, axis, columns } = parts
+    const [start, end] = requireTwoColumns('timeline', parts)
+    const { layout, columnAxis, columns } = parts
     const isTime = ({ type }: Column): boolean => type === 'date' || type === 'datetime'
     // Years are numbers: both columns must be numbers, or both dates.
     const kinds = [start, end].filter(({ type }) => type !== 'empty')
@@ -43,7 +51,7 @@ export const barsMakers = {
         'usage',
         `--y ${start.name},${end.name}: a timeline needs two columns of dates, or two of years`,
       )
-    const { title: _, ...dates } = { ...axis(end), ...axis(start) }
+    const { title: _, ...dates } = { ...columnAxis(end), ...columnAxis(start) }
     const timelineLayout = {
       ...layout,
       ...(columns.by ? { showlegend: true } : { showlegend: false }),
@@ -51,13 +59,13 @@ export const barsMakers = {
       barmode: 'overlay',
       meta: { ...layout.meta, horizontal: true },
     }
-    return { data: [spanOf(parts, start, end, {}, { isTime: true })], layout: timelineLayout }
+    return { data: [createSpanTrace(parts, start, end, {}, { isTime: true })], layout: timelineLayout }
   },
   pyramid: (parts) => {
-    const { each, layout, columns } = parts
+    const { createTraces, layout, columns } = parts
     if (columns.ys.length !== (columns.by ? 1 : 2))
       throw new Problem('usage', 'a pyramid needs two columns with --y, one for each side, or one and --by')
-    const [left, right] = each(() => ({ type: 'bar' }))
+    const [left, right] = createTraces(() => ({ type: 'bar' }))
     const pyramidLayout = { ...layout, barmode: 'relative', meta: { ...layout.meta, horizontal: true } }
     if (columns.by) {
       const sides = (left.transforms as Attributes[]).map((transform) =>
@@ -78,65 +86,71 @@ export const barsMakers = {
       layout: pyramidLayout,
     }
   },
-  funnel({ chart, each, layout, columns: { x, ys } }) {
+  funnel({ chart, createTraces, layout, columns: { x, ys } }) {
     const { xaxis: _, yaxis: __, ...rest } = layout
     return {
-      data: each((y) => ({
+      data: createTraces((y) => ({
         type: 'funnel',
         orientation: 'h',
-        xsrc: chart.reference(y),
-        ysrc: chart.reference(x),
+        xsrc: chart.formatReference(y),
+        ysrc: chart.formatReference(x),
         textinfo: 'value',
       })),
       layout: { ...rest, yaxis: { type: 'category' }, ...(ys.length > 1 && { showlegend: true }) },
     }
   },
-  waterfall: ({ each, layout }) => ({ data: each(() => ({ type: 'waterfall' })), layout }),
-  candlestick: (parts) => prices('candlestick', parts),
-  ohlc: (parts) => prices('ohlc', parts),
+  waterfall: ({ createTraces, layout }) => ({ data: createTraces(() => ({ type: 'waterfall' })), layout }),
+  candlestick: (parts) => createPriceChart('candlestick', parts),
+  ohlc: (parts) => createPriceChart('ohlc', parts),
 } satisfies Makers
 
 /** Returns the two --y columns. Throws `usage` for another number. */
-function endsOf(type: ChartType, { columns: { ys } }: Parts): [Column, Column] {
+function requireTwoColumns(type: ChartType, { columns: { ys } }: MakerInput): [Column, Column] {
   const [low, high] = ys
   if (ys.length !== 2) throw new Problem('usage', `a ${type} needs two columns with --y: from,to`)
   return [low, high]
 }
 
 /** Returns a trace of bars from one column to another. */
-function spanOf(
-  { chart, columns: { x, text }, transforms }: Parts,
+function createSpanTrace(
+  { chart, columns: { x, text }, transforms }: MakerInput,
   low: Column,
   high: Column,
   style: Attributes,
   more: Attributes = {},
 ): Attributes {
   return {
-    ...{ type: 'bar', name: `${low.name} to ${high.name}`, xsrc: chart.reference(x) },
-    ...{ basesrc: chart.reference(low), ysrc: chart.reference(high), textsrc: chart.reference(text) },
+    ...{ type: 'bar', name: `${low.name} to ${high.name}`, xsrc: chart.formatReference(x) },
+    ...{
+      basesrc: chart.formatReference(low),
+      ysrc: chart.formatReference(high),
+      textsrc: chart.formatReference(text),
+    },
     ...style,
     transforms: [...(transforms ?? []), { type: 'span', ...more }],
   }
 }
 
 /** Price columns, in the order of --y. */
-const PRICES = ['open', 'high', 'low', 'close'] as const
+const PRICE_NAMES = ['open', 'high', 'low', 'close'] as const
 
 /** Returns a candlestick or OHLC chart. Throws `usage`. */
-function prices(
+function createPriceChart(
   type: 'candlestick' | 'ohlc',
-  { chart, columns: { x, ys, text }, layout, transforms }: Parts,
-): Made {
-  if (ys.length !== PRICES.length)
+  { chart, columns: { x, ys, text }, layout, transforms }: MakerInput,
+): TracesAndLayout {
+  if (ys.length !== PRICE_NAMES.length)
     throw new Problem('usage', `a ${type} chart needs four columns with --y: open,high,low,close`)
-  const references = Object.fromEntries(PRICES.map((name, k) => [`${name}src`, chart.reference(ys[k])]))
+  const references = Object.fromEntries(
+    PRICE_NAMES.map((name, k) => [`${name}src`, chart.formatReference(ys[k])]),
+  )
   return {
     data: [
       {
         type,
-        xsrc: chart.reference(x),
+        xsrc: chart.formatReference(x),
         ...references,
-        textsrc: chart.reference(text),
+        textsrc: chart.formatReference(text),
         showlegend: false,
         transforms,
       },

@@ -1,23 +1,28 @@
 // Makers of charts of cells: heatmap, contour and calendar.
 import { Problem } from '../../../contract/errors.ts'
-import { computedOf, spoken } from '../../spec/words.ts'
-import { barFormat } from '../axes.ts'
-import { type Made, type Makers, type Parts, severalOf } from '../parts.ts'
+import { describeAggregate, humanizeName } from '../../spec/words.ts'
+import { createColorbarFormat } from '../axes.ts'
+import { formatColumnsReference, type MakerInput, type Makers, type TracesAndLayout } from '../parts.ts'
 
 export const cellsMakers = {
-  heatmap: (parts) => cells('heatmap', parts),
-  contour: (parts) => cells('contour', parts),
+  heatmap: (parts) => createCellChart('heatmap', parts),
+  contour: (parts) => createCellChart('contour', parts),
   calendar({ chart, columns: { x, ys }, layout, options, transforms }) {
     if (x?.type !== 'date' && x?.type !== 'datetime' && x?.type !== 'empty')
       throw new Problem('usage', 'a calendar needs --x with a column of dates')
     const isTimes = x.type === 'datetime' && options.per === undefined && options.aggregate !== undefined
     if (isTimes)
       throw new Problem('usage', '--x has times, but each cell is a day', { hint: 'Add --per day.' })
-    const colorbar = { title: { text: layout.yaxis?.title?.text }, ...barFormat(options) }
+    const colorbar = { title: { text: layout.yaxis?.title?.text }, ...createColorbarFormat(options) }
     return {
       data: [
         {
-          ...{ type: 'heatmap', name: ys[0]?.name, xsrc: chart.reference(x), zsrc: chart.reference(ys[0]) },
+          ...{
+            type: 'heatmap',
+            name: ys[0]?.name,
+            xsrc: chart.formatReference(x),
+            zsrc: chart.formatReference(ys[0]),
+          },
           ...{ xgap: 1, ygap: 1, colorbar, hovertemplate: '%{text}: %{z}<extra></extra>' },
           transforms: [...(transforms ?? []), { type: 'calendar' }],
         },
@@ -32,16 +37,30 @@ export const cellsMakers = {
 } satisfies Makers
 
 /** Returns a heatmap or contour plot. Throws `usage`. */
-function cells(
+function createCellChart(
   type: 'heatmap' | 'contour',
-  { grid, chart, columns: { x, ys, color }, each, layout, axis, transforms, options }: Parts,
-): Made {
+  {
+    grid,
+    chart,
+    columns: { x, ys, color },
+    createTraces,
+    layout,
+    columnAxis,
+    transforms,
+    options,
+  }: MakerInput,
+): TracesAndLayout {
   const { aggregate } = options
   if (color || aggregate === 'count') {
     const title =
-      aggregate === undefined ? spoken(color!.name) : computedOf(aggregate, color ? spoken(color.name) : '')
-    const colorbar = { title: { text: title }, ...barFormat({ unit: options.unit }) }
-    return { data: each(() => ({ type, zsrc: chart.reference(color), colorbar })).slice(0, 1), layout }
+      aggregate === undefined
+        ? humanizeName(color!.name)
+        : describeAggregate(aggregate, color ? humanizeName(color.name) : '')
+    const colorbar = { title: { text: title }, ...createColorbarFormat({ unit: options.unit }) }
+    return {
+      data: createTraces(() => ({ type, zsrc: chart.formatReference(color), colorbar })).slice(0, 1),
+      layout,
+    }
   }
   if (transforms)
     throw new Problem('usage', `a ${type} of several columns cannot filter or sort rows`, {
@@ -54,7 +73,7 @@ function cells(
   // Each --y column is a column of the heatmap; x labels its rows.
   const ticks = { tickmode: 'array', tickvals: ys.map((_, k) => k), ticktext: ys.map(({ name }) => name) }
   return {
-    data: [{ type, zsrc: severalOf(grid, ys), ysrc: chart.reference(x) }],
-    layout: { ...layout, xaxis: ticks, yaxis: { ...axis(x), autorange: 'reversed' } },
+    data: [{ type, zsrc: formatColumnsReference(grid, ys), ysrc: chart.formatReference(x) }],
+    layout: { ...layout, xaxis: ticks, yaxis: { ...columnAxis(x), autorange: 'reversed' } },
   }
 }

@@ -1,54 +1,61 @@
 // Makers of lines, steps, slopes, bumps and areas.
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
-import { centered, type Made, type Makers, type Parts, percent, pointsOf } from '../parts.ts'
+import {
+  createMarker,
+  type MakerInput,
+  type Makers,
+  type TracesAndLayout,
+  withCenteredStack,
+  withPercentAxis,
+} from '../parts.ts'
 
 export const linesMakers = {
   async line(parts) {
-    const { data, layout } = lines(parts)
-    const marker = await pointsOf(parts)
+    const { data, layout } = createLines(parts)
+    const marker = await createMarker(parts)
     if (!marker) return { data, layout }
     // A line has one color, so the column colors its points.
     const withMarkers = (trace: Attributes): Attributes =>
       trace.meta?.isBand
         ? trace
-        : { ...trace, mode: 'lines+markers', line: { color: LINE_COLOR, width: 1 }, marker }
+        : { ...trace, mode: 'lines+markers', line: { color: COLORED_POINTS_LINE_COLOR, width: 1 }, marker }
     return { data: data.map(withMarkers), layout }
   },
   slope: (parts) => {
-    const { data, layout } = lines(parts)
+    const { data, layout } = createLines(parts)
     return {
       data: data.map((trace) => ({ ...trace, mode: 'lines+markers' })),
       layout: { ...layout, xaxis: { ...layout.xaxis, type: 'category' } },
     }
   },
-  bump({ each, layout, columns: { ys, by }, transforms = [] }) {
+  bump({ createTraces, layout, columns: { ys, by }, transforms = [] }) {
     if (ys.length !== 1 || !by)
       throw new Problem('usage', 'a bump ranks one column of --y among the series of --by')
-    const data = each(() => ({ type: 'scatter', mode: 'lines+markers', marker: { size: 9 } }))
+    const data = createTraces(() => ({ type: 'scatter', mode: 'lines+markers', marker: { size: 9 } }))
     return {
-      data: data.map((trace) => ({ ...trace, transforms: ranked(transforms as Attributes[]) })),
+      data: data.map((trace) => ({ ...trace, transforms: withRank(transforms as Attributes[]) })),
       layout: { ...layout, yaxis: { title: { text: 'rank' }, autorange: 'reversed' } },
     }
   },
   step: (parts) => {
-    const { data, layout } = lines(parts)
+    const { data, layout } = createLines(parts)
     return { data: data.map((trace) => ({ ...trace, line: { shape: 'hv' } })), layout }
   },
-  area({ each, layout, columns, options: { stack } }) {
+  area({ createTraces, layout, columns, options: { stack } }) {
     const isStacked = stack === undefined ? columns.ys.length > 1 || columns.by : stack !== 'none'
     const style = isStacked
       ? { stackgroup: 'one', ...(stack === 'percent' && { groupnorm: 'percent' }) }
       : { fill: 'tozeroy' }
     return {
-      data: each(() => ({ type: 'scatter', mode: 'lines', ...style })),
-      layout: centered(percent(layout, stack), stack),
+      data: createTraces(() => ({ type: 'scatter', mode: 'lines', ...style })),
+      layout: withCenteredStack(withPercentAxis(layout, stack), stack),
     }
   },
 } satisfies Makers
 
 /** Inserts a rank transform, after `melt`. */
-function ranked(transforms: readonly Attributes[]): Attributes[] {
+function withRank(transforms: readonly Attributes[]): Attributes[] {
   const isMelt = ({ type }: Attributes): boolean => type === 'melt'
   return [
     ...transforms.filter(isMelt),
@@ -58,12 +65,21 @@ function ranked(transforms: readonly Attributes[]): Attributes[] {
 }
 
 /** Returns line traces, with the band of --band-of if there is one. Throws `usage`. */
-function lines({ each, layout, chart, columns: { x, ys, ends }, transforms = [] }: Parts): Made {
-  const data = each(() => ({ type: 'scatter', mode: 'lines' }))
-  if (ends.length === 0) return { data, layout }
-  if (ends.length !== 2 || ys.length !== 1)
+function createLines({
+  createTraces,
+  layout,
+  chart,
+  columns: { x, ys, bandEnds },
+  transforms = [],
+}: MakerInput): TracesAndLayout {
+  const data = createTraces(() => ({ type: 'scatter', mode: 'lines' }))
+  if (bandEnds.length === 0) return { data, layout }
+  if (bandEnds.length !== 2 || ys.length !== 1)
     throw new Problem('usage', '--band-of needs two columns, low and high, and one column of --y')
-  const references = { ysrc: chart.reference(ends[1]), customdatasrc: chart.reference(ends[0]) }
+  const references = {
+    ysrc: chart.formatReference(bandEnds[1]),
+    customdatasrc: chart.formatReference(bandEnds[0]),
+  }
   // Aggregate the band like the line, without its trend.
   const bandTransforms = (transforms as Attributes[])
     .filter(({ type }) => type !== 'trend')
@@ -84,11 +100,11 @@ function lines({ each, layout, chart, columns: { x, ys, ends }, transforms = [] 
       hoverinfo: 'skip',
       showlegend: false,
     },
-    ...{ name: ys[0].name, meta: { isBand: true }, xsrc: chart.reference(x), ...references },
+    ...{ name: ys[0].name, meta: { isBand: true }, xsrc: chart.formatReference(x), ...references },
     transforms: [...bandTransforms, { type: 'band' }],
   }
   return { data: [...data, band], layout }
 }
 
 /** Color of a line with points colored by a column. */
-const LINE_COLOR = '#a0a0a0'
+const COLORED_POINTS_LINE_COLOR = '#a0a0a0'

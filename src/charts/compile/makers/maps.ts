@@ -1,6 +1,6 @@
 // Makers of maps.
-import { barFormat } from '../axes.ts'
-import { type Makers, pointsOf } from '../parts.ts'
+import { createColorbarFormat } from '../axes.ts'
+import { createMarker, type Makers } from '../parts.ts'
 
 export const mapsMakers = {
   async map(parts) {
@@ -8,45 +8,48 @@ export const mapsMakers = {
     const { lat, lon, text, by } = columns
     const { xaxis: _, yaxis: __, ...rest } = layout
     const references = {
-      latsrc: chart.reference(lat),
-      lonsrc: chart.reference(lon),
-      textsrc: chart.reference(text),
+      latsrc: chart.formatReference(lat),
+      lonsrc: chart.formatReference(lon),
+      textsrc: chart.formatReference(text),
     }
     const trace = {
       type: 'scattergeo',
       mode: 'markers',
       name: lat?.name,
       ...references,
-      marker: { opacity: 0.8, ...(await pointsOf(parts)) },
+      marker: { opacity: 0.8, ...(await createMarker(parts)) },
       transforms,
     }
-    return { data: [trace], layout: { ...rest, geo: GEO, ...(by && { showlegend: true }) } }
+    return { data: [trace], layout: { ...rest, geo: GEO_LAYOUT, ...(by && { showlegend: true }) } }
   },
   async choropleth({ chart, columns: { x, ys, text }, layout, options, values, transforms }) {
     const { xaxis: _, yaxis: __, ...rest } = layout
-    const places = x && (await values.places(x))
+    const places = x && (await values.detectPlaceKind(x))
     return {
       data: [
         {
           type: 'choropleth',
-          locationssrc: chart.reference(x),
-          zsrc: chart.reference(ys[0]),
-          textsrc: chart.reference(text),
+          locationssrc: chart.formatReference(x),
+          zsrc: chart.formatReference(ys[0]),
+          textsrc: chart.formatReference(text),
           locationmode: places,
-          colorbar: { title: { text: ys[0]?.name }, ...barFormat(options) },
+          colorbar: { title: { text: ys[0]?.name }, ...createColorbarFormat(options) },
           transforms,
         },
       ],
       layout: {
         ...rest,
-        geo: places === 'USA-states' ? { ...GEO, scope: 'usa', projection: { type: 'albers usa' } } : GEO,
+        geo:
+          places === 'USA-states'
+            ? { ...GEO_LAYOUT, scope: 'usa', projection: { type: 'albers usa' } }
+            : GEO_LAYOUT,
       },
     }
   },
 } satisfies Makers
 
 /** Geographic subplot of all maps. */
-const GEO = {
+const GEO_LAYOUT = {
   fitbounds: 'locations',
   projection: { type: 'natural earth' },
   showland: true,

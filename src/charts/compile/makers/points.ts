@@ -2,20 +2,23 @@
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
 import type { Column } from '../../spec/options.ts'
-import { type Makers, pointsOf, severalOf, withoutAxes } from '../parts.ts'
+import { createMarker, formatColumnsReference, type Makers, withoutAxes } from '../parts.ts'
 
 export const pointsMakers = {
   async scatter(parts) {
-    const marker = await pointsOf(parts)
-    return { data: parts.each(() => ({ type: 'scatter', mode: 'markers', marker })), layout: parts.layout }
+    const marker = await createMarker(parts)
+    return {
+      data: parts.createTraces(() => ({ type: 'scatter', mode: 'markers', marker })),
+      layout: parts.layout,
+    }
   },
-  dot: ({ each, layout }) => ({
-    data: each(() => ({ type: 'scatter', mode: 'markers', marker: { size: 11 } })),
+  dot: ({ createTraces, layout }) => ({
+    data: createTraces(() => ({ type: 'scatter', mode: 'markers', marker: { size: 11 } })),
     layout,
   }),
-  lollipop: ({ each, layout }) => ({
+  lollipop: ({ createTraces, layout }) => ({
     // The stem is an error bar of 100 % of the value: it ends at zero.
-    data: each(() => ({
+    data: createTraces(() => ({
       type: 'scatter',
       mode: 'markers',
       marker: { size: 11 },
@@ -23,8 +26,8 @@ export const pointsMakers = {
     })),
     layout,
   }),
-  hexbin: ({ each, layout, transforms }) => ({
-    data: each(() => ({
+  hexbin: ({ createTraces, layout, transforms }) => ({
+    data: createTraces(() => ({
       ...{
         type: 'scatter',
         mode: 'markers',
@@ -36,27 +39,27 @@ export const pointsMakers = {
   async splom(parts) {
     const { chart, columns, layout, transforms } = parts
     if (columns.ys.length < 2) throw new Problem('usage', 'a splom needs several columns with --y')
-    if (columns.ys.length > MAX_MATRIX)
-      throw new Problem('usage', `a splom accepts at most ${MAX_MATRIX} columns`, {
+    if (columns.ys.length > MAX_MATRIX_COLUMNS)
+      throw new Problem('usage', `a splom accepts at most ${MAX_MATRIX_COLUMNS} columns`, {
         hint: 'Choose some of them with --y.',
       })
     const dimensions = columns.ys.map((column) => ({
       label: column.name,
-      valuessrc: chart.reference(column),
+      valuessrc: chart.formatReference(column),
     }))
-    const marker = { size: 4, ...(await pointsOf(parts)) }
+    const marker = { size: 4, ...(await createMarker(parts)) }
     const trace = {
       ...{ type: 'splom', dimensions, marker, transforms },
       ...{ diagonal: { visible: columns.ys.length < 3 }, showupperhalf: false },
-      textsrc: chart.reference(columns.text),
+      textsrc: chart.formatReference(columns.text),
     }
     return { data: [trace], layout: { ...withoutAxes(layout), ...(columns.by && { showlegend: true }) } }
   },
   parallel({ chart, columns: { ys, color }, layout, transforms }) {
     if (ys.length < 2) throw new Problem('usage', 'parallel coordinates need several columns with --y')
-    const dimensions = ys.map((column) => ({ label: column.name, valuessrc: chart.reference(column) }))
+    const dimensions = ys.map((column) => ({ label: column.name, valuessrc: chart.formatReference(column) }))
     const line = color && {
-      colorsrc: chart.reference(color),
+      colorsrc: chart.formatReference(color),
       showscale: true,
       colorbar: { title: { text: color.name } },
     }
@@ -68,35 +71,45 @@ export const pointsMakers = {
     }
   },
   async scatter3d(parts) {
-    const { chart, columns, layout, each } = parts
+    const { chart, columns, layout, createTraces } = parts
     const { x, ys, z } = columns
-    const marker = { size: 4, ...(await pointsOf(parts)) }
+    const marker = { size: 4, ...(await createMarker(parts)) }
     return {
-      data: each(() => ({ type: 'scatter3d', mode: 'markers', zsrc: chart.reference(z), marker })),
-      layout: { ...withoutAxes(layout), scene: sceneOf(x, ys[0], z) },
+      data: createTraces(() => ({
+        type: 'scatter3d',
+        mode: 'markers',
+        zsrc: chart.formatReference(z),
+        marker,
+      })),
+      layout: { ...withoutAxes(layout), scene: createScene(x, ys[0], z) },
     }
   },
   surface({ grid, chart, columns: { x, ys, z }, layout, transforms }) {
     const plain = withoutAxes(layout)
     if (z) {
-      const [zsrc, intensitysrc] = [chart.reference(z), chart.reference(z)]
-      const references = { xsrc: chart.reference(x), ysrc: chart.reference(ys[0]), zsrc, intensitysrc }
+      const [zsrc, intensitysrc] = [chart.formatReference(z), chart.formatReference(z)]
+      const references = {
+        xsrc: chart.formatReference(x),
+        ysrc: chart.formatReference(ys[0]),
+        zsrc,
+        intensitysrc,
+      }
       return {
         data: [{ type: 'mesh3d', ...references, colorbar: { title: { text: z.name } }, transforms }],
-        layout: { ...plain, scene: sceneOf(x, ys[0], z) },
+        layout: { ...plain, scene: createScene(x, ys[0], z) },
       }
     }
     if (ys.length < 2)
       throw new Problem('usage', 'a surface needs --x, --y and --z, or several columns with --y')
-    return { data: [{ type: 'surface', zsrc: severalOf(grid, ys) }], layout: plain }
+    return { data: [{ type: 'surface', zsrc: formatColumnsReference(grid, ys) }], layout: plain }
   },
 } satisfies Makers
 
 /** Maximum number of columns of a scatter matrix. */
-const MAX_MATRIX = 12
+const MAX_MATRIX_COLUMNS = 12
 
 /** Returns a 3-D scene with axis titles. */
-function sceneOf(x: Column | undefined, y: Column | undefined, z: Column | undefined): Attributes {
+function createScene(x: Column | undefined, y: Column | undefined, z: Column | undefined): Attributes {
   const createAxis = (column: Column | undefined) => column && { title: { text: column.name } }
   return { xaxis: createAxis(x), yaxis: createAxis(y), zaxis: createAxis(z) }
 }

@@ -2,7 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
 import { COMPASS } from '../../figure/names.ts'
-import { TOP_SERIES } from '../../spec/options.ts'
+import { DEFAULT_MAX_SERIES } from '../../spec/options.ts'
 import { type Makers, withoutAxes } from '../parts.ts'
 
 export const polarMakers = {
@@ -15,15 +15,20 @@ export const polarMakers = {
       (transform) => (transform as Attributes).type !== 'aggregate',
     )
     const sum = { type: 'aggregate', groups: 'theta', aggregations: [{ target: 'r', func, empty: 'none' }] }
-    const classes = { type: 'groupby', groupssrc: chart.reference(ys[0]), classes: 5, top: TOP_SERIES }
-    const reference = isClassed ? undefined : chart.reference(ys[0])
+    const classes = {
+      type: 'groupby',
+      groupssrc: chart.formatReference(ys[0]),
+      classes: 5,
+      top: DEFAULT_MAX_SERIES,
+    }
+    const reference = isClassed ? undefined : chart.formatReference(ys[0])
     return {
       data: [
         {
           ...{
             type: 'barpolar',
             name: ys[0]?.name ?? 'count',
-            thetasrc: chart.reference(x),
+            thetasrc: chart.formatReference(x),
             rsrc: reference,
           },
           transforms: [
@@ -52,7 +57,7 @@ export const polarMakers = {
   radar({ chart, columns: { x, ys, by }, layout, transforms, settings }) {
     const data = ys.map((column) => ({
       ...{ type: 'scatterpolar', mode: 'lines+markers', fill: 'toself', name: column.name },
-      ...{ thetasrc: chart.reference(x), rsrc: chart.reference(column), transforms },
+      ...{ thetasrc: chart.formatReference(x), rsrc: chart.formatReference(column), transforms },
     }))
     const radialaxis = { rangemode: 'tozero', ...settings.y }
     return {

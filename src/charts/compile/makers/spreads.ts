@@ -1,13 +1,13 @@
 // Makers of distributions: box, violin, histogram, density and others.
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
-import type { Made, Makers, Parts } from '../parts.ts'
+import type { MakerInput, Makers, TracesAndLayout } from '../parts.ts'
 
 export const spreadsMakers = {
-  box: ({ each, layout }) => ({ data: each(() => ({ type: 'box' })), layout }),
-  violin: ({ each, layout }) => ({ data: each(() => ({ type: 'violin' })), layout }),
-  strip: ({ each, layout }) => ({
-    data: each(() => ({
+  box: ({ createTraces, layout }) => ({ data: createTraces(() => ({ type: 'box' })), layout }),
+  violin: ({ createTraces, layout }) => ({ data: createTraces(() => ({ type: 'violin' })), layout }),
+  strip: ({ createTraces, layout }) => ({
+    data: createTraces(() => ({
       type: 'box',
       boxpoints: 'all',
       pointpos: 0,
@@ -19,8 +19,14 @@ export const spreadsMakers = {
     })),
     layout,
   }),
-  ridgeline: ({ each, layout, settings }) => ({
-    data: each(() => ({ type: 'violin', side: 'negative', points: false, width: 1.6, spanmode: 'hard' })),
+  ridgeline: ({ createTraces, layout, settings }) => ({
+    data: createTraces(() => ({
+      type: 'violin',
+      side: 'negative',
+      points: false,
+      width: 1.6,
+      spanmode: 'hard',
+    })),
     layout: {
       ...layout,
       yaxis: { ...layout.yaxis, ...settings.y },
@@ -29,21 +35,21 @@ export const spreadsMakers = {
     },
   }),
   ecdf: (parts) =>
-    curves('an ecdf', parts, 'cumulate', {
+    createCurves('an ecdf', parts, 'cumulate', {
       ...{ style: { line: { shape: 'hv' } } },
       yaxis: { title: { text: 'share of values' }, ticksuffix: '%', range: [0, 102] },
     }),
   density: (parts) =>
-    curves('a density', parts, 'density', {
+    createCurves('a density', parts, 'density', {
       ...{ style: { fill: 'tozeroy' }, yaxis: { title: { text: 'density' }, rangemode: 'tozero' } },
     }),
-  histogram({ chart, columns: { x, ys, by }, transforms, layout, axis, settings, options: { stack } }) {
+  histogram({ chart, columns: { x, ys, by }, transforms, layout, columnAxis, settings, options: { stack } }) {
     // A histogram accepts its column as --x or as --y.
     const columns = x ? [x, ...ys] : ys
     const data = columns.map((column) => ({
       type: 'histogram',
       name: column.name,
-      xsrc: chart.reference(column),
+      xsrc: chart.formatReference(column),
       ...(columns.length > 1 && !by && { opacity: 0.6 }),
       transforms: [...(transforms ?? []), { type: 'bins' }],
     }))
@@ -53,36 +59,36 @@ export const spreadsMakers = {
       data,
       layout: {
         ...layout,
-        xaxis: { ...(columns.length === 1 && axis(columns[0])), ...settings.x },
+        xaxis: { ...(columns.length === 1 && columnAxis(columns[0])), ...settings.x },
         yaxis: { title: { text: 'count' }, ...settings.y },
         barmode: stack === undefined ? defaultMode : stack === 'none' ? 'overlay' : 'stack',
         ...(stack === 'percent' && { barnorm: 'percent' }),
       },
     }
   },
-  histogram2d: ({ each, layout }) => ({
-    data: each(() => ({ type: 'histogram2d', colorbar: { title: { text: 'count' } } })),
+  histogram2d: ({ createTraces, layout }) => ({
+    data: createTraces(() => ({ type: 'histogram2d', colorbar: { title: { text: 'count' } } })),
     layout,
   }),
 } satisfies Makers
 
 /** Returns curves that a transform computes from columns. Throws `usage`. */
-function curves(
+function createCurves(
   what: string,
-  { chart, columns: { x, ys, by }, transforms, layout, axis, settings }: Parts,
+  { chart, columns: { x, ys, by }, transforms, layout, columnAxis, settings }: MakerInput,
   type: string,
   { style, yaxis }: { style: Attributes; yaxis: Attributes },
-): Made {
+): TracesAndLayout {
   const columns = x ? [x, ...ys] : ys
   if (columns.length === 0) throw new Problem('usage', `${what} needs a column of numbers with --x`)
   return {
     data: columns.map((column) => ({
-      ...{ type: 'scatter', mode: 'lines', ...style, name: column.name, xsrc: chart.reference(column) },
+      ...{ type: 'scatter', mode: 'lines', ...style, name: column.name, xsrc: chart.formatReference(column) },
       transforms: [...(transforms ?? []), { type }],
     })),
     layout: {
       ...layout,
-      xaxis: { ...(columns.length === 1 && axis(columns[0])), ...settings.x },
+      xaxis: { ...(columns.length === 1 && columnAxis(columns[0])), ...settings.x },
       yaxis,
       ...((columns.length > 1 || by) && { showlegend: true }),
     },

@@ -1,7 +1,7 @@
 // Makers of tables and indicators.
 import type { Column } from '../../spec/options.ts'
-import { unitParts } from '../axes.ts'
-import { type Makers, severalOf, withoutAxes } from '../parts.ts'
+import { splitUnit } from '../axes.ts'
+import { formatColumnsReference, type Makers, withoutAxes } from '../parts.ts'
 
 export const tablesMakers = {
   table: ({ grid, columns: { ys }, layout, transforms }) => ({
@@ -9,7 +9,7 @@ export const tablesMakers = {
       {
         type: 'table',
         header: { values: ys.map(({ name }) => name), align: ys.map(alignmentOf) },
-        cells: { valuessrc: severalOf(grid, ys), align: ys.map(alignmentOf), height: 26 },
+        cells: { valuessrc: formatColumnsReference(grid, ys), align: ys.map(alignmentOf), height: 26 },
         transforms: [...(transforms ?? []), { type: 'complete' }],
       },
     ],
@@ -21,8 +21,8 @@ export const tablesMakers = {
         {
           type: 'indicator',
           mode: 'number',
-          customdatasrc: chart.reference(ys[0]),
-          number: { valueformat: formatY ?? ',', ...unitParts(unit) },
+          customdatasrc: chart.formatReference(ys[0]),
+          number: { valueformat: formatY ?? ',', ...splitUnit(unit) },
           transforms: [
             ...(transforms ?? []),
             { type: 'number', func: aggregate === 'mean' ? 'avg' : (aggregate ?? 'last') },

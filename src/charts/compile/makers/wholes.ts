@@ -1,19 +1,19 @@
 // Makers of parts of a whole: pie, treemap, sunburst and sankey.
 import { Problem } from '../../../contract/errors.ts'
-import { type Made, type Makers, type Parts, withoutAxes } from '../parts.ts'
+import { type MakerInput, type Makers, type TracesAndLayout, withoutAxes } from '../parts.ts'
 
 export const wholesMakers = {
-  pie: (parts) => slices(parts),
-  donut: (parts) => slices(parts, { hole: 0.55 }),
-  treemap: (parts) => hierarchy('treemap', parts),
-  sunburst: (parts) => hierarchy('sunburst', parts),
+  pie: (parts) => createPie(parts),
+  donut: (parts) => createPie(parts, { hole: 0.55 }),
+  treemap: (parts) => createHierarchy('treemap', parts),
+  sunburst: (parts) => createHierarchy('sunburst', parts),
   sankey({ chart, columns: { x, to, ys }, layout, transforms }) {
     if (!x || !to)
       throw new Problem('usage', 'a sankey needs --x and --to: the source and target of each link')
     const link = {
-      sourcesrc: chart.reference(x),
-      targetsrc: chart.reference(to),
-      valuesrc: chart.reference(ys[0]),
+      sourcesrc: chart.formatReference(x),
+      targetsrc: chart.formatReference(to),
+      valuesrc: chart.formatReference(ys[0]),
     }
     return {
       data: [{ type: 'sankey', link, transforms: [...(transforms ?? []), { type: 'links' }] }],
@@ -23,16 +23,19 @@ export const wholesMakers = {
 } satisfies Makers
 
 /** Returns a pie or donut. */
-function slices({ chart, columns: { x, ys, text }, layout, options, transforms }: Parts, style = {}): Made {
+function createPie(
+  { chart, columns: { x, ys, text }, layout, options, transforms }: MakerInput,
+  style = {},
+): TracesAndLayout {
   return {
     data: [
       {
         type: 'pie',
         ...style,
-        labelssrc: chart.reference(x),
-        valuessrc: chart.reference(ys[0]),
+        labelssrc: chart.formatReference(x),
+        valuessrc: chart.formatReference(ys[0]),
         ...(options.sort !== undefined && { sort: false }),
-        textsrc: chart.reference(text),
+        textsrc: chart.formatReference(text),
         transforms,
       },
     ],
@@ -41,20 +44,20 @@ function slices({ chart, columns: { x, ys, text }, layout, options, transforms }
 }
 
 /** Returns a treemap or sunburst. Throws `usage`. */
-function hierarchy(
+function createHierarchy(
   type: 'treemap' | 'sunburst',
-  { chart, columns: { x, ys, text, parent, id }, layout, transforms }: Parts,
-): Made {
+  { chart, columns: { x, ys, text, parent, id }, layout, transforms }: MakerInput,
+): TracesAndLayout {
   if (!x) throw new Problem('usage', `a ${type} needs --x: the column that names its parts`)
   return {
     data: [
       {
         type,
-        labelssrc: chart.reference(x),
-        parentssrc: chart.reference(parent),
-        idssrc: chart.reference(id),
-        valuessrc: chart.reference(ys[0]),
-        textsrc: chart.reference(text),
+        labelssrc: chart.formatReference(x),
+        parentssrc: chart.formatReference(parent),
+        idssrc: chart.formatReference(id),
+        valuessrc: chart.formatReference(ys[0]),
+        textsrc: chart.formatReference(text),
         branchvalues: 'total',
         transforms: [...(transforms ?? []), { type: 'tree' }],
       },

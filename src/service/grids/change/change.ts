@@ -39,7 +39,7 @@ export function changeGrid<T>(
       await planned.also?.(writers, file)
       return planned.result(done)
     }
-    return writers.idempotency.once(write, apply, {
+    return writers.idempotency.runOnce(write, apply, {
       onReplay: () => checkReplay(writers, there, write, call),
     })
   })

@@ -21,12 +21,12 @@ export async function copyColumns(
 
 async function copyStored({ grids }: Writers, from: Fid, to: Fid, uids?: string[]): Promise<void> {
   const target = { owner: to.owner, idlocal: to.idlocal }
-  await grids.copy({ owner: from.owner, idlocal: from.idlocal }, target, uids)
+  await grids.copyGrid({ owner: from.owner, idlocal: from.idlocal }, target, uids)
   const source = await grids.get(from.owner, from.idlocal)
   if (source.tail_rows === 0) return
   // Rows appended since the tail was folded.
-  const columns = await grids.columns(from.owner, from.idlocal)
-  const tail = await grids.tail(from.owner, from.idlocal)
+  const columns = await grids.listColumns(from.owner, from.idlocal)
+  const tail = await grids.loadTail(from.owner, from.idlocal)
   const chosen = columns.map(({ uid }) => !uids || uids.includes(uid))
   let bytes = 0
   for (const { seq, rows, body } of tail) {

@@ -4,8 +4,8 @@ import type { Limits } from '../../../contract/limits.ts'
 import { endsAmong } from '../../../ingest/index.ts'
 import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../../json/index.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import type { Epoch, SliceRef } from '../../store/aggregates/grids.ts'
-import { storeSlices, TOGETHER, TOGETHER_BYTES } from '../../store/aggregates/texts.ts'
+import type { GridEpoch, SliceRef } from '../../store/aggregates/grids.ts'
+import { BATCH_SLICE_BYTES, BATCH_SLICES, storeSlices } from '../../store/aggregates/texts.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
 import { encodeTypes, mergeTypes } from '../../store/schema/column-types.ts'
 import type { Writers } from '../../store/store.ts'
@@ -49,8 +49,8 @@ export async function readGridData(
     data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data', data.limits) : data
   if (object.kind !== 'object')
     throw invalidField('data', 'must be an object, or an object encoded as a JSON string')
-  const members = (await object.index()).entries()
-  const cols = await members.get('cols')?.index()
+  const members = (await object.indexMembers()).entries()
+  const cols = await members.get('cols')?.indexMembers()
   if (cols?.kind !== 'object') throw invalidField('data.cols', 'must be an object of columns by name')
   const seen = new Set<string>()
   const columns: (GivenColumn & { order: number })[] = []
@@ -82,7 +82,7 @@ export async function readGridData(
 
 /** A uid in the form of those of the service, unless another column has it. */
 function givenUid(json: RawJson | undefined, taken: Set<string>): string | undefined {
-  const uid = json?.kind === 'string' && json.end - json.start === 8 ? json.value() : undefined
+  const uid = json?.kind === 'string' && json.end - json.start === 8 ? json.toValue() : undefined
   if (typeof uid !== 'string' || !/^[0-9a-f]{6}$/.test(uid) || taken.has(uid)) return undefined
   taken.add(uid)
   return uid
@@ -96,7 +96,7 @@ export function smallValue(json: RawJson, path: string): unknown {
   const size = json.end - json.start
   if (size > SMALL_VALUE_BYTES)
     throw invalidField(path.slice(0, 80), `${size} bytes; the limit is ${SMALL_VALUE_BYTES}`)
-  return json.value()
+  return json.toValue()
 }
 
 export function tooManyColumns(count: number, limits: Limits): Problem {
@@ -179,7 +179,7 @@ export async function storeArrays(
       size += values.text.length
       column.rows += values.rows
       column.type = mergeTypes(column.type, values.type)
-      if (size >= TOGETHER_BYTES || waiting.length >= TOGETHER) await flush()
+      if (size >= BATCH_SLICE_BYTES || waiting.length >= BATCH_SLICES) await flush()
     }
     await breathe()
   }
@@ -206,7 +206,7 @@ export async function addGrid(
 /** Adds columns with their slices, starting at `position`, to a grid or a new one. Returns their uids. */
 export async function addColumns(
   { grids }: Writers,
-  { owner, idlocal, epoch }: Epoch,
+  { owner, idlocal, epoch }: GridEpoch,
   columns: readonly NewColumn[],
   taken: Set<string>,
   position: number,
@@ -214,7 +214,7 @@ export async function addColumns(
 ): Promise<string[]> {
   for (const { uid } of columns) if (uid) taken.add(uid)
   // A column that comes back by its name is the one that plots refer to.
-  const before = isNew ? [] : await grids.lost(owner, idlocal)
+  const before = isNew ? [] : await grids.listRemovedColumns(owner, idlocal)
   const lost = new Map(before.map(({ name, uid }) => [name, uid]))
   const found = (name: string): string | undefined => {
     const uid = lost.get(name)
@@ -234,7 +234,7 @@ export async function addColumns(
   }))
   await grids.addColumns(rows)
   if (lost.size > 0)
-    await grids.removeLost(
+    await grids.forgetRemoved(
       owner,
       idlocal,
       rows.map(({ uid }) => uid),

@@ -1,16 +1,16 @@
 /** Uploads of drafts: the content of a grid changes for nobody but those who look at the draft. See docs/drafts.md. */
-import { listed } from '../../../contract/closest.ts'
+import { formatList } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { ROOT } from '../../../contract/fid.ts'
 import type { CheckReport, CheckResult } from '../../../contract/resources/index.ts'
 import { isVersionName } from '../../../contract/version-ref.ts'
 import { authorize } from '../../access/access.ts'
 import { checkIfMatch } from '../../core/etag.ts'
-import { find, pathNames } from '../../files/names.ts'
+import { findByPath, splitPath } from '../../files/names.ts'
 import { DRAFTS_FOLDER } from '../../store/aggregates/drafts.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { encodeTypes } from '../../store/schema/column-types.ts'
-import { keyNames } from '../../store/schema/primary-key.ts'
+import { primaryKeyNamesOf } from '../../store/schema/primary-key.ts'
 import { enforceOn, givenChecks } from '../checks/enforce.ts'
 import { snapshotOf } from '../column/content.ts'
 import { typesChanged } from '../given/match-columns.ts'
@@ -61,7 +61,7 @@ export async function placeDraft(
   const owner = call.caller!.username
   const { draft: name } = target
   const { drafts, isKnown } = await store.read(async (readers) => ({
-    drafts: await readers.drafts.count(owner),
+    drafts: await readers.drafts.countDrafts(owner),
     isKnown: (await readers.drafts.list(owner, name)).length > 0,
   }))
   if (drafts >= limits.drafts && !isKnown)
@@ -72,7 +72,12 @@ export async function placeDraft(
     const path = [DRAFTS_FOLDER, name, ...(target.parent_path ? [target.parent_path] : [])].join('/')
     const place = { ...target, parent: undefined, parent_path: path, world_readable: false }
     await store.read(async (readers) => {
-      const there = await find(readers.files, owner, ROOT, pathNames(`${path}/${target.filename}`, limits))
+      const there = await findByPath(
+        readers.files,
+        owner,
+        ROOT,
+        splitPath(`${path}/${target.filename}`, limits),
+      )
       const known = there && (await readers.drafts.get(owner, there.idlocal, name))
       if (there && known?.version !== null)
         throw new Problem('conflict', `${path}/${target.filename} exists, and is no draft`, {
@@ -88,12 +93,12 @@ export async function placeDraft(
   const { before, grid, columns } = await store.read(async (readers) => ({
     before: await snapshotOf(store, readers, fid, undefined),
     grid: await readers.grids.get(owner, idlocal),
-    columns: await readers.grids.columns(owner, idlocal),
+    columns: await readers.grids.listColumns(owner, idlocal),
   }))
   refuseDeleteMissing(call)
   const snap = snapshotOfTable(store, table)
   const told = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
-  const names = keyNames(grid, columns)
+  const names = primaryKeyNamesOf(grid, columns)
   const fault = await checkKey(snap, names, told).then(() => undefined, faultOfKey(names))
   const layout = { grid, columns, slices: new Map() }
   const checked = await enforceOn(
@@ -110,15 +115,15 @@ export async function placeDraft(
     const file = await writers.files.get(owner, idlocal)
     const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
     checkIfMatch(found.file, call.ifMatch)
-    if (await writers.versions.named(owner, idlocal, name))
+    if (await writers.versions.findByKeptName(owner, idlocal, name))
       throw new Problem('conflict', `a kept version of '${existing.filename}' is named ${name}`, {
         hint: 'Choose another name for the draft.',
       })
     const former = await writers.drafts.get(owner, idlocal, name)
     if (former && former.version !== null) await writers.versions.remove(owner, idlocal, [former.version])
     // Columns are those of the grid by their names, so that plots show the draft.
-    const uids = new Map((await writers.grids.columns(owner, idlocal)).map((one) => [one.name, one.uid]))
-    for (const lost of await writers.grids.lost(owner, idlocal))
+    const uids = new Map((await writers.grids.listColumns(owner, idlocal)).map((one) => [one.name, one.uid]))
+    for (const lost of await writers.grids.listRemovedColumns(owner, idlocal))
       if (!uids.has(lost.name)) uids.set(lost.name, lost.uid)
     const taken = new Set(uids.values())
     const made_by = userOf(call)
@@ -147,7 +152,7 @@ function faultOfKey(names: readonly string[]): (error: unknown) => CheckResult {
     return {
       column: null,
       rule: 'key',
-      expected: `the key tells rows apart: ${listed(names)}`,
+      expected: `the key tells rows apart: ${formatList(names)}`,
       severity: 'error',
       passed: false,
       count: null,

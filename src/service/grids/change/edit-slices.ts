@@ -2,9 +2,9 @@
 import { type Bounds, boundsOf, boundsTogether } from '../../../ingest/index.ts'
 import { breathe, nextValue } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
-import { loadText, type SliceText, storeSlices } from '../../store/aggregates/texts.ts'
+import { loadDecompressed, type NewSlice, storeSlices } from '../../store/aggregates/texts.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
-import { typeOf } from '../../store/schema/column-types.ts'
+import { detectValueType } from '../../store/schema/column-types.ts'
 import type { SnapshotColumn } from '../column/content.ts'
 import { type Cell, type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { partsOf, readCells } from '../column/parts.ts'
@@ -56,7 +56,7 @@ function countNewNulls(edits: readonly RowEdit[], cells: readonly Cell[]): numbe
   let more = 0
   for (const [k, { value }] of edits.entries()) {
     const { buf, start, end } = cells[k]
-    if (typeOf(buf, start, end) === 'empty') more--
+    if (detectValueType(buf, start, end) === 'empty') more--
     if (value && value[0] === 0x6e) more++
   }
   return more
@@ -115,7 +115,7 @@ export class ColumnEditor {
       while (nextRemoved < this.removed.length && this.removed[nextRemoved] < end) nextRemoved++
       const mayChange = (hashes && nextMatched > firstMatched) || nextRemoved > firstRemoved
       if (mayChange) {
-        const text = await loadText(blobs, slice)
+        const text = await loadDecompressed(blobs, slice)
         const range: [number, number] = [firstMatched, nextMatched]
         const edits = hashes ? this.findChanges(text, slice.rows, from, range, hashes) : []
         for (let k = firstRemoved; k < nextRemoved; k++)
@@ -143,7 +143,7 @@ export class ColumnEditor {
 
   /** Stores edited slices. Returns each with its position; undefined if no row is left of it. */
   private async store(batch: readonly EditedSlice[]): Promise<[number, SliceRef | undefined][]> {
-    const texts: (SliceText | undefined)[] = []
+    const texts: (NewSlice | undefined)[] = []
     for (const one of batch) {
       texts.push(this.editedText(one))
       await breathe()
@@ -180,7 +180,7 @@ export class ColumnEditor {
   }
 
   /** Returns the values of an edited slice; undefined if no row is left. */
-  private editedText({ slice, text, edits }: EditedSlice): SliceText | undefined {
+  private editedText({ slice, text, edits }: EditedSlice): NewSlice | undefined {
     const cells = this.reader.find(
       text,
       edits.map(({ row }) => row),

@@ -1,6 +1,6 @@
 // Moves the tail of a grid (rows that were appended one by one) into slices.
 import type { Fid } from '../../../contract/fid.ts'
-import { isHeld } from '../../store/aggregates/grids.ts'
+import { isLocked } from '../../store/aggregates/grids.ts'
 import { mergeTypes } from '../../store/schema/column-types.ts'
 import type { Store, Writers } from '../../store/store.ts'
 import { hasLayout, readLayout } from '../column/layout.ts'
@@ -22,9 +22,9 @@ export async function flushTail(
   const { owner, idlocal } = fid
   const { layout, tail } = await store.read(async (readers) => ({
     layout: await readLayout(readers, fid).catch(() => undefined),
-    tail: await readers.grids.tail(owner, idlocal),
+    tail: await readers.grids.loadTail(owner, idlocal),
   }))
-  if (!layout || tail.length === 0 || isHeld(layout.grid, by)) return
+  if (!layout || tail.length === 0 || isLocked(layout.grid, by)) return
   const { columns, grid, slices } = layout
   const rows = tail.reduce((sum, one) => sum + one.rows, 0)
   const bytes = tail.reduce((sum, one) => sum + one.body.length, 0)

@@ -57,14 +57,14 @@ export class LayoutLock {
     // A renewal that ends later would take the lock again.
     await this.renewing
     const { owner, idlocal } = this.fid
-    await this.store.write([owner], ({ grids }) => grids.hold(owner, idlocal, this.by, Date.now(), 0))
+    await this.store.write([owner], ({ grids }) => grids.acquireLock(owner, idlocal, this.by, Date.now(), 0))
   }
 
   private hold(): Promise<boolean> {
     const { owner, idlocal } = this.fid
     return this.store.write([owner], ({ grids }) => {
       const now = Date.now()
-      return grids.hold(owner, idlocal, this.by, now, now + LEASE_MS)
+      return grids.acquireLock(owner, idlocal, this.by, now, now + LEASE_MS)
     })
   }
 }

@@ -29,7 +29,7 @@ export async function changeLayout<P, T>(
   const lock = new LayoutLock(store, fid)
   const attempt = async (): Promise<{ result: T } | undefined> => {
     // A flush changes nothing that users see: it lasts in any case.
-    await flushTail(store.lasting, fid, undefined, lock.by)
+    await flushTail(store.durableStore, fid, undefined, lock.by)
     const layout = await store.read((readers) => readLayout(readers, fid))
     if (layout.grid.tail_rows > 0) return undefined
     const prepared = await prepare(layout)
@@ -60,7 +60,7 @@ export async function recordColumns(
   { owner, idlocal }: Fid,
   layout: number,
 ): Promise<void> {
-  const columns = await grids.columns(owner, idlocal)
+  const columns = await grids.listColumns(owner, idlocal)
   const lengths = columns.map(({ rows }) => rows)
   const row_count = Math.max(0, ...lengths)
   const ragged = lengths.some((length) => length !== row_count) ? 1 : 0

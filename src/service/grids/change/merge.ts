@@ -3,12 +3,12 @@ import { type Bounds, boundsOf, boundsTogether, endsAmong, SliceEnds } from '../
 import { breathe } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import {
-  loadText,
-  type SliceText,
+  BATCH_SLICE_BYTES,
+  BATCH_SLICES,
+  loadDecompressed,
+  type NewSlice,
   storeSlice,
   storeSlices,
-  TOGETHER,
-  TOGETHER_BYTES,
 } from '../../store/aggregates/texts.ts'
 import { BatchedBlobs, type Blobs } from '../../store/objects/blobs.ts'
 import type { Store } from '../../store/store.ts'
@@ -47,7 +47,7 @@ async function planMerges(
   if (heights.size > 1) return columns.map((column, k) => [withLast(column, open[k], rows)])
   const ends = new SliceEnds()
   const openRows = open[0]?.reduce((sum, slice) => sum + slice.rows, 0) ?? 0
-  ends.skip(
+  ends.skipRows(
     openRows,
     open.flat().reduce((sum, { bytes }) => sum + bytes, 0),
   )
@@ -123,11 +123,11 @@ async function storeMerges(blobs: Blobs, owner: string, merges: readonly Merge[]
   )
   const refs: SliceRef[] = []
   for (let k = 0; k < merges.length; ) {
-    const some: SliceText[] = []
-    for (let size = 0; k < merges.length && some.length < TOGETHER && size < TOGETHER_BYTES; k++) {
+    const some: NewSlice[] = []
+    for (let size = 0; k < merges.length && some.length < BATCH_SLICES && size < BATCH_SLICE_BYTES; k++) {
       const { last, text, rows, ended } = merges[k]
       const parts: Buffer[] = []
-      for (const slice of last) parts.push(await loadText(batched, slice), COMMA)
+      for (const slice of last) parts.push(await loadDecompressed(batched, slice), COMMA)
       const whole = Buffer.concat([...parts, text])
       some.push({ rows, text: whole, ended, bounds: boundsWith(last, rows, text) })
       size += whole.length

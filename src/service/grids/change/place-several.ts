@@ -1,11 +1,18 @@
 import { Problem } from '../../../contract/errors.ts'
-import { HIDDEN } from '../../../contract/hidden.ts'
+import { INVISIBLE_CHARACTERS } from '../../../contract/hidden.ts'
 import { badData } from '../../../ingest/index.ts'
 import { authorize } from '../../access/access.ts'
 import { checkIfMatch } from '../../core/etag.ts'
-import { checkDepth, find, freeName, makeFolders, nameTaken, placeOf } from '../../files/names.ts'
+import {
+  checkDepth,
+  createFolders,
+  findByPath,
+  findFreeName,
+  nameTaken,
+  resolveDestination,
+} from '../../files/names.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import { OWNER } from '../../store/aggregates/lists.ts'
+import { OWNER_SCOPE } from '../../store/aggregates/lists.ts'
 import { checkType, columnsNow, matchColumns, refuseLoss, refuseShrink } from '../given/match-columns.ts'
 import type { DataCall } from '../given/reading-options.ts'
 import type { Table, Tables } from '../given/tables.ts'
@@ -77,10 +84,10 @@ async function createFolderOfGrids(
   const { limits, store } = service
   return store.writeOnce(call.writeKey(owner), async (writers) => {
     const { files } = writers
-    const parent = await placeOf(writers, owner, target, limits)
-    const taken = await files.named(owner, parent, target.filename)
+    const parent = await resolveDestination(writers, owner, target, limits)
+    const taken = await files.findByName(owner, parent, target.filename)
     if (taken && target.onConflict === 'fail') throw nameTaken(target.filename, 'Choose another name.')
-    const filename = await freeName(files, owner, parent, target.filename)
+    const filename = await findFreeName(files, owner, parent, target.filename)
     const world_readable = target.world_readable ? 1 : 0
     const folder = await files.add({ owner, filetype: 'fold', filename, parent, world_readable })
     const said = [...warnings]
@@ -88,11 +95,11 @@ async function createFolderOfGrids(
     for (const { path, table } of tables) {
       const names = path.map((name) => safeFilename(name, limits.filename_length))
       const name = names.pop()!
-      const inside = await makeFolders(writers, owner, folder.idlocal, names, limits)
+      const inside = await createFolders(writers, owner, folder.idlocal, names, limits)
       const file = await files.add({
         owner,
         filetype: 'grid',
-        filename: await freeName(files, owner, inside, name),
+        filename: await findFreeName(files, owner, inside, name),
         parent: inside,
         world_readable,
         source_url: target.source_url ?? null,
@@ -151,7 +158,7 @@ async function updateFolderOfGrids(
   const actions = new Set<string>()
   for (const [k, { folders, name, table }] of placed.entries()) {
     const parent = await store.write([owner], (writers) =>
-      makeFolders(writers, owner, folder.idlocal, folders, limits),
+      createFolders(writers, owner, folder.idlocal, folders, limits),
     )
     const made = await createOrUpdateGrid(service, callFor(call, paths[k], k), table, {
       ...target,
@@ -200,14 +207,14 @@ async function checkPlaced(
 ): Promise<void> {
   const existing = await service.store.read(async (readers) => {
     for (const [k, folder] of folders.entries()) {
-      const above = await find(readers.files, owner, idlocal, folders.slice(0, k + 1))
+      const above = await findByPath(readers.files, owner, idlocal, folders.slice(0, k + 1))
       if (above && above.filetype !== 'fold') throw nameTaken(folder, 'A folder of that name is needed.')
       if (!above) {
         await checkDepth(readers, owner, idlocal, folders.length, service.limits)
         break
       }
     }
-    const found = await find(readers.files, owner, idlocal, [...folders, name])
+    const found = await findByPath(readers.files, owner, idlocal, [...folders, name])
     if (found?.filetype === 'grid')
       await authorize(readers, found, call, { access: 'write', filetype: 'grid' })
     return found
@@ -239,9 +246,9 @@ async function missingFrom(
   paths: readonly string[],
 ): Promise<string[]> {
   const grids = await store.read(({ lists }) =>
-    lists.page({
+    lists.loadPage({
       owner,
-      viewer: OWNER,
+      viewer: OWNER_SCOPE,
       parent: idlocal,
       filetypes: ['grid'],
       order: 'filename',
@@ -260,7 +267,7 @@ async function missingFrom(
 /** Converts the name of a sheet or archive entry to a valid filename. */
 function safeFilename(name: string, most: number): string {
   const clean = name
-    .replaceAll(new RegExp(HIDDEN, 'g'), '')
+    .replaceAll(new RegExp(INVISIBLE_CHARACTERS, 'g'), '')
     .replace(/[/\u0000-\u001f\u007f-\u009f]/g, '_')
     .slice(0, most - 10)
     .toWellFormed()

@@ -2,10 +2,17 @@ import type { Problem } from '../../../contract/errors.ts'
 import { type Fid, ROOT } from '../../../contract/fid.ts'
 import type { ConflictRule } from '../../../contract/headers.ts'
 import type { CheckReport, UploadAction } from '../../../contract/resources/index.ts'
-import { filetypeName } from '../../../contract/resources/index.ts'
-import { checkFilename, find, freeName, nameTaken, pathNames, placeOf } from '../../files/names.ts'
+import { filetypeLabel } from '../../../contract/resources/index.ts'
+import {
+  checkFilename,
+  findByPath,
+  findFreeName,
+  nameTaken,
+  resolveDestination,
+  splitPath,
+} from '../../files/names.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import { keyNames, storedKey } from '../../store/schema/primary-key.ts'
+import { encodePrimaryKey, primaryKeyNamesOf } from '../../store/schema/primary-key.ts'
 import type { Readers, Writers } from '../../store/store.ts'
 import { enforce, enforceOn, givenChecks } from '../checks/enforce.ts'
 import { refuseLoss, refuseShrink, typesChanged } from '../given/match-columns.ts'
@@ -44,7 +51,7 @@ export async function takenBy(
 ): Promise<Problem> {
   const key =
     filetype === 'grid'
-      ? keyNames(await grids.get(owner, idlocal), await grids.columns(owner, idlocal)).join(',')
+      ? primaryKeyNamesOf(await grids.get(owner, idlocal), await grids.listColumns(owner, idlocal)).join(',')
       : ''
   const byKey = key === '' ? '' : `update its rows by its key (--key ${JSON.stringify(key)}), `
   return nameTaken(filename, `Choose another name, ${byKey}or replace or append to it (--on-conflict).`)
@@ -52,7 +59,7 @@ export async function takenBy(
 
 /** The error if the name is taken by a file that is not a grid. */
 export function notAGrid({ filename, filetype }: FileRow): Problem {
-  const what = filetypeName(filetype)
+  const what = filetypeLabel(filetype)
   return nameTaken(
     filename,
     `It is a ${what}; only grids can be replaced or appended to. Choose another name.`,
@@ -106,8 +113,8 @@ export async function findTarget(
   owner: string,
   { parent, parent_path, filename }: Target,
 ): Promise<FileRow | undefined> {
-  const folders = parent_path === undefined ? [] : pathNames(parent_path, limits)
-  return find(files, owner, parent_path === undefined ? (parent ?? ROOT) : ROOT, [...folders, filename])
+  const folders = parent_path === undefined ? [] : splitPath(parent_path, limits)
+  return findByPath(files, owner, parent_path === undefined ? (parent ?? ROOT) : ROOT, [...folders, filename])
 }
 
 function gridOf(file: FileRow): FileRow {
@@ -131,11 +138,13 @@ async function createGrid(
   const checked = await enforce(givenChecks(call), { snap, source, lineOf: table.lineOf, mayFail })
   refuseWarnings(call, checked.warnings)
   const create = async (writers: Writers): Promise<Written | { existing: number }> => {
-    const parent = await placeOf(writers, owner, target, limits)
-    const taken = await writers.files.named(owner, parent, target.filename)
+    const parent = await resolveDestination(writers, owner, target, limits)
+    const taken = await writers.files.findByName(owner, parent, target.filename)
     if (taken && target.onConflict === 'fail') throw await takenBy(writers, taken)
     if (taken && target.onConflict !== 'rename') return { existing: gridOf(taken).idlocal }
-    const filename = taken ? await freeName(writers.files, owner, parent, target.filename) : target.filename
+    const filename = taken
+      ? await findFreeName(writers.files, owner, parent, target.filename)
+      : target.filename
     const file = await writers.files.add({
       owner,
       filetype: 'grid',
@@ -151,7 +160,7 @@ async function createGrid(
       source: sourceOf(target),
     })
     if (key.length > 0) {
-      const primary_key = storedKey(
+      const primary_key = encodePrimaryKey(
         key.map((name) => uids[table.columns.findIndex((column) => column.name === name)]),
       )
       await writers.grids.change(owner, file.idlocal, { primary_key })
@@ -169,7 +178,7 @@ async function createGrid(
       checks: checked.report,
     }
   }
-  return store.writeOnce(call.writeKey(owner), create, { applied: (made) => 'idlocal' in made })
+  return store.writeOnce(call.writeKey(owner), create, { hasApplied: (made) => 'idlocal' in made })
 }
 
 /** The origin of an upload, for the history. */
@@ -208,7 +217,7 @@ function replaceGrid(
     const { store } = service
     const { grid, columns, slices } = layout
     // The key that the grid has afterwards, if the table has these columns.
-    const key = givenKey(call) ?? keyNames(grid, columns)
+    const key = givenKey(call) ?? primaryKeyNamesOf(grid, columns)
     const told = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
     const snap = snapshotOfTable(store, table)
     await checkKey(snap, key, told)

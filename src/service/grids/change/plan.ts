@@ -1,8 +1,8 @@
 // What a change makes of a grid, and how it is written.
 import type { Fid } from '../../../contract/fid.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import type { ColumnRow, Epoch } from '../../store/aggregates/grids.ts'
-import { storedKey } from '../../store/schema/primary-key.ts'
+import type { ColumnRow, GridEpoch } from '../../store/aggregates/grids.ts'
+import { encodePrimaryKey } from '../../store/schema/primary-key.ts'
 import type { Writers } from '../../store/store.ts'
 import type { Layout, NewColumn } from '../column/layout.ts'
 import { namedColumns } from '../keys/key.ts'
@@ -46,8 +46,8 @@ export async function commitPlan(
   if (plan.columns) done = await writeColumns(writers, file, layout, plan.columns, plan, by)
   else if (fields && Object.keys(fields).length > 0) await writers.files.change(owner, idlocal, fields)
   if (plan.key) {
-    const columns = await writers.grids.columns(owner, idlocal)
-    const primary_key = storedKey(namedColumns(columns, plan.key, 'the grid').map(({ uid }) => uid))
+    const columns = await writers.grids.listColumns(owner, idlocal)
+    const primary_key = encodePrimaryKey(namedColumns(columns, plan.key, 'the grid').map(({ uid }) => uid))
     if (primary_key !== grid.primary_key) {
       // Rows that follow do not join a version whose rows had another key.
       await writers.grids.change(owner, idlocal, { primary_key, appended_by: null, appended_since: null })
@@ -86,7 +86,7 @@ async function writeColumns(
     await writers.files.change(owner, idlocal)
     return { uids, version }
   }
-  const after = await writers.grids.columns(owner, idlocal)
+  const after = await writers.grids.listColumns(owner, idlocal)
   const change: Change = onlyAdds(plan) ? { operation: 'append', by } : { ...plan.change, by }
   const version = await beginVersion(writers, before, change, { before: layout.columns, after }, plan.fields)
   if ((plan.isSmall || onlyAdds(plan)) && isPlain(writers, plan))
@@ -130,7 +130,7 @@ async function versionKind(
  */
 async function replaceColumns(
   writers: Writers,
-  epoch: Epoch,
+  epoch: GridEpoch,
   { columns, slices }: Layout,
   wanted: readonly NewColumn[],
 ): Promise<string[]> {
@@ -196,6 +196,6 @@ async function rememberColumns(
   columns: readonly Pick<ColumnRow, 'uid' | 'name'>[],
 ): Promise<void> {
   if (columns.length === 0) return
-  const [any] = await plots.referencersOf(grid, 'grid', undefined, false, 1)
-  if (any) await grids.addLost(grid.owner, grid.idlocal, columns)
+  const [any] = await plots.listReferencers(grid, 'grid', undefined, false, 1)
+  if (any) await grids.rememberRemoved(grid.owner, grid.idlocal, columns)
 }

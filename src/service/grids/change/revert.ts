@@ -2,7 +2,7 @@ import { Problem } from '../../../contract/errors.ts'
 import type { GridRow } from '../../store/aggregates/grids.ts'
 import { storeSlice } from '../../store/aggregates/texts.ts'
 import type { VersionRow } from '../../store/aggregates/versions.ts'
-import { keyOf } from '../../store/schema/primary-key.ts'
+import { primaryKeyUidsOf } from '../../store/schema/primary-key.ts'
 import type { Readers, Store } from '../../store/store.ts'
 import { type Snapshot, snapshotOf, trimmed } from '../column/content.ts'
 import type { Layout, NewColumn } from '../column/layout.ts'
@@ -22,7 +22,7 @@ export async function readVersion(store: Store, readers: Readers, row: VersionRo
 
 /** Throws `bad_data` if the key that a grid has now does not tell the rows of a version apart. */
 export async function checkRevertedKey(store: Store, grid: GridRow, { row, snap }: Reverting): Promise<void> {
-  const key = keyOf(grid)
+  const key = primaryKeyUidsOf(grid)
   if (key.length === 0) return
   const whole = await trimmed(snap)
   const columns = whole.columns.filter(({ uid }) => key.includes(uid))

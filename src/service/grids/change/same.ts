@@ -2,7 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, endOf, hasEscapes, skipBlanks, turnIsLong } from '../../../json/index.ts'
 import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
-import { readSlices } from '../../store/aggregates/texts.ts'
+import { streamSlices } from '../../store/aggregates/texts.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
 import type { NewColumn } from '../column/layout.ts'
 
@@ -27,7 +27,7 @@ export async function isSame(
   // Values of another length are found first: a table that differs is rarely read to its end.
   const isOther = ([a, b]: Pair): number => Number(bytesOf(a) !== bytesOf(b))
   for (const [a, b] of pairs.sort((one, two) => isOther(two) - isOther(one)))
-    if (!(await haveSameValues(readSlices(blobs, a), readSlices(blobs, b)))) return false
+    if (!(await haveSameValues(streamSlices(blobs, a), streamSlices(blobs, b)))) return false
   return true
 }
 

@@ -1,13 +1,13 @@
 // Adds the rows of a table to a grid; with a key, rows whose key exists are updated in place.
-import { counted } from '../../../contract/closest.ts'
+import { formatCount } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
-import { MAX_REMOVED } from '../../../contract/headers.ts'
+import { MAX_REMOVED_PERCENT } from '../../../contract/headers.ts'
 import type { CheckReport } from '../../../contract/resources/index.ts'
 import { isSparse, numbersAsText } from '../../../ingest/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
-import { fits, mergeTypes } from '../../store/schema/column-types.ts'
-import { keyOf } from '../../store/schema/primary-key.ts'
+import { isAssignable, mergeTypes } from '../../store/schema/column-types.ts'
+import { primaryKeyUidsOf } from '../../store/schema/primary-key.ts'
 import { enforceOn, givenChecks } from '../checks/enforce.ts'
 import { columnsAre, longestText, type SnapshotColumn } from '../column/content.ts'
 import { CellReader } from '../column/kernel/cells.ts'
@@ -94,7 +94,9 @@ async function planUpsert(
   const { grid, columns } = layout
   const { idlocal } = fid
   const keyNames = givenKey(call)
-  const key = keyNames ? namedColumns(columns, keyNames, 'the grid').map(({ uid }) => uid) : keyOf(grid)
+  const key = keyNames
+    ? namedColumns(columns, keyNames, 'the grid').map(({ uid }) => uid)
+    : primaryKeyUidsOf(grid)
   if (key.length === 0) refuseDeleteMissing(call)
   const { matched, warnings } = await matchTable(service, call, table, layout, key, lacks)
   const merged = await (key.length === 0 ? appendAll : mergeByKey)(service, call, layout, matched)
@@ -209,7 +211,7 @@ async function convertColumns(
     const own = snap.columns[table.columns.indexOf(column)]
     const target = columns[k]
     const type = typeWithin(column, target.type)
-    if (table.json && !mayChangeTypes(call) && !fits(type, target.type))
+    if (table.json && !mayChangeTypes(call) && !isAssignable(type, target.type))
       throw await misfitIn(table.json, { column: k, name: target.name, type: target.type })
     if (table.small) {
       checkType(call, call.fileName ?? 'the upload', column, target, table.json ? [] : warnings)
@@ -325,11 +327,11 @@ export function refuseDeleteMissing({ headers }: DataCall): void {
 
 /** Throws `row_loss` if more rows would be removed than `Max-Shrink` allows. */
 function refuseRemoval({ headers }: DataCall, removed: number, rows: number): void {
-  const maxPercent = headers['Max-Shrink'] ?? MAX_REMOVED
+  const maxPercent = headers['Max-Shrink'] ?? MAX_REMOVED_PERCENT
   if (removed * 100 <= rows * maxPercent) return
   throw new Problem(
     'row_loss',
-    `the file lacks ${counted(removed, 'row')} of the ${rows} that the grid has, which would be removed`,
+    `the file lacks ${formatCount(removed, 'row')} of the ${rows} that the grid has, which would be removed`,
     { hint: 'If that is right, add --yes, or leave out --delete-missing.' },
   )
 }

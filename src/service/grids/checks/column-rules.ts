@@ -1,6 +1,6 @@
 // How the rules of whole columns run.
-import { percentText, type WholeColumnRule } from '../../../checks/index.ts'
-import { counted } from '../../../contract/closest.ts'
+import { formatPercent, type WholeColumnRule } from '../../../checks/index.ts'
+import { formatCount } from '../../../contract/closest.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { SnapshotColumn } from '../column/content.ts'
 import type { ColumnValues, KnownHashes } from './column-values.ts'
@@ -21,12 +21,12 @@ export const columnRunners: {
 } = {
   cannot: (_, { why }) => cannotRun(why),
   unique: (run, _, { column, unique }) => run.unique([column], false, unique),
-  async nulls({ checked }, { most }, { values }) {
+  async nulls({ checked }, { maxShare: most }, { values }) {
     const { rows } = checked.snap
     const count = await values.missing()
     const share = rows === 0 ? 0 : count / rows
     if (share <= most) return { ...PASSED, count }
-    return failed(`${count} of ${counted(rows, 'value')} are missing (${percentText(share)})`, count)
+    return failed(`${count} of ${formatCount(rows, 'value')} are missing (${formatPercent(share)})`, count)
   },
   async max_age(_, { ms }, { column, values }) {
     if (!['date', 'datetime', 'text', 'empty'].includes(familyOf(column.type)))

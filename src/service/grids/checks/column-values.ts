@@ -106,7 +106,7 @@ export class ColumnValues {
         if (broken.rows.length < MAX_LISTED)
           broken.rows.push({ row: part.from + row, value: values.shown(value) })
       }
-      await this.work.take(text.length)
+      await this.work.spendAndPause(text.length)
       if (rows)
         for (const [k, { buf, start, end }] of reader.find(text, rows).entries()) {
           const json = buf.toString('utf8', start, end)

@@ -1,11 +1,11 @@
 /** Checks of writes: nobody sees data that fails them. See docs/checks.md. */
-import { type Checks, readChecks } from '../../../checks/index.ts'
-import { counted } from '../../../contract/closest.ts'
+import { type Checks, parseChecks } from '../../../checks/index.ts'
+import { formatCount } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import type { CheckReport, CheckResult } from '../../../contract/resources/index.ts'
 import type { GridRow } from '../../store/aggregates/grids.ts'
-import { keyNames } from '../../store/schema/primary-key.ts'
+import { primaryKeyNamesOf } from '../../store/schema/primary-key.ts'
 import type { Snapshot } from '../column/content.ts'
 import { type Layout, snapshotOfLayout } from '../column/layout.ts'
 import type { DataCall } from '../given/reading-options.ts'
@@ -25,12 +25,12 @@ export function givenChecks({ headers }: Pick<DataCall, 'headers'>): Checks[] {
   } catch {
     throw new Problem('bad_checks', 'Checks: not percent-encoded JSON', { field: 'Checks' })
   }
-  return [readChecks(document)]
+  return [parseChecks(document)]
 }
 
 /** The checks of a grid, for every write. */
 function storedChecks({ checks }: Pick<GridRow, 'checks'>): Checks[] {
-  return checks === null ? [] : [readChecks(JSON.parse(checks))]
+  return checks === null ? [] : [parseChecks(JSON.parse(checks))]
 }
 
 /** What is checked, with the name that messages use. */
@@ -74,7 +74,7 @@ function checksFailed(source: string, errors: readonly CheckResult[], report: Ch
   const first = errors.find(({ rows }) => rows.length > 0)
   return new Problem(
     'checks_failed',
-    `${source} fails ${counted(errors.length, 'check')}: ${named.join('; ')}${more}`,
+    `${source} fails ${formatCount(errors.length, 'check')}: ${named.join('; ')}${more}`,
     {
       line: first?.rows[0].line ?? undefined,
       column: first?.column ?? undefined,
@@ -104,7 +104,7 @@ export async function enforceOn(
   if (checks.length === 0) return { warnings: [] }
   const { warnings, report } = await enforce(checks, {
     before: snapshotOfLayout(service.store, layout),
-    key: keyNames(grid, columns),
+    key: primaryKeyNamesOf(grid, columns),
     lostColumns: await lostColumns(service, fid, checks, columns, changed.snap),
     ...changed,
   })

@@ -9,7 +9,7 @@ import {
   type WholeColumnRule,
   type WithSeverity,
 } from '../../../checks/index.ts'
-import { counted } from '../../../contract/closest.ts'
+import { formatCount } from '../../../contract/closest.ts'
 import type { CheckReport, CheckResult, FailedRow } from '../../../contract/resources/index.ts'
 import { loadAhead, Work } from '../../../json/index.ts'
 import { longestText, type SnapshotColumn } from '../column/content.ts'
@@ -39,7 +39,7 @@ export async function runChecks(checks: Checks, checked: Checked): Promise<Check
     const run = new RuleRun(checks, checked, reader)
     for (const rule of checks.table) {
       results.push(tableResult(rule, await run.table(rule)))
-      await run.work.take(RULE_UNITS)
+      await run.work.spendAndPause(RULE_UNITS)
     }
     const groups: ColumnGroup[] = []
     const named = new Map(snap.columns.map((column) => [column.name, column]))
@@ -50,7 +50,7 @@ export async function runChecks(checks: Checks, checked: Checked): Promise<Check
     await run.read(groups)
     let next = 0
     for (const { column, isOptional, rules } of checks.columns) {
-      await run.work.take(RULE_UNITS)
+      await run.work.spendAndPause(RULE_UNITS)
       if (named.has(column)) results.push(...(await run.column(groups[next++])))
       else if (!isOptional)
         results.push(
@@ -139,7 +139,7 @@ class RuleRun implements Run {
   async group(column: SnapshotColumn, rules: readonly WithSeverity<ColumnRule>[]): Promise<ColumnGroup> {
     const tests: ColumnGroup['tests'] = new Map()
     for (const rule of rules) {
-      await this.work.take(RULE_UNITS)
+      await this.work.spendAndPause(RULE_UNITS)
       if (isValueRule(rule))
         tests.set(rule, { test: await testOf(rule, this.checks), broken: { count: 0, rows: [] } })
     }
@@ -200,7 +200,7 @@ class RuleRun implements Run {
     return {
       passed: false,
       count,
-      message: `${count} of ${counted(checked, 'value')} ${count === 1 ? one : several}${isComparable(rule, type) ? '' : ', or cannot be compared'}`,
+      message: `${count} of ${formatCount(checked, 'value')} ${count === 1 ? one : several}${isComparable(rule, type) ? '' : ', or cannot be compared'}`,
       rows: this.limit(rows).map(({ row, value }) => this.failedRow(row, value)),
     }
   }

@@ -1,6 +1,6 @@
 // How the rules of tables run.
-import { percentText, type TableRule } from '../../../checks/index.ts'
-import { counted, listed } from '../../../contract/closest.ts'
+import { formatPercent, type TableRule } from '../../../checks/index.ts'
+import { formatCount, formatList } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { parseWhere } from '../../../query/index.ts'
 import type { Snapshot } from '../column/content.ts'
@@ -16,16 +16,16 @@ export const tableRunners: { readonly [N in TableRule['rule']]: Runner<Extract<T
   key: (run, { columns }) => checkUnique(run, columns, true),
   unique: (run, { columns }) => checkUnique(run, columns, false),
   rows: ({ checked: { snap } }, { range }) =>
-    isWithin(snap.rows, range) ? PASSED : failed(`there are ${counted(snap.rows, 'row')}`),
+    isWithin(snap.rows, range) ? PASSED : failed(`there are ${formatCount(snap.rows, 'row')}`),
   columns: ({ names }, { column }) =>
-    names.includes(column) ? PASSED : failed(`the column is missing; there are: ${listed(names)}`),
+    names.includes(column) ? PASSED : failed(`the column is missing; there are: ${formatList(names)}`),
   where: (run, { where }) => checkWhere(run, where),
   extra_columns({ names }, { columns }) {
     const allowed = new Set(columns)
     const extra = names.filter((name) => !allowed.has(name))
     return extra.length === 0
       ? PASSED
-      : failed(`${counted(extra.length, 'other column')}: ${listed(extra)}`, extra.length)
+      : failed(`${formatCount(extra.length, 'other column')}: ${formatList(extra)}`, extra.length)
   },
   column_order({ names }, { columns }) {
     const ordered = new Set(columns)
@@ -36,10 +36,12 @@ export const tableRunners: { readonly [N in TableRule['rule']]: Runner<Extract<T
     return at < 0 ? PASSED : failed(`${actual[at]} is in the place of ${expected[at]}`)
   },
   plot_columns: ({ checked: { lostColumns = [] } }) =>
-    lostColumns.length === 0 ? PASSED : failed(`plots use columns that are missing: ${listed(lostColumns)}`),
+    lostColumns.length === 0
+      ? PASSED
+      : failed(`plots use columns that are missing: ${formatList(lostColumns)}`),
   'change.rows': ({ checked: { snap, before } }, { range }) =>
     before ? checkGrowth(before.rows, snap.rows, range) : PASSED,
-  'change.removed': (run, { most }) =>
+  'change.removed': (run, { maxShare: most }) =>
     run.checked.before ? checkRemoved(run, run.checked.before, most) : PASSED,
 }
 
@@ -71,7 +73,7 @@ async function checkWhere(run: Run, text: string): Promise<Outcome> {
   return {
     passed: false,
     count: found.count,
-    message: `${found.count} of ${counted(snap.rows, 'row')} ${found.count === 1 ? 'is' : 'are'} not so`,
+    message: `${found.count} of ${formatCount(snap.rows, 'row')} ${found.count === 1 ? 'is' : 'are'} not so`,
     rows: run
       .limit(rows)
       .map((row, k) =>
@@ -95,7 +97,7 @@ async function checkRemoved({ checked, work }: Run, before: Snapshot, most: numb
   return share <= most
     ? { ...PASSED, count: rows.removed }
     : failed(
-        `${counted(rows.removed, 'row')} of ${before.rows} are removed (${percentText(share)})`,
+        `${formatCount(rows.removed, 'row')} of ${before.rows} are removed (${formatPercent(share)})`,
         rows.removed,
       )
 }

@@ -1,5 +1,5 @@
 // Rules that no two rows are the same in some columns.
-import { counted } from '../../../contract/closest.ts'
+import { formatCount } from '../../../contract/closest.ts'
 import type { SnapshotColumn } from '../column/content.ts'
 import { RowHashes } from '../column/kernel/cells.ts'
 import type { Part } from '../column/parts.ts'
@@ -55,12 +55,12 @@ export async function findDuplicates(
       if (listedRows.length < MAX_LISTED) listedRows.push({ row, first })
     }
     start = end
-    await run.work.take(1)
+    await run.work.spendAndPause(1)
   }
   if (count === 0) return { ...PASSED, count }
   const said = [
-    twice > 0 && `${counted(twice, 'row')} ${twice === 1 ? 'is a duplicate' : 'are duplicates'}`,
-    without > 0 && `${counted(without, 'row')} ${without === 1 ? 'has' : 'have'} no key`,
+    twice > 0 && `${formatCount(twice, 'row')} ${twice === 1 ? 'is a duplicate' : 'are duplicates'}`,
+    without > 0 && `${formatCount(without, 'row')} ${without === 1 ? 'has' : 'have'} no key`,
   ]
   const values = await Promise.all(
     columns.map((column) =>

@@ -1,7 +1,7 @@
 import { endOf, skipBlanks } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
-import { readSlices } from '../../store/aggregates/texts.ts'
-import { mayHaveCommas } from '../../store/schema/column-types.ts'
+import { streamSlices } from '../../store/aggregates/texts.ts'
+import { canContainCommas } from '../../store/schema/column-types.ts'
 import { type Snapshot, type SnapshotColumn, skipValues } from './content.ts'
 import type { ColumnPart } from './kernel/index.ts'
 
@@ -49,7 +49,7 @@ export class Seeker implements Cell {
   private readonly isSimple: boolean
 
   constructor(snap: Snapshot, column: SnapshotColumn, rows: Rows) {
-    this.isSimple = !mayHaveCommas(column.type)
+    this.isSimple = !canContainCommas(column.type)
     let first = -(column.skip ?? 0)
     let hit = rows.next(0)
     for (const slice of column.slices) {
@@ -61,7 +61,7 @@ export class Seeker implements Cell {
       first += slice.rows
     }
     this.tail = { text: column.tail, first, until: column.rows }
-    this.texts = readSlices(snap.blobs, this.needed, aheadOf(snap.columns.length))[Symbol.asyncIterator]()
+    this.texts = streamSlices(snap.blobs, this.needed, aheadOf(snap.columns.length))[Symbol.asyncIterator]()
   }
 
   /** Whether the text that has a row must be loaded first. */

@@ -1,13 +1,13 @@
-import { closest, listed } from '../../../contract/closest.ts'
+import { findClosest, formatList } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { type Bytes, endOf, nextValue, skipBlanks } from '../../../json/index.ts'
-import { columnsOf } from '../../files/versions.ts'
+import { loadVersionColumns } from '../../files/versions.ts'
 import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
-import { loadText, readPacked, readSlices } from '../../store/aggregates/texts.ts'
+import { loadDecompressed, streamCompressedSlices, streamSlices } from '../../store/aggregates/texts.ts'
 import type { VersionRow } from '../../store/aggregates/versions.ts'
 import { BatchedBlobs, type BlobReader } from '../../store/objects/blobs.ts'
-import { brotliStream, type StreamPiece } from '../../store/objects/codec.ts'
+import { type StreamChunk, streamBrotli } from '../../store/objects/codec.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import type { Readers, Store } from '../../store/store.ts'
 import { transposeRows } from './values.ts'
@@ -46,15 +46,15 @@ export async function snapshot(
   firstSlices?: number,
 ): Promise<Snapshot> {
   const grid = await readers.grids.get(owner, idlocal)
-  const all = await readers.grids.columns(owner, idlocal)
+  const all = await readers.grids.listColumns(owner, idlocal)
   const chosen = choose(all)
-  const slices = await readers.grids.slices(
+  const slices = await readers.grids.listSlices(
     owner,
     idlocal,
     chosen.length < all.length ? chosen.map(({ uid }) => uid) : undefined,
     firstSlices,
   )
-  const tail = await readers.grids.tail(owner, idlocal)
+  const tail = await readers.grids.loadTail(owner, idlocal)
   const tails = transposeRows(
     tail.map(({ body }) => body),
     all.length,
@@ -89,9 +89,9 @@ export async function snapshotOf(
   if (!row) return snapshot(store, readers, fid, choose, firstSlices)
   const { owner, idlocal, epoch } = row
   const grid = await readers.grids.get(owner, idlocal)
-  const slices = await readers.versions.slicesIn({ owner, idlocal, epoch })
-  const tail = epoch === grid.epoch ? await readers.grids.tail(owner, idlocal) : []
-  const past = await columnsOf(readers, row)
+  const slices = await readers.versions.listSlicesIn({ owner, idlocal, epoch })
+  const tail = epoch === grid.epoch ? await readers.grids.loadTail(owner, idlocal) : []
+  const past = await loadVersionColumns(readers, row)
   const tails = transposeRows(
     tail.map(({ body }) => body),
     past.length,
@@ -132,7 +132,7 @@ async function trimmedColumn(blobs: BlobReader, column: SnapshotColumn): Promise
     if (slice.rows <= left) slices.push(slice)
     else if (left > 0) {
       // The last slice also has rows that were appended later.
-      return { ...column, slices, tail: firstValues(await loadText(blobs, slice), left) }
+      return { ...column, slices, tail: firstValues(await loadDecompressed(blobs, slice), left) }
     }
     left -= slice.rows
     if (left < 0) return { ...column, slices, tail: Buffer.alloc(0) }
@@ -166,7 +166,7 @@ export function byUid(uids: readonly string[]): (columns: ColumnRow[]) => Column
 }
 
 function didYouMean(name: string, columns: readonly { name: string }[]): string {
-  const meant = closest(
+  const meant = findClosest(
     name,
     columns.map((column) => column.name),
   )
@@ -174,7 +174,7 @@ function didYouMean(name: string, columns: readonly { name: string }[]): string 
 }
 
 export function columnsAre(columns: readonly { name: string }[]): string {
-  return `Its columns are: ${listed(columns.map(({ name }) => name))}`
+  return `Its columns are: ${formatList(columns.map(({ name }) => name))}`
 }
 
 /** Bytes of the longest text of a column. */
@@ -216,7 +216,7 @@ export async function* columnText(
     return rows > most ? firstValues(text, most) : text
   }
   let k = 0
-  for await (const text of readSlices(blobs, needed, ahead)) {
+  for await (const text of streamSlices(blobs, needed, ahead)) {
     if (k > 0) yield COMMA
     const first = k === 0 ? skip : 0
     yield cutTo(afterValues(text, first), needed[k++].rows - first)
@@ -289,12 +289,12 @@ export async function* byColumn({ columns }: Snapshot, valuesOf: (column: Snapsh
 /** The content of a grid as a Brotli stream, which slices are sent into as they are stored. */
 export function contentBrotli(given: Snapshot): Bytes {
   const snap = batched(given, given.columns)
-  async function* pieces(): AsyncGenerator<StreamPiece> {
+  async function* pieces(): AsyncGenerator<StreamChunk> {
     let text = '{"cols":{'
     for (const [k, column] of snap.columns.entries()) {
       text += contentHeader(column, k)
       let count = 0
-      for await (const slice of readPacked(snap.blobs, column.slices)) {
+      for await (const slice of streamCompressedSlices(snap.blobs, column.slices)) {
         yield Buffer.from(count++ > 0 ? ',' : text)
         text = ''
         yield slice
@@ -308,7 +308,7 @@ export function contentBrotli(given: Snapshot): Bytes {
     }
     yield Buffer.from(`${text}}}`)
   }
-  return brotliStream(pieces())
+  return streamBrotli(pieces())
 }
 
 function contentHeader({ name, uid, order }: SnapshotColumn, position: number): string {

@@ -1,6 +1,6 @@
 import type { Fid } from '../../../contract/fid.ts'
 import type { FirstValue } from '../../../ingest/index.ts'
-import { type ColumnRow, type GridRow, isHeld, type SliceRef } from '../../store/aggregates/grids.ts'
+import { type ColumnRow, type GridRow, isLocked, type SliceRef } from '../../store/aggregates/grids.ts'
 import type { Readers, Store } from '../../store/store.ts'
 import type { Snapshot } from './content.ts'
 import type { ColumnType } from './values.ts'
@@ -16,14 +16,14 @@ export interface Layout {
 export async function readLayout({ grids }: Readers, { owner, idlocal }: Fid): Promise<Layout> {
   return {
     grid: await grids.get(owner, idlocal),
-    columns: await grids.columns(owner, idlocal),
-    slices: await grids.slices(owner, idlocal),
+    columns: await grids.listColumns(owner, idlocal),
+    slices: await grids.listSlices(owner, idlocal),
   }
 }
 
 /** Returns whether a grid still has the layout that was read before, and no change other than `by` holds it. */
 export function hasLayout(now: GridRow, before: GridRow, by: string | undefined): boolean {
-  return now.layout === before.layout && !isHeld(now, by)
+  return now.layout === before.layout && !isLocked(now, by)
 }
 
 /** A column whose values are stored, but that is not part of a grid yet. */

@@ -2,7 +2,7 @@
 import type { Bounds } from '../../../ingest/index.ts'
 import { breathe } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
-import { loadText } from '../../store/aggregates/texts.ts'
+import { loadDecompressed } from '../../store/aggregates/texts.ts'
 import type { BlobReader } from '../../store/objects/blobs.ts'
 import type { Snapshot, SnapshotColumn } from './content.ts'
 import type { CellReader } from './kernel/cells.ts'
@@ -29,7 +29,7 @@ export function partsOf({ blobs, rows }: Snapshot, column: SnapshotColumn): Part
   for (const slice of column.slices) {
     const { rows: count, bytes, blob, bounds } = slice
     const { hash } = blob
-    const load = (from = blobs): Promise<Buffer> => loadText(from, slice)
+    const load = (from = blobs): Promise<Buffer> => loadDecompressed(from, slice)
     parts.push({ from, rows: count, bytes, hash, bounds, slice, load })
     from += count
   }

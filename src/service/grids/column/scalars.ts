@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { endOf, hasEscapes, instantIn, kindOf, nextValue, skipBlanks } from '../../../json/index.ts'
 import { COMPOUND, numberOf, type Scalar } from '../../../query/index.ts'
-import { isMoments } from '../../store/schema/column-types.ts'
+import { isDateType } from '../../store/schema/column-types.ts'
 import { columnText, longestText, type Snapshot, type SnapshotColumn } from './content.ts'
 import { ValueKernel } from './kernel/index.ts'
 
@@ -19,7 +19,7 @@ export type Chunk = Float64Array | readonly Scalar[]
 
 /** Streams the values of a column, piece by piece. */
 export async function* scalarsOf(snap: Snapshot, column: SnapshotColumn): AsyncGenerator<Chunk> {
-  const isTimes = isMoments(column.type)
+  const isTimes = isDateType(column.type)
   const texts = new Texts()
   const isDoubles = column.type === 'number' || isTimes
   const kernel = ValueKernel.forValues(column.rows, longestText(column))

@@ -7,7 +7,7 @@ import {
   type SliceSink,
 } from '../../../ingest/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
-import { loadText, storeSlice, storeSlices } from '../../store/aggregates/texts.ts'
+import { loadDecompressed, storeSlice, storeSlices } from '../../store/aggregates/texts.ts'
 import type { Blobs, Claim } from '../../store/objects/blobs.ts'
 
 /**
@@ -82,7 +82,7 @@ export class SliceWriter implements SliceSink {
       }
     }
     // The transaction that refers to them follows; until then, no upload that is given up may remove them.
-    setTimeout(() => this.blobs.release(this.claim, false).catch(() => {}), COMMIT_MS).unref()
+    setTimeout(() => this.blobs.releaseClaim(this.claim, false).catch(() => {}), COMMIT_MS).unref()
   }
 
   private async storeAgain(slice: StoredSlice, text: Buffer): Promise<void> {
@@ -97,7 +97,7 @@ export class SliceWriter implements SliceSink {
   async settle(): Promise<void> {
     this.waiting = []
     await Promise.all(this.running)
-    await this.blobs.release(this.claim, true)
+    await this.blobs.releaseClaim(this.claim, true)
   }
 
   private work(): void {
@@ -141,16 +141,16 @@ async function encodedAgain(
   slice: StoredSlice,
   { type, rewrite }: ColumnFound,
 ): Promise<Buffer | undefined> {
-  if (rewrite) return rewritten(await loadText(blobs, slice), rewrite)
+  if (rewrite) return rewritten(await loadDecompressed(blobs, slice), rewrite)
   if (slice.form !== 'number') return undefined
-  const text = await loadText(blobs, slice)
+  const text = await loadDecompressed(blobs, slice)
   // Nulls, some of which were empty texts in quotes. A date is never an empty text.
   return type === 'text' ? numbersAsText(text) : rewritten(text, { as: 'moment', order: undefined })
 }
 
 /** Stores a slice of numbers again as text. */
 export async function quoteNumbers(blobs: Blobs, slice: SliceRef): Promise<SliceRef> {
-  const text = numbersAsText(await loadText(blobs, slice))
+  const text = numbersAsText(await loadDecompressed(blobs, slice))
   const { seq, rows, ended } = slice
   return { ...(await storeSlice(blobs, slice.blob.owner, { rows, text, ended })), seq }
 }

@@ -8,7 +8,7 @@ import {
   turnIsLong,
   withRoom,
 } from '../../../json/index.ts'
-import { mergeTypes, typeOf } from '../../store/schema/column-types.ts'
+import { detectValueType, mergeTypes } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 
 export type { ColumnType }
@@ -23,7 +23,7 @@ export interface Values {
 /** The type of a column of type `type` with one more value. */
 function withValue(type: ColumnType, buf: Uint8Array, start: number, end: number): ColumnType {
   if (type === 'json' || (type === 'text' && buf[start] === QUOTE)) return type
-  return mergeTypes(type, typeOf(buf, start, end))
+  return mergeTypes(type, detectValueType(buf, start, end))
 }
 
 const QUOTE = 0x22

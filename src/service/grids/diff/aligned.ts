@@ -49,7 +49,7 @@ export class AlignedChunks {
         for (const [a] of parts) {
           const [textA, textB] = (await texts.next()).value!
           this.compareTexts(column, textA, textB, a.rows, a.from - pair.a.from, rows)
-          await this.tables.work.take(textA.length + textB.length)
+          await this.tables.work.spendAndPause(textA.length + textB.length)
         }
       }
       if (this.isKeyed || rows.areInPlace()) this.take(pair, rows)

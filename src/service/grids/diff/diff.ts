@@ -1,5 +1,5 @@
 /** Compares two tables: columns, rows and cells. See docs/diff.md. */
-import { listed } from '../../../contract/closest.ts'
+import { formatList } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { Work } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
@@ -193,7 +193,7 @@ function pairColumns(
   const unknown = [...key, ...(columns ?? []), ...ignore].find((name) => !names.has(name))
   if (unknown !== undefined)
     throw new Problem('unknown_column', `neither table has a column ${JSON.stringify(unknown)}`, {
-      hint: `The columns are: ${listed([...names])}`,
+      hint: `The columns are: ${formatList([...names])}`,
     })
   const isChosen = (name: string): boolean =>
     key.includes(name) || ((columns?.includes(name) ?? true) && !ignore.includes(name))
@@ -367,7 +367,7 @@ async function inOrder(tables: Tables, tolerance: number, aligned: AlignedChunks
     const b = { from: atB, to: atB + gap.b.reduce((sum, { rows }) => sum + rows, 0) }
     await align(hashes.left, hashes.right, { a, b }, match, work)
     for (const hunk of hunksOf(match, a, b)) hunks.push(hunk)
-    await work.take(a.to - a.from)
+    await work.spendAndPause(a.to - a.from)
     atA = a.to
     atB = b.to
   }
@@ -404,7 +404,7 @@ async function foundIn(
       next++
     }
     addUpTo(b.to)
-    await work.take(b.to - b.from)
+    await work.spendAndPause(b.to - b.from)
   }
   let count = 0
   const before = new Int32Array(match.length)
@@ -598,7 +598,7 @@ async function sharedCells(tables: Tables, hunks: readonly Hunk[]): Promise<Uint
       }
       fromA += n
       fromB += m
-      await tables.work.take(n * m)
+      await tables.work.spendAndPause(n * m)
     }
   }
   return counts

@@ -1,17 +1,17 @@
-import { counted } from '../../../contract/closest.ts'
+import { formatCount } from '../../../contract/closest.ts'
 import { invalidField, Problem } from '../../../contract/errors.ts'
 import { badData, jsonLines, unpacked } from '../../../ingest/index.ts'
 import { acceptedBefore, breathe, RawJson, turnIsLong } from '../../../json/index.ts'
 import type { Service } from '../../core/context.ts'
-import { assertCanChange } from '../../files/read.ts'
+import { checkCanChange } from '../../files/read.ts'
 import {
-  combineTypes,
   decodeTypes,
+  detectValueType,
   encodeTypes,
-  fits,
-  isTexts,
+  isAssignable,
+  isStringType,
+  mergeTypeLists,
   mergeTypes,
-  typeOf,
 } from '../../store/schema/column-types.ts'
 import { columnsAre } from '../column/content.ts'
 import { type RowText, RowTexts } from '../column/tail.ts'
@@ -56,7 +56,8 @@ export async function misfitIn(bodies: readonly RowText[], { column, name, type 
     for (const cells of new RawJson(text, 0, text.length, acceptedBefore).items()) {
       row++
       const { buf, start, end, bytes } = [...cells.items()][column]
-      if (!fits(typeOf(buf, start, end), type)) return typeChange(`row ${row}`, name, bytes, type)
+      if (!isAssignable(detectValueType(buf, start, end), type))
+        return typeChange(`row ${row}`, name, bytes, type)
       if (turnIsLong()) await breathe()
     }
   }
@@ -75,7 +76,7 @@ export function wrongLength(width: number, columns: number): Problem {
     })
   return new Problem(
     'bad_data',
-    `a row has ${counted(width, 'value')}; the grid has ${counted(columns, 'column')}`,
+    `a row has ${formatCount(width, 'value')}; the grid has ${formatCount(columns, 'column')}`,
     { field: 'rows', hint: 'Give a value for every column; use null for missing values.' },
   )
 }
@@ -98,7 +99,7 @@ export async function rowsOf(given: RawJson, most: number): Promise<GivenRows> {
         path: `rows.${texts.count}`,
       })
     }
-    types = types ? combineTypes(types, found) : found
+    types = types ? mergeTypeLists(types, found) : found
     texts.add(row.bytes)
     if (turnIsLong()) await breathe()
   }
@@ -118,7 +119,7 @@ function unlike(values: number, before: number | undefined, most: number): strin
 function typesOf(row: RawJson, most: number): ColumnType[] {
   const types: ColumnType[] = []
   for (const { buf, start, end } of row.items()) {
-    types.push(typeOf(buf, start, end))
+    types.push(detectValueType(buf, start, end))
     if (types.length > most) break
   }
   return types
@@ -127,10 +128,10 @@ function typesOf(row: RawJson, most: number): ColumnType[] {
 /** Reads rows from NDJSON: objects by column name, arrays by position. */
 export async function rowsOfLines(service: Service, call: DataCall): Promise<GivenRows> {
   const { limits } = service
-  await assertCanChange(service, call)
+  await checkCanChange(service, call)
   const { owner, idlocal } = call.fid
   const { columns, held } = await service.store.read(async ({ grids }) => ({
-    columns: await grids.columns(owner, idlocal),
+    columns: await grids.listColumns(owner, idlocal),
     held: decodeTypes((await grids.get(owner, idlocal)).types),
   }))
   let types = columns.map((): ColumnType => 'empty')
@@ -163,7 +164,7 @@ export async function rowsOfLines(service: Service, call: DataCall): Promise<Giv
         throw badData(
           source,
           { line },
-          `${counted(values, 'value')}; the grid has ${counted(columns.length, 'column')}`,
+          `${formatCount(values, 'value')}; the grid has ${formatCount(columns.length, 'column')}`,
           'Give a value for every column; use null for missing values.',
         )
       }
@@ -174,8 +175,8 @@ export async function rowsOfLines(service: Service, call: DataCall): Promise<Giv
     if (!mayChangeTypes(call)) {
       const misfit = found.findIndex((type, k) => {
         // Texts that are dates at first are texts, where the column was empty.
-        if (held[k] === 'empty' && isTexts(type) && isTexts(types[k])) return false
-        return !fits(type, mergeTypes(held[k], types[k]))
+        if (held[k] === 'empty' && isStringType(type) && isStringType(types[k])) return false
+        return !isAssignable(type, mergeTypes(held[k], types[k]))
       })
       if (misfit >= 0) {
         const cell = [...new RawJson(row, 0, row.length).items()][misfit]
@@ -183,7 +184,7 @@ export async function rowsOfLines(service: Service, call: DataCall): Promise<Giv
         throw typeChange(`${source}, line ${line}`, columns[misfit].name, cell.bytes, type)
       }
     }
-    types = combineTypes(types, found)
+    types = mergeTypeLists(types, found)
     size += row.length
     if (size > limits.json_body_bytes) {
       throw new Problem(

@@ -1,10 +1,10 @@
-import { counted } from '../../../contract/closest.ts'
+import { formatCount } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { badData } from '../../../ingest/index.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
-import { decodeTypes, fits } from '../../store/schema/column-types.ts'
+import { decodeTypes, isAssignable } from '../../store/schema/column-types.ts'
 import type { Readers } from '../../store/store.ts'
 import { columnsAre } from '../column/content.ts'
 import type { NewColumn } from '../column/layout.ts'
@@ -29,7 +29,7 @@ export function matchColumns(
     throw badData(
       source,
       { line: 1 },
-      `${counted(table.columns.length, 'cell')}; the grid has ${counted(columns.length, 'column')}`,
+      `${formatCount(table.columns.length, 'cell')}; the grid has ${formatCount(columns.length, 'column')}`,
       'Give a cell for every column, or a header line with the names of the columns.',
     )
   }
@@ -87,12 +87,12 @@ export function checkType(
   warnings: string[],
 ): void {
   const type = typeWithin(source, target.type)
-  if (fits(type, target.type)) return
+  if (isAssignable(type, target.type)) return
   if (mayChangeTypes(call)) {
     warnings.push(`column ${target.name} held ${nounOf(target.type)} and now holds ${nounOf(type)} as well`)
     return
   }
-  const first = source.seen?.find((value) => !fits(value.type, target.type))
+  const first = source.seen?.find((value) => !isAssignable(value.type, target.type))
   if (source.type === 'text-undecided' && first)
     throw new Problem(
       'type_change',
@@ -157,7 +157,7 @@ export function refuseShrink(
   if (rows > 0 && (before - rows) * 100 <= before * most) return
   throw new Problem(
     'row_loss',
-    `the file has ${counted(rows, 'row')}, and '${file.filename}' has ${before}: ${counted(before - rows, 'row')} would be lost`,
+    `the file has ${formatCount(rows, 'row')}, and '${file.filename}' has ${before}: ${formatCount(before - rows, 'row')} would be lost`,
     { hint: 'If that is right, add --yes, or allow it with --max-shrink 100%.' },
   )
 }
@@ -165,5 +165,5 @@ export function refuseShrink(
 /** The columns of a grid. Their types include rows in the tail. */
 export async function columnsNow({ grids }: Readers, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
   const types = decodeTypes((await grids.get(owner, idlocal)).types)
-  return (await grids.columns(owner, idlocal)).map((column, k) => ({ ...column, type: types[k] }))
+  return (await grids.listColumns(owner, idlocal)).map((column, k) => ({ ...column, type: types[k] }))
 }

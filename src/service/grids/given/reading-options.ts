@@ -1,5 +1,5 @@
 import { Problem } from '../../../contract/errors.ts'
-import { delimiterByName, isNotice } from '../../../contract/formats.ts'
+import { delimiterOfFileName, isNotice } from '../../../contract/formats.ts'
 import type { HeadersOf } from '../../../contract/operations/index.ts'
 import {
   type DelimitedOptions,
@@ -30,7 +30,7 @@ export function readingOptions(
     source: fileName ?? 'the upload',
     delimiter:
       Delimiter === undefined
-        ? delimiterByName(fileName ?? '')
+        ? delimiterOfFileName(fileName ?? '')
         : givenDelimiter(decoded(Delimiter, 'Delimiter')),
     encoding: Encoding,
     header: Header,

@@ -1,6 +1,6 @@
 /** The key of a grid: columns whose values tell its rows apart. See docs/primary-keys.md. */
 
-import { listed } from '../../../contract/closest.ts'
+import { formatList } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { Work } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
@@ -65,7 +65,7 @@ export async function keysOf(
     return new Problem(lineOf ? 'bad_data' : 'bad_keys', `${source}: ${text}`, {
       line: lineOf?.(fault.rows[0]),
       column: key[0].column.name,
-      hint: `A key is never null, and no two rows have the same. The key is: ${listed(columns.map(({ name }) => name))}`,
+      hint: `A key is never null, and no two rows have the same. The key is: ${formatList(columns.map(({ name }) => name))}`,
     })
   }
   return indexKeys(reader, table, columns, table.choose(table.chunks), problem, work)

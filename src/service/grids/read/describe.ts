@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ColumnDescription } from '../../../contract/resources/index.ts'
 import { endOf, instantIn, nextValue, skipBlanks, Work } from '../../../json/index.ts'
-import { familyOf, isMoments } from '../../store/schema/column-types.ts'
+import { familyOf, isDateType } from '../../store/schema/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from '../column/content.ts'
 import type { RowSet } from '../column/row-set.ts'
 
@@ -22,7 +22,7 @@ export async function describeColumn(
   rows?: RowSet,
 ): Promise<ColumnDescription> {
   const count = rows?.count ?? column.rows
-  const found = new Statistics(count, isMoments(column.type))
+  const found = new Statistics(count, isDateType(column.type))
   let [row, added] = [0, 0]
   for await (const text of columnText(snap, column)) {
     const buf = Buffer.from(text.buffer, text.byteOffset, text.byteLength)

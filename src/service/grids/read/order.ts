@@ -1,5 +1,5 @@
 import { Problem } from '../../../contract/errors.ts'
-import { bytesText, type Limits } from '../../../contract/limits.ts'
+import { formatBytes, type Limits } from '../../../contract/limits.ts'
 import {
   type Bytes,
   endOf,
@@ -13,7 +13,7 @@ import {
 } from '../../../json/index.ts'
 import { Admission } from '../../core/admission.ts'
 import { Lru } from '../../core/lru.ts'
-import { isMoments } from '../../store/schema/column-types.ts'
+import { isDateType } from '../../store/schema/column-types.ts'
 import { columnText, type Snapshot, type SnapshotColumn } from '../column/content.ts'
 import type { RowSet } from '../column/row-set.ts'
 import { startOfText } from './cut.ts'
@@ -148,7 +148,7 @@ function tooMuch(by: readonly SortColumn[], bytes: number, most: number, hint: s
   const names = by.map(({ column }) => JSON.stringify(column.name)).join(', ')
   return new Problem(
     'too_large',
-    `${names}: ${bytesText(bytes)} of values to sort by; at most ${bytesText(most)} are sorted (limit sort_bytes)`,
+    `${names}: ${formatBytes(bytes)} of values to sort by; at most ${formatBytes(most)} are sorted (limit sort_bytes)`,
     { field: 'sort', hint },
   )
 }
@@ -306,7 +306,7 @@ async function keysOf(
   only: RowSet | undefined,
   work: Work,
 ): Promise<Keys> {
-  const keys = new Keys(only?.count ?? snap.rows, isMoments(column.type))
+  const keys = new Keys(only?.count ?? snap.rows, isDateType(column.type))
   let row = 0
   let place = 0
   let read = 0
@@ -344,7 +344,7 @@ export async function mergeSort(
 ): Promise<Uint32Array> {
   for (let k = 0; k < rows.length; k += RUN_ROWS) {
     rows.subarray(k, k + RUN_ROWS).sort(compare)
-    await work.take(RUN_ROWS * RUN_DEPTH)
+    await work.spendAndPause(RUN_ROWS * RUN_DEPTH)
   }
   let from: Uint32Array = rows
   let to: Uint32Array = new Uint32Array(rows.length)

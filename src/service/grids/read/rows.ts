@@ -1,5 +1,5 @@
 import { Problem } from '../../../contract/errors.ts'
-import { bytesText } from '../../../contract/limits.ts'
+import { formatBytes } from '../../../contract/limits.ts'
 import { type Bytes, breathe, hasEscapes, turnIsLong, withRoom } from '../../../json/index.ts'
 import { type Cell, firstRows, type Rows, Seeker } from '../column/cells.ts'
 import { longestText, type Snapshot, type SnapshotColumn } from '../column/content.ts'
@@ -195,7 +195,7 @@ export async function* orderedRowsAs(
 }
 
 export function tooManyRows(most: number): Problem {
-  return new Problem('too_large', `more than ${bytesText(most)} of sorted rows (limit sort_bytes)`, {
+  return new Problem('too_large', `more than ${formatBytes(most)} of sorted rows (limit sort_bytes)`, {
     field: 'sort',
     hint: 'Read fewer rows with head or where, or fewer columns.',
   })

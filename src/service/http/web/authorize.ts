@@ -2,15 +2,15 @@
 import { Problem } from '../../../contract/errors.ts'
 import { HttpResponse } from '../../../contract/http.ts'
 import * as s from '../../../contract/schema.ts'
-import { openLogin } from '../../accounts/sessions.ts'
-import { authorizedPage, authorizePage, type LoginRequest } from '../../pages/forms/authorize.ts'
-import { receive } from '../body.ts'
+import { createLoginCode } from '../../accounts/sessions.ts'
+import { type LoginRequest, renderAuthorizedPage, renderAuthorizePage } from '../../pages/forms/authorize.ts'
+import { receiveBody } from '../body.ts'
 import { refuseCrossSite } from '../browser.ts'
-import { callerOf } from '../desk.ts'
+import { authenticateRequest } from '../desk.ts'
 import { PAGE_HEADERS } from './pages.ts'
-import { inTurn } from './request.ts'
+import { queued } from './request.ts'
 
-const form = {
+const AUTHORIZE_BODY = {
   kind: 'json',
   form: true,
   limit: 'small_body_bytes',
@@ -18,39 +18,44 @@ const form = {
 } as const
 
 /** `GET /authorize`: asks whether to log the command line in. Without a session, redirects to sign in. */
-export const authorizeForm = inTurn(async (context, { query, request }) => {
-  const caller = await callerOf(context, request)
-  const loginRequest = checked(Object.fromEntries(new URLSearchParams(query)))
-  if (caller) return page(authorizePage(caller.username, loginRequest))
+export const authorizeForm = queued(async (context, { query, request }) => {
+  const caller = await authenticateRequest(context, request)
+  const loginRequest = parseLoginRequest(Object.fromEntries(new URLSearchParams(query)))
+  if (caller) return createPageResponse(renderAuthorizePage(caller.username, loginRequest))
   const location = `/signin?next=${encodeURIComponent(`/authorize?${query}`)}`
   return new HttpResponse(303, { location, 'cache-control': 'no-store' }, null)
 })
 
 /** `POST /authorize`: sends a login code to the command line. */
-export const authorize = inTurn(async (context, { request, line }) => {
+export const authorize = queued(async (context, { request, line }) => {
   const { service } = context
-  const caller = await callerOf(context, request)
+  const caller = await authenticateRequest(context, request)
   refuseCrossSite(request.headers, service.url)
   if (!caller) throw new Problem('unauthenticated', 'this browser is not signed in')
-  const { fields } = await receive(request, form, { limits: service.limits, take: () => {} })
-  const { port, challenge, state } = checked(fields as Record<string, string>)
+  const { fields } = await receiveBody(request, AUTHORIZE_BODY, { limits: service.limits, take: () => {} })
+  const { port, challenge, state } = parseLoginRequest(fields as Record<string, string>)
   const scopes = ['read', 'write'].filter(
     (scope) => caller.scopes.has('admin') || caller.scopes.has(scope as 'read'),
   )
   const grant = { owner: caller.username, scopes: scopes.join(','), key_hash: caller.keyHash ?? null }
-  const code = await openLogin(
-    service.store.by({ user: grant.owner, address: request.address, request_id: line.request_id }),
+  const code = await createLoginCode(
+    service.store.withActor({ user: grant.owner, address: request.address, request_id: line.request_id }),
     grant,
     challenge,
   )
   const parameters = new URLSearchParams({ code, state })
   // A refresh header instead of a redirect: the policy of the page permits form targets on this server only.
   const url = `http://127.0.0.1:${port}/?${parameters}`
-  return page(authorizedPage(url), { refresh: `0; url=${url}` })
+  return createPageResponse(renderAuthorizedPage(url), { refresh: `0; url=${url}` })
 })
 
 /** Parses the parameters that `gridline login` sends. Throws `invalid_request`. */
-function checked({ port = '', challenge = '', state = '', name = '' }: Record<string, string>): LoginRequest {
+function parseLoginRequest({
+  port = '',
+  challenge = '',
+  state = '',
+  name = '',
+}: Record<string, string>): LoginRequest {
   const number = Number(port)
   const isValid =
     Number.isInteger(number) &&
@@ -63,6 +68,6 @@ function checked({ port = '', challenge = '', state = '', name = '' }: Record<st
   return { port: number, challenge, state, name: name || 'an unnamed device' }
 }
 
-function page(html: string, headers: Record<string, string> = {}): HttpResponse {
+function createPageResponse(html: string, headers: Record<string, string> = {}): HttpResponse {
   return new HttpResponse(200, { ...PAGE_HEADERS, 'cache-control': 'no-store', ...headers }, html)
 }

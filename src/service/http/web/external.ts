@@ -2,29 +2,31 @@
 import { Problem } from '../../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
 import { type Bytes, breathe } from '../../../json/index.ts'
-import { externalPage } from '../../pages/forms/newchart.ts'
-import { contentTypeOf, receive } from '../body.ts'
-import { addressOf, type Desk } from '../desk.ts'
+import { renderExternalPage } from '../../pages/forms/newchart.ts'
+import { contentTypeOf, receiveBody } from '../body.ts'
+import { clientKeyOf, type HttpContext } from '../desk.ts'
 import { PAGE_HEADERS } from './pages.ts'
 
-const FORM = 'application/x-www-form-urlencoded'
-const FIELD = 'data='
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+const FIELD_PREFIX = 'data='
 
 /**
  * `POST /external`: returns a page with the chart of the form. Pages of any site can send it, so nothing is
  * stored until the user confirms. The form is decoded in chunks.
  */
-export async function external(context: Desk, request: HttpRequest): Promise<HttpResponse> {
-  const { service, rates, forms: formQueue, formBodies: formBudget } = context
-  const address = addressOf(request)
-  rates.take(address)
-  if (contentTypeOf(request) !== FORM)
-    throw new Problem('unsupported_media_type', 'the chart must be sent as a form', { hint: `Send ${FORM}.` })
+export async function external(context: HttpContext, request: HttpRequest): Promise<HttpResponse> {
+  const { service, rates, formQueue, formBudget } = context
+  const address = clientKeyOf(request)
+  rates.countRequest(address)
+  if (contentTypeOf(request) !== FORM_TYPE)
+    throw new Problem('unsupported_media_type', 'the chart must be sent as a form', {
+      hint: `Send ${FORM_TYPE}.`,
+    })
   const { limits } = service
-  const body = { kind: 'bytes', types: [FORM], limit: 'form_bytes' } as const
-  const hasWaiting = (): boolean => formQueue.load.waiting > 0 || formBudget.pressed
+  const body = { kind: 'bytes', types: [FORM_TYPE], limit: 'form_bytes' } as const
+  const hasWaiting = (): boolean => formQueue.load.waiting > 0 || formBudget.isHalfUsed
   const readForm = (take: (bytes: number) => void) => async (): Promise<Uint8Array[]> => {
-    const { bytes } = await receive(request, body, { limits, take, pressed: hasWaiting })
+    const { bytes } = await receiveBody(request, body, { limits, take, hasWaiting })
     const form: Uint8Array[] = []
     for await (const chunk of bytes) {
       take(chunk.length)
@@ -35,18 +37,18 @@ export async function external(context: Desk, request: HttpRequest): Promise<Htt
   // The form is in memory until the page is sent, so it occupies the budget of bodies until then.
   return new Promise((resolve, reject) => {
     const sendPage = async (take: (bytes: number) => void): Promise<void> => {
-      const form = await formQueue.run(address, readForm(take), request.gone)
+      const form = await formQueue.run(address, readForm(take), request.isAborted)
       const headers = { ...PAGE_HEADERS, 'cache-control': 'no-store' }
       await new Promise<void>((sent) =>
-        resolve(new HttpResponse(200, headers, untilSent(pageWith(form), sent))),
+        resolve(new HttpResponse(200, headers, notifyWhenSent(renderPage(form), sent))),
       )
     }
-    formBudget.hold(address, sendPage).catch(reject)
+    formBudget.runCounted(address, sendPage).catch(reject)
   })
 }
 
 /** Wraps a body. Calls `sent` when it has been sent or abandoned. */
-function untilSent(body: AsyncGenerator<Uint8Array>, sent: () => void): Bytes {
+function notifyWhenSent(body: AsyncGenerator<Uint8Array>, sent: () => void): Bytes {
   return {
     [Symbol.asyncIterator]: () => ({
       async next() {
@@ -63,12 +65,12 @@ function untilSent(body: AsyncGenerator<Uint8Array>, sent: () => void): Bytes {
 }
 
 /** Yields the page with the figure of the form. */
-async function* pageWith(form: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  const { before, after } = externalPage()
+async function* renderPage(form: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  const { before, after } = renderExternalPage()
   yield Buffer.from(before)
   // A page without a declared encoding sends its form in Windows-1252, the default of browsers.
-  const decoder = (await isUtf8(fieldOf(form))) ? undefined : new TextDecoder('windows-1252')
-  for await (const chunk of fieldOf(form))
+  const decoder = (await isUtf8(decodeField(form))) ? undefined : new TextDecoder('windows-1252')
+  for await (const chunk of decodeField(form))
     yield decoder ? Buffer.from(decoder.decode(chunk, { stream: true })) : chunk
   yield Buffer.from(after)
 }
@@ -85,30 +87,30 @@ async function isUtf8(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
 }
 
 /** Yields the value of the field `data`, which must be the first, with `<` as a JSON escape. */
-async function* fieldOf(form: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+async function* decodeField(form: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   let rest = ''
   let hasBegun = false
   for (const chunk of form) {
     await breathe()
     rest += Buffer.from(chunk).toString('latin1')
     if (!hasBegun) {
-      if (rest.length < FIELD.length) continue
-      if (!rest.startsWith(FIELD)) return
-      rest = rest.slice(FIELD.length)
+      if (rest.length < FIELD_PREFIX.length) continue
+      if (!rest.startsWith(FIELD_PREFIX)) return
+      rest = rest.slice(FIELD_PREFIX.length)
       hasBegun = true
     }
     const end = rest.indexOf('&')
     const text = end < 0 ? rest : rest.slice(0, end)
     // An escape can be split between two chunks.
     const cutAt = end < 0 && /%.?$/.test(text) ? text.lastIndexOf('%') : text.length
-    yield decoded(text.slice(0, cutAt))
+    yield decodeFormText(text.slice(0, cutAt))
     if (end >= 0) return
     rest = text.slice(cutAt)
   }
 }
 
 /** Decodes form encoding, and escapes `<` for JSON. */
-function decoded(text: string): Uint8Array {
+function decodeFormText(text: string): Uint8Array {
   const bytes = text
     .replaceAll('+', ' ')
     .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

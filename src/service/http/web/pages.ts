@@ -2,21 +2,21 @@
 import type { Problem } from '../../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
 import { once } from '../../../json/index.ts'
-import { asset } from '../../pages/assets.ts'
-import { document, PAGE_POLICY, text } from '../../pages/html.ts'
+import { getAsset } from '../../pages/assets.ts'
+import { escapeHtml, PAGE_POLICY, renderDocument } from '../../pages/html.ts'
 import type { Answer, PageRequest } from '../../pages/index.ts'
-import { retryAfter, streamReply } from '../answer.ts'
+import { createStreamResponse, retryAfterHeaders } from '../answer.ts'
 import { checkScope } from '../auth.ts'
 import {
-  addressOf,
-  callerOf,
-  type Desk,
-  finish,
-  isUnchanged,
+  authenticateRequest,
+  clientKeyOf,
+  completeOutcome,
+  createWork,
+  type HttpContext,
+  isNotModified,
   type LogLine,
   type Outcome,
-  serviceFor,
-  workOf,
+  scopeService,
 } from '../desk.ts'
 
 /**
@@ -32,40 +32,41 @@ export const PAGE_HEADERS = {
 }
 
 /** Serves a page, a download or a chart. Requires the read scope. */
-export async function showPage(
-  context: Desk,
-  handler: (service: Desk['service'], asked: PageRequest) => Promise<Answer> | Answer,
+export async function servePage(
+  context: HttpContext,
+  handler: (service: HttpContext['service'], asked: PageRequest) => Promise<Answer> | Answer,
   target: Pick<PageRequest, 'username' | 'fid' | 'ending'>,
   request: HttpRequest,
   queryText: string,
   line: LogLine,
 ): Promise<HttpResponse> {
-  const { service, requests: requestQueue } = context
-  const caller = await callerOf(context, request)
+  const { service, requestQueue } = context
+  const caller = await authenticateRequest(context, request)
   line.user = caller?.username
   checkScope(caller, 'read')
   const query = new URLSearchParams(queryText)
   const shareKey = query.get('share_key') ?? undefined
   const version = query.get('version') || undefined
-  const user = caller?.username ?? addressOf(request)
+  const user = caller?.username ?? clientKeyOf(request)
   const serve = async (): Promise<Outcome<HttpResponse>> => {
-    const answer = await handler(serviceFor(service, target.username || (caller?.username ?? '')), {
-      principal: { caller, shareKey, version, gone: request.gone },
+    const answer = await handler(scopeService(service, target.username || (caller?.username ?? '')), {
+      principal: { caller, shareKey, version, isAborted: request.isAborted },
       query,
-      who: user,
+      user,
       ...target,
     })
     if (answer.viewed) service.views.count(answer.viewed)
-    if (isUnchanged(request, answer.etag)) return new HttpResponse(304, headersOf(answer), null)
+    if (isNotModified(request, answer.etag)) return new HttpResponse(304, answerHeaders(answer), null)
     const { later } = answer
     if (later)
-      return async () => reply({ ...answer, ...(await later(user, workOf(service, caller, request))) })
-    return reply(answer)
+      return async () =>
+        createAnswerResponse({ ...answer, ...(await later(user, createWork(service, caller, request))) })
+    return createAnswerResponse(answer)
   }
-  return finish(await requestQueue.run(user, serve, request.gone))
+  return completeOutcome(await requestQueue.run(user, serve, request.isAborted))
 }
 
-function headersOf({ type, headers, etag }: Answer): Record<string, string> {
+function answerHeaders({ type, headers, etag }: Answer): Record<string, string> {
   return {
     ...(type.startsWith('text/html') ? PAGE_HEADERS : { 'cache-control': 'private, no-cache' }),
     'content-type': type,
@@ -74,22 +75,22 @@ function headersOf({ type, headers, etag }: Answer): Record<string, string> {
   }
 }
 
-function reply(answer: Answer): HttpResponse | Promise<HttpResponse> {
+function createAnswerResponse(answer: Answer): HttpResponse | Promise<HttpResponse> {
   const { body, type } = answer
-  if (typeof body === 'string') return new HttpResponse(200, headersOf(answer), body)
+  if (typeof body === 'string') return new HttpResponse(200, answerHeaders(answer), body)
   // Events are sent at once; other streams are merged into larger chunks.
-  if (type === 'text/event-stream') return new HttpResponse(200, headersOf(answer), body)
-  return streamReply(200, body, type, headersOf(answer))
+  if (type === 'text/event-stream') return new HttpResponse(200, answerHeaders(answer), body)
+  return createStreamResponse(200, body, type, answerHeaders(answer))
 }
 
 /** Serves a script or style. The current hash in the URL permits caching it forever. */
-export function showAsset(
+export function serveAsset(
   name: string,
   requestedHash: string | undefined,
   { headers }: HttpRequest,
 ): HttpResponse {
   const gzip = /\bgzip\b/.test(headers.get('accept-encoding') ?? '')
-  const { type, bytes, hash, encoding } = asset(name, gzip)
+  const { type, bytes, hash, encoding } = getAsset(name, gzip)
   return new HttpResponse(
     200,
     {
@@ -108,7 +109,7 @@ export function showAsset(
 }
 
 /** Renders an error as an HTML page. Offers a link to sign in if nobody is signed in. */
-export function errorPage(problem: Problem, path: string, user?: string): HttpResponse {
+export function createErrorPage(problem: Problem, path: string, user?: string): HttpResponse {
   const { status, message, hint } = problem
   const titles: Record<number, string> = {
     401: 'Sign in',
@@ -116,17 +117,17 @@ export function errorPage(problem: Problem, path: string, user?: string): HttpRe
     404: 'Not found',
     410: 'Gone',
   }
-  const parts = [`<p>${text(message[0].toUpperCase() + message.slice(1))}.</p>`]
-  if (hint) parts.push(`<p>${text(hint)}</p>`)
+  const parts = [`<p>${escapeHtml(message[0].toUpperCase() + message.slice(1))}.</p>`]
+  if (hint) parts.push(`<p>${escapeHtml(hint)}</p>`)
   if (user === undefined && [401, 403, 404].includes(status))
     parts.push(
-      `<p>If the file is private, open its secret link, or <a href="/signin?next=${text(encodeURIComponent(path))}">sign in</a>.</p>`,
+      `<p>If the file is private, open its secret link, or <a href="/signin?next=${escapeHtml(encodeURIComponent(path))}">sign in</a>.</p>`,
     )
   if (user !== undefined && status === 404)
     parts.push(
-      `<p>It may have been moved, renamed or deleted. Search for its name above, or look at <a href="/~${text(user)}/">all your files</a>.</p>`,
+      `<p>It may have been moved, renamed or deleted. Search for its name above, or look at <a href="/~${escapeHtml(user)}/">all your files</a>.</p>`,
     )
-  const html = document(titles[status] ?? 'Request failed', parts.join('\n'), { user: user ?? null })
-  const headers = { ...PAGE_HEADERS, 'cache-control': 'no-store', ...retryAfter(problem) }
+  const html = renderDocument(titles[status] ?? 'Request failed', parts.join('\n'), { user: user ?? null })
+  const headers = { ...PAGE_HEADERS, 'cache-control': 'no-store', ...retryAfterHeaders(problem) }
   return new HttpResponse(status, headers, html)
 }

@@ -1,6 +1,6 @@
 /** Requests and handlers of addresses outside of the API. */
 import type { HttpRequest, HttpResponse } from '../../../contract/http.ts'
-import { addressOf, type Desk, type LogLine } from '../desk.ts'
+import { clientKeyOf, type HttpContext, type LogLine } from '../desk.ts'
 
 /** A request for a route of contract/web/index.ts. */
 export interface WebRequest {
@@ -11,14 +11,21 @@ export interface WebRequest {
   line: LogLine
 }
 
-export type WebHandler = (context: Desk, webRequest: WebRequest) => Promise<HttpResponse> | HttpResponse
+export type WebHandler = (
+  context: HttpContext,
+  webRequest: WebRequest,
+) => Promise<HttpResponse> | HttpResponse
 
 /** Wraps a handler: it waits in the queue of its IP address. */
-export function inTurn(
-  handler: (context: Desk, webRequest: WebRequest) => Promise<HttpResponse>,
+export function queued(
+  handler: (context: HttpContext, webRequest: WebRequest) => Promise<HttpResponse>,
 ): WebHandler {
   return (context, webRequest) => {
     const { request } = webRequest
-    return context.requests.run(addressOf(request), () => handler(context, webRequest), request.gone)
+    return context.requestQueue.run(
+      clientKeyOf(request),
+      () => handler(context, webRequest),
+      request.isAborted,
+    )
   }
 }

@@ -2,11 +2,11 @@
 import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatFid } from '../../../contract/fid.ts'
 import { dataTypes, type ImageFormat, imageTypes } from '../../../contract/operations/index.ts'
-import { filetypeName } from '../../../contract/resources/index.ts'
+import { filetypeLabel } from '../../../contract/resources/index.ts'
 import type { RawJson } from '../../../json/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
-import { rowOfVersion } from '../../files/versions.ts'
+import { loadVersionRow } from '../../files/versions.ts'
 import {
   contentJson,
   type Snapshot,
@@ -15,74 +15,78 @@ import {
   trimmed,
 } from '../../grids/column/content.ts'
 import { delimited, rowsAs } from '../../grids/read/rows.ts'
-import { type ImageService, plotImage } from '../../images/plot.ts'
-import { type LiveFigure, openFigure } from '../../plots/content.ts'
+import { drawPlotImage, type ImageService } from '../../images/plot.ts'
+import { type FigureView, openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import type { Answer } from '../answer.ts'
-import { schemeIn } from '../html.ts'
-import { signedPrincipal } from './signed.ts'
+import type { PageAnswer } from '../answer.ts'
+import { readColorScheme } from '../html.ts'
+import { resolveSignature } from './signed.ts'
 
 /** Creates a request to read the content of a file. */
-export function reading(principal: Principal, fid: Fid) {
-  const { caller, shareKey, version, gone } = principal
+export function createReadRequest(principal: Principal, fid: Fid) {
+  const { caller, shareKey, version, isAborted: gone } = principal
   return { caller, shareKey, version, gone, operation: 'files.content' as const, fid, filetype: undefined }
 }
 
 /** Returns the header that makes browsers save a response under a filename. */
-function attachment(filename: string, extension: string): string {
+function attachmentHeader(filename: string, extension: string): string {
   const name = filename.replace(/["\\\u0000-\u001f\u007f]/g, '_')
   const plain = `${name.replace(/[^\u0020-\u007e]/g, '_')}.${extension}`
   return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(`${name}.${extension}`).replace(/'/g, '%27')}`
 }
 
-function noContent({ filetype }: FileRow, noun: string): Problem {
-  return new Problem('invalid_request', `a ${filetypeName(filetype)} has no ${noun}`)
+function createNoContentError({ filetype }: FileRow, noun: string): Problem {
+  return new Problem('invalid_request', `a ${filetypeLabel(filetype)} has no ${noun}`)
 }
 
 /** Loads a grid or plot. Throws `invalid_request` for other files. `noun` is for that message. */
-async function opened(service: Service, principal: Principal, fid: Fid, noun: string) {
-  const request = reading(principal, fid)
+async function loadForDownload(service: Service, principal: Principal, fid: Fid, noun: string) {
+  const request = createReadRequest(principal, fid)
   const loaded = await service.store.read(async (readers) => {
     const authorized = await authorizeCall(readers, request)
     const { file } = authorized
     const row =
-      file.filetype === 'grid' ? await rowOfVersion(readers, authorized, principal.version) : undefined
+      file.filetype === 'grid' ? await loadVersionRow(readers, authorized, principal.version) : undefined
     const snap = file.filetype === 'grid' ? await snapshotOf(service.store, readers, fid, row) : undefined
     return { file, snap }
   })
-  if (!loaded.snap && loaded.file.filetype !== 'plot') throw noContent(loaded.file, noun)
+  if (!loaded.snap && loaded.file.filetype !== 'plot') throw createNoContentError(loaded.file, noun)
   return { request, file: loaded.file, snap: loaded.snap && (await trimmed(loaded.snap)) }
 }
 
 /** Downloads the figure of a plot with its data, or the columns of a grid, as JSON. */
-export async function figureOf(service: LiveService, principal: Principal, fid: Fid): Promise<Answer> {
-  const { request, snap } = await opened(service, principal, fid, 'figure')
-  const body = snap ? contentJson(snap) : await service.live.inlined(service, request, 'data')
+export async function downloadFigure(
+  service: LiveService,
+  principal: Principal,
+  fid: Fid,
+): Promise<PageAnswer> {
+  const { request, snap } = await loadForDownload(service, principal, fid, 'figure')
+  const body = snap ? contentJson(snap) : await service.live.loadFigure(service, request, 'data')
   return { body, type: 'application/json' }
 }
 
 /** Downloads the rows of a grid, or the data of a plot, as CSV. */
-export async function csvOf(service: Service, principal: Principal, fid: Fid): Promise<Answer> {
-  const { request, file, snap } = await opened(service, principal, fid, 'rows')
-  const rows = snap ?? columnsOf(service, await openFigure(service, request))
+export async function downloadCsv(service: Service, principal: Principal, fid: Fid): Promise<PageAnswer> {
+  const { request, file, snap } = await loadForDownload(service, principal, fid, 'rows')
+  const rows = snap ?? collectColumns(service, await openFigure(service, request))
   return {
     body: rowsAs(rows, delimited(',')),
     type: `${dataTypes.csv}; charset=utf-8`,
-    headers: { 'content-disposition': attachment(file.filename, 'csv') },
+    headers: { 'content-disposition': attachmentHeader(file.filename, 'csv') },
   }
 }
 
 /** Collects the distinct columns that a plot shows. Duplicate names get the id of their column. */
-export function columnsOf({ store }: Service, { figure, references, shown: grids }: LiveFigure): Snapshot {
+export function collectColumns({ store }: Service, { figure, references, grids }: FigureView): Snapshot {
   const columns = new Map<string, SnapshotColumn>()
-  const traces = traceNames(figure)
+  const traces = listTraceNames(figure)
   for (const { source, path } of references) {
     const grid = formatFid(source.grid)
     const referenced = grids.get(grid)
     for (const uid of source.uids) {
       const column = referenced?.columns.get(uid)
-      if (column) columns.set(`${grid}:${uid}`, { ...column, name: nameOf(column, path, traces) })
+      if (column) columns.set(`${grid}:${uid}`, { ...column, name: columnNameOf(column, path, traces) })
     }
   }
   const counts = new Map<string, number>()
@@ -94,29 +98,33 @@ export function columnsOf({ store }: Service, { figure, references, shown: grids
 }
 
 /** Lists the names of traces; undefined for traces without one. */
-function traceNames(figure: RawJson): (string | undefined)[] {
+function listTraceNames(figure: RawJson): (string | undefined)[] {
   const data = figure.get('data')
   if (data?.kind !== 'array') return []
   return [...data.items()].map((trace) => {
     const name = trace.kind === 'object' ? trace.get('name') : undefined
-    return name?.kind === 'string' ? (name.value() as string) : undefined
+    return name?.kind === 'string' ? (name.toValue() as string) : undefined
   })
 }
 
 /** Returns the name of a column. Columns from figures are named by a path: uses the trace name instead. */
-function nameOf({ name }: SnapshotColumn, path: string, traces: readonly (string | undefined)[]): string {
+function columnNameOf(
+  { name }: SnapshotColumn,
+  path: string,
+  traces: readonly (string | undefined)[],
+): string {
   const [, trace, attribute] = /^data\.(\d+)\.(.+)$/.exec(name === path ? path : '') ?? []
   return trace === undefined ? name : `${traces[Number(trace)] ?? `trace ${trace}`} ${attribute}`
 }
 
 /** Draws an image of a plot. With `download` in the query, browsers save it. */
-export async function imageOf(
+export async function downloadImage(
   service: ImageService,
   principal: Principal,
   fid: Fid,
   format: ImageFormat,
   query: URLSearchParams,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const number = (name: string): number | undefined => {
     const text = query.get(name)
     if (text === null || text === '') return undefined
@@ -129,13 +137,13 @@ export async function imageOf(
     width: number('width'),
     height: number('height'),
     scale: number('scale'),
-    theme: schemeIn(query) === 'dark' ? ('dark' as const) : ('light' as const),
+    theme: readColorScheme(query) === 'dark' ? ('dark' as const) : ('light' as const),
   }
-  const reader = await signedPrincipal(service, principal, fid, query)
-  const request = { ...reading(reader, fid), operation: 'files.image' as const }
-  const { body, etag, later } = await plotImage(service, request, imageRequest)
+  const reader = await resolveSignature(service, principal, fid, query)
+  const request = { ...createReadRequest(reader, fid), operation: 'files.image' as const }
+  const { body, etag, createBody: later } = await drawPlotImage(service, request, imageRequest)
   const headers: Record<string, string> = {}
   if (query.has('download'))
-    headers['content-disposition'] = attachment(`${fid.owner}-${fid.idlocal}`, format)
+    headers['content-disposition'] = attachmentHeader(`${fid.owner}-${fid.idlocal}`, format)
   return { body, type: imageTypes[format], etag, headers, later }
 }

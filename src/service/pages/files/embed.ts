@@ -1,21 +1,21 @@
 /** Page of an embedded chart. */
-import { type Fid, webUrl } from '../../../contract/fid.ts'
+import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
 import type { Bytes } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
 import { openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live.ts'
-import { type Answer, html } from '../answer.ts'
-import { assetPath } from '../assets.ts'
-import { accessQuery, type ColorScheme, schemeIn, text } from '../html.ts'
-import { described } from './alt-text.ts'
-import { reading } from './downloads.ts'
-import { chartToken } from './live-chart.ts'
+import { createPage, type PageAnswer } from '../answer.ts'
+import { assetPathOf } from '../assets.ts'
+import { accessQueryOf, type ColorScheme, escapeHtml, readColorScheme } from '../html.ts'
+import { describeChart } from './alt-text.ts'
+import { createReadRequest } from './downloads.ts'
+import { createChartToken } from './live-chart.ts'
 
 /**
  * Returns the content security policy of an embedded chart. A figure is untrusted input: it is drawn in an
  * opaque origin without cookies, inline scripts or `eval`, and can connect only to its own data.
  */
-const policyOf = (dataUrl: string): string =>
+const createEmbedPolicy = (dataUrl: string): string =>
   [
     'sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox',
     "default-src 'none'",
@@ -30,69 +30,69 @@ const policyOf = (dataUrl: string): string =>
   ].join('; ')
 
 const DARK_STYLE = 'html, body { background: #16181d; color: #d7dae0 } a { color: #8bf }'
-const DARK: Record<ColorScheme, string> = {
+const DARK_STYLES: Record<ColorScheme, string> = {
   light: '',
   dark: DARK_STYLE,
   auto: `@media (prefers-color-scheme: dark) { ${DARK_STYLE} }`,
 }
 
 /** Renders the page of a chart for frames of other pages. */
-export async function embed(
+export async function renderEmbed(
   service: LiveService,
   principal: Principal,
   fid: Fid,
   query: URLSearchParams,
-): Promise<Answer> {
-  const view = await openFigure(service, { ...reading(principal, fid), filetype: 'plot' })
+): Promise<PageAnswer> {
+  const view = await openFigure(service, { ...createReadRequest(principal, fid), filetype: 'plot' })
   const { file } = view
   const modebar = query.get('modebar') === 'false' ? 'false' : ''
-  const scheme = schemeIn(query)
-  const key = accessQuery(principal)
+  const scheme = readColorScheme(query)
+  const key = accessQueryOf(principal)
   const link =
     query.get('link') === 'true'
-      ? `<p class="link"><a href="${text(webUrl(service.url, fid) + (key && `?${key}`))}" target="_blank" rel="noopener">${text(file.filename)}</a></p>`
+      ? `<p class="link"><a href="${escapeHtml(formatWebUrl(service.url, fid) + (key && `?${key}`))}" target="_blank" rel="noopener">${escapeHtml(file.filename)}</a></p>`
       : ''
-  const dataUrl = webUrl(service.url, fid).slice(0, -1)
+  const dataUrl = formatWebUrl(service.url, fid).slice(0, -1)
   // The page of a plot uses server-sent events. Embedded charts poll: browsers open few connections to one
   // server.
   const follow = query.get('live') === 'events' ? 'events' : 'state'
-  const token = await chartToken(service, principal, fid)
+  const token = await createChartToken(service, principal, fid)
   const head = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="${scheme === 'auto' ? 'light dark' : scheme}">
-<title>${text(file.filename)}</title>
+<title>${escapeHtml(file.filename)}</title>
 <style>
 html, body { margin: 0; height: 100%; background: #fff }
 body { display: flex; flex-direction: column; font: 15px/1.5 system-ui, sans-serif; color: #222 }
 #chart { flex: 1; min-height: 0 }
 #status { margin: 1rem; position: absolute }
 .link { margin: 0; padding: .2rem .6rem; font-size: 13px }
-${DARK[scheme]}
+${DARK_STYLES[scheme]}
 </style>
 <p id="status" role="status">Drawing the chart…</p>
-<div id="chart" role="img" aria-label="${text(described(view.figure, file.filename))}"></div>${link}
+<div id="chart" role="img" aria-label="${escapeHtml(describeChart(view.figure, file.filename))}"></div>${link}
 <script type="application/json" id="figure">`
   const tail = `</script>
-<script src="${assetPath('plotly.js')}"></script>
-<script src="${assetPath('chart.js')}" data-geo="${assetPath('plotly-geo.js')}" data-more="${assetPath('more.js')}" data-scheme="${scheme}" data-modebar="${modebar}" data-live="${follow}" data-state="${view.state}" data-own="${text(dataUrl)}" data-watch="${token}"></script>
+<script src="${assetPathOf('plotly.js')}"></script>
+<script src="${assetPathOf('chart.js')}" data-geo="${assetPathOf('plotly-geo.js')}" data-more="${assetPathOf('more.js')}" data-scheme="${scheme}" data-modebar="${modebar}" data-live="${follow}" data-state="${view.fingerprint}" data-own="${escapeHtml(dataUrl)}" data-watch="${token}"></script>
 </html>
 `
-  return html(around(head, withoutTags(await service.live.drawnOf(view)), tail), {
-    headers: { 'content-security-policy': policyOf(dataUrl) },
+  return createPage(wrapStream(head, escapeTags(await service.live.loadForDrawing(view)), tail), {
+    headers: { 'content-security-policy': createEmbedPolicy(dataUrl) },
     viewed: fid,
   })
 }
 
-async function* around(head: string, body: Bytes, tail: string): AsyncGenerator<Uint8Array> {
+async function* wrapStream(head: string, body: Bytes, tail: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(head)
   yield* body
   yield Buffer.from(tail)
 }
 
 /** Escapes `<` in JSON, so that it cannot close its script element. */
-async function* withoutTags(json: Bytes): AsyncGenerator<Uint8Array> {
+async function* escapeTags(json: Bytes): AsyncGenerator<Uint8Array> {
   for await (const chunk of json) {
     if (!chunk.includes(0x3c)) yield chunk
     else yield Buffer.from(Buffer.from(chunk).toString('latin1').replaceAll('<', '\\u003c'), 'latin1')

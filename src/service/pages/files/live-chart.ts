@@ -3,15 +3,15 @@ import { type Fid, formatFid } from '../../../contract/fid.ts'
 import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { LiveService } from '../../plots/live.ts'
-import type { Ranges } from '../../plots/points/axes.ts'
-import type { Answer } from '../answer.ts'
-import { reading } from './downloads.ts'
+import type { VisibleRanges } from '../../plots/points/axes.ts'
+import type { PageAnswer } from '../answer.ts'
+import { createReadRequest } from './downloads.ts'
 
 /** Lifetime of a token, in ms. After it, the page of the chart must be reloaded. */
-const LIFETIME = 24 * 3600 * 1000
+const TOKEN_LIFETIME_MS = 24 * 3600 * 1000
 
 /** Content of a token: who may read which plot, and until when. */
-interface Watching {
+interface TokenContent {
   fid: string
   user?: string
   /** As in `Caller`: the token ends with this session or key. */
@@ -25,29 +25,29 @@ interface Watching {
  * Creates the token with which an embedded chart loads its data: its opaque origin has no cookies. Pages of
  * other sites cannot read the responses without it.
  */
-export function chartToken(
+export function createChartToken(
   { cursors }: Service,
   { caller, shareKey, version }: Principal,
   fid: Fid,
 ): Promise<string> {
-  const content: Watching = {
+  const content: TokenContent = {
     fid: formatFid(fid),
     user: caller?.username,
     credential: caller?.credential,
     key: shareKey,
     version,
-    until: Date.now() + LIFETIME,
+    until: Date.now() + TOKEN_LIFETIME_MS,
   }
   return cursors.sign(content, 'watch')
 }
 
 /** Verifies a token and returns its reader; undefined if it is invalid, expired, or of another plot. */
-export async function readerOf(
+export async function resolveLiveToken(
   { cursors }: Service,
   token: string,
   fid: Fid,
 ): Promise<Principal | undefined> {
-  const content = await cursors.verify<Watching>(token, 'watch').catch(() => undefined)
+  const content = await cursors.verify<TokenContent>(token, 'watch').catch(() => undefined)
   if (!content || content.fid !== formatFid(fid) || content.until < Date.now()) return undefined
   const caller: Caller | undefined =
     content.user === undefined
@@ -63,13 +63,13 @@ export async function readerOf(
 }
 
 /** Returns response headers. With a token, pages of any origin may read the response. */
-const headersFor = (hasToken: boolean): Record<string, string> => ({
+const createHeaders = (hasToken: boolean): Record<string, string> => ({
   'cache-control': 'no-store',
   ...(hasToken && { 'access-control-allow-origin': '*' }),
 })
 
 /** Serves `.events` (stream of fingerprints), `.state` (one fingerprint) and `.live` (figure with data). */
-export async function watched(
+export async function serveLiveChart(
   service: LiveService,
   principal: Principal,
   fid: Fid,
@@ -77,26 +77,26 @@ export async function watched(
   hasToken: boolean,
   user: string,
   query: URLSearchParams,
-): Promise<Answer> {
-  const headers = headersFor(hasToken)
-  const request = { ...reading(principal, fid), filetype: 'plot' as const }
+): Promise<PageAnswer> {
+  const headers = createHeaders(hasToken)
+  const request = { ...createReadRequest(principal, fid), filetype: 'plot' as const }
   const { live } = service
   switch (kind) {
     case 'events':
       return {
-        body: await live.events(service, request, user),
+        body: await live.streamEvents(service, request, user),
         type: 'text/event-stream',
         headers: { ...headers, 'x-accel-buffering': 'no' },
       }
     case 'state':
       return {
-        body: JSON.stringify({ state: await live.state(service, request) }),
+        body: JSON.stringify({ state: await live.loadFingerprint(service, request) }),
         type: 'application/json',
         headers,
       }
     case 'live':
       return {
-        body: await live.inlined(service, request, 'drawn', rangesOf(query)),
+        body: await live.loadFigure(service, request, 'drawn', parseRanges(query)),
         type: 'application/json',
         headers,
       }
@@ -107,7 +107,7 @@ export async function watched(
 const MAX_AXES = 50
 
 /** Parses the visible ranges of axes: `range=xaxis2,FROM,TO`. Ignores invalid ones. */
-function rangesOf(query: URLSearchParams): Ranges {
+function parseRanges(query: URLSearchParams): VisibleRanges {
   const ranges = query
     .getAll('range')
     .slice(0, MAX_AXES)

@@ -1,45 +1,45 @@
 /** Page of a file. */
 import type { Fid } from '../../../contract/fid.ts'
 import { authorize, type Principal } from '../../access/access.ts'
-import { findVersion } from '../../files/versions.ts'
-import { contentOf } from '../../plots/content.ts'
-import { type Answer, html } from '../answer.ts'
-import { document, schemeIn } from '../html.ts'
-import { folderPage } from './folder-page.ts'
-import { gridPage, type SortingService } from './grid-page.ts'
-import { summaryOf } from './lists.ts'
-import { plotPage } from './plot-page.ts'
+import { resolveVersionRef } from '../../files/versions.ts'
+import { findFigureContent } from '../../plots/content.ts'
+import { createPage, type PageAnswer } from '../answer.ts'
+import { readColorScheme, renderDocument } from '../html.ts'
+import { renderFolderPage } from './folder-page.ts'
+import { renderGridPage, type SortingService } from './grid-page.ts'
+import { renderSummary } from './lists.ts'
+import { renderPlotPage } from './plot-page.ts'
 
 /** Renders the page of a file by its type. Throws `not_found` if `principal` may not read the file. */
-export async function pageOf(
+export async function renderFilePage(
   service: SortingService,
   principal: Principal,
   fid: Fid,
   query: URLSearchParams,
-): Promise<Answer> {
+): Promise<PageAnswer> {
   const { file, content, version } = await service.store.read(async (readers) => {
     const row = await readers.files.get(fid.owner, fid.idlocal)
     const authorized = await authorize(readers, row, principal, { access: 'read' })
     const { file } = authorized
-    const version = await findVersion(readers, authorized, principal.version)
+    const version = await resolveVersionRef(readers, authorized, principal.version)
     return {
       file,
-      content: file.filetype === 'plot' ? await contentOf(readers, authorized, principal) : undefined,
+      content: file.filetype === 'plot' ? await findFigureContent(readers, authorized, principal) : undefined,
       version,
     }
   })
   switch (file.filetype) {
     case 'plot':
-      return plotPage(service, principal, { file, content: content! }, query, version)
+      return renderPlotPage(service, principal, { file, content: content! }, query, version)
     case 'grid':
-      return gridPage(service, principal, file, query, version)
+      return renderGridPage(service, principal, file, query, version)
     case 'fold':
-      return folderPage(service, principal, file, query)
+      return renderFolderPage(service, principal, file, query)
     case 'extra':
-      return html(
-        document(file.filename, `<p>${summaryOf(file)}</p>`, {
+      return createPage(
+        renderDocument(file.filename, `<p>${renderSummary(file)}</p>`, {
           user: principal.caller?.username ?? null,
-          scheme: schemeIn(query, 'auto'),
+          scheme: readColorScheme(query, 'auto'),
         }),
         { viewed: fid },
       )

@@ -1,60 +1,60 @@
 /** Page of a plot. */
 import type { Theme } from '../../../charts/figure/themes.ts'
-import { embedUrl, formatFid, webUrl } from '../../../contract/fid.ts'
+import { formatEmbedUrl, formatFid, formatWebUrl } from '../../../contract/fid.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
 import type { RawJson } from '../../../json/index.ts'
-import { mayWrite, type Principal } from '../../access/access.ts'
+import { canWrite, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
-import type { FoundVersion } from '../../files/versions.ts'
+import type { ResolvedVersion } from '../../files/versions.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/column/content.ts'
 import { affordable, valuesAt } from '../../grids/column/values-at.ts'
-import { missingNote, openFigure, type StoredFigure } from '../../plots/content.ts'
+import { describeMissingData, openFigure, type PlotContent } from '../../plots/content.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import { type Answer, html } from '../answer.ts'
-import { assetPath } from '../assets.ts'
-import { accessQuery, document, schemeIn, text, withQuery } from '../html.ts'
-import { described, headingOf } from './alt-text.ts'
-import { chartPaths } from './chart-paths.ts'
-import { columnsOf, reading } from './downloads.ts'
-import { crumbsOf, summaryOf } from './lists.ts'
-import { frameOf } from './oembed.ts'
-import { type TableColumn, table } from './table.ts'
-import { versionNote } from './version-note.ts'
+import { createPage, type PageAnswer } from '../answer.ts'
+import { assetPathOf } from '../assets.ts'
+import { accessQueryOf, appendQuery, escapeHtml, readColorScheme, renderDocument } from '../html.ts'
+import { describeChart, headingsOf } from './alt-text.ts'
+import { gridApiPaths } from './chart-paths.ts'
+import { collectColumns, createReadRequest } from './downloads.ts'
+import { renderBreadcrumbs, renderSummary } from './lists.ts'
+import { renderFrame } from './oembed.ts'
+import { renderTable, type TableColumn } from './table.ts'
+import { renderVersionNote } from './version-note.ts'
 
 /** Number of rows and columns of the table below a chart. */
-const ROWS = 100
-const COLUMNS = 50
+const TABLE_ROWS = 100
+const TABLE_COLUMNS = 50
 /** Maximum size of the slices that are read for the table. */
-const READ_BYTES = 64 * 1024 * 1024
+const MAX_READ_BYTES = 64 * 1024 * 1024
 
 /** Renders the chart with its downloads, sources, data, form and embedding code. */
-export async function plotPage(
+export async function renderPlotPage(
   service: Service,
   principal: Principal,
-  stored: StoredFigure,
+  stored: PlotContent,
   query: URLSearchParams,
-  version: FoundVersion | undefined,
-): Promise<Answer> {
-  const scheme = schemeIn(query, 'auto')
+  version: ResolvedVersion | undefined,
+): Promise<PageAnswer> {
+  const scheme = readColorScheme(query, 'auto')
   const { file } = stored
-  const view = await openFigure(service, reading(principal, file), stored)
-  const key = accessQuery(principal)
+  const view = await openFigure(service, createReadRequest(principal, file), stored)
+  const key = accessQueryOf(principal)
   const link = (url: string, label: string, ...parameters: string[]): string =>
-    `<a href="${text(withQuery(url, ...parameters, key))}">${label}</a>`
-  const page = webUrl(service.url, file).slice(0, -1)
-  const embeddedUrl = embedUrl(service.url, file) + (key && `?${key}`)
-  const frameUrl = `${embedUrl(service.url, file)}?live=events&theme=${scheme}&title=false${key && `&${key}`}`
-  const description = described(view.figure, file.filename)
+    `<a href="${escapeHtml(appendQuery(url, ...parameters, key))}">${label}</a>`
+  const page = formatWebUrl(service.url, file).slice(0, -1)
+  const embeddedUrl = formatEmbedUrl(service.url, file) + (key && `?${key}`)
+  const frameUrl = `${formatEmbedUrl(service.url, file)}?live=events&theme=${scheme}&title=false${key && `&${key}`}`
+  const description = describeChart(view.figure, file.filename)
   const isOwner = principal.caller?.username === file.owner
 
-  const { title, subtitle } = headingOf(view.figure)
+  const { title, subtitle } = headingsOf(view.figure)
   const heading = title ?? file.filename
   const parts = [
-    versionNote(service, file, version, key),
-    subtitle === undefined ? '' : `<p>${text(subtitle)}</p>`,
-    `<p>${heading === file.filename ? '' : `<strong>${text(file.filename)}</strong> · `}${summaryOf(file)}</p>`,
-    `<iframe class="chart" src="${text(frameUrl)}" title="${text(description)}"${sizeOf(view.figure)}></iframe>`,
-    `<div class="actions"><span id="link" hidden>${text(`${page}/${key && `?${key}`}`)}</span><button type="button" data-copy="link" hidden>Copy link</button> <span>Download: ${[
+    renderVersionNote(service, file, version, key),
+    subtitle === undefined ? '' : `<p>${escapeHtml(subtitle)}</p>`,
+    `<p>${heading === file.filename ? '' : `<strong>${escapeHtml(file.filename)}</strong> · `}${renderSummary(file)}</p>`,
+    `<iframe class="chart" src="${escapeHtml(frameUrl)}" title="${escapeHtml(description)}"${sizeAttributes(view.figure)}></iframe>`,
+    `<div class="actions"><span id="link" hidden>${escapeHtml(`${page}/${key && `?${key}`}`)}</span><button type="button" data-copy="link" hidden>Copy link</button> <span>Download: ${[
       link(`${page}.png`, 'PNG', 'scale=2', 'download'),
       link(`${page}.svg`, 'SVG', 'download'),
       link(`${page}.pdf`, 'PDF', 'download'),
@@ -62,34 +62,34 @@ export async function plotPage(
       link(`${page}.json`, 'JSON'),
     ].join(' · ')}</span></div>`,
   ]
-  const unreadable = [...view.shown].filter(([, { readable }]) => !readable).length
-  const privateGrids = [...view.shown.values()].flatMap(({ file: grid }) =>
+  const unreadable = [...view.grids].filter(([, { isReadable: readable }]) => !readable).length
+  const privateGrids = [...view.grids.values()].flatMap(({ file: grid }) =>
     grid && grid.owner === file.owner && !grid.world_readable ? [grid] : [],
   )
   if (isOwner && privateGrids.length > 0 && (file.world_readable || file.share_key !== null))
     parts.push(
       `<p class="note">Everybody who can see this plot can see its data, also from private grids: ${privateGrids
-        .map((grid) => link(webUrl(service.url, grid), text(grid.filename)))
+        .map((grid) => link(formatWebUrl(service.url, grid), escapeHtml(grid.filename)))
         .join(', ')}.</p>`,
     )
-  const missing = missingNote(view)
-  if (missing !== undefined) parts.push(`<p class="note">${text(missing)}. These traces are empty.</p>`)
-  const sources = [...view.shown]
-    .flatMap(([, { file: grid, readable }]) => (grid && readable ? [grid] : []))
-    .map((grid) => `<li>${link(webUrl(service.url, grid), text(grid.filename))}</li>`)
+  const missing = describeMissingData(view)
+  if (missing !== undefined) parts.push(`<p class="note">${escapeHtml(missing)}. These traces are empty.</p>`)
+  const sources = [...view.grids]
+    .flatMap(([, { file: grid, isReadable: readable }]) => (grid && readable ? [grid] : []))
+    .map((grid) => `<li>${link(formatWebUrl(service.url, grid), escapeHtml(grid.filename))}</li>`)
   if (unreadable > 0)
     sources.push(`<li>${unreadable === 1 ? 'a private grid' : `${unreadable} private grids`}</li>`)
   if (sources.length > 0) parts.push(`<h2>Sources</h2><ul>${sources.join('')}</ul>`)
 
-  const data = columnsOf(service, view)
-  const columns = data.columns.slice(0, COLUMNS)
+  const data = collectColumns(service, view)
+  const columns = data.columns.slice(0, TABLE_COLUMNS)
   if (columns.length > 0) {
     const cut =
-      data.rows > ROWS || data.columns.length > COLUMNS
-        ? `<p>The first ${Math.min(ROWS, data.rows)} of ${data.rows.toLocaleString('en')} rows and ${columns.length} of ${data.columns.length} columns. The CSV file has all of them.</p>`
+      data.rows > TABLE_ROWS || data.columns.length > TABLE_COLUMNS
+        ? `<p>The first ${Math.min(TABLE_ROWS, data.rows)} of ${data.rows.toLocaleString('en')} rows and ${columns.length} of ${data.columns.length} columns. The CSV file has all of them.</p>`
         : ''
     parts.push(
-      `<details><summary>Data as a table</summary>${await table(await firstValues(data, columns))}${cut}</details>`,
+      `<details><summary>Data as a table</summary>${await renderTable(await loadFirstRows(data, columns))}${cut}</details>`,
     )
   }
   const figure = service.url + pathOf('plots.content', formatFid(file))
@@ -97,52 +97,52 @@ export async function plotPage(
     `<details><summary>Embed</summary>
 ${file.world_readable || key ? '' : '<p>This plot is private: others see the embedded chart only with a secret link.</p>'}
 <form class="filter" id="embed-form" hidden><label>Width <input class="short" name="width" value="100%"></label> <label>Height <input class="short" name="height" type="number" min="100" max="4000" value="500"></label> <label>Colors <select class="short" name="theme"><option value="">light</option><option>dark</option><option>auto</option></select></label></form>
-<pre tabindex="0" id="embed">${text(frameOf(embeddedUrl, file.filename, '100%', 500))}</pre>
+<pre tabindex="0" id="embed">${escapeHtml(renderFrame(embeddedUrl, file.filename, '100%', 500))}</pre>
 <button type="button" data-copy="embed" hidden>Copy</button></details>`,
-    `<details><summary>On the command line</summary><pre tabindex="0" id="command">gridline plot set ${text(formatFid(file))} --title "…"
-gridline plot options ${text(formatFid(file))}
-gridline image ${text(formatFid(file))} -o chart.png</pre><button type="button" data-copy="command" hidden>Copy</button><p>${link(figure, 'Figure')} · ${link(figure, 'figure with data', 'inline_data=true')}</p></details>`,
+    `<details><summary>On the command line</summary><pre tabindex="0" id="command">gridline plot set ${escapeHtml(formatFid(file))} --title "…"
+gridline plot options ${escapeHtml(formatFid(file))}
+gridline image ${escapeHtml(formatFid(file))} -o chart.png</pre><button type="button" data-copy="command" hidden>Copy</button><p>${link(figure, 'Figure')} · ${link(figure, 'figure with data', 'inline_data=true')}</p></details>`,
   )
   const image = `${page}.png${key && `?${key}`}`
-  const head = `<meta name="description" content="${text(description)}">
+  const head = `<meta name="description" content="${escapeHtml(description)}">
 <meta property="og:type" content="article">
-<meta property="og:title" content="${text(heading)}">
-<meta property="og:description" content="${text(description)}">
-<meta property="og:url" content="${text(`${page}/${key && `?${key}`}`)}">
-<meta property="og:image" content="${text(image)}">
+<meta property="og:title" content="${escapeHtml(heading)}">
+<meta property="og:description" content="${escapeHtml(description)}">
+<meta property="og:url" content="${escapeHtml(`${page}/${key && `?${key}`}`)}">
+<meta property="og:image" content="${escapeHtml(image)}">
 <meta name="twitter:card" content="summary_large_image">
-<link rel="alternate" type="application/json+oembed" href="${text(`${service.url}/oembed?url=${encodeURIComponent(`${page}/${key && `?${key}`}`)}`)}">
+<link rel="alternate" type="application/json+oembed" href="${escapeHtml(`${service.url}/oembed?url=${encodeURIComponent(`${page}/${key && `?${key}`}`)}`)}">
 `
   const { above, mayChange } = await service.store.read(async (readers) => ({
-    above: await crumbsOf(service, readers, principal, file),
-    mayChange: principal.caller !== undefined && (await mayWrite(readers, file, principal)),
+    above: await renderBreadcrumbs(service, readers, principal, file),
+    mayChange: principal.caller !== undefined && (await canWrite(readers, file, principal)),
   }))
-  if (mayChange && principal.version === undefined) parts.splice(5, 0, editForm(file, service.theme))
-  const body = document(heading, parts.join('\n'), {
+  if (mayChange && principal.version === undefined) parts.splice(5, 0, renderEditForm(file, service.theme))
+  const body = renderDocument(heading, parts.join('\n'), {
     head,
     above,
     scheme,
-    scripts: [assetPath('page.js')],
+    scripts: [assetPathOf('page.js')],
     user: principal.caller?.username ?? null,
   })
-  return html(body, { viewed: file })
+  return createPage(body, { viewed: file })
 }
 
 /** Returns `data-*` attributes with the size of the layout; empty without one. */
-function sizeOf(figure: RawJson): string {
+function sizeAttributes(figure: RawJson): string {
   const layout = figure.get('layout')
   const sides = (['width', 'height'] as const).map((name) => {
     const value = layout?.kind === 'object' ? layout.get(name) : undefined
-    const pixels = value?.kind === 'number' ? Math.round(value.value() as number) : Number.NaN
+    const pixels = value?.kind === 'number' ? Math.round(value.toValue() as number) : Number.NaN
     return pixels >= 100 && pixels <= 4000 ? ` data-${name}="${pixels}"` : ''
   })
   return sides.join('')
 }
 
 /** Renders the form that changes the chart. Its script is loaded when the form is opened. */
-function editForm(file: FileRow, defaultTheme: Theme | undefined): string {
-  const data = { ...editData(file), ...(defaultTheme && { theme: JSON.stringify(defaultTheme) }) }
-  const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${text(value)}"`)
+function renderEditForm(file: FileRow, defaultTheme: Theme | undefined): string {
+  const data = { ...editFormConfig(file), ...(defaultTheme && { theme: JSON.stringify(defaultTheme) }) }
+  const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`)
   return `<details id="edit"${attributes.join('')} hidden><summary>Change the chart</summary>
 <form class="edit">
 <label>Type <select name="type"></select></label> <span id="edit-fields"></span>
@@ -156,21 +156,21 @@ function editForm(file: FileRow, defaultTheme: Theme | undefined): string {
 }
 
 /** Returns `data-*` attributes for the edit form: fid and API paths. */
-function editData(file: FileRow): Record<string, string> {
+function editFormConfig(file: FileRow): Record<string, string> {
   const fid = formatFid(file)
   return {
-    script: assetPath('edit.js'),
+    script: assetPathOf('edit.js'),
     fid,
     content: pathOf('plots.content', fid),
     update: pathOf('plots.update', fid),
-    ...chartPaths(),
+    ...gridApiPaths(),
   }
 }
 
 /** Loads the first rows of columns. Columns of different grids differ in length. */
-async function firstValues(data: Snapshot, columns: readonly SnapshotColumn[]): Promise<TableColumn[]> {
-  const rows = Array.from({ length: Math.min(ROWS, data.rows) }, (_, row) => row)
-  const readable = affordable(data, columns, rows, READ_BYTES)
+async function loadFirstRows(data: Snapshot, columns: readonly SnapshotColumn[]): Promise<TableColumn[]> {
+  const rows = Array.from({ length: Math.min(TABLE_ROWS, data.rows) }, (_, row) => row)
+  const readable = affordable(data, columns, rows, MAX_READ_BYTES)
   const values = await valuesAt(data, readable, rows)
-  return readable.map(({ name }, k) => ({ head: text(name), values: values[k] }))
+  return readable.map(({ name }, k) => ({ head: escapeHtml(name), values: values[k] }))
 }

@@ -1,18 +1,18 @@
 /** Signed links to images of plots, for reviews of drafts. See docs/drafts.md. */
 import { Problem } from '../../../contract/errors.ts'
-import { type Fid, formatFid, parseFid, webUrl } from '../../../contract/fid.ts'
-import { asOwner, type Principal, visibleFile } from '../../access/access.ts'
+import { type Fid, formatFid, formatWebUrl, parseFid } from '../../../contract/fid.ts'
+import { ownerPrincipal, type Principal, resolveVisibleFile } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
-import { gridVersions } from '../../plots/versions.ts'
+import { loadGridVersions } from '../../plots/versions.ts'
 import type { Readers } from '../../store/store.ts'
 
-const PURPOSE = 'image'
+const SIGNATURE_PURPOSE = 'image'
 
 /** Parameters of the size of an image. A signature is valid for the default size only. */
-const SIZES = ['width', 'height', 'scale'] as const
+const SIZE_PARAMETERS = ['width', 'height', 'scale'] as const
 
 /** Content of a signature: one image of one plot, for some time. */
-interface Granted {
+interface SignedImage {
   fid: string
   /** Draft of the review, and its grid. The link ends with the draft. */
   draft: string
@@ -38,19 +38,19 @@ export async function signReviewImages(
     fid: formatFid(plot),
     draft: draft.name,
     grid: formatFid(draft.grid),
-    grids: await gridVersions(readers, plot),
+    grids: await loadGridVersions(readers, plot),
     until: draft.until,
   }
   const sign = async (version: string): Promise<string> => {
-    const signature = await cursors.sign({ ...granted, version } satisfies Granted, PURPOSE)
+    const signature = await cursors.sign({ ...granted, version } satisfies SignedImage, SIGNATURE_PURPOSE)
     const query = new URLSearchParams({ version, signature })
-    return `${webUrl(url, plot).replace(/\/$/, '')}.png?${query}`
+    return `${formatWebUrl(url, plot).replace(/\/$/, '')}.png?${query}`
   }
   return { before_url: await sign(new Date().toISOString()), after_url: await sign(draft.name) }
 }
 
 /** Returns the owner of a plot if the query has a valid signature for this image, else the caller. */
-export async function signedPrincipal(
+export async function resolveSignature(
   { cursors, store }: Service,
   principal: Principal,
   fid: Fid,
@@ -58,30 +58,31 @@ export async function signedPrincipal(
 ): Promise<Principal> {
   const signature = query.get('signature')
   if (signature === null) return principal
-  const granted = await cursors.valueOf<Granted>(signature, PURPOSE)
+  const granted = await cursors.tryVerify<SignedImage>(signature, SIGNATURE_PURPOSE)
   const { version } = principal
   if (granted?.fid !== formatFid(fid) || granted.version !== version || !(granted.until > Date.now()))
     return principal
-  if (!(await store.read((readers) => isCurrent(readers, fid, granted)))) return principal
-  const size = SIZES.find((name) => query.has(name))
+  if (!(await store.read((readers) => isReviewCurrent(readers, fid, granted)))) return principal
+  const size = SIZE_PARAMETERS.find((name) => query.has(name))
   if (size !== undefined)
     throw new Problem('invalid_request', `${size}: cannot be set in a signed link`, { field: size })
-  return { ...asOwner(fid.owner), version, gone: principal.gone }
+  return { ...ownerPrincipal(fid.owner), version, isAborted: principal.isAborted }
 }
 
 /**
  * Returns whether the draft still exists, the plot is not in the trash, and the data of the review is stored.
  */
-async function isCurrent(readers: Readers, plot: Fid, granted: Granted): Promise<boolean> {
+async function isReviewCurrent(readers: Readers, plot: Fid, granted: SignedImage): Promise<boolean> {
   const file = await readers.files.get(plot.owner, plot.idlocal)
-  if (!file || (await visibleFile(readers, file, asOwner(plot.owner)))?.state !== 'active') return false
+  if (!file || (await resolveVisibleFile(readers, file, ownerPrincipal(plot.owner)))?.state !== 'active')
+    return false
   const grid = parseFid(granted.grid)
   if (!grid || !(await readers.drafts.get(grid.owner, grid.idlocal, granted.draft))) return false
   if (granted.version === granted.draft) return true
   const time = Date.parse(granted.version)
   for (const [text, version] of Object.entries(JSON.parse(granted.grids) as Record<string, number>)) {
     const { owner, idlocal } = parseFid(text)!
-    const row = await readers.versions.at(owner, idlocal, time)
+    const row = await readers.versions.findByTime(owner, idlocal, time)
     const present = row?.version ?? (await readers.files.get(owner, idlocal))?.content_version
     if (present !== version) return false
   }

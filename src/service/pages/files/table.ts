@@ -2,7 +2,7 @@
 import { breathe, kindOf } from '../../../json/index.ts'
 import { MAX_VALUE } from '../../grids/column/values-at.ts'
 import { startOfText } from '../../grids/read/cut.ts'
-import { text } from '../html.ts'
+import { escapeHtml } from '../html.ts'
 
 export interface TableColumn {
   /** Content of the heading, as HTML. */
@@ -14,11 +14,14 @@ export interface TableColumn {
 }
 
 /** Renders a table. `rows`: row numbers to show, from 0; undefined to show none. */
-export async function table(columns: readonly TableColumn[], rows?: readonly number[]): Promise<string> {
+export async function renderTable(
+  columns: readonly TableColumn[],
+  rows?: readonly number[],
+): Promise<string> {
   const count = rows?.length ?? Math.max(0, ...columns.map(({ values }) => values.length))
   const lines: string[] = []
   for (let row = 0; row < count; row++) {
-    const cells = columns.map(({ values }) => cell(values[row]))
+    const cells = columns.map(({ values }) => renderCell(values[row]))
     const number = rows ? `<th scope="row">${rows[row] + 1}</th>` : ''
     lines.push(`<tr>${number}${cells.join('')}</tr>`)
     await breathe()
@@ -29,35 +32,35 @@ export async function table(columns: readonly TableColumn[], rows?: readonly num
 }
 
 /** Maximum length of a value in a cell. */
-const CHARACTERS = 200
+const MAX_CELL_CHARACTERS = 200
 
-function cell(value: Buffer | undefined): string {
+function renderCell(value: Buffer | undefined): string {
   if (!value) return '<td></td>'
   switch (kindOf(value[0])) {
     case 'null':
       return '<td></td>'
     case 'string':
-      return `<td>${text(shortened(decoded(value)))}</td>`
+      return `<td>${escapeHtml(shorten(decodeJsonString(value)))}</td>`
     default:
-      return `<td class="n">${spaced(shortened(value.toString('utf8')))}</td>`
+      return `<td class="n">${renderNumber(shorten(value.toString('utf8')))}</td>`
   }
 }
 
 /** Separates groups of thousands by style, not by characters, so that a copied number is unchanged. */
-function spaced(number: string): string {
+function renderNumber(number: string): string {
   const [, whole, rest] = /^(-?\d{5,})(\.\d+)?$/.exec(number) ?? []
-  if (whole === undefined) return text(number)
+  if (whole === undefined) return escapeHtml(number)
   const first = whole.length % 3 || 3
   const groups = whole.slice(first).match(/\d{3}/g) ?? []
   return `${whole.slice(0, first)}${groups.map((group) => `<i>${group}</i>`).join('')}${rest ?? ''}`
 }
 
 /** Decodes a JSON string, which may be cut. */
-function decoded(value: Buffer): string {
+function decodeJsonString(value: Buffer): string {
   const { length } = value
   return startOfText(value, 0, length, length < MAX_VALUE ? length : length - 1)
 }
 
-function shortened(plain: string): string {
-  return plain.length <= CHARACTERS ? plain : `${plain.slice(0, CHARACTERS)}…`
+function shorten(plain: string): string {
+  return plain.length <= MAX_CELL_CHARACTERS ? plain : `${plain.slice(0, MAX_CELL_CHARACTERS)}…`
 }

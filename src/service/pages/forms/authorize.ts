@@ -1,5 +1,5 @@
 /** Pages that ask whether the command line may log in. */
-import { document, text } from '../html.ts'
+import { escapeHtml, renderDocument } from '../html.ts'
 
 /** Request of a command line to act as the user of the browser. */
 export interface LoginRequest {
@@ -13,15 +13,18 @@ export interface LoginRequest {
 }
 
 /** Renders the question whether the command line may act as the signed-in user. */
-export function authorizePage(username: string, { port, challenge, state, name }: LoginRequest): string {
+export function renderAuthorizePage(
+  username: string,
+  { port, challenge, state, name }: LoginRequest,
+): string {
   const fields = { port: String(port), challenge, state, name }
-  return document(
+  return renderDocument(
     'Log in on the command line',
-    `<p>The command line of <strong>${text(name)}</strong> asks to act as <strong>${text(username)}</strong>: to read and change your files.</p>
+    `<p>The command line of <strong>${escapeHtml(name)}</strong> asks to act as <strong>${escapeHtml(username)}</strong>: to read and change your files.</p>
 <p>Allow this only if you have just run <code>gridline login</code>.</p>
 <form method="post" action="/authorize">
 ${Object.entries(fields)
-  .map(([field, value]) => `<input type="hidden" name="${field}" value="${text(value)}">`)
+  .map(([field, value]) => `<input type="hidden" name="${field}" value="${escapeHtml(value)}">`)
   .join('\n')}
 <p><button class="primary" type="submit">Allow</button></p>
 </form>
@@ -31,11 +34,11 @@ ${Object.entries(fields)
 }
 
 /** Renders the confirmation. `url` passes the login code to the command line. */
-export function authorizedPage(url: string): string {
-  return document(
+export function renderAuthorizedPage(url: string): string {
+  return renderDocument(
     'Logged in',
     `<p>You are logged in on the command line. You can close this page.</p>
-<p><a href="${text(url)}">Continue</a>, if the command line still waits.</p>`,
+<p><a href="${escapeHtml(url)}">Continue</a>, if the command line still waits.</p>`,
     { isCard: true },
   )
 }

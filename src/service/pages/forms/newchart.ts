@@ -1,11 +1,11 @@
 /** Pages that save charts from the share button of plotly.js. */
 import { pathOf } from '../../../contract/operations/index.ts'
 import type { Service } from '../../core/context.ts'
-import { type Answer, html } from '../answer.ts'
-import { assetPath } from '../assets.ts'
-import { document, text } from '../html.ts'
+import { createPage, type PageAnswer } from '../answer.ts'
+import { assetPathOf } from '../assets.ts'
+import { escapeHtml, renderDocument } from '../html.ts'
 
-const NAME = 'Save a chart'
+const TITLE = 'Save a chart'
 
 /** HTML before and after the figure. */
 export interface AroundFigure {
@@ -13,7 +13,7 @@ export interface AroundFigure {
   after: string
 }
 
-const BODY = `<p id="message" role="status">…</p>
+const BODY_HTML = `<p id="message" role="status">…</p>
 <form id="signin" hidden>
 <p><label>Username<br><input id="username" autocomplete="username" autocapitalize="none" spellcheck="false" required></label></p>
 <p><label>API key<br><input id="api_key" type="password" autocomplete="current-password" required></label></p>
@@ -34,22 +34,28 @@ const BODY = `<p id="message" role="status">…</p>
 <p id="saved" hidden><a id="link"></a></p>`
 
 /** API paths for the script. */
-const paths = { user: pathOf('users.current'), plots: pathOf('plots.create') }
+const API_PATHS = { user: pathOf('users.current'), plots: pathOf('plots.create') }
 
 /** `/newchart`: receives a chart from plotly.js 3.7 and later, and saves it when the user confirms. */
-export function newChartPage(): Answer {
-  return html(document(NAME, BODY, { scripts: [assetPath('newchart.js')], data: paths, isCard: 'wide' }))
+export function renderSavePage(): PageAnswer {
+  return createPage(
+    renderDocument(TITLE, BODY_HTML, {
+      scripts: [assetPathOf('newchart.js')],
+      data: API_PATHS,
+      isCard: 'wide',
+    }),
+  )
 }
 
 /** `/external`: the same for the form of older versions. The figure is inserted between both parts. */
-export function externalPage(): AroundFigure {
+export function renderExternalPage(): AroundFigure {
   const placeholder = '<!-- figure -->'
-  const page = document(
-    NAME,
-    `${BODY}\n<script type="application/json" id="figure">${placeholder}</script>`,
+  const page = renderDocument(
+    TITLE,
+    `${BODY_HTML}\n<script type="application/json" id="figure">${placeholder}</script>`,
     {
-      scripts: [assetPath('newchart.js')],
-      data: { ...paths, external: 'true' },
+      scripts: [assetPathOf('newchart.js')],
+      data: { ...API_PATHS, external: 'true' },
       isCard: 'wide',
     },
   )
@@ -58,7 +64,7 @@ export function externalPage(): AroundFigure {
 }
 
 /** `/newchart/preview`: a frame with an opaque origin, which draws the figure that its parent page sends. */
-export function previewPage(service: Service): Answer {
+export function renderPreviewPage(service: Service): PageAnswer {
   const origin = new URL(service.url).origin
   const body = `<!doctype html>
 <html lang="en">
@@ -67,8 +73,8 @@ export function previewPage(service: Service): Answer {
 <style>html, body { margin: 0; height: 100%; background: #fff } #chart { height: 100% } #status { margin: 1rem; font: 15px system-ui, sans-serif }</style>
 <p id="status">Drawing the chart…</p>
 <div id="chart"></div>
-<script src="${assetPath('plotly.js')}"></script>
-<script src="${assetPath('preview.js')}" data-own="${text(origin)}" data-geo="${assetPath('plotly-geo.js')}"></script>
+<script src="${assetPathOf('plotly.js')}"></script>
+<script src="${assetPathOf('preview.js')}" data-own="${escapeHtml(origin)}" data-geo="${assetPathOf('plotly-geo.js')}"></script>
 </html>
 `
   const policy = [
@@ -83,5 +89,5 @@ export function previewPage(service: Service): Answer {
     "form-action 'none'",
     "frame-ancestors 'self'",
   ].join('; ')
-  return html(body, { headers: { 'content-security-policy': policy } })
+  return createPage(body, { headers: { 'content-security-policy': policy } })
 }

@@ -1,8 +1,8 @@
 /** Pages to sign in. */
-import { document, text } from '../html.ts'
+import { escapeHtml, renderDocument } from '../html.ts'
 
 /** Renders the sign-in form. `next`: path to show afterwards; `provider`: name of the identity provider. */
-export function signInPage(
+export function renderSignInPage(
   next: string,
   provider: string | undefined,
   failure?: string,
@@ -11,13 +11,13 @@ export function signInPage(
   const providerLink =
     provider === undefined
       ? ''
-      : `<p><a class="button primary" href="/signin/oidc?next=${text(encodeURIComponent(next))}">Sign in with ${text(provider)}</a></p>\n<p>Or with an API key:</p>\n`
-  const problem = failure === undefined ? '' : `<p class="note" role="alert">${text(failure)}</p>`
-  return document(
+      : `<p><a class="button primary" href="/signin/oidc?next=${escapeHtml(encodeURIComponent(next))}">Sign in with ${escapeHtml(provider)}</a></p>\n<p>Or with an API key:</p>\n`
+  const problem = failure === undefined ? '' : `<p class="note" role="alert">${escapeHtml(failure)}</p>`
+  return renderDocument(
     'Sign in',
     `${problem}${providerLink}<form method="post" action="/signin">
-<input type="hidden" name="next" value="${text(next)}">
-<p><label>Username<br><input name="username" value="${text(username)}" autocomplete="username" autocapitalize="none" spellcheck="false" required${provider === undefined ? ' autofocus' : ''}></label></p>
+<input type="hidden" name="next" value="${escapeHtml(next)}">
+<p><label>Username<br><input name="username" value="${escapeHtml(username)}" autocomplete="username" autocapitalize="none" spellcheck="false" required${provider === undefined ? ' autofocus' : ''}></label></p>
 <p><label>API key<br><input name="api_key" type="password" autocomplete="current-password" required></label></p>
 <p><button${provider === undefined ? ' class="primary"' : ''} type="submit">Sign in</button></p>
 </form>
@@ -27,32 +27,32 @@ export function signInPage(
 }
 
 /** Renders the question before a link signs in, if it came from another site or another user is signed in. */
-export function continuePage(options: {
+export function renderContinuePage(options: {
   username: string
   /** User who is signed in; undefined if nobody is. */
-  present: string | undefined
+  currentUser: string | undefined
   code: string
   next: string
 }): string {
-  const { username, present, code, next } = options
+  const { username, currentUser: present, code, next } = options
   const signOutNote =
     present === undefined
       ? ''
-      : `<p>You are signed in as <strong>${text(present)}</strong>. Continuing signs you out first.</p>\n`
-  return document(
+      : `<p>You are signed in as <strong>${escapeHtml(present)}</strong>. Continuing signs you out first.</p>\n`
+  return renderDocument(
     `Sign in as ${username}?`,
-    `<p>This link signs the browser in as <strong>${text(username)}</strong>. What you create then belongs to this user.</p>
+    `<p>This link signs the browser in as <strong>${escapeHtml(username)}</strong>. What you create then belongs to this user.</p>
 ${signOutNote}<form method="post" action="/signin">
-<input type="hidden" name="code" value="${text(code)}">
-<input type="hidden" name="next" value="${text(next)}">
-<p><button class="primary" type="submit">Continue as ${text(username)}</button> <a href="${text(next)}">Cancel</a></p>
+<input type="hidden" name="code" value="${escapeHtml(code)}">
+<input type="hidden" name="next" value="${escapeHtml(next)}">
+<p><button class="primary" type="submit">Continue as ${escapeHtml(username)}</button> <a href="${escapeHtml(next)}">Cancel</a></p>
 </form>`,
     { user: present ?? null, isCard: true },
   )
 }
 
 /** Returns a path of this server, or `/` for anything else, so that redirects never lead to another site. */
-export function localPath(path: string | null | undefined): string {
+export function toLocalPath(path: string | null | undefined): string {
   const ok = path && /^\/(?![/\\])[^\u0000-\u001f\\]*$/.test(path) && path.length <= 2000
   return ok ? path : '/'
 }

@@ -1,10 +1,10 @@
 /** API documentation as a page. */
 import { methodsOf, type Operation, operations, routesOf } from '../../../contract/operations/index.ts'
 import type { Schema } from '../../../contract/schema.ts'
-import { document, text } from '../html.ts'
+import { escapeHtml, renderDocument } from '../html.ts'
 
 /** Renders the API documentation from the contract. */
-export function docsPage(url: string, version: string): string {
+export function renderDocsPage(url: string, version: string): string {
   const groups = new Map<string, [string, Operation][]>()
   for (const [name, operation] of Object.entries(operations) as [string, Operation][]) {
     const [group] = name.split('.')
@@ -13,24 +13,24 @@ export function docsPage(url: string, version: string): string {
   }
   const body = [...groups].map(
     ([group, entries]) =>
-      `<h2 id="${group}">${group}</h2>\n${entries.map(([name, operation]) => described(name, operation)).join('\n')}`,
+      `<h2 id="${group}">${group}</h2>\n${entries.map(([name, operation]) => renderOperation(name, operation)).join('\n')}`,
   )
   const contents = [...groups.keys()].map((group) => `<a href="#${group}">${group}</a>`).join(' · ')
-  return document(
+  return renderDocument(
     'Gridline API',
-    `<p>Version ${text(version)}, at <code>${text(url)}</code>. Machine-readable: <a href="${text(url)}/v2/openapi.json">openapi.json</a>.</p>
+    `<p>Version ${escapeHtml(version)}, at <code>${escapeHtml(url)}</code>. Machine-readable: <a href="${escapeHtml(url)}/v2/openapi.json">openapi.json</a>.</p>
 <p>Credentials: HTTP Basic with username and API key, or Bearer with an API key. Errors are JSON with <code>errors</code>, an array of <code>code</code>, <code>message</code>, <code>field</code>. Every write accepts an <code>Idempotency-Key</code>, and every change an <code>If-Match</code>.</p>
 <p>${contents}</p>
 ${body.join('\n')}`,
   )
 }
 
-function described(name: string, operation: Operation): string {
-  const { summary, access, account, query, headers, body, status } = operation
+function renderOperation(name: string, operation: Operation): string {
+  const { summary, access, requiresAccount: account, query, headers, body, status } = operation
   const rows: string[] = []
   const row = (where: string, field: string, schema: Schema, required: boolean): void => {
     rows.push(
-      `<tr><td>${where}</td><td><code>${text(field)}</code></td><td>${text(typeOf(schema))}${required ? '' : ', optional'}</td><td>${text(schema.description ?? '')}</td></tr>`,
+      `<tr><td>${where}</td><td><code>${escapeHtml(field)}</code></td><td>${escapeHtml(describeType(schema))}${required ? '' : ', optional'}</td><td>${escapeHtml(schema.description ?? '')}</td></tr>`,
     )
   }
   for (const [field, schema] of Object.entries(query?.properties ?? {}))
@@ -40,21 +40,21 @@ function described(name: string, operation: Operation): string {
   const fields = body.kind === 'json' ? body.schema : body.kind === 'bytes' ? body.json : undefined
   for (const [field, schema] of Object.entries(fields?.properties ?? {}))
     row('body', field, schema, fields!.required.includes(field))
-  const bytes = body.kind === 'bytes' ? `<p>Body: ${text(body.types.join(', '))}</p>` : ''
+  const bytes = body.kind === 'bytes' ? `<p>Body: ${escapeHtml(body.types.join(', '))}</p>` : ''
   const methods = methodsOf(operation).join(', ')
   const paths = routesOf(operation)
-    .map(({ path }) => text(path))
+    .map(({ path }) => escapeHtml(path))
     .join('<br>')
   const who = account ? `${access}, with an account` : access
-  return `<details id="${name}"><summary><code class="m">${methods}</code> <code>${text(operation.path)}</code> ${text(summary)}</summary>
+  return `<details id="${name}"><summary><code class="m">${methods}</code> <code>${escapeHtml(operation.path)}</code> ${escapeHtml(summary)}</summary>
 <p><code>${paths}</code></p>
 <p>Access: ${who}. Status: ${status}.</p>${bytes}
 ${rows.length > 0 ? `<div><table>${rows.join('\n')}</table></div>` : ''}</details>`
 }
 
-function typeOf(schema: Schema): string {
+function describeType(schema: Schema): string {
   if (schema.enum) return schema.enum.join(' | ')
-  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ')
-  if (schema.type === 'array') return `array of ${typeOf(schema.items ?? {})}`
+  if (schema.anyOf) return schema.anyOf.map(describeType).join(' | ')
+  if (schema.type === 'array') return `array of ${describeType(schema.items ?? {})}`
   return schema.type ?? 'any'
 }

@@ -6,11 +6,11 @@ import {
   type Operation,
   operations,
   routesOf,
-  VERSION,
+  VERSION_DESCRIPTION,
 } from '../../../contract/operations/index.ts'
 
 /** Converts the contract to an OpenAPI 3.1 document. */
-export function openApi(url: string, version: string): Record<string, unknown> {
+export function createOpenApi(url: string, version: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const [name, operation] of Object.entries(operations) as [string, Operation][]) {
     for (const [k, { path: template }] of routesOf(operation).entries()) {
@@ -22,7 +22,7 @@ export function openApi(url: string, version: string): Record<string, unknown> {
           k > 0 ? template.split('/')[2] : '',
           method === operation.method ? '' : method.toLowerCase(),
         ]
-        paths[path][method.toLowerCase()] = described(
+        paths[path][method.toLowerCase()] = describeOperation(
           id.filter((part) => part !== '').join('.'),
           template,
           operation,
@@ -75,8 +75,8 @@ export function openApi(url: string, version: string): Record<string, unknown> {
   }
 }
 
-function described(id: string, path: string, operation: Operation): Record<string, unknown> {
-  const { summary, body, result, status, access, account, method, produces } = operation
+function describeOperation(id: string, path: string, operation: Operation): Record<string, unknown> {
+  const { summary, body, result, status, access, requiresAccount: account, method, produces } = operation
   const parameters: unknown[] = []
   for (const [, name] of path.matchAll(/:(\w+)/g))
     parameters.push({
@@ -105,8 +105,13 @@ function described(id: string, path: string, operation: Operation): Record<strin
         description: 'Secret key that allows reading one private file.',
         schema: { type: 'string' },
       })
-    if (operation.ofVersions)
-      parameters.push({ name: 'version', in: 'query', description: VERSION, schema: { type: 'string' } })
+    if (operation.takesVersion)
+      parameters.push({
+        name: 'version',
+        in: 'query',
+        description: VERSION_DESCRIPTION,
+        schema: { type: 'string' },
+      })
   }
   return {
     operationId: id,
@@ -114,9 +119,9 @@ function described(id: string, path: string, operation: Operation): Record<strin
     summary,
     description: `Access: ${access}${account ? ', with an account' : ''}.`,
     parameters,
-    requestBody: requestBody(body),
+    requestBody: describeRequestBody(body),
     responses: {
-      [status]: response(result, summary, produces),
+      [status]: describeResponse(result, summary, produces),
       default: {
         description: 'Error response',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
@@ -125,7 +130,7 @@ function described(id: string, path: string, operation: Operation): Record<strin
   }
 }
 
-function requestBody(body: Operation['body']): unknown {
+function describeRequestBody(body: Operation['body']): unknown {
   if (body.kind === 'none') return undefined
   const content: Record<string, unknown> = {}
   if (body.kind === 'json') {
@@ -139,7 +144,7 @@ function requestBody(body: Operation['body']): unknown {
   return { required, content }
 }
 
-function response(
+function describeResponse(
   result: Operation['result'],
   summary: string,
   produces: readonly string[] = ['application/json'],

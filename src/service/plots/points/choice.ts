@@ -4,30 +4,30 @@ const MAX_BUCKETS = 1000
 /** Minimum number of buckets of a trace. */
 const MIN_BUCKETS = 100
 /** Number of points that a bucket keeps: first, last, minimum and maximum. */
-export const POINTS_A_BUCKET = 4
+export const POINTS_PER_BUCKET = 4
 /** Number of points of all traces up to which all are drawn. */
-export const ENOUGH_POINTS = 10_000
+export const DOWNSAMPLE_THRESHOLD_POINTS = 10_000
 /** Maximum number of drawn points of all traces; exceeded if each trace has `MIN_BUCKETS`. */
 const MAX_POINTS = 40_000
 /** Grid for points without lines: each cell keeps one point, since others would be hidden behind it. */
 const CELLS_ACROSS = 160
 const CELLS_DOWN = 80
 /** Number of buckets on each side of the visible range. */
-const OUTSIDE = 50
+const OUTSIDE_BUCKETS = 50
 
 /** Returns whether an attribute has a value per point, and not one per tick or trace. */
-export function isOfPoints(path: string): boolean {
+export function isPerPoint(path: string): boolean {
   return !/(?:^|\.)(?:tickvals|ticktext|meta|colorscale)$/.test(path)
 }
 
 /** Returns the number of buckets for each of several traces. */
-export function bucketsFor(traces: number): number {
-  const buckets = Math.floor(MAX_POINTS / POINTS_A_BUCKET / Math.max(1, traces))
+export function bucketsPerTrace(traces: number): number {
+  const buckets = Math.floor(MAX_POINTS / POINTS_PER_BUCKET / Math.max(1, traces))
   return Math.max(MIN_BUCKETS, Math.min(MAX_BUCKETS, buckets))
 }
 
 /** Extent of a trace, collected before its points are selected. NaN is a missing value. */
-export class Extent {
+export class TraceExtent {
   rows = 0
   /** True if x never decreases. */
   isAscending = true
@@ -46,7 +46,7 @@ export class Extent {
     if (x < this.last) this.isAscending = false
     if (x > this.last) this.isDescending = false
     if (!Number.isNaN(x)) this.last = x
-    if (!this.range || isIn(x, this.range)) this.inRange++
+    if (!this.range || isInRange(x, this.range)) this.inRange++
     if (x < this.x.least) this.x.least = x
     if (x > this.x.greatest) this.x.greatest = x
     if (y < this.y.least) this.y.least = y
@@ -54,7 +54,7 @@ export class Extent {
   }
 }
 
-export interface ChoiceOptions {
+export interface SelectionOptions {
   buckets: number
   /** True if points are drawn without lines. */
   isCloud: boolean
@@ -66,7 +66,7 @@ export interface ChoiceOptions {
  * Selects points so that no peak or gap is lost: the first, last, lowest and highest point of each bucket,
  * and its first missing one. Clouds also keep one point per cell.
  */
-export class PointChoice {
+export class PointSelector {
   /** Row numbers by bucket; −1 is none. */
   private readonly first: Float64Array
   private readonly last: Float64Array
@@ -81,10 +81,10 @@ export class PointChoice {
   private lastBucket = 0
 
   constructor(
-    private readonly extent: Extent,
-    private readonly options: ChoiceOptions,
+    private readonly extent: TraceExtent,
+    private readonly options: SelectionOptions,
   ) {
-    const size = options.buckets + 2 * OUTSIDE
+    const size = options.buckets + 2 * OUTSIDE_BUCKETS
     const list = (): Float64Array => new Float64Array(size).fill(-1)
     this.first = list()
     this.last = list()
@@ -122,8 +122,8 @@ export class PointChoice {
     const { extent, options } = this
     const [from, to] = options.range ?? [extent.x.least, extent.x.greatest]
     if (x < from || x > to) return
-    const across = placeIn(x, from, to, CELLS_ACROSS)
-    const down = placeIn(y, extent.y.least, extent.y.greatest, CELLS_DOWN)
+    const across = partIndexOf(x, from, to, CELLS_ACROSS)
+    const down = partIndexOf(y, extent.y.least, extent.y.greatest, CELLS_DOWN)
     const cell = down * CELLS_ACROSS + across
     if (cells[cell] < 0) cells[cell] = row
   }
@@ -134,21 +134,22 @@ export class PointChoice {
     const { buckets, isCloud, range } = options
     // A line whose x goes back and forth is divided into buckets by row.
     if (!isCloud && !extent.isAscending && !extent.isDescending) {
-      if (!range) return OUTSIDE + placeIn(row, 0, extent.rows, buckets)
-      if (isIn(x, range)) return OUTSIDE + placeIn(this.rowInRange++, 0, extent.inRange, buckets)
-      const index = placeIn(row, 0, extent.rows, 2 * OUTSIDE)
-      return index < OUTSIDE ? index : buckets + index
+      if (!range) return OUTSIDE_BUCKETS + partIndexOf(row, 0, extent.rows, buckets)
+      if (isInRange(x, range))
+        return OUTSIDE_BUCKETS + partIndexOf(this.rowInRange++, 0, extent.inRange, buckets)
+      const index = partIndexOf(row, 0, extent.rows, 2 * OUTSIDE_BUCKETS)
+      return index < OUTSIDE_BUCKETS ? index : buckets + index
     }
     // A missing x is a gap after the previous point.
     if (Number.isNaN(x)) return this.lastBucket
     const [from, to] = range ?? [extent.x.least, extent.x.greatest]
-    if (x < from) return placeIn(x, extent.x.least, from, OUTSIDE)
-    if (x > to) return OUTSIDE + buckets + placeIn(x, to, extent.x.greatest, OUTSIDE)
-    return OUTSIDE + placeIn(x, from, to, buckets)
+    if (x < from) return partIndexOf(x, extent.x.least, from, OUTSIDE_BUCKETS)
+    if (x > to) return OUTSIDE_BUCKETS + buckets + partIndexOf(x, to, extent.x.greatest, OUTSIDE_BUCKETS)
+    return OUTSIDE_BUCKETS + partIndexOf(x, from, to, buckets)
   }
 
   /** Returns the selected rows, unsorted. */
-  rows(): Set<number> {
+  selectedRows(): Set<number> {
     const lists = [this.first, this.last, this.least, this.greatest, this.gap, this.cells ?? []]
     const rows = new Set<number>()
     for (const list of lists) for (const row of list) if (row >= 0) rows.add(row)
@@ -156,12 +157,12 @@ export class PointChoice {
   }
 }
 
-function isIn(x: number, [from, to]: readonly [number, number]): boolean {
+function isInRange(x: number, [from, to]: readonly [number, number]): boolean {
   return x >= from && x <= to
 }
 
 /** Returns which of the equal parts of [from, to] contains a value, from 0. */
-function placeIn(value: number, from: number, to: number, parts: number): number {
+function partIndexOf(value: number, from: number, to: number, parts: number): number {
   if (!(to > from)) return 0
   return Math.max(0, Math.min(parts - 1, Math.floor(((value - from) / (to - from)) * parts)))
 }

@@ -1,45 +1,45 @@
 /** Transform `aggregate`, and our transforms `number` and `cells`: combine the points of groups. */
-import { dataAttributes } from '../data-attributes.ts'
+import { listDataAttributes } from '../data-attributes.ts'
 import {
   type Attributes,
-  arraysOf,
+  getAtPath,
+  groupRows,
   isObject,
-  keyOf,
-  MISSING,
-  rowsByKey,
-  setAt,
+  listPointArrays,
+  MISSING_LABEL,
+  resolveTarget,
+  selectRows,
+  setAtPath,
   type Transform,
-  takeRows,
-  targetOf,
-  valueAt,
+  toKey,
 } from './attributes.ts'
-import type { Axes } from './axes.ts'
+import type { AxisTypes } from './axes.ts'
 
 /** Combines the values of a group. `numbers` has only valid numbers; `all` has undefined for other values. */
 type Aggregate = (numbers: readonly number[], all: readonly (number | undefined)[]) => number | undefined
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0)
-const least = (numbers: readonly number[]): number =>
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((total, value) => total + value, 0)
+const minOf = (numbers: readonly number[]): number =>
   numbers.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
-const greatest = (numbers: readonly number[]): number =>
+const maxOf = (numbers: readonly number[]): number =>
   numbers.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
-const ofSome =
+const undefinedIfEmpty =
   (aggregate: Aggregate): Aggregate =>
   (numbers, all) =>
     numbers.length === 0 ? undefined : aggregate(numbers, all)
 
 /** Aggregate functions of numbers. `first`, `last` and `count` accept any values. */
-const functions: Readonly<Record<string, Aggregate>> = {
-  sum,
-  avg: ofSome((numbers) => sum(numbers) / numbers.length),
-  min: ofSome(least),
-  max: ofSome(greatest),
-  range: ofSome((numbers) => greatest(numbers) - least(numbers)),
+const AGGREGATES: Readonly<Record<string, Aggregate>> = {
+  sum: sumOf,
+  avg: undefinedIfEmpty((numbers) => sumOf(numbers) / numbers.length),
+  min: undefinedIfEmpty(minOf),
+  max: undefinedIfEmpty(maxOf),
+  range: undefinedIfEmpty((numbers) => maxOf(numbers) - minOf(numbers)),
   change: (_, all) => {
     const [first, last] = [all[0], all.at(-1)]
     return first === undefined || last === undefined ? undefined : last - first
   },
-  median: ofSome((numbers) => {
+  median: undefinedIfEmpty((numbers) => {
     const sorted = [...numbers].sort((a, b) => a - b)
     const middle = (sorted.length - 1) / 2
     return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2
@@ -55,53 +55,55 @@ const functions: Readonly<Record<string, Aggregate>> = {
     }
     return mode
   },
-  rms: ofSome((numbers) => Math.sqrt(sum(numbers.map((value) => value * value)) / numbers.length)),
+  rms: undefinedIfEmpty((numbers) =>
+    Math.sqrt(sumOf(numbers.map((value) => value * value)) / numbers.length),
+  ),
 }
 
 /** Computes the standard deviation of a sample or a population; undefined without numbers. */
-function deviation(numbers: readonly number[], isPopulation: boolean): number | undefined {
+function standardDeviation(numbers: readonly number[], isPopulation: boolean): number | undefined {
   if (numbers.length === 0) return undefined
   const count = isPopulation ? numbers.length : numbers.length - 1
   if (count === 0) return 0
   // Relative to the first value, to lose fewer digits.
   const differences = numbers.map((value) => value - numbers[0])
-  const total = sum(differences)
+  const total = sumOf(differences)
   return Math.sqrt(
-    (sum(differences.map((value) => value * value)) - (total * total) / numbers.length) / count,
+    (sumOf(differences.map((value) => value * value)) - (total * total) / numbers.length) / count,
   )
 }
 
 /** Combines the points of each group. Arrays without an aggregation keep the first value of the group. */
-export function aggregate(trace: Attributes, transform: Transform, axes: Axes): void {
+export function aggregate(trace: Attributes, transform: Transform, axes: AxisTypes): void {
   const { groups = 'x', aggregations } = transform
-  const groupValues = targetOf(trace, groups)
+  const groupValues = resolveTarget(trace, groups)
   const specs = Array.isArray(aggregations) ? aggregations.filter(isObject) : []
   if (!groupValues) return
   // Rows without a label are a separate group from those with the text `null`.
   const isGridlineAggregation = specs.some(({ empty }) => empty === 'none')
   const keys = isGridlineAggregation
-    ? groupValues.map((key) => axes.momentOf(trace, groups, key) ?? key ?? MISSING)
+    ? groupValues.map((key) => axes.timeOnDateAxis(trace, groups, key) ?? key ?? MISSING_LABEL)
     : groupValues
-  const groupings = [...rowsByKey(keys).values()]
+  const groupings = [...groupRows(keys).values()]
   // Arrays of later transforms keep all their values.
   const index = (trace.transforms as unknown[]).indexOf(transform)
   const isLater = (path: string): boolean => Number(/^transforms\.(\d+)/.exec(path)?.[1] ?? -1) >= index
-  const paths = new Set(arraysOf(trace).filter((path) => !isLater(path)))
+  const paths = new Set(listPointArrays(trace).filter((path) => !isLater(path)))
   const aggregated = new Set<string>()
   for (const aggregation of specs) {
     const { target, func = 'first', enabled, funcmode, empty } = aggregation
     // The grouping column keeps the value of the group.
     if (enabled === false || typeof target !== 'string' || aggregated.has(target) || target === groups)
       continue
-    if (!paths.has(target) && !(func === 'count' && isAttribute(trace, target))) continue
+    if (!paths.has(target) && !(func === 'count' && isDataAttribute(trace, target))) continue
     aggregated.add(target)
-    const array = valueAt(trace, target)
+    const array = getAtPath(trace, target)
     const values = Array.isArray(array) ? array : []
-    const options = { func: keyOf(func), funcmode, isEmptyNone: empty === 'none' }
-    setAt(trace, target, reduced(trace, target, values, groupings, options, axes))
+    const options = { func: toKey(func), funcmode, isEmptyNone: empty === 'none' }
+    setAtPath(trace, target, aggregateValues(trace, target, values, groupings, options, axes))
   }
   const firsts = groupings.map(([first]) => first)
-  takeRows(
+  selectRows(
     trace,
     firsts,
     trace,
@@ -110,21 +112,21 @@ export function aggregate(trace: Attributes, transform: Transform, axes: Axes): 
 }
 
 /** Aggregates a column to the value of an indicator. */
-export function number(trace: Attributes, { func = 'last' }: Transform, axes: Axes): void {
+export function aggregateToNumber(trace: Attributes, { func = 'last' }: Transform, axes: AxisTypes): void {
   const { customdata: values } = trace
   if (trace.type !== 'indicator' || !Array.isArray(values)) return
   const present = values.filter((value) => value !== null && value !== undefined)
   const [value] =
     present.length === 0
       ? [func === 'count' ? 0 : undefined]
-      : reduced(trace, 'customdata', present, [[...present.keys()]], { func: keyOf(func) }, axes)
+      : aggregateValues(trace, 'customdata', present, [[...present.keys()]], { func: toKey(func) }, axes)
   if (typeof value === 'number') trace.value = value
   delete trace.customdata
   delete trace.customdatasrc
 }
 
 /** Combines all points with the same `x` and `y` into one cell of a heatmap. */
-export function cells(trace: Attributes, transform: Transform, axes: Axes): void {
+export function aggregateToCells(trace: Attributes, transform: Transform, axes: AxisTypes): void {
   const { x, y } = trace
   if (!Array.isArray(x) || !Array.isArray(y) || typeof transform.func !== 'string') return
   transform.groups = x.map((value, k) => JSON.stringify([value, y[k]]))
@@ -132,31 +134,31 @@ export function cells(trace: Attributes, transform: Transform, axes: Axes): void
   aggregate(trace, transform, axes)
 }
 
-function isAttribute({ type = 'scatter' }: Attributes, path: string): boolean {
-  return dataAttributes(keyOf(type)).has(path)
+function isDataAttribute({ type = 'scatter' }: Attributes, path: string): boolean {
+  return listDataAttributes(toKey(type)).has(path)
 }
 
 /** Aggregates values by group. Unknown functions take the first value. */
-function reduced(
+function aggregateValues(
   trace: Attributes,
   target: string,
   values: readonly unknown[],
   groupings: readonly number[][],
   { func, funcmode, isEmptyNone = false }: { func: string; funcmode?: unknown; isEmptyNone?: boolean },
-  axes: Axes,
+  axes: AxisTypes,
 ): unknown[] {
   if (func === 'count') return groupings.map((rows) => rows.length)
   if (func === 'last') return groupings.map((rows) => values[rows[rows.length - 1]])
   const isDeviation = func === 'stddev'
-  if (!isDeviation && !Object.hasOwn(functions, func)) return groupings.map(([first]) => values[first])
-  const { toNumber, toValue } = axes.conversionOf(trace, target, values)
+  if (!isDeviation && !Object.hasOwn(AGGREGATES, func)) return groupings.map(([first]) => values[first])
+  const { toNumber, toValue } = axes.getConversion(trace, target, values)
   return groupings.map((rows) => {
     const all = rows.map((k) => toNumber(values[k]))
     const numbers = all.filter((value): value is number => value !== undefined)
     // In plotly.js, an empty sum is 0, which looks like a value.
     if (isEmptyNone && numbers.length === 0) return undefined
-    if (isDeviation) return deviation(numbers, funcmode === 'population')
-    const result = functions[func](numbers, all)
+    if (isDeviation) return standardDeviation(numbers, funcmode === 'population')
+    const result = AGGREGATES[func](numbers, all)
     return result === undefined ? undefined : toValue(result)
   })
 }

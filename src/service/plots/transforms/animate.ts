@@ -1,6 +1,6 @@
 /** Turns groups of traces into frames of an animation. */
 import { NO_LABEL } from '../../../charts/figure/names.ts'
-import { escapedMarkup } from '../../../contract/markup.ts'
+import { escapeMarkup } from '../../../contract/markup.ts'
 import { instantOf } from '../../../json/index.ts'
 import { type Attributes, isObject } from './attributes.ts'
 
@@ -11,37 +11,37 @@ const FRAME_MS = 500
 /** Duration of the transition between frames, in ms. */
 const TRANSITION_MS = 250
 /** Padding between the outer points and the ends of an axis, as a fraction of its extent. */
-const ROOM = 0.05
+const AXIS_PADDING = 0.05
 
 /**
  * Creates an animated figure with a slider and buttons. `frames` maps traces to frame names; other traces are
  * in every frame. Axes cover the values of all frames, so that they do not move.
  */
-export function animated(
+export function animateFigure(
   figure: Attributes,
   traces: readonly unknown[],
   frames: ReadonlyMap<unknown, string>,
 ): Attributes {
-  const names = inOrder([...new Set(frames.values())])
-  const moving = withOneScale(traces.filter((trace): trace is Attributes => frames.has(trace)))
+  const names = sortFrames([...new Set(frames.values())])
+  const moving = shareColorRange(traces.filter((trace): trace is Attributes => frames.has(trace)))
   const still = traces.filter((trace) => !frames.has(trace))
-  const series = [...new Set(moving.map(seriesOf))]
+  const series = [...new Set(moving.map(seriesNameOf))]
   const [first, byFrame] = [new Map<string, Attributes>(), new Map<string, Attributes>()]
   for (const trace of moving.toReversed()) {
-    first.set(seriesOf(trace), trace)
-    byFrame.set(JSON.stringify([frames.get(trace), seriesOf(trace)]), trace)
+    first.set(seriesNameOf(trace), trace)
+    byFrame.set(JSON.stringify([frames.get(trace), seriesNameOf(trace)]), trace)
   }
   const tracesOf = (name: string): Attributes[] =>
-    series.map((key) => byFrame.get(JSON.stringify([name, key])) ?? empty(first.get(key)!))
+    series.map((key) => byFrame.get(JSON.stringify([name, key])) ?? removePoints(first.get(key)!))
   const layout: Attributes = isObject(figure.layout) ? { ...figure.layout } : {}
-  layout.xaxis = standing(layout.xaxis, moving, 'x')
-  layout.yaxis = standing(
+  layout.xaxis = fixAxisRange(layout.xaxis, moving, 'x')
+  layout.yaxis = fixAxisRange(
     layout.yaxis,
     moving.filter(({ yaxis }) => yaxis !== 'y2'),
     'y',
   )
   if (layout.yaxis2 !== undefined)
-    layout.yaxis2 = standing(
+    layout.yaxis2 = fixAxisRange(
       layout.yaxis2,
       moving.filter(({ yaxis }) => yaxis === 'y2'),
       'y',
@@ -51,12 +51,12 @@ export function animated(
     ...figure,
     data: [...still, ...tracesOf(names[0])],
     frames: names.map((name) => ({ name, data: tracesOf(name), traces: indices })),
-    layout: { ...layout, sliders: [slider(names)], updatemenus: [buttons()] },
+    layout: { ...layout, sliders: [createSlider(names)], updatemenus: [createButtons()] },
   }
 }
 
 /** Sets the same color range for all traces, in place. */
-function withOneScale(traces: Attributes[]): Attributes[] {
+function shareColorRange(traces: Attributes[]): Attributes[] {
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { marker } of traces)
     for (const color of isObject(marker) && Array.isArray(marker.color) ? (marker.color as unknown[]) : [])
@@ -68,17 +68,17 @@ function withOneScale(traces: Attributes[]): Attributes[] {
 }
 
 /** Returns the series name of a trace, by which frames are matched. */
-export function seriesOf({ name }: Attributes): string {
+export function seriesNameOf({ name }: Attributes): string {
   return String(name ?? '')
 }
 
 /** Copies a trace without its points, for a frame in which its series has none. */
-function empty(trace: Attributes): Attributes {
+function removePoints(trace: Attributes): Attributes {
   return { ...trace, x: [], y: [], ...(Array.isArray(trace.text) && { text: [] }) }
 }
 
 /** Sorts frame names that are all numbers or all dates; keeps the order of others. */
-function inOrder(names: readonly string[]): string[] {
+function sortFrames(names: readonly string[]): string[] {
   const numbers = new Map(names.map((name) => [name, name.trim() === '' ? Number.NaN : Number(name)]))
   const dates = new Map(names.map((name) => [name, instantOf(name)]))
   for (const positions of [numbers, dates])
@@ -88,7 +88,7 @@ function inOrder(names: readonly string[]): string[] {
 }
 
 /** Sets the range of an axis to the values of all frames, unless it has one. */
-function standing(original: unknown, traces: readonly Attributes[], letter: 'x' | 'y'): Attributes {
+function fixAxisRange(original: unknown, traces: readonly Attributes[], letter: 'x' | 'y'): Attributes {
   const axis: Attributes = isObject(original) ? original : {}
   if (axis.range !== undefined || axis.type === 'log') return axis
   const values = traces.flatMap((trace) => (Array.isArray(trace[letter]) ? (trace[letter] as unknown[]) : []))
@@ -114,16 +114,16 @@ function standing(original: unknown, traces: readonly Attributes[], letter: 'x' 
   // The first and the last bar need room for their width.
   const distinct = new Set(values).size
   const isBarAxis = letter === 'x' && traces.some(({ type }) => type === 'bar')
-  const padding = (to - from || 1) * (isBarAxis ? 0.6 / Math.max(1, distinct - 1) : ROOM)
+  const padding = (to - from || 1) * (isBarAxis ? 0.6 / Math.max(1, distinct - 1) : AXIS_PADDING)
   const range = [isBars && from === 0 ? 0 : from - padding, to + padding]
   return { ...axis, range: isDates ? range.map((position) => new Date(position).toISOString()) : range }
 }
 
-const MOVE = { mode: 'immediate', fromcurrent: true }
-const frame = { duration: FRAME_MS, redraw: true }
-const transition = { duration: TRANSITION_MS }
+const ANIMATION_MODE = { mode: 'immediate', fromcurrent: true }
+const FRAME = { duration: FRAME_MS, redraw: true }
+const TRANSITION = { duration: TRANSITION_MS }
 
-function slider(names: readonly string[]): Attributes {
+function createSlider(names: readonly string[]): Attributes {
   return {
     active: 0,
     x: 0,
@@ -131,14 +131,17 @@ function slider(names: readonly string[]): Attributes {
     pad: { t: 62 },
     currentvalue: { xanchor: 'right', font: { size: 16 } },
     steps: names.map((name) => ({
-      label: escapedMarkup(name),
+      label: escapeMarkup(name),
       method: 'animate',
-      args: [[name], { ...MOVE, frame: { duration: 0, redraw: true }, transition: { duration: 0 } }],
+      args: [
+        [name],
+        { ...ANIMATION_MODE, frame: { duration: 0, redraw: true }, transition: { duration: 0 } },
+      ],
     })),
   }
 }
 
-function buttons(): Attributes {
+function createButtons(): Attributes {
   return {
     type: 'buttons',
     direction: 'left',
@@ -149,11 +152,15 @@ function buttons(): Attributes {
     yanchor: 'top',
     pad: { t: 40, r: 10 },
     buttons: [
-      { label: 'Play', method: 'animate', args: [null, { ...MOVE, frame, transition }] },
+      {
+        label: 'Play',
+        method: 'animate',
+        args: [null, { ...ANIMATION_MODE, frame: FRAME, transition: TRANSITION }],
+      },
       {
         label: 'Pause',
         method: 'animate',
-        args: [[null], { ...MOVE, frame: { duration: 0 }, transition: { duration: 0 } }],
+        args: [[null], { ...ANIMATION_MODE, frame: { duration: 0 }, transition: { duration: 0 } }],
       },
     ],
   }

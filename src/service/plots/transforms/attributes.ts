@@ -1,5 +1,5 @@
 /** Reads and changes attributes of traces by path. */
-import { dataAttributes } from '../data-attributes.ts'
+import { listDataAttributes } from '../data-attributes.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a trace can have any attribute
 export type Attributes = Record<string, any>
@@ -10,12 +10,12 @@ export function isObject(value: unknown): value is Attributes {
 }
 
 /** Converts a value to a key, as plotly.js does: 1 and "1" are equal. */
-export function keyOf(value: unknown): string {
+export function toKey(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 }
 
 /** Returns the value at a path such as `marker.color`; undefined if there is none. */
-export function valueAt(trace: Attributes, path: string): unknown {
+export function getAtPath(trace: Attributes, path: string): unknown {
   let value: unknown = trace
   for (const name of path.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
@@ -27,7 +27,7 @@ export function valueAt(trace: Attributes, path: string): unknown {
 /**
  * Sets the value at a path and creates missing objects. Does nothing if the path leads through another value.
  */
-export function setAt(trace: Attributes, path: string, value: unknown): void {
+export function setAtPath(trace: Attributes, path: string, value: unknown): void {
   const names = path.split('.')
   // Properties of all objects are not attributes.
   if (names.some((name) => name in Object.prototype)) return
@@ -43,45 +43,45 @@ export function setAt(trace: Attributes, path: string, value: unknown): void {
   if (!Array.isArray(parent)) parent[last] = value
 }
 
-export function removeAt(trace: Attributes, path: string): void {
+export function removeAtPath(trace: Attributes, path: string): void {
   const names = path.split('.')
   const last = names.pop()!
-  const parent = names.length === 0 ? trace : valueAt(trace, names.join('.'))
+  const parent = names.length === 0 ? trace : getAtPath(trace, names.join('.'))
   if (isObject(parent)) delete parent[last]
 }
 
-function listOf(value: unknown): unknown[] {
+function arrayOrEmpty(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
 /** Attributes of transforms that can be arrays with a value per point. */
-const OF_TRANSFORMS = ['groups', 'target']
+const TRANSFORM_ARRAYS = ['groups', 'target']
 
 /** Lists paths of arrays with a value per point, including those of transforms. */
-export function arraysOf(trace: Attributes): string[] {
-  const paths = [...dataAttributes(keyOf(trace.type ?? 'scatter'))].filter((path) =>
-    Array.isArray(valueAt(trace, path)),
+export function listPointArrays(trace: Attributes): string[] {
+  const paths = [...listDataAttributes(toKey(trace.type ?? 'scatter'))].filter((path) =>
+    Array.isArray(getAtPath(trace, path)),
   )
   if (trace.type === 'splom')
-    for (const [k, dimension] of listOf(trace.dimensions).entries())
+    for (const [k, dimension] of arrayOrEmpty(trace.dimensions).entries())
       if (isObject(dimension) && Array.isArray(dimension.values)) paths.push(`dimensions.${k}.values`)
   for (const [k, transform] of ((trace.transforms ?? []) as unknown[]).entries())
     if (isObject(transform))
-      for (const name of OF_TRANSFORMS)
+      for (const name of TRANSFORM_ARRAYS)
         if (Array.isArray(transform[name])) paths.push(`transforms.${k}.${name}`)
   return paths
 }
 
 /** Copies the points of these rows from the arrays of `trace` to `into`, in this order. Row −1 is a gap. */
-export function takeRows(
+export function selectRows(
   trace: Attributes,
   rows: readonly number[],
   into = trace,
-  paths: Iterable<string> = arraysOf(trace),
+  paths: Iterable<string> = listPointArrays(trace),
 ): void {
   for (const path of paths) {
-    const array = valueAt(trace, path) as unknown[]
-    setAt(
+    const array = getAtPath(trace, path) as unknown[]
+    setAtPath(
       into,
       path,
       rows.map((k) => array[k]),
@@ -90,13 +90,13 @@ export function takeRows(
 }
 
 /** Stands for a missing label, as distinct from the text `null`. */
-export const MISSING = '\u0000'
+export const MISSING_LABEL = '\u0000'
 
 /** Groups row numbers by value, ordered by first row. */
-export function rowsByKey(values: readonly unknown[]): Map<string, number[]> {
+export function groupRows(values: readonly unknown[]): Map<string, number[]> {
   const rows = new Map<string, number[]>()
   for (const [k, value] of values.entries()) {
-    const key = keyOf(value)
+    const key = toKey(value)
     const keyRows = rows.get(key)
     if (keyRows) keyRows.push(k)
     else rows.set(key, [k])
@@ -105,25 +105,25 @@ export function rowsByKey(values: readonly unknown[]): Map<string, number[]> {
 }
 
 /** Returns the values that a transform targets: its own array, cut to the points, or one of the trace. */
-export function targetOf(trace: Attributes, target: unknown): readonly unknown[] | undefined {
+export function resolveTarget(trace: Attributes, target: unknown): readonly unknown[] | undefined {
   if (Array.isArray(target)) {
-    const lists = arraysOf(trace).filter((path) => !path.startsWith('transforms.'))
-    const counts = lists.map((path) => (valueAt(trace, path) as unknown[]).length)
+    const lists = listPointArrays(trace).filter((path) => !path.startsWith('transforms.'))
+    const counts = lists.map((path) => (getAtPath(trace, path) as unknown[]).length)
     return counts.length === 0 ? target : target.slice(0, Math.max(...counts))
   }
-  const values = typeof target === 'string' ? valueAt(trace, target) : undefined
+  const values = typeof target === 'string' ? getAtPath(trace, target) : undefined
   return Array.isArray(values) ? values : undefined
 }
 
 /**
  * Copies a trace, so that its objects can be changed. Arrays are shared: they are replaced, never changed.
  */
-export function copied(trace: Attributes): Attributes {
+export function copyTrace(trace: Attributes): Attributes {
   const copy: Attributes = {}
   for (const [name, value] of Object.entries(trace))
-    if (name !== '__proto__') copy[name] = isObject(value) ? copied(value) : value
+    if (name !== '__proto__') copy[name] = isObject(value) ? copyTrace(value) : value
   for (const name of ['transforms', 'dimensions'])
     if (Array.isArray(trace[name]))
-      copy[name] = trace[name].map((item: unknown) => (isObject(item) ? copied(item) : item))
+      copy[name] = trace[name].map((item: unknown) => (isObject(item) ? copyTrace(item) : item))
   return copy
 }

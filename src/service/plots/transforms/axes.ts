@@ -1,5 +1,5 @@
 /** Detects axis types as plotly.js does, and converts values to numbers. */
-import { type Attributes, isObject, keyOf } from './attributes.ts'
+import { type Attributes, isObject, toKey } from './attributes.ts'
 
 /** Converts values to comparable numbers and back. Undefined: the value has no position on the axis. */
 export interface Conversion {
@@ -10,11 +10,11 @@ export interface Conversion {
 type AxisType = 'linear' | 'log' | 'date' | 'category'
 
 /** Detects axis types; converts values to numbers. */
-export class Axes {
-  private readonly known = new Map<string, Conversion>()
+export class AxisTypes {
+  private readonly conversionCache = new Map<string, Conversion>()
 
   /** First values of each axis: they decide its type. */
-  private readonly first = new Map<string, readonly unknown[]>()
+  private readonly firstValues = new Map<string, readonly unknown[]>()
 
   /** `traces` are drawn; `original` are the traces of the figure, before they were grouped. */
   constructor(
@@ -25,73 +25,75 @@ export class Axes {
     for (const trace of [...traces, ...original])
       for (const letter of ['x', 'y', 'z']) {
         const values: unknown = trace[letter]
-        const axis = letter + keyOf(trace[`${letter}axis`] ?? letter)
-        if (Array.isArray(values) && values.length > 0 && !this.first.has(axis)) this.first.set(axis, values)
+        const axis = letter + toKey(trace[`${letter}axis`] ?? letter)
+        if (Array.isArray(values) && values.length > 0 && !this.firstValues.has(axis))
+          this.firstValues.set(axis, values)
       }
   }
 
   /** Returns the conversion of an attribute: that of its axis, or one detected from its values. */
-  conversionOf(trace: Attributes, target: unknown, values: readonly unknown[]): Conversion {
+  getConversion(trace: Attributes, target: unknown, values: readonly unknown[]): Conversion {
     if (target !== 'x' && target !== 'y' && target !== 'z') {
-      const conversion = conversions[typeOf(values)]()
+      const conversion = CONVERSIONS[detectAxisType(values)]()
       for (const value of values) conversion.toNumber(value)
       return conversion
     }
     const axis = typeof trace[`${target}axis`] === 'string' ? (trace[`${target}axis`] as string) : target
     const name = `${target}axis${axis.slice(1)}`
-    const cached = this.known.get(name)
+    const cached = this.conversionCache.get(name)
     if (cached) return cached
-    const conversion = conversions[this.typeOf(target, axis, name)]()
-    this.known.set(name, conversion)
+    const conversion = CONVERSIONS[this.axisTypeOf(target, axis, name)]()
+    this.conversionCache.set(name, conversion)
     return conversion
   }
 
   /** Returns the time of a value on a date axis, in ms, since times with different offsets can be equal. */
-  momentOf({ xaxis = 'x' }: Attributes, target: unknown, value: unknown): number | undefined {
-    const settings = target === 'x' ? this.layout[`xaxis${keyOf(xaxis).slice(1)}`] : undefined
-    return isObject(settings) && settings.type === 'date' ? instant(value) : undefined
+  timeOnDateAxis({ xaxis = 'x' }: Attributes, target: unknown, value: unknown): number | undefined {
+    const settings = target === 'x' ? this.layout[`xaxis${toKey(xaxis).slice(1)}`] : undefined
+    return isObject(settings) && settings.type === 'date' ? parsePlotlyDate(value) : undefined
   }
 
   /** Assigns numbers to the labels of a trace, in their order. */
-  number(trace: Attributes): void {
+  numberLabels(trace: Attributes): void {
     for (const letter of ['x', 'y'] as const) {
       const values: unknown = trace[letter]
       if (!Array.isArray(values)) continue
-      const { toNumber } = this.conversionOf(trace, letter, values)
+      const { toNumber } = this.getConversion(trace, letter, values)
       for (const value of values) toNumber(value)
     }
   }
 
   /** Returns the type of an axis: from the layout, or detected from its first values. */
-  private typeOf(letter: 'x' | 'y' | 'z', axis: string, name: string): AxisType {
+  private axisTypeOf(letter: 'x' | 'y' | 'z', axis: string, name: string): AxisType {
     const settings = this.layout[name]
     const type = isObject(settings) ? settings.type : undefined
     if (type === 'log' || type === 'date' || type === 'category' || type === 'linear') return type
-    const values = this.first.get(letter + axis)
-    return values ? typeOf(values) : 'linear'
+    const values = this.firstValues.get(letter + axis)
+    return values ? detectAxisType(values) : 'linear'
   }
 }
 
-const conversions: Record<AxisType, () => Conversion> = {
-  linear: () => ({ toNumber: cleanNumber, toValue: (number) => number }),
-  log: () => ({ toNumber: cleanNumber, toValue: (number) => number }),
+const CONVERSIONS: Record<AxisType, () => Conversion> = {
+  linear: () => ({ toNumber: parseNumber, toValue: (number) => number }),
+  log: () => ({ toNumber: parseNumber, toValue: (number) => number }),
   // A numeric text is a time in ms, as a number is.
   date: () => ({
-    toNumber: (value) => instant(value) ?? (isNumeric(value) ? instant(Number(value)) : undefined),
-    toValue: dateText,
+    toNumber: (value) =>
+      parsePlotlyDate(value) ?? (isNumeric(value) ? parsePlotlyDate(Number(value)) : undefined),
+    toValue: formatDate,
   }),
-  category: categories,
+  category: createCategoryConversion,
 }
 
 /** Creates a conversion that numbers labels in order of appearance. */
-function categories(): Conversion {
+function createCategoryConversion(): Conversion {
   const indexes = new Map<unknown, number>()
   const labels: unknown[] = []
   return {
     toNumber(value) {
       if (value === null || value === undefined) return undefined
       // As in plotly.js, 1 and "1" are the same label.
-      const key = keyOf(value)
+      const key = toKey(value)
       let index = indexes.get(key)
       if (index === undefined) {
         index = labels.push(value) - 1
@@ -103,11 +105,11 @@ function categories(): Conversion {
   }
 }
 
-const JUNK = /^['"%,$#\s]+|[, ]|['"%,$#\s]+$/g
+const NUMBER_JUNK = /^['"%,$#\s]+|[, ]|['"%,$#\s]+$/g
 
 /** Parses a number, also with currency, percent or separators, as plotly.js does; undefined if it is none. */
-function cleanNumber(value: unknown): number | undefined {
-  const plainText = typeof value === 'string' ? value.replace(JUNK, '') : value
+function parseNumber(value: unknown): number | undefined {
+  const plainText = typeof value === 'string' ? value.replace(NUMBER_JUNK, '') : value
   return isNumeric(plainText) ? Number(plainText) : undefined
 }
 
@@ -116,13 +118,13 @@ function isNumeric(value: unknown): boolean {
   return typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value))
 }
 
-const DATE =
+const PLOTLY_DATE =
   /^\s*(-?\d\d\d\d)(?:-(\d?\d)(?:-(\d?\d)(?:[ Tt]([01]?\d|2[0-3])(?::([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(Z|z|[+-]\d\d(?::?\d\d)?)?)?)?)?)?\s*$/
 
 /** Parses a date as plotly.js does, in ms since 1970; undefined if it is invalid. */
-export function instant(value: unknown): number | undefined {
+export function parsePlotlyDate(value: unknown): number | undefined {
   if (typeof value === 'number') return Math.abs(value) < 8.64e15 ? value : undefined
-  const match = typeof value === 'string' ? DATE.exec(value) : null
+  const match = typeof value === 'string' ? PLOTLY_DATE.exec(value) : null
   if (!match) return undefined
   const [, year, month = '1', day = '1', hour = '0', minute = '0', second = '0', zone] = match
   const date = new Date(0)
@@ -130,7 +132,7 @@ export function instant(value: unknown): number | undefined {
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined
   return (
     date.getTime() -
-    offsetOf(zone) +
+    parseOffset(zone) +
     Number(hour) * 3_600_000 +
     Number(minute) * 60_000 +
     Number(second) * 1000
@@ -138,14 +140,14 @@ export function instant(value: unknown): number | undefined {
 }
 
 /** Parses an offset from UTC such as `+01:00`, in ms. */
-function offsetOf(zone: string | undefined): number {
+function parseOffset(zone: string | undefined): number {
   if (zone === undefined || /z/i.test(zone)) return 0
   const sign = zone.startsWith('-') ? -1 : 1
   return sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', ''))) * 60_000
 }
 
 /** Formats a date without trailing zero parts. */
-function dateText(time: number): string | undefined {
+function formatDate(time: number): string | undefined {
   if (Math.abs(time) > 8.64e15) return undefined
   const text = new Date(Math.round(time)).toISOString().replace('T', ' ').slice(0, -1)
   return text
@@ -154,21 +156,21 @@ function dateText(time: number): string | undefined {
 }
 
 /** Number of sampled values for type detection. */
-const SAMPLE_VALUES = 1000
+const MAX_SAMPLED_VALUES = 1000
 
 /** Detects the axis type of values, counting distinct ones, as plotly.js 2.35 does. */
-function typeOf(values: readonly unknown[]): AxisType {
-  const step = Math.max(1, (values.length - 1) / SAMPLE_VALUES)
+function detectAxisType(values: readonly unknown[]): AxisType {
+  const step = Math.max(1, (values.length - 1) / MAX_SAMPLED_VALUES)
   let [dates, numeric, numbers, labels] = [0, 0, 0, 0]
   const seen = new Set<string>()
   for (let k = 0; k < values.length; k += step) {
     const value = values[Math.round(k)]
     if (seen.has(String(value))) continue
     seen.add(String(value))
-    if (typeof value === 'string' && instant(value) !== undefined) dates++
+    if (typeof value === 'string' && parsePlotlyDate(value) !== undefined) dates++
     if (isNumeric(value)) numeric++
     if (typeof value === 'boolean') labels++
-    else if (cleanNumber(value) !== undefined) numbers++
+    else if (parseNumber(value) !== undefined) numbers++
     else if (typeof value === 'string') labels++
   }
   if (dates > numeric * 2) return 'date'

@@ -1,9 +1,9 @@
 /** Counts histograms, so that pages load bars instead of all values. See docs/api.md#own-transforms. */
-import { stepAbove } from '../../../charts/figure/steps.ts'
-import { type Attributes, isObject, MISSING, rowsByKey, type Transform } from './attributes.ts'
-import { instant } from './axes.ts'
-import { endOf, startOf } from './per.ts'
-import { endsOf } from './spreads.ts'
+import { roundUpToStep } from '../../../charts/figure/steps.ts'
+import { type Attributes, groupRows, isObject, MISSING_LABEL, type Transform } from './attributes.ts'
+import { parsePlotlyDate } from './axes.ts'
+import { endOfPeriod, startOfPeriod } from './per.ts'
+import { extentOf } from './spreads.ts'
 
 /** Approximate bounds of the number of bars. */
 const MAX_BINS = 30
@@ -11,9 +11,9 @@ const MIN_BINS = 5
 /** Width of a bar, as a fraction of its bin. */
 const BAR_SHARE = 0.97
 /** Periods of dates, the shortest first. */
-const UNITS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year']
+const PERIODS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year']
 /** Approximate maximum number of bars of periods. */
-const MAX_PERIODS = 50
+const MAX_PERIOD_BARS = 50
 
 /** Bins begin at `from` and at each `step` (of logarithms if `isLog`), or they are periods (`unit`). */
 interface Bins {
@@ -26,55 +26,57 @@ interface Bins {
 
 /** Chooses the same bins for all histograms of a figure, so that series are comparable. */
 export function planBins(traces: readonly Attributes[], layout: unknown): void {
-  const histograms = traces.filter((trace) => binsIn(trace) !== undefined && Array.isArray(trace.x))
+  const histograms = traces.filter(
+    (trace) => findBinsTransform(trace) !== undefined && Array.isArray(trace.x),
+  )
   const axis: Attributes = isObject(layout) && isObject(layout.xaxis) ? layout.xaxis : {}
   const values = histograms.flatMap(({ x }) => x as unknown[])
   const bins =
     histograms.length === 0
       ? undefined
       : axis.type === 'date'
-        ? binsOfDates(values)
-        : binsOf(values, axis.type === 'log')
-  for (const trace of histograms) binsIn(trace)!.bins = bins
+        ? planDateBins(values)
+        : planNumberBins(values, axis.type === 'log')
+  for (const trace of histograms) findBinsTransform(trace)!.bins = bins
 }
 
-function binsIn({ transforms }: Attributes): Transform | undefined {
+function findBinsTransform({ transforms }: Attributes): Transform | undefined {
   return (transforms as unknown[])
     .filter(isObject)
     .find(({ type, enabled }) => type === 'bins' && enabled !== false)
 }
 
 /** Chooses bins for numbers; undefined for labels. */
-function binsOf(values: readonly unknown[], isLog: boolean): Bins | undefined {
+function planNumberBins(values: readonly unknown[], isLog: boolean): Bins | undefined {
   if (values.some((value) => typeof value === 'string' || typeof value === 'boolean')) return undefined
   const shown = values.filter((value): value is number => typeof value === 'number' && (!isLog || value > 0))
   // Without a number above zero, a logarithmic axis has no bars.
   if (shown.length === 0) return isLog ? { from: 0, step: 1, isLog, isWhole: false } : undefined
   const numbers = isLog ? shown.map(Math.log10) : shown
-  const [min, max] = endsOf(numbers)
+  const [min, max] = extentOf(numbers)
   const count = Math.min(MAX_BINS, Math.max(MIN_BINS, Math.ceil(2 * Math.cbrt(numbers.length))))
   const isWhole = !isLog && numbers.every(Number.isInteger)
   const idealStep = (max - min) / count || Math.abs(max) / 10 || 1
-  const step = isLog ? idealStep : Math.max(stepAbove(idealStep), isWhole ? 1 : 0)
+  const step = isLog ? idealStep : Math.max(roundUpToStep(idealStep), isWhole ? 1 : 0)
   // With one bar per integer, center the bars on the integers.
   const shift = isWhole && step === 1 ? 0.5 : 0
   return { from: isLog ? min : Math.floor(min / step) * step - shift, step, isLog, isWhole }
 }
 
 /** Chooses the shortest period with at most about `MAX_PERIOD_BARS` bars; undefined without dates. */
-function binsOfDates(values: readonly unknown[]): Bins | undefined {
-  const times = values.flatMap((value) => (typeof value === 'string' ? (instant(value) ?? []) : []))
+function planDateBins(values: readonly unknown[]): Bins | undefined {
+  const times = values.flatMap((value) => (typeof value === 'string' ? (parsePlotlyDate(value) ?? []) : []))
   if (times.length === 0) return undefined
-  const [min, max] = endsOf(times)
-  const unit = UNITS.find((period) => {
-    const start = startOf(period, min)
-    return (max - start) / (endOf(period, start) - start) <= MAX_PERIODS
+  const [min, max] = extentOf(times)
+  const unit = PERIODS.find((period) => {
+    const start = startOfPeriod(period, min)
+    return (max - start) / (endOfPeriod(period, start) - start) <= MAX_PERIOD_BARS
   })
   return { from: 0, step: 0, isLog: false, isWhole: false, unit: unit ?? 'year' }
 }
 
 /** Converts a histogram to bars: positions in `x`, counts in `y`, ranges as text in `customdata`. */
-export function bins(trace: Attributes, transform: Transform): void {
+export function convertToBars(trace: Attributes, transform: Transform): void {
   if (!Array.isArray(trace.x)) return
   const { bins: plan }: { bins?: Bins } = transform
   const values: unknown[] = trace.x
@@ -88,7 +90,7 @@ export function bins(trace: Attributes, transform: Transform): void {
 }
 
 function countLabels(trace: Attributes, values: readonly unknown[]): void {
-  const rows = [...rowsByKey(values.map((value) => value ?? MISSING)).values()]
+  const rows = [...groupRows(values.map((value) => value ?? MISSING_LABEL)).values()]
   trace.x = rows.map(([first]) => values[first])
   trace.y = rows.map(({ length }) => length)
 }
@@ -105,7 +107,7 @@ function countNumbers(
     const k = Math.floor(((isLog ? Math.log10(value) : value) - from) / step + 1e-9)
     counts.set(k, (counts.get(k) ?? 0) + 1)
   }
-  const [first, last] = endsOf([...counts.keys()])
+  const [first, last] = extentOf([...counts.keys()])
   const bars = Array.from({ length: counts.size === 0 ? 0 : last - first + 1 }, (_, n) => first + n)
   const edge = (k: number): number => {
     const position = from + k * step
@@ -128,11 +130,12 @@ function countNumbers(
 function countDates(trace: Attributes, values: readonly unknown[], unit: string): void {
   const counts = new Map<number, number>()
   for (const value of values) {
-    const time = typeof value === 'string' ? instant(value) : undefined
-    if (time !== undefined) counts.set(startOf(unit, time), (counts.get(startOf(unit, time)) ?? 0) + 1)
+    const time = typeof value === 'string' ? parsePlotlyDate(value) : undefined
+    if (time !== undefined)
+      counts.set(startOfPeriod(unit, time), (counts.get(startOfPeriod(unit, time)) ?? 0) + 1)
   }
   const starts = [...counts.keys()].sort((a, b) => a - b)
-  const sizes = starts.map((start) => endOf(unit, start) - start)
+  const sizes = starts.map((start) => endOfPeriod(unit, start) - start)
   const text = (time: number): string =>
     new Date(time).toISOString().slice(0, 16).replace('T', ' ').replace(' 00:00', '')
   trace.x = starts.map((start, k) =>

@@ -1,14 +1,14 @@
 /** Arranges groups of traces as small charts with shared axes. */
-import { BAND, MARK } from '../../../charts/compile/marks.ts'
+import { BAND_NAME, MARK_NAME } from '../../../charts/compile/marks.ts'
 import { COLORS } from '../../../charts/figure/colors.ts'
-import { escapedMarkup } from '../../../contract/markup.ts'
+import { escapeMarkup } from '../../../contract/markup.ts'
 import { type Attributes, isObject } from './attributes.ts'
 
 /** Maximum number of small charts in one figure. */
 export const MAX_FACETS = 36
 /** Gaps between small charts for titles and ticks, as fractions of the figure. */
-const GAP_ACROSS = 0.06
-const GAP_DOWN = 0.14
+const COLUMN_GAP = 0.06
+const ROW_GAP = 0.14
 /** Height of a row of small charts, in pixels. */
 const ROW_PIXELS = 200
 /** The default colors of traces in plotly.js, in order. */
@@ -20,23 +20,23 @@ const PLOTLY_COLORS = '#1f77b4 #ff7f0e #2ca02c #d62728 #9467bd #8c564b #e377c2 #
  * Puts the traces of each facet into a small chart, all with the same scales. Series with the same name share
  * a color and a legend entry. `facets` maps traces to their facet; others are unchanged.
  */
-export function faceted(
+export function arrangeFacets(
   figure: Attributes,
   traces: readonly Attributes[],
   facets: ReadonlyMap<Attributes, readonly string[]>,
 ): Attributes {
-  const { names, rows, columns } = chartsOf(facets)
+  const { names, rows, columns } = listFacets(facets)
   const layout: Attributes = isObject(figure.layout) ? figure.layout : {}
   const columnCount =
     columns?.length ?? (names.length <= 3 ? names.length : Math.ceil(Math.sqrt(names.length)))
   const rowCount = Math.ceil(names.length / columnCount)
   const hasGridlineTheme = isThemed(layout)
-  const colors = colorsOf(layout)
+  const colors = colorwayOf(layout)
   const series: string[] = []
   for (const trace of traces) {
     const facet = facets.get(trace)
     if (facet === undefined) continue
-    const number = names.indexOf(titleOf(facet)) + 1
+    const number = names.indexOf(facetTitleOf(facet)) + 1
     trace.xaxis = number === 1 ? 'x' : `x${number}`
     trace.yaxis = number === 1 ? 'y' : `y${number}`
     const name = String(trace.name)
@@ -51,15 +51,15 @@ export function faceted(
   const axes: Attributes = {}
   const titles = names.map((text, k) => {
     const [column, row] = [k % columnCount, Math.floor(k / columnCount)]
-    const x = domain(column, columnCount, GAP_ACROSS)
-    const y = domain(rowCount - 1 - row, rowCount, GAP_DOWN)
+    const x = cellDomainOf(column, columnCount, COLUMN_GAP)
+    const y = cellDomainOf(rowCount - 1 - row, rowCount, ROW_GAP)
     const suffix = k === 0 ? '' : String(k + 1)
     const isLowest = k + columnCount >= names.length
-    axes[`xaxis${suffix}`] = axisOf(layout.xaxis, x, `y${suffix}`, k > 0 && 'x', isLowest)
-    axes[`yaxis${suffix}`] = axisOf(layout.yaxis, y, `x${suffix}`, k > 0 && 'y', column === 0)
+    axes[`xaxis${suffix}`] = createFacetAxis(layout.xaxis, x, `y${suffix}`, k > 0 && 'x', isLowest)
+    axes[`yaxis${suffix}`] = createFacetAxis(layout.yaxis, y, `x${suffix}`, k > 0 && 'y', column === 0)
     return {
       name: 'gridline-facet',
-      text: escapedMarkup(text),
+      text: escapeMarkup(text),
       x: (x[0] + x[1]) / 2,
       y: y[1],
       xref: 'paper',
@@ -78,7 +78,7 @@ export function faceted(
       ...layout,
       ...axes,
       ...(height !== undefined && { height }),
-      ...(Array.isArray(layout.shapes) && { shapes: repeated(layout.shapes, names.length) }),
+      ...(Array.isArray(layout.shapes) && { shapes: repeatShapes(layout.shapes, names.length) }),
       // Gridline's theme places the legend itself.
       ...(!hasGridlineTheme && {
         legend: {
@@ -97,11 +97,11 @@ export function faceted(
 }
 
 /** Returns the title of a small chart: `column, row`. */
-function titleOf(facet: readonly string[]): string {
+function facetTitleOf(facet: readonly string[]): string {
   return [...facet].reverse().join(', ')
 }
 
-interface Charts {
+interface Facets {
   /** Titles of the small charts, in order. With rows and columns, one per pair. */
   names: string[]
   rows?: string[]
@@ -109,22 +109,22 @@ interface Charts {
 }
 
 /** Lists the small charts of one or two levels of facets. */
-function chartsOf(facets: ReadonlyMap<unknown, readonly string[]>): Charts {
+function listFacets(facets: ReadonlyMap<unknown, readonly string[]>): Facets {
   const all = [...facets.values()]
-  if (all.every(({ length }) => length === 1)) return { names: [...new Set(all.map(titleOf))] }
+  if (all.every(({ length }) => length === 1)) return { names: [...new Set(all.map(facetTitleOf))] }
   const [rows, columns] = [0, 1].map((level) => [...new Set(all.map((names) => names[level]))])
-  return { names: rows.flatMap((row) => columns.map((column) => titleOf([row, column]))), rows, columns }
+  return { names: rows.flatMap((row) => columns.map((column) => facetTitleOf([row, column]))), rows, columns }
 }
 
 /** Returns the number of small charts. */
-export function countOf(facets: ReadonlyMap<unknown, readonly string[]>): number {
-  return chartsOf(facets).names.length
+export function countFacets(facets: ReadonlyMap<unknown, readonly string[]>): number {
+  return listFacets(facets).names.length
 }
 
 /** Repeats reference lines and bands in each small chart. Only the first has room for their labels. */
-function repeated(shapes: readonly unknown[], count: number): unknown[] {
+function repeatShapes(shapes: readonly unknown[], count: number): unknown[] {
   return shapes.flatMap((shape) => {
-    if (!isObject(shape) || (shape.name !== MARK && shape.name !== BAND)) return [shape]
+    if (!isObject(shape) || (shape.name !== MARK_NAME && shape.name !== BAND_NAME)) return [shape]
     return Array.from({ length: count }, (_, k) => {
       const suffix = k === 0 ? '' : String(k + 1)
       const axisRef = (axis: 'x' | 'y'): string =>
@@ -141,7 +141,7 @@ function repeated(shapes: readonly unknown[], count: number): unknown[] {
 }
 
 /** Returns the colorway of the figure, its theme, or plotly.js. */
-export function colorsOf(layout: Attributes): string[] {
+export function colorwayOf(layout: Attributes): string[] {
   const colorway: unknown = layout.colorway ?? layout.template?.layout?.colorway
   return Array.isArray(colorway) && colorway.length > 0 ? colorway : isThemed(layout) ? COLORS : PLOTLY_COLORS
 }
@@ -151,7 +151,7 @@ function isThemed({ meta }: Attributes): boolean {
 }
 
 /** Creates an axis of a small chart from the axis of the figure. */
-function axisOf(
+function createFacetAxis(
   original: unknown,
   domainRange: [number, number],
   anchor: string,
@@ -170,12 +170,12 @@ function axisOf(
 }
 
 /** Returns the domain of one of `count` cells, with gaps between them. */
-function domain(index: number, count: number, gap: number): [number, number] {
+function cellDomainOf(index: number, count: number, gap: number): [number, number] {
   const size = (1 - gap * (count - 1)) / count
   const from = index * (size + gap)
-  return [round(from), round(from + size)]
+  return [roundFraction(from), roundFraction(from + size)]
 }
 
-function round(share: number): number {
+function roundFraction(share: number): number {
   return Math.round(share * 10_000) / 10_000
 }

@@ -2,18 +2,18 @@
 import { NO_LABEL } from '../../../charts/figure/names.ts'
 import {
   type Attributes,
-  arraysOf,
-  copied,
+  copyTrace,
+  getAtPath,
+  groupRows,
   isObject,
-  keyOf,
-  rowsByKey,
+  listPointArrays,
+  selectRows,
   type Transform,
-  takeRows,
-  valueAt,
+  toKey,
 } from './attributes.ts'
 
 /** Matches groups that begin with a number: `2024`, `50,000 to 74,999`. */
-const NUMBERED = /^\s*-?\d/
+const STARTS_WITH_NUMBER = /^\s*-?\d/
 
 const OTHER_COLOR = '#a0a0a0'
 
@@ -22,19 +22,19 @@ const SYMBOLS = ['circle', 'diamond', 'square', 'cross', 'triangle-up', 'x']
 const DASHES = ['solid', 'dash', 'dot', 'dashdot', 'longdash', 'longdashdot']
 
 /** Lists the groups of all series, in order, to assign symbols or dashes. */
-function stylesOf({ groups }: Transform): string[] {
-  return Array.isArray(groups) ? [...rowsByKey(groups).keys()] : []
+function listStyledGroups({ groups }: Transform): string[] {
+  return Array.isArray(groups) ? [...groupRows(groups).keys()] : []
 }
 
 /** Sets the symbols or dashes of the parts of a trace. */
-function style(
+function applyGroupStyle(
   parts: readonly Attributes[],
   trace: Attributes,
   { style: kind, hue }: Transform,
   order: readonly string[],
 ): void {
   for (const part of parts) {
-    const index = order.indexOf(keyOf(part.meta?.group))
+    const index = order.indexOf(toKey(part.meta?.group))
     if (kind === 'symbol') part.marker = { symbol: SYMBOLS[index % SYMBOLS.length], ...part.marker }
     if (kind === 'dash') part.line = { dash: DASHES[index % DASHES.length], ...part.line }
     // Series that differ only in symbol or dash share a color.
@@ -44,7 +44,7 @@ function style(
 }
 
 /** Returns whether an earlier transform splits the trace into series. */
-function hasOtherGroups({ transforms }: Attributes, path: string): boolean {
+function isSplitBefore({ transforms }: Attributes, path: string): boolean {
   const position = Number(path.split('.')[1])
   return (transforms as Transform[]).some(
     (transform, k) =>
@@ -56,20 +56,21 @@ function hasOtherGroups({ transforms }: Attributes, path: string): boolean {
  * Splits a trace by its groups, in order of appearance. `index`: position of the trace; `count`: number of
  * traces. Adds the parts to `facets` and `frames`.
  */
-export function expand(
+export function applyGroupBy(
   original: Attributes,
   index: number,
   count: number,
   facets: Map<Attributes, string[]> = new Map(),
   frames: Map<unknown, string> = new Map(),
 ): Attributes[] {
-  let traces = [copied(original)]
+  let traces = [copyTrace(original)]
   for (const k of (original.transforms as unknown[]).keys())
     traces = traces.flatMap((trace) => {
       const transform: unknown = trace.transforms[k]
       if (!isObject(transform) || transform.type !== 'groupby' || transform.enabled === false) return [trace]
-      const parts = grouped(trace, transform, `transforms.${k}.groups`, index, count)
-      if (transform.style !== undefined) style(parts, trace, transform, stylesOf(original.transforms[k]))
+      const parts = splitTrace(trace, transform, `transforms.${k}.groups`, index, count)
+      if (transform.style !== undefined)
+        applyGroupStyle(parts, trace, transform, listStyledGroups(original.transforms[k]))
       // The parts of a trace stay in its facet and frame.
       const [facet, frame] = [facets.get(trace), frames.get(trace)]
       facets.delete(trace)
@@ -89,12 +90,12 @@ export function expand(
       return parts
     })
   if (traces.length > 1 && original.uid !== undefined)
-    for (const [k, trace] of traces.entries()) trace.uid = `${keyOf(original.uid)}${k}`
+    for (const [k, trace] of traces.entries()) trace.uid = `${toKey(original.uid)}${k}`
   return traces
 }
 
 /** Counts the combinations of groups that occur: the maximum number of traces after splitting. */
-export function groupsOf(trace: Attributes): number {
+export function countGroups(trace: Attributes): number {
   const combinations = new Set<string>()
   const lists = (trace.transforms as unknown[]).flatMap((transform) =>
     isObject(transform) &&
@@ -105,12 +106,12 @@ export function groupsOf(trace: Attributes): number {
       : [],
   )
   const rows = Math.max(0, ...lists.map(({ length }) => length))
-  for (let row = 0; row < rows; row++) combinations.add(JSON.stringify(lists.map((list) => keyOf(list[row]))))
+  for (let row = 0; row < rows; row++) combinations.add(JSON.stringify(lists.map((list) => toKey(list[row]))))
   return combinations.size
 }
 
 /** Splits a trace by the groups at `path`. */
-function grouped(
+function splitTrace(
   trace: Attributes,
   {
     nameformat,
@@ -130,18 +131,19 @@ function grouped(
   index: number,
   count: number,
 ): Attributes[] {
-  const groups = valueAt(trace, path)
+  const groups = getAtPath(trace, path)
   if (!Array.isArray(groups) || groups.length === 0) return [trace]
-  const isNamed = count > 1 || (hue !== undefined && hasOtherGroups(trace, path))
+  const isNamed = count > 1 || (hue !== undefined && isSplitBefore(trace, path))
   const defaultFormat = facet === true || animate === true || !isNamed ? '%{group}' : '%{group} (%{trace})'
   const format = typeof nameformat === 'string' ? nameformat : defaultFormat
-  const paths = arraysOf(trace)
+  const paths = listPointArrays(trace)
   const isStyled = styleKind !== undefined
   const isExtended = top !== undefined || facet === true || animate === true
-  const rows = [...rowsByKey(groups)]
+  const rows = [...groupRows(groups)]
   // Sort numeric groups, such as years and classes.
   const isOrdered =
-    isExtended && rows.every(([key]) => key === otherGroup || key === NO_LABEL || NUMBERED.test(key))
+    isExtended &&
+    rows.every(([key]) => key === otherGroup || key === NO_LABEL || STARTS_WITH_NUMBER.test(key))
   const numberOf = (key: string): number =>
     key === otherGroup || key === NO_LABEL
       ? Number.POSITIVE_INFINITY
@@ -158,18 +160,18 @@ function grouped(
   return rows
     .filter(([key]) => !isLeftOut(key))
     .map(([key, keyRows]) => {
-      const style = styleOf(styles, key)
+      const style = findGroupStyle(styles, key)
       const name = isObject(style) ? style.name : undefined
-      const part = merged(copied(trace), isObject(style) ? style : {})
+      const part = mergeStyle(copyTrace(trace), isObject(style) ? style : {})
       part.name =
         typeof name === 'string'
           ? name
           : format
-              .replaceAll('%{group}', textOf(groups[keyRows[0]]))
-              .replaceAll('%{trace}', textOf(trace.name ?? `trace ${index}`))
+              .replaceAll('%{group}', labelOf(groups[keyRows[0]]))
+              .replaceAll('%{trace}', labelOf(trace.name ?? `trace ${index}`))
       // Name the group of rows without a value.
       if (isExtended && String(part.name).trim() === '') part.name = NO_LABEL
-      takeRows(trace, keyRows, part, paths)
+      selectRows(trace, keyRows, part, paths)
       if (isStyled) part.meta = { group: key }
       // Draw the first of two sides below zero; both show their values on hover.
       if (sides === true) part.transforms.push({ type: key === rows[0][0] ? 'negate' : 'amounts' })
@@ -192,20 +194,20 @@ function grouped(
 }
 
 /** Returns the style of a group; undefined if it has none. */
-function styleOf(styles: unknown, key: string): unknown {
+function findGroupStyle(styles: unknown, key: string): unknown {
   const list = Array.isArray(styles) ? styles.filter(isObject) : []
-  return list.findLast((style) => keyOf(style.target) === key)?.value
+  return list.findLast((style) => toKey(style.target) === key)?.value
 }
 
 /** Merges a style into a trace, in place. */
-function merged(trace: Attributes, style: Attributes): Attributes {
+function mergeStyle(trace: Attributes, style: Attributes): Attributes {
   for (const [name, value] of Object.entries(style)) {
     if (name === '__proto__') continue
-    trace[name] = isObject(value) && isObject(trace[name]) ? merged(trace[name], value) : value
+    trace[name] = isObject(value) && isObject(trace[name]) ? mergeStyle(trace[name], value) : value
   }
   return trace
 }
 
-function textOf(value: unknown): string {
-  return value === null || value === undefined ? '' : keyOf(value)
+function labelOf(value: unknown): string {
+  return value === null || value === undefined ? '' : toKey(value)
 }

@@ -1,8 +1,15 @@
 /** Transform `melt`: combines several columns into one. */
-import { type Attributes, arraysOf, isObject, setAt, type Transform, valueAt } from './attributes.ts'
+import {
+  type Attributes,
+  getAtPath,
+  isObject,
+  listPointArrays,
+  setAtPath,
+  type Transform,
+} from './attributes.ts'
 
 /** Returns whether a trace has several columns in `y`, which `melt` combines. */
-export function isMelted({ transforms, y }: Attributes): boolean {
+export function hasMeltedColumns({ transforms, y }: Attributes): boolean {
   return (
     Array.isArray(y) &&
     y.every(Array.isArray) &&
@@ -11,16 +18,16 @@ export function isMelted({ transforms, y }: Attributes): boolean {
 }
 
 /** Combines the columns in `y`: each row yields one point per column, with the column name as `x`. */
-export function melt(trace: Attributes, { names }: Transform): void {
+export function meltColumns(trace: Attributes, { names }: Transform): void {
   if (Array.isArray(trace.y) && trace.y.length > 0 && !trace.y.some(Array.isArray)) trace.y = [trace.y]
-  if (!isMelted(trace) || !Array.isArray(names)) return
+  if (!hasMeltedColumns(trace) || !Array.isArray(names)) return
   const columns: unknown[][] = trace.y
   const count = Math.max(0, ...columns.map(({ length }) => length))
   const areNumbers = names.every((name) => /^\d{1,4}(?:\.\d+)?$/.test(String(name)))
   const columnNames = columns.map((_, k) => (areNumbers ? Number(names[k]) : String(names[k] ?? '')))
-  for (const path of arraysOf(trace).filter((name) => name !== 'x' && name !== 'y')) {
-    const list = valueAt(trace, path) as unknown[]
-    setAt(trace, path, Array.from({ length: count }, (_, row) => columns.map(() => list[row])).flat())
+  for (const path of listPointArrays(trace).filter((name) => name !== 'x' && name !== 'y')) {
+    const list = getAtPath(trace, path) as unknown[]
+    setAtPath(trace, path, Array.from({ length: count }, (_, row) => columns.map(() => list[row])).flat())
   }
   trace.x = Array.from({ length: count }, () => columnNames).flat()
   trace.y = Array.from({ length: count }, (_, row) => columns.map((column) => column[row] ?? null)).flat()

@@ -1,50 +1,50 @@
 /** Transform `per`: replaces dates by the start of their period. */
-import { type Attributes, setAt, type Transform, targetOf } from './attributes.ts'
-import { instant } from './axes.ts'
+import { type Attributes, resolveTarget, setAtPath, type Transform } from './attributes.ts'
+import { parsePlotlyDate } from './axes.ts'
 
 const DAY_MS = 86_400_000
 /** Lengths of periods that are shorter than a day, in ms. */
-const SHORT: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000 }
+const SHORT_PERIODS_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000 }
 /** Days from Monday to 1970-01-01, a Thursday: weeks begin on Monday. */
-const MONDAY_DAYS = 3
+const DAYS_SINCE_MONDAY = 3
 
 /** Functions that return the first day of a period, in days since 1970. */
-const starts: Readonly<Record<string, (date: Date) => number>> = {
+const PERIOD_STARTS: Readonly<Record<string, (date: Date) => number>> = {
   day: (date) => Math.floor(date.getTime() / DAY_MS),
   week: (date) => {
     const day = Math.floor(date.getTime() / DAY_MS)
-    return day - ((((day + MONDAY_DAYS) % 7) + 7) % 7)
+    return day - ((((day + DAYS_SINCE_MONDAY) % 7) + 7) % 7)
   },
-  month: (date) => firstOf(date.getUTCFullYear(), date.getUTCMonth()),
-  quarter: (date) => firstOf(date.getUTCFullYear(), date.getUTCMonth() - (date.getUTCMonth() % 3)),
-  year: (date) => firstOf(date.getUTCFullYear(), 0),
+  month: (date) => firstDayOfMonth(date.getUTCFullYear(), date.getUTCMonth()),
+  quarter: (date) => firstDayOfMonth(date.getUTCFullYear(), date.getUTCMonth() - (date.getUTCMonth() % 3)),
+  year: (date) => firstDayOfMonth(date.getUTCFullYear(), 0),
 }
 
 /** Returns the start of the period that contains a time, in ms since 1970. */
-export function startOf(unit: string, time: number): number {
-  const short = SHORT[unit]
-  return short ? Math.floor(time / short) * short : starts[unit](new Date(time)) * DAY_MS
+export function startOfPeriod(unit: string, time: number): number {
+  const short = SHORT_PERIODS_MS[unit]
+  return short ? Math.floor(time / short) * short : PERIOD_STARTS[unit](new Date(time)) * DAY_MS
 }
 
 /** Returns the end of a period that begins at `start`: the start of the next one. */
-export function endOf(unit: string, start: number): number {
+export function endOfPeriod(unit: string, start: number): number {
   // At least one period and less than two.
   const days = { day: 1, week: 7, month: 32, quarter: 93, year: 367 }[unit]
-  return days === undefined ? start + SHORT[unit] : startOf(unit, start + days * DAY_MS)
+  return days === undefined ? start + SHORT_PERIODS_MS[unit] : startOfPeriod(unit, start + days * DAY_MS)
 }
 
 /** Replaces each date by the start of its period in UTC, so that points of one period can be aggregated. */
-export function per(trace: Attributes, { target = 'x', unit }: Transform): void {
+export function truncateToPeriod(trace: Attributes, { target = 'x', unit }: Transform): void {
   const name = typeof unit === 'string' ? unit : ''
-  const start = Object.hasOwn(starts, name) ? starts[name] : undefined
-  const short = Object.hasOwn(SHORT, name) ? SHORT[name] : undefined
-  const values = targetOf(trace, target)
+  const start = Object.hasOwn(PERIOD_STARTS, name) ? PERIOD_STARTS[name] : undefined
+  const short = Object.hasOwn(SHORT_PERIODS_MS, name) ? SHORT_PERIODS_MS[name] : undefined
+  const values = resolveTarget(trace, target)
   if (!values || !(start || short) || typeof target !== 'string') return
   const cache = new Map<unknown, string | null>()
   const periodOf = (value: unknown): string | null => {
-    const time = instant(value)
+    const time = parsePlotlyDate(value)
     if (time === undefined || typeof value === 'number') return null
-    const text = new Date(startOf(name, time)).toISOString()
+    const text = new Date(startOfPeriod(name, time)).toISOString()
     return short ? text.slice(0, 16).replace('T', ' ') : text.slice(0, 10)
   }
   const periods = values.map((value) => {
@@ -55,11 +55,11 @@ export function per(trace: Attributes, { target = 'x', unit }: Transform): void 
     }
     return period
   })
-  setAt(trace, target, periods)
+  setAtPath(trace, target, periods)
 }
 
 /** Returns the first day of a month, in days since 1970. */
-function firstOf(year: number, month: number): number {
+function firstDayOfMonth(year: number, month: number): number {
   const date = new Date(0)
   date.setUTCFullYear(year, month, 1)
   return date.getTime() / DAY_MS

@@ -11,11 +11,18 @@ import {
   type Scalar,
 } from '../../../query/index.ts'
 import { mergeSort } from '../../grids/read/order.ts'
-import { type Attributes, arraysOf, isObject, type Transform, takeRows, targetOf } from './attributes.ts'
-import { isMelted } from './melt.ts'
+import {
+  type Attributes,
+  isObject,
+  listPointArrays,
+  resolveTarget,
+  selectRows,
+  type Transform,
+} from './attributes.ts'
+import { hasMeltedColumns } from './melt.ts'
 
 /** A column of a `rows` transform. */
-interface Named {
+interface NamedColumn {
   name: string
   type: QueryType
   values: readonly Scalar[]
@@ -25,11 +32,11 @@ interface Named {
  * Keeps the points for which `where` is true, in the order of `sort`. `names` and `values` are the columns
  * that they use. Throws `bad_figure`. See docs/api.md#own-transforms.
  */
-export async function rows(
+export async function selectAndSortRows(
   trace: Attributes,
   { where, sort, names, values, types }: Transform,
 ): Promise<void> {
-  const columns = columnsOf(names, values, types)
+  const columns = readColumns(names, values, types)
   let selected = Array.from(
     { length: Math.max(0, ...columns.map((column) => column.values.length)) },
     (_, k) => k,
@@ -52,7 +59,7 @@ export async function rows(
       }))
       const compare = (a: number, b: number): number => {
         for (const { values: list, sign } of keys) {
-          const result = compared(list[a] ?? null, list[b] ?? null, sign)
+          const result = compareScalars(list[a] ?? null, list[b] ?? null, sign)
           if (result !== 0) return result
         }
         return a - b
@@ -63,18 +70,18 @@ export async function rows(
     if (!(error instanceof Problem)) throw error
     throw new Problem('bad_figure', `the figure cannot be drawn: ${error.message}`, { hint: error.hint })
   }
-  takeAll(trace, selected)
+  selectAllRows(trace, selected)
 }
 
 /**
  * Keeps rows of all arrays of a trace, including nested ones: cells of tables, dimensions, melted columns.
  */
-function takeAll(trace: Attributes, selected: readonly number[]): void {
+function selectAllRows(trace: Attributes, selected: readonly number[]): void {
   wrapColumn(trace)
   // The cells of a table are an array of columns; its header has one text per column and is unchanged.
   const cells: unknown = trace.cells?.values
-  if (isMelted(trace)) takeMelted(trace, selected)
-  else if (trace.type !== 'table') takeRows(trace, selected)
+  if (hasMeltedColumns(trace)) selectMeltedRows(trace, selected)
+  else if (trace.type !== 'table') selectRows(trace, selected)
   else if (Array.isArray(cells))
     trace.cells.values = cells.map((column) =>
       Array.isArray(column) ? selected.map((k) => column[k]) : column,
@@ -88,13 +95,13 @@ function takeAll(trace: Attributes, selected: readonly number[]): void {
 }
 
 /** Keeps rows of a trace whose `y` is an array of columns. */
-function takeMelted(trace: Attributes, selected: readonly number[]): void {
+function selectMeltedRows(trace: Attributes, selected: readonly number[]): void {
   const { y } = trace
-  takeRows(
+  selectRows(
     trace,
     selected,
     trace,
-    arraysOf(trace).filter((path) => path !== 'y'),
+    listPointArrays(trace).filter((path) => path !== 'y'),
   )
   trace.y = y.map((list: unknown) => (Array.isArray(list) ? selected.map((k) => list[k]) : list))
 }
@@ -106,7 +113,7 @@ function wrapColumn({ type, cells }: Attributes): void {
 }
 
 /** Keeps rows of parallel coordinates with a number on every axis: plotly.js draws missing ones as zero. */
-export function complete(trace: Attributes): void {
+export function keepCompleteRows(trace: Attributes): void {
   wrapColumn(trace)
   if (trace.type !== 'parcoords' || !Array.isArray(trace.dimensions)) return
   const lists = trace.dimensions.flatMap((dimension: unknown) =>
@@ -116,34 +123,34 @@ export function complete(trace: Attributes): void {
   const completeRows = Array.from({ length: count }, (_, k) => k).filter((k) =>
     lists.every((list) => typeof list[k] === 'number'),
   )
-  if (completeRows.length < count) takeAll(trace, completeRows)
+  if (completeRows.length < count) selectAllRows(trace, completeRows)
 }
 
 /** Reads the columns of a `rows` transform, with declared or detected types. */
-function columnsOf(names: unknown, values: unknown, types: unknown): Named[] {
+function readColumns(names: unknown, values: unknown, types: unknown): NamedColumn[] {
   if (!Array.isArray(names) || !Array.isArray(values)) return []
   // One column is an array of values; several are an array of columns.
   const lists = names.length === 1 ? [values] : values
   return names.map((name, k) => {
     const list: unknown[] = Array.isArray(lists[k]) ? lists[k] : []
     const declared: unknown = Array.isArray(types) ? types[k] : undefined
-    const type = isQueryType(declared) ? declared : typeOf(list)
-    return { name: String(name), type, values: list.map((value) => scalarOf(value, type)) }
+    const type = isQueryType(declared) ? declared : detectQueryType(list)
+    return { name: String(name), type, values: list.map((value) => toScalar(value, type)) }
   })
 }
 
-function finite(time: number): number | null {
+function nullIfNaN(time: number): number | null {
   return Number.isNaN(time) ? null : time
 }
 
-const TYPES: readonly string[] = ['number', 'text', 'boolean', 'date', 'datetime', 'json', 'empty']
+const QUERY_TYPES: readonly string[] = ['number', 'text', 'boolean', 'date', 'datetime', 'json', 'empty']
 
 function isQueryType(type: unknown): type is QueryType {
-  return typeof type === 'string' && TYPES.includes(type)
+  return typeof type === 'string' && QUERY_TYPES.includes(type)
 }
 
 /** Detects the type of values, as for columns of grids. */
-function typeOf(values: readonly unknown[]): QueryType {
+function detectQueryType(values: readonly unknown[]): QueryType {
   let result: QueryType = 'empty'
   for (const value of values) {
     if (value === null || value === undefined) continue
@@ -164,17 +171,17 @@ function typeOf(values: readonly unknown[]): QueryType {
 }
 
 /** Converts a value for queries: dates to ms since 1970, arrays and objects to `COMPOUND`. */
-function scalarOf(value: unknown, type: QueryType): Scalar {
+function toScalar(value: unknown, type: QueryType): Scalar {
   if (value === null || value === undefined) return null
   if (typeof value === 'object') return COMPOUND
   const isMoment = type === 'datetime' || type === 'date'
-  return isMoment && typeof value === 'string' ? finite(instantOf(value)) : (value as Scalar)
+  return isMoment && typeof value === 'string' ? nullIfNaN(instantOf(value)) : (value as Scalar)
 }
 
 /** Compares values: numbers before texts; missing values last, also in descending order (`sign` −1). */
-function compared(a: Scalar, b: Scalar, sign: number): number {
+function compareScalars(a: Scalar, b: Scalar, sign: number): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
-  const [rank, otherRank] = [rankOf(a), rankOf(b)]
+  const [rank, otherRank] = [typeRankOf(a), typeRankOf(b)]
   if (rank !== otherRank) return sign * (rank - otherRank)
   if (a === COMPOUND || b === COMPOUND || a === b) return 0
   if (typeof a === 'string' && typeof b === 'string') return sign * compareTexts(a, b)
@@ -182,20 +189,20 @@ function compared(a: Scalar, b: Scalar, sign: number): number {
 }
 
 /** Sorts the points by the target: numbers, dates or texts. */
-export function order(trace: Attributes, { target = 'x', descending }: Transform): void {
-  const targetValues = targetOf(trace, target)
+export function sortByTarget(trace: Attributes, { target = 'x', descending }: Transform): void {
+  const targetValues = resolveTarget(trace, target)
   if (!targetValues) return
-  const type = typeOf(targetValues)
-  const values = targetValues.map((value) => scalarOf(value, type))
+  const type = detectQueryType(targetValues)
+  const values = targetValues.map((value) => toScalar(value, type))
   const sign = descending === true ? -1 : 1
-  takeRows(
+  selectRows(
     trace,
-    values.map((_, k) => k).sort((a, b) => compared(values[a], values[b], sign) || a - b),
+    values.map((_, k) => k).sort((a, b) => compareScalars(values[a], values[b], sign) || a - b),
   )
 }
 
 /** Returns the rank of a type, as in sorted grids: numbers, booleans, arrays and objects, texts. */
-function rankOf(value: Scalar): number {
+function typeRankOf(value: Scalar): number {
   if (typeof value === 'number' || typeof value === 'bigint') return 0
   return typeof value === 'boolean' ? 1 : value === COMPOUND ? 2 : 3
 }

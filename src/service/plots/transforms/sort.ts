@@ -1,12 +1,12 @@
 /** Transform `sort` of plotly.js. */
-import { type Attributes, type Transform, takeRows, targetOf } from './attributes.ts'
-import type { Axes } from './axes.ts'
+import { type Attributes, resolveTarget, selectRows, type Transform } from './attributes.ts'
+import type { AxisTypes } from './axes.ts'
 
 /** Sorts the points by the target, stably. */
-export function sort(trace: Attributes, { target = 'x', order }: Transform, axes: Axes): void {
-  const values = targetOf(trace, target)
+export function sortPoints(trace: Attributes, { target = 'x', order }: Transform, axes: AxisTypes): void {
+  const values = resolveTarget(trace, target)
   if (!values) return
-  const { toNumber } = axes.conversionOf(trace, target, values)
+  const { toNumber } = axes.getConversion(trace, target, values)
   const isDescending = order === 'descending'
   const numbers = values.map(toNumber)
   const rows = values.map((_, k) => k)
@@ -17,5 +17,5 @@ export function sort(trace: Attributes, { target = 'x', order }: Transform, axes
       return Number(left === undefined) - Number(right === undefined)
     return isDescending ? right - left : left - right
   })
-  takeRows(trace, rows)
+  selectRows(trace, rows)
 }

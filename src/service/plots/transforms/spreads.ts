@@ -1,45 +1,45 @@
 /** Transforms for distributions, calendars, flows, ranks and bands. See docs/api.md#own-transforms. */
 import { COMPASS, WEEKDAYS } from '../../../charts/figure/names.ts'
-import { stepAbove } from '../../../charts/figure/steps.ts'
-import { spoken } from '../../../charts/spec/words.ts'
-import { type Attributes, keyOf, rowsByKey, setAt, type Transform, takeRows } from './attributes.ts'
-import { instant } from './axes.ts'
+import { roundUpToStep } from '../../../charts/figure/steps.ts'
+import { humanizeName } from '../../../charts/spec/words.ts'
+import { type Attributes, groupRows, selectRows, setAtPath, type Transform, toKey } from './attributes.ts'
+import { parsePlotlyDate } from './axes.ts'
 
 /** Returns the finite numbers among values. */
-function numbersOf(values: readonly unknown[]): number[] {
+function finiteNumbers(values: readonly unknown[]): number[] {
   return values.filter((value): value is number => typeof value === 'number' && Number.isFinite(value))
 }
 
 /** Converts values to a cumulative distribution: `y` is the percentage of values that are at most `x`. */
-export function cumulate(trace: Attributes): void {
+export function cumulateValues(trace: Attributes): void {
   if (!Array.isArray(trace.x)) return
   const values: unknown[] = trace.x
   const rows = [...values.keys()].filter((k) => typeof values[k] === 'number')
-  takeRows(
+  selectRows(
     trace,
     rows.sort((a, b) => (values[a] as number) - (values[b] as number)),
   )
   // Equal values get the percentage of the last one.
   const shares: number[] = []
   let done = 0
-  for (const [, sameRows] of rowsByKey((trace.x as unknown[]).map(keyOf))) {
+  for (const [, sameRows] of groupRows((trace.x as unknown[]).map(toKey))) {
     done += sameRows.length
     for (const k of sameRows) shares[k] = (100 * done) / rows.length
   }
-  setAt(trace, 'y', shares)
+  setAtPath(trace, 'y', shares)
 }
 
 /** Number of points of a density curve. */
 const CURVE_POINTS = 200
 /** Maximum number of kernels. More values are rounded to this many positions. */
-const CURVE_PARTS = 1000
+const MAX_KERNELS = 1000
 /** Distances of extra curve points from a value, in kernel widths, if values are far apart. */
-const STEPS = [-3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3]
+const KERNEL_STEPS = [-3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3]
 
 /** Estimates the density of values with normal kernels. Their width follows Silverman's rule of thumb. */
-export function density(trace: Attributes, transform: Transform): void {
+export function estimateDensity(trace: Attributes, transform: Transform): void {
   if (!Array.isArray(trace.x)) return
-  const values = Float64Array.from(numbersOf(trace.x)).sort()
+  const values = Float64Array.from(finiteNumbers(trace.x)).sort()
   const count = values.length
   trace.x = []
   trace.y = []
@@ -53,16 +53,16 @@ export function density(trace: Attributes, transform: Transform): void {
   const width = 0.9 * Math.min(deviation, quarters / 1.34 || deviation) * count ** -0.2
   const [from, to] = [first - 3 * width, last + 3 * width]
   // Round many values to CURVE_PARTS positions, and count them.
-  const partWidth = (to - from) / CURVE_PARTS
+  const partWidth = (to - from) / MAX_KERNELS
   const counts = new Map<number, number>()
   for (const value of values) {
-    const position = count <= CURVE_PARTS ? value : from + Math.round((value - from) / partWidth) * partWidth
+    const position = count <= MAX_KERNELS ? value : from + Math.round((value - from) / partWidth) * partWidth
     counts.set(position, (counts.get(position) ?? 0) + 1)
   }
   const even = Array.from({ length: CURVE_POINTS }, (_, k) => from + ((to - from) * k) / (CURVE_POINTS - 1))
   const isFar = (to - from) / CURVE_POINTS > width
   const nearValues = isFar
-    ? [...counts.keys()].flatMap((value) => STEPS.map((step) => value + step * width))
+    ? [...counts.keys()].flatMap((value) => KERNEL_STEPS.map((step) => value + step * width))
     : []
   const points = [...new Set([...even, ...nearValues])].sort((a, b) => a - b)
   trace.x = points
@@ -77,12 +77,12 @@ export function density(trace: Attributes, transform: Transform): void {
 const DAY_MS = 86_400_000
 
 /** Arranges days as a calendar: `x` is the week of the year from 0, `y` is `2024 Monday`. */
-export function calendar(trace: Attributes): void {
+export function arrangeCalendar(trace: Attributes): void {
   const { x } = trace
   if (!Array.isArray(x) || !Array.isArray(trace.z)) return
-  const days = x.map((value: unknown) => (typeof value === 'string' ? instant(value) : undefined))
+  const days = x.map((value: unknown) => (typeof value === 'string' ? parsePlotlyDate(value) : undefined))
   const rows = [...days.keys()].filter((k) => days[k] !== undefined)
-  takeRows(trace, rows)
+  selectRows(trace, rows)
   const dayNumbers = rows.map((k) => Math.floor(days[k]! / DAY_MS))
   // 1970-01-01 was a Thursday.
   const weekday = dayNumbers.map((day) => (((day + 3) % 7) + 7) % 7)
@@ -99,12 +99,12 @@ export function calendar(trace: Attributes): void {
 const MAX_LINKS = 120
 
 /** Converts links between names to links between numbered nodes. Adds up links with the same ends. */
-export function links(trace: Attributes, transform: Transform): void {
+export function numberLinks(trace: Attributes, transform: Transform): void {
   const { source, target, value } = trace.link ?? {}
   if (!Array.isArray(source) || !Array.isArray(target)) return
   const names = new Map<string, number>()
   const numberOf = (name: unknown): number => {
-    const key = keyOf(name ?? '')
+    const key = toKey(name ?? '')
     if (!names.has(key)) names.set(key, names.size)
     return names.get(key)!
   }
@@ -115,7 +115,7 @@ export function links(trace: Attributes, transform: Transform): void {
     if ([from, target[k]].some((end) => end === null || end === undefined || end === '')) continue
     if (typeof size !== 'number' || !(size > 0)) continue
     // plotly.js draws links from a node to itself outside of the frame.
-    if (keyOf(from) === keyOf(target[k])) {
+    if (toKey(from) === toKey(target[k])) {
       loops++
       continue
     }
@@ -130,7 +130,7 @@ export function links(trace: Attributes, transform: Transform): void {
   if (sorted.length > largest.length) transform.unseen = [sorted.length - largest.length, 'smaller link', '']
   const labels = [...names.keys()]
   // With a cycle, sources and targets are separate nodes.
-  const shift = hasCircle(largest, labels.length) ? labels.length : 0
+  const shift = hasCycle(largest, labels.length) ? labels.length : 0
   const ends = largest.flatMap((link) => [link.source, link.target + shift])
   const used = [...new Set(ends)]
   const position = new Map(used.map((node, k) => [node, k]))
@@ -143,7 +143,7 @@ export function links(trace: Attributes, transform: Transform): void {
 }
 
 /** Returns whether links have a cycle: nodes without incoming links are removed until none is left. */
-function hasCircle(links: readonly { source: number; target: number }[], count: number): boolean {
+function hasCycle(links: readonly { source: number; target: number }[], count: number): boolean {
   const incoming = new Array<number>(count).fill(0)
   const next = new Map<number, number[]>()
   for (const { source, target } of links) {
@@ -160,7 +160,7 @@ function hasCircle(links: readonly { source: number; target: number }[], count: 
 }
 
 /** Converts directions in degrees to compass points. Other labels are unchanged. */
-export function sectors(trace: Attributes, transform: Transform): void {
+export function nameDirections(trace: Attributes, transform: Transform): void {
   if (!Array.isArray(trace.theta)) return
   const { theta } = trace
   const isDegrees = theta.some((value: unknown) => typeof value === 'number')
@@ -169,8 +169,8 @@ export function sectors(trace: Attributes, transform: Transform): void {
   const rows: number[] = [...theta.keys()].filter(isDirection)
   const missing = theta.length - rows.length
   if (missing > 0)
-    transform.unseen = [missing, 'row', `without ${spoken(String(transform.of ?? 'a direction'))}`]
-  takeRows(trace, rows)
+    transform.unseen = [missing, 'row', `without ${humanizeName(String(transform.of ?? 'a direction'))}`]
+  selectRows(trace, rows)
   const size = 360 / COMPASS.length
   const points = trace.theta.map((value: unknown) =>
     typeof value === 'number' && Number.isFinite(value)
@@ -182,11 +182,11 @@ export function sectors(trace: Attributes, transform: Transform): void {
 }
 
 /** Replaces numbers by classes with round bounds: `10 to 20`. */
-export function classed(values: readonly unknown[], count: number): unknown[] {
-  const numbers = numbersOf(values)
+export function replaceByClasses(values: readonly unknown[], count: number): unknown[] {
+  const numbers = finiteNumbers(values)
   if (numbers.length === 0) return [...values]
-  const [min, max] = endsOf(numbers)
-  const step = stepAbove((max - min) / count || 1)
+  const [min, max] = extentOf(numbers)
+  const step = roundUpToStep((max - min) / count || 1)
   const text = (number: number): string => String(Number(number.toPrecision(12)))
   return values.map((value) => {
     if (typeof value !== 'number' || !Number.isFinite(value)) return value
@@ -197,7 +197,7 @@ export function classed(values: readonly unknown[], count: number): unknown[] {
 }
 
 /** Returns minimum and maximum. */
-export function endsOf(numbers: readonly number[]): [number, number] {
+export function extentOf(numbers: readonly number[]): [number, number] {
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const number of numbers) {
     if (number < min) min = number
@@ -207,23 +207,23 @@ export function endsOf(numbers: readonly number[]): [number, number] {
 }
 
 /** Number of hexagons per row. */
-const HEXAGONS = 30
+const HEXAGONS_PER_ROW = 30
 /** Distance between rows of hexagons, relative to the width of one. */
-const ROW_SHARE = Math.sqrt(3) / 2
+const ROW_DISTANCE = Math.sqrt(3) / 2
 /** Assumed ratio of width to height of a plot. */
 const PLOT_RATIO = 1.8
 
 /** Counts points in hexagons: centers in `x` and `y`, counts in `marker.color`, cell size in `meta`. */
-export function hexagons(trace: Attributes): void {
+export function countInHexagons(trace: Attributes): void {
   const { x, y } = trace
   if (!Array.isArray(x) || !Array.isArray(y)) return
   const isPoint = (k: number): boolean =>
     Number.isFinite(x[k] ?? Number.NaN) && Number.isFinite(y[k] ?? Number.NaN)
   const rows = [...x.keys()].filter(isPoint)
-  const [left, right] = endsOf(rows.map((k) => x[k]))
-  const [bottom, top] = endsOf(rows.map((k) => y[k]))
-  const width = (right - left || 1) / HEXAGONS
-  const height = ((top - bottom || 1) / HEXAGONS) * ROW_SHARE * PLOT_RATIO
+  const [left, right] = extentOf(rows.map((k) => x[k]))
+  const [bottom, top] = extentOf(rows.map((k) => y[k]))
+  const width = (right - left || 1) / HEXAGONS_PER_ROW
+  const height = ((top - bottom || 1) / HEXAGONS_PER_ROW) * ROW_DISTANCE * PLOT_RATIO
   const cells = new Map<string, { x: number; y: number; count: number }>()
   for (const k of rows) {
     const [across, up] = [(x[k] - left) / width, (y[k] - bottom) / height]
@@ -231,7 +231,7 @@ export function hexagons(trace: Attributes): void {
     const middles = [Math.floor(up), Math.floor(up) + 1].map((row) => {
       const shift = row % 2 === 0 ? 0 : 0.5
       const column = Math.round(across - shift) + shift
-      return { column, row, distance: (across - column) ** 2 + ((up - row) * ROW_SHARE) ** 2 }
+      return { column, row, distance: (across - column) ** 2 + ((up - row) * ROW_DISTANCE) ** 2 }
     })
     const { column, row } = middles[0].distance <= middles[1].distance ? middles[0] : middles[1]
     const key = `${column} ${row}`
@@ -249,12 +249,12 @@ export function hexagons(trace: Attributes): void {
 /**
  * Replaces `y` by its rank among the points with the same `x`: the largest is 1. Keeps `y` in `customdata`.
  */
-export function rank(trace: Attributes): void {
+export function rankPoints(trace: Attributes): void {
   const { x, y } = trace
   if (!Array.isArray(x) || !Array.isArray(y)) return
   trace.customdata = y
   const ranks: unknown[] = y.map(() => null)
-  for (const [, rows] of rowsByKey(x)) {
+  for (const [, rows] of groupRows(x)) {
     const ranked = rows.filter((k) => typeof y[k] === 'number').sort((a, b) => y[b] - y[a] || a - b)
     for (const [position, k] of ranked.entries()) {
       // Equal values share a rank.
@@ -266,7 +266,7 @@ export function rank(trace: Attributes): void {
 }
 
 /** Outlines each part of a band: along its upper values `y`, back along its lower values `customdata`. */
-export function band(trace: Attributes): void {
+export function outlineBand(trace: Attributes): void {
   const { x, y, customdata: lower } = trace
   if (!Array.isArray(x) || !Array.isArray(y) || !Array.isArray(lower)) return
   const [outlineX, outlineY]: unknown[][] = [[], []]

@@ -1,36 +1,36 @@
 /** Keeps the largest points or groups, and combines the rest. */
-import { type Attributes, keyOf, setAt, type Transform, takeRows, valueAt } from './attributes.ts'
+import { type Attributes, getAtPath, selectRows, setAtPath, type Transform, toKey } from './attributes.ts'
 
 /** Returns the name of the combined rest. */
-const otherName = (count: number): string => `other (${count})`
+const nameOfRest = (count: number): string => `other (${count})`
 
 /**
  * Keeps the `count` largest points by `target`. If `other` is true, adds a point with the sum of the rest;
  * otherwise sets `left` to the number of omitted points.
  */
-export function top(trace: Attributes, transform: Transform): void {
+export function keepLargest(trace: Attributes, transform: Transform): void {
   const { count, target = 'y', labels = 'x', other } = transform
   if (typeof target !== 'string' || typeof labels !== 'string') return
-  const [sizes, names] = [valueAt(trace, target), valueAt(trace, labels)]
+  const [sizes, names] = [getAtPath(trace, target), getAtPath(trace, labels)]
   if (!Array.isArray(sizes) || !Array.isArray(names) || !isCount(count) || sizes.length <= count) return
   // A pie cannot show values below zero.
   const isShown = (k: number): boolean =>
-    other !== true || !(sizeOf(sizes[k]) < 0 && sizeOf(sizes[k]) !== UNSIZED)
+    other !== true || !(toSize(sizes[k]) < 0 && toSize(sizes[k]) !== UNSIZED)
   const below = sizes.filter((_, k) => !isShown(k)).length
   if (below > 0) transform.unseen = [below, 'value', 'below zero']
   const largest = new Set(
     sizes
       .map((_, k) => k)
       .filter(isShown)
-      .sort((a, b) => sizeOf(sizes[b]) - sizeOf(sizes[a]) || a - b)
+      .sort((a, b) => toSize(sizes[b]) - toSize(sizes[a]) || a - b)
       .slice(0, count),
   )
   const rows = [...sizes.keys()].filter(isShown)
   // Points without a number are not in the sum of the rest.
-  const rest = rows.filter((k) => !largest.has(k) && (other !== true || sizeOf(sizes[k]) !== UNSIZED))
+  const rest = rows.filter((k) => !largest.has(k) && (other !== true || toSize(sizes[k]) !== UNSIZED))
   // Do not combine a single point.
   if (other === true && rest.length === 1 && below === 0) return
-  takeRows(
+  selectRows(
     trace,
     rows.filter((k) => largest.has(k)),
   )
@@ -39,28 +39,28 @@ export function top(trace: Attributes, transform: Transform): void {
     return
   }
   if (rest.length === 0) return
-  const sum = rest.reduce((total, k) => total + sizeOf(sizes[k]), 0)
-  setAt(trace, target, [...(valueAt(trace, target) as unknown[]), sum])
-  setAt(trace, labels, [...(valueAt(trace, labels) as unknown[]), otherName(rest.length)])
+  const sum = rest.reduce((total, k) => total + toSize(sizes[k]), 0)
+  setAtPath(trace, target, [...(getAtPath(trace, target) as unknown[]), sum])
+  setAtPath(trace, labels, [...(getAtPath(trace, labels) as unknown[]), nameOfRest(rest.length)])
 }
 
 /** Sizes of groups: the sum of absolute `y` values, or the number of points without `y`. */
 export type GroupSizes = Map<string, number>
 
 /** Adds the points of a trace to the sizes of its groups. */
-export function addSizes(sizes: GroupSizes, trace: Attributes, groups: readonly unknown[]): void {
+export function addGroupSizes(sizes: GroupSizes, trace: Attributes, groups: readonly unknown[]): void {
   // After `rank`, the original values are in customdata.
   const isRanked = (trace.transforms as Transform[]).some(({ type }) => type === 'rank')
   const values: unknown = isRanked ? trace.customdata : trace.y
   const sized = Array.isArray(values) && trace.type !== 'histogram' ? values : undefined
   for (const [k, group] of groups.entries()) {
-    const key = keyOf(group)
+    const key = toKey(group)
     sizes.set(key, (sizes.get(key) ?? 0) + (sized ? Math.abs(Number(sized[k])) || 0 : 1))
   }
 }
 
 /** Merges all but the largest `top` − 1 groups if there are more than `top`. `other` names the merged one. */
-export function topGroups(
+export function mergeSmallGroups(
   sizes: GroupSizes,
   { top: count }: Transform,
   groups: readonly unknown[],
@@ -69,10 +69,10 @@ export function topGroups(
   const order = [...sizes.keys()].sort((a, b) => sizes.get(b)! - sizes.get(a)!)
   // The merged group counts as one of the `top` series.
   const largest = new Set(order.slice(0, Math.max(0, count - 1)))
-  let other = otherName(sizes.size - largest.size)
+  let other = nameOfRest(sizes.size - largest.size)
   // Avoid the name of an existing group.
   while (sizes.has(other)) other += ' '
-  return { groups: groups.map((group) => (largest.has(keyOf(group)) ? group : other)), other }
+  return { groups: groups.map((group) => (largest.has(toKey(group)) ? group : other)), other }
 }
 
 function isCount(count: unknown): count is number {
@@ -82,7 +82,7 @@ function isCount(count: unknown): count is number {
 const UNSIZED = Number.NEGATIVE_INFINITY
 
 /** Converts a value to a number; `UNSIZED` if it is none. */
-function sizeOf(value: unknown): number {
+function toSize(value: unknown): number {
   const size = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
   return Number.isFinite(size) ? size : UNSIZED
 }

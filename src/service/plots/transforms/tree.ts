@@ -5,17 +5,17 @@ import type { Attributes } from './attributes.ts'
  * Computes totals: a parent is as large as its children together, or as its own value if that is larger. Adds
  * parents without a row; nodes in a cycle become roots. Takes linear time. See docs/api.md#own-transforms.
  */
-export function tree(trace: Attributes): void {
+export function computeTotals(trace: Attributes): void {
   if (!Array.isArray(trace.labels)) return
-  const names = trace.labels.map(textOf)
+  const names = trace.labels.map(textOrEmpty)
   // Nodes with equal labels differ by id. A node without an id cannot be a parent.
   const hasIds = Array.isArray(trace.ids)
   const labels: string[] = hasIds
-    ? names.map((_: string, k: number) => textOf(trace.ids[k]) || `row ${k + 1}`)
+    ? names.map((_: string, k: number) => textOrEmpty(trace.ids[k]) || `row ${k + 1}`)
     : names
   const hasValues = Array.isArray(trace.values)
-  const parents = labels.map((_, k) => (Array.isArray(trace.parents) ? textOf(trace.parents[k]) : ''))
-  const values: number[] = labels.map((_, k) => (hasValues ? sizeOf(trace.values[k]) : 0))
+  const parents = labels.map((_, k) => (Array.isArray(trace.parents) ? textOrEmpty(trace.parents[k]) : ''))
+  const values: number[] = labels.map((_, k) => (hasValues ? positiveOrZero(trace.values[k]) : 0))
   /** First row of each label: children belong to it. */
   const rows = new Map<string, number>()
   for (const [k, label] of labels.entries()) if (!rows.has(label)) rows.set(label, k)
@@ -53,14 +53,14 @@ export function tree(trace: Attributes): void {
     } else if (parentRows[k] === undefined) parents[k] = ''
   const shown = labels.map((label, k) => (k < names.length ? names[k] : label))
   const totalsTree = { labels: shown, parents, values: totals, ids: labels }
-  const { ids, ...parts } = labels.length > MAX_PARTS ? largest(totalsTree) : totalsTree
+  const { ids, ...parts } = labels.length > MAX_NODES ? keepLargestNodes(totalsTree) : totalsTree
   Object.assign(trace, { ...parts, branchvalues: 'total', ...((hasIds || ids !== labels) && { ids }) })
 }
 
 /** Maximum number of nodes, which a browser draws in less than a second. */
-const MAX_PARTS = 500
+const MAX_NODES = 500
 
-interface Parts {
+interface TreeNodes {
   labels: string[]
   parents: string[]
   values: number[]
@@ -68,12 +68,12 @@ interface Parts {
 }
 
 /** Keeps the largest nodes. Merges the smaller children of each parent into one node, `other (count)`. */
-function largest({ labels, parents, values, ids }: Parts): Parts {
+function keepLargestNodes({ labels, parents, values, ids }: TreeNodes): TreeNodes {
   const order = [...values].sort((a, b) => b - a)
-  const minSize = order[MAX_PARTS - 1]
+  const minSize = order[MAX_NODES - 1]
   // Parents are at least as large as their children, so they are kept too. Among equal nodes, the first are
   // kept.
-  let remaining = MAX_PARTS - order.indexOf(minSize)
+  let remaining = MAX_NODES - order.indexOf(minSize)
   const isKept = values.map((value) => value > minSize || (value === minSize && remaining-- > 0))
   const kept = [...labels.keys()].filter((k) => isKept[k])
   const keptIds = new Set(kept.map((k) => ids[k]))
@@ -95,10 +95,10 @@ function largest({ labels, parents, values, ids }: Parts): Parts {
   }
 }
 
-function textOf(value: unknown): string {
+function textOrEmpty(value: unknown): string {
   return value === null || value === undefined ? '' : String(value)
 }
 
-function sizeOf(value: unknown): number {
+function positiveOrZero(value: unknown): number {
   return typeof value === 'number' && value > 0 ? value : 0
 }

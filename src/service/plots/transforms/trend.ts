@@ -6,19 +6,19 @@ import { type Attributes, isObject, type Transform } from './attributes.ts'
  * Creates the trend line of a trace: linear regression, or the mean of the last `window` points. Undefined
  * with fewer than two points. See docs/api.md#own-transforms.
  */
-export function trendOf(trace: Attributes): Attributes | undefined {
+export function createTrendLine(trace: Attributes): Attributes | undefined {
   const transforms: unknown[] = Array.isArray(trace.transforms) ? trace.transforms : []
   const transform = transforms
     .filter(isObject)
     .find(({ type, enabled }) => type === 'trend' && enabled !== false)
   if (!transform || !Array.isArray(trace.y)) return undefined
   const [isLogX, isLogY] = [transform.logX === true, transform.logY === true]
-  const sorted = pointsOf(trace.x, trace.y)
+  const sorted = sortPoints(trace.x, trace.y)
   const points = sorted.filter(({ at, value }) => (!isLogX || at > 0) && (!isLogY || value > 0))
   if (points.length < 2) return undefined
   const isMean = transform.method === 'mean'
   const window = windowOf(transform)
-  const y = isMean ? means(points, window) : onAxes(points, isLogX, isLogY)
+  const y = isMean ? movingMeans(points, window) : fitOnAxes(points, isLogX, isLogY)
   const color: unknown = trace.line?.color ?? trace.marker?.color
   return {
     type: 'scatter',
@@ -39,14 +39,14 @@ export function trendOf(trace: Attributes): Attributes | undefined {
 /** Width of a trend line, in pixels. */
 const TREND_PIXELS = 3
 /** Opacity of traces with a trend line. */
-export const PALE_OPACITY = 0.4
+export const TRACE_OPACITY = 0.4
 
 /** Maximum window of a moving mean. */
-const MAX_POINTS = 100_000
+const MAX_WINDOW_POINTS = 100_000
 
 /** Returns the number of points of a moving mean. Default: 7. */
 function windowOf({ window }: Transform): number {
-  return typeof window === 'number' && window >= 1 ? Math.min(Math.floor(window), MAX_POINTS) : 7
+  return typeof window === 'number' && window >= 1 ? Math.min(Math.floor(window), MAX_WINDOW_POINTS) : 7
 }
 
 interface Point {
@@ -56,9 +56,9 @@ interface Point {
 }
 
 /** Returns the points with a number, sorted by position. The position of a label is its index. */
-function pointsOf(x: unknown, y: readonly unknown[]): Point[] {
+function sortPoints(x: unknown, y: readonly unknown[]): Point[] {
   const labels = Array.isArray(x) ? x : undefined
-  const positions = labels?.map(placeOf)
+  const positions = labels?.map(toPosition)
   const isMeasured =
     positions?.every((position, k) => !Number.isNaN(position) || labels?.[k] === null) ?? false
   const order = new Map<unknown, number>()
@@ -73,22 +73,22 @@ function pointsOf(x: unknown, y: readonly unknown[]): Point[] {
 }
 
 /** Returns a number, or a time in ms; NaN for other values. */
-function placeOf(value: unknown): number {
+function toPosition(value: unknown): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' ? instantOf(value) : Number.NaN
 }
 
 /** Fits a straight line on linear or logarithmic axes. */
-function onAxes(points: readonly Point[], isLogX: boolean, isLogY: boolean): number[] {
-  if (!isLogX && !isLogY) return straight(points)
+function fitOnAxes(points: readonly Point[], isLogX: boolean, isLogY: boolean): number[] {
+  if (!isLogX && !isLogY) return fitLine(points)
   const placed = points.map(({ label, at, value }) => ({
     ...{ label, at: isLogX ? Math.log10(at) : at, value: isLogY ? Math.log10(value) : value },
   }))
-  return straight(placed).map((value) => (isLogY ? 10 ** value : value))
+  return fitLine(placed).map((value) => (isLogY ? 10 ** value : value))
 }
 
 /** Fits a line by least squares. Returns its value at each point. */
-function straight(points: readonly Point[]): number[] {
+function fitLine(points: readonly Point[]): number[] {
   const count = points.length
   // Relative to the first point, to lose fewer digits.
   const [x0, y0] = [points[0].at, points[0].value]
@@ -109,12 +109,12 @@ function straight(points: readonly Point[]): number[] {
 }
 
 /** Number of points times window up to which each mean is summed separately. */
-const MAX_SUMMED = 20_000_000
+const MAX_EXACT_SUMS = 20_000_000
 
 /** Computes the mean of the last `window` points at each point; null for the first ones. */
-function means(points: readonly Point[], window: number): (number | null)[] {
+function movingMeans(points: readonly Point[], window: number): (number | null)[] {
   // A running sum is faster, but keeps rounding errors of very large values.
-  const isRunning = points.length * window > MAX_SUMMED
+  const isRunning = points.length * window > MAX_EXACT_SUMS
   let sum = 0
   return points.map(({ value }, k) => {
     sum += value

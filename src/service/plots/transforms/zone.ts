@@ -1,29 +1,29 @@
 /** Transform `zone`: converts times to a time zone. */
 import { instantOf } from '../../../json/index.ts'
-import { type Attributes, setAt, type Transform, targetOf } from './attributes.ts'
+import { type Attributes, resolveTarget, setAtPath, type Transform } from './attributes.ts'
 
 /** Matches a time with an offset from UTC. */
-const ZONED = /[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$/i
+const TIME_WITH_OFFSET = /[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$/i
 /** Cache interval: offsets change only at quarters of an hour. */
-const STEP_MS = 900_000
+const OFFSET_STEP_MS = 900_000
 
 /** Converts times with an offset to local times of a zone such as `Europe/Oslo`. Others are unchanged. */
-export function zone(trace: Attributes, { target = 'x', zone: name }: Transform): void {
-  const values = targetOf(trace, target)
-  const offset = typeof name === 'string' ? offsetsOf(name) : undefined
+export function convertToZone(trace: Attributes, { target = 'x', zone: name }: Transform): void {
+  const values = resolveTarget(trace, target)
+  const offset = typeof name === 'string' ? createOffsetLookup(name) : undefined
   if (!values || !offset || typeof target !== 'string') return
   const local = (value: unknown): unknown => {
-    if (typeof value !== 'string' || !ZONED.test(value)) return value
+    if (typeof value !== 'string' || !TIME_WITH_OFFSET.test(value)) return value
     const time = instantOf(value)
     if (Number.isNaN(time)) return value
     const date = new Date(Math.round(time + offset(time)))
     return date.toISOString().slice(0, -1).replace('T', ' ')
   }
-  setAt(trace, target, values.map(local))
+  setAtPath(trace, target, values.map(local))
 }
 
 /** Creates a function that returns a zone's offset from UTC, in ms; undefined for an unknown zone. */
-function offsetsOf(name: string): ((time: number) => number) | undefined {
+function createOffsetLookup(name: string): ((time: number) => number) | undefined {
   let clock: Intl.DateTimeFormat
   try {
     clock = new Intl.DateTimeFormat('en', {
@@ -41,14 +41,14 @@ function offsetsOf(name: string): ((time: number) => number) | undefined {
   }
   const cache = new Map<number, number>()
   return (time) => {
-    const step = Math.floor(time / STEP_MS)
+    const step = Math.floor(time / OFFSET_STEP_MS)
     let offset = cache.get(step)
     if (offset === undefined) {
       const parts = Object.fromEntries(
-        clock.formatToParts(step * STEP_MS).map(({ type, value }) => [type, Number(value)]),
+        clock.formatToParts(step * OFFSET_STEP_MS).map(({ type, value }) => [type, Number(value)]),
       )
       const { year, month, day, hour, minute, second } = parts
-      offset = Date.UTC(year, month - 1, day, hour, minute, second) - step * STEP_MS
+      offset = Date.UTC(year, month - 1, day, hour, minute, second) - step * OFFSET_STEP_MS
       cache.set(step, offset)
     }
     return offset

@@ -1,9 +1,9 @@
 // Reads and writes users, API keys, sessions, OIDC identities and trust rules.
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
-import { isByOwner } from '../engines/distribution.ts'
-import { STATES } from '../objects/states.ts'
-import { removeAllReferences } from '../schema/references.ts'
+import { isDistributedByOwner } from '../engines/distribution.ts'
+import { OBJECT_STATES } from '../objects/states.ts'
+import { deleteAllReferences } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import {
   tables as allTables,
@@ -12,37 +12,37 @@ import {
   usernameColumns,
   userTables,
 } from '../schema/tables.ts'
-import { tailSum } from '../schema/tail-sum.ts'
+import { computeTailChecksum } from '../schema/tail-sum.ts'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
 
 export type UserRow = Selectable<Schema['users']>
-export type KeyRow = Selectable<Schema['api_keys']>
+export type ApiKeyRow = Selectable<Schema['api_keys']>
 export type TrustRow = Selectable<Schema['oidc_trust']>
 export type SessionRow = Selectable<Schema['sessions']>
 
 /** Tail rows read with one statement. */
-const TAILS = 100
+const BATCH_TAIL_ROWS = 100
 
 /** Reads users, API keys, sessions and OIDC trust rules. */
 export class AccountReader {
   constructor(protected readonly db: Db) {}
 
-  user(owner: string): Promise<UserRow | undefined> {
+  getUser(owner: string): Promise<UserRow | undefined> {
     return this.db.selectFrom('users').selectAll().where('owner', '=', owner).executeTakeFirst()
   }
 
   /** Returns a user by name or former name, ignoring case. */
-  async userLike(name: string): Promise<UserRow | undefined> {
+  async findUserByName(name: string): Promise<UserRow | undefined> {
     const name_key = name.toLowerCase()
     const { db } = this
     const user = await db.selectFrom('users').selectAll().where('name_key', '=', name_key).executeTakeFirst()
     if (user) return user
-    const former = await this.formerOwner(name)
-    return former === undefined ? undefined : this.user(former)
+    const former = await this.findFormerOwner(name)
+    return former === undefined ? undefined : this.getUser(former)
   }
 
   /** Returns the username linked to an OIDC identity; undefined if there is none. */
-  async identity(issuer: string, subject: string): Promise<string | undefined> {
+  async findOwnerByIdentity(issuer: string, subject: string): Promise<string | undefined> {
     const row = await this.db
       .selectFrom('identities')
       .select('owner')
@@ -53,7 +53,7 @@ export class AccountReader {
   }
 
   /** Returns the only user with an e-mail address; undefined if there is none, or more than one. */
-  async ownerOfEmail(email: string): Promise<string | undefined> {
+  async findOwnerByEmail(email: string): Promise<string | undefined> {
     const rows = await this.db
       .selectFrom('users')
       .select('owner')
@@ -64,7 +64,7 @@ export class AccountReader {
   }
 
   /** Returns the user who had this name before: '' if deleted since, undefined if nobody had it. */
-  async formerOwner(name: string): Promise<string | undefined> {
+  async findFormerOwner(name: string): Promise<string | undefined> {
     const former = await this.db
       .selectFrom('former_names')
       .select('owner')
@@ -84,12 +84,12 @@ export class AccountReader {
   }
 
   /** Lists former names with the current names of their users. Skips deleted users. */
-  formerNames(): Promise<{ name: string; owner: string }[]> {
+  listFormerNames(): Promise<{ name: string; owner: string }[]> {
     return this.db.selectFrom('former_names').select(['name', 'owner']).where('owner', '!=', '').execute()
   }
 
   /** Lists plots that refer to grids of a user, ordered by id. */
-  plotsWithGridsOf(owner: string): Promise<{ owner: string; idlocal: number }[]> {
+  listPlotsUsingGridsOf(owner: string): Promise<{ owner: string; idlocal: number }[]> {
     return this.db
       .selectFrom('referencers')
       .select(['by_owner as owner', 'by_idlocal as idlocal'])
@@ -102,7 +102,7 @@ export class AccountReader {
   }
 
   /** Lists the keys of a user that are not revoked, oldest first. */
-  keys(owner: string): Promise<KeyRow[]> {
+  listApiKeys(owner: string): Promise<ApiKeyRow[]> {
     return this.db
       .selectFrom('api_keys')
       .selectAll()
@@ -114,7 +114,7 @@ export class AccountReader {
   }
 
   /** Lists all users by name, with their numbers of files and valid keys. */
-  async users(): Promise<(UserRow & { files: number; keys: number })[]> {
+  async listAllUsers(): Promise<(UserRow & { files: number; keys: number })[]> {
     const rows = await this.db.selectFrom('users').selectAll().orderBy('owner').execute()
     const files = await this.db
       .selectFrom('files')
@@ -138,7 +138,7 @@ export class AccountReader {
     }))
   }
 
-  async secret(name: string): Promise<string | undefined> {
+  async getSecret(name: string): Promise<string | undefined> {
     const row = await this.db
       .selectFrom('secrets')
       .select('value')
@@ -148,19 +148,19 @@ export class AccountReader {
   }
 
   /** Lists the OIDC trust rules of an issuer, oldest first. */
-  trustOf(issuer: string): Promise<TrustRow[]> {
-    return this.trusted().where('issuer', '=', issuer).execute()
+  listTrustOfIssuer(issuer: string): Promise<TrustRow[]> {
+    return this.selectTrust().where('issuer', '=', issuer).execute()
   }
 
-  trust(): Promise<TrustRow[]> {
-    return this.trusted().execute()
+  listAllTrust(): Promise<TrustRow[]> {
+    return this.selectTrust().execute()
   }
 
-  private trusted() {
+  private selectTrust() {
     return this.db.selectFrom('oidc_trust').selectAll().orderBy('created_at').orderBy('id')
   }
 
-  key(owner: string, hash: string): Promise<KeyRow | undefined> {
+  getKey(owner: string, hash: string): Promise<ApiKeyRow | undefined> {
     return this.db
       .selectFrom('api_keys')
       .selectAll()
@@ -176,7 +176,7 @@ export class AccountReader {
     )
   }
 
-  session(owner: string, hash: string): Promise<SessionRow | undefined> {
+  getSession(owner: string, hash: string): Promise<SessionRow | undefined> {
     return this.db
       .selectFrom('sessions')
       .selectAll()
@@ -186,7 +186,7 @@ export class AccountReader {
   }
 
   /** Returns a key by the SHA-256 of its bearer token, whoever owns it. */
-  keyByHash(hash: string): Promise<KeyRow | undefined> {
+  findKeyByHash(hash: string): Promise<ApiKeyRow | undefined> {
     return this.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()
   }
 }
@@ -199,12 +199,12 @@ export class AccountWriter extends AccountReader {
     super(db)
   }
 
-  private note(owner: string, event: AuditEventName, details: AuditEvent['details'] = {}): void {
+  private recordEvent(owner: string, event: AuditEventName, details: AuditEvent['details'] = {}): void {
     this.journal.add({ owner, event, details })
   }
 
   async addUser(user: Omit<Insertable<Schema['users']>, 'name_key'>): Promise<void> {
-    this.note(user.owner, 'user.create', { is_admin: user.is_admin === 1 })
+    this.recordEvent(user.owner, 'user.create', { is_admin: user.is_admin === 1 })
     await this.db
       .insertInto('users')
       .values({ ...user, email: user.email?.toLowerCase() ?? null, name_key: user.owner.toLowerCase() })
@@ -229,7 +229,7 @@ export class AccountWriter extends AccountReader {
    */
   async renameUser(owner: string, name: string): Promise<void> {
     const { db } = this
-    this.note(name, 'user.rename', { from: owner })
+    this.recordEvent(name, 'user.rename', { from: owner })
     const tables = await db.introspection.getTables()
     // Rows left by requests that were running when an earlier user of the name was renamed or deleted.
     for (const table of userTables)
@@ -243,7 +243,7 @@ export class AccountWriter extends AccountReader {
           .execute()
     }
     for (const table of ownedTables) {
-      if (!isByOwner(table))
+      if (!isDistributedByOwner(table))
         await db
           .updateTable(table as 'teams')
           .set(table === 'users' ? { owner: name, name_key: name.toLowerCase() } : { owner: name })
@@ -260,7 +260,7 @@ export class AccountWriter extends AccountReader {
         await db.deleteFrom(table).where('owner', '=', owner).execute()
       }
     }
-    await this.sumTails(owner, name)
+    await this.updateTailChecksums(owner, name)
     for (const table of allTables)
       for (const column of usernameColumns(table))
         await db
@@ -300,7 +300,7 @@ export class AccountWriter extends AccountReader {
   }
 
   /** Updates the checksums of tail rows, which cover the owner's name. Damaged rows stay damaged. */
-  private async sumTails(formerOwner: string, owner: string): Promise<void> {
+  private async updateTailChecksums(formerOwner: string, owner: string): Promise<void> {
     for (let after = { idlocal: -1, seq: 0 }; ; ) {
       const rows = await this.db
         .selectFrom('tail')
@@ -309,28 +309,28 @@ export class AccountWriter extends AccountReader {
         .where(sql<boolean>`(idlocal, seq) > (${after.idlocal}, ${after.seq})`)
         .orderBy('idlocal')
         .orderBy('seq')
-        .limit(TAILS)
+        .limit(BATCH_TAIL_ROWS)
         .execute()
-      for (const row of rows.filter((row) => row.sum === tailSum({ ...row, owner: formerOwner })))
+      for (const row of rows.filter((row) => row.sum === computeTailChecksum({ ...row, owner: formerOwner })))
         await this.db
           .updateTable('tail')
-          .set({ sum: tailSum(row) })
+          .set({ sum: computeTailChecksum(row) })
           .where('owner', '=', owner)
           .where('idlocal', '=', row.idlocal)
           .where('seq', '=', row.seq)
           .execute()
-      if (rows.length < TAILS) return
+      if (rows.length < BATCH_TAIL_ROWS) return
       after = rows.at(-1)!
     }
   }
 
   /** Records a changed quota in the audit log; undefined: the user now has the default quota. */
-  noteQuota(owner: string, change: Record<string, number | null> | undefined): void {
-    this.note(owner, 'user.quota', change ?? { default: true })
+  recordQuotaChange(owner: string, change: Record<string, number | null> | undefined): void {
+    this.recordEvent(owner, 'user.quota', change ?? { default: true })
   }
 
   async setDisabled(owner: string, disabled_at: number | null): Promise<void> {
-    this.note(owner, disabled_at === null ? 'user.enable' : 'user.disable')
+    this.recordEvent(owner, disabled_at === null ? 'user.enable' : 'user.disable')
     await this.db.updateTable('users').set({ disabled_at }).where('owner', '=', owner).execute()
   }
 
@@ -340,7 +340,7 @@ export class AccountWriter extends AccountReader {
    */
   async removeUser(owner: string): Promise<void> {
     const { db } = this
-    this.note(owner, 'user.delete')
+    this.recordEvent(owner, 'user.delete')
     const teams = await db.selectFrom('teams').select('name_key').where('owner', '=', owner).execute()
     for (const { name_key } of teams) {
       await db.deleteFrom('team_members').where('team', '=', name_key).execute()
@@ -350,10 +350,10 @@ export class AccountWriter extends AccountReader {
     await db.deleteFrom('team_members').where('username', '=', owner).execute()
     await db.deleteFrom('stars').where('username', '=', owner).execute()
     await db.deleteFrom('oidc_trust').where('username', '=', owner).execute()
-    await removeAllReferences(db, owner)
+    await deleteAllReferences(db, owner)
     for (const table of userTables) await db.deleteFrom(table).where('owner', '=', owner).execute()
     // A sweep removes the bytes, unless objects of other owners share them.
-    await db.updateTable('objects').set({ state: STATES.ended }).where('owner', '=', owner).execute()
+    await db.updateTable('objects').set({ state: OBJECT_STATES.ended }).where('owner', '=', owner).execute()
     // Former names stay reserved but resolve to nobody, not even to a later user of the same name.
     await db.updateTable('former_names').set({ owner: '' }).where('owner', '=', owner).execute()
     // A negative counter stops running requests from creating files for the deleted user.
@@ -395,7 +395,7 @@ export class AccountWriter extends AccountReader {
   }
 
   async revokeKey(owner: string, hash: string): Promise<void> {
-    this.note(owner, 'key.revoke', { key: hash.slice(0, 12) })
+    this.recordEvent(owner, 'key.revoke', { key: hash.slice(0, 12) })
     await this.db
       .updateTable('api_keys')
       .set({ revoked_at: Date.now() })
@@ -415,26 +415,26 @@ export class AccountWriter extends AccountReader {
 
   async addTrust(row: TrustRow): Promise<void> {
     const { id, issuer, subject, scopes } = row
-    this.note(row.username, 'trust.add', { id, issuer, subject, scopes })
+    this.recordEvent(row.username, 'trust.add', { id, issuer, subject, scopes })
     await this.db.insertInto('oidc_trust').values(row).execute()
   }
 
   async removeTrust(id: string): Promise<void> {
     const row = await this.db.selectFrom('oidc_trust').selectAll().where('id', '=', id).executeTakeFirst()
-    if (row) this.note(row.username, 'trust.remove', { id, issuer: row.issuer, subject: row.subject })
+    if (row) this.recordEvent(row.username, 'trust.remove', { id, issuer: row.issuer, subject: row.subject })
     await this.db.deleteFrom('oidc_trust').where('id', '=', id).execute()
   }
 
   /** Throws `unauthenticated` if the user was deleted or renamed while the request ran. */
   async assertUser(owner: string): Promise<void> {
-    if (await this.user(owner)) return
+    if (await this.getUser(owner)) return
     throw new Problem('unauthenticated', `user ${owner} does not exist any more`)
   }
 
   async addSession(session: Insertable<Schema['sessions']>): Promise<void> {
     await this.assertUser(session.owner)
     const { owner, created_at, kind, key_hash } = session
-    if (kind === 'session') this.note(owner, 'session.open', { key: key_hash?.slice(0, 12) ?? null })
+    if (kind === 'session') this.recordEvent(owner, 'session.open', { key: key_hash?.slice(0, 12) ?? null })
     await this.db
       .deleteFrom('sessions')
       .where('owner', '=', owner)
@@ -449,12 +449,12 @@ export class AccountWriter extends AccountReader {
     if (hash !== undefined) query = query.where('hash', '=', hash)
     const { numDeletedRows } = await query.executeTakeFirst()
     if (hash === undefined && numDeletedRows > 0n)
-      this.note(owner, 'session.close', { sessions: Number(numDeletedRows) })
+      this.recordEvent(owner, 'session.close', { sessions: Number(numDeletedRows) })
     return numDeletedRows > 0n
   }
 
   async addIdentity(identity: Insertable<Schema['identities']>): Promise<void> {
-    this.note(identity.owner, 'user.identity', { issuer: identity.issuer, subject: identity.subject })
+    this.recordEvent(identity.owner, 'user.identity', { issuer: identity.issuer, subject: identity.subject })
     await this.db.insertInto('identities').values(identity).execute()
   }
 
@@ -464,7 +464,11 @@ export class AccountWriter extends AccountReader {
 
   async addKey(key: Insertable<Schema['api_keys']>): Promise<void> {
     await this.assertUser(key.owner)
-    this.note(key.owner, 'key.create', { key: key.hash.slice(0, 12), name: key.name, scopes: key.scopes })
+    this.recordEvent(key.owner, 'key.create', {
+      key: key.hash.slice(0, 12),
+      name: key.name,
+      scopes: key.scopes,
+    })
     await this.db.insertInto('api_keys').values(key).execute()
   }
 }

@@ -6,7 +6,7 @@ import type { Engine } from '../engines/engine.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 
 /** Audited events: changes of access, and deletions. */
-export const auditEvents = [
+export const AUDIT_EVENTS = [
   'file.publish',
   'file.unpublish',
   'file.link.create',
@@ -42,7 +42,7 @@ export const auditEvents = [
   'user.delete',
 ] as const
 
-export type AuditEventName = (typeof auditEvents)[number]
+export type AuditEventName = (typeof AUDIT_EVENTS)[number]
 
 /** The author of changes. */
 export interface Actor {
@@ -77,7 +77,7 @@ export class AuditReader {
   constructor(protected readonly db: Db) {}
 
   /** Lists events, latest first. `before`: only events before this one. */
-  list(
+  listEvents(
     filter: { owner?: string; actor?: string; event?: string; fid?: string; since?: number },
     before: Pick<AuditRow, 'at' | 'owner' | 'id'> | undefined,
     limit: number,
@@ -113,7 +113,7 @@ export class AuditWriter extends AuditReader {
   async record(events: readonly AuditEvent[], actor: Actor): Promise<AuditRow[]> {
     const rows = events.map(({ owner, event, fid = null, details = {} }) => ({
       owner,
-      at: next(),
+      at: nextTimestamp(),
       id: randomBytes(6).toString('hex'),
       event,
       actor: actor.user,
@@ -131,28 +131,28 @@ export class AuditWriter extends AuditReader {
   }
 }
 
-let last = 0
+let lastTimestamp = 0
 
 /** Returns the current time in ms, but at least 1 ms later for each event of this process. */
-function next(): number {
-  last = Math.max(last + 1, Date.now())
-  return last
+function nextTimestamp(): number {
+  lastTimestamp = Math.max(lastTimestamp + 1, Date.now())
+  return lastTimestamp
 }
 
 const BATCH_ROWS = 500
-const REMOVED = 5_000
+const BATCH_DELETED_ROWS = 5_000
 
 /** Deletes events older than limit `audit_days`, in batches. */
 export async function expireAudit(engine: Engine, { audit_days }: Limits): Promise<void> {
   const before = Date.now() - audit_days * 86_400_000
-  for (let removed = REMOVED; removed === REMOVED; )
+  for (let removed = BATCH_DELETED_ROWS; removed === BATCH_DELETED_ROWS; )
     removed = await engine.write([], async (db) => {
       const expired = await db
         .selectFrom('audit')
         .select(['owner', 'at', 'id'])
         .where('at', '<', before)
         .orderBy('at')
-        .limit(REMOVED)
+        .limit(BATCH_DELETED_ROWS)
         .execute()
       if (expired.length === 0) return 0
       for (let k = 0; k < expired.length; k += BATCH_ROWS)

@@ -6,37 +6,41 @@ type FileRow = Selectable<Schema['files']>
 type Filetype = FileRow['filetype']
 
 /** Values of `place` in `file_counts` that are not folders. */
-export const PLACES = {
+export const COUNT_PLACES = {
   /** Neither trashed nor below a trashed folder. */
-  shown: -2,
+  active: -2,
   /** Below a trashed folder. */
   hidden: -3,
   /** Trashed themselves. */
   trashed: -4,
 } as const
 
-type Counted = Pick<
+type CountedFile = Pick<
   FileRow,
   'parent' | 'filetype' | 'trashed_at' | 'hidden' | 'removed_at' | 'world_readable'
 >
 
 /** Returns the places that count a file: its folder, and one of COUNT_PLACES. */
-function placesOf({ parent, trashed_at, hidden, removed_at }: Counted): number[] {
+function countPlacesOf({ parent, trashed_at, hidden, removed_at }: CountedFile): number[] {
   if (removed_at !== null) return []
-  if (trashed_at !== null) return [PLACES.trashed]
-  return [parent, hidden === 1 ? PLACES.hidden : PLACES.shown]
+  if (trashed_at !== null) return [COUNT_PLACES.trashed]
+  return [parent, hidden === 1 ? COUNT_PLACES.hidden : COUNT_PLACES.active]
 }
 
 /** Maintains the number of files per folder and type. The caller locks the owner. */
-export class Counts {
+export class FileCounts {
   constructor(private readonly db: Db) {}
 
   /** Updates counts after a change of files from `before` to `after`, with at most one statement. */
-  async moved(owner: string, before: readonly Counted[], after: readonly Counted[]): Promise<void> {
+  async applyChange(
+    owner: string,
+    before: readonly CountedFile[],
+    after: readonly CountedFile[],
+  ): Promise<void> {
     const changes = new Map<string, { place: number; filetype: Filetype; by: number; byPublic: number }>()
-    const add = (files: readonly Counted[], by: number): void => {
+    const add = (files: readonly CountedFile[], by: number): void => {
       for (const file of files)
-        for (const place of placesOf(file)) {
+        for (const place of countPlacesOf(file)) {
           const key = `${place} ${file.filetype}`
           const change = changes.get(key)
           const byPublic = by * file.world_readable
@@ -72,7 +76,7 @@ export class Counts {
   }
 
   /** Deletes the counts of deleted folders. */
-  async forget(owner: string, folders: readonly number[]): Promise<void> {
+  async deletePlaces(owner: string, folders: readonly number[]): Promise<void> {
     await this.db.deleteFrom('file_counts').where('owner', '=', owner).where('place', 'in', folders).execute()
   }
 
@@ -80,7 +84,7 @@ export class Counts {
    * Sums the counts of these types over places. `open`: public files there, and all other files in `granted`
    * folders.
    */
-  async sum(
+  async sumPlaces(
     owner: string,
     places: readonly number[],
     filetypes: readonly Filetype[],
@@ -104,15 +108,15 @@ export class Counts {
   }
 
   /** Counts files of these types below trashed or deleted folders, as of now. */
-  async hidden(owner: string, filetypes: readonly Filetype[]): Promise<number> {
-    const { rows } = await sql<{ files: number | null }>`with ${hidingFolders(owner)}
+  async countBelowTrash(owner: string, filetypes: readonly Filetype[]): Promise<number> {
+    const { rows } = await sql<{ files: number | null }>`with ${selectTrashedFolders(owner)}
       select sum(files) as files from file_counts where owner = ${owner} and place in (select idlocal from hiding)
         and filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})`.execute(this.db)
     return Number(rows[0]?.files ?? 0)
   }
 
   /** Returns the numbers of all and of public (`open`) subfolders, by folder. */
-  async subfolders(
+  async loadSubfolderCounts(
     owner: string,
     folders: readonly number[],
   ): Promise<Map<number, { files: number; open: number }>> {
@@ -133,7 +137,7 @@ export class Counts {
 }
 
 /** CTE `hiding`: the trashed and deleted folders of an owner, and all folders below them. */
-export function hidingFolders(owner: string) {
+export function selectTrashedFolders(owner: string) {
   return sql`recursive hiding(idlocal) as (
     select idlocal from files where owner = ${owner} and filetype = 'fold' and trashed_at is not null
     union select f.idlocal from files f join hiding on f.parent = hiding.idlocal

@@ -28,7 +28,7 @@ export class DraftReader {
     return select.orderBy('made_at', 'desc').orderBy('idlocal').execute()
   }
 
-  async count(owner: string): Promise<number> {
+  async countDrafts(owner: string): Promise<number> {
     const { count } = await this.db
       .selectFrom('drafts')
       .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -38,7 +38,7 @@ export class DraftReader {
   }
 
   /** Lists drafts created before a time, oldest first. */
-  olderThan(time: number, limit: number): Promise<DraftRow[]> {
+  listOlderThan(time: number, limit: number): Promise<DraftRow[]> {
     return this.db
       .selectFrom('drafts')
       .selectAll()
@@ -82,22 +82,22 @@ export async function removeDraft(
   await drafts.remove(draft)
   if (version !== null) return
   const file = await files.get(owner, idlocal)
-  if (!file || !(await isAmongDrafts(files, file, draft.name))) return
-  await files.removeRows(owner, [idlocal])
+  if (!file || !(await isInDraftFolder(files, file, draft.name))) return
+  await files.deleteRows(owner, [idlocal])
   // Delete the folders that were created for it, if they are empty.
   for (let id = file.parent; id !== ROOT; ) {
     const folder = await files.get(owner, id)
     if (!folder || (await files.hasChildren(folder))) return
-    await files.removeRows(owner, [folder.idlocal])
+    await files.deleteRows(owner, [folder.idlocal])
     id = folder.parent
   }
 }
 
 /** Returns whether a file is still in the folder that was created for its draft. */
-async function isAmongDrafts(files: FileWriter, file: FileRow, name: string): Promise<boolean> {
+async function isInDraftFolder(files: FileWriter, file: FileRow, name: string): Promise<boolean> {
   const ancestorNames: string[] = []
   let { parent } = file
-  while (parent !== ROOT && ancestorNames.length < MAX_FOLDERS) {
+  while (parent !== ROOT && ancestorNames.length < MAX_ANCESTORS) {
     const folder = await files.get(file.owner, parent)
     if (!folder) return false
     ancestorNames.push(folder.filename)
@@ -107,4 +107,4 @@ async function isAmongDrafts(files: FileWriter, file: FileRow, name: string): Pr
 }
 
 /** Maximum number of ancestors checked. */
-const MAX_FOLDERS = 1000
+const MAX_ANCESTORS = 1000

@@ -1,54 +1,54 @@
 // Reads and writes files of every type: names, folders, trash state and access.
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
-import { letGo } from '../objects/blobs.ts'
-import { isAmong, type Key } from '../schema/keys.ts'
-import { removeAllReferences } from '../schema/references.ts'
+import { markUnreferenced } from '../objects/blobs.ts'
+import { type FileKey, matchesAnyFile } from '../schema/keys.ts'
+import { deleteAllReferences } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { blobTables, fileTables } from '../schema/tables.ts'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
-import { Counts } from './counts.ts'
+import { FileCounts } from './counts.ts'
 import { NO_METADATA, type UsageWriter } from './usage.ts'
 
 export type FileRow = Selectable<Schema['files']>
 export type Filetype = FileRow['filetype']
 
 /** Merges the time of the last append, which is stored separately, into `date_modified`. */
-export function asFile(row: FileRow): FileRow {
+export function withLastAppend(row: FileRow): FileRow {
   if (row.appended_at !== null && row.appended_at > row.date_modified) row.date_modified = row.appended_at
   return row
 }
 
 const BATCH_FILES = 400
 /** Maximum number of path segments resolved by one statement. */
-const LEVELS = 8
+const MAX_SEGMENTS = 8
 
 /** Reads files of every type: names, folders, trash state. */
 export class FileReader {
   constructor(protected readonly db: Db) {}
 
   async get(owner: string, idlocal: number): Promise<FileRow | undefined> {
-    return (await this.getAll(owner, [idlocal]))[0]
+    return (await this.listByIds(owner, [idlocal]))[0]
   }
 
   /** Lists files of one owner by id, in any order. */
-  async getAll(owner: string, ids: readonly number[]): Promise<FileRow[]> {
+  async listByIds(owner: string, ids: readonly number[]): Promise<FileRow[]> {
     const rows = await this.db
       .selectFrom('files')
       .selectAll()
       .where('owner', '=', owner)
       .where('idlocal', 'in', ids)
       .execute()
-    return rows.map(asFile)
+    return rows.map(withLastAppend)
   }
 
   /** Lists files of several owners by id, in any order. */
-  async getMany(keys: readonly Key[]): Promise<FileRow[]> {
+  async listByKeys(keys: readonly FileKey[]): Promise<FileRow[]> {
     const files: FileRow[] = []
     for (let k = 0; k < keys.length; k += BATCH_FILES) {
-      const condition = isAmong(keys.slice(k, k + BATCH_FILES), 'owner', 'idlocal')
+      const condition = matchesAnyFile(keys.slice(k, k + BATCH_FILES), 'owner', 'idlocal')
       const rows = await this.db.selectFrom('files').selectAll().where(condition).execute()
-      files.push(...rows.map(asFile))
+      files.push(...rows.map(withLastAppend))
     }
     return files
   }
@@ -66,7 +66,12 @@ export class FileReader {
   }
 
   /** Lists the copies of a file, ordered by id. */
-  async copiesOf(fid: string, after: Key | undefined, backwards: boolean, limit: number): Promise<FileRow[]> {
+  async listCopies(
+    fid: string,
+    after: FileKey | undefined,
+    backwards: boolean,
+    limit: number,
+  ): Promise<FileRow[]> {
     let select = this.db
       .selectFrom('files')
       .selectAll()
@@ -80,11 +85,11 @@ export class FileReader {
         sql<boolean>`(owner, idlocal) ${sql.raw(beyond)} (${after.owner}, ${after.idlocal})`,
       )
     }
-    return (await select.execute()).map(asFile)
+    return (await select.execute()).map(withLastAppend)
   }
 
   /** Returns the file with this name in a folder, unless it is trashed. */
-  async named(owner: string, parent: number, filename: string): Promise<FileRow | undefined> {
+  async findByName(owner: string, parent: number, filename: string): Promise<FileRow | undefined> {
     const row = await this.db
       .selectFrom('files')
       .selectAll()
@@ -92,15 +97,15 @@ export class FileReader {
       .where('parent', '=', parent)
       .where('live_name', '=', filename)
       .executeTakeFirst()
-    return row && asFile(row)
+    return row && withLastAppend(row)
   }
 
   /** Returns the file at a path below a folder, unless trashed. One statement per eight names. */
-  async at(owner: string, parent: number, names: readonly string[]): Promise<FileRow | undefined> {
-    if (names.length > LEVELS) {
-      const folder = await this.at(owner, parent, names.slice(0, LEVELS))
+  async findByPath(owner: string, parent: number, names: readonly string[]): Promise<FileRow | undefined> {
+    if (names.length > MAX_SEGMENTS) {
+      const folder = await this.findByPath(owner, parent, names.slice(0, MAX_SEGMENTS))
       if (folder?.filetype !== 'fold') return undefined
-      return this.at(owner, folder.idlocal, names.slice(LEVELS))
+      return this.findByPath(owner, folder.idlocal, names.slice(MAX_SEGMENTS))
     }
     let folder = sql`${parent}`
     for (const name of names.slice(0, -1))
@@ -108,11 +113,11 @@ export class FileReader {
         and live_name = ${name} and filetype = 'fold')`
     const { rows } = await sql<FileRow>`select * from files where owner = ${owner} and parent = ${folder}
       and live_name = ${names.at(-1)}`.execute(this.db)
-    return rows[0] && asFile(rows[0])
+    return rows[0] && withLastAppend(rows[0])
   }
 
   /** Returns those of these names that exist in a folder. */
-  async takenNames(owner: string, parent: number, names: readonly string[]): Promise<Set<string>> {
+  async findTakenNames(owner: string, parent: number, names: readonly string[]): Promise<Set<string>> {
     const rows = await this.db
       .selectFrom('files')
       .select('live_name')
@@ -125,12 +130,12 @@ export class FileReader {
 }
 
 /** SQL: the later of `now` and the stored timestamps. Timestamps never decrease if the clock is set back. */
-function notBefore(now: number) {
+function monotonicTimestamp(now: number) {
   return sql<number>`case when appended_at > ${now} and appended_at > date_modified then appended_at when date_modified > ${now} then date_modified else ${now} end`
 }
 
 /** Fields that decide which lists show a file. */
-const LISTING = ['parent', 'trashed_at', 'hidden', 'world_readable'] as const
+const LIST_FIELDS = ['parent', 'trashed_at', 'hidden', 'world_readable'] as const
 
 export class FileWriter extends FileReader {
   constructor(
@@ -142,22 +147,22 @@ export class FileWriter extends FileReader {
   }
 
   /** Records in the audit log how a change of a file affects who can read it. */
-  private note(before: FileRow | undefined, after: FileRow): void {
-    const add = (event: AuditEventName): void => this.noteEvent(event, after)
+  private recordAccessChanges(before: FileRow | undefined, after: FileRow): void {
+    const add = (event: AuditEventName): void => this.recordFileEvent(event, after)
     if (after.world_readable !== (before?.world_readable ?? 0))
       add(after.world_readable === 1 ? 'file.publish' : 'file.unpublish')
     if (after.share_key !== (before?.share_key ?? null))
       add(after.share_key === null ? 'file.link.remove' : 'file.link.create')
     // Readers of the new folder can read the moved file.
     if (before && after.parent !== before.parent)
-      this.noteEvent('file.move', after, { from: before.parent, to: after.parent })
+      this.recordFileEvent('file.move', after, { from: before.parent, to: after.parent })
     const wasTrashed = before !== undefined && before.trashed_at !== null
     if ((after.trashed_at !== null) !== wasTrashed)
       add(after.trashed_at !== null ? 'file.trash' : 'file.restore')
   }
 
   /** Adds an event about a file to the audit log. */
-  noteEvent(
+  recordFileEvent(
     event: AuditEventName,
     { owner, idlocal, filename, filetype }: FileRow,
     details: AuditEvent['details'] = {},
@@ -171,7 +176,7 @@ export class FileWriter extends FileReader {
   }
 
   /** Allocates the owner's next file id. Ids start at 0. */
-  async nextIdlocal(owner: string): Promise<number> {
+  async allocateIdlocal(owner: string): Promise<number> {
     const row = await this.db
       .updateTable('counters')
       .set(({ eb }) => ({ next_idlocal: eb('next_idlocal', '+', 1) }))
@@ -188,8 +193,8 @@ export class FileWriter extends FileReader {
   async add(
     file: Pick<Insertable<Schema['files']>, 'owner' | 'filetype' | 'filename' | 'parent'> & Partial<FileRow>,
   ): Promise<FileRow> {
-    await this.usage.grow(file.owner, { files: 1 })
-    if (file.metadata !== undefined) await this.usage.growMetadata(file.owner, file.metadata)
+    await this.usage.reserve(file.owner, { files: 1 })
+    if (file.metadata !== undefined) await this.usage.reserveMetadata(file.owner, file.metadata)
     const now = Date.now()
     const row = {
       trashed_at: null,
@@ -213,29 +218,30 @@ export class FileWriter extends FileReader {
       source_tag: null,
       source_version: null,
       ...file,
-      idlocal: file.idlocal ?? (await this.nextIdlocal(file.owner)),
+      idlocal: file.idlocal ?? (await this.allocateIdlocal(file.owner)),
       creation_time: now,
       date_modified: now,
       version: 1,
       content_version: 1,
     }
     await this.db.insertInto('files').values(row).execute()
-    await this.counts.moved(file.owner, [], [row])
-    this.note(undefined, row)
+    await this.counts.applyChange(file.owner, [], [row])
+    this.recordAccessChanges(undefined, row)
     return row
   }
 
   /** Changes fields and increments the version. The caller must have checked `If-Match`. */
   async change(owner: string, idlocal: number, fields: Updateable<Schema['files']> = {}): Promise<void> {
-    const isListed = LISTING.some((field) => field in fields)
+    const isListed = LIST_FIELDS.some((field) => field in fields)
     const isNoted = isListed || 'share_key' in fields || fields.metadata !== undefined
     const before = isNoted ? await this.get(owner, idlocal) : undefined
-    if (fields.metadata !== undefined) await this.usage.growMetadata(owner, fields.metadata, before?.metadata)
+    if (fields.metadata !== undefined)
+      await this.usage.reserveMetadata(owner, fields.metadata, before?.metadata)
     await this.db
       .updateTable('files')
       .set(({ eb }) => ({
         ...fields,
-        date_modified: notBefore(Date.now()),
+        date_modified: monotonicTimestamp(Date.now()),
         appended_at: null,
         appending: 0,
         version: eb('version', '+', 1),
@@ -244,9 +250,9 @@ export class FileWriter extends FileReader {
       .where('idlocal', '=', idlocal)
       .execute()
     const after = before && { ...before, ...(fields as Partial<FileRow>) }
-    if (after && isListed) await this.counts.moved(owner, [before], [after])
-    if (after) this.note(before, after)
-    if (isListed || 'filename' in fields) await this.tellCollaborators(owner, idlocal)
+    if (after && isListed) await this.counts.applyChange(owner, [before], [after])
+    if (after) this.recordAccessChanges(before, after)
+    if (isListed || 'filename' in fields) await this.updateGrantCopies(owner, idlocal)
   }
 
   /**
@@ -254,7 +260,7 @@ export class FileWriter extends FileReader {
    * appended to many times a second; `settleDates` indexes the date later. Returns whether the caller must
    * schedule that.
    */
-  async appended(
+  async touchAfterAppend(
     { owner, idlocal, appending }: FileRow,
     fields: Pick<Updateable<Schema['files']>, 'content_version'>,
   ): Promise<boolean> {
@@ -262,7 +268,7 @@ export class FileWriter extends FileReader {
       .updateTable('files')
       .set(({ eb }) => ({
         ...fields,
-        appended_at: notBefore(Date.now()),
+        appended_at: monotonicTimestamp(Date.now()),
         appending: 1,
         version: eb('version', '+', 1),
       }))
@@ -273,7 +279,7 @@ export class FileWriter extends FileReader {
   }
 
   /** Indexes the dates of files without appends since `before`. Returns whether others still wait. */
-  async settle(owner: string, before: number): Promise<boolean> {
+  async settleDates(owner: string, before: number): Promise<boolean> {
     const appending = this.db.selectFrom('files').where('owner', '=', owner).where('appending', '=', 1)
     const rows = await appending
       .select('idlocal')
@@ -283,7 +289,7 @@ export class FileWriter extends FileReader {
     if (rows.length > 0)
       await this.db
         .updateTable('files')
-        .set({ date_modified: notBefore(0), appended_at: null, appending: 0 })
+        .set({ date_modified: monotonicTimestamp(0), appended_at: null, appending: 0 })
         .where('owner', '=', owner)
         .where(
           'idlocal',
@@ -295,7 +301,7 @@ export class FileWriter extends FileReader {
   }
 
   /** Marks files as trashed by an ancestor folder, or not. */
-  async hide(owner: string, files: readonly FileRow[], hidden: 0 | 1): Promise<void> {
+  async setHidden(owner: string, files: readonly FileRow[], hidden: 0 | 1): Promise<void> {
     const ids = files.map(({ idlocal }) => idlocal)
     if (ids.length === 0) return
     for (const table of ['files', 'collaborators'] as const)
@@ -305,7 +311,7 @@ export class FileWriter extends FileReader {
         .where('owner', '=', owner)
         .where('idlocal', 'in', ids)
         .execute()
-    await this.counts.moved(
+    await this.counts.applyChange(
       owner,
       files,
       files.map((file) => ({ ...file, hidden })),
@@ -313,15 +319,15 @@ export class FileWriter extends FileReader {
   }
 
   /** Copies the fields that lists of shared files need into the grants on a file. */
-  async tellCollaborators(owner: string, idlocal: number): Promise<void> {
+  async updateGrantCopies(owner: string, idlocal: number): Promise<void> {
     const file = sql`select case when trashed_at is null then filename end, filetype, parent, hidden, world_readable from files
       where owner = ${owner} and idlocal = ${idlocal}`
     await sql`update collaborators set (filename, filetype, parent, hidden, world_readable) = (${file})
       where owner = ${owner} and idlocal = ${idlocal}`.execute(this.db)
   }
 
-  private get counts(): Counts {
-    return new Counts(this.db)
+  private get counts(): FileCounts {
+    return new FileCounts(this.db)
   }
 
   /** Sets the number of the current content version. */
@@ -345,10 +351,10 @@ export class FileWriter extends FileReader {
   }
 
   /** Marks a folder and all its contents as permanently deleted; a job removes the rows later. */
-  async markRemoved(folder: FileRow): Promise<void> {
+  async markDeleted(folder: FileRow): Promise<void> {
     const { owner, idlocal } = folder
-    this.noteEvent('file.delete', folder)
-    this.usage.shrunk(owner)
+    this.recordFileEvent('file.delete', folder)
+    this.usage.forgetUsageOf(owner)
     const removed_at = Date.now()
     await this.db
       .updateTable('files')
@@ -357,28 +363,29 @@ export class FileWriter extends FileReader {
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .execute()
-    await this.counts.moved(owner, [folder], [])
+    await this.counts.applyChange(owner, [folder], [])
   }
 
   /**
    * Deletes the rows of files, but not the contents of folders. Their blobs are collected later. `isOfTree`:
    * a deleted folder contained them, so its audit event covers them.
    */
-  async removeRows(owner: string, ids: readonly number[], isOfTree = false): Promise<void> {
+  async deleteRows(owner: string, ids: readonly number[], isOfTree = false): Promise<void> {
     for (let k = 0; k < ids.length; k += BATCH_FILES)
-      await this.removeSome(owner, ids.slice(k, k + BATCH_FILES), isOfTree)
+      await this.deleteBatch(owner, ids.slice(k, k + BATCH_FILES), isOfTree)
   }
 
-  private async removeSome(owner: string, ids: readonly number[], isOfTree: boolean): Promise<void> {
-    const rows = await this.getAll(owner, ids)
+  private async deleteBatch(owner: string, ids: readonly number[], isOfTree: boolean): Promise<void> {
+    const rows = await this.listByIds(owner, ids)
     // The audit event of a deleted folder covers its contents.
-    for (const file of rows) if (file.removed_at === null && !isOfTree) this.noteEvent('file.delete', file)
-    this.usage.shrunk(owner)
-    await this.counts.moved(owner, rows, [])
+    for (const file of rows)
+      if (file.removed_at === null && !isOfTree) this.recordFileEvent('file.delete', file)
+    this.usage.forgetUsageOf(owner)
+    await this.counts.applyChange(owner, rows, [])
     const folders = rows.filter(({ filetype }) => filetype === 'fold').map(({ idlocal }) => idlocal)
-    if (folders.length > 0) await this.counts.forget(owner, folders)
+    if (folders.length > 0) await this.counts.deletePlaces(owner, folders)
     for (const table of blobTables)
-      await letGo(
+      await markUnreferenced(
         this.db,
         owner,
         this.db
@@ -388,7 +395,7 @@ export class FileWriter extends FileReader {
           .where('idlocal', 'in', ids)
           .where('hash', 'is not', null),
       )
-    await removeAllReferences(this.db, owner, ids)
+    await deleteAllReferences(this.db, owner, ids)
     for (const table of fileTables)
       await this.db.deleteFrom(table).where('owner', '=', owner).where('idlocal', 'in', ids).execute()
   }

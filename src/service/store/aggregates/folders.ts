@@ -4,7 +4,7 @@ import { ROOT } from '../../../contract/fid.ts'
 import type { Db } from '../schema/schema.ts'
 import type { FileRow, FileWriter } from './files.ts'
 import type { JobWriter } from './jobs.ts'
-import type { Name } from './sharing.ts'
+import type { Grantee } from './sharing.ts'
 
 /** An ancestor folder. Trash state and access are inherited from it. */
 export type FolderRow = Pick<
@@ -12,7 +12,7 @@ export type FolderRow = Pick<
   'owner' | 'idlocal' | 'parent' | 'filename' | 'world_readable' | 'share_key' | 'trashed_at' | 'removed_at'
 >
 
-const FOLDER = [
+const FOLDER_FIELDS = [
   'owner',
   'idlocal',
   'parent',
@@ -24,44 +24,44 @@ const FOLDER = [
 ] as const satisfies (keyof FolderRow)[]
 
 /** A file whose ancestors are requested. Extras are in no folder. */
-type Placed = Pick<FileRow, 'owner' | 'parent' | 'filetype'>
+type FileInFolder = Pick<FileRow, 'owner' | 'parent' | 'filetype'>
 
 /** State of a file, inherited from its ancestors. `gone`: permanently deleted. */
-export type TreeState = 'active' | 'trashed' | 'gone'
+export type TrashState = 'active' | 'trashed' | 'gone'
 
 /** Returns the state of a file, inherited from its ancestors. */
-export function stateIn(
+export function trashStateOf(
   file: Pick<FileRow, 'trashed_at' | 'removed_at'>,
   ancestors: readonly FolderRow[],
-): TreeState {
+): TrashState {
   const all = [file, ...ancestors]
   if (all.some(({ removed_at }) => removed_at !== null)) return 'gone'
   return all.some(({ trashed_at }) => trashed_at !== null) ? 'trashed' : 'active'
 }
 
 /** Maximum number of ancestors read: more than any limit allows. */
-const DEEPEST = 1000
+const MAX_ANCESTORS = 1000
 /** Owners whose folders are read with one statement. */
-const OWNERS = 100
+const BATCH_OWNERS = 100
 
 /** Reads folder trees. A reader has one snapshot and caches folders; a writer sees its own changes. */
 export class FolderReader {
-  private readonly known = new Map<string, FolderRow | undefined>()
-  private readonly markedOwners = new Map<string, boolean>()
+  private readonly cachedFolders = new Map<string, FolderRow | undefined>()
+  private readonly dirtyOwners = new Map<string, boolean>()
 
   constructor(
     protected readonly db: Db,
-    private readonly remembers = true,
+    private readonly isCaching = true,
   ) {}
 
   /** Loads the ancestors of a file, nearest first. */
-  async above(file: Placed): Promise<FolderRow[]> {
-    return (await this.aboveAll([file]))[0]
+  async loadAncestors(file: FileInFolder): Promise<FolderRow[]> {
+    return (await this.loadAncestorsOfAll([file]))[0]
   }
 
   /** Loads the ancestors of each file, nearest first. One statement per 100 owners. */
-  async aboveAll(files: readonly Placed[]): Promise<FolderRow[][]> {
-    const folders = this.remembers ? this.known : new Map<string, FolderRow | undefined>()
+  async loadAncestorsOfAll(files: readonly FileInFolder[]): Promise<FolderRow[][]> {
+    const folders = this.isCaching ? this.cachedFolders : new Map<string, FolderRow | undefined>()
     const missing = new Map<string, Set<number>>()
     for (const { owner, parent, filetype } of files) {
       if (parent === ROOT || filetype === 'extra' || folders.has(`${owner}:${parent}`)) continue
@@ -70,17 +70,17 @@ export class FolderReader {
       else missing.set(owner, new Set([parent]))
     }
     const owners = [...missing]
-    for (let k = 0; k < owners.length; k += OWNERS) {
-      for (const row of await this.read(owners.slice(k, k + OWNERS)))
+    for (let k = 0; k < owners.length; k += BATCH_OWNERS) {
+      for (const row of await this.readWithAncestors(owners.slice(k, k + BATCH_OWNERS)))
         folders.set(`${row.owner}:${row.idlocal}`, row)
     }
     return files.map(({ owner, parent, filetype }) => {
       const ancestors: FolderRow[] = []
-      for (let at = filetype === 'extra' ? ROOT : parent; at !== ROOT && ancestors.length < DEEPEST; ) {
+      for (let at = filetype === 'extra' ? ROOT : parent; at !== ROOT && ancestors.length < MAX_ANCESTORS; ) {
         const folder = folders.get(`${owner}:${at}`)
         if (!folder) {
           // The folder was deleted; a job will delete its contents.
-          ancestors.push({ ...NOWHERE, owner, idlocal: at })
+          ancestors.push({ ...MISSING_FOLDER, owner, idlocal: at })
           break
         }
         ancestors.push(folder)
@@ -91,20 +91,22 @@ export class FolderReader {
   }
 
   /** Returns those of these files that are neither trashed nor deleted. */
-  async active<F extends Placed & Pick<FileRow, 'trashed_at' | 'removed_at'>>(
+  async filterActive<F extends FileInFolder & Pick<FileRow, 'trashed_at' | 'removed_at'>>(
     files: readonly F[],
   ): Promise<F[]> {
-    const ancestors = await this.aboveAll(files)
-    return files.filter((file, k) => stateIn(file, ancestors[k]) === 'active')
+    const ancestors = await this.loadAncestorsOfAll(files)
+    return files.filter((file, k) => trashStateOf(file, ancestors[k]) === 'active')
   }
 
   /**
    * Loads folders and all their ancestors. One subquery per owner, since a distributed engine keeps the rows
    * of an owner on one node.
    */
-  private async read(owners: readonly (readonly [string, ReadonlySet<number>])[]): Promise<FolderRow[]> {
-    const columns = sql.join(FOLDER.map((name) => sql.ref(name)))
-    const ofFiles = sql.join(FOLDER.map((name) => sql.ref(`f.${name}`)))
+  private async readWithAncestors(
+    owners: readonly (readonly [string, ReadonlySet<number>])[],
+  ): Promise<FolderRow[]> {
+    const columns = sql.join(FOLDER_FIELDS.map((name) => sql.ref(name)))
+    const ofFiles = sql.join(FOLDER_FIELDS.map((name) => sql.ref(`f.${name}`)))
     const parts = owners.map(
       ([owner, folders]) =>
         sql`select * from (with recursive above as (
@@ -116,10 +118,10 @@ export class FolderReader {
   }
 
   /** Lists the folders shared with any of these grantees, and all folders below them. Skips trashed ones. */
-  async sharedWith(owner: string, names: readonly Name[]): Promise<number[]> {
+  async listSharedFolders(owner: string, names: readonly Grantee[]): Promise<number[]> {
     if (names.length === 0) return []
     // While the owner has dirty folders, `hidden` may be outdated: lists then check the folders themselves.
-    const notHidden = (await this.isMarked(owner)) ? sql`` : sql` and hidden = 0`
+    const notHidden = (await this.hasDirtyFolders(owner)) ? sql`` : sql` and hidden = 0`
     const conditions = names.map(({ kind, name }) => sql`kind = ${sql.lit(kind)} and name = ${name}`)
     const { rows } = await sql<{ idlocal: number }>`with recursive below(idlocal) as (
         select idlocal from files where owner = ${owner} and trashed_at is null${notHidden} and idlocal in (
@@ -132,37 +134,37 @@ export class FolderReader {
   }
 
   /** Returns the depth of the folder tree below and including a folder. */
-  async levelsBelow(owner: string, folder: number): Promise<number> {
+  async measureDepth(owner: string, folder: number): Promise<number> {
     const { rows } = await sql<{ levels: number }>`with recursive below(idlocal, level) as (
         select idlocal, 1 from files where owner = ${owner} and idlocal = ${folder}
         union all select f.idlocal, below.level + 1 from files f join below on f.parent = below.idlocal
-          where f.owner = ${owner} and f.filetype = 'fold' and below.level < ${sql.lit(DEEPEST)}
+          where f.owner = ${owner} and f.filetype = 'fold' and below.level < ${sql.lit(MAX_ANCESTORS)}
       ) select max(level) as levels from below`.execute(this.db)
     return Number(rows[0]?.levels ?? 0)
   }
 
   /** Lists the owners with dirty folders, whose contents may have an outdated `hidden`. */
-  async marked(): Promise<Set<string>> {
+  async listDirtyOwners(): Promise<Set<string>> {
     const rows = await this.db.selectFrom('marks').select('owner').distinct().execute()
     return new Set(rows.map(({ owner }) => owner))
   }
 
   /** Returns whether an owner has dirty folders. */
-  async isMarked(owner: string): Promise<boolean> {
-    const cached = this.remembers ? this.markedOwners.get(owner) : undefined
+  async hasDirtyFolders(owner: string): Promise<boolean> {
+    const cached = this.isCaching ? this.dirtyOwners.get(owner) : undefined
     if (cached !== undefined) return cached
     const query = this.db.selectFrom('marks').select('folder').where('owner', '=', owner).limit(1)
     const isMarked = (await query.execute()).length > 0
-    this.markedOwners.set(owner, isMarked)
+    this.dirtyOwners.set(owner, isMarked)
     return isMarked
   }
 }
 
 /** Files updated, or deleted, in one transaction. */
-const AT_ONCE = 400
-const REMOVED = 50
+const BATCH_UPDATED_FILES = 400
+const BATCH_DELETED_FILES = 50
 /** Cost of the statements for one folder, in files. */
-const A_FOLDER = 20
+const FOLDER_COST_FILES = 20
 
 /**
  * Passes the state of folders on to their contents. A trashed folder hides everything below it at once, since
@@ -175,27 +177,27 @@ export class FolderWriter extends FolderReader {
     db: Db,
     private readonly files: FileWriter,
     private readonly jobs: JobWriter,
-    private readonly atOnce = AT_ONCE,
+    private readonly batchFiles = BATCH_UPDATED_FILES,
   ) {
     super(db, false)
   }
 
   /** Updates the contents of a folder to its state: the first files at once, the rest in a job. */
-  async tell(owner: string, folder: number): Promise<void> {
-    await this.mark(owner, folder)
-    if (!(await this.tellSome(owner))) await this.jobs.add(owner, 'tree')
+  async propagateState(owner: string, folder: number): Promise<void> {
+    await this.markDirty(owner, folder)
+    if (!(await this.continuePropagation(owner))) await this.jobs.schedule(owner, 'tree')
   }
 
   /**
    * Updates the contents of a moved folder, if the owner has dirty folders: propagation from the former
    * ancestors no longer reaches them.
    */
-  async moved({ owner, idlocal }: Pick<FileRow, 'owner' | 'idlocal'>): Promise<void> {
-    if (await this.isMarked(owner)) await this.tell(owner, idlocal)
+  async propagateAfterMove({ owner, idlocal }: Pick<FileRow, 'owner' | 'idlocal'>): Promise<void> {
+    if (await this.hasDirtyFolders(owner)) await this.propagateState(owner, idlocal)
   }
 
   /** Marks a folder as dirty: no content of it is updated yet. */
-  private async mark(owner: string, folder: number): Promise<void> {
+  private async markDirty(owner: string, folder: number): Promise<void> {
     await this.db
       .insertInto('marks')
       .values({ owner, folder, done: '' })
@@ -204,8 +206,8 @@ export class FolderWriter extends FolderReader {
   }
 
   /** Updates more contents of a user's dirty folders. Returns whether all are done. */
-  async tellSome(owner: string): Promise<boolean> {
-    for (let left = this.atOnce; left > 0; ) {
+  async continuePropagation(owner: string): Promise<boolean> {
+    for (let left = this.batchFiles; left > 0; ) {
       const [mark] = await this.db
         .selectFrom('marks')
         .selectAll()
@@ -214,20 +216,20 @@ export class FolderWriter extends FolderReader {
         .limit(1)
         .execute()
       if (!mark) return true
-      left -= A_FOLDER + (await this.tellContents(mark, left))
+      left -= FOLDER_COST_FILES + (await this.propagateToContents(mark, left))
     }
     return false
   }
 
   /** Updates some contents of one folder. Returns the cost, in files. */
-  private async tellContents(
+  private async propagateToContents(
     mark: { owner: string; folder: number; done: string },
     limit: number,
   ): Promise<number> {
     const { owner, folder: idlocal } = mark
     const folder = await this.files.get(owner, idlocal)
-    const state = folder ? stateIn(folder, await this.above(folder)) : 'gone'
-    if (state === 'gone') return this.removeContents(mark, limit)
+    const state = folder ? trashStateOf(folder, await this.loadAncestors(folder)) : 'gone'
+    if (state === 'gone') return this.deleteSomeContents(mark, limit)
     const hidden = state === 'active' ? 0 : 1
     const rows = await this.db
       .selectFrom('files')
@@ -239,15 +241,18 @@ export class FolderWriter extends FolderReader {
       .limit(limit)
       .execute()
     const outdated = rows.filter((row) => row.hidden !== hidden)
-    await this.files.hide(owner, outdated, hidden)
-    for (const row of outdated) if (row.filetype === 'fold') await this.mark(owner, row.idlocal)
-    if (rows.length < limit) await this.unmark(mark)
-    else await this.note(mark, rows.at(-1)!.live_name!)
+    await this.files.setHidden(owner, outdated, hidden)
+    for (const row of outdated) if (row.filetype === 'fold') await this.markDirty(owner, row.idlocal)
+    if (rows.length < limit) await this.unmarkDirty(mark)
+    else await this.saveProgress(mark, rows.at(-1)!.live_name!)
     return rows.length
   }
 
   /** Saves how far the contents of a folder are updated. */
-  private async note({ owner, folder }: { owner: string; folder: number }, done: string): Promise<void> {
+  private async saveProgress(
+    { owner, folder }: { owner: string; folder: number },
+    done: string,
+  ): Promise<void> {
     await this.db
       .updateTable('marks')
       .set({ done })
@@ -257,12 +262,12 @@ export class FolderWriter extends FolderReader {
   }
 
   /** Deletes some contents of a deleted folder, and finally the folder. Returns the cost, in files. */
-  private async removeContents(
+  private async deleteSomeContents(
     mark: { owner: string; folder: number; done: string },
     limit: number,
   ): Promise<number> {
     const { owner, folder, done } = mark
-    const batchSize = Math.min(limit, REMOVED)
+    const batchSize = Math.min(limit, BATCH_DELETED_FILES)
     const contents = this.db
       .selectFrom('files')
       .selectAll()
@@ -282,30 +287,30 @@ export class FolderWriter extends FolderReader {
           .execute()),
       ]
     const files = rows.filter(({ filetype }) => filetype !== 'fold')
-    await this.files.removeRows(
+    await this.files.deleteRows(
       owner,
       files.map(({ idlocal }) => idlocal),
     )
     for (const subfolder of rows.filter(({ filetype }) => filetype === 'fold')) {
-      await this.files.markRemoved(subfolder)
-      await this.mark(owner, subfolder.idlocal)
+      await this.files.markDeleted(subfolder)
+      await this.markDirty(owner, subfolder.idlocal)
     }
     if (rows.length === batchSize) {
-      if (name) await this.note(mark, name)
+      if (name) await this.saveProgress(mark, name)
       return Number.POSITIVE_INFINITY
     }
-    await this.files.removeRows(owner, [folder])
-    await this.unmark(mark)
-    return rows.length * (AT_ONCE / REMOVED)
+    await this.files.deleteRows(owner, [folder])
+    await this.unmarkDirty(mark)
+    return rows.length * (BATCH_UPDATED_FILES / BATCH_DELETED_FILES)
   }
 
-  private async unmark({ owner, folder }: { owner: string; folder: number }): Promise<void> {
+  private async unmarkDirty({ owner, folder }: { owner: string; folder: number }): Promise<void> {
     await this.db.deleteFrom('marks').where('owner', '=', owner).where('folder', '=', folder).execute()
   }
 }
 
 /** Stands in for a folder that does not exist. */
-const NOWHERE = {
+const MISSING_FOLDER = {
   parent: ROOT,
   filename: '',
   world_readable: 0,

@@ -3,11 +3,11 @@ import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/index.ts'
 import { breathe } from '../../../json/index.ts'
-import { type BlobRef, letGo, refer } from '../objects/blobs.ts'
+import { addBlobReferences, type BlobRef, markUnreferenced } from '../objects/blobs.ts'
 import { encodeTypes } from '../schema/column-types.ts'
-import { keyOf } from '../schema/primary-key.ts'
+import { primaryKeyUidsOf } from '../schema/primary-key.ts'
 import type { Db, Schema } from '../schema/schema.ts'
-import { tailSum } from '../schema/tail-sum.ts'
+import { computeTailChecksum } from '../schema/tail-sum.ts'
 import type { UsageWriter } from './usage.ts'
 
 export type GridRow = Selectable<Schema['grids']>
@@ -29,13 +29,13 @@ export interface SliceRef {
 type SomeSlices = SelectQueryBuilder<Schema, 'slices', object>
 
 /** A grid, and the epoch of a change to it: the current one if no data is lost, otherwise the next. */
-export interface Epoch {
+export interface GridEpoch {
   owner: string
   idlocal: number
   epoch: number
 }
 
-const PAST_SLICE = [
+const PAST_SLICE_FIELDS = [
   'owner',
   'idlocal',
   'uid',
@@ -50,7 +50,7 @@ const PAST_SLICE = [
   'ended',
 ] as const
 
-const PAST_COLUMN = ['owner', 'idlocal', 'uid', 'since', 'position', 'name'] as const
+const PAST_COLUMN_FIELDS = ['owner', 'idlocal', 'uid', 'since', 'position', 'name'] as const
 
 export const SLICE_FIELDS = [
   'owner',
@@ -68,13 +68,13 @@ export const SLICE_FIELDS = [
 type SliceRow = Pick<Selectable<Schema['slices']>, (typeof SLICE_FIELDS)[number]>
 
 /** Converts a row of the database to a slice. */
-export function sliceOf({ owner, seq, rows, bytes, hash, low, high, nulls, ended }: SliceRow): SliceRef {
+export function sliceRefOf({ owner, seq, rows, bytes, hash, low, high, nulls, ended }: SliceRow): SliceRef {
   const bounds = nulls === null ? undefined : { low: low ?? undefined, high: high ?? undefined, nulls }
   return { seq, rows, bytes, blob: { owner, hash }, bounds, ended: ended === 1 }
 }
 
 /** Converts a slice to a row of the database. */
-export function rowOf({
+export function sliceRowOf({
   uid,
   seq,
   rows,
@@ -91,17 +91,17 @@ export function rowOf({
 const BATCH_ROWS = 2000
 
 /** Returns a fingerprint of a grid's data, unique within one version of the file. */
-export function stateOfGrid({ layout, row_count, tail_seq }: GridRow): string {
+export function fingerprintOfGrid({ layout, row_count, tail_seq }: GridRow): string {
   return `${layout}.${row_count}.${tail_seq}`
 }
 
 /** Returns whether a change other than `by` holds the layout lock of a grid. */
-export function isHeld({ held_by, held_until }: GridRow, by?: string): boolean {
+export function isLocked({ held_by, held_until }: GridRow, by?: string): boolean {
   return held_until > Date.now() && held_by !== by
 }
 
 /** Appends a value to the list under a key. */
-function gather<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+function appendToList<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key)
   if (list) list.push(value)
   else lists.set(key, [value])
@@ -113,7 +113,7 @@ function* inBatches<T>(all: readonly T[]): Generator<T[]> {
 }
 
 /** Maximum number of removed columns remembered per grid. */
-const MAX_LOST = 1000
+const MAX_REMOVED_COLUMNS = 1000
 
 /** Reads columns of grids, their slices, and the tail: appended rows that are not yet flushed to slices. */
 export class GridReader {
@@ -132,7 +132,7 @@ export class GridReader {
   }
 
   /** Lists the numbers of rows and columns of several grids of one owner. */
-  async shapes(
+  async listShapes(
     owner: string,
     idlocals: readonly number[],
   ): Promise<{ idlocal: number; rows: number; columns: number }[]> {
@@ -153,7 +153,7 @@ export class GridReader {
   }
 
   /** Lists the columns of a grid, in column order. */
-  columns(owner: string, idlocal: number): Promise<ColumnRow[]> {
+  listColumns(owner: string, idlocal: number): Promise<ColumnRow[]> {
     return this.db
       .selectFrom('columns')
       .selectAll()
@@ -164,7 +164,7 @@ export class GridReader {
   }
 
   /** Lists removed columns that plots may still refer to. */
-  lost(owner: string, idlocal: number): Promise<{ uid: string; name: string }[]> {
+  listRemovedColumns(owner: string, idlocal: number): Promise<{ uid: string; name: string }[]> {
     return this.db
       .selectFrom('lost_columns')
       .select(['uid', 'name'])
@@ -173,7 +173,7 @@ export class GridReader {
       .execute()
   }
 
-  async columnCount(owner: string, idlocal: number): Promise<number> {
+  async countColumns(owner: string, idlocal: number): Promise<number> {
     const { count } = await this.db
       .selectFrom('columns')
       .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -184,7 +184,7 @@ export class GridReader {
   }
 
   /** Lists slices by column uid, in row order: of all columns or `uids`, and only the `first` of each. */
-  async slices(
+  async listSlices(
     owner: string,
     idlocal: number,
     uids?: string[],
@@ -200,12 +200,12 @@ export class GridReader {
     if (first !== undefined) select = select.where('seq', '<', first)
     const byColumn = new Map<string, SliceRef[]>()
     for (const row of await select.orderBy('uid').orderBy('seq').execute())
-      gather(byColumn, row.uid, sliceOf(row))
+      appendToList(byColumn, row.uid, sliceRefOf(row))
     return byColumn
   }
 
   /** Loads the rows that are not yet in slices. Throws `damaged` if a checksum does not match. */
-  async tail(owner: string, idlocal: number): Promise<TailRow[]> {
+  async loadTail(owner: string, idlocal: number): Promise<TailRow[]> {
     const rows = await this.db
       .selectFrom('tail')
       .selectAll()
@@ -214,7 +214,7 @@ export class GridReader {
       .orderBy('seq')
       .execute()
     for (const row of rows) {
-      if (row.sum !== tailSum(row))
+      if (row.sum !== computeTailChecksum(row))
         throw new Problem(
           'damaged',
           `stored bytes are damaged: appended rows of ${owner}:${idlocal} do not match their checksum`,
@@ -255,7 +255,7 @@ export class GridWriter extends GridReader {
 
   /** Adds a grid without columns, and reserves quota for its rows. */
   async add(row: Pick<GridRow, 'owner' | 'idlocal' | 'row_count' | 'ragged' | 'types'>): Promise<void> {
-    await this.usage.grow(row.owner, { rows: row.row_count })
+    await this.usage.reserve(row.owner, { rows: row.row_count })
     await this.db
       .insertInto('grids')
       .values({
@@ -271,7 +271,13 @@ export class GridWriter extends GridReader {
   }
 
   /** Takes or renews the layout lock of a grid until `until`. Returns false if another change holds it. */
-  async hold(owner: string, idlocal: number, held_by: string, now: number, until: number): Promise<boolean> {
+  async acquireLock(
+    owner: string,
+    idlocal: number,
+    held_by: string,
+    now: number,
+    until: number,
+  ): Promise<boolean> {
     const { numUpdatedRows } = await this.db
       .updateTable('grids')
       .set({ held_by, held_until: until })
@@ -284,16 +290,16 @@ export class GridWriter extends GridReader {
 
   /** Changes fields of a grid, and reserves quota for added rows. */
   async change(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
-    if (fields.row_count !== undefined && this.usage.limitsRows(owner)) {
+    if (fields.row_count !== undefined && this.usage.hasRowLimit(owner)) {
       const rows = fields.row_count - (await this.get(owner, idlocal)).row_count
-      if (rows > 0) await this.usage.grow(owner, { rows })
-      else this.usage.shrunk(owner)
+      if (rows > 0) await this.usage.reserve(owner, { rows })
+      else this.usage.forgetUsageOf(owner)
     }
-    await this.appended(owner, idlocal, fields)
+    await this.changeWithoutQuota(owner, idlocal, fields)
   }
 
   /** Like `change`, but without a quota check: an append has already checked it. */
-  async appended(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
+  async changeWithoutQuota(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
     await this.db
       .updateTable('grids')
       .set(fields)
@@ -314,14 +320,14 @@ export class GridWriter extends GridReader {
 
   /** Changes a column. Earlier epochs keep its name and position. */
   async changeColumn(
-    { owner, idlocal, epoch }: Epoch,
+    { owner, idlocal, epoch }: GridEpoch,
     uid: string,
     fields: Partial<Pick<ColumnRow, 'name' | 'position' | 'type' | 'rows'>>,
   ): Promise<void> {
     if (Object.keys(fields).length === 0) return
     await breathe()
     if (fields.name !== undefined || fields.position !== undefined) {
-      await this.pastColumns({ owner, idlocal, epoch }, [uid])
+      await this.keepPastColumns({ owner, idlocal, epoch }, [uid])
       await this.db
         .updateTable('columns')
         .set({ since: epoch })
@@ -347,7 +353,7 @@ export class GridWriter extends GridReader {
     changes: readonly { uid: string; fields: Partial<Pick<ColumnRow, 'type' | 'rows'>> }[],
   ): Promise<void> {
     const uidsByFields = new Map<string, string[]>()
-    for (const { uid, fields } of changes) gather(uidsByFields, JSON.stringify(fields), uid)
+    for (const { uid, fields } of changes) appendToList(uidsByFields, JSON.stringify(fields), uid)
     for (const [fields, uids] of uidsByFields) {
       if (fields === '{}') continue
       for (const batch of inBatches(uids)) {
@@ -364,21 +370,21 @@ export class GridWriter extends GridReader {
   }
 
   /** Remembers the names of removed columns, up to a maximum per grid. */
-  async addLost(
+  async rememberRemoved(
     owner: string,
     idlocal: number,
     columns: readonly Pick<ColumnRow, 'uid' | 'name'>[],
   ): Promise<void> {
-    const rows = columns.slice(0, MAX_LOST).map(({ uid, name }) => ({ owner, idlocal, uid, name }))
-    await this.removeLost(
+    const rows = columns.slice(0, MAX_REMOVED_COLUMNS).map(({ uid, name }) => ({ owner, idlocal, uid, name }))
+    await this.forgetRemoved(
       owner,
       idlocal,
       rows.map(({ uid }) => uid),
     )
-    const remembered = await this.lost(owner, idlocal)
-    const surplus = remembered.length + rows.length - MAX_LOST
+    const remembered = await this.listRemovedColumns(owner, idlocal)
+    const surplus = remembered.length + rows.length - MAX_REMOVED_COLUMNS
     if (surplus > 0)
-      await this.removeLost(
+      await this.forgetRemoved(
         owner,
         idlocal,
         remembered.slice(0, surplus).map(({ uid }) => uid),
@@ -386,7 +392,7 @@ export class GridWriter extends GridReader {
     for (const batch of inBatches(rows)) await this.db.insertInto('lost_columns').values(batch).execute()
   }
 
-  async removeLost(owner: string, idlocal: number, uids: readonly string[]): Promise<void> {
+  async forgetRemoved(owner: string, idlocal: number, uids: readonly string[]): Promise<void> {
     for (const batch of inBatches(uids))
       await this.db
         .deleteFrom('lost_columns')
@@ -397,12 +403,12 @@ export class GridWriter extends GridReader {
   }
 
   /** Removes columns and their slices. Earlier epochs keep them. */
-  async removeColumns({ owner, idlocal, epoch }: Epoch, uids: readonly string[]): Promise<void> {
+  async removeColumns({ owner, idlocal, epoch }: GridEpoch, uids: readonly string[]): Promise<void> {
     for (let k = 0; k < uids.length; k += BATCH_ROWS) {
       await breathe()
       const batch = uids.slice(k, k + BATCH_ROWS)
-      await this.pastColumns({ owner, idlocal, epoch }, batch)
-      await this.pastSlices({ owner, idlocal, epoch }, (slices) => slices.where('uid', 'in', batch))
+      await this.keepPastColumns({ owner, idlocal, epoch }, batch)
+      await this.keepPastSlices({ owner, idlocal, epoch }, (slices) => slices.where('uid', 'in', batch))
       for (const table of ['columns', 'slices'] as const) {
         await this.db
           .deleteFrom(table)
@@ -415,21 +421,24 @@ export class GridWriter extends GridReader {
   }
 
   /** Adds slices whose blobs are stored. Throws `overloaded` if a blob was collected in the meantime. */
-  async addSlices({ owner, idlocal, epoch }: Epoch, slices: (SliceRef & { uid: string })[]): Promise<void> {
-    await this.usage.grow(owner, { bytes: slices.reduce((sum, { bytes }) => sum + bytes, 0) })
-    await this.referTo(owner, slices)
+  async addSlices(
+    { owner, idlocal, epoch }: GridEpoch,
+    slices: (SliceRef & { uid: string })[],
+  ): Promise<void> {
+    await this.usage.reserve(owner, { bytes: slices.reduce((sum, { bytes }) => sum + bytes, 0) })
+    await this.addSliceReferences(owner, slices)
     for (let k = 0; k < slices.length; k += BATCH_ROWS) {
       await breathe()
       const rows = slices
         .slice(k, k + BATCH_ROWS)
-        .map((slice) => ({ owner, idlocal, since: epoch, ...rowOf(slice) }))
+        .map((slice) => ({ owner, idlocal, since: epoch, ...sliceRowOf(slice) }))
       await this.db.insertInto('slices').values(rows).execute()
     }
   }
 
   /** Adds references from an owner to the blobs of slices. Throws `overloaded` if one was collected. */
-  referTo(owner: string, slices: readonly SliceRef[]): Promise<void> {
-    return refer(
+  addSliceReferences(owner: string, slices: readonly SliceRef[]): Promise<void> {
+    return addBlobReferences(
       this.db,
       owner,
       slices.map(({ blob }) => blob),
@@ -440,19 +449,19 @@ export class GridWriter extends GridReader {
    * Replaces the slices of columns by `after`, whose blobs are stored. Slices that are equal at the same position stay.
    * Earlier epochs keep those that are removed.
    */
-  async replaceSlices(of: Epoch, columns: readonly SliceChange[]): Promise<void> {
+  async replaceSlices(of: GridEpoch, columns: readonly SliceChange[]): Promise<void> {
     const removed = new Map<string, string[]>()
     const added: (SliceRef & { uid: string })[] = []
     for (const { uid, before, after } of columns) {
       const [from, to] = changedRange(before, after)
-      if (from < Math.min(to, before.length)) gather(removed, `${from}:${to}`, uid)
+      if (from < Math.min(to, before.length)) appendToList(removed, `${from}:${to}`, uid)
       for (let seq = from; seq < Math.min(to, after.length); seq++) added.push({ ...after[seq], uid, seq })
     }
     for (const [range, uids] of removed) {
       const [from, to] = range.split(':').map(Number)
       for (const some of inBatches(uids)) {
         await breathe()
-        await this.pastSlices(of, (slices) =>
+        await this.keepPastSlices(of, (slices) =>
           slices.where('uid', 'in', some).where('seq', '>=', from).where('seq', '<', to),
         )
         await this.db
@@ -472,8 +481,8 @@ export class GridWriter extends GridReader {
    * Keeps slices for earlier epochs. Blobs of slices added in this epoch become unreferenced; they are
    * collected later, since readers may still use them.
    */
-  private async pastSlices(
-    { owner, idlocal, epoch }: Epoch,
+  private async keepPastSlices(
+    { owner, idlocal, epoch }: GridEpoch,
     filter: (slices: SomeSlices) => SomeSlices,
   ): Promise<void> {
     const slices = filter(
@@ -481,21 +490,26 @@ export class GridWriter extends GridReader {
     )
     await this.db
       .insertInto('past_slices')
-      .columns([...PAST_SLICE, 'until'])
-      .expression(slices.where('since', '<', epoch).select([...PAST_SLICE, sql.lit(epoch).as('until')]))
+      .columns([...PAST_SLICE_FIELDS, 'until'])
+      .expression(
+        slices.where('since', '<', epoch).select([...PAST_SLICE_FIELDS, sql.lit(epoch).as('until')]),
+      )
       .execute()
-    await letGo(this.db, owner, slices.where('since', '>=', epoch).select('hash'))
+    await markUnreferenced(this.db, owner, slices.where('since', '>=', epoch).select('hash'))
   }
 
   /** Keeps the names and positions of columns for earlier epochs. */
-  private async pastColumns({ owner, idlocal, epoch }: Epoch, uids: readonly string[]): Promise<void> {
+  private async keepPastColumns(
+    { owner, idlocal, epoch }: GridEpoch,
+    uids: readonly string[],
+  ): Promise<void> {
     await this.db
       .insertInto('past_columns')
-      .columns([...PAST_COLUMN, 'until'])
+      .columns([...PAST_COLUMN_FIELDS, 'until'])
       .expression(
         this.db
           .selectFrom('columns')
-          .select([...PAST_COLUMN, sql.lit(epoch).as('until')])
+          .select([...PAST_COLUMN_FIELDS, sql.lit(epoch).as('until')])
           .where('owner', '=', owner)
           .where('idlocal', '=', idlocal)
           .where('uid', 'in', uids)
@@ -507,7 +521,7 @@ export class GridWriter extends GridReader {
   async addTail(row: Omit<TailRow, 'sum'>): Promise<void> {
     await this.db
       .insertInto('tail')
-      .values({ ...row, sum: tailSum(row) })
+      .values({ ...row, sum: computeTailChecksum(row) })
       .execute()
   }
 
@@ -522,12 +536,12 @@ export class GridWriter extends GridReader {
   }
 
   /** Copies all columns, or only `uids`, to another file. Slices are immutable, so both files share them. */
-  async copy(
+  async copyGrid(
     from: { owner: string; idlocal: number },
     to: { owner: string; idlocal: number },
     uids?: string[],
   ): Promise<void> {
-    const sourceColumns = await this.columns(from.owner, from.idlocal)
+    const sourceColumns = await this.listColumns(from.owner, from.idlocal)
     const columns = sourceColumns.filter(({ uid }) => !uids || uids.includes(uid))
     // Count only copied columns: others may be longer.
     const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
@@ -536,11 +550,11 @@ export class GridWriter extends GridReader {
     await this.add({ ...to, row_count, ragged, types })
     const { primary_key, checks } = await this.get(from.owner, from.idlocal)
     const copiedUids = new Set(columns.map(({ uid }) => uid))
-    if (keyOf({ primary_key }).every((uid) => copiedUids.has(uid)))
+    if (primaryKeyUidsOf({ primary_key }).every((uid) => copiedUids.has(uid)))
       await this.change(to.owner, to.idlocal, { primary_key })
     if (!uids && checks !== null) await this.change(to.owner, to.idlocal, { checks })
     await this.addColumns(columns.map((column, position) => ({ ...column, ...to, position, since: 1 })))
-    const slices = await this.slices(from.owner, from.idlocal, uids)
+    const slices = await this.listSlices(from.owner, from.idlocal, uids)
     await this.addSlices(
       { ...to, epoch: 1 },
       [...slices].flatMap(([uid, sliceRefs]) => sliceRefs.map((slice) => ({ ...slice, uid }))),

@@ -5,7 +5,7 @@ import type { Engine } from '../engines/engine.ts'
 import type { Db } from '../schema/schema.ts'
 
 /** Lifetime of an idempotency key, in ms. See docs/api.md#idempotency. */
-const KEY_LIFETIME = 24 * 3600 * 1000
+const KEY_LIFETIME_MS = 24 * 3600 * 1000
 
 /** Identifies one write of one caller, so that a retry does not apply it again. */
 export interface WriteKey {
@@ -22,7 +22,7 @@ export interface WriteKey {
 }
 
 /** Stored form: the fingerprint, then the body checksum if known. */
-export function kept({ fingerprint, bodySum }: WriteKey): string {
+export function encodeFingerprint({ fingerprint, bodySum }: WriteKey): string {
   return bodySum === undefined ? fingerprint : `${fingerprint} ${bodySum}`
 }
 
@@ -30,7 +30,7 @@ export function kept({ fingerprint, bodySum }: WriteKey): string {
  * Returns whether a stored key was used for the same request. A streamed body is compared after it has
  * arrived.
  */
-export function sameRequest(write: WriteKey, before: Pick<WriteKey, 'operation' | 'fingerprint'>): boolean {
+export function isSameRequest(write: WriteKey, before: Pick<WriteKey, 'operation' | 'fingerprint'>): boolean {
   const [fingerprint, bodySum] = before.fingerprint.split(' ')
   return (
     write.operation === before.operation &&
@@ -39,7 +39,7 @@ export function sameRequest(write: WriteKey, before: Pick<WriteKey, 'operation' 
   )
 }
 
-export function otherRequest(): Problem {
+export function reusedKeyError(): Problem {
   return new Problem('idempotency_mismatch', 'this Idempotency-Key was used for another request', {
     hint: 'Use a new key for every new request.',
   })
@@ -50,14 +50,14 @@ export class IdempotencyReader {
   constructor(protected readonly db: Db) {}
 
   /** Returns the stored result; undefined for a new write. Throws if the key was used for another request. */
-  async find<T>(write: WriteKey): Promise<{ result: T } | undefined> {
-    const [result] = await this.findAll([write])
+  async findResult<T>(write: WriteKey): Promise<{ result: T } | undefined> {
+    const [result] = await this.findResults([write])
     if (result instanceof Problem) throw result
     return result === undefined ? undefined : { result: result as T }
   }
 
   /** Like `findResult`, for several writes on one owner's files. Per write: the result, undefined, or a Problem. */
-  async findAll(writes: readonly WriteKey[], now = Date.now()): Promise<unknown[]> {
+  async findResults(writes: readonly WriteKey[], now = Date.now()): Promise<unknown[]> {
     const keys = writes.flatMap(({ key }) => (key === undefined ? [] : [key]))
     if (keys.length === 0) return writes.map(() => undefined)
     const rows = await this.db
@@ -65,13 +65,13 @@ export class IdempotencyReader {
       .selectAll()
       .where('owner', '=', writes[0].owner)
       .where('key', 'in', keys)
-      .where('created_at', '>=', now - KEY_LIFETIME)
+      .where('created_at', '>=', now - KEY_LIFETIME_MS)
       .execute()
     if (rows.length === 0) return writes.map(() => undefined)
     return writes.map((write) => {
       const row = rows.find(({ caller, key }) => caller === write.caller && key === write.key)
       if (!row) return undefined
-      if (!sameRequest(write, row)) return otherRequest()
+      if (!isSameRequest(write, row)) return reusedKeyError()
       return JSON.parse(row.result)
     })
   }
@@ -81,7 +81,7 @@ export interface OnceOptions<T> {
   /** Checks a retry before it gets the stored result; may throw. */
   onReplay?: (result: T) => unknown
   /** Returns whether `work` changed anything. If not, no result is stored. Default: it did. */
-  applied?: (result: T) => boolean
+  hasApplied?: (result: T) => boolean
   /** Other users whose rows `work` changes, or reads to decide on a change. */
   owners?: readonly string[]
 }
@@ -91,18 +91,18 @@ export class IdempotencyWriter extends IdempotencyReader {
    * Runs `work` once per idempotency key, in the transaction of these writers. A retry gets the stored
    * result, which must be JSON; undefined is stored as null.
    */
-  async once<T>(write: WriteKey, work: () => Promise<T>, options: OnceOptions<T> = {}): Promise<T> {
-    const before = await this.find<T>(write)
+  async runOnce<T>(write: WriteKey, work: () => Promise<T>, options: OnceOptions<T> = {}): Promise<T> {
+    const before = await this.findResult<T>(write)
     if (before) {
       await options.onReplay?.(before.result)
       return before.result
     }
     const result = await work()
-    if (options.applied?.(result) ?? true) await this.record([{ write, result: result ?? null }])
+    if (options.hasApplied?.(result) ?? true) await this.recordResults([{ write, result: result ?? null }])
     return result
   }
 
-  async record(writes: { write: WriteKey; result: unknown }[], now = Date.now()): Promise<void> {
+  async recordResults(writes: { write: WriteKey; result: unknown }[], now = Date.now()): Promise<void> {
     const rows = writes.flatMap(({ write: { key, ...write }, result }) =>
       key === undefined
         ? []
@@ -111,7 +111,7 @@ export class IdempotencyWriter extends IdempotencyReader {
               owner: write.owner,
               caller: write.caller,
               operation: write.operation,
-              fingerprint: kept({ ...write, key }),
+              fingerprint: encodeFingerprint({ ...write, key }),
               key,
               result: JSON.stringify(result),
               created_at: now,
@@ -148,10 +148,10 @@ export class IdempotencyWriter extends IdempotencyReader {
 type StoredKey = Pick<WriteKey, 'owner' | 'caller'> & { key: string }
 
 /** Keys read in one transaction. */
-const LOOKED_AT = 2000
+const BATCH_KEYS = 2000
 
 /** Deletes expired keys in small batches, so that no request waits long. */
-export async function expireKeys(engine: Engine, now = Date.now()): Promise<void> {
+export async function deleteExpiredKeys(engine: Engine, now = Date.now()): Promise<void> {
   for (let after: StoredKey | undefined = { owner: '', key: '', caller: '' }; after; ) {
     const from: StoredKey = after
     const rows = await engine.read((db) =>
@@ -162,15 +162,15 @@ export async function expireKeys(engine: Engine, now = Date.now()): Promise<void
         .orderBy('owner')
         .orderBy('key')
         .orderBy('caller')
-        .limit(LOOKED_AT)
+        .limit(BATCH_KEYS)
         .execute(),
     )
-    const expired = rows.filter(({ created_at }) => created_at < now - KEY_LIFETIME)
+    const expired = rows.filter(({ created_at }) => created_at < now - KEY_LIFETIME_MS)
     if (expired.length > 0)
       await engine.write([], async (db) => {
         const keys = new IdempotencyWriter(db)
-        for (const key of expired) await keys.remove(key, now - KEY_LIFETIME)
+        for (const key of expired) await keys.remove(key, now - KEY_LIFETIME_MS)
       })
-    after = rows.length === LOOKED_AT ? rows.at(-1) : undefined
+    after = rows.length === BATCH_KEYS ? rows.at(-1) : undefined
   }
 }

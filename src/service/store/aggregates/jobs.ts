@@ -6,16 +6,16 @@ export type JobRow = Selectable<Schema['jobs']>
 export type JobKind = JobRow['kind']
 
 /** Delay before the modification date of an idle grid is indexed, in ms. */
-export const SETTLED_AFTER = 5 * 60_000
+export const SETTLE_DELAY_MS = 5 * 60_000
 /** Interval between sweeps, in ms. */
-export const SWEEP_EVERY = 24 * 3600 * 1000
+export const SWEEP_INTERVAL_MS = 24 * 3600 * 1000
 
 /** Reads background jobs, which any server on the database may run. See docs/adr/0029. */
 export class JobReader {
   constructor(protected readonly db: Db) {}
 
   /** Lists due jobs that no server has leased, longest due first. */
-  due(now: number, limit: number): Promise<JobRow[]> {
+  listDue(now: number, limit: number): Promise<JobRow[]> {
     return this.db
       .selectFrom('jobs')
       .selectAll()
@@ -27,7 +27,7 @@ export class JobReader {
   }
 
   /** Counts due jobs that no server has leased. `since`: when the first one was due; null without any. */
-  async backlog(now: number): Promise<{ jobs: number; since: number | null }> {
+  async countDue(now: number): Promise<{ jobs: number; since: number | null }> {
     const { jobs, since } = await this.db
       .selectFrom('jobs')
       .select(({ fn }) => [fn.countAll<number>().as('jobs'), fn.min('due').as('since')])
@@ -37,17 +37,17 @@ export class JobReader {
     return { jobs: Number(jobs), since: since === null ? null : Number(since) }
   }
 
-  all(): Promise<JobRow[]> {
+  listAll(): Promise<JobRow[]> {
     return this.db.selectFrom('jobs').selectAll().orderBy('due').execute()
   }
 }
 
 export class JobWriter extends JobReader {
   /** Whether this transaction has added a job that is due now. */
-  hasAdded = false
+  hasAddedDueJob = false
 
   /** Adds a job unless one with its kind and key exists. */
-  async ensure(owner: string, kind: JobKind, key: string, due: number): Promise<void> {
+  async addIfMissing(owner: string, kind: JobKind, key: string, due: number): Promise<void> {
     await this.db
       .insertInto('jobs')
       .values({ owner, kind, key, due, holder: null, held_until: 0, fence: 0 })
@@ -56,8 +56,8 @@ export class JobWriter extends JobReader {
   }
 
   /** Sets the due time of a job, and adds it if it does not exist. */
-  async set(owner: string, kind: JobKind, key: string, due: number): Promise<void> {
-    await this.ensure(owner, kind, key, due)
+  async setDue(owner: string, kind: JobKind, key: string, due: number): Promise<void> {
+    await this.addIfMissing(owner, kind, key, due)
     await this.db
       .updateTable('jobs')
       .set({ due })
@@ -68,8 +68,8 @@ export class JobWriter extends JobReader {
   }
 
   /** Adds a job. If it exists, keeps the earlier due time. */
-  async add(owner: string, kind: JobKind, key = '', due = Date.now()): Promise<void> {
-    this.hasAdded ||= due <= Date.now()
+  async schedule(owner: string, kind: JobKind, key = '', due = Date.now()): Promise<void> {
+    this.hasAddedDueJob ||= due <= Date.now()
     await this.db
       .insertInto('jobs')
       .values({ owner, kind, key, due, holder: null, held_until: 0, fence: 0 })
@@ -85,7 +85,7 @@ export class JobWriter extends JobReader {
    * Leases a job until `until`. Returns it with its new fencing token; undefined if another server has it.
    */
   claim(job: JobRow, holder: string, now: number, until: number): Promise<JobRow | undefined> {
-    return this.one(job, job.fence)
+    return this.updateLeased(job, job.fence)
       .set(({ eb }) => ({ holder, held_until: until, fence: eb('fence', '+', 1) }))
       .where('held_until', '<', now)
       .returningAll()
@@ -95,13 +95,15 @@ export class JobWriter extends JobReader {
   /**
    * Renews the lease of a job. Returns false if it was lost: then the transaction must not change anything.
    */
-  async hold(job: JobRow, until: number): Promise<boolean> {
-    const { numUpdatedRows } = await this.one(job, job.fence).set({ held_until: until }).executeTakeFirst()
+  async renewLease(job: JobRow, until: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.updateLeased(job, job.fence)
+      .set({ held_until: until })
+      .executeTakeFirst()
     return numUpdatedRows > 0n
   }
 
   /** Deletes a finished job, if its lease was not lost. */
-  async end(job: JobRow): Promise<void> {
+  async deleteFinished(job: JobRow): Promise<void> {
     await this.db
       .deleteFrom('jobs')
       .where('owner', '=', job.owner)
@@ -112,12 +114,12 @@ export class JobWriter extends JobReader {
   }
 
   /** Releases a job, which is then due at `due`. */
-  async postpone(job: JobRow, due: number): Promise<void> {
-    await this.one(job, job.fence).set({ holder: null, held_until: 0, due }).executeTakeFirst()
+  async releaseUntil(job: JobRow, due: number): Promise<void> {
+    await this.updateLeased(job, job.fence).set({ holder: null, held_until: 0, due }).executeTakeFirst()
   }
 
   /** Returns an UPDATE of a job, which has no effect if its fencing token has changed. */
-  private one({ owner, kind, key }: JobRow, fence: number) {
+  private updateLeased({ owner, kind, key }: JobRow, fence: number) {
     return this.db
       .updateTable('jobs')
       .where('owner', '=', owner)

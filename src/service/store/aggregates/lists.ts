@@ -1,34 +1,34 @@
 // Serves lists of files from ranges of indexes.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../schema/schema.ts'
-import { Counts, hidingFolders, PLACES } from './counts.ts'
-import { asFile, type FileRow, type Filetype } from './files.ts'
+import { COUNT_PLACES, FileCounts, selectTrashedFolders } from './counts.ts'
+import { type FileRow, type Filetype, withLastAppend } from './files.ts'
 import type { FolderReader } from './folders.ts'
-import type { Name } from './sharing.ts'
+import type { Grantee } from './sharing.ts'
 
 /** Scope of a list: which files of an owner a user can see. Public files are always included. */
-export interface Viewer {
+export interface ListScope {
   /** Sees everything: the owner, or a user with access to the listed folder. */
   seesAll: boolean
   /** Grantees that stand for the user. */
-  names: readonly Name[]
+  names: readonly Grantee[]
   /** Folders shared with the user, and all below them; for lists of all files. */
   folders: readonly number[]
 }
 
 /** A list of files of one owner. */
-export interface Listed {
+export interface FileList {
   owner: string
   /** Folder to list, which must not be trashed; undefined for the files in all folders. */
   parent?: number
   /** Types of files. Default: all but extras, which are in no folder. */
   filetypes?: readonly Filetype[]
-  viewer: Viewer
+  viewer: ListScope
   /** Lists files that were trashed themselves instead of those that were not. Only for the owner. */
   trashed?: boolean
 }
 
-export interface ListQuery extends Listed {
+export interface ListQuery extends FileList {
   order: 'filename' | 'date_modified'
   descending: boolean
   /** Last file of the previous page: its sort value and id. */
@@ -39,24 +39,24 @@ export interface ListQuery extends Listed {
 }
 
 /** Scope of the owner: everything. */
-export const OWNER: Viewer = { seesAll: true, names: [], folders: [] }
+export const OWNER_SCOPE: ListScope = { seesAll: true, names: [], folders: [] }
 
 const TYPES: readonly Filetype[] = ['grid', 'plot', 'fold']
 
 /** Maximum number of files that a search scans. */
-const SEARCHED = 5000
+const MAX_SEARCHED_FILES = 5000
 
-function asciiLower(text: string): string {
+function lowerAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
 /** Maximum count of files of other users. */
-const COUNTED = 1000
+const MAX_COUNTED_FILES = 1000
 
-type Part = RawBuilder<unknown>
+type SqlFragment = RawBuilder<unknown>
 
 /** Order, start and limit of index ranges. */
-interface Cut {
+interface RangeOptions {
   order: 'filename' | 'date_modified'
   descending: boolean
   after?: [value: string | number, idlocal: number]
@@ -66,29 +66,29 @@ interface Cut {
 }
 
 /** A file in a list: sort value and id, with all columns if they were read. */
-type Entry = { k: string | number; idlocal: number } & Partial<FileRow>
+type ListEntry = { k: string | number; idlocal: number } & Partial<FileRow>
 
 /**
  * Lists files. A list is one index range, or a merge of several: one per requested type, and one per grantee.
  * No range reads more rows than a page has, so the cost of a page does not depend on the number of files.
  */
 export class ListReader {
-  private readonly counts: Counts
+  private readonly counts: FileCounts
 
   constructor(
     private readonly db: Db,
     private readonly folders: FolderReader,
   ) {
-    this.counts = new Counts(db)
+    this.counts = new FileCounts(db)
   }
 
   /** Loads one page of a list. */
-  async page(query: ListQuery): Promise<FileRow[]> {
+  async loadPage(query: ListQuery): Promise<FileRow[]> {
     const { owner, skip = 0, limit, order, descending, after } = query
-    const isOutdated = await this.isMarked(query)
+    const isOutdated = await this.mayBeOutdated(query)
     // Of skipped rows, read only the keys.
-    const options: Cut = { order, descending, after, limit: skip + limit, isWhole: skip === 0 }
-    const page = (await this.entries(query, isOutdated, options)).slice(skip)
+    const options: RangeOptions = { order, descending, after, limit: skip + limit, isWhole: skip === 0 }
+    const page = (await this.loadEntries(query, isOutdated, options)).slice(skip)
     const missing = page.filter((entry) => entry.filetype === undefined).map(({ idlocal }) => idlocal)
     const rows =
       missing.length === 0
@@ -102,60 +102,73 @@ export class ListReader {
     const byId = new Map(rows.map((row) => [row.idlocal, row]))
     return page.flatMap((entry) => {
       const row = entry.filetype === undefined ? byId.get(entry.idlocal) : (entry as FileRow)
-      return row ? [asFile(row)] : []
+      return row ? [withLastAppend(row)] : []
     })
   }
 
   /** Loads the first entries of a list, without duplicates. */
-  private async entries(query: Listed, isOutdated: boolean, options: Cut): Promise<Entry[]> {
+  private async loadEntries(
+    query: FileList,
+    isOutdated: boolean,
+    options: RangeOptions,
+  ): Promise<ListEntry[]> {
     const { descending, limit } = options
-    const ownEntries = await this.merged(query, isOutdated, partsOf(query, isOutdated, options), options)
+    const ownEntries = await this.mergeRanges(
+      query,
+      isOutdated,
+      selectRanges(query, isOutdated, options),
+      options,
+    )
     const { names } = query.viewer
-    if (query.viewer.seesAll || names.length === 0) return unique(ownEntries)
-    const ranges = names.map((name) => shared(query, name, options, isOutdated))
-    const sharedEntries = await this.merged(query, isOutdated, ranges, options)
+    if (query.viewer.seesAll || names.length === 0) return uniqueEntries(ownEntries)
+    const ranges = names.map((name) => selectSharedWith(query, name, options, isOutdated))
+    const sharedEntries = await this.mergeRanges(query, isOutdated, ranges, options)
     const sign = descending ? -1 : 1
-    return unique([...ownEntries, ...sharedEntries].sort((a, b) => sign * compare(a, b))).slice(0, limit)
+    return uniqueEntries([...ownEntries, ...sharedEntries].sort((a, b) => sign * compareEntries(a, b))).slice(
+      0,
+      limit,
+    )
   }
 
   /** Merges ranges in one statement. */
-  private async merged(
-    query: Listed,
+  private async mergeRanges(
+    query: FileList,
     isOutdated: boolean,
-    ranges: readonly Part[],
-    { descending, limit }: Cut,
-  ): Promise<Entry[]> {
+    ranges: readonly SqlFragment[],
+    { descending, limit }: RangeOptions,
+  ): Promise<ListEntry[]> {
     const direction = sql.raw(descending ? 'desc' : 'asc')
     const union = sql.join(
       ranges.map((part) => sql`select * from (${part}) as p`),
       sql` union all `,
     )
-    const { rows } = await sql<Entry>`${foldersOf(query, isOutdated)} select * from (${union}) as u
+    const { rows } =
+      await sql<ListEntry>`${withTrashedFolders(query, isOutdated)} select * from (${union}) as u
       order by k ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`.execute(this.db)
     return rows
   }
 
   /** Counts the files on all pages; null above 1,000 files of another user. */
-  async count(query: Listed): Promise<number | null> {
+  async countFiles(query: FileList): Promise<number | null> {
     const { owner, parent, filetypes = TYPES, viewer, trashed } = query
-    if (await this.isMarked(query)) return this.countMarked(query)
-    const place = trashed ? PLACES.trashed : (parent ?? PLACES.shown)
-    const { files, open } = await this.counts.sum(owner, [place], filetypes, viewer.folders)
+    if (await this.mayBeOutdated(query)) return this.countWhileDirty(query)
+    const place = trashed ? COUNT_PLACES.trashed : (parent ?? COUNT_PLACES.active)
+    const { files, open } = await this.counts.sumPlaces(owner, [place], filetypes, viewer.folders)
     if (viewer.seesAll) return files
-    return atMost(open > COUNTED ? open : open + (await this.countShared(query)))
+    return capCount(open > MAX_COUNTED_FILES ? open : open + (await this.countShared(query)))
   }
 
   /** Counts files shared with the user, without public ones and those in shared folders; up to 1,001. */
-  private async countShared({ owner, parent, filetypes = TYPES, viewer }: Listed): Promise<number> {
+  private async countShared({ owner, parent, filetypes = TYPES, viewer }: FileList): Promise<number> {
     const { names, folders } = viewer
     if (names.length === 0) return 0
-    const notInFolders = folders.length > 0 ? sql` and not ${inFolders(viewer)}` : sql``
+    const notInFolders = folders.length > 0 ? sql` and not ${isInFolders(viewer)}` : sql``
     const parts = names.map(
       ({ kind, name }) => sql`select * from (select idlocal from collaborators where owner = ${owner}
         and kind = ${sql.lit(kind)} and name = ${name} and filename is not null and world_readable = 0
         and filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})${
           parent === undefined ? sql` and hidden = 0${notInFolders}` : sql` and parent = ${parent}`
-        } order by filename limit ${sql.lit(COUNTED + 1)}) as p`,
+        } order by filename limit ${sql.lit(MAX_COUNTED_FILES + 1)}) as p`,
     )
     const { rows } = await sql<{ files: number }>`select count(*) as files from (${sql.join(
       parts,
@@ -165,57 +178,65 @@ export class ListReader {
   }
 
   /** Counts files while the owner has dirty folders, so that stored counts may be outdated. */
-  private async countMarked(query: Listed): Promise<number | null> {
+  private async countWhileDirty(query: FileList): Promise<number | null> {
     const { owner, filetypes = TYPES, viewer, trashed } = query
     if (viewer.seesAll && !trashed) {
-      const { files } = await this.counts.sum(owner, [PLACES.shown, PLACES.hidden], filetypes)
-      return files - (await this.counts.hidden(owner, filetypes))
+      const { files } = await this.counts.sumPlaces(
+        owner,
+        [COUNT_PLACES.active, COUNT_PLACES.hidden],
+        filetypes,
+      )
+      return files - (await this.counts.countBelowTrash(owner, filetypes))
     }
-    const limit = trashed ? Number.MAX_SAFE_INTEGER : COUNTED + 1
-    const entries = await this.entries(query, true, { order: 'filename', descending: false, limit })
-    return trashed ? entries.length : atMost(entries.length)
+    const limit = trashed ? Number.MAX_SAFE_INTEGER : MAX_COUNTED_FILES + 1
+    const entries = await this.loadEntries(query, true, { order: 'filename', descending: false, limit })
+    return trashed ? entries.length : capCount(entries.length)
   }
 
   /**
    * Finds files by text in their names or column names, latest change first. Scans only the files changed
    * last, so the cost does not grow with the number of files.
    */
-  async search(owner: string, text: string, limit: number): Promise<FileRow[]> {
-    const query: Listed = { owner, viewer: OWNER }
-    const isOutdated = await this.isMarked(query)
-    const ranges = partsOf(query, isOutdated, { order: 'date_modified', descending: true, limit: SEARCHED })
+  async searchFiles(owner: string, text: string, limit: number): Promise<FileRow[]> {
+    const query: FileList = { owner, viewer: OWNER_SCOPE }
+    const isOutdated = await this.mayBeOutdated(query)
+    const ranges = selectRanges(query, isOutdated, {
+      order: 'date_modified',
+      descending: true,
+      limit: MAX_SEARCHED_FILES,
+    })
     const union = sql.join(
       ranges.map((part) => sql`select * from (${part}) as p`),
       sql` union all `,
     )
     const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
     // The database engines fold case only for ASCII.
-    const like = (column: string): Part =>
-      sql`lower(${sql.ref(column)}) like ${asciiLower(pattern)} escape '\\'`
-    const { rows } = await sql<FileRow>`${foldersOf(query, isOutdated)} select files.* from (
-        select k, idlocal from (${union}) as u order by k desc, idlocal desc limit ${sql.lit(SEARCHED)}) as page
+    const like = (column: string): SqlFragment =>
+      sql`lower(${sql.ref(column)}) like ${lowerAscii(pattern)} escape '\\'`
+    const { rows } = await sql<FileRow>`${withTrashedFolders(query, isOutdated)} select files.* from (
+        select k, idlocal from (${union}) as u order by k desc, idlocal desc limit ${sql.lit(MAX_SEARCHED_FILES)}) as page
       join files on files.owner = ${owner} and files.idlocal = page.idlocal
       where ${like('files.filename')} or exists (select 1 from columns where columns.owner = ${owner}
         and columns.idlocal = page.idlocal and ${like('columns.name')})
       order by page.k desc, page.idlocal desc limit ${sql.lit(limit)}`.execute(this.db)
-    return rows.map(asFile)
+    return rows.map(withLastAppend)
   }
 
   /** Counts the visible subfolders of visible folders, by id; null above 1,000 in folders of another user. */
-  async subfolders(
+  async countSubfolders(
     owner: string,
-    folders: readonly { idlocal: number; viewer: Viewer }[],
+    folders: readonly { idlocal: number; viewer: ListScope }[],
   ): Promise<Map<number, number | null>> {
-    const counts = await this.counts.subfolders(
+    const counts = await this.counts.loadSubfolderCounts(
       owner,
       folders.map(({ idlocal }) => idlocal),
     )
     const visible = new Map<number, number | null>()
-    const restricted: { idlocal: number; viewer: Viewer; open: number }[] = []
+    const restricted: { idlocal: number; viewer: ListScope; open: number }[] = []
     for (const { idlocal, viewer } of folders) {
       const { files, open } = counts.get(idlocal) ?? { files: 0, open: 0 }
-      visible.set(idlocal, viewer.seesAll ? files : atMost(open))
-      if (!viewer.seesAll && open <= COUNTED && files > open && viewer.names.length > 0)
+      visible.set(idlocal, viewer.seesAll ? files : capCount(open))
+      if (!viewer.seesAll && open <= MAX_COUNTED_FILES && files > open && viewer.names.length > 0)
         restricted.push({ idlocal, viewer, open })
     }
     if (restricted.length === 0) return visible
@@ -223,7 +244,7 @@ export class ListReader {
       const perGrantee = viewer.names.map(
         ({ kind, name }) => sql`select * from (select idlocal from collaborators where owner = ${owner}
           and kind = ${sql.lit(kind)} and name = ${name} and parent = ${sql.lit(parent)} and filename is not null
-          and filetype = 'fold' and world_readable = 0 limit ${sql.lit(COUNTED + 1)}) as p`,
+          and filetype = 'fold' and world_readable = 0 limit ${sql.lit(MAX_COUNTED_FILES + 1)}) as p`,
       )
       return sql`select ${sql.lit(parent)} as parent, ${sql.lit(open)} + count(*) as files
         from (${sql.join(perGrantee, sql` union `)}) as u`
@@ -232,31 +253,31 @@ export class ListReader {
       parent: number
       files: number
     }>`${sql.join(parts, sql` union all `)}`.execute(this.db)
-    for (const { parent, files } of rows) visible.set(Number(parent), atMost(Number(files)))
+    for (const { parent, files } of rows) visible.set(Number(parent), capCount(Number(files)))
     return visible
   }
 
   /** Returns whether `hidden` may be outdated and the list uses it. Lists of one folder do not. */
-  private async isMarked({ owner, parent, trashed }: Listed): Promise<boolean> {
-    return parent === undefined || trashed === true ? this.folders.isMarked(owner) : false
+  private async mayBeOutdated({ owner, parent, trashed }: FileList): Promise<boolean> {
+    return parent === undefined || trashed === true ? this.folders.hasDirtyFolders(owner) : false
   }
 }
 
 /** Returns a count of another user's files; null above 1,000. */
-function atMost(files: number): number | null {
-  return files > COUNTED ? null : files
+function capCount(files: number): number | null {
+  return files > MAX_COUNTED_FILES ? null : files
 }
 
 /** Compares by sort value, then by id. Names in byte order, as the engines do. */
-function compare(a: Entry, b: Entry): number {
+function compareEntries(a: ListEntry, b: ListEntry): number {
   if (a.k === b.k) return a.idlocal - b.idlocal
   if (typeof a.k === 'number') return a.k - (b.k as number)
   return Buffer.compare(Buffer.from(a.k), Buffer.from(b.k as string))
 }
 
 /** Removes duplicates: a public file, or one in a shared folder, may be shared as well. */
-function unique(entries: readonly Entry[]): Entry[] {
-  const byId = new Map<number, Entry>()
+function uniqueEntries(entries: readonly ListEntry[]): ListEntry[] {
+  const byId = new Map<number, ListEntry>()
   for (const entry of entries) {
     const previous = byId.get(entry.idlocal)
     if (previous?.filetype === undefined)
@@ -266,13 +287,13 @@ function unique(entries: readonly Entry[]): Entry[] {
 }
 
 /** Returns a WITH clause that selects trashed folders as `hiding`; empty if the query does not need it. */
-function foldersOf({ owner, trashed, parent }: Listed, isOutdated: boolean): Part {
+function withTrashedFolders({ owner, trashed, parent }: FileList, isOutdated: boolean): SqlFragment {
   if (!isOutdated || (parent !== undefined && !trashed)) return sql``
-  return trashed ? sql`with ${goneFolders(owner)}` : sql`with ${hidingFolders(owner)}`
+  return trashed ? sql`with ${selectDeletedFolders(owner)}` : sql`with ${selectTrashedFolders(owner)}`
 }
 
 /** CTE `hiding`: the deleted folders of an owner, and all folders below them. */
-function goneFolders(owner: string): Part {
+function selectDeletedFolders(owner: string): SqlFragment {
   return sql`recursive hiding(idlocal) as (
     select idlocal from files where owner = ${owner} and trashed_at is not null and removed_at is not null
     union select f.idlocal from files f join hiding on f.parent = hiding.idlocal
@@ -281,7 +302,11 @@ function goneFolders(owner: string): Part {
 }
 
 /** Returns a query for one index range of files: sort value and id. */
-function range(condition: Part, { order, descending, after, limit, isWhole }: Cut, key?: Part): Part {
+function selectRange(
+  condition: SqlFragment,
+  { order, descending, after, limit, isWhole }: RangeOptions,
+  key?: SqlFragment,
+): SqlFragment {
   const k = key ?? sql.ref(order)
   const direction = sql.raw(descending ? 'desc' : 'asc')
   const beyond = sql.raw(descending ? '<' : '>')
@@ -292,13 +317,15 @@ function range(condition: Part, { order, descending, after, limit, isWhole }: Cu
 }
 
 /** Returns the index ranges that a list is merged from. */
-function partsOf(query: Listed, isOutdated: boolean, options: Cut): Part[] {
+function selectRanges(query: FileList, isOutdated: boolean, options: RangeOptions): SqlFragment[] {
   const { owner, parent, filetypes = TYPES, viewer, trashed } = query
   const byOwner = sql`owner = ${owner}`
   // With dirty folders, check the folders instead of `hidden`.
   const isUntrashed = isOutdated ? sql` and parent not in (select idlocal from hiding)` : sql``
   if (trashed)
-    return [range(sql`${byOwner} and trashed_at is not null and removed_at is null${isUntrashed}`, options)]
+    return [
+      selectRange(sql`${byOwner} and trashed_at is not null and removed_at is null${isUntrashed}`, options),
+    ]
   const byDate = options.order === 'date_modified'
   const inPlace = parent === undefined ? sql`` : sql` and parent = ${parent}`
   const notTrashed = sql` and trashed_at is null`
@@ -309,47 +336,54 @@ function partsOf(query: Listed, isOutdated: boolean, options: Cut): Part[] {
   // index by type, and then sorting.
   const ofTypesUnindexed = sql` and not (filetype not in (${sql.join(filetypes.map((type) => sql.lit(type)))}))`
   const base = sql`${byOwner}${inPlace}${notTrashed}${notHidden}${settled}`
-  const ranges: Part[] = []
+  const ranges: SqlFragment[] = []
   if (!viewer.seesAll)
-    ranges.push(range(sql`${base} and world_readable = 1${byDate ? ofTypesUnindexed : ofTypes}`, options))
+    ranges.push(
+      selectRange(sql`${base} and world_readable = 1${byDate ? ofTypesUnindexed : ofTypes}`, options),
+    )
   // By name with only some types: a range per type. All types of one folder: the index of unique names.
   else if (!byDate && (query.filetypes || filetypes.length < TYPES.length))
-    for (const type of filetypes) ranges.push(range(sql`${base} and filetype = ${sql.lit(type)}`, options))
+    for (const type of filetypes)
+      ranges.push(selectRange(sql`${base} and filetype = ${sql.lit(type)}`, options))
   else if (!byDate && parent !== undefined)
-    ranges.push(range(sql`${base} and live_name is not null`, options, sql`live_name`))
-  else ranges.push(range(sql`${base}${byDate ? ofTypesUnindexed : ofTypes}`, options))
-  const visible = viewer.seesAll ? sql`` : sql` and ${visibleTo(owner, viewer)}`
+    ranges.push(selectRange(sql`${base} and live_name is not null`, options, sql`live_name`))
+  else ranges.push(selectRange(sql`${base}${byDate ? ofTypesUnindexed : ofTypes}`, options))
+  const visible = viewer.seesAll ? sql`` : sql` and ${isVisibleTo(owner, viewer)}`
   // Files being appended to are in no date index. These expressions allow only the small index of such files.
   if (byDate) {
     const inParent = parent === undefined ? sql`` : sql` and parent + 0 = ${parent}`
     const isVisible = parent === undefined ? sql` and hidden + 0 = 0${isUntrashed}` : sql``
     const appending = sql`${byOwner} and appending = 1${inParent}${ofTypesUnindexed} and coalesce(trashed_at, -1) = -1${isVisible}${visible}`
-    ranges.push(range(appending, options, sql`appended_at`))
+    ranges.push(selectRange(appending, options, sql`appended_at`))
   }
   // Files restored from the trash whose `hidden` is outdated.
   if (isOutdated && parent === undefined)
-    ranges.push(range(sql`${byOwner} and hidden = 1${ofTypes}${notTrashed}${isUntrashed}${visible}`, options))
+    ranges.push(
+      selectRange(sql`${byOwner} and hidden = 1${ofTypes}${notTrashed}${isUntrashed}${visible}`, options),
+    )
   if (viewer.seesAll) return ranges
   if (viewer.folders.length > 0)
-    ranges.push(range(sql`${byOwner} and ${inFolders(viewer)}${ofTypes}${notTrashed}${notHidden}`, options))
+    ranges.push(
+      selectRange(sql`${byOwner} and ${isInFolders(viewer)}${ofTypes}${notTrashed}${notHidden}`, options),
+    )
   return ranges
 }
 
-function inFolders({ folders }: Viewer): Part {
+function isInFolders({ folders }: ListScope): SqlFragment {
   return sql`parent in (${sql.join(folders.map((id) => sql.lit(id)))})`
 }
 
 /** SQL: the file is public, or shared with the user. */
-function visibleTo(owner: string, viewer: Viewer): Part {
+function isVisibleTo(owner: string, viewer: ListScope): SqlFragment {
   const ways = [sql`world_readable = 1`]
-  if (viewer.folders.length > 0) ways.push(inFolders(viewer))
+  if (viewer.folders.length > 0) ways.push(isInFolders(viewer))
   if (viewer.names.length > 0)
     ways.push(sql`exists (select 1 from collaborators c where c.owner = ${owner} and c.idlocal = files.idlocal
-      and (${namesOf(viewer)}))`)
+      and (${matchesGrantee(viewer)}))`)
   return sql`(${sql.join(ways, sql` or `)})`
 }
 
-function namesOf({ names }: Viewer): Part {
+function matchesGrantee({ names }: ListScope): SqlFragment {
   return sql.join(
     names.map(({ kind, name }) => sql`c.kind = ${sql.lit(kind)} and c.name = ${name}`),
     sql` or `,
@@ -357,12 +391,12 @@ function namesOf({ names }: Viewer): Part {
 }
 
 /** Returns a query for files shared with one grantee. Uses an index by name; by date, reads all grants. */
-function shared(
-  { owner, parent, filetypes = TYPES }: Listed,
-  { kind, name }: Name,
-  { order, descending, after, limit }: Cut,
+function selectSharedWith(
+  { owner, parent, filetypes = TYPES }: FileList,
+  { kind, name }: Grantee,
+  { order, descending, after, limit }: RangeOptions,
   isOutdated: boolean,
-): Part {
+): SqlFragment {
   const direction = sql.raw(descending ? 'desc' : 'asc')
   const beyond = sql.raw(descending ? '<' : '>')
   const hiding = isOutdated && parent === undefined

@@ -1,27 +1,31 @@
 // Reads and writes plots, the content of files other than grids, and references between files.
 import { type Selectable, sql } from 'kysely'
-import { type BlobRef, refer } from '../objects/blobs.ts'
-import { isAmong, type Key } from '../schema/keys.ts'
-import { addReferences, type ReferenceRow, removeReferencers } from '../schema/references.ts'
+import { addBlobReferences, type BlobRef } from '../objects/blobs.ts'
+import { type FileKey, matchesAnyFile } from '../schema/keys.ts'
+import { addReferences, deleteReferencers, type ReferenceRow } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'
-import { asFile, type FileRow } from './files.ts'
+import { type FileRow, withLastAppend } from './files.ts'
 import type { UsageWriter } from './usage.ts'
 
 export type ContentRow = Selectable<Schema['contents']>
 
 /** A stored blob, and its size before compression in bytes. */
-export interface Stored {
+export interface StoredContent {
   blob: BlobRef
   bytes: number
 }
 
 /** Returns the blob and size of a row of contents. */
-export function storedOf({ owner, hash, bytes }: Pick<ContentRow, 'owner' | 'hash' | 'bytes'>): Stored {
+export function storedContentOf({
+  owner,
+  hash,
+  bytes,
+}: Pick<ContentRow, 'owner' | 'hash' | 'bytes'>): StoredContent {
   return { blob: { owner, hash }, bytes }
 }
 
 /** Details of a plot for pages and metadata, besides its file. */
-export interface ShownPlot {
+export interface PlotDetails {
   content: ContentRow
   /** When the owner joined, in ms since 1970. */
   date_joined: number
@@ -34,18 +38,18 @@ export interface PublicPlots {
   descending: boolean
   minQuality?: number
   maxQuality?: number
-  after?: Key & { value: number }
+  after?: FileKey & { value: number }
   limit: number
 }
 
 /** Highest quality of a plot. */
-const BEST = 5
+const MAX_QUALITY = 5
 
 /** Reads plots, the content of files other than grids, and references between files. */
 export class PlotReader {
   constructor(protected readonly db: Db) {}
 
-  content(owner: string, idlocal: number): Promise<ContentRow | undefined> {
+  getContent(owner: string, idlocal: number): Promise<ContentRow | undefined> {
     return this.db
       .selectFrom('contents')
       .selectAll()
@@ -54,7 +58,7 @@ export class PlotReader {
       .executeTakeFirst()
   }
 
-  plot(owner: string, idlocal: number): Promise<PlotRow | undefined> {
+  getPlot(owner: string, idlocal: number): Promise<PlotRow | undefined> {
     return this.db
       .selectFrom('plots')
       .selectAll()
@@ -68,8 +72,8 @@ export class PlotReader {
    * and deleted plots do not shift them. `dirtyOwners`: owners with dirty folders, whose plots may have an
    * outdated `hidden`; the caller checks their folders.
    */
-  async public(
-    { order, descending, minQuality = 0, maxQuality = BEST, after, limit }: PublicPlots,
+  async listPublic(
+    { order, descending, minQuality = 0, maxQuality = MAX_QUALITY, after, limit }: PublicPlots,
     dirtyOwners: ReadonlySet<string>,
   ): Promise<FileRow[]> {
     const direction = sql.raw(descending ? 'desc' : 'asc')
@@ -82,9 +86,9 @@ export class PlotReader {
       sql`select * from (select files.*, ${column} as k from files where ${condition}filetype = 'plot'
         and world_readable = 1 and trashed_at is null${from} order by ${ordering}) as p`
     const lowest = Math.max(0, Math.ceil(minQuality))
-    const highest = Math.min(BEST, Math.floor(maxQuality))
+    const highest = Math.min(MAX_QUALITY, Math.floor(maxQuality))
     const parts = []
-    if (lowest === 0 && highest === BEST) parts.push(part(sql`hidden = 0 and `))
+    if (lowest === 0 && highest === MAX_QUALITY) parts.push(part(sql`hidden = 0 and `))
     else
       for (let quality = lowest; quality <= highest; quality++)
         parts.push(part(sql`quality = ${sql.lit(quality)} and hidden = 0 and `))
@@ -100,11 +104,11 @@ export class PlotReader {
       order by k ${direction}, owner ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`.execute(
       this.db,
     )
-    return rows.map(asFile)
+    return rows.map(withLastAppend)
   }
 
   /** Lists public plots picked by an operator, latest pick first. Does not check folders. */
-  async picked(limit: number): Promise<FileRow[]> {
+  async listPicked(limit: number): Promise<FileRow[]> {
     // The CTE makes the query planner start with the few picked plots.
     const { rows } =
       await sql<FileRow>`with picked(owner, idlocal, picked_at) as (select owner, idlocal, picked_at
@@ -112,18 +116,18 @@ export class PlotReader {
       select files.* from picked join files on files.owner = picked.owner and files.idlocal = picked.idlocal
       where files.world_readable = 1 and files.trashed_at is null
       order by picked.picked_at desc limit ${sql.lit(limit)}`.execute(this.db)
-    return rows.map(asFile)
+    return rows.map(withLastAppend)
   }
 
   /** Loads details of plots, by fid. */
-  async shown(plots: readonly Key[]): Promise<Map<string, ShownPlot>> {
+  async loadDetails(plots: readonly FileKey[]): Promise<Map<string, PlotDetails>> {
     if (plots.length === 0) return new Map()
     const rows = await this.db
       .selectFrom('contents')
       .innerJoin('users', 'users.owner', 'contents.owner')
       .selectAll('contents')
       .select('users.date_joined')
-      .where(isAmong(plots, 'contents.owner', 'contents.idlocal'))
+      .where(matchesAnyFile(plots, 'contents.owner', 'contents.idlocal'))
       .execute()
     return new Map(
       rows.map(({ date_joined, ...content }) => [
@@ -134,7 +138,7 @@ export class PlotReader {
   }
 
   /** Lists the references from files of one owner, in order. */
-  referencesOf(owner: string, idlocals: readonly number[]): Promise<ReferenceRow[]> {
+  listReferences(owner: string, idlocals: readonly number[]): Promise<ReferenceRow[]> {
     return this.db
       .selectFrom('references')
       .selectAll()
@@ -147,10 +151,10 @@ export class PlotReader {
   }
 
   /** Lists files that refer to this one, ordered by id. */
-  async referencersOf(
-    { owner, idlocal }: Key,
+  async listReferencers(
+    { owner, idlocal }: FileKey,
     kind: 'grid' | 'extra' | undefined,
-    after: Key | undefined,
+    after: FileKey | undefined,
     backwards: boolean,
     limit: number,
   ): Promise<FileRow[]> {
@@ -173,11 +177,11 @@ export class PlotReader {
     const files = await this.db
       .selectFrom('files')
       .selectAll()
-      .where(isAmong(keys, 'owner', 'idlocal'))
+      .where(matchesAnyFile(keys, 'owner', 'idlocal'))
       .orderBy('owner', direction)
       .orderBy('idlocal', direction)
       .execute()
-    return files.map(asFile)
+    return files.map(withLastAppend)
   }
 }
 
@@ -189,10 +193,14 @@ export class PlotWriter extends PlotReader {
     super(db)
   }
 
-  async setContent({ owner, idlocal }: Key, { blob, bytes }: Stored, media_type: string): Promise<void> {
+  async setContent(
+    { owner, idlocal }: FileKey,
+    { blob, bytes }: StoredContent,
+    media_type: string,
+  ): Promise<void> {
     const { hash } = blob
-    await this.usage.grow(owner, { bytes })
-    await refer(this.db, owner, [blob])
+    await this.usage.reserve(owner, { bytes })
+    await addBlobReferences(this.db, owner, [blob])
     await this.db
       .insertInto('contents')
       .values({ owner, idlocal, hash, bytes, media_type })
@@ -222,7 +230,7 @@ export class PlotWriter extends PlotReader {
   }
 
   /** Sets when an operator picked a plot; null if not picked. */
-  async pick(owner: string, idlocal: number, picked_at: number | null): Promise<void> {
+  async setPickedAt(owner: string, idlocal: number, picked_at: number | null): Promise<void> {
     await this.db
       .updateTable('plots')
       .set({ picked_at })
@@ -247,12 +255,12 @@ export class PlotWriter extends PlotReader {
       .where('to_idlocal', '=', to_idlocal)
       .executeTakeFirst()
     if (numDeletedRows === 0n) return false
-    await removeReferencers(this.db, [row])
+    await deleteReferencers(this.db, [row])
     return true
   }
 
   /** Replaces the references from a plot to grids. */
-  async setGrids(owner: string, idlocal: number, grids: readonly Key[]): Promise<void> {
+  async setGrids(owner: string, idlocal: number, grids: readonly FileKey[]): Promise<void> {
     const before = await this.db
       .deleteFrom('references')
       .where('owner', '=', owner)
@@ -260,7 +268,7 @@ export class PlotWriter extends PlotReader {
       .where('kind', '=', 'grid')
       .returningAll()
       .execute()
-    await removeReferencers(this.db, before)
+    await deleteReferencers(this.db, before)
     await addReferences(
       this.db,
       grids.map((grid) => ({

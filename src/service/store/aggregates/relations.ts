@@ -1,10 +1,10 @@
 // Loads what is related to files: stars, collaborators and references.
 import { sql } from 'kysely'
-import { isAmong, type Key } from '../schema/keys.ts'
+import { type FileKey, matchesAnyFile } from '../schema/keys.ts'
 import type { Db } from '../schema/schema.ts'
 import type { CollaboratorRow } from './sharing.ts'
 
-export interface Shared extends Pick<CollaboratorRow, 'kind' | 'name' | 'may_write'> {
+export interface RelatedCollaborator extends Pick<CollaboratorRow, 'kind' | 'name' | 'may_write'> {
   /** Name of the team, as its owner wrote it; null for users and e-mail addresses. */
   teamName: string | null
 }
@@ -13,11 +13,11 @@ export interface Shared extends Pick<CollaboratorRow, 'kind' | 'name' | 'may_wri
 export interface Relations {
   /** Usernames in order, up to a maximum, and the number of all stars. */
   stars: { usernames: string[]; count: number }
-  collaborators: Shared[]
+  collaborators: RelatedCollaborator[]
   /** Files that it refers to. */
-  references: Key[]
+  references: FileKey[]
   /** Files that refer to it, up to a maximum. */
-  referencers: Key[]
+  referencers: FileKey[]
 }
 
 export const NO_RELATIONS: Relations = {
@@ -28,11 +28,11 @@ export const NO_RELATIONS: Relations = {
 }
 
 /** Maximum number of usernames of stars read per file. All stars are counted. */
-const STARS = 100
+const MAX_STAR_NAMES = 100
 /** Maximum number of referencing files read per file. The API path /sources lists all. */
-const REFERENCERS = 100
+const MAX_REFERENCERS = 100
 
-interface Row {
+interface RelationRow {
   what: 'star' | 'collaborator' | 'reference' | 'referencer'
   owner: string
   idlocal: number
@@ -43,7 +43,7 @@ interface Row {
 }
 
 /** A file whose relations are requested. Stars and collaborators are not read if its flag is 0. */
-type Related = Key & { starred?: number; shared?: number }
+type Related = FileKey & { starred?: number; shared?: number }
 
 export class RelationReader {
   constructor(private readonly db: Db) {}
@@ -51,9 +51,9 @@ export class RelationReader {
   /**
    * Loads the relations of each file, in one statement. `referred`: files whose referencers are requested.
    */
-  async around(
+  async loadRelations(
     files: readonly Related[],
-    { references = false, referred = [] }: { references?: boolean; referred?: readonly Key[] } = {},
+    { references = false, referred = [] }: { references?: boolean; referred?: readonly FileKey[] } = {},
   ): Promise<Relations[]> {
     const relations = files.map(
       (): Relations => ({
@@ -71,36 +71,36 @@ export class RelationReader {
       parts.push(sql`select 'star' as what, owner, idlocal, username as name, n as number, null as kind, null as team from (
         select owner, idlocal, username, count(*) over (partition by owner, idlocal) as n,
           row_number() over (partition by owner, idlocal order by username) as k
-        from stars where ${isAmong(starred, 'owner', 'idlocal')}) as s where k <= ${sql.lit(STARS)}`)
+        from stars where ${matchesAnyFile(starred, 'owner', 'idlocal')}) as s where k <= ${sql.lit(MAX_STAR_NAMES)}`)
     if (shared.length > 0)
       parts.push(sql`select 'collaborator' as what, c.owner, c.idlocal, c.name, c.may_write as number, c.kind, t.name as team
         from collaborators c left join teams t on c.kind = 'team' and t.name_key = c.name
-        where ${isAmong(shared, 'c.owner', 'c.idlocal')}`)
+        where ${matchesAnyFile(shared, 'c.owner', 'c.idlocal')}`)
     if (references)
       parts.push(sql`select 'reference' as what, owner, idlocal, to_owner as name, to_idlocal as number, null as kind, null as team
         from "references"
-        where ${isAmong(files, 'owner', 'idlocal')}`)
+        where ${matchesAnyFile(files, 'owner', 'idlocal')}`)
     for (const { owner, idlocal } of referred)
       parts.push(sql`select * from (
         select 'referencer' as what, owner, idlocal, by_owner as name, by_idlocal as number,
           null as kind, null as team from referencers
-        where owner = ${owner} and idlocal = ${idlocal} order by by_owner, by_idlocal limit ${sql.lit(REFERENCERS)}) as r`)
+        where owner = ${owner} and idlocal = ${idlocal} order by by_owner, by_idlocal limit ${sql.lit(MAX_REFERENCERS)}) as r`)
     if (parts.length === 0) return relations
-    const { rows } = await sql<Row>`${sql.join(parts, sql` union all `)}`.execute(this.db)
+    const { rows } = await sql<RelationRow>`${sql.join(parts, sql` union all `)}`.execute(this.db)
     const byKey = new Map(files.map(({ owner, idlocal }, k) => [`${owner}:${idlocal}`, relations[k]]))
-    for (const row of rows) add(byKey.get(`${row.owner}:${row.idlocal}`)!, row)
+    for (const row of rows) addRelation(byKey.get(`${row.owner}:${row.idlocal}`)!, row)
     for (const relation of relations) {
-      relation.stars.usernames.sort(byBytes)
-      relation.collaborators.sort((a, b) => byBytes(b.kind, a.kind) || byBytes(a.name, b.name))
+      relation.stars.usernames.sort(compareBytes)
+      relation.collaborators.sort((a, b) => compareBytes(b.kind, a.kind) || compareBytes(a.name, b.name))
       for (const list of [relation.references, relation.referencers])
-        list.sort((a, b) => byBytes(a.owner, b.owner) || a.idlocal - b.idlocal)
+        list.sort((a, b) => compareBytes(a.owner, b.owner) || a.idlocal - b.idlocal)
     }
     return relations
   }
 }
 
 /** Adds a row of the query to the relations of its file. */
-function add(to: Relations, { what, name, number, kind, team }: Row): void {
+function addRelation(to: Relations, { what, name, number, kind, team }: RelationRow): void {
   switch (what) {
     case 'star':
       to.stars.usernames.push(name)
@@ -108,9 +108,9 @@ function add(to: Relations, { what, name, number, kind, team }: Row): void {
       break
     case 'collaborator':
       to.collaborators.push({
-        kind: kind as Shared['kind'],
+        kind: kind as RelatedCollaborator['kind'],
         name,
-        may_write: Number(number) as Shared['may_write'],
+        may_write: Number(number) as RelatedCollaborator['may_write'],
         teamName: team,
       })
       break
@@ -124,6 +124,6 @@ function add(to: Relations, { what, name, number, kind, team }: Row): void {
 }
 
 /** Compares as the database engines do: by bytes. */
-function byBytes(a: string, b: string): number {
+function compareBytes(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,7 +1,7 @@
 // Deletes expired drafts and versions.
 import { defaultLimits, type Limits } from '../../../contract/limits.ts'
 import type { Engine } from '../engines/engine.ts'
-import type { Key } from '../schema/keys.ts'
+import type { FileKey } from '../schema/keys.ts'
 import type { Db } from '../schema/schema.ts'
 import { Journal } from './audit.ts'
 import { DraftReader, DraftWriter, removeDraft } from './drafts.ts'
@@ -9,42 +9,47 @@ import { FileWriter } from './files.ts'
 import { Quotas, UsageWriter } from './usage.ts'
 import { VersionReader, type VersionRow, VersionWriter } from './versions.ts'
 
-const DAY = 24 * 3600 * 1000
+const DAY_MS = 24 * 3600 * 1000
 /** Drafts and versions read in one transaction. */
-const FILES = 100
-const LOOKED_AT = 2000
+const BATCH_DRAFTS = 100
+const BATCH_VERSIONS = 2000
 /** Maximum number of versions of one file examined per sweep. */
-const MAX_VERSIONS = 100_000
+const MAX_EXAMINED_VERSIONS = 100_000
 
-type Kept = Pick<VersionRow, 'version' | 'made_at' | 'kept_at'>
-type Rules = Pick<Limits, 'version_days' | 'versions' | 'daily_version_days'>
+type VersionAge = Pick<VersionRow, 'version' | 'made_at' | 'kept_at'>
+type RetentionLimits = Pick<Limits, 'version_days' | 'versions' | 'daily_version_days'>
 
 /**
  * Returns the expired versions of a file. Recent versions are kept up to a maximum number; older ones only if
  * they are the last of their day (UTC). The current version and kept ones never expire. `rows`: newest first.
  */
-export function expiredVersions(rows: readonly Kept[], current: number, now: number, rules: Rules): number[] {
+export function selectExpiredVersions(
+  rows: readonly VersionAge[],
+  current: number,
+  now: number,
+  rules: RetentionLimits,
+): number[] {
   const expired: number[] = []
   let recent = 0
   let day = Number.NaN
   for (const { version, made_at, kept_at } of rows) {
-    const date = Math.floor(made_at / DAY)
+    const date = Math.floor(made_at / DAY_MS)
     const isLastOfDay = date !== day
     day = date
     if (version === current) recent++
     if (version === current || kept_at !== null) continue
-    if (made_at >= now - rules.version_days * DAY && recent < rules.versions) {
+    if (made_at >= now - rules.version_days * DAY_MS && recent < rules.versions) {
       recent++
       continue
     }
-    if (isLastOfDay && made_at >= now - rules.daily_version_days * DAY) continue
+    if (isLastOfDay && made_at >= now - rules.daily_version_days * DAY_MS) continue
     expired.push(version)
   }
   return expired
 }
 
 /** Returns a usage writer without quotas, for deletions. */
-function unlimited(engine: Engine, db: Db): UsageWriter {
+function createUnlimitedUsage(engine: Engine, db: Db): UsageWriter {
   return new UsageWriter(db, new Quotas(engine, defaultLimits))
 }
 
@@ -56,10 +61,12 @@ export async function expireDrafts(
 ): Promise<number> {
   let removed = 0
   for (;;) {
-    const drafts = await engine.read((db) => new DraftReader(db).olderThan(now - draft_days * DAY, FILES))
+    const drafts = await engine.read((db) =>
+      new DraftReader(db).listOlderThan(now - draft_days * DAY_MS, BATCH_DRAFTS),
+    )
     for (const draft of drafts)
       await engine.write([draft.owner], async (db) => {
-        const usage = unlimited(engine, db)
+        const usage = createUnlimitedUsage(engine, db)
         const writers = {
           drafts: new DraftWriter(db),
           versions: new VersionWriter(db, usage),
@@ -71,16 +78,22 @@ export async function expireDrafts(
         if (current?.made_at === made_at) await removeDraft(writers, current)
       })
     removed += drafts.length
-    if (drafts.length < FILES) return removed
+    if (drafts.length < BATCH_DRAFTS) return removed
   }
 }
 
 /** Deletes expired versions, file by file. Returns how many. */
-export async function expireVersions(engine: Engine, rules: Rules, now = Date.now()): Promise<number> {
+export async function expireVersions(
+  engine: Engine,
+  rules: RetentionLimits,
+  now = Date.now(),
+): Promise<number> {
   let removed = 0
-  for (let after: Key | undefined = { owner: '', idlocal: -1 }; after; ) {
-    const from: Key = after
-    const { files, last } = await engine.read((db) => new VersionReader(db).filesWithHistory(from, LOOKED_AT))
+  for (let after: FileKey | undefined = { owner: '', idlocal: -1 }; after; ) {
+    const from: FileKey = after
+    const { files, last } = await engine.read((db) =>
+      new VersionReader(db).findFilesWithHistory(from, BATCH_VERSIONS),
+    )
     after = last
     for (const { owner, idlocal } of files) {
       const expired = await engine.read(async (db) => {
@@ -91,12 +104,12 @@ export async function expireVersions(engine: Engine, rules: Rules, now = Date.no
           .where('idlocal', '=', idlocal)
           .executeTakeFirst()
         if (!file) return []
-        const rows = await new VersionReader(db).list(owner, idlocal, undefined, MAX_VERSIONS)
-        return expiredVersions(rows, file.content_version, now, rules)
+        const rows = await new VersionReader(db).list(owner, idlocal, undefined, MAX_EXAMINED_VERSIONS)
+        return selectExpiredVersions(rows, file.content_version, now, rules)
       })
       if (expired.length > 0)
         removed += await engine.write([owner], (db) =>
-          new VersionWriter(db, unlimited(engine, db)).remove(owner, idlocal, expired, true),
+          new VersionWriter(db, createUnlimitedUsage(engine, db)).remove(owner, idlocal, expired, true),
         )
     }
   }

@@ -1,11 +1,11 @@
 // Reads and writes collaborators, teams and stars.
 import { randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
-import type { Key } from '../schema/keys.ts'
+import type { FileKey } from '../schema/keys.ts'
 import type { Db, MayWrite, Schema } from '../schema/schema.ts'
 import { AccountWriter } from './accounts.ts'
 import type { AuditEventName, Journal } from './audit.ts'
-import { asFile, type FileRow } from './files.ts'
+import { type FileRow, withLastAppend } from './files.ts'
 
 export type CollaboratorRow = Selectable<Schema['collaborators']>
 export type TeamRow = Selectable<Schema['teams']>
@@ -17,15 +17,15 @@ export interface Grant {
 }
 
 /** A grantee of shared files: a user, an e-mail address or a team. */
-export type Name = Pick<CollaboratorRow, 'kind' | 'name'>
+export type Grantee = Pick<CollaboratorRow, 'kind' | 'name'>
 
 /** Reads collaborators, teams and stars. */
 export class SharingReader {
-  private names: { username: string; names: Name[] } | undefined
+  private cachedGrantees: { username: string; names: Grantee[] } | undefined
 
   constructor(protected readonly db: Db) {}
 
-  collaborators(owner: string, idlocals: readonly number[]): Promise<CollaboratorRow[]> {
+  listCollaborators(owner: string, idlocals: readonly number[]): Promise<CollaboratorRow[]> {
     return this.db
       .selectFrom('collaborators')
       .selectAll()
@@ -41,11 +41,11 @@ export class SharingReader {
    * Loads the grants of `username` on these files, by owner: to the user, their e-mail address or their
    * teams. Grants to an e-mail address stay as they are: the sharer must not learn who uses it.
    */
-  async grantsOn(
+  async loadGrants(
     username: string,
     files: ReadonlyMap<string, ReadonlySet<number>>,
   ): Promise<Map<string, Grant[]>> {
-    const rows = await this.granted(username)
+    const rows = await this.selectGrants(username)
       .select('owner')
       .where(({ or, and, eb }) =>
         or([...files].map(([owner, ids]) => and([eb('owner', '=', owner), eb('idlocal', 'in', [...ids])]))),
@@ -61,7 +61,7 @@ export class SharingReader {
   }
 
   /** Query for the grants to a user, their e-mail address or their teams. */
-  private granted(username: string) {
+  private selectGrants(username: string) {
     return this.db
       .selectFrom('collaborators')
       .select(['idlocal', 'may_write'])
@@ -84,13 +84,13 @@ export class SharingReader {
    * Lists the grantees that stand for a user: username, e-mail address, teams. Cached: a reader has one
    * snapshot.
    */
-  async namesOf(username: string): Promise<Name[]> {
-    if (this.names?.username === username) return this.names.names
-    const { rows } = await sql<Name>`select 'email' as kind, email as name from users
+  async listGranteesOf(username: string): Promise<Grantee[]> {
+    if (this.cachedGrantees?.username === username) return this.cachedGrantees.names
+    const { rows } = await sql<Grantee>`select 'email' as kind, email as name from users
         where owner = ${username} and email is not null
       union all select 'team', team from team_members where username = ${username}`.execute(this.db)
-    const names: Name[] = [{ kind: 'user', name: username }, ...rows]
-    this.names = { username, names }
+    const names: Grantee[] = [{ kind: 'user', name: username }, ...rows]
+    this.cachedGrantees = { username, names }
     return names
   }
 
@@ -98,37 +98,37 @@ export class SharingReader {
    * Lists files that others have shared with `username`, ordered by id. `dirtyOwners`: owners with dirty
    * folders, whose files may have an outdated `hidden`; the caller checks the folders of those files.
    */
-  async sharedWith(
+  async listSharedWith(
     username: string,
     dirtyOwners: ReadonlySet<string>,
-    after: Key | undefined,
+    after: FileKey | undefined,
     limit: number,
   ): Promise<FileRow[]> {
-    const names = await this.namesOf(username)
+    const names = await this.listGranteesOf(username)
     const parts = names.map(
       ({ kind, name }) => sql`select * from (select owner, idlocal from collaborators
         where kind = ${sql.lit(kind)} and name = ${name} and owner <> ${username} and filename is not null
-        and ${isShown(dirtyOwners)}${beyond(after)} order by owner, idlocal limit ${sql.lit(limit)}) as p`,
+        and ${whereNotBelowTrash(dirtyOwners)}${whereAfterKey(after)} order by owner, idlocal limit ${sql.lit(limit)}) as p`,
     )
     const { rows } = await sql<FileRow>`with page(owner, idlocal) as (
         select owner, idlocal from (${sql.join(parts, sql` union `)}) as u order by owner, idlocal limit ${sql.lit(limit)})
       select files.* from page join files on files.owner = page.owner and files.idlocal = page.idlocal
       order by page.owner, page.idlocal`.execute(this.db)
-    return rows.map(asFile)
+    return rows.map(withLastAppend)
   }
 
   /** Lists files that `username` has starred, ordered by id. Does not check read access. */
-  async starredBy(
+  async listStarredBy(
     username: string,
     dirtyOwners: ReadonlySet<string>,
-    after: Key | undefined,
+    after: FileKey | undefined,
     limit: number,
   ): Promise<FileRow[]> {
     const { rows } = await sql<FileRow>`select files.* from stars join files
         on files.owner = stars.owner and files.idlocal = stars.idlocal
-      where stars.username = ${username} and files.trashed_at is null and ${isShown(dirtyOwners, 'files.')}${beyond(after, 'stars.')}
+      where stars.username = ${username} and files.trashed_at is null and ${whereNotBelowTrash(dirtyOwners, 'files.')}${whereAfterKey(after, 'stars.')}
       order by stars.owner, stars.idlocal limit ${sql.lit(limit)}`.execute(this.db)
-    return rows.map(asFile)
+    return rows.map(withLastAppend)
   }
 
   async hasStar(owner: string, idlocal: number, username: string): Promise<boolean> {
@@ -142,12 +142,12 @@ export class SharingReader {
     return rows.length > 0
   }
 
-  team(key: string): Promise<TeamRow | undefined> {
+  getTeam(key: string): Promise<TeamRow | undefined> {
     return this.db.selectFrom('teams').selectAll().where('name_key', '=', key).executeTakeFirst()
   }
 
   /** Lists teams that `username` owns or is a member of. */
-  teamsOf(username: string): Promise<TeamRow[]> {
+  listTeamsOf(username: string): Promise<TeamRow[]> {
     return this.db
       .selectFrom('teams')
       .selectAll()
@@ -162,7 +162,7 @@ export class SharingReader {
       .execute()
   }
 
-  async members(team: string): Promise<string[]> {
+  async listMembers(team: string): Promise<string[]> {
     const rows = await this.db
       .selectFrom('team_members')
       .select('username')
@@ -190,9 +190,12 @@ export class SharingWriter extends SharingReader {
       owner,
       event: 'file.share',
       fid: `${owner}:${idlocal}`,
-      details: { ...(await this.named(kind, name)), permission: may_write === 1 ? 'write' : 'read' },
+      details: {
+        ...(await this.describeGrantee(kind, name)),
+        permission: may_write === 1 ? 'write' : 'read',
+      },
     })
-    await this.note('shared', owner, idlocal)
+    await this.setFlag('shared', owner, idlocal)
     await this.db
       .insertInto('collaborators')
       .values({ ...row, added_at: Date.now(), filename: null, filetype: null, parent: null })
@@ -203,13 +206,16 @@ export class SharingWriter extends SharingReader {
   }
 
   /** Describes a grantee for the audit log; a team as owner/name. */
-  private async named(kind: CollaboratorRow['kind'], name: string): Promise<Record<string, string>> {
-    const team = kind === 'team' ? await this.team(name) : undefined
+  private async describeGrantee(
+    kind: CollaboratorRow['kind'],
+    name: string,
+  ): Promise<Record<string, string>> {
+    const team = kind === 'team' ? await this.getTeam(name) : undefined
     return { [kind]: team ? `${team.owner}/${team.name}` : name }
   }
 
   /** Marks a file as starred or shared. The flag may stay set after the last star or grant is removed. */
-  private async note(field: 'starred' | 'shared', owner: string, idlocal: number): Promise<void> {
+  private async setFlag(field: 'starred' | 'shared', owner: string, idlocal: number): Promise<void> {
     await this.db
       .updateTable('files')
       .set({ [field]: 1 })
@@ -229,7 +235,7 @@ export class SharingWriter extends SharingReader {
       owner,
       event: 'file.unshare',
       fid: `${owner}:${idlocal}`,
-      details: await this.named(kind, name),
+      details: await this.describeGrantee(kind, name),
     })
     await this.db
       .deleteFrom('collaborators')
@@ -242,7 +248,7 @@ export class SharingWriter extends SharingReader {
 
   async addStar(owner: string, idlocal: number, username: string): Promise<void> {
     await new AccountWriter(this.db, this.journal).assertUser(username)
-    await this.note('starred', owner, idlocal)
+    await this.setFlag('starred', owner, idlocal)
     await this.db
       .insertInto('stars')
       .values({ owner, idlocal, username, starred_at: Date.now() })
@@ -273,8 +279,8 @@ export class SharingWriter extends SharingReader {
     return row
   }
 
-  private async noteTeam(event: AuditEventName, key: string, member?: string): Promise<void> {
-    const team = await this.team(key)
+  private async recordTeamEvent(event: AuditEventName, key: string, member?: string): Promise<void> {
+    const team = await this.getTeam(key)
     if (team)
       this.journal.add({
         owner: team.owner,
@@ -285,7 +291,7 @@ export class SharingWriter extends SharingReader {
 
   /** Removes a team, its memberships and its grants. */
   async removeTeam(team: string): Promise<void> {
-    await this.noteTeam('team.delete', team)
+    await this.recordTeamEvent('team.delete', team)
     await this.db.deleteFrom('teams').where('name_key', '=', team).execute()
     await this.db.deleteFrom('team_members').where('team', '=', team).execute()
     await this.db.deleteFrom('collaborators').where('kind', '=', 'team').where('name', '=', team).execute()
@@ -293,7 +299,7 @@ export class SharingWriter extends SharingReader {
 
   async addMember(team: string, username: string): Promise<void> {
     await new AccountWriter(this.db, this.journal).assertUser(username)
-    await this.noteTeam('team.member.add', team, username)
+    await this.recordTeamEvent('team.member.add', team, username)
     await this.db
       .insertInto('team_members')
       .values({ team, username })
@@ -302,7 +308,7 @@ export class SharingWriter extends SharingReader {
   }
 
   async removeMember(team: string, username: string): Promise<void> {
-    await this.noteTeam('team.member.remove', team, username)
+    await this.recordTeamEvent('team.member.remove', team, username)
     await this.db
       .deleteFrom('team_members')
       .where('team', '=', team)
@@ -312,14 +318,14 @@ export class SharingWriter extends SharingReader {
 }
 
 /** SQL: the file is not below a trashed folder. Files of `dirtyOwners` always pass. */
-function isShown(dirtyOwners: ReadonlySet<string>, table = '') {
+function whereNotBelowTrash(dirtyOwners: ReadonlySet<string>, table = '') {
   const hidden = sql.ref(`${table}hidden`)
   if (dirtyOwners.size === 0) return sql`${hidden} = 0`
   return sql`(${hidden} = 0 or ${sql.ref(`${table}owner`)} in (${sql.join([...dirtyOwners])}))`
 }
 
 /** SQL: files after this one in id order. */
-function beyond(after: Key | undefined, table = '') {
+function whereAfterKey(after: FileKey | undefined, table = '') {
   if (!after) return sql``
   return sql` and (${sql.ref(`${table}owner`)}, ${sql.ref(`${table}idlocal`)}) > (${after.owner}, ${after.idlocal})`
 }

@@ -2,11 +2,11 @@
 import { type Bounds, boundsOf } from '../../../ingest/index.ts'
 import { breathe, loadAhead } from '../../../json/index.ts'
 import type { BlobReader, Blobs, Claim } from '../objects/blobs.ts'
-import { compress, decompress, type StreamPiece } from '../objects/codec.ts'
+import { compress, decompress, type StreamChunk } from '../objects/codec.ts'
 import type { SliceRef } from './grids.ts'
 
 /** Compresses data and stores it as a blob. The caller sets `seq`. */
-export async function storeText(
+export async function storeCompressed(
   blobs: Blobs,
   owner: string,
   rows: number,
@@ -16,14 +16,14 @@ export async function storeText(
 }
 
 /** Maximum number of slices compressed at once. */
-const PACKED_AT_ONCE = 64
+const MAX_CONCURRENT_COMPRESSIONS = 64
 
 /** Size and number of slices that callers should store together. */
-export const TOGETHER_BYTES = 4 * 1024 * 1024
-export const TOGETHER = 1000
+export const BATCH_SLICE_BYTES = 4 * 1024 * 1024
+export const BATCH_SLICES = 1000
 
 /** A slice to store. Missing `bounds` are computed from `text`, its column JSON. */
-export interface SliceText {
+export interface NewSlice {
   rows: number
   text: Buffer
   bounds?: Bounds
@@ -31,7 +31,7 @@ export interface SliceText {
 }
 
 /** Stores one slice. The caller sets `seq`. */
-export async function storeSlice(blobs: Blobs, owner: string, slice: SliceText): Promise<SliceRef> {
+export async function storeSlice(blobs: Blobs, owner: string, slice: NewSlice): Promise<SliceRef> {
   const [ref] = await storeSlices(blobs, owner, [slice])
   return ref
 }
@@ -40,7 +40,7 @@ export async function storeSlice(blobs: Blobs, owner: string, slice: SliceText):
 export async function storeSlices(
   blobs: Blobs,
   owner: string,
-  texts: readonly SliceText[],
+  texts: readonly NewSlice[],
   claim?: Claim,
 ): Promise<SliceRef[]> {
   const compressed: Buffer[] = []
@@ -52,7 +52,7 @@ export async function storeSlices(
       compressed[k] = await compress(texts[k].text)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(texts.length, PACKED_AT_ONCE) }, compressRest))
+  await Promise.all(Array.from({ length: Math.min(texts.length, MAX_CONCURRENT_COMPRESSIONS) }, compressRest))
   const refs = await blobs.putAll(owner, compressed, claim)
   return texts.map(({ rows, text, bounds = boundsOf(text), ended }, k) => ({
     seq: 0,
@@ -65,23 +65,29 @@ export async function storeSlices(
 }
 
 /** Loads a blob and decompresses it. */
-export async function loadText(blobs: BlobReader, slice: Pick<SliceRef, 'blob' | 'bytes'>): Promise<Buffer> {
+export async function loadDecompressed(
+  blobs: BlobReader,
+  slice: Pick<SliceRef, 'blob' | 'bytes'>,
+): Promise<Buffer> {
   return decompress(await blobs.get(slice.blob), slice.bytes)
 }
 
 /** Streams the column JSON of slices in order, loading a few ahead. */
-export function readSlices(
+export function streamSlices(
   blobs: BlobReader,
   slices: readonly SliceRef[],
   maxAhead?: number,
 ): AsyncGenerator<Buffer> {
-  return loadAhead(slices, (slice) => loadText(blobs, slice), maxAhead)
+  return loadAhead(slices, (slice) => loadDecompressed(blobs, slice), maxAhead)
 }
 
 /** Streams the compressed blobs of slices in order, loading a few ahead. */
-export function readPacked(blobs: BlobReader, slices: readonly SliceRef[]): AsyncGenerator<StreamPiece> {
+export function streamCompressedSlices(
+  blobs: BlobReader,
+  slices: readonly SliceRef[],
+): AsyncGenerator<StreamChunk> {
   return loadAhead(
     slices,
-    async ({ blob, bytes }): Promise<StreamPiece> => ({ blob: await blobs.get(blob), size: bytes }),
+    async ({ blob, bytes }): Promise<StreamChunk> => ({ blob: await blobs.get(blob), size: bytes }),
   )
 }

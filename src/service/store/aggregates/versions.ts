@@ -1,9 +1,9 @@
 // Reads and writes the versions of grids and plots, and the columns and slices of earlier ones.
 import { type Selectable, sql } from 'kysely'
-import { letGo, refer } from '../objects/blobs.ts'
-import type { Key } from '../schema/keys.ts'
+import { addBlobReferences, markUnreferenced } from '../objects/blobs.ts'
+import type { FileKey } from '../schema/keys.ts'
 import type { Db, Schema } from '../schema/schema.ts'
-import { type Epoch, rowOf, SLICE_FIELDS, type SliceRef, sliceOf } from './grids.ts'
+import { type GridEpoch, SLICE_FIELDS, type SliceRef, sliceRefOf, sliceRowOf } from './grids.ts'
 import type { UsageWriter } from './usage.ts'
 
 /** Rows per statement. */
@@ -25,7 +25,7 @@ export type NewVersion = Pick<
 > &
   Partial<VersionRow>
 
-const NOTHING: Omit<
+const EMPTY_VERSION: Omit<
   VersionRow,
   'owner' | 'idlocal' | 'version' | 'epoch' | 'made_at' | 'made_by' | 'operation'
 > = {
@@ -53,19 +53,22 @@ export class VersionReader {
   constructor(protected readonly db: Db) {}
 
   get(owner: string, idlocal: number, version: number): Promise<VersionRow | undefined> {
-    return this.of(owner, idlocal).where('version', '=', version).executeTakeFirst()
+    return this.selectVersions(owner, idlocal).where('version', '=', version).executeTakeFirst()
   }
 
   /** Lists versions before `before`, or all, newest first. Skips drafts. */
   list(owner: string, idlocal: number, before: number | undefined, limit: number): Promise<VersionRow[]> {
-    let select = this.of(owner, idlocal).where('version', '>', 0).orderBy('version', 'desc').limit(limit)
+    let select = this.selectVersions(owner, idlocal)
+      .where('version', '>', 0)
+      .orderBy('version', 'desc')
+      .limit(limit)
     if (before !== undefined) select = select.where('version', '<', before)
     return select.execute()
   }
 
   /** Returns the version that was current at a time. */
-  at(owner: string, idlocal: number, time: number): Promise<VersionRow | undefined> {
-    return this.of(owner, idlocal)
+  findByTime(owner: string, idlocal: number, time: number): Promise<VersionRow | undefined> {
+    return this.selectVersions(owner, idlocal)
       .where('version', '>', 0)
       .where('made_at', '<=', time)
       .orderBy('version', 'desc')
@@ -74,17 +77,17 @@ export class VersionReader {
   }
 
   /** Returns the version that was kept under a name. */
-  named(owner: string, idlocal: number, name: string): Promise<VersionRow | undefined> {
-    return this.of(owner, idlocal).where('kept_name', '=', name).executeTakeFirst()
+  findByKeptName(owner: string, idlocal: number, name: string): Promise<VersionRow | undefined> {
+    return this.selectVersions(owner, idlocal).where('kept_name', '=', name).executeTakeFirst()
   }
 
   /** Lists the drafts of a grid: versions with negative numbers. */
-  draftsOf(owner: string, idlocal: number): Promise<VersionRow[]> {
-    return this.of(owner, idlocal).where('version', '<', 0).execute()
+  listDrafts(owner: string, idlocal: number): Promise<VersionRow[]> {
+    return this.selectVersions(owner, idlocal).where('version', '<', 0).execute()
   }
 
   /** Lists the columns in an earlier epoch, in column order. */
-  async columnsIn({ owner, idlocal, epoch }: Epoch): Promise<PastColumn[]> {
+  async listColumnsIn({ owner, idlocal, epoch }: GridEpoch): Promise<PastColumn[]> {
     const fields = ['uid', 'name', 'position'] as const
     const current = await this.db
       .selectFrom('columns')
@@ -105,7 +108,7 @@ export class VersionReader {
   }
 
   /** Lists the slices in an earlier epoch, by column uid, in row order. */
-  async slicesIn({ owner, idlocal, epoch }: Epoch): Promise<Map<string, SliceRef[]>> {
+  async listSlicesIn({ owner, idlocal, epoch }: GridEpoch): Promise<Map<string, SliceRef[]>> {
     const current = await this.db
       .selectFrom('slices')
       .select(SLICE_FIELDS)
@@ -124,8 +127,8 @@ export class VersionReader {
     const byColumn = new Map<string, SliceRef[]>()
     for (const row of [...current, ...past].sort((a, b) => a.seq - b.seq)) {
       const list = byColumn.get(row.uid)
-      if (list) list.push(sliceOf(row))
-      else byColumn.set(row.uid, [sliceOf(row)])
+      if (list) list.push(sliceRefOf(row))
+      else byColumn.set(row.uid, [sliceRefOf(row)])
     }
     return byColumn
   }
@@ -134,7 +137,10 @@ export class VersionReader {
    * Scans the next `limit` versions after a file. Returns files with more than one version (the last may have one), in order, and the
    * file to continue after; undefined at the end.
    */
-  async filesWithHistory(after: Key, limit: number): Promise<{ files: Key[]; last: Key | undefined }> {
+  async findFilesWithHistory(
+    after: FileKey,
+    limit: number,
+  ): Promise<{ files: FileKey[]; last: FileKey | undefined }> {
     const rows = await this.db
       .selectFrom('versions')
       .select(['owner', 'idlocal'])
@@ -144,13 +150,13 @@ export class VersionReader {
       .limit(limit)
       .execute()
     const last = rows.at(-1)
-    if (rows.length < limit || !last) return { files: severalOf(rows), last: undefined }
+    if (rows.length < limit || !last) return { files: findRepeated(rows), last: undefined }
     // The last file may have more versions.
     const complete = rows.filter(({ owner, idlocal }) => owner !== last.owner || idlocal !== last.idlocal)
-    return { files: [...severalOf(complete), last], last }
+    return { files: [...findRepeated(complete), last], last }
   }
 
-  private of(owner: string, idlocal: number) {
+  private selectVersions(owner: string, idlocal: number) {
     return this.db
       .selectFrom('versions')
       .selectAll()
@@ -160,7 +166,7 @@ export class VersionReader {
 }
 
 /** Sums the sizes of slices before compression, in bytes. */
-function bytesOf(slices: readonly SliceRef[]): number {
+function sumBytes(slices: readonly SliceRef[]): number {
   return slices.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
@@ -177,7 +183,7 @@ export class VersionWriter extends VersionReader {
   async add(row: NewVersion): Promise<void> {
     await this.db
       .insertInto('versions')
-      .values({ ...NOTHING, made_at: Date.now(), message: this.message ?? null, ...row })
+      .values({ ...EMPTY_VERSION, made_at: Date.now(), message: this.message ?? null, ...row })
       .execute()
   }
 
@@ -209,12 +215,12 @@ export class VersionWriter extends VersionReader {
   ): Promise<number> {
     let removed = 0
     for (let k = 0; k < versions.length; k += BATCH_ROWS)
-      removed += await this.removeSome(owner, idlocal, versions.slice(k, k + BATCH_ROWS), unlessKept)
-    if (removed > 0) await this.prune(owner, idlocal)
+      removed += await this.removeBatch(owner, idlocal, versions.slice(k, k + BATCH_ROWS), unlessKept)
+    if (removed > 0) await this.removeUnusedPast(owner, idlocal)
     return removed
   }
 
-  private async removeSome(
+  private async removeBatch(
     owner: string,
     idlocal: number,
     versions: readonly number[],
@@ -234,7 +240,7 @@ export class VersionWriter extends VersionReader {
       .where('idlocal', '=', idlocal)
       .where('version', 'in', removable)
     if (unlessKept) selected = selected.where('kept_at', 'is', null)
-    await letGo(
+    await markUnreferenced(
       this.db,
       owner,
       selected.where('hash', 'is not', null).select(({ ref }) => ref('hash').$notNull().as('hash')),
@@ -258,11 +264,11 @@ export class VersionWriter extends VersionReader {
     columns: readonly { uid: string; name: string; slices: readonly SliceRef[] }[],
   ): Promise<number> {
     const { owner, idlocal } = row
-    await this.usage.grow(owner, {
+    await this.usage.reserve(owner, {
       rows: row.row_count ?? 0,
-      bytes: bytesOf(columns.flatMap(({ slices: columnSlices }) => columnSlices)),
+      bytes: sumBytes(columns.flatMap(({ slices: columnSlices }) => columnSlices)),
     })
-    const version = Math.min(0, ...(await this.draftsOf(owner, idlocal)).map((draft) => draft.version)) - 1
+    const version = Math.min(0, ...(await this.listDrafts(owner, idlocal)).map((draft) => draft.version)) - 1
     await this.add({ ...row, version, epoch: version })
     const span = { owner, idlocal, since: version, until: version + 1 }
     for (let k = 0; k < columns.length; k += BATCH_ROWS)
@@ -275,9 +281,9 @@ export class VersionWriter extends VersionReader {
         )
         .execute()
     const slices = columns.flatMap(({ uid, slices: columnSlices }) =>
-      columnSlices.map((slice, seq) => ({ ...rowOf({ ...slice, uid, seq }), ...span })),
+      columnSlices.map((slice, seq) => ({ ...sliceRowOf({ ...slice, uid, seq }), ...span })),
     )
-    await refer(
+    await addBlobReferences(
       this.db,
       owner,
       columns.flatMap(({ slices: columnSlices }) => columnSlices.map(({ blob }) => blob)),
@@ -291,13 +297,13 @@ export class VersionWriter extends VersionReader {
   }
 
   /** Adds the slices that a kept version of a plot shows. */
-  async addKept(
+  async addKeptSlices(
     { owner, idlocal, version }: Pick<VersionRow, 'owner' | 'idlocal' | 'version'>,
     slices: readonly (SliceRef & { uid: string })[],
   ): Promise<void> {
-    await this.usage.grow(owner, { bytes: bytesOf(slices) })
+    await this.usage.reserve(owner, { bytes: sumBytes(slices) })
     const span = { owner, idlocal, since: version, until: version + 1 }
-    await refer(
+    await addBlobReferences(
       this.db,
       owner,
       slices.map(({ blob }) => blob),
@@ -305,19 +311,19 @@ export class VersionWriter extends VersionReader {
     for (let k = 0; k < slices.length; k += BATCH_ROWS)
       await this.db
         .insertInto('past_slices')
-        .values(slices.slice(k, k + BATCH_ROWS).map((slice) => ({ ...rowOf(slice), ...span })))
+        .values(slices.slice(k, k + BATCH_ROWS).map((slice) => ({ ...sliceRowOf(slice), ...span })))
         .execute()
   }
 
   /** Removes the slices of a plot version that is no longer kept. */
-  async removeKept({ owner, idlocal, version }: VersionRow): Promise<void> {
+  async removeKeptSlices({ owner, idlocal, version }: VersionRow): Promise<void> {
     const hashes = this.db
       .selectFrom('past_slices')
       .select('hash')
       .where('owner', '=', owner)
       .where('idlocal', '=', idlocal)
       .where('since', '=', version)
-    await letGo(this.db, owner, hashes)
+    await markUnreferenced(this.db, owner, hashes)
     await this.db
       .deleteFrom('past_slices')
       .where('owner', '=', owner)
@@ -327,10 +333,10 @@ export class VersionWriter extends VersionReader {
   }
 
   /** Removes past slices and columns that no version uses. */
-  private async prune(owner: string, idlocal: number): Promise<void> {
+  private async removeUnusedPast(owner: string, idlocal: number): Promise<void> {
     const unused = (table: 'past_slices' | 'past_columns') =>
       sql<boolean>`not exists (select 1 from versions where versions.owner = ${sql.ref(`${table}.owner`)} and versions.idlocal = ${sql.ref(`${table}.idlocal`)} and versions.epoch >= ${sql.ref(`${table}.since`)} and versions.epoch < ${sql.ref(`${table}.until`)})`
-    await letGo(
+    await markUnreferenced(
       this.db,
       owner,
       this.db
@@ -351,9 +357,9 @@ export class VersionWriter extends VersionReader {
 }
 
 /** Returns the files that occur more than once in a sorted list. */
-function severalOf(rows: readonly Key[]): Key[] {
+function findRepeated(rows: readonly FileKey[]): FileKey[] {
   return rows.filter(({ owner, idlocal }, k) => {
-    const isSameFile = (other: Key | undefined): boolean =>
+    const isSameFile = (other: FileKey | undefined): boolean =>
       other?.owner === owner && other.idlocal === idlocal
     return isSameFile(rows[k + 1]) && !isSameFile(rows[k - 1])
   })

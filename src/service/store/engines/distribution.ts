@@ -7,17 +7,17 @@ import { nodeOf, type Table, tables } from '../schema/tables.ts'
 import type { Engine } from './engine.ts'
 
 /** Returns whether the rows of a table are on the node of their owner. */
-export function isByOwner(table: Table): boolean {
+export function isDistributedByOwner(table: Table): boolean {
   return nodeOf(table) === 'owner'
 }
 
 /** The current schema, whatever characters its name contains. */
-const SCHEMA = sql`(select oid from pg_namespace where nspname = current_schema())`
+const SCHEMA_OID = sql`(select oid from pg_namespace where nspname = current_schema())`
 
 /** The table whose distribution the other tables follow. */
-const FIRST = 'counters'
+const COLOCATION_TABLE = 'counters'
 
-export interface Distributed {
+export interface DistributeResult {
   /** Tables that this call distributed; with `isDry`, that it would distribute. */
   tables: string[]
   /** Nodes that hold rows of owners. */
@@ -28,26 +28,26 @@ export interface Distributed {
  * Distributes the tables of a database over the nodes of its Citus cluster, in one transaction. Already
  * distributed ones stay as they are. Throws `invalid_request` without Citus or nodes.
  */
-export async function distribute(engine: Engine, limits: Limits, isDry = false): Promise<Distributed> {
+export async function distribute(engine: Engine, limits: Limits, isDry = false): Promise<DistributeResult> {
   if (engine.name !== 'postgres')
     throw new Problem('usage', 'only PostgreSQL databases with Citus can be distributed', {
       hint: 'Give --database postgres://user:password@host/name',
     })
   const run = isDry ? engine.read : engine.migrate
   return run(async (db) => {
-    if (!(await hasCitus(db)))
+    if (!(await hasCitusExtension(db)))
       throw new Problem('invalid_request', 'the extension citus is not installed in the database', {
         hint: 'Run "create extension citus" in this database on every node, and add the nodes with citus_add_node. See docs/operating.md, Citus.',
       })
-    const nodes = await nodesOf(db)
+    const nodes = await countNodes(db)
     if (nodes === 0)
       throw new Problem('invalid_request', 'no node of the Citus cluster may hold rows', {
         hint: "Add workers with select citus_add_node('host', 5432), or let the coordinator hold rows with citus_set_node_property. See docs/operating.md, Citus.",
       })
-    const missing = await undistributed(db)
-    await assertTogether(db)
+    const missing = await listUndistributedTables(db)
+    await assertColocated(db)
     if (!isDry && missing.length > 0) {
-      await limitLocks(db, limits)
+      await setLockTimeout(db, limits)
       await distributeTables(db, missing)
     }
     return { tables: missing, nodes }
@@ -56,22 +56,22 @@ export async function distribute(engine: Engine, limits: Limits, isDry = false):
 
 /** Returns whether the tables are distributed. */
 async function isDistributed(db: Db): Promise<boolean> {
-  return (await hasCitus(db)) && (await distributedTables(db)).has(FIRST)
+  return (await hasCitusExtension(db)) && (await listDistributedTables(db)).has(COLOCATION_TABLE)
 }
 
 /** Distributes tables added by a migration, if the other tables are distributed. */
-export async function distributeNew(engine: Engine, db: Db): Promise<void> {
+export async function distributeNewTables(engine: Engine, db: Db): Promise<void> {
   if (engine.name !== 'postgres' || !(await isDistributed(db))) return
-  await distributeTables(db, await undistributed(db))
+  await distributeTables(db, await listUndistributedTables(db))
 }
 
-async function hasCitus(db: Db): Promise<boolean> {
+async function hasCitusExtension(db: Db): Promise<boolean> {
   const { rows } = await sql`select 1 from pg_extension where extname = 'citus'`.execute(db)
   return rows.length > 0
 }
 
 /** Counts the nodes that hold rows. A coordinator without workers holds them itself. */
-async function nodesOf(db: Db): Promise<number> {
+async function countNodes(db: Db): Promise<number> {
   const { rows } = await sql<{ nodes: number; all: number }>`
     select count(*) filter (where shouldhaveshards) as nodes, count(*) as all from pg_dist_node
     where isactive and noderole = 'primary'`.execute(db)
@@ -79,33 +79,33 @@ async function nodesOf(db: Db): Promise<number> {
   return Number(all) === 0 ? 1 : Number(nodes)
 }
 
-async function distributedTables(db: Db): Promise<Set<string>> {
+async function listDistributedTables(db: Db): Promise<Set<string>> {
   const { rows } = await sql<{ name: string }>`select c.relname as name from pg_dist_partition p
     join pg_class c on c.oid = p.logicalrelid
-    where c.relnamespace = ${SCHEMA} and p.partmethod in ('h', 'n')`.execute(db)
+    where c.relnamespace = ${SCHEMA_OID} and p.partmethod in ('h', 'n')`.execute(db)
   return new Set(rows.map(({ name }) => name))
 }
 
 /** Sets the lock timeout on the nodes, which ignore the settings of a transaction. */
-async function limitLocks(db: Db, { lock_seconds }: Limits): Promise<void> {
+async function setLockTimeout(db: Db, { lock_seconds }: Limits): Promise<void> {
   const setting = `alter database %I set lock_timeout = '${lock_seconds}s'`
   await sql`select run_command_on_workers(format(${setting}, current_database()))`.execute(db)
 }
 
 /** Throws if tables were distributed by hand such that the rows of an owner are on several nodes. */
-async function assertTogether(db: Db): Promise<void> {
+async function assertColocated(db: Db): Promise<void> {
   const { rows } = await sql<{
     name: string
     place: number
   }>`select c.relname as name, p.colocationid as place
     from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
-    where c.relnamespace = ${SCHEMA} and p.partmethod = 'h' order by c.relname`.execute(db)
-  const first = rows.find(({ name }) => name === FIRST)?.place
+    where c.relnamespace = ${SCHEMA_OID} and p.partmethod = 'h' order by c.relname`.execute(db)
+  const first = rows.find(({ name }) => name === COLOCATION_TABLE)?.place
   const elsewhere = rows.filter(({ place }) => place !== first).map(({ name }) => name)
   if (elsewhere.length > 0)
     throw new Problem(
       'conflict',
-      `these tables are distributed, but not together with ${FIRST}: ${elsewhere.join(', ')}`,
+      `these tables are distributed, but not together with ${COLOCATION_TABLE}: ${elsewhere.join(', ')}`,
       {
         hint: `Run "select undistribute_table('${elsewhere[0]}')" for each of them, then gridline admin distribute again.`,
       },
@@ -119,10 +119,10 @@ const nodes: Record<string, string> = {
 }
 
 /** Lists the tables that are not distributed. */
-async function undistributed(db: Db): Promise<string[]> {
-  const distributed = await distributedTables(db)
+async function listUndistributedTables(db: Db): Promise<string[]> {
+  const distributed = await listDistributedTables(db)
   const { rows } = await sql<{ name: string }>`select relname as name from pg_class
-    where relnamespace = ${SCHEMA} and relkind in ('r', 'p')`.execute(db)
+    where relnamespace = ${SCHEMA_OID} and relkind in ('r', 'p')`.execute(db)
   const existing = new Set(rows.map(({ name }) => name))
   return Object.keys(nodes).filter((table) => existing.has(table) && !distributed.has(table))
 }
@@ -138,7 +138,7 @@ async function distributeTables(db: Db, missing: readonly string[]): Promise<voi
     const by = nodes[table]
     if (by === 'everywhere') await sql`select create_reference_table(${name})`.execute(db)
     else {
-      const beside = table === FIRST ? 'none' : FIRST
+      const beside = table === COLOCATION_TABLE ? 'none' : COLOCATION_TABLE
       await sql`select create_distributed_table(${name}, ${by}, colocate_with => ${beside})`.execute(db)
     }
   }

@@ -6,7 +6,7 @@ export interface WriteOptions {
   /** `work` detects that it was already committed, so it may be repeated if a commit is lost. */
   repeatable?: boolean
   /** `work` frees space: on a full disk, it may use the reserved space. */
-  frees?: boolean
+  freesSpace?: boolean
 }
 
 /** Transactions on a database. See docs/adr/0028. */
@@ -54,13 +54,13 @@ export interface Engine extends Transactions {
   /** SQL column types, as named in migrations. */
   readonly types: Types
   /** Returns transactions for requests on one owner's files, limited to part of the connections. */
-  lane(owner: string): Transactions
+  forOwner(owner: string): Transactions
   /** Runs a schema change without timeouts. Repeats it after a conflict with another migrating process. */
   migrate<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** Updates the statistics of the query planner. */
-  maintain(): Promise<void>
+  updateStatistics(): Promise<void>
   /** Runs the engine's own integrity check. Returns the errors. */
-  check(): Promise<string[]>
+  checkIntegrity(): Promise<string[]>
   /** Frees the space of deleted data. */
   compact(): Promise<void>
   /** Whether writes of different owners may share a commit. */

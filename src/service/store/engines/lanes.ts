@@ -2,32 +2,32 @@
 import { Problem } from '../../../contract/errors.ts'
 
 /** Maximum number of queued jobs per owner, and how long a job waits, in ms. */
-const QUEUE = 512
-const OWNER_WAIT_MS = 5_000
+const MAX_QUEUED_JOBS = 512
+const QUEUE_TIMEOUT_MS = 5_000
 
-interface Lane {
+interface OwnerQueue {
   running: number
   waiting: { begin: () => void; timer: NodeJS.Timeout }[]
 }
 
 /** Limits how many jobs of each owner run concurrently. Further jobs wait. */
-export class Lanes {
-  private readonly lanes = new Map<string, Lane>()
+export class OwnerLimiter {
+  private readonly queues = new Map<string, OwnerQueue>()
 
-  constructor(private readonly width: number) {}
+  constructor(private readonly maxRunning: number) {}
 
   /**
    * Runs `work` as soon as the limit allows. Throws `overloaded` if too many jobs of the owner wait, or for 5
    * s.
    */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
-    let lane = this.lanes.get(owner)
+    let lane = this.queues.get(owner)
     if (!lane) {
       lane = { running: 0, waiting: [] }
-      this.lanes.set(owner, lane)
+      this.queues.set(owner, lane)
     }
-    if (lane.running < this.width) lane.running++
-    else await this.turn(lane)
+    if (lane.running < this.maxRunning) lane.running++
+    else await this.waitForSlot(lane)
     try {
       return await work()
     } finally {
@@ -35,21 +35,21 @@ export class Lanes {
       if (next) {
         clearTimeout(next.timer)
         next.begin()
-      } else if (--lane.running === 0) this.lanes.delete(owner)
+      } else if (--lane.running === 0) this.queues.delete(owner)
     }
   }
 
-  private turn(lane: Lane): Promise<void> {
+  private waitForSlot(lane: OwnerQueue): Promise<void> {
     const busy = (): Problem =>
       new Problem('overloaded', 'the database is busy with other requests for the same files')
-    if (lane.waiting.length >= QUEUE) throw busy()
+    if (lane.waiting.length >= MAX_QUEUED_JOBS) throw busy()
     return new Promise((resolve, reject) => {
       const job = {
         begin: resolve,
         timer: setTimeout(() => {
           lane.waiting.splice(lane.waiting.indexOf(job), 1)
           reject(busy())
-        }, OWNER_WAIT_MS),
+        }, QUEUE_TIMEOUT_MS),
       }
       lane.waiting.push(job)
     })

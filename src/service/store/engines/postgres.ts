@@ -13,27 +13,27 @@ import {
 import type { PoolClient, QueryConfig } from 'pg'
 import { Problem } from '../../../contract/errors.ts'
 import type { Limits } from '../../../contract/limits.ts'
-import { span } from '../../tracing/tracing.ts'
+import { runInSpan } from '../../tracing/tracing.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { type Engine, EngineStats, type WriteOptions } from './engine.ts'
-import { Lanes } from './lanes.ts'
+import { OwnerLimiter } from './lanes.ts'
 
 /** Maximum attempts for a transaction that conflicts with others. */
-const CONFLICT_TRIES = 30
+const MAX_CONFLICT_ATTEMPTS = 30
 /** Waits before a transaction is repeated on a new connection, in ms. */
-const RECONNECT_WAITS = [50, 100, 200, 300, 300, 300]
+const RECONNECT_DELAYS_MS = [50, 100, 200, 300, 300, 300]
 const CONNECT_TIMEOUT_MS = 5_000
 /** Lock timeout of one attempt of a migration, in ms. */
-const MIGRATION_LOCK = 2_000
+const MIGRATION_LOCK_TIMEOUT_MS = 2_000
 /** Maximum share of the pool that one owner may use. */
-const OWNER_SHARE = 0.5
+const MAX_OWNER_POOL_SHARE = 0.5
 
 /**
  * Opens PostgreSQL. A write locks its owners' rows first; then each statement sees what is committed (READ
  * COMMITTED). A read has one snapshot (REPEATABLE READ). A transaction is repeated after a conflict, and on a
  * new connection after a lost one; after a loss during the commit, only if it is `repeatable`.
  */
-export async function postgresEngine(url: string, limits: Limits): Promise<Engine> {
+export async function openPostgres(url: string, limits: Limits): Promise<Engine> {
   if (!URL.canParse(url))
     throw new Problem('usage', '--database: not a PostgreSQL URL', {
       hint: 'Give postgres://user:password@host:5432/name. Write special characters in the password as %XX.',
@@ -75,7 +75,7 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     read: `begin isolation level repeatable read read only;${timeouts}`,
     write: `begin isolation level read committed read write;${timeouts}`,
     // A waiting schema lock blocks all later ones, so it times out soon, and the migration is retried.
-    migrate: `begin isolation level read committed read write;${citus}set local lock_timeout = ${MIGRATION_LOCK}`,
+    migrate: `begin isolation level read committed read write;${citus}set local lock_timeout = ${MIGRATION_LOCK_TIMEOUT_MS}`,
   }
 
   // Do not wait forever for a host that vanished without closing the connection.
@@ -93,9 +93,9 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     owners: readonly string[],
   ): Promise<T> => {
     const client = await pool.connect()
-    let db = mode === 'migrate' ? kyselyOn(client, undefined, stats) : databases.get(client)
+    let db = mode === 'migrate' ? createKysely(client, undefined, stats) : databases.get(client)
     if (!db) {
-      db = kyselyOn(client, query_timeout, stats)
+      db = createKysely(client, query_timeout, stats)
       databases.set(client, db)
     }
     let broken: Error | undefined
@@ -110,12 +110,12 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
       await client.query({ text: 'commit', query_timeout } as QueryConfig)
       return result
     } catch (error) {
-      if (isLost(error)) {
+      if (isConnectionLost(error)) {
         broken = error as Error
         throw committing ? new LostCommit(broken) : error
       }
       stats.rollbacks++
-      if (committing && isLostOnNode(error)) throw new LostCommit(error)
+      if (committing && isCommitUnknownOnNode(error)) throw new LostCommit(error)
       await client.query('rollback').catch((failed: Error) => {
         broken = failed
       })
@@ -131,8 +131,9 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     owners: readonly string[],
     repeatable: boolean,
   ): Promise<T> =>
-    span({ name: `database ${mode}`, kind: 'client', attributes: { 'db.system.name': 'postgresql' } }, () =>
-      repeated(work, mode, owners, repeatable),
+    runInSpan(
+      { name: `database ${mode}`, kind: 'client', attributes: { 'db.system.name': 'postgresql' } },
+      () => repeated(work, mode, owners, repeatable),
     )
   const repeated = async <T>(
     work: (db: Db) => Promise<T>,
@@ -147,20 +148,20 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
       try {
         return await attempt(work, mode, owners)
       } catch (error) {
-        if (isLost(error) || (error instanceof LostCommit && repeatable)) {
-          if (reconnects >= RECONNECT_WAITS.length) throw asProblem(error)
+        if (isConnectionLost(error) || (error instanceof LostCommit && repeatable)) {
+          if (reconnects >= RECONNECT_DELAYS_MS.length) throw toProblem(error)
           stats.reconnects++
-          await wait(RECONNECT_WAITS[reconnects++])
+          await sleep(RECONNECT_DELAYS_MS[reconnects++])
         } else if (isConflict(error, mode)) {
-          if (++conflicts >= CONFLICT_TRIES && mode === 'migrate')
+          if (++conflicts >= MAX_CONFLICT_ATTEMPTS && mode === 'migrate')
             throw new Problem('overloaded', `the tables could not be updated: ${(error as Error).message}`, {
               hint: 'Another transaction has them locked. Look for it in pg_stat_activity, then start again: nothing was changed.',
             })
-          if (conflicts >= CONFLICT_TRIES)
+          if (conflicts >= MAX_CONFLICT_ATTEMPTS)
             throw new Problem('overloaded', 'too many writes to the same file at once')
           stats.conflicts++
-          await wait(Math.random() * 2 ** Math.min(conflicts, 9))
-        } else throw asProblem(error)
+          await sleep(Math.random() * 2 ** Math.min(conflicts, 9))
+        } else throw toProblem(error)
       }
     }
   }
@@ -172,9 +173,9 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     // Blobs are content-addressed: storing one twice changes nothing.
     writeDeferred: <T>(work: (db: Db) => Promise<T>) => run(work, 'write', [], true),
   }
-  const lanes = new Lanes(Math.max(1, Math.floor(limits.database_connections * OWNER_SHARE)))
+  const lanes = new OwnerLimiter(Math.max(1, Math.floor(limits.database_connections * MAX_OWNER_POOL_SHARE)))
   // Without this limit, a second write of an owner holds a connection while it waits for the lock.
-  const writing = new Lanes(1)
+  const writing = new OwnerLimiter(1)
   return {
     name: 'postgres',
     stats,
@@ -182,14 +183,14 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
     groupsWritesAcrossOwners: false,
     ...operations,
     migrate: (work) => run(work, 'migrate', [], true),
-    lane: (owner) => ({
+    forOwner: (owner) => ({
       read: (work) => lanes.run(owner, () => operations.read(work)),
       write: (owners, work, options) => writing.run(owner, () => operations.write(owners, work, options)),
       writeDeferred: (work) => lanes.run(owner, () => operations.writeDeferred(work)),
     }),
     // PostgreSQL maintains its own statistics, and verifies pages if data checksums are enabled.
-    maintain: async () => {},
-    check: async () => [],
+    updateStatistics: async () => {},
+    checkIntegrity: async () => [],
     compact: async () => {
       await pool.query('vacuum analyze')
     },
@@ -197,12 +198,12 @@ export async function postgresEngine(url: string, limits: Limits): Promise<Engin
   }
 }
 
-function wait(ms: number): Promise<void> {
+function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** Creates a Kysely instance on one connection. The engine begins and ends transactions. */
-function kyselyOn(client: PoolClient, query_timeout: number | undefined, stats: EngineStats): Db {
+function createKysely(client: PoolClient, query_timeout: number | undefined, stats: EngineStats): Db {
   const connection: DatabaseConnection = {
     async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
       stats.statements++
@@ -259,7 +260,7 @@ function isConflict(error: unknown, mode: string): boolean {
  * Returns whether a new connection may succeed: the server is gone, stopping, starting, or a standby. Class
  * 08: connection failures; 57P0x: shutdowns; 25006: write on a standby; 25P03: idle transaction.
  */
-function isLost(error: unknown): boolean {
+function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof LostCommit || error instanceof Problem) return false
   const { code = '' } = error as { code?: string }
   return (
@@ -270,12 +271,12 @@ function isLost(error: unknown): boolean {
 }
 
 /** Returns whether the coordinator of a distributed database does not know if a node has committed. */
-function isLostOnNode(error: unknown): error is Error {
+function isCommitUnknownOnNode(error: unknown): error is Error {
   return error instanceof Error && /could not commit transaction/i.test(error.message)
 }
 
 /** Converts errors of PostgreSQL to Problems. Returns anything else unchanged. */
-function asProblem(error: unknown): unknown {
+function toProblem(error: unknown): unknown {
   if (error instanceof Problem || !(error instanceof Error)) return error
   if (error instanceof LostCommit)
     return new Problem(
@@ -293,7 +294,7 @@ function asProblem(error: unknown): unknown {
     return new Problem('overloaded', 'another change to the same rows takes too long (limit lock_seconds)')
   if (code === '57014')
     return new Problem('overloaded', 'the database took too long (limit statement_seconds)')
-  if (isLost(error) || /^53/.test(code) || /timeout exceeded/i.test(error.message))
+  if (isConnectionLost(error) || /^53/.test(code) || /timeout exceeded/i.test(error.message))
     return new Problem('overloaded', `the database does not answer: ${error.message}`)
   return error
 }

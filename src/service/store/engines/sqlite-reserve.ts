@@ -5,7 +5,7 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 /** Size of the reserved file, in bytes: enough for the log of a cleanup. */
 const RESERVE_BYTES = 16 * 1024 * 1024
 
-function reserveOf(file: string): string {
+function reservePathOf(file: string): string {
   return `${file}-reserve`
 }
 
@@ -14,7 +14,7 @@ function reserveOf(file: string): string {
  * it, a full disk could not be emptied.
  */
 export function reserveSpace(file: string): void {
-  const reserve = reserveOf(file)
+  const reserve = reservePathOf(file)
   try {
     if (existsSync(reserve) && statSync(reserve).size === RESERVE_BYTES) return
     // Random bytes: compressing file systems would not reserve space for zeros.
@@ -26,7 +26,7 @@ export function reserveSpace(file: string): void {
 
 /** Releases the reserved disk space. Returns whether there was any. */
 export function releaseSpace(file: string): boolean {
-  const reserve = reserveOf(file)
+  const reserve = reservePathOf(file)
   const existed = existsSync(reserve)
   rmSync(reserve, { force: true })
   return existed

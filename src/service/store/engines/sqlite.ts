@@ -33,7 +33,7 @@ export interface Database {
 }
 
 /** Loads node:sqlite, or a package with the same interface and a bundled binary. */
-function sqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
+function loadSqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
   const require = createRequire(import.meta.url)
   if (!isBuiltin('node:sqlite')) {
     // Load the binary directly: the package looks for a locally compiled one first, and resolving the package
@@ -63,29 +63,29 @@ function sqliteModule(): { DatabaseSync: new (file: string, options?: object) =>
 
 /** Opens a separate connection to a database file, for maintenance. */
 export function openDatabase(file: string): Database {
-  const { DatabaseSync } = sqliteModule()
+  const { DatabaseSync } = loadSqliteModule()
   const database = new DatabaseSync(file)
   database.exec('PRAGMA busy_timeout = 10000')
   return database
 }
 
-const READERS = 4
+const MAX_READERS = 4
 const MAX_GROUP_WRITES = 256
-const STATEMENTS = 300
+const MAX_CACHED_STATEMENTS = 300
 
 /**
  * Makes the database and its side files readable only by their owner. SQLite gives new side files the mode of
  * the database.
  */
-export function makePrivate(file: string): void {
+export function makeDatabasePrivate(file: string): void {
   if (file === ':memory:') return
   try {
     makeFolder(dirname(file))
     if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   } catch (error) {
-    throw notCreated(file, error)
+    throw notCreatedError(file, error)
   }
-  assertDatabase(file)
+  assertSqliteFile(file)
   for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
     try {
       if (existsSync(path)) chmodSync(path, 0o600)
@@ -95,10 +95,10 @@ export function makePrivate(file: string): void {
   }
 }
 
-const MAGIC = 'SQLite format 3\0'
+const SQLITE_HEADER = 'SQLite format 3\0'
 
 /** Throws `usage` unless a file is a SQLite database or empty, so that other files stay untouched. */
-function assertDatabase(file: string): void {
+function assertSqliteFile(file: string): void {
   const refuse = (reason: string): Problem =>
     new Problem('usage', `--database sqlite:${file}: ${reason}`, {
       hint: 'Give a Gridline database, or a file that does not exist yet.',
@@ -108,15 +108,16 @@ function assertDatabase(file: string): void {
   try {
     const descriptor = openSync(file, 'r')
     try {
-      const bytes = Buffer.alloc(MAGIC.length)
+      const bytes = Buffer.alloc(SQLITE_HEADER.length)
       first = bytes.subarray(0, readSync(descriptor, bytes))
     } finally {
       closeSync(descriptor)
     }
   } catch (error) {
-    throw refuse(`it cannot be read: ${REASONS[(error as NodeJS.ErrnoException).code ?? ''] ?? error}`)
+    throw refuse(`it cannot be read: ${REASON_TEXTS[(error as NodeJS.ErrnoException).code ?? ''] ?? error}`)
   }
-  if (first.length > 0 && first.toString('latin1') !== MAGIC) throw refuse('this is not a SQLite database')
+  if (first.length > 0 && first.toString('latin1') !== SQLITE_HEADER)
+    throw refuse('this is not a SQLite database')
 }
 
 /**
@@ -133,7 +134,7 @@ function makeFolder(path: string): void {
   }
 }
 
-const REASONS: Record<string, string> = {
+const REASON_TEXTS: Record<string, string> = {
   ENOENT: 'there is no such folder',
   ENOTDIR: 'a part of the path is a file',
   EACCES: 'permission denied',
@@ -142,11 +143,11 @@ const REASONS: Record<string, string> = {
   ENOSPC: 'the disk is full',
 }
 
-function notCreated(file: string, error: unknown): Problem {
+function notCreatedError(file: string, error: unknown): Problem {
   const { code = '', message } = error as NodeJS.ErrnoException
   return new Problem(
     code === 'ENOSPC' ? 'disk_full' : 'failed',
-    `${file} cannot be created: ${REASONS[code] ?? message}`,
+    `${file} cannot be created: ${REASON_TEXTS[code] ?? message}`,
     {
       hint: 'Set GRIDLINE_HOME to a folder that you can write to, or give another --database.',
     },
@@ -154,16 +155,16 @@ function notCreated(file: string, error: unknown): Problem {
 }
 
 /** Opens SQLite in WAL mode, in this process: one writer with group commit, and a few readers. */
-export function sqliteEngine(file: string, options: { maxPages?: number } = {}): Engine {
+export function openSqlite(file: string, options: { maxPages?: number } = {}): Engine {
   try {
-    return openEngine(file, options)
+    return createEngine(file, options)
   } catch (error) {
-    throw asProblem(error)
+    throw toProblem(error)
   }
 }
 
-function openEngine(file: string, options: { maxPages?: number }): Engine {
-  makePrivate(file)
+function createEngine(file: string, options: { maxPages?: number }): Engine {
+  makeDatabasePrivate(file)
   const stats = new EngineStats()
   const open = (): Connection => new Connection(openDatabase(file), stats)
   const writer = open()
@@ -186,25 +187,25 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
       return readers.run(work)
     },
     // There is only one writer, so owners need no locks.
-    write: (_, work, options) => (options?.frees ? writes.free(work) : writes.add(work, true)),
-    writeDeferred: (work) => writes.add(work, false),
+    write: (_, work, options) => (options?.freesSpace ? writes.runFreeing(work) : writes.enqueue(work, true)),
+    writeDeferred: (work) => writes.enqueue(work, false),
     // No connections to share out between owners.
-    lane: () => engine,
-    migrate: (work) => writes.add(work, true),
-    maintain: () =>
-      writes.alone((database) => {
+    forOwner: () => engine,
+    migrate: (work) => writes.enqueue(work, true),
+    updateStatistics: () =>
+      writes.runExclusive((database) => {
         database.exec('PRAGMA analysis_limit = 1000')
         database.exec('PRAGMA optimize = 0x10002')
       }),
-    check: () =>
-      writes.alone((database) =>
+    checkIntegrity: () =>
+      writes.runExclusive((database) =>
         (database.prepare('PRAGMA integrity_check(100)').all() as { integrity_check: string }[])
           .map(({ integrity_check }) => integrity_check)
           .filter((text) => text !== 'ok')
           .map((text) => `the database file: ${text}`),
       ),
     compact: () =>
-      writes.alone((database) => {
+      writes.runExclusive((database) => {
         try {
           database.exec('VACUUM')
         } finally {
@@ -213,7 +214,7 @@ function openEngine(file: string, options: { maxPages?: number }): Engine {
         }
       }),
     async close() {
-      await writes.idle()
+      await writes.waitUntilIdle()
       readers.close()
       writer.database.close()
     },
@@ -234,9 +235,9 @@ class Connection implements DatabaseConnection {
       init: async () => {},
       acquireConnection: async () => this,
       releaseConnection: async () => {},
-      beginTransaction: unused,
-      commitTransaction: unused,
-      rollbackTransaction: unused,
+      beginTransaction: rejectCall,
+      commitTransaction: rejectCall,
+      rollbackTransaction: rejectCall,
       destroy: async () => {},
     }
     this.db = new Kysely<Schema>({
@@ -255,7 +256,7 @@ class Connection implements DatabaseConnection {
     let statement = this.statements.get(query.sql)
     if (!statement) {
       statement = this.database.prepare(query.sql)
-      if (this.statements.size >= STATEMENTS) this.statements.clear()
+      if (this.statements.size >= MAX_CACHED_STATEMENTS) this.statements.clear()
       this.statements.set(query.sql, statement)
     }
     const parameters = query.parameters as Value[]
@@ -272,11 +273,11 @@ class Connection implements DatabaseConnection {
   }
 }
 
-async function unused(): Promise<void> {
+async function rejectCall(): Promise<void> {
   throw new Error('transactions are begun by the engine')
 }
 
-interface Job {
+interface WriteJob {
   work: (db: Db) => Promise<unknown>
   durable: boolean
   resolve: (value: never) => void
@@ -288,9 +289,9 @@ interface Job {
 
 /** Runs transactions one after the other. Commits waiting ones together. */
 class WriteQueue {
-  private waiting: Job[] = []
+  private waiting: WriteJob[] = []
   private running: Promise<void> | undefined
-  private full = true
+  private isDurable = true
 
   constructor(
     private readonly connection: Connection,
@@ -302,60 +303,60 @@ class WriteQueue {
    * Runs a transaction that frees space. On a full disk, releases the reserved space for its log, then
    * reserves it again.
    */
-  async free<T>(work: (db: Db) => Promise<T>): Promise<T> {
+  async runFreeing<T>(work: (db: Db) => Promise<T>): Promise<T> {
     try {
-      return await this.add(work, true)
+      return await this.enqueue(work, true)
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'disk_full')) throw error
     }
-    const wasReserved = await this.alone((database) => {
+    const wasReserved = await this.runExclusive((database) => {
       const existed = releaseSpace(this.file)
-      emptyLog(database)
+      truncateLog(database)
       return existed
     })
     try {
-      return await this.add(work, true)
+      return await this.enqueue(work, true)
     } finally {
-      await this.alone((database) => {
-        emptyLog(database)
+      await this.runExclusive((database) => {
+        truncateLog(database)
         if (wasReserved) reserveSpace(this.file)
       })
     }
   }
 
   /** Queues a transaction. It is committed together with others that wait. */
-  add<T>(work: (db: Db) => Promise<T>, durable: boolean): Promise<T> {
+  enqueue<T>(work: (db: Db) => Promise<T>, durable: boolean): Promise<T> {
     this.stats.writes++
     return new Promise<T>((resolve, reject) => {
       this.waiting.push({ work, durable, resolve, reject })
-      this.running ??= this.drain()
+      this.running ??= this.commitWaiting()
     })
   }
 
   /** Runs `work` on the connection, between two transactions. */
-  async alone<T>(work: (database: Database) => T): Promise<T> {
-    await this.idle()
+  async runExclusive<T>(work: (database: Database) => T): Promise<T> {
+    await this.waitUntilIdle()
     try {
       return work(this.connection.database)
     } catch (error) {
-      throw asProblem(error)
+      throw toProblem(error)
     }
   }
 
   /** Waits until no transaction is queued or running. */
-  async idle(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     while (this.running) await this.running
   }
 
-  private async drain(): Promise<void> {
+  private async commitWaiting(): Promise<void> {
     // Wait for one iteration of the event loop, so that concurrent requests join the first group.
     await new Promise(setImmediate)
-    while (this.waiting.length > 0) await this.commit(this.waiting.splice(0, MAX_GROUP_WRITES))
+    while (this.waiting.length > 0) await this.commitGroup(this.waiting.splice(0, MAX_GROUP_WRITES))
     this.running = undefined
   }
 
   /** Commits transactions together. Each has a savepoint, so that a failed one does not affect the others. */
-  private async commit(group: Job[]): Promise<void> {
+  private async commitGroup(group: WriteJob[]): Promise<void> {
     const { database, db } = this.connection
     try {
       this.setDurable(group.some((job) => job.durable))
@@ -386,39 +387,39 @@ class WriteQueue {
       } catch {
         // No transaction was open.
       }
-      if (isDiskFull(error) && group.some(({ isRepeated }) => !isRepeated)) {
+      if (isDiskFullError(error) && group.some(({ isRepeated }) => !isRepeated)) {
         // The database file has free pages inside: emptying the log may make room on the disk.
-        emptyLog(database)
+        truncateLog(database)
         this.waiting.unshift(...group.map((job) => ({ ...job, outcome: undefined, isRepeated: true })))
         return
       }
       for (const { outcome, reject } of group) {
         // A job that failed with a Problem gets that; the others get the error of the commit.
         const isOwnError = outcome && 'error' in outcome && outcome.error instanceof Problem
-        reject(asProblem(isOwnError ? outcome.error : error))
+        reject(toProblem(isOwnError ? outcome.error : error))
       }
       return
     }
     for (const { outcome, resolve, reject } of group) {
       if (outcome && 'value' in outcome) resolve(outcome.value as never)
-      else reject(asProblem(outcome?.error))
+      else reject(toProblem(outcome?.error))
     }
   }
 
   private setDurable(full: boolean): void {
-    if (full === this.full) return
+    if (full === this.isDurable) return
     this.connection.database.exec(`PRAGMA synchronous = ${full ? 'FULL' : 'NORMAL'}`)
-    this.full = full
+    this.isDurable = full
   }
 }
 
-function isDiskFull(error: unknown): boolean {
-  const problem = asProblem(error)
+function isDiskFullError(error: unknown): boolean {
+  const problem = toProblem(error)
   return problem instanceof Problem && problem.code === 'disk_full'
 }
 
 /** Checkpoints the log as far as there is room, and truncates it. */
-function emptyLog(database: Database): void {
+function truncateLog(database: Database): void {
   try {
     database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
   } catch {
@@ -435,7 +436,7 @@ class ReaderPool {
   constructor(private readonly open: () => Connection) {}
 
   async run<T>(work: (db: Db) => Promise<T>): Promise<T> {
-    const connection = await this.take()
+    const connection = await this.acquire()
     try {
       await breathe()
       connection.database.exec('BEGIN')
@@ -445,7 +446,7 @@ class ReaderPool {
         connection.database.exec('COMMIT')
       }
     } catch (error) {
-      throw asProblem(error)
+      throw toProblem(error)
     } finally {
       const next = this.waiting.shift()
       if (next) next(connection)
@@ -461,10 +462,10 @@ class ReaderPool {
     return { open: this.all.length + 1, idle: this.idle.length, waiting: this.waiting.length }
   }
 
-  private async take(): Promise<Connection> {
+  private async acquire(): Promise<Connection> {
     const idle = this.idle.pop()
     if (idle) return idle
-    if (this.all.length < READERS) {
+    if (this.all.length < MAX_READERS) {
       const connection = this.open()
       this.all.push(connection)
       return connection
@@ -474,7 +475,7 @@ class ReaderPool {
 }
 
 /** Converts SQLite errors to Problems. Returns anything else unchanged. */
-function asProblem(error: unknown): unknown {
+function toProblem(error: unknown): unknown {
   if (error instanceof Problem || !(error instanceof Error)) return error
   const { errcode } = error as { errcode?: number }
   const code = typeof errcode === 'number' ? errcode & 0xff : undefined

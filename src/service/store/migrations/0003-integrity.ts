@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { Types } from '../engines/engine.ts'
-import { combineTypes, decodeTypes, encodeTypes, typesOfRows } from '../schema/column-types.ts'
+import { decodeTypes, detectRowTypes, encodeTypes, mergeTypeLists } from '../schema/column-types.ts'
 import type { ColumnType } from '../schema/schema.ts'
-import { tailSum } from '../schema/tail-sum.ts'
+import { computeTailChecksum } from '../schema/tail-sum.ts'
 
 /** Tables that this migration reads or writes, in their state after it. */
 interface Tables {
@@ -82,7 +82,7 @@ async function fillTypes(db: Kysely<Tables>): Promise<void> {
         .where('idlocal', '=', idlocal)
         .execute()
       for (const { body } of tail)
-        found = combineTypes(found, decodeTypes(typesOfRows(Buffer.from(body), found.length)))
+        found = mergeTypeLists(found, decodeTypes(detectRowTypes(Buffer.from(body), found.length)))
       await db
         .updateTable('grids')
         .set({ types: encodeTypes(found) })
@@ -116,7 +116,7 @@ async function fillSums(db: Kysely<Tables>): Promise<void> {
       const { owner, idlocal, seq } = row
       await db
         .updateTable('tail')
-        .set({ sum: tailSum(row) })
+        .set({ sum: computeTailChecksum(row) })
         .where('owner', '=', owner)
         .where('idlocal', '=', idlocal)
         .where('seq', '=', seq)

@@ -7,8 +7,8 @@ import type { Transactions } from '../engines/engine.ts'
 import { sha256 } from '../schema/hash.ts'
 import type { Db } from '../schema/schema.ts'
 import { blobTables } from '../schema/tables.ts'
-import { IN_DATABASE, type Places } from './places.ts'
-import { STATES } from './states.ts'
+import { IN_DATABASE, type Locations } from './places.ts'
+import { OBJECT_STATES } from './states.ts'
 
 /** Content of an owner, identified by its SHA-256. */
 export interface BlobRef {
@@ -28,12 +28,12 @@ export interface Blobs extends BlobReader {
   /** Stores several blobs in few transactions. `claim`: an upload that may be aborted. */
   putAll(owner: string, all: readonly Uint8Array[], claim?: Claim): Promise<BlobRef[]>
   /** Ends a claim. With `isAborted`, removes the objects that it added, unless they are referenced. */
-  release(claim: Claim, isAborted: boolean): Promise<void>
+  releaseClaim(claim: Claim, isAborted: boolean): Promise<void>
   /**
    * Removes objects unreferenced for `grace` ms, in batches, so that no transaction takes long. Returns how
    * many.
    */
-  collect(grace?: number, now?: number): Promise<number>
+  collectUnreferenced(grace?: number, now?: number): Promise<number>
 }
 
 /** Keys of the objects of a running upload. */
@@ -50,22 +50,22 @@ export interface BlobReader {
 }
 
 /** Returns an id of a blob that is unique over all owners. */
-export function nameOf({ owner, hash }: BlobRef): string {
+export function blobIdOf({ owner, hash }: BlobRef): string {
   return `${owner} ${hash}`
 }
 
-const PIECE = 256 * 1024
+const PIECE_BYTES = 256 * 1024
 /** Maximum size of an object stored inline in its row, in bytes. */
 const MAX_INLINE_BYTES = 16 * 1024
 /** Maximum total size of blobs that are stored only with their references, in bytes. */
-const CARRIED = 64 * 1024
+const MAX_CARRIED_BYTES = 64 * 1024
 /** Minimum age of a collected object, in ms: newer ones may belong to a running upload or read. */
 const GRACE_MS = 24 * 3600 * 1000
 /** Age after which an object found by an upload is marked as new again, in ms. */
-const FRESH = 3600 * 1000
+const FRESH_MS = 3600 * 1000
 
 /** Maximum number of concurrent requests to an object store. */
-const AT_ONCE = 8
+const MAX_CONCURRENT_REQUESTS = 8
 
 /** Blobs of a dry run: what is stored is removed at its end. */
 export class UnkeptBlobs implements Blobs {
@@ -76,15 +76,15 @@ export class UnkeptBlobs implements Blobs {
   constructor(private readonly stored: Blobs) {}
 
   get(ref: BlobRef): Promise<Buffer> {
-    return this.stored.get(this.fresh.get(nameOf(ref)) ?? ref)
+    return this.stored.get(this.fresh.get(blobIdOf(ref)) ?? ref)
   }
 
   getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
-    return this.stored.getAll(refs.map((ref) => this.fresh.get(nameOf(ref)) ?? ref))
+    return this.stored.getAll(refs.map((ref) => this.fresh.get(blobIdOf(ref)) ?? ref))
   }
 
-  collect(grace?: number, now?: number): Promise<number> {
-    return this.stored.collect(grace, now)
+  collectUnreferenced(grace?: number, now?: number): Promise<number> {
+    return this.stored.collectUnreferenced(grace, now)
   }
 
   async put(owner: string, bytes: Uint8Array): Promise<BlobRef> {
@@ -96,15 +96,15 @@ export class UnkeptBlobs implements Blobs {
     const claim = this.claims.get(owner) ?? { owner, keys: new Set() }
     this.claims.set(owner, claim)
     const refs = await this.stored.putAll(owner, all, claim)
-    for (const ref of refs) if (ref.fresh) this.fresh.set(nameOf(ref), ref)
+    for (const ref of refs) if (ref.fresh) this.fresh.set(blobIdOf(ref), ref)
     return refs
   }
 
   /** Does nothing: all claims end with the dry run. */
-  async release(): Promise<void> {}
+  async releaseClaim(): Promise<void> {}
 
   async giveUp(): Promise<void> {
-    for (const claim of this.claims.values()) await this.stored.release(claim, true)
+    for (const claim of this.claims.values()) await this.stored.releaseClaim(claim, true)
   }
 }
 
@@ -113,9 +113,9 @@ export class StoredBlobs implements Blobs {
   /** `claims`: running uploads of this process. */
   constructor(
     private readonly engine: Transactions,
-    private readonly places: Places,
+    private readonly locations: Locations,
     private readonly claims = new Set<Claim>(),
-    private readonly inRow = MAX_INLINE_BYTES,
+    private readonly maxInlineBytes = MAX_INLINE_BYTES,
   ) {}
 
   async put(owner: string, bytes: Uint8Array): Promise<BlobRef> {
@@ -126,29 +126,29 @@ export class StoredBlobs implements Blobs {
   async putAll(owner: string, all: readonly Uint8Array[], claim?: Claim): Promise<BlobRef[]> {
     const hashes = all.map(sha256)
     const size = all.reduce((sum, { length }) => sum + length, 0)
-    if (size <= CARRIED && all.every(({ length }) => length <= this.inRow))
+    if (size <= MAX_CARRIED_BYTES && all.every(({ length }) => length <= this.maxInlineBytes))
       return all.map((bytes, k) => ({ owner, hash: hashes[k], fresh: { body: asBuffer(bytes) } }))
     if (claim) this.claims.add(claim)
     const refs = new Map<string, BlobRef>()
     for (let k = 0; k < all.length; ) {
       let end = k
-      for (let bytes = 0; end < all.length && end - k < WRITTEN_BLOBS && bytes < BATCH_BYTES; end++)
+      for (let bytes = 0; end < all.length && end - k < BATCH_WRITTEN_BLOBS && bytes < BATCH_BYTES; end++)
         bytes += all[end].length
       const missing = new Map<string, Uint8Array>()
       for (let n = k; n < end; n++) if (!refs.has(hashes[n])) missing.set(hashes[n], all[n])
-      for (const ref of await this.putSome(owner, missing, claim)) refs.set(ref.hash, ref)
+      for (const ref of await this.putMissing(owner, missing, claim)) refs.set(ref.hash, ref)
       k = end
     }
     return hashes.map((hash) => refs.get(hash)!)
   }
 
-  async release(claim: Claim, isAborted: boolean): Promise<void> {
+  async releaseClaim(claim: Claim, isAborted: boolean): Promise<void> {
     this.claims.delete(claim)
     const keys = isAborted ? [...claim.keys] : []
     claim.keys.clear()
-    for (let k = 0; k < keys.length; k += REMOVED)
-      await this.remove(claim.owner, [], (db) =>
-        removeObjects(db, claim.owner, keys.slice(k, k + REMOVED), [STATES.writing]),
+    for (let k = 0; k < keys.length; k += BATCH_REMOVED)
+      await this.endObjects(claim.owner, [], (db) =>
+        endObjectRows(db, claim.owner, keys.slice(k, k + BATCH_REMOVED), [OBJECT_STATES.writing]),
       )
   }
 
@@ -158,13 +158,15 @@ export class StoredBlobs implements Blobs {
    * meanwhile. `homes`: owners who first stored the bytes; their lock makes the last of several sharing
    * owners remove them. Returns the number of objects.
    */
-  private async remove(
+  private async endObjects(
     owner: string,
     homes: readonly string[],
-    work: (db: Db) => Promise<Removed>,
+    work: (db: Db) => Promise<EndedObjects>,
   ): Promise<number> {
-    const { count, ended } = await this.engine.write([owner, ...homes], work, { frees: true })
-    await eachOf(ended, async ({ place, key }) => (await this.places.store(place)).remove(key))
+    const { count, ended } = await this.engine.write([owner, ...homes], work, { freesSpace: true })
+    await forEachConcurrently(ended, async ({ place, key }) =>
+      (await this.locations.storeById(place)).remove(key),
+    )
     const finished = ended.flatMap(({ key, removesRow }) => (removesRow ? [key] : []))
     if (finished.length > 0)
       await this.engine.write(
@@ -174,24 +176,24 @@ export class StoredBlobs implements Blobs {
             .deleteFrom('objects')
             .where('owner', '=', owner)
             .where('key', 'in', finished)
-            .where('state', '=', STATES.ended)
+            .where('state', '=', OBJECT_STATES.ended)
             .execute(),
-        { frees: true },
+        { freesSpace: true },
       )
     return count
   }
 
   /** Stores those blobs that are missing, in one transaction. */
-  private async putSome(
+  private async putMissing(
     owner: string,
     missing: ReadonlyMap<string, Uint8Array>,
     claim: Claim | undefined,
   ): Promise<BlobRef[]> {
     if (missing.size === 0) return []
-    const { id, store } = await this.places.current()
+    const { id, store } = await this.locations.getCurrent()
     const insertRows = async (db: Db) => {
       const changed_at = Date.now()
-      const stored = new Set(await liveAmong(db, owner, [...missing.keys()]))
+      const stored = new Set(await selectLiveHashes(db, owner, [...missing.keys()]))
       // Keep unreferenced ones as long as new ones.
       if (stored.size > 0)
         await db
@@ -199,8 +201,8 @@ export class StoredBlobs implements Blobs {
           .set({ changed_at })
           .where('owner', '=', owner)
           .where('hash', 'in', [...stored])
-          .where('state', '=', sql.lit(STATES.live))
-          .where('changed_at', '<', changed_at - FRESH)
+          .where('state', '=', sql.lit(OBJECT_STATES.live))
+          .where('changed_at', '<', changed_at - FRESH_MS)
           .execute()
       const refs: BlobRef[] = [...stored].map((hash) => ({ owner, hash }))
       const objects = []
@@ -212,12 +214,12 @@ export class StoredBlobs implements Blobs {
         const key = randomBytes(12).toString('hex')
         refs.push({ owner, hash, fresh: { key } })
         claim?.keys.add(key)
-        const isSmall = bytes.length <= this.inRow
+        const isSmall = bytes.length <= this.maxInlineBytes
         objects.push({
           owner,
           key,
           hash,
-          state: STATES.writing,
+          state: OBJECT_STATES.writing,
           home: owner,
           place: isSmall ? '' : id,
           bytes: bytes.length,
@@ -225,8 +227,13 @@ export class StoredBlobs implements Blobs {
           changed_at,
         })
         if (store && !isSmall) uploads.push({ key, bytes, hash })
-        for (let piece = 0; !store && !isSmall && piece * PIECE < bytes.length; piece++)
-          pieces.push({ home: owner, key, piece, body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE) })
+        for (let piece = 0; !store && !isSmall && piece * PIECE_BYTES < bytes.length; piece++)
+          pieces.push({
+            home: owner,
+            key,
+            piece,
+            body: bytes.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES),
+          })
       }
       if (objects.length > 0) await db.insertInto('objects').values(objects).execute()
       if (pieces.length > 0) await db.insertInto('blob_pieces').values(pieces).execute()
@@ -236,12 +243,12 @@ export class StoredBlobs implements Blobs {
     const { refs, uploads } = store
       ? await this.engine.write([], insertRows, { repeatable: true })
       : await this.engine.writeDeferred(insertRows)
-    await eachOf(uploads, ({ key, bytes, hash }) => store!.put(key, bytes, hash))
+    await forEachConcurrently(uploads, ({ key, bytes, hash }) => store!.put(key, bytes, hash))
     return refs
   }
 
   async get(ref: BlobRef): Promise<Buffer> {
-    return (await this.getAll([ref])).get(nameOf(ref))!
+    return (await this.getAll([ref])).get(blobIdOf(ref))!
   }
 
   async getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
@@ -250,7 +257,7 @@ export class StoredBlobs implements Blobs {
     for (const ref of refs) {
       const { owner, hash, fresh } = ref
       if (fresh && 'body' in fresh) {
-        bytesByName.set(nameOf(ref), fresh.body)
+        bytesByName.set(blobIdOf(ref), fresh.body)
         continue
       }
       const ownerRefs = byOwner.get(owner) ?? { hashes: new Set(), keys: new Set() }
@@ -260,17 +267,18 @@ export class StoredBlobs implements Blobs {
     }
     if (byOwner.size > 0) {
       const external = await this.engine.read((db) => readObjects(db, byOwner, bytesByName))
-      await eachOf(external, async ({ name, place, key }) => {
-        const bytes = await (await this.places.store(place)).get(key)
+      await forEachConcurrently(external, async ({ name, place, key }) => {
+        const bytes = await (await this.locations.storeById(place)).get(key)
         if (bytes) bytesByName.set(name, bytes)
       })
     }
-    for (const ref of refs) bytesByName.set(nameOf(ref), verified(ref, bytesByName.get(nameOf(ref))))
+    for (const ref of refs)
+      bytesByName.set(blobIdOf(ref), verifyChecksum(ref, bytesByName.get(blobIdOf(ref))))
     return bytesByName
   }
 
-  async collect(grace = GRACE_MS, now = Date.now()): Promise<number> {
-    await this.touch(now)
+  async collectUnreferenced(grace = GRACE_MS, now = Date.now()): Promise<number> {
+    await this.touchClaims(now)
     let removed = 0
     for (let after = { owner: '', key: '' }; ; ) {
       const from = after
@@ -289,19 +297,23 @@ export class StoredBlobs implements Blobs {
         const ownerRows = old.filter((row) => row.owner === owner)
         const unused = new Set(
           await this.engine.read((db) =>
-            unreferred(
+            selectUnreferenced(
               db,
               owner,
               ownerRows.map(({ hash }) => hash),
             ),
           ),
         )
-        const removable = ownerRows.filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
+        const removable = ownerRows.filter(
+          ({ hash, state }) => state !== OBJECT_STATES.live || unused.has(hash),
+        )
         // In small batches, so that others do not wait long.
-        for (let k = 0; k < removable.length; k += REMOVED) {
-          const batch = removable.slice(k, k + REMOVED)
+        for (let k = 0; k < removable.length; k += BATCH_REMOVED) {
+          const batch = removable.slice(k, k + BATCH_REMOVED)
           const homes = batch.map(({ home }) => home)
-          removed += await this.remove(owner, homes, (db) => removeUnused(db, owner, batch, now - grace))
+          removed += await this.endObjects(owner, homes, (db) =>
+            endUnreferenced(db, owner, batch, now - grace),
+          )
         }
       }
       if (rows.length < BATCH_ROWS) return removed
@@ -310,7 +322,7 @@ export class StoredBlobs implements Blobs {
   }
 
   /** Marks the objects of running uploads as new, so that they are not collected. */
-  private async touch(changed_at: number): Promise<void> {
+  private async touchClaims(changed_at: number): Promise<void> {
     for (const { owner, keys } of this.claims)
       for (let claimed = [...keys], k = 0; k < claimed.length; k += BATCH_ROWS) {
         const batch = claimed.slice(k, k + BATCH_ROWS)
@@ -327,30 +339,30 @@ export class StoredBlobs implements Blobs {
 }
 
 /** An object outside the database. `name`: id of its blob. */
-interface Outside {
+interface ExternalObject {
   name: string
   place: string
   key: string
 }
 
 /** Runs `work` for all items, a few at a time. */
-async function eachOf<T>(all: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+async function forEachConcurrently<T>(all: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async (): Promise<void> => {
     while (next < all.length) await work(all[next++])
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, worker))
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_REQUESTS, all.length) }, worker))
 }
 
 /** Owners whose objects are read with one statement. */
-const OWNERS = 100
+const BATCH_OWNERS = 100
 
 /** Adds the bytes of objects to `bytesByName`, unverified. Returns those outside the database. */
 async function readObjects(
   db: Db,
   byOwner: ReadonlyMap<string, { hashes: ReadonlySet<string>; keys: ReadonlySet<string> }>,
   bytesByName: Map<string, Buffer>,
-): Promise<Outside[]> {
+): Promise<ExternalObject[]> {
   const rows = []
   const select = db.selectFrom('objects').select(['owner', 'key', 'hash', 'home', 'place', 'body'])
   const all = [...byOwner]
@@ -361,8 +373,8 @@ async function readObjects(
     string,
     (ownerRefs: { hashes: ReadonlySet<string>; keys: ReadonlySet<string> }) => ReadonlySet<string>,
   ][])
-    for (let k = 0; k < all.length; k += OWNERS) {
-      const batch = all.slice(k, k + OWNERS).filter(([, ownerRefs]) => valuesOf(ownerRefs).size > 0)
+    for (let k = 0; k < all.length; k += BATCH_OWNERS) {
+      const batch = all.slice(k, k + BATCH_OWNERS).filter(([, ownerRefs]) => valuesOf(ownerRefs).size > 0)
       if (batch.length === 0) continue
       const query = select.where(({ or, and, eb }) =>
         or(
@@ -372,22 +384,25 @@ async function readObjects(
         ),
       )
       rows.push(
-        ...(await (column === 'hash' ? query.where('state', '=', sql.lit(STATES.live)) : query).execute()),
+        ...(await (column === 'hash'
+          ? query.where('state', '=', sql.lit(OBJECT_STATES.live))
+          : query
+        ).execute()),
       )
     }
-  const external: Outside[] = []
+  const external: ExternalObject[] = []
   const inPieces = new Map<string, Map<string, string>>()
   for (const { owner, key, hash, home, place, body } of rows) {
     if (body) {
-      bytesByName.set(nameOf({ owner, hash }), asBuffer(body))
+      bytesByName.set(blobIdOf({ owner, hash }), asBuffer(body))
       continue
     }
     if (place !== IN_DATABASE) {
-      external.push({ name: nameOf({ owner, hash }), place, key })
+      external.push({ name: blobIdOf({ owner, hash }), place, key })
       continue
     }
     const names = inPieces.get(home) ?? new Map<string, string>()
-    names.set(key, nameOf({ owner, hash }))
+    names.set(key, blobIdOf({ owner, hash }))
     inPieces.set(home, names)
   }
   for (const [home, names] of inPieces) {
@@ -412,7 +427,7 @@ async function readObjects(
 }
 
 /** Returns the bytes. Throws `damaged` unless they match their SHA-256. */
-function verified({ hash }: BlobRef, bytes: Buffer | undefined): Buffer {
+function verifyChecksum({ hash }: BlobRef, bytes: Buffer | undefined): Buffer {
   if (bytes && sha256(bytes) === hash) return bytes
   throw new Problem(
     'damaged',
@@ -423,7 +438,7 @@ function verified({ hash }: BlobRef, bytes: Buffer | undefined): Buffer {
 /** Size and number of blobs read or written together. */
 const BATCH_BYTES = 4 * 1024 * 1024
 const BATCH_BLOBS = 500
-const WRITTEN_BLOBS = 1000
+const BATCH_WRITTEN_BLOBS = 1000
 
 /** Reads blobs in batches, if they are requested in the order of `slices`. Keeps each until its last read. */
 export class BatchedBlobs implements BlobReader {
@@ -438,9 +453,9 @@ export class BatchedBlobs implements BlobReader {
 
   async get(ref: BlobRef): Promise<Buffer> {
     const { slices } = this
-    const name = nameOf(ref)
+    const name = blobIdOf(ref)
     const next = slices[this.next]
-    if (!this.waiting.has(name) && next && nameOf(next.blob) === name) this.load()
+    if (!this.waiting.has(name) && next && blobIdOf(next.blob) === name) this.loadBatch()
     const entry = this.waiting.get(name)
     if (!entry) return this.blobs.get(ref)
     if (--entry.left === 0) this.waiting.delete(name)
@@ -452,7 +467,7 @@ export class BatchedBlobs implements BlobReader {
   }
 
   /** Loads the next slices: as many as fit into a batch, at least one. */
-  private load(): void {
+  private loadBatch(): void {
     const { slices } = this
     const refs = new Map<string, BlobRef>()
     const names: string[] = []
@@ -460,8 +475,8 @@ export class BatchedBlobs implements BlobReader {
       const { blob, bytes } = slices[this.next]
       size += bytes
       if (names.length > 0 && size > BATCH_BYTES) break
-      names.push(nameOf(blob))
-      refs.set(nameOf(blob), blob)
+      names.push(blobIdOf(blob))
+      refs.set(blobIdOf(blob), blob)
     }
     const batch = this.blobs.getAll([...refs.values()])
     // Prevents an unhandled rejection; the error is thrown when the batch is awaited.
@@ -475,12 +490,12 @@ export class BatchedBlobs implements BlobReader {
 
 /** Objects read, and removed, in one transaction. */
 const BATCH_ROWS = 500
-const REMOVED = 50
+const BATCH_REMOVED = 50
 
 /**
  * Returns the hashes that no row of the owner refers to. One statement, since references move between tables.
  */
-async function unreferred(db: Db, owner: string, hashes: readonly string[]): Promise<string[]> {
+async function selectUnreferenced(db: Db, owner: string, hashes: readonly string[]): Promise<string[]> {
   const unique = [...new Set(hashes)]
   if (unique.length === 0) return []
   const [first, ...rest] = blobTables.map((table) =>
@@ -492,26 +507,26 @@ async function unreferred(db: Db, owner: string, hashes: readonly string[]): Pro
 }
 
 /** Returns those of these hashes for which the owner has a live object. */
-async function liveAmong(db: Db, owner: string, hashes: readonly string[]): Promise<string[]> {
+async function selectLiveHashes(db: Db, owner: string, hashes: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('objects')
     .select('hash')
     .where('owner', '=', owner)
     .where('hash', 'in', hashes)
-    .where('state', '=', sql.lit(STATES.live))
+    .where('state', '=', sql.lit(OBJECT_STATES.live))
     .execute()
   return rows.map(({ hash }) => hash)
 }
 
 /** Removes objects not changed since `before`, unless they are referenced. The caller locks the owner. */
-async function removeUnused(
+async function endUnreferenced(
   db: Db,
   owner: string,
   objects: readonly { key: string; hash: string }[],
   before: number,
-): Promise<Removed> {
+): Promise<EndedObjects> {
   const unused = new Set(
-    await unreferred(
+    await selectUnreferenced(
       db,
       owner,
       objects.map(({ hash }) => hash),
@@ -529,13 +544,16 @@ async function removeUnused(
     .where('changed_at', '<', before)
     .execute()
   const keys = rows
-    .filter(({ hash, state }) => state !== STATES.live || unused.has(hash))
+    .filter(({ hash, state }) => state !== OBJECT_STATES.live || unused.has(hash))
     .map(({ key }) => key)
-  const endedBefore = new Set(rows.flatMap(({ key, state }) => (state === STATES.ended ? [key] : [])))
-  return removeObjects(db, owner, keys, [STATES.writing, STATES.live, STATES.ended], { before, endedBefore })
+  const endedBefore = new Set(rows.flatMap(({ key, state }) => (state === OBJECT_STATES.ended ? [key] : [])))
+  return endObjectRows(db, owner, keys, [OBJECT_STATES.writing, OBJECT_STATES.live, OBJECT_STATES.ended], {
+    before,
+    endedBefore,
+  })
 }
 
-interface Removed {
+interface EndedObjects {
   count: number
   /**
    * Ended objects whose bytes outside the database must be removed; `removesRow`: then also their rows.
@@ -547,7 +565,7 @@ interface Removed {
  * Ends objects of an owner in these states. Removes their rows, and their bytes in the database unless
  * another owner shares them. Rows of external objects stay, as ended.
  */
-async function removeObjects(
+async function endObjectRows(
   db: Db,
   owner: string,
   keys: readonly string[],
@@ -557,11 +575,11 @@ async function removeObjects(
     before = Number.MAX_SAFE_INTEGER,
     endedBefore = new Set<string>(),
   }: { before?: number; endedBefore?: ReadonlySet<string> } = {},
-): Promise<Removed> {
+): Promise<EndedObjects> {
   if (keys.length === 0) return { count: 0, ended: [] }
   const endedRows = await db
     .updateTable('objects')
-    .set({ state: STATES.ended, changed_at: Date.now() })
+    .set({ state: OBJECT_STATES.ended, changed_at: Date.now() })
     .where('owner', '=', owner)
     .where('key', 'in', keys)
     .where('state', 'in', states)
@@ -575,7 +593,7 @@ async function removeObjects(
     .select('key')
     .where('key', 'in', endedKeys)
     .where('owner', '<>', owner)
-    .where('state', '<>', STATES.ended)
+    .where('state', '<>', OBJECT_STATES.ended)
     .execute()
   const sharedKeys = new Set(shared.map(({ key }) => key))
   const unshared = endedRows.filter(({ key }) => !sharedKeys.has(key))
@@ -606,17 +624,17 @@ async function removeObjects(
  * Adds references from an owner to blobs, in the transaction that stores the referring rows. Shares blobs of
  * other owners. Throws `overloaded` if one was collected, as after a jump of the clock during an upload.
  */
-export async function refer(db: Db, owner: string, refs: readonly BlobRef[]): Promise<void> {
+export async function addBlobReferences(db: Db, owner: string, refs: readonly BlobRef[]): Promise<void> {
   const byHash = new Map<string, BlobRef>()
   for (const ref of refs) if (!byHash.get(ref.hash)?.fresh) byHash.set(ref.hash, ref)
   const unique = [...byHash.values()]
   for (let k = 0; k < unique.length; k += BATCH_ROWS) {
     await breathe()
-    await referSome(db, owner, unique.slice(k, k + BATCH_ROWS))
+    await addBlobReferenceBatch(db, owner, unique.slice(k, k + BATCH_ROWS))
   }
 }
 
-async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promise<void> {
+async function addBlobReferenceBatch(db: Db, owner: string, refs: readonly BlobRef[]): Promise<void> {
   const changed_at = Date.now()
   const bodies = refs.flatMap(({ hash, fresh }) =>
     fresh && 'body' in fresh ? [{ hash, body: fresh.body }] : [],
@@ -629,7 +647,7 @@ async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promi
           owner,
           key: randomBytes(12).toString('hex'),
           hash,
-          state: STATES.live,
+          state: OBJECT_STATES.live,
           home: owner,
           place: '',
           bytes: body.length,
@@ -640,24 +658,24 @@ async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promi
       .onConflict((conflict) =>
         conflict
           .columns(['owner', 'hash'])
-          .where('state', '=', sql.lit(STATES.live))
+          .where('state', '=', sql.lit(OBJECT_STATES.live))
           .doUpdateSet({ changed_at }),
       )
       .execute()
   const storedRefs = refs.filter(({ fresh }) => !fresh || !('body' in fresh))
   if (storedRefs.length === 0) return
   const hashes = storedRefs.map(({ hash }) => hash)
-  const liveHashes = new Set(await liveAmong(db, owner, hashes))
+  const liveHashes = new Set(await selectLiveHashes(db, owner, hashes))
   const keys = storedRefs.flatMap(({ hash, fresh }) =>
     fresh && 'key' in fresh && !liveHashes.has(hash) ? [fresh.key] : [],
   )
   if (keys.length > 0) {
     const completed = await db
       .updateTable('objects')
-      .set({ state: STATES.live, changed_at })
+      .set({ state: OBJECT_STATES.live, changed_at })
       .where('owner', '=', owner)
       .where('key', 'in', keys)
-      .where('state', '=', STATES.writing)
+      .where('state', '=', OBJECT_STATES.writing)
       .returning('hash')
       .execute()
     for (const { hash } of completed) liveHashes.add(hash)
@@ -667,7 +685,7 @@ async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promi
       (ref) => ref.owner === from && from !== owner && !liveHashes.has(ref.hash),
     )
     if (shared.length === 0) continue
-    for (const hash of await share(
+    for (const hash of await shareObjects(
       db,
       from,
       owner,
@@ -684,19 +702,19 @@ async function referSome(db: Db, owner: string, refs: readonly BlobRef[]): Promi
 /**
  * Adds objects to `to` that share the bytes of `from`. Returns their hashes. The caller locks both owners.
  */
-async function share(db: Db, from: string, to: string, hashes: readonly string[]): Promise<string[]> {
+async function shareObjects(db: Db, from: string, to: string, hashes: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('objects')
     .selectAll()
     .where('owner', '=', from)
     .where('hash', 'in', hashes)
-    .where('state', '=', sql.lit(STATES.live))
+    .where('state', '=', sql.lit(OBJECT_STATES.live))
     .execute()
   if (rows.length > 0)
     await db
       .insertInto('objects')
       .values(rows.map((row) => ({ ...row, owner: to, changed_at: Date.now() })))
-      .onConflict((conflict) => conflict.columns(['owner', 'key']).doUpdateSet({ state: STATES.live }))
+      .onConflict((conflict) => conflict.columns(['owner', 'key']).doUpdateSet({ state: OBJECT_STATES.live }))
       .execute()
   return rows.map(({ hash }) => hash)
 }
@@ -705,7 +723,11 @@ async function share(db: Db, from: string, to: string, hashes: readonly string[]
  * Marks blobs that may have lost their last reference. They are collected later, since readers may still use
  * them.
  */
-export async function letGo(db: Db, owner: string, hashes: Expression<{ hash: string }>): Promise<void> {
+export async function markUnreferenced(
+  db: Db,
+  owner: string,
+  hashes: Expression<{ hash: string }>,
+): Promise<void> {
   await db
     .updateTable('objects')
     .set({ changed_at: Date.now() })

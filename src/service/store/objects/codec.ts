@@ -13,12 +13,12 @@ import { Problem } from '../../../contract/errors.ts'
  */
 const RAW = 0x30
 const BROTLI = 0x31
-const PART = 0x32
+const FRAGMENT = 0x32
 
 /** Minimum size to compress, in bytes. */
-const WORTH_PACKING = 256
+const MIN_COMPRESSED_BYTES = 256
 /** Minimum size of a fragment, in bytes. Below, making one costs more than it saves. */
-const WORTH_SENDING = 4096
+const MIN_FRAGMENT_BYTES = 4096
 
 /** Start of a stream with a window of 2^18 bytes, padded to a whole byte; and its end. */
 const STREAM_START = Buffer.of(0x63, 0x00)
@@ -27,7 +27,7 @@ const STREAM_END = Buffer.of(0x03)
 const brotli = promisify(brotliCompress) as (text: Uint8Array, options: object) => Promise<Buffer>
 const unbrotli = promisify(brotliDecompress) as (bytes: Uint8Array, options: object) => Promise<Buffer>
 
-function settings(size: number): object {
+function createBrotliOptions(size: number): object {
   return {
     chunkSize: Math.max(4096, size >> 1),
     params: {
@@ -40,12 +40,12 @@ function settings(size: number): object {
 
 /** Compresses a blob on the thread pool. */
 export async function compress(text: Uint8Array): Promise<Buffer> {
-  if (text.length >= WORTH_SENDING) {
-    const fragment = await packedPart(text)
-    if (fragment && fragment.length < text.length) return Buffer.concat([Buffer.of(PART), fragment])
+  if (text.length >= MIN_FRAGMENT_BYTES) {
+    const fragment = await compressFragment(text)
+    if (fragment && fragment.length < text.length) return Buffer.concat([Buffer.of(FRAGMENT), fragment])
   }
-  if (text.length >= WORTH_PACKING) {
-    const compressed = await brotli(text, settings(text.length))
+  if (text.length >= MIN_COMPRESSED_BYTES) {
+    const compressed = await brotli(text, createBrotliOptions(text.length))
     if (compressed.length < text.length) return Buffer.concat([Buffer.of(BROTLI), compressed])
   }
   return Buffer.concat([Buffer.of(RAW), text])
@@ -57,16 +57,16 @@ export async function decompress(bytes: Buffer, size: number): Promise<Buffer> {
   const options = { chunkSize: Math.max(64, size + 1) }
   if (bytes[0] === RAW) return body
   if (bytes[0] === BROTLI) return unbrotli(body, options)
-  if (bytes[0] === PART) return unbrotli(Buffer.concat([STREAM_START, body, STREAM_END]), options)
+  if (bytes[0] === FRAGMENT) return unbrotli(Buffer.concat([STREAM_START, body, STREAM_END]), options)
   throw new Problem('damaged', 'stored data has an unknown encoding')
 }
 
 /**
  * Compresses a text to the body of a stream; undefined if this version of Brotli starts streams differently.
  */
-function packedPart(text: Uint8Array): Promise<Buffer | undefined> {
+function compressFragment(text: Uint8Array): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
-    const stream = createBrotliCompress(settings(text.length))
+    const stream = createBrotliCompress(createBrotliOptions(text.length))
     let chunks: Buffer[] = []
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
     stream.on('error', reject)
@@ -84,31 +84,31 @@ function packedPart(text: Uint8Array): Promise<Buffer | undefined> {
 }
 
 /** Input of a stream: uncompressed bytes, or a compressed blob with the size of its content. */
-export type StreamPiece = Uint8Array | { blob: Buffer; size: number }
+export type StreamChunk = Uint8Array | { blob: Buffer; size: number }
 
 /** Maximum size of an uncompressed meta-block, in bytes. */
-const MAX_STORED = 65_536
+const MAX_STORED_BLOCK_BYTES = 65_536
 
 /** Streams texts and compressed blobs as one Brotli stream, mostly without decoding the blobs. */
-export async function* brotliStream(chunks: AsyncIterable<StreamPiece>): AsyncGenerator<Uint8Array> {
+export async function* streamBrotli(chunks: AsyncIterable<StreamChunk>): AsyncGenerator<Uint8Array> {
   yield STREAM_START
   for await (const chunk of chunks) {
-    if (!(chunk instanceof Uint8Array) && chunk.blob[0] === PART) {
+    if (!(chunk instanceof Uint8Array) && chunk.blob[0] === FRAGMENT) {
       yield chunk.blob.subarray(1)
       continue
     }
     const text = chunk instanceof Uint8Array ? chunk : await decompress(chunk.blob, chunk.size)
-    const fragment = text.length >= WORTH_SENDING ? await packedPart(text) : undefined
+    const fragment = text.length >= MIN_FRAGMENT_BYTES ? await compressFragment(text) : undefined
     if (fragment) yield fragment
-    else yield* stored(text)
+    else yield* encodeUncompressed(text)
   }
   yield STREAM_END
 }
 
 /** Yields uncompressed meta-blocks (RFC 7932, section 9.2): a header with the length, then the bytes. */
-function* stored(text: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < text.length; at += MAX_STORED) {
-    const part = text.subarray(at, at + MAX_STORED)
+function* encodeUncompressed(text: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < text.length; at += MAX_STORED_BLOCK_BYTES) {
+    const part = text.subarray(at, at + MAX_STORED_BLOCK_BYTES)
     const header = ((part.length - 1) << 3) | (1 << 19)
     yield Buffer.of(header & 0xff, (header >> 8) & 0xff, (header >> 16) & 0xff)
     yield part

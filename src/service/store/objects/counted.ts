@@ -1,5 +1,5 @@
 // Object store that records metrics.
-import { span } from '../../tracing/tracing.ts'
+import { runInSpan } from '../../tracing/tracing.ts'
 import type { ObjectStore } from './object-store.ts'
 
 export type ObjectOperation = 'put' | 'get' | 'remove'
@@ -14,37 +14,37 @@ export class ObjectStats {
 }
 
 /** Object store that counts requests, and traces each as a span. */
-export class CountedObjects implements ObjectStore {
+export class MeteredStore implements ObjectStore {
   constructor(
     private readonly store: ObjectStore,
     private readonly stats: ObjectStats,
   ) {}
 
   async put(key: string, bytes: Uint8Array, hash: string): Promise<void> {
-    await this.counted('put', () => this.store.put(key, bytes, hash))
+    await this.measure('put', () => this.store.put(key, bytes, hash))
     this.stats.bytesPut += bytes.length
   }
 
   async get(key: string): Promise<Buffer | undefined> {
-    const bytes = await this.counted('get', () => this.store.get(key))
+    const bytes = await this.measure('get', () => this.store.get(key))
     this.stats.bytesGot += bytes?.length ?? 0
     return bytes
   }
 
   remove(key: string): Promise<void> {
-    return this.counted('remove', () => this.store.remove(key))
+    return this.measure('remove', () => this.store.remove(key))
   }
 
-  guard(key: string): void {
-    this.store.guard?.(key)
+  requireMarker(key: string): void {
+    this.store.requireMarker?.(key)
   }
 
-  check(): Promise<void> {
-    return this.store.check()
+  checkAccess(): Promise<void> {
+    return this.store.checkAccess()
   }
 
-  private counted<T>(name: ObjectOperation, work: () => Promise<T>): Promise<T> {
-    return span({ name: `blob ${name}`, kind: 'client' }, async () => {
+  private measure<T>(name: ObjectOperation, work: () => Promise<T>): Promise<T> {
+    return runInSpan({ name: `blob ${name}`, kind: 'client' }, async () => {
       const counts = this.stats.operations.get(name)!
       const start = performance.now()
       try {

@@ -4,29 +4,29 @@ import { existsSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Problem } from '../../../contract/errors.ts'
-import { type ObjectStore, wholeAddress } from './object-store.ts'
+import { normalizeAddress, type ObjectStore } from './object-store.ts'
 
 /** Stores objects as files in a folder, two levels deep. */
 export class FileObjects implements ObjectStore {
   private readonly folder: string
   /** Folders known to exist. */
-  private readonly made = new Set<string>()
-  private guarded: string | undefined
+  private readonly createdFolders = new Set<string>()
+  private marker: string | undefined
 
   /** `address`: `file:DIR`, or a file URL. */
   constructor(address: string) {
-    this.folder = wholeAddress(address).slice('file:'.length)
+    this.folder = normalizeAddress(address).slice('file:'.length)
   }
 
-  guard(key: string): void {
-    this.guarded = key
+  requireMarker(key: string): void {
+    this.marker = key
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
     const path = this.pathOf(key)
-    if (key !== this.guarded) this.assertThere()
+    if (key !== this.marker) this.assertMarker()
     try {
-      await this.make(dirname(path))
+      await this.makeFolder(dirname(path))
       const partialFile = `${path}.${randomBytes(6).toString('hex')}.part`
       const file = await open(partialFile, 'wx', 0o600)
       try {
@@ -39,9 +39,9 @@ export class FileObjects implements ObjectStore {
         await file.close()
       }
       await rename(partialFile, path)
-      await sync(dirname(path))
+      await syncFolder(dirname(path))
     } catch (error) {
-      throw this.problem(error, 'written to')
+      throw this.toProblem(error, 'written to')
     }
   }
 
@@ -50,10 +50,10 @@ export class FileObjects implements ObjectStore {
       return await readFile(this.pathOf(key))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-        if (key !== this.guarded) this.assertThere()
+        if (key !== this.marker) this.assertMarker()
         return undefined
       }
-      throw this.problem(error, 'read')
+      throw this.toProblem(error, 'read')
     }
   }
 
@@ -61,19 +61,19 @@ export class FileObjects implements ObjectStore {
     try {
       await rm(this.pathOf(key), { force: true })
     } catch (error) {
-      throw this.problem(error, 'written to')
+      throw this.toProblem(error, 'written to')
     }
   }
 
-  async check(): Promise<void> {
+  async checkAccess(): Promise<void> {
     const key = `check-${randomBytes(8).toString('hex')}`
     await this.put(key, Buffer.from(key))
     await this.remove(key)
   }
 
   /** Throws `overloaded` if the marker is missing: another disk is mounted, or none. */
-  private assertThere(): void {
-    if (this.guarded === undefined || existsSync(this.pathOf(this.guarded))) return
+  private assertMarker(): void {
+    if (this.marker === undefined || existsSync(this.pathOf(this.marker))) return
     throw new Problem('overloaded', `${this.folder} has none of the bytes of this database (--blobs)`, {
       hint: 'Mount the disk with the folder that holds them.',
     })
@@ -84,21 +84,21 @@ export class FileObjects implements ObjectStore {
   }
 
   /** Creates a folder and its ancestors, each durable in its parent. */
-  private async make(folder: string): Promise<void> {
-    if (this.made.has(folder)) return
+  private async makeFolder(folder: string): Promise<void> {
+    if (this.createdFolders.has(folder)) return
     // Not `recursive`: it may never end if the system refuses to create a folder.
     try {
-      await makeOne(folder)
+      await makeOneFolder(folder)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(folder) === folder) throw error
       if (existsSync(dirname(folder))) throw error
-      await this.make(dirname(folder))
-      await makeOne(folder)
+      await this.makeFolder(dirname(folder))
+      await makeOneFolder(folder)
     }
-    this.made.add(folder)
+    this.createdFolders.add(folder)
   }
 
-  private problem(error: unknown, action: string): unknown {
+  private toProblem(error: unknown, action: string): unknown {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === undefined) return error
     if (code === 'ENOSPC' || code === 'EDQUOT')
@@ -108,16 +108,16 @@ export class FileObjects implements ObjectStore {
 }
 
 /** Creates one folder, durable in its parent, unless it exists. */
-async function makeOne(folder: string): Promise<void> {
+async function makeOneFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 })
-    await sync(dirname(folder))
+    await syncFolder(dirname(folder))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 
-async function sync(folder: string): Promise<void> {
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
     await handle.sync()

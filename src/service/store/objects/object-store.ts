@@ -15,30 +15,31 @@ export interface ObjectStore {
    * Requires the marker object `key` from now on: without it, reads and writes throw, as the disk is another
    * one.
    */
-  guard?(key: string): void
+  requireMarker?(key: string): void
   /** Throws a Problem that names the setting unless bytes can be stored, read and removed. */
-  check(): Promise<void>
+  checkAccess(): Promise<void>
 }
 
 /** Environment variables with the credentials of S3. */
-export type Environment = Record<string, string | undefined>
+export type S3Environment = Record<string, string | undefined>
 
 /** Returns the stored form of an address: folders as absolute paths. Throws `usage` for invalid ones. */
-export function wholeAddress(address: string): string {
+export function normalizeAddress(address: string): string {
   if (!address.startsWith('file:')) return address
   let path = address.slice('file:'.length)
   if (path.startsWith('//'))
     try {
       path = fileURLToPath(address)
     } catch (error) {
-      throw notAPlace(address, (error as Error).message)
+      throw invalidAddressError(address, (error as Error).message)
     }
-  if (path === '' || resolve(path) === '/') throw notAPlace(address, 'expected a folder after file:')
+  if (path === '' || resolve(path) === '/')
+    throw invalidAddressError(address, 'expected a folder after file:')
   return `file:${resolve(path)}`
 }
 
 /** Returns the error for an invalid address. */
-export function notAPlace(address: string, why: string): Problem {
+export function invalidAddressError(address: string, why: string): Problem {
   return new Problem('usage', `--blobs ${address.replace(/\?.*$/s, '')}: ${why}`, {
     hint: 'Give sql, file:DIR or s3://bucket/prefix?endpoint=https://…&region=…',
   })

@@ -4,10 +4,10 @@ import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import type { Engine } from '../engines/engine.ts'
 import { sha256 } from '../schema/hash.ts'
-import { CountedObjects, ObjectStats } from './counted.ts'
-import { type Environment, type ObjectStore, wholeAddress } from './object-store.ts'
+import { MeteredStore, ObjectStats } from './counted.ts'
+import { normalizeAddress, type ObjectStore, type S3Environment } from './object-store.ts'
 import { openObjectStore } from './open.ts'
-import { STATES } from './states.ts'
+import { OBJECT_STATES } from './states.ts'
 
 /** Name of the location inside the database. */
 export const IN_DATABASE = 'sql'
@@ -15,18 +15,18 @@ export const IN_DATABASE = 'sql'
 /**
  * Interval at which a server checks where to store new bytes, in ms. `gridline admin blobs move` changes it.
  */
-const POLL_MS = 5_000
+const CURRENT_CACHE_MS = 5_000
 
 /** Objects counted per step. */
-const MEASURED = 2_000
+const BATCH_OBJECTS = 2_000
 
-interface Place {
+interface CurrentLocation {
   id: string
   /** Undefined: inside the database. */
   store: ObjectStore | undefined
 }
 
-export interface PlaceSize {
+export interface LocationSize {
   /** An address; `row` and `sql` are inside the database. */
   place: string
   objects: number
@@ -37,53 +37,53 @@ export interface PlaceSize {
  * Locations of the bytes of a database. They are stored in the database; `--blobs` states what a server
  * expects.
  */
-export class Places {
+export class Locations {
   readonly stats = new ObjectStats()
   /** Sizes at the last sweep by any server. */
-  sizes: readonly PlaceSize[] = []
+  sizes: readonly LocationSize[] = []
   private readonly stores = new Map<string, ObjectStore>()
-  private known: { place: Place; since: number } | undefined
+  private cachedCurrent: { place: CurrentLocation; since: number } | undefined
 
   constructor(
     private readonly engine: Engine,
-    private readonly environment: Environment,
+    private readonly environment: S3Environment,
   ) {}
 
   /**
    * Throws if new bytes are stored elsewhere than a server expects. A database without bytes adopts the
    * address.
    */
-  async expect(input: string | undefined): Promise<void> {
-    const address = input && wholeAddress(input)
-    const recorded = await this.recorded()
-    if (address === undefined || address === (recorded ?? IN_DATABASE)) return this.check()
+  async adoptOrAssert(input: string | undefined): Promise<void> {
+    const address = input && normalizeAddress(input)
+    const recorded = await this.loadCurrentAddress()
+    if (address === undefined || address === (recorded ?? IN_DATABASE)) return this.checkCurrent()
     const isUnused =
       recorded === undefined &&
       (await this.engine.read((db) => db.selectFrom('objects').select('key').limit(1).execute())).length === 0
-    if (!isUnused) throw isElsewhere(recorded ?? IN_DATABASE, address)
-    await this.use(address, true)
+    if (!isUnused) throw otherLocationError(recorded ?? IN_DATABASE, address)
+    await this.setCurrent(address, true)
   }
 
   /** Throws, naming the setting, unless the current location works and holds the bytes of this database. */
-  async check(): Promise<void> {
-    const { id, store } = await this.current()
+  async checkCurrent(): Promise<void> {
+    const { id, store } = await this.getCurrent()
     if (!store) return
-    const missingError = await this.gone()
+    const missingError = await this.findMissingBytes()
     if (missingError) throw missingError
-    await mark(id, store)
-    await store.check()
+    await writeMarker(id, store)
+    await store.checkAccess()
   }
 
   /** Returns an error if the current location does not hold the bytes of this database. Writes nothing. */
-  async gone(): Promise<Problem | undefined> {
-    const { id, store } = await this.current()
-    if (!store || (await store.get(markerOf(id)))) return undefined
+  async findMissingBytes(): Promise<Problem | undefined> {
+    const { id, store } = await this.getCurrent()
+    if (!store || (await store.get(markerKeyOf(id)))) return undefined
     const sample = await this.engine.read((db) =>
       db
         .selectFrom('objects')
         .select('key')
         .where('place', '=', id)
-        .where('state', '=', STATES.live)
+        .where('state', '=', OBJECT_STATES.live)
         .limit(3)
         .execute(),
     )
@@ -92,7 +92,7 @@ export class Places {
     for (const { key } of sample) if (await store.get(key).catch(() => undefined)) return undefined
     return new Problem(
       'conflict',
-      `${await this.address()} has none of the bytes of this database (--blobs)`,
+      `${await this.currentAddress()} has none of the bytes of this database (--blobs)`,
       {
         hint: 'Mount the folder or bucket that holds them. If its address has changed: gridline admin blobs relocate --to ADDRESS',
       },
@@ -103,23 +103,23 @@ export class Places {
    * Changes the address of the current location, after the folder or bucket was moved or copied. Throws
    * unless the bytes are there. Does nothing at the former address.
    */
-  async relocate(input: string): Promise<void> {
-    const address = wholeAddress(input)
-    const store = await this.open(address)
-    const { id } = await this.current()
+  async changeAddress(input: string): Promise<void> {
+    const address = normalizeAddress(input)
+    const store = await this.openStoreAt(address)
+    const { id } = await this.getCurrent()
     if (!store || id === IN_DATABASE)
       throw new Problem('usage', 'only the address of a folder or bucket can be changed', {
         hint: 'To move bytes to another location: gridline admin blobs move --to ADDRESS',
       })
-    if (!(await store.get(markerOf(id))))
+    if (!(await store.get(markerKeyOf(id))))
       throw new Problem(
         'conflict',
-        `${address} has no copy of ${await this.address()}: there is no object ${markerOf(id)}`,
+        `${address} has no copy of ${await this.currentAddress()}: there is no object ${markerKeyOf(id)}`,
         {
           hint: 'Copy the whole folder or bucket first, with this object.',
         },
       )
-    await store.check()
+    await store.checkAccess()
     await this.engine.write([], async (db) => {
       const taken = await db
         .selectFrom('blob_stores')
@@ -131,15 +131,15 @@ export class Places {
       await db.updateTable('blob_stores').set({ address }).where('id', '=', id).execute()
     })
     this.stores.delete(id)
-    this.known = undefined
+    this.cachedCurrent = undefined
   }
 
   /** Returns the address where new bytes are stored. */
-  async address(): Promise<string> {
-    return (await this.recorded()) ?? IN_DATABASE
+  async currentAddress(): Promise<string> {
+    return (await this.loadCurrentAddress()) ?? IN_DATABASE
   }
 
-  private async recorded(): Promise<string | undefined> {
+  private async loadCurrentAddress(): Promise<string | undefined> {
     const row = await this.engine.read((db) =>
       db.selectFrom('blob_stores').select('address').where('is_current', '=', 1).executeTakeFirst(),
     )
@@ -150,17 +150,17 @@ export class Places {
    * Makes an address the current location, after checking it. `isFirst`: throws if another one was already
    * chosen. Returns its id.
    */
-  async use(input: string, isFirst = false): Promise<string> {
-    const address = wholeAddress(input)
-    const store = await this.open(address)
+  async setCurrent(input: string, isFirst = false): Promise<string> {
+    const address = normalizeAddress(input)
+    const store = await this.openStoreAt(address)
     const existing = await this.engine.read((db) =>
       db.selectFrom('blob_stores').select('id').where('address', '=', address).executeTakeFirst(),
     )
     const id = store ? (existing?.id ?? randomBytes(4).toString('hex')) : IN_DATABASE
     if (store) {
-      await store.check()
+      await store.checkAccess()
       // Before the database refers to it: every recorded location has a marker.
-      await mark(id, store)
+      await writeMarker(id, store)
     }
     // A unique index lets only one of several concurrent servers choose; the others repeat the transaction.
     const savedId = await this.engine.write([], async (db) => {
@@ -169,7 +169,8 @@ export class Places {
         .select('address')
         .where('is_current', '=', 1)
         .executeTakeFirst()
-      if (isFirst && current && current.address !== address) throw isElsewhere(current.address, address)
+      if (isFirst && current && current.address !== address)
+        throw otherLocationError(current.address, address)
       // The first location has nothing to replace. An update here would keep the index from detecting another
       // one.
       if (!isFirst) await db.updateTable('blob_stores').set({ is_current: 0 }).execute()
@@ -184,31 +185,32 @@ export class Places {
       return saved?.id ?? id
     })
     if (store) {
-      if (savedId !== id) await mark(savedId, store)
-      store.guard?.(markerOf(savedId))
+      if (savedId !== id) await writeMarker(savedId, store)
+      store.requireMarker?.(markerKeyOf(savedId))
       this.stores.set(savedId, store)
     }
-    this.known = undefined
+    this.cachedCurrent = undefined
     return savedId
   }
 
   /** Returns where new bytes are stored, cached for a few seconds. */
-  async current(): Promise<Place> {
+  async getCurrent(): Promise<CurrentLocation> {
     const now = performance.now()
-    if (this.known && now - this.known.since < POLL_MS) return this.known.place
+    if (this.cachedCurrent && now - this.cachedCurrent.since < CURRENT_CACHE_MS)
+      return this.cachedCurrent.place
     const row = await this.engine.read((db) =>
       db.selectFrom('blob_stores').select('id').where('is_current', '=', 1).executeTakeFirst(),
     )
     const place = row
-      ? { id: row.id, store: await this.store(row.id) }
+      ? { id: row.id, store: await this.storeById(row.id) }
       : { id: IN_DATABASE, store: undefined }
-    this.known = { place, since: now }
+    this.cachedCurrent = { place, since: now }
     return place
   }
 
   /** Lists all locations that hold bytes, with their sizes. */
-  async list(): Promise<{ place: string; is_current: boolean; objects: number; bytes: number }[]> {
-    const current = await this.address()
+  async listLocations(): Promise<{ place: string; is_current: boolean; objects: number; bytes: number }[]> {
+    const current = await this.currentAddress()
     const { stores, objects } = await this.engine.read(async (db) => ({
       stores: await db.selectFrom('blob_stores').selectAll().execute(),
       objects: await db
@@ -219,11 +221,11 @@ export class Places {
           fn.sum<number>('bytes').as('bytes'),
         ])
         // A sweep removes ended objects a day later.
-        .where('state', '!=', STATES.ended)
+        .where('state', '!=', OBJECT_STATES.ended)
         .groupBy('place')
         .execute(),
     }))
-    const nameOf = (id: string): string => placeName(id, stores)
+    const nameOf = (id: string): string => locationNameOf(id, stores)
     const locations = objects.map(({ place, ...rest }) => ({
       place: nameOf(place),
       is_current: nameOf(place) === current,
@@ -236,13 +238,13 @@ export class Places {
   }
 
   /** Opens the store at an address; undefined for the database. Throws `usage` for an invalid address. */
-  async open(address: string): Promise<ObjectStore | undefined> {
+  async openStoreAt(address: string): Promise<ObjectStore | undefined> {
     if (address === IN_DATABASE) return undefined
-    return new CountedObjects(await openObjectStore(address, this.environment), this.stats)
+    return new MeteredStore(await openObjectStore(address, this.environment), this.stats)
   }
 
   /** Counts the objects per location, and stores the sums. Calls `throwIfStopped` between two steps. */
-  async measure(throwIfStopped: () => Promise<void>): Promise<void> {
+  async measureSizes(throwIfStopped: () => Promise<void>): Promise<void> {
     const sums = new Map<string, { objects: number; bytes: number }>()
     for (let after: { owner: string; key: string } | undefined, isDone = false; !isDone; ) {
       await throwIfStopped()
@@ -255,7 +257,7 @@ export class Places {
           )
           .orderBy('owner')
           .orderBy('key')
-          .limit(MEASURED)
+          .limit(BATCH_OBJECTS)
           .execute(),
       )
       for (const { place, bytes } of rows) {
@@ -263,7 +265,7 @@ export class Places {
         sums.set(place, { objects: sum.objects + 1, bytes: sum.bytes + bytes })
       }
       after = rows.at(-1)
-      isDone = rows.length < MEASURED
+      isDone = rows.length < BATCH_OBJECTS
     }
     const values = [...sums].map(([place, sum]) => ({ place, ...sum }))
     await this.engine.write([], async (db) => {
@@ -273,52 +275,52 @@ export class Places {
   }
 
   /** Loads the sizes stored by the last sweep into `sizes`. */
-  async readSizes(): Promise<void> {
+  async loadSizes(): Promise<void> {
     const { stores, sizes } = await this.engine.read(async (db) => ({
       stores: await db.selectFrom('blob_stores').selectAll().execute(),
       sizes: await db.selectFrom('place_sizes').selectAll().execute(),
     }))
-    this.sizes = sizes.map((size) => ({ ...size, place: placeName(size.place, stores) }))
+    this.sizes = sizes.map((size) => ({ ...size, place: locationNameOf(size.place, stores) }))
   }
 
   /** Returns the store of a location, and opens it if needed. */
-  async store(id: string): Promise<ObjectStore> {
+  async storeById(id: string): Promise<ObjectStore> {
     const cached = this.stores.get(id)
     if (cached) return cached
     const row = await this.engine.read((db) =>
       db.selectFrom('blob_stores').select('address').where('id', '=', id).executeTakeFirst(),
     )
     if (!row) throw new Problem('damaged', `bytes are in an unknown location: ${id}`)
-    const store = await this.open(row.address).catch((error: unknown) => {
+    const store = await this.openStoreAt(row.address).catch((error: unknown) => {
       // A setting missing on this server is not an error of the request.
       if (error instanceof Problem && error.code === 'usage')
         throw new Problem('overloaded', error.message, { hint: error.hint })
       throw error
     })
-    store!.guard?.(markerOf(id))
+    store!.requireMarker?.(markerKeyOf(id))
     this.stores.set(id, store!)
     return store!
   }
 }
 
-function isElsewhere(current: string, address: string): Problem {
+function otherLocationError(current: string, address: string): Problem {
   return new Problem('conflict', `this database keeps its bytes in ${current}, not in ${address} (--blobs)`, {
     hint: `Start with --blobs ${current}, or move them: gridline admin blobs move --to ${address}`,
   })
 }
 
 /** Returns the key of the marker, which tells a location from an empty folder or another bucket. */
-function markerOf(id: string): string {
+function markerKeyOf(id: string): string {
   return `place-${id}`
 }
 
 /** Writes the marker of a location. */
-async function mark(id: string, store: ObjectStore): Promise<void> {
+async function writeMarker(id: string, store: ObjectStore): Promise<void> {
   const bytes = Buffer.from(`The bytes of a database of Gridline are here. Do not remove this object.\n`)
-  await store.put(markerOf(id), bytes, sha256(bytes))
+  await store.put(markerKeyOf(id), bytes, sha256(bytes))
 }
 
 /** Returns the displayed name of a location: `row` for bytes stored in the row of their object. */
-function placeName(id: string, stores: readonly { id: string; address: string }[]): string {
+function locationNameOf(id: string, stores: readonly { id: string; address: string }[]): string {
   return id === '' ? 'row' : (stores.find((store) => store.id === id)?.address ?? id)
 }

@@ -2,10 +2,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Problem } from '../../../contract/errors.ts'
 import { traceHeaders } from '../../tracing/tracing.ts'
-import { type Environment, notAPlace, type ObjectStore } from './object-store.ts'
+import { invalidAddressError, type ObjectStore, type S3Environment } from './object-store.ts'
 
 /** Waits before each retry of a request, in ms. */
-const WAITS = [100, 400, 1600]
+const RETRY_DELAYS_MS = [100, 400, 1600]
 /** Timeout of one request, in ms. */
 const REQUEST_TIMEOUT_MS = 30_000
 
@@ -18,7 +18,7 @@ interface Signer {
 }
 
 /** A failure that a retry may solve. */
-class Passing extends Error {}
+class TransientError extends Error {}
 
 /**
  * Stores objects in a bucket of S3, or of a compatible service. PUT requests are signed with the SHA-256 of
@@ -38,8 +38,8 @@ export class S3Objects implements ObjectStore {
    * with style `virtual`, other endpoints with `path`. Credentials: `AWS_ACCESS_KEY_ID`,
    * `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`.
    */
-  static async open(address: string, environment: Environment): Promise<S3Objects> {
-    const invalid = (why: string): Problem => notAPlace(address, why)
+  static async open(address: string, environment: S3Environment): Promise<S3Objects> {
+    const invalid = (why: string): Problem => invalidAddressError(address, why)
     if (!URL.canParse(address) || !/^[a-z0-9][a-z0-9._-]+$/i.test(new URL(address).hostname))
       throw invalid(
         'expected the name of a bucket after s3://: at least two letters, digits, hyphens or dots',
@@ -93,9 +93,9 @@ export class S3Objects implements ObjectStore {
   }
 
   async put(key: string, bytes: Uint8Array, hash: string): Promise<void> {
-    await this.tried(async () => {
-      const response = await this.send('PUT', key, { 'x-amz-content-sha256': hash }, bytes)
-      if (!response.ok) throw await this.failure(response)
+    await this.retry(async () => {
+      const response = await this.sendRequest('PUT', key, { 'x-amz-content-sha256': hash }, bytes)
+      if (!response.ok) throw await this.readError(response)
       await response.arrayBuffer()
     })
   }
@@ -103,16 +103,16 @@ export class S3Objects implements ObjectStore {
   async get(key: string): Promise<Buffer | undefined> {
     const chunks: Buffer[] = []
     let size: number | undefined
-    await this.tried(async () => {
+    await this.retry(async () => {
       const from = chunks.reduce((sum, { length }) => sum + length, 0)
       const range: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
-      const response = await this.send('GET', key, range)
-      if (response.status === 404 && !(await this.text(response)).includes('NoSuchBucket')) {
+      const response = await this.sendRequest('GET', key, range)
+      if (response.status === 404 && !(await this.readText(response)).includes('NoSuchBucket')) {
         chunks.length = 0
         size = undefined
         return
       }
-      if (!response.ok) throw await this.failure(response)
+      if (!response.ok) throw await this.readError(response)
       // A service without range requests sends everything again.
       if (from > 0 && response.status !== 206) chunks.length = 0
       const length = Number(response.headers.get('content-length') ?? Number.NaN)
@@ -120,20 +120,20 @@ export class S3Objects implements ObjectStore {
       size ??= Number.NaN
       for await (const chunk of response.body ?? []) chunks.push(Buffer.from(chunk))
       const arrived = chunks.reduce((sum, part) => sum + part.length, 0)
-      if (!Number.isNaN(size) && arrived < size) throw new Passing('the body was cut off')
+      if (!Number.isNaN(size) && arrived < size) throw new TransientError('the body was cut off')
     })
     return size === undefined ? undefined : Buffer.concat(chunks)
   }
 
   async remove(key: string): Promise<void> {
-    await this.tried(async () => {
-      const response = await this.send('DELETE', key, {})
-      if (!response.ok && response.status !== 404) throw await this.failure(response)
+    await this.retry(async () => {
+      const response = await this.sendRequest('DELETE', key, {})
+      if (!response.ok && response.status !== 404) throw await this.readError(response)
       await response.arrayBuffer()
     })
   }
 
-  async check(): Promise<void> {
+  async checkAccess(): Promise<void> {
     const key = `check-${randomBytes(8).toString('hex')}`
     const bytes = Buffer.from(key)
     await this.put(key, bytes, createHash('sha256').update(bytes).digest('hex'))
@@ -145,7 +145,7 @@ export class S3Objects implements ObjectStore {
     await this.remove(key)
   }
 
-  private async send(
+  private async sendRequest(
     method: string,
     key: string,
     headers: Record<string, string>,
@@ -160,48 +160,51 @@ export class S3Objects implements ObjectStore {
   }
 
   /** Runs `work`, and retries after transient failures. */
-  private async tried(work: () => Promise<void>): Promise<void> {
+  private async retry(work: () => Promise<void>): Promise<void> {
     for (let attempt = 0; ; attempt++)
       try {
         return await work()
       } catch (error) {
         if (error instanceof Problem) throw error
-        if (attempt >= WAITS.length) {
+        if (attempt >= RETRY_DELAYS_MS.length) {
           const { message, cause } = error as Error
           const why = cause instanceof Error && cause.message ? cause.message : message
           throw new Problem('overloaded', `the bucket ${this.bucket} does not answer: ${why} (--blobs)`)
         }
-        await new Promise((resolve) => setTimeout(resolve, WAITS[attempt] * (0.75 + Math.random() / 2)))
+        await new Promise((resolve) =>
+          setTimeout(resolve, RETRY_DELAYS_MS[attempt] * (0.75 + Math.random() / 2)),
+        )
       }
   }
 
   /** Returns the error of a response: a transient one, or a Problem with its fix. */
-  private async failure(response: Response): Promise<Error> {
+  private async readError(response: Response): Promise<Error> {
     const { status } = response
-    const text = await this.text(response)
+    const text = await this.readText(response)
     const code = /<Code>([^<]{1,100})<\/Code>/.exec(text)?.[1] ?? String(status)
     if (code === 'RequestTimeTooSkewed')
-      return this.wrong('the clock of this server differs from that of the store', 'Set the clock.')
+      return this.bucketError('the clock of this server differs from that of the store', 'Set the clock.')
     if (code === 'NoSuchBucket')
-      return this.wrong('there is no such bucket', 'Create it, or correct --blobs.')
-    if (code === 'InvalidAccessKeyId') return this.wrong('the store rejects AWS_ACCESS_KEY_ID as unknown')
+      return this.bucketError('there is no such bucket', 'Create it, or correct --blobs.')
+    if (code === 'InvalidAccessKeyId')
+      return this.bucketError('the store rejects AWS_ACCESS_KEY_ID as unknown')
     if (code === 'SignatureDoesNotMatch')
-      return this.wrong('AWS_SECRET_ACCESS_KEY is wrong, or the region of --blobs')
+      return this.bucketError('AWS_SECRET_ACCESS_KEY is wrong, or the region of --blobs')
     if (status === 401 || status === 403)
-      return this.wrong(
+      return this.bucketError(
         `the store refuses ${code}`,
         'The key must be allowed s3:GetObject, s3:PutObject and s3:DeleteObject on the bucket.',
       )
     if (status === 301 || status === 307 || code === 'AuthorizationHeaderMalformed')
-      return this.wrong('the bucket is in another region', 'Give region=… in --blobs.')
-    return new Passing(`${status} ${code}`)
+      return this.bucketError('the bucket is in another region', 'Give region=… in --blobs.')
+    return new TransientError(`${status} ${code}`)
   }
 
-  private wrong(why: string, hint?: string): Problem {
+  private bucketError(why: string, hint?: string): Problem {
     return new Problem('overloaded', `the bucket ${this.bucket}: ${why} (--blobs)`, hint ? { hint } : {})
   }
 
-  private text(response: Response): Promise<string> {
+  private readText(response: Response): Promise<string> {
     return response.text().catch(() => '')
   }
 }

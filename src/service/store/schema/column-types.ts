@@ -3,7 +3,7 @@ import { endOf, kindOf, momentIn, skipBlanks } from '../../../json/index.ts'
 import type { ColumnType } from './schema.ts'
 
 /** One letter per column type. A grid's types are stored as one letter per column, in column order. */
-const letters: Record<ColumnType, string> = {
+const LETTERS_BY_TYPE: Record<ColumnType, string> = {
   empty: 'e',
   number: 'n',
   text: 't',
@@ -18,18 +18,20 @@ const letters: Record<ColumnType, string> = {
   'datetime-zone': 'z',
   json: 'j',
 }
-const byLetter = new Map(Object.entries(letters).map(([type, letter]) => [letter, type as ColumnType]))
+const TYPES_BY_LETTER = new Map(
+  Object.entries(LETTERS_BY_TYPE).map(([type, letter]) => [letter, type as ColumnType]),
+)
 
 export function isColumnType(text: string): text is ColumnType {
-  return text in letters
+  return text in LETTERS_BY_TYPE
 }
 
 export function encodeTypes(types: readonly ColumnType[]): string {
-  return types.map((type) => letters[type]).join('')
+  return types.map((type) => LETTERS_BY_TYPE[type]).join('')
 }
 
 export function decodeTypes(text: string): ColumnType[] {
-  return [...text].map((letter) => byLetter.get(letter) ?? 'json')
+  return [...text].map((letter) => TYPES_BY_LETTER.get(letter) ?? 'json')
 }
 
 type FamilyOf<T> = T extends `${infer F}-${string}` ? F : T
@@ -41,19 +43,19 @@ export function familyOf(type: ColumnType): Family {
 }
 
 /** Returns whether values of the type are JSON strings. Columns of such types merge to text at worst. */
-export function isTexts(type: ColumnType): boolean {
+export function isStringType(type: ColumnType): boolean {
   const family = familyOf(type)
   return family === 'text' || family === 'date' || family === 'datetime'
 }
 
 /** Returns whether values of the type can contain commas. */
-export function mayHaveCommas(type: ColumnType): boolean {
+export function canContainCommas(type: ColumnType): boolean {
   const family = familyOf(type)
   return family === 'text' || family === 'json'
 }
 
 /** Returns whether values of the type are dates, with or without times. */
-export function isMoments(type: ColumnType): boolean {
+export function isDateType(type: ColumnType): boolean {
   const family = familyOf(type)
   return family === 'date' || family === 'datetime'
 }
@@ -62,28 +64,28 @@ export function isMoments(type: ColumnType): boolean {
 export function mergeTypes(a: ColumnType, b: ColumnType): ColumnType {
   if (a === b || b === 'empty') return a
   if (a === 'empty') return b
-  if (!isTexts(a) || !isTexts(b)) return 'json'
+  if (!isStringType(a) || !isStringType(b)) return 'json'
   const [family, other] = [familyOf(a), familyOf(b)]
   if (family === 'text') return a
   // A time without a zone cannot be compared with one that has a zone.
   if (other === 'text' || (a === 'datetime-zone') !== (b === 'datetime-zone')) return 'text'
-  const order = orderOf(a) ?? orderOf(b)
+  const order = dayOrderOf(a) ?? dayOrderOf(b)
   const merged = family === other ? family : 'datetime'
   return order ? `${merged as 'date' | 'datetime'}-${order}` : (merged as 'date' | 'datetime')
 }
 
 /** Returns the order of day and month in which dates were written; undefined if unknown. */
-export function orderOf(type: ColumnType): 'dmy' | 'mdy' | undefined {
+export function dayOrderOf(type: ColumnType): 'dmy' | 'mdy' | undefined {
   return type.endsWith('-dmy') ? 'dmy' : type.endsWith('-mdy') ? 'mdy' : undefined
 }
 
 /** Merges two lists of column types, position by position. */
-export function combineTypes(a: readonly ColumnType[], b: readonly ColumnType[]): ColumnType[] {
+export function mergeTypeLists(a: readonly ColumnType[], b: readonly ColumnType[]): ColumnType[] {
   return a.map((type, k) => mergeTypes(type, b[k] ?? 'empty'))
 }
 
 /** Returns the type of the JSON value buf[start, end). Strings in ISO 8601 are dates or times. */
-export function typeOf(buf: Uint8Array, start: number, end: number): ColumnType {
+export function detectValueType(buf: Uint8Array, start: number, end: number): ColumnType {
   const kind = kindOf(buf[start])
   if (kind === 'null') return 'empty'
   if (kind === 'string') return momentIn(buf, start + 1, end - 1) ?? 'text'
@@ -91,19 +93,19 @@ export function typeOf(buf: Uint8Array, start: number, end: number): ColumnType 
 }
 
 /** Returns whether values of a type fit into a column without changing its family. */
-export function fits(values: ColumnType, column: ColumnType): boolean {
+export function isAssignable(values: ColumnType, column: ColumnType): boolean {
   return column === 'empty' || familyOf(mergeTypes(column, values)) === familyOf(column)
 }
 
 /** Returns the encoded column types of rows: comma-separated JSON arrays of `width` values. */
-export function typesOfRows(buf: Buffer, width: number): string {
+export function detectRowTypes(buf: Buffer, width: number): string {
   const types = Array.from({ length: width }, (): ColumnType => 'empty')
   let i = skipBlanks(buf, 0)
   while (i < buf.length) {
     i = skipBlanks(buf, i + 1)
     for (let column = 0; column < width; column++) {
       const end = endOf(buf, i)
-      if (types[column] !== 'json') types[column] = mergeTypes(types[column], typeOf(buf, i, end))
+      if (types[column] !== 'json') types[column] = mergeTypes(types[column], detectValueType(buf, i, end))
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
     }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 
 /** Key of a file across owners, which also orders lists of them. */
-export interface Key {
+export interface FileKey {
   owner: string
   idlocal: number
 }
@@ -11,7 +11,7 @@ export interface Key {
  * SQL: the row is one of these files. On a distributed engine, the query goes only to the nodes of these
  * owners.
  */
-export function isAmong(keys: readonly Key[], owner: string, idlocal: string) {
+export function matchesAnyFile(keys: readonly FileKey[], owner: string, idlocal: string) {
   const byOwner = new Map<string, Set<number>>()
   for (const key of keys) {
     const ownerIds = byOwner.get(key.owner)

@@ -1,18 +1,18 @@
 // Reads and encodes the primary keys of grids.
 /** Returns the uids of a grid's primary key columns; empty without a key. */
-export function keyOf({ primary_key }: { primary_key: string | null }): string[] {
+export function primaryKeyUidsOf({ primary_key }: { primary_key: string | null }): string[] {
   return primary_key === null ? [] : (JSON.parse(primary_key) as string[])
 }
 
 /** Returns the names of a grid's primary key columns; empty without a key. */
-export function keyNames(
+export function primaryKeyNamesOf(
   grid: { primary_key: string | null },
   columns: readonly { uid: string; name: string }[],
 ): string[] {
-  return keyOf(grid).flatMap((uid) => columns.find((column) => column.uid === uid)?.name ?? [])
+  return primaryKeyUidsOf(grid).flatMap((uid) => columns.find((column) => column.uid === uid)?.name ?? [])
 }
 
 /** Encodes primary key columns for the database; null for none. */
-export function storedKey(uids: readonly string[]): string | null {
+export function encodePrimaryKey(uids: readonly string[]): string | null {
   return uids.length === 0 ? null : JSON.stringify(uids)
 }

@@ -15,7 +15,7 @@ export async function addReferences(db: Db, rows: readonly ReferenceRow[]): Prom
     .values(rows)
     .onConflict((conflict) => conflict.columns(['owner', 'idlocal', 'to_owner', 'to_idlocal']).doNothing())
     .execute()
-  for (const targetRows of byTarget(rows).values())
+  for (const targetRows of groupByTargetOwner(rows).values())
     await db
       .insertInto('referencers')
       .values(
@@ -32,8 +32,8 @@ export async function addReferences(db: Db, rows: readonly ReferenceRow[]): Prom
 }
 
 /** Deletes rows of `referencers`. All rows must be of one referring owner. */
-export async function removeReferencers(db: Db, rows: readonly ReferenceRow[]): Promise<void> {
-  for (const [to, targetRows] of byTarget(rows))
+export async function deleteReferencers(db: Db, rows: readonly ReferenceRow[]): Promise<void> {
+  for (const [to, targetRows] of groupByTargetOwner(rows))
     await db
       .deleteFrom('referencers')
       .where('owner', '=', to)
@@ -44,14 +44,14 @@ export async function removeReferencers(db: Db, rows: readonly ReferenceRow[]): 
 }
 
 /** Deletes the references from and to files of an owner: of files `ids`, or of all. */
-export async function removeAllReferences(db: Db, owner: string, ids?: readonly number[]): Promise<void> {
+export async function deleteAllReferences(db: Db, owner: string, ids?: readonly number[]): Promise<void> {
   let from = db.deleteFrom('references').where('owner', '=', owner)
   let to = db.deleteFrom('referencers').where('owner', '=', owner)
   if (ids) {
     from = from.where('idlocal', 'in', ids)
     to = to.where('idlocal', 'in', ids)
   }
-  await removeReferencers(db, await from.returningAll().execute())
+  await deleteReferencers(db, await from.returningAll().execute())
   const byOwner = new Map<string, { by: Set<number>; to: Set<number> }>()
   for (const { by_owner, by_idlocal, idlocal } of await to.returningAll().execute()) {
     const idSets = byOwner.get(by_owner) ?? { by: new Set(), to: new Set() }
@@ -69,7 +69,7 @@ export async function removeAllReferences(db: Db, owner: string, ids?: readonly 
       .execute()
 }
 
-function byTarget(rows: readonly ReferenceRow[]): Map<string, ReferenceRow[]> {
+function groupByTargetOwner(rows: readonly ReferenceRow[]): Map<string, ReferenceRow[]> {
   const owners = new Map<string, ReferenceRow[]>()
   for (const row of rows) {
     const targetRows = owners.get(row.to_owner)

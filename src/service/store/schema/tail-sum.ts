@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib'
 
 /** Fields of a tail row that its checksum covers. */
-export interface Summed {
+export interface ChecksummedTailRow {
   owner: string
   idlocal: number
   seq: number
@@ -11,6 +11,6 @@ export interface Summed {
 }
 
 /** Returns the CRC-32 of a tail row. Detects flipped bits, and rows that belong to another grid. */
-export function tailSum({ owner, idlocal, seq, rows, body }: Summed): number {
+export function computeTailChecksum({ owner, idlocal, seq, rows, body }: ChecksummedTailRow): number {
   return crc32(body, crc32(`${owner}:${idlocal}:${seq}:${rows}:`))
 }

@@ -8,11 +8,11 @@ import type { Db } from '../schema/schema.ts'
 import { keyColumns, type Table, tables } from '../schema/tables.ts'
 
 /** Name of the secret that marks a running copy. */
-const RUN = 'copy'
+const RUN_SECRET = 'copy'
 
 /** Maximum number of rows, and of bytes in them, written in one transaction. */
-const ROWS = 500
-const BYTES = 8 * 1024 * 1024
+const BATCH_ROWS = 500
+const BATCH_BYTES = 8 * 1024 * 1024
 
 type Row = Record<string, unknown>
 
@@ -25,15 +25,19 @@ export async function copyDatabase(
   to: Engine,
   onCopied: (table: string, rows: number) => void = () => {},
 ): Promise<number> {
-  await assertEmpty(to)
-  const run = { name: RUN, value: randomBytes(12).toString('hex') }
+  await assertNoUsers(to)
+  const run = { name: RUN_SECRET, value: randomBytes(12).toString('hex') }
   await to.write([], async (db) => {
     for (const table of tables) await db.deleteFrom(table).execute()
     await db.insertInto('secrets').values(run).execute()
   })
   /** Throws if another copy to the same database has started, which deletes the rows of this one. */
   const assertAlone = async (db: Db): Promise<void> => {
-    const row = await db.selectFrom('secrets').select('value').where('name', '=', RUN).executeTakeFirst()
+    const row = await db
+      .selectFrom('secrets')
+      .select('value')
+      .where('name', '=', RUN_SECRET)
+      .executeTakeFirst()
     if (row?.value !== run.value)
       throw new Problem('conflict', 'another copy to the same database was started')
   }
@@ -41,10 +45,10 @@ export async function copyDatabase(
   await from.read(async (db) => {
     for (const table of tables) {
       let rows = 0
-      for await (const batch of batches(db, table)) {
+      for await (const batch of readBatches(db, table)) {
         await to.write([], async (target) => {
           await assertAlone(target)
-          for (const statementRows of parts(batch))
+          for (const statementRows of splitIntoStatements(batch))
             await target
               .insertInto(table)
               .values(statementRows as never)
@@ -58,13 +62,13 @@ export async function copyDatabase(
   })
   await to.write([], async (db) => {
     await assertAlone(db)
-    await db.deleteFrom('secrets').where('name', '=', RUN).execute()
+    await db.deleteFrom('secrets').where('name', '=', RUN_SECRET).execute()
   })
   return copied
 }
 
 /** Throws if a database has users. */
-export async function assertEmpty(engine: Engine): Promise<void> {
+export async function assertNoUsers(engine: Engine): Promise<void> {
   const [user] = await engine.read((db) => db.selectFrom('users').select('owner').limit(1).execute())
   if (user)
     throw new Problem('conflict', 'the target database already has users', {
@@ -73,7 +77,7 @@ export async function assertEmpty(engine: Engine): Promise<void> {
 }
 
 /** Reads all rows of a table in key order, in batches. */
-async function* batches(db: Db, table: Table): AsyncGenerator<Row[]> {
+async function* readBatches(db: Db, table: Table): AsyncGenerator<Row[]> {
   const columns = keyColumns(table)
   const order = sql.join(columns.map((column) => sql.ref(column)))
   for (let last: Row | undefined; ; ) {
@@ -82,7 +86,7 @@ async function* batches(db: Db, table: Table): AsyncGenerator<Row[]> {
       ? sql`where (${order}) > (${sql.join(columns.map((column) => after[column]))})`
       : sql``
     const { rows } = await sql<Row>`select * from ${sql.table(table)} ${start}
-      order by ${order} limit ${sql.lit(table === 'blob_pieces' || table === 'objects' ? 30 : ROWS)}`.execute(
+      order by ${order} limit ${sql.lit(table === 'blob_pieces' || table === 'objects' ? 30 : BATCH_ROWS)}`.execute(
       db,
     )
     if (rows.length === 0) return
@@ -92,7 +96,7 @@ async function* batches(db: Db, table: Table): AsyncGenerator<Row[]> {
 }
 
 /** Splits rows so that the values of each part fit into one statement. */
-function* parts(rows: readonly Row[]): Generator<Row[]> {
+function* splitIntoStatements(rows: readonly Row[]): Generator<Row[]> {
   const maxRows = Math.floor(20_000 / Object.keys(rows[0]).length)
   let part: Row[] = []
   let bytes = 0
@@ -101,7 +105,7 @@ function* parts(rows: readonly Row[]): Generator<Row[]> {
       (sum, value) => sum + (value instanceof Uint8Array ? value.length : 16),
       0,
     )
-    if (part.length > 0 && (part.length >= maxRows || bytes + size > BYTES)) {
+    if (part.length > 0 && (part.length >= maxRows || bytes + size > BATCH_BYTES)) {
       yield part
       part = []
       bytes = 0

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
-import { nameOf } from '../objects/blobs.ts'
-import { wholeAddress } from '../objects/object-store.ts'
+import { blobIdOf } from '../objects/blobs.ts'
+import { normalizeAddress } from '../objects/object-store.ts'
 import { IN_DATABASE } from '../objects/places.ts'
-import { STATES } from '../objects/states.ts'
+import { OBJECT_STATES } from '../objects/states.ts'
 import type { Store } from '../store.ts'
 
 export interface MoveOptions {
@@ -14,7 +14,7 @@ export interface MoveOptions {
   /** Called with objects that cannot be read. They are not moved. */
   onLost?: (owner: string, error: Problem) => void
   /** How long other servers may still store bytes at the former location, in ms. */
-  settling?: number
+  settleMs?: number
   /** Stops between two objects. Another run continues. */
   signal?: AbortSignal
 }
@@ -22,9 +22,9 @@ export interface MoveOptions {
 /** Objects read with one statement. */
 const BATCH_OBJECTS = 200
 /** Time after which every server stores new bytes at the new location, in ms. */
-const SETTLING = 6_000
+const SETTLE_MS = 6_000
 
-type Row = { owner: string; key: string; hash: string; bytes: number }
+type ObjectRow = { owner: string; key: string; hash: string; bytes: number }
 
 /**
  * Moves all bytes to another location, object by object, while servers run. New bytes are stored there at
@@ -33,14 +33,14 @@ type Row = { owner: string; key: string; hash: string; bytes: number }
 export async function moveBlobs(
   store: Store,
   to: string,
-  { onMoved = () => {}, onLost = () => {}, settling = SETTLING, signal }: MoveOptions = {},
+  { onMoved = () => {}, onLost = () => {}, settleMs = SETTLE_MS, signal }: MoveOptions = {},
 ): Promise<number> {
-  const isCurrent = (await store.places.address()) === wholeAddress(to)
-  if (isCurrent) await store.places.check()
-  const place = isCurrent ? (await store.places.current()).id : await store.places.use(to)
+  const isCurrent = (await store.locations.currentAddress()) === normalizeAddress(to)
+  if (isCurrent) await store.locations.checkCurrent()
+  const place = isCurrent ? (await store.locations.getCurrent()).id : await store.locations.setCurrent(to)
   let moved = 0
   /** New keys of moved objects, by old key, so that copies keep sharing them. */
-  const keys = new Map<string, Moved>()
+  const keys = new Map<string, MovedObject>()
   const unreadable = new Set<string>()
   for (const start = performance.now(); ; ) {
     let remaining = 0
@@ -51,7 +51,7 @@ export async function moveBlobs(
           .selectFrom('objects')
           .select(['owner', 'key', 'hash', 'bytes'])
           .where(sql<boolean>`(owner, key) > (${from.owner}, ${from.key})`)
-          .where('state', '=', sql.lit(STATES.live))
+          .where('state', '=', sql.lit(OBJECT_STATES.live))
           .where('place', 'not in', ['', place])
           .orderBy('owner')
           .orderBy('key')
@@ -63,7 +63,7 @@ export async function moveBlobs(
         if (unreadable.has(row.key)) continue
         remaining++
         try {
-          if (!(await moveOne(store, row, place, keys))) continue
+          if (!(await moveObject(store, row, place, keys))) continue
           moved++
           await onMoved(row.bytes)
         } catch (error) {
@@ -77,43 +77,56 @@ export async function moveBlobs(
       after = last
     }
     // Servers learn within seconds where to store new bytes.
-    if (remaining === 0 && (isCurrent || performance.now() - start >= settling)) return moved
+    if (remaining === 0 && (isCurrent || performance.now() - start >= settleMs)) return moved
     if (remaining === 0) await new Promise((resolve) => setTimeout(resolve, 500))
   }
 }
 
 /** New key of a moved object, and the owner whose name its bytes are stored under. */
-interface Moved {
+interface MovedObject {
   key: string
   home: string
 }
 
 /** Moves one object. Returns false if it no longer exists. */
-async function moveOne(store: Store, row: Row, place: string, keys: Map<string, Moved>): Promise<boolean> {
+async function moveObject(
+  store: Store,
+  row: ObjectRow,
+  place: string,
+  keys: Map<string, MovedObject>,
+): Promise<boolean> {
   const { owner, key: before, hash } = row
   const moved = keys.get(before)
   const key = moved?.key ?? randomBytes(12).toString('hex')
   if (moved === undefined) {
-    const bytes = (await store.blobs.getAll([row])).get(nameOf(row))!
-    const object = { ...row, key, state: STATES.writing, home: owner, place, bytes: bytes.length, body: null }
+    const bytes = (await store.blobs.getAll([row])).get(blobIdOf(row))!
+    const object = {
+      ...row,
+      key,
+      state: OBJECT_STATES.writing,
+      home: owner,
+      place,
+      bytes: bytes.length,
+      body: null,
+    }
     await store.engine.write([], async (db) => {
       await db
         .insertInto('objects')
         .values({ ...object, changed_at: Date.now() })
         .execute()
       if (place === IN_DATABASE)
-        for (let piece = 0; piece * PIECE < bytes.length; piece++)
+        for (let piece = 0; piece * PIECE_BYTES < bytes.length; piece++)
           await db
             .insertInto('blob_pieces')
             .values({
               home: owner,
               key,
               piece,
-              body: bytes.subarray(piece * PIECE, (piece + 1) * PIECE),
+              body: bytes.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES),
             })
             .execute()
     })
-    if (place !== IN_DATABASE) await (await store.places.store(place)).put(key, bytes, hash)
+    if (place !== IN_DATABASE) await (await store.locations.storeById(place)).put(key, bytes, hash)
   }
   // Also locks the home of the bytes, so that nobody removes them in the meantime.
   const home = moved?.home ?? owner
@@ -122,16 +135,16 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
       .selectFrom('objects')
       .select('bytes')
       .where('key', '=', key)
-      .where('state', '=', moved ? STATES.live : STATES.writing)
+      .where('state', '=', moved ? OBJECT_STATES.live : OBJECT_STATES.writing)
       .executeTakeFirst()
     // The moved copy was removed with its last owner: copy the bytes again.
     if (!target) return 'gone'
     const ended = await db
       .updateTable('objects')
-      .set({ state: STATES.ended, changed_at: Date.now() })
+      .set({ state: OBJECT_STATES.ended, changed_at: Date.now() })
       .where('owner', '=', owner)
       .where('key', '=', before)
-      .where('state', '=', STATES.live)
+      .where('state', '=', OBJECT_STATES.live)
       .returning('key')
       .execute()
     if (ended.length === 0) return 'left'
@@ -141,23 +154,23 @@ async function moveOne(store: Store, row: Row, place: string, keys: Map<string, 
         owner,
         key,
         hash,
-        state: STATES.live,
+        state: OBJECT_STATES.live,
         home,
         place,
         bytes: target.bytes,
         body: null,
         changed_at: Date.now(),
       })
-      .onConflict((conflict) => conflict.columns(['owner', 'key']).doUpdateSet({ state: STATES.live }))
+      .onConflict((conflict) => conflict.columns(['owner', 'key']).doUpdateSet({ state: OBJECT_STATES.live }))
       .execute()
     return 'moved'
   })
   if (outcome === 'gone' && moved) {
     keys.delete(before)
-    return moveOne(store, row, place, keys)
+    return moveObject(store, row, place, keys)
   }
   if (outcome === 'moved') keys.set(before, { key, home })
   return outcome === 'moved'
 }
 
-const PIECE = 256 * 1024
+const PIECE_BYTES = 256 * 1024

@@ -4,11 +4,11 @@ import { Problem } from '../../../contract/errors.ts'
 import { breathe, endOf, skipBlanks } from '../../../json/index.ts'
 import type { FileRow } from '../aggregates/files.ts'
 import type { ColumnRow, GridRow, SliceRef, TailRow } from '../aggregates/grids.ts'
-import { storedOf } from '../aggregates/plots.ts'
-import { loadText } from '../aggregates/texts.ts'
-import { type BlobRef, nameOf } from '../objects/blobs.ts'
-import { STATES } from '../objects/states.ts'
-import { combineTypes, decodeTypes, fits, typesOfRows } from '../schema/column-types.ts'
+import { storedContentOf } from '../aggregates/plots.ts'
+import { loadDecompressed } from '../aggregates/texts.ts'
+import { type BlobRef, blobIdOf } from '../objects/blobs.ts'
+import { OBJECT_STATES } from '../objects/states.ts'
+import { decodeTypes, detectRowTypes, isAssignable, mergeTypeLists } from '../schema/column-types.ts'
 import type { Db } from '../schema/schema.ts'
 import { blobTables } from '../schema/tables.ts'
 import type { Store } from '../store.ts'
@@ -22,7 +22,7 @@ export interface Damage {
   what: string
 }
 
-export interface Verified {
+export interface VerifyResult {
   files: number
   grids: number
   slices: number
@@ -38,10 +38,10 @@ const BATCH_ROWS = 200
  * Verifies all stored data: pages of the engine, folders, references, checksums of blobs and tail rows,
  * counts and types.
  */
-export async function verify(store: Store): Promise<Verified> {
-  const result: Verified = { files: 0, grids: 0, slices: 0, versions: 0, blobs: 0, bytes: 0, damage: [] }
+export async function verifyStore(store: Store): Promise<VerifyResult> {
+  const result: VerifyResult = { files: 0, grids: 0, slices: 0, versions: 0, blobs: 0, bytes: 0, damage: [] }
   try {
-    await readAll(store, result)
+    await verifyAll(store, result)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'damaged') throw error
     result.damage.push({ fid: null, what: `${error.message}: the rest could not be read` })
@@ -49,9 +49,9 @@ export async function verify(store: Store): Promise<Verified> {
   return result
 }
 
-async function readAll(store: Store, result: Verified): Promise<void> {
-  for (const what of await store.engine.check()) result.damage.push({ fid: null, what })
-  const missingError = await store.places.gone()
+async function verifyAll(store: Store, result: VerifyResult): Promise<void> {
+  for (const what of await store.engine.checkIntegrity()) result.damage.push({ fid: null, what })
+  const missingError = await store.locations.findMissingBytes()
   if (missingError) {
     result.damage.push({ fid: null, what: missingError.message })
     return
@@ -59,7 +59,7 @@ async function readAll(store: Store, result: Verified): Promise<void> {
   await verifyTrees(store, (fid, what) => result.damage.push({ fid, what }))
   await verifyReferences(store, (fid, what) => result.damage.push({ fid, what }))
   const damagedNames = await verifyBlobs(store, result)
-  for await (const file of allFiles(store)) {
+  for await (const file of readFiles(store)) {
     result.files++
     const report = (what: string): void => {
       result.damage.push({ fid: `${file.owner}:${file.idlocal}`, what })
@@ -73,7 +73,7 @@ async function readAll(store: Store, result: Verified): Promise<void> {
 }
 
 /** Verifies every blob. Returns the names of damaged ones. */
-async function verifyBlobs({ engine, blobs }: Store, result: Verified): Promise<Set<string>> {
+async function verifyBlobs({ engine, blobs }: Store, result: VerifyResult): Promise<Set<string>> {
   const damagedNames = new Set<string>()
   for (let after = { owner: '', key: '' }; ; ) {
     const from = after
@@ -90,22 +90,22 @@ async function verifyBlobs({ engine, blobs }: Store, result: Verified): Promise<
     for (const row of rows) {
       after = row
       // No row refers to objects in other states.
-      if (row.state !== STATES.live) continue
+      if (row.state !== OBJECT_STATES.live) continue
       result.blobs++
       try {
         result.bytes += (await blobs.get(row)).length
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'damaged') throw error
         // Not damaged: it was collected in the meantime.
-        if (!(await engine.read((db) => isNamed(db, row)))) continue
-        damagedNames.add(nameOf(row))
+        if (!(await engine.read((db) => isReferenced(db, row)))) continue
+        damagedNames.add(blobIdOf(row))
       }
     }
     if (rows.length < BATCH_ROWS) return damagedNames
   }
 }
 
-async function isNamed(db: Db, { owner, hash }: BlobRef): Promise<boolean> {
+async function isReferenced(db: Db, { owner, hash }: BlobRef): Promise<boolean> {
   for (const table of blobTables)
     if (
       await db
@@ -120,7 +120,7 @@ async function isNamed(db: Db, { owner, hash }: BlobRef): Promise<boolean> {
   return false
 }
 
-async function* allFiles({ engine }: Store): AsyncGenerator<FileRow> {
+async function* readFiles({ engine }: Store): AsyncGenerator<FileRow> {
   for (let after = { owner: '', idlocal: -1 }; ; ) {
     const rows = await engine.read((db) =>
       db
@@ -145,14 +145,14 @@ async function* allFiles({ engine }: Store): AsyncGenerator<FileRow> {
   }
 }
 
-type Say = (what: string) => void
+type ReportFileDamage = (what: string) => void
 
 async function verifyFile(
   store: Store,
   file: FileRow,
   damagedNames: ReadonlySet<string>,
-  result: Verified,
-  report: Say,
+  result: VerifyResult,
+  report: ReportFileDamage,
 ): Promise<void> {
   if (file.filetype === 'grid') {
     await verifyGrid(store, file, damagedNames, result, report)
@@ -161,11 +161,11 @@ async function verifyFile(
   }
   if (file.filetype === 'fold') return
   await verifyVersions(store, file, damagedNames, result, report)
-  const content = await store.read(({ plots }) => plots.content(file.owner, file.idlocal))
+  const content = await store.read(({ plots }) => plots.getContent(file.owner, file.idlocal))
   if (!content) report('its content is missing')
-  else if (damagedNames.has(nameOf(content)))
+  else if (damagedNames.has(blobIdOf(content)))
     report(`its content is damaged (blob ${content.hash.slice(0, 12)})`)
-  else if ((await loadText(store.blobs, storedOf(content))).length !== content.bytes)
+  else if ((await loadDecompressed(store.blobs, storedContentOf(content))).length !== content.bytes)
     report('its content has the wrong length')
 }
 
@@ -180,16 +180,16 @@ async function verifyGrid(
   store: Store,
   { owner, idlocal }: FileRow,
   damagedNames: ReadonlySet<string>,
-  result: Verified,
-  report: Say,
+  result: VerifyResult,
+  report: ReportFileDamage,
 ): Promise<void> {
   result.grids++
   const { grid, columns, slices, tail } = await store.read(
     async ({ grids }): Promise<GridParts> => ({
       grid: await grids.get(owner, idlocal),
-      columns: await grids.columns(owner, idlocal),
-      slices: await grids.slices(owner, idlocal),
-      tail: await grids.tail(owner, idlocal).catch((error) => {
+      columns: await grids.listColumns(owner, idlocal),
+      slices: await grids.listSlices(owner, idlocal),
+      tail: await grids.loadTail(owner, idlocal).catch((error) => {
         if (error instanceof Problem) return error
         throw error
       }),
@@ -200,14 +200,14 @@ async function verifyGrid(
     for (const slice of slices.get(column.uid) ?? []) {
       result.slices++
       rows += slice.rows
-      if (damagedNames.has(nameOf(slice.blob))) {
+      if (damagedNames.has(blobIdOf(slice.blob))) {
         report(
           `column ${column.name}: rows ${rows - slice.rows + 1} to ${rows} are damaged (blob ${slice.blob.hash.slice(0, 12)})`,
         )
         continue
       }
-      const text = await loadText(store.blobs, slice)
-      if (text.length !== slice.bytes || count(text) !== slice.rows)
+      const text = await loadDecompressed(store.blobs, slice)
+      if (text.length !== slice.bytes || countValues(text) !== slice.rows)
         report(`column ${column.name}: a slice does not contain the expected ${slice.rows} rows`)
       await breathe()
     }
@@ -225,20 +225,20 @@ async function verifyGrid(
   if (longest !== grid.row_count) report(`${longest} rows, expected ${grid.row_count}`)
   let types = columns.map(({ type }) => type)
   for (const { body } of tail)
-    types = combineTypes(types, decodeTypes(typesOfRows(Buffer.from(body), columns.length)))
+    types = mergeTypeLists(types, decodeTypes(detectRowTypes(Buffer.from(body), columns.length)))
   // In grids stored before date types existed, dates are stored as text.
   const storedTypes = decodeTypes(grid.types)
   if (
     storedTypes.length !== types.length ||
     types.some(
-      (type, k) => !fits(type, storedTypes[k]) || (type === 'empty') !== (storedTypes[k] === 'empty'),
+      (type, k) => !isAssignable(type, storedTypes[k]) || (type === 'empty') !== (storedTypes[k] === 'empty'),
     )
   )
     report('the types of the columns do not match their values')
 }
 
 /** Ignores a Problem; throws all other errors. */
-function damaged(error: unknown): undefined {
+function ignoreProblem(error: unknown): undefined {
   if (!(error instanceof Problem)) throw error
 }
 
@@ -247,15 +247,15 @@ async function verifyVersions(
   store: Store,
   { owner, idlocal, filetype, content_version }: FileRow,
   damagedNames: ReadonlySet<string>,
-  result: Verified,
-  report: Say,
+  result: VerifyResult,
+  report: ReportFileDamage,
 ): Promise<void> {
   const seen = new Set<string>()
   for (let before: number | undefined; ; ) {
     const from = before
     const rows = await store.read(({ versions }) => versions.list(owner, idlocal, from, BATCH_ROWS))
     const drafts =
-      from === undefined ? await store.read(({ versions }) => versions.draftsOf(owner, idlocal)) : []
+      from === undefined ? await store.read(({ versions }) => versions.listDrafts(owner, idlocal)) : []
     for (const row of [...drafts, ...rows]) {
       before = row.version
       result.versions++
@@ -265,14 +265,14 @@ async function verifyVersions(
         slice: { blob: BlobRef; bytes: number; rows?: number },
         name: string,
       ): Promise<void> => {
-        const key = nameOf(slice.blob)
+        const key = blobIdOf(slice.blob)
         if (seen.has(key)) return
         seen.add(key)
         if (damagedNames.has(key))
           report(`${label}: ${name} is damaged (blob ${slice.blob.hash.slice(0, 12)})`)
         else {
-          const text = await loadText(store.blobs, slice)
-          if (text.length !== slice.bytes || (slice.rows !== undefined && count(text) !== slice.rows))
+          const text = await loadDecompressed(store.blobs, slice)
+          if (text.length !== slice.bytes || (slice.rows !== undefined && countValues(text) !== slice.rows))
             report(`${label}: ${name} has the wrong length`)
         }
         await breathe()
@@ -284,9 +284,9 @@ async function verifyVersions(
       const { grid, tail, slices, columns } = await store.read(async ({ grids, versions }) => ({
         grid: isPast ? await grids.get(owner, idlocal) : undefined,
         // verifyGrid reports damaged tail rows.
-        tail: isPast ? await grids.tail(owner, idlocal).catch(damaged) : [],
-        slices: await versions.slicesIn(row),
-        columns: await versions.columnsIn(row),
+        tail: isPast ? await grids.loadTail(owner, idlocal).catch(ignoreProblem) : [],
+        slices: await versions.listSlicesIn(row),
+        columns: await versions.listColumnsIn(row),
       }))
       if (!tail) continue
       const appended = grid?.epoch === row.epoch ? tail.reduce((sum, tailRow) => sum + tailRow.rows, 0) : 0
@@ -315,7 +315,7 @@ async function verifyVersions(
 }
 
 /** Counts the values in the JSON of a slice. */
-function count(text: Buffer): number {
+function countValues(text: Buffer): number {
   let values = 0
   for (let i = skipBlanks(text, 0); i < text.length; values++) {
     i = skipBlanks(text, endOf(text, i))

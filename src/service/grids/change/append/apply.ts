@@ -3,10 +3,15 @@ import { Problem } from '../../../../contract/errors.ts'
 import { authorize, checkReplay } from '../../../access/access.ts'
 import { checkIfMatch } from '../../../core/etag.ts'
 import type { FileRow } from '../../../store/aggregates/files.ts'
-import { type GridRow, isHeld } from '../../../store/aggregates/grids.ts'
-import { kept, otherRequest, sameRequest, type WriteKey } from '../../../store/aggregates/idempotency.ts'
-import { SETTLED_AFTER } from '../../../store/aggregates/jobs.ts'
-import { combineTypes, decodeTypes, encodeTypes, fits } from '../../../store/schema/column-types.ts'
+import { type GridRow, isLocked } from '../../../store/aggregates/grids.ts'
+import {
+  encodeFingerprint,
+  isSameRequest,
+  reusedKeyError,
+  type WriteKey,
+} from '../../../store/aggregates/idempotency.ts'
+import { SETTLE_DELAY_MS } from '../../../store/aggregates/jobs.ts'
+import { decodeTypes, encodeTypes, isAssignable, mergeTypeLists } from '../../../store/schema/column-types.ts'
 import type { ColumnType } from '../../../store/schema/schema.ts'
 import type { Writers } from '../../../store/store.ts'
 import { type RowText, tailBodies } from '../../column/tail.ts'
@@ -40,7 +45,7 @@ export type Outcome =
 export async function appendTo(writers: Writers, list: readonly Append[]): Promise<Applied> {
   const { owner, idlocal } = list[0].fid
   const file = await writers.files.get(owner, idlocal)
-  const replays = await writers.idempotency.findAll(list.map(({ write }) => write))
+  const replays = await writers.idempotency.findResults(list.map(({ write }) => write))
   const grid = file?.filetype === 'grid' ? await writers.grids.get(owner, idlocal) : undefined
   const group = new AppendGroup(writers, file, grid)
   const outcomes: Outcome[] = []
@@ -88,17 +93,19 @@ class AppendGroup {
     await authorize(writers, file, append.principal, { access: 'write', filetype: 'grid' })
     checkIfMatch({ version: file!.version + (this.rows > 0 ? 1 : 0) }, append.ifMatch)
     const grid = this.grid!
-    if (isHeld(grid)) return { kind: 'held' }
+    if (isLocked(grid)) return { kind: 'held' }
     if (needsPlan(grid)) return { kind: 'plan' }
     const { owner, idlocal } = append.fid
     if (append.width !== this.types.length || append.width === 0)
       throw wrongLength(append.width, this.types.length)
-    if (append.columns && areMoved(await writers.grids.columns(owner, idlocal), append.columns))
+    if (append.columns && areMoved(await writers.grids.listColumns(owner, idlocal), append.columns))
       throw columnsChanged()
     const types = decodeTypes(append.types)
-    const column = append.mayChangeTypes ? -1 : types.findIndex((type, k) => !fits(type, this.types[k]))
+    const column = append.mayChangeTypes
+      ? -1
+      : types.findIndex((type, k) => !isAssignable(type, this.types[k]))
     if (column >= 0) {
-      const { name } = (await writers.grids.columns(owner, idlocal))[column]
+      const { name } = (await writers.grids.listColumns(owner, idlocal))[column]
       return { kind: 'misfit', misfit: { column, name, type: this.types[column] } }
     }
     return { kind: 'applied', result: await this.add(append, types) }
@@ -108,13 +115,13 @@ class AppendGroup {
     const { writers, now } = this
     const rows = append.bodies.reduce((sum, one) => sum + one.rows, 0)
     const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
-    await writers.usage.grow(append.fid.owner, { rows, bytes }, { rows: this.rows, bytes: this.bytes })
+    await writers.usage.reserve(append.fid.owner, { rows, bytes }, { rows: this.rows, bytes: this.bytes })
     const by = userOf(append.principal)
     const { message } = append
     const { file, grid } = this.state!
     const version = await versionOf(writers, this.state!, by, now, message)
     const isNew = version > file.content_version
-    this.types = combineTypes(this.types, types)
+    this.types = mergeTypeLists(this.types, types)
     for (const body of append.bodies) this.bodies.push(body)
     this.rows += rows
     this.bytes += bytes
@@ -147,16 +154,16 @@ class AppendGroup {
     tail_rows += this.rows
     const { row_count, types, appended_by, appended_since } = after
     const fields = { row_count, tail_rows, tail_bytes, tail_seq, types, appended_by, appended_since }
-    await writers.grids.appended(owner, idlocal, fields)
+    await writers.grids.changeWithoutQuota(owner, idlocal, fields)
     const { content_version } = this.state!.file
-    const isUnsettled = await writers.files.appended(
+    const isUnsettled = await writers.files.touchAfterAppend(
       file!,
       content_version > file!.content_version ? { content_version } : {},
     )
-    if (isUnsettled) await writers.jobs.add(owner, 'dates', '', this.now + SETTLED_AFTER)
-    await writers.idempotency.record(this.records)
+    if (isUnsettled) await writers.jobs.schedule(owner, 'dates', '', this.now + SETTLE_DELAY_MS)
+    await writers.idempotency.recordResults(this.records)
     const tailBytes = tail_rows > MAX_TAIL_ROWS ? Math.max(tail_bytes, MAX_TAIL_BYTES + 1) : tail_bytes
-    if (tailBytes > MAX_TAIL_BYTES) await writers.jobs.add(owner, 'fold', String(idlocal))
+    if (tailBytes > MAX_TAIL_BYTES) await writers.jobs.schedule(owner, 'fold', String(idlocal))
     return tailBytes
   }
 }
@@ -182,8 +189,8 @@ function sameKey(
   const before = records.find((r) => r.write.key === write.key && r.write.caller === write.caller)
   return (
     before &&
-    (sameRequest(write, { ...before.write, fingerprint: kept(before.write) })
+    (isSameRequest(write, { ...before.write, fingerprint: encodeFingerprint(before.write) })
       ? before.result
-      : otherRequest())
+      : reusedKeyError())
   )
 }

@@ -95,7 +95,7 @@ export class AppendQueue {
       // With idempotency keys, the transaction can be repeated after a commit with an unknown outcome.
       const repeatable = group.every(({ append }) => append.write.key !== undefined)
       const owner = group[0].append.fid.owner
-      const store = this.store.engine.groupsWritesAcrossOwners ? this.store : this.store.for(owner)
+      const store = this.store.engine.groupsWritesAcrossOwners ? this.store : this.store.forOwner(owner)
       const done = await store.write(
         group.map(({ append }) => append.fid.owner),
         async (writers) => {

@@ -97,7 +97,7 @@ export class CellReader {
       kept = undefined
       return reader
     }
-    return new CellReader(module.instance(bytes))
+    return new CellReader(module.createInstance(bytes))
   }
 
   release(): void {

@@ -142,7 +142,7 @@ export class ValueKernel {
   }
 
   private static made(bytes: number): ValueKernel | undefined {
-    const instance = module.instance(bytes)
+    const instance = module.createInstance(bytes)
     return instance && new ValueKernel(instance.exports, instance.memory)
   }
 
