@@ -137,7 +137,7 @@ const service = {
   entryPoints: {
     service: 'src/service/index.ts',
     'draw-process': 'src/draw/process.ts',
-    'columnar-worker': 'src/ingest/columnar/worker.ts',
+    'columnar-worker': 'src/ingest/columnar/decoder-process.ts',
     'evaluation-worker': 'src/service/plots/evaluation-worker.ts',
   },
   splitting: true,
@@ -160,13 +160,13 @@ const withoutCountries = {
 // Scripts of the pages. They are served as they are, under a policy without inline scripts.
 const pages = {
   entryPoints: {
-    draw: 'src/browser/draw.ts',
+    draw: 'src/browser/image-page.ts',
     chart: 'src/browser/chart.ts',
-    more: 'src/browser/more.ts',
-    page: 'src/browser/page.ts',
-    newchart: 'src/browser/newchart.ts',
-    edit: 'src/browser/edit.ts',
-    make: 'src/browser/make.ts',
+    more: 'src/browser/additional-code.ts',
+    page: 'src/browser/file-page.ts',
+    newchart: 'src/browser/save-chart.ts',
+    edit: 'src/browser/edit-form.ts',
+    make: 'src/browser/create-chart.ts',
     preview: 'src/browser/preview.ts',
   },
   outdir: 'dist/assets',

@@ -10,9 +10,9 @@ await build({
   stdin: {
     contents: [
       "export { commands } from './src/cli/run/registry.ts'",
-      "export { cliReference } from './src/cli/help/reference.ts'",
-      "export { jsonReference } from './src/cli/help/json.ts'",
-      "export { manPages } from './src/cli/help/man.ts'",
+      "export { generateCliReference } from './src/cli/help/reference.ts'",
+      "export { generateJsonReference } from './src/cli/help/json.ts'",
+      "export { generateManPages } from './src/cli/help/man.ts'",
       "export { version } from './src/contract/version.ts'",
     ].join('\n'),
     resolveDir: root,
@@ -25,12 +25,12 @@ await build({
   platform: 'node',
   packages: 'external',
 })
-const { commands, cliReference, jsonReference, manPages, version } = await import(
+const { commands, generateCliReference, generateJsonReference, generateManPages, version } = await import(
   pathToFileURL(`${place}/all.js`).href
 )
-writeFileSync(`${root}docs/cli.md`, await cliReference(commands))
-writeFileSync(`${root}docs/json.md`, await jsonReference(commands))
+writeFileSync(`${root}docs/cli.md`, await generateCliReference(commands))
+writeFileSync(`${root}docs/json.md`, await generateJsonReference(commands))
 mkdirSync(`${root}docs/man`, { recursive: true })
-for (const [file, page] of Object.entries(await manPages(commands, version)))
+for (const [file, page] of Object.entries(await generateManPages(commands, version)))
   writeFileSync(`${root}docs/man/${file}`, page)
 rmSync(place, { recursive: true })

@@ -1,11 +1,11 @@
 /// <reference lib="dom" />
 // Draws the figure of an embedded chart, in the size of its frame. It runs in an opaque origin.
 
-import type { AdditionalCode } from './adapted.ts'
-import { describeChart } from './alt.ts'
+import type { AdditionalCode } from './adapt-figure.ts'
+import { describeChart } from './alt-text.ts'
 import { type Figure, loadScript, prepareFigure, removeTiles } from './plotly.ts'
 import { applyThemeToFrames, applyThemeWith, needsAdditionalSteps } from './theme/core.ts'
-import { measuredChanges } from './theme/fit.ts'
+import { measuredChanges } from './theme/measured.ts'
 
 const script = document.currentScript as HTMLScriptElement
 const {

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // Draws a figure that the parent page sends. It runs in an opaque origin, because the figure is not trusted.
-import { adaptFigure } from './adapted.ts'
+import { adaptFigure } from './adapt-figure.ts'
 import { prepareFigure, removeTiles } from './plotly.ts'
 
 const { own: parentOrigin = '', geo = '' } = (document.currentScript as HTMLScriptElement).dataset

@@ -1,5 +1,5 @@
 // Checks of tables: parses checks files into rules, which the service runs. See docs/checks.md.
-export { parseChecks } from './document.ts'
+export { parseChecks } from './parse.ts'
 export { describeColumnRule, describeTableRule } from './rules.ts'
 export type { Checks, ColumnRule, TableRule, ValueRule, WholeColumnRule, WithSeverity } from './types.ts'
 export { formatPercent, formatRange } from './values.ts'

@@ -1,5 +1,5 @@
 // All rules: how a checks file writes them, and what they expect. How they run is in service/grids/checks.
-import { formatList } from '../contract/closest.ts'
+import { formatList } from '../contract/message-texts.ts'
 import { type ColumnRule, checkTypes, type TableRule } from './types.ts'
 import { formatPercent, formatRange, parseDurationMs, parseRange, parseShare } from './values.ts'
 

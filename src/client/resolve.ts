@@ -1,7 +1,8 @@
 // Resolves names, paths, links and versions to files.
-import { findClosest, withSuggestion } from '../contract/closest.ts'
+
 import { Problem, undefinedIfNotFound } from '../contract/errors.ts'
 import { formatFid, parseFid, parseFidLink } from '../contract/fid.ts'
+import { findClosest, withSuggestion } from '../contract/message-texts.ts'
 import type { FileMeta } from '../contract/resources/index.ts'
 import { filetypeLabel } from '../contract/resources/index.ts'
 import { splitVersion } from '../contract/version-ref.ts'

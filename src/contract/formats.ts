@@ -1,5 +1,5 @@
 // Formats of data files and images: names, extensions and media types.
-import { INVISIBLE_CHARACTERS } from './hidden.ts'
+import { INVISIBLE_CHARACTERS } from './invisible-characters.ts'
 
 /**
  * Format of data files. `reader`: module of `ingest` that reads it. The format is detected from the bytes

@@ -1,6 +1,7 @@
 // Limits of the service, and how operators override them.
-import { findClosest } from './closest.ts'
+
 import { Problem } from './errors.ts'
+import { findClosest } from './message-texts.ts'
 
 /**
  * All limits. Operators can override them with `GRIDLINE_LIMIT_<NAME>`; some checks always use the default.

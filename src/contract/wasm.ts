@@ -1,6 +1,6 @@
 // Loads WebAssembly modules of the build.
 import { readFileSync } from 'node:fs'
-import { buildPath } from './built.ts'
+import { buildPath } from './build-path.ts'
 
 /** Used part of the WebAssembly API, which the types of Node.js 20 do not declare. */
 interface Wasm {

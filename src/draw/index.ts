@@ -1,10 +1,10 @@
 // Draws figures as images, in a child process with Chromium.
 import type { ChildProcess } from 'node:child_process'
-import { buildPath } from '../contract/built.ts'
+import { buildPath } from '../contract/build-path.ts'
 import { Problem } from '../contract/errors.ts'
 import type { DrawRequest, DrawResponse, DrawSettings, ImageOptions } from './messages.ts'
 
-export { findChromium, hasPuppeteer } from './chromium.ts'
+export { findChromium, hasPuppeteer } from './find-chromium.ts'
 export type { ImageOptions } from './messages.ts'
 
 export interface DrawerOptions {

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'puppeteer-core'
-import { findChromium, PUPPETEER_MISSING } from './chromium.ts'
+import { findChromium, PUPPETEER_MISSING } from './find-chromium.ts'
 import type { DrawRequest, DrawResponse, DrawSettings } from './messages.ts'
 import { type DrawingPage, openPage, PageCrashed } from './pages.ts'
 

@@ -1,5 +1,5 @@
 // Reads any data file: detects its format and passes it to the reader of that format.
-import { formatList } from '../contract/closest.ts'
+
 import { Problem } from '../contract/errors.ts'
 import {
   type FileFormat,
@@ -9,12 +9,13 @@ import {
   removeCompressionExtension,
 } from '../contract/formats.ts'
 import type { Limits } from '../contract/limits.ts'
+import { formatList } from '../contract/message-texts.ts'
 import { type Bytes, once } from '../json/index.ts'
 import type { ArchiveEntry } from './archive/archive.ts'
 import { decompress, UnpackMeter } from './archive/unpack.ts'
+import { isDataFile, isDocumentationFile } from './data-file-name.ts'
 import { ingestDelimited } from './delimited/delimited.ts'
 import { hasBlankRows, MAX_SPLIT_BYTES, splitTables } from './delimited/several-tables.ts'
-import { isDataFile, isDocumentationFile } from './name.ts'
 import { peek } from './text/peek.ts'
 import type { DelimitedOptions } from './values/dialect.ts'
 import type { IngestResult, SliceSink } from './values/table.ts'
@@ -227,7 +228,7 @@ async function readColumnar(reading: ReadContext<SliceSink>, whole: Bytes, kind:
     await Promise.all([
       import('./archive/archive.ts'),
       import('./archive/spool.ts'),
-      import('./columnar/process.ts'),
+      import('./columnar/decoder.ts'),
     ])
   const { limits, who } = options
   const spooled = await spool(whole, limits.archive_bytes, () => tooLargeArchive(source, limits))

@@ -1,11 +1,11 @@
 // Parses files into columns of JSON. Independent of the service: the command line uses it for previews.
 
 export { decompress as unpacked } from './archive/unpack.ts'
+export { isDataFile } from './data-file-name.ts'
 export { ingestDelimited } from './delimited/delimited.ts'
-export { isSparse } from './delimited/gaps.ts'
-export { parseDelimiter as givenDelimiter, parseStyleOptions as givenStyle } from './detect/given.ts'
+export { isSparse } from './delimited/sparse.ts'
+export { parseDelimiter as givenDelimiter, parseStyleOptions as givenStyle } from './detect/style-options.ts'
 export { type FileOptions, ingestFile, type ParsedTable as FoundTable } from './file.ts'
-export { isDataFile } from './name.ts'
 export { type JsonLine, readJsonLines as jsonLines } from './records/ndjson.ts'
 export { resolveEncoding as encodingNamed } from './text/encoding.ts'
 export { peek } from './text/peek.ts'

@@ -1,5 +1,11 @@
 // Parses JSON without converting its values, and yields to the event loop during long work.
 export { asBuffer, type Bytes, ensureCapacity as withRoom, toByteStream as once } from './bytes.ts'
+export {
+  concatAsync as joinInTurns,
+  loadAhead,
+  shouldYield as turnIsLong,
+  yieldToEventLoop as breathe,
+} from './event-loop.ts'
 export { excerpt } from './excerpt.ts'
 export {
   detectMoment as momentIn,
@@ -8,7 +14,7 @@ export {
   parseInstant as instantOf,
   parseInstantBytes as instantIn,
   parseTwoDigits as twoDigits,
-} from './moment.ts'
+} from './iso-date.ts'
 export {
   decodeMemberName as memberName,
   decodeStringAsync as textInTurns,
@@ -25,11 +31,5 @@ export {
   parseRawAsync as parseRawInTurns,
   RawJson,
   skipWhitespace as skipBlanks,
-} from './raw.ts'
-export {
-  concatAsync as joinInTurns,
-  loadAhead,
-  shouldYield as turnIsLong,
-  yieldToEventLoop as breathe,
-} from './turn.ts'
-export { type RequestOrigin as Worker, WorkBudget as Work } from './work.ts'
+} from './raw-json.ts'
+export { type RequestOrigin as Worker, WorkBudget as Work } from './work-budget.ts'

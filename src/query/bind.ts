@@ -1,6 +1,7 @@
 // Binds expressions to columns: checks their types, and compiles them to tests of rows.
-import { findClosest, formatList, withSuggestion } from '../contract/closest.ts'
+
 import { Problem } from '../contract/errors.ts'
+import { findClosest, formatList, withSuggestion } from '../contract/message-texts.ts'
 import { instantOf, momentIn } from '../json/index.ts'
 import { createLikeTest } from './like.ts'
 import {

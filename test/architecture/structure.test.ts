@@ -69,9 +69,9 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     'index.ts background http operations pages images plots grids uploads files sharing import accounts core access store tracing'.split(
       ' ',
     ),
-  charts: 'unseen.ts change make.ts compile normalize figure spec'.split(' '),
+  charts: 'omitted.ts change create-chart.ts compile normalize figure spec'.split(' '),
   ingest:
-    'index.ts file.ts records columnar workbook name.ts delimited detect archive text values kernel'.split(
+    'index.ts file.ts records columnar workbook data-file-name.ts delimited detect archive text values kernel'.split(
       ' ',
     ),
 }

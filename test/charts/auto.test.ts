@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { compileChart } from '../../src/charts/compile/compile.ts'
-import { completed } from '../../src/charts/normalize/auto.ts'
+import { completed } from '../../src/charts/normalize/complete-options.ts'
 import type { ChartGrid, Column } from '../../src/charts/spec/options.ts'
 import { runs } from '../support/property-runs.ts'
 

@@ -1,7 +1,7 @@
 // Height of charts, cutting of labels, and names of series.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { measureText, shortenDistinct } from '../../src/browser/theme/draft.ts'
+import { measureText, shortenDistinct } from '../../src/browser/theme/arrangement.ts'
 import { applyTheme } from '../../src/browser/theme/index.ts'
 import { runs } from '../support/property-runs.ts'
 

@@ -1,8 +1,8 @@
 // Options stored in charts, and changes of them.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyOptions } from '../../src/charts/change/rechart.ts'
-import { readSpec } from '../../src/charts/change/stored.ts'
+import { applyOptions } from '../../src/charts/change/apply-options.ts'
+import { readSpec } from '../../src/charts/change/read-spec.ts'
 import { compileChart, compileSpec } from '../../src/charts/compile/compile.ts'
 import type { Figure } from '../../src/charts/figure/figure.ts'
 import type { ChartGrid, ChartOptions } from '../../src/charts/spec/options.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { applyTheme } from '../../src/browser/theme/index.ts'
 import type { Attributes } from '../../src/charts/figure/figure.ts'
-import { describeMissingRows, describeOmitted } from '../../src/charts/unseen.ts'
+import { describeMissingRows, describeOmitted } from '../../src/charts/omitted.ts'
 import { evaluateTransforms } from '../../src/service/plots/transforms/index.ts'
 
 const DATES = { xaxis: { type: 'date' } }

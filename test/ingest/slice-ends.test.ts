@@ -1,7 +1,7 @@
 // Content-defined ends of slices, and their bounds.
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { AlignedSlices } from '../../src/ingest/columnar/aligned.ts'
+import { AlignedSlices } from '../../src/ingest/columnar/align-slices.ts'
 import { boundsOf, endsAmong, ingestDelimited, type Slice } from '../../src/ingest/index.ts'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
 

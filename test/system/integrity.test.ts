@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { readLimits } from '../../src/contract/limits.ts'
-import { RateLimiter } from '../../src/service/http/rates.ts'
+import { RateLimiter } from '../../src/service/http/rate-limiter.ts'
 import { createService, listen, openStore, verifyStore } from '../../src/service/index.ts'
 import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'puppeteer-core'
 import { describe, expect, it } from 'vitest'
-import { findBundledChromium } from '../../src/draw/bundled.ts'
-import { findChromium } from '../../src/draw/chromium.ts'
+import { findBundledChromium } from '../../src/draw/bundled-chromium.ts'
+import { findChromium } from '../../src/draw/find-chromium.ts'
 import { inBrowser, type SiteOptions, type Visit } from '../support/browser.ts'
 
 const bundled = async () => (await findBundledChromium())!

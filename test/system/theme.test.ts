@@ -1,7 +1,7 @@
 // The default theme: colors, contrast, and positions of texts and marks.
 import { expect, it } from 'vitest'
+import type { Attributes } from '../../src/browser/theme/arrangement.ts'
 import { SCHEME_COLORS } from '../../src/browser/theme/colors.ts'
-import type { Attributes } from '../../src/browser/theme/draft.ts'
 import { applyTheme } from '../../src/browser/theme/index.ts'
 import { COLORS, DARK_COLORS } from '../../src/charts/figure/colors.ts'
 

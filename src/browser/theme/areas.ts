@@ -1,6 +1,6 @@
 // Theme of area charts.
 import { listOf } from '../../charts/figure/lists.ts'
-import type { Attributes, Draft } from './draft.ts'
+import type { Attributes, Draft } from './arrangement.ts'
 import { listNameableSeries, writeEndNames } from './series.ts'
 
 /** Writes the names of stacked areas at their ends, instead of a legend. */

@@ -1,9 +1,9 @@
 // Theme of bar charts and dot plots: order, orientation and labels.
-import { isStacked } from '../../charts/figure/barmode.ts'
+import { isStacked } from '../../charts/figure/bar-mode.ts'
 import { sortLabels } from '../../charts/figure/label-order.ts'
 import { listOf } from '../../charts/figure/lists.ts'
-import { NO_LABEL, NOTE_NAME } from '../../charts/figure/names.ts'
-import { swapShapeAxes } from '../../charts/figure/turn.ts'
+import { NO_LABEL, NOTE_NAME } from '../../charts/figure/shared-names.ts'
+import { swapShapeAxes } from '../../charts/figure/swap-axes.ts'
 import {
   type Attributes,
   type Draft,
@@ -17,8 +17,8 @@ import {
   shortenDistinct,
   TEXT_PIXELS,
   wrapText,
-} from './draft.ts'
-import { annotate, listOfAnnotations } from './headings.ts'
+} from './arrangement.ts'
+import { annotate, listOfAnnotations } from './titles.ts'
 
 /** Matches labels that may have a natural order: numbers, months, days of the week, quarters. */
 export const MAY_HAVE_ORDER =

@@ -1,7 +1,7 @@
 // Theme of calendars.
 import { listOf } from '../../charts/figure/lists.ts'
-import { WEEKDAYS } from '../../charts/figure/names.ts'
-import { type Draft, isNarrow } from './draft.ts'
+import { WEEKDAYS } from '../../charts/figure/shared-names.ts'
+import { type Draft, isNarrow } from './arrangement.ts'
 import { localeOf } from './numbers.ts'
 
 /** Maximum number of weeks that begin or end in a year. */

@@ -1,8 +1,8 @@
 // Stacks around a middle line (`--stack center`): streams and diverging bars.
 import { listOf } from '../../charts/figure/lists.ts'
+import type { Attributes, Draft } from './arrangement.ts'
 import { colorwayOf } from './colors.ts'
-import type { Attributes, Draft } from './draft.ts'
-import { writeTicksWithoutSign } from './sides.ts'
+import { writeTicksWithoutSign } from './unsigned-axes.ts'
 
 /** Moves stacked series around a middle line, for `--stack center`. */
 export function centerStacks(draft: Draft): void {

@@ -1,6 +1,6 @@
 // Color scales and background colors of the theme.
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
-import type { Draft } from './draft.ts'
+import type { Draft } from './arrangement.ts'
 /** Viridis, from dark to light: equal steps of values look like equal steps. */
 export const SEQUENTIAL_COLORS =
   '#440154 #482878 #3e4989 #31688e #26828e #1f9e89 #35b779 #6ece58 #b5de2b #fde725'.split(' ')

@@ -1,18 +1,18 @@
 // Theme of charts that Gridline creates: see docs/guide.md#themes. Other figures stay unchanged.
 
+import { hasBackground } from '../../charts/figure/background.ts'
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
-import { hasBackground } from '../../charts/figure/ground.ts'
 import { listOf } from '../../charts/figure/lists.ts'
+import { type Attributes, type Draft, edgePixelsOf, isNarrow, titleTextOf, type View } from './arrangement.ts'
 import { arrangeBars, MAY_HAVE_ORDER } from './bars.ts'
-import { type Attributes, type Draft, edgePixelsOf, isNarrow, titleTextOf, type View } from './draft.ts'
 import { markEmptyChart } from './empty.ts'
-import { hasColorbarBelow, placeAxisTitle, placeFooter, placeLegend, placeTitle } from './headings.ts'
 import { escapeLabels } from './labels.ts'
 import { withLogo, withoutLogo } from './logo.ts'
 import { formatDates, formatNumbers } from './numbers.ts'
+import { dropUndrawableRows, noteOmitted } from './omitted.ts'
 import { decideLegend, fadePoints, markLonePoints, nameLines, setHoverMode } from './series.ts'
 import { createTemplate, mergeTemplates } from './template.ts'
-import { dropUndrawableRows, noteOmitted } from './unseen.ts'
+import { hasColorbarBelow, placeAxisTitle, placeFooter, placeLegend, placeTitle } from './titles.ts'
 
 export interface Figure {
   data: Attributes[]

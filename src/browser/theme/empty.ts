@@ -1,7 +1,7 @@
 // Charts without values.
 import { isMissing, listOf } from '../../charts/figure/lists.ts'
-import type { Attributes, Draft } from './draft.ts'
-import { annotate } from './headings.ts'
+import type { Attributes, Draft } from './arrangement.ts'
+import { annotate } from './titles.ts'
 
 /** Attributes that types of cells need: plotly.js cannot draw them without a value. */
 const REQUIRED_BY_CELLS: Readonly<Record<string, readonly string[]>> = {

@@ -1,7 +1,6 @@
 // Layout of facets.
 import { COLORS } from '../../charts/figure/colors.ts'
 import { listOf } from '../../charts/figure/lists.ts'
-import { swapAxes } from './bars.ts'
 import {
   type Attributes,
   type Draft,
@@ -10,9 +9,10 @@ import {
   shortenDistinct,
   shortenText,
   type View,
-} from './draft.ts'
-import { annotate, FACET_TITLE, listOfAnnotations } from './headings.ts'
+} from './arrangement.ts'
+import { swapAxes } from './bars.ts'
 import { escapeText } from './labels.ts'
+import { annotate, FACET_TITLE, listOfAnnotations } from './titles.ts'
 
 /** Heights of the title and the ticks of a facet, in pixels. */
 const TITLE_PIXELS = 24

@@ -1,7 +1,7 @@
 // Hexagons of hexbin charts.
 import { listOf } from '../../charts/figure/lists.ts'
+import type { Draft } from './arrangement.ts'
 import { createColorScale, interpolateColor, SEQUENTIAL_COLORS } from './colors.ts'
-import type { Draft } from './draft.ts'
 
 /** Corners of a hexagon, in halves of its width and thirds of its height. */
 const CORNERS = [

@@ -1,9 +1,10 @@
 // Applies the theme when a chart is drawn, if `layout.meta.theme` is set.
-import { applyThemeWith, type Figure } from './core.ts'
-import type { View } from './draft.ts'
-import { ADDITIONAL_STEPS } from './more.ts'
 
-export { measuredChanges, needsMeasuring } from './fit.ts'
+import { ADDITIONAL_STEPS } from './additional-steps.ts'
+import type { View } from './arrangement.ts'
+import { applyThemeWith, type Figure } from './core.ts'
+
+export { measuredChanges, needsMeasuring } from './measured.ts'
 
 /** Calls `applyThemeWith` with all steps. */
 export function applyTheme<T extends Figure>(figure: T, view: View): T {

@@ -1,8 +1,8 @@
 // Escapes axis labels and series names: they are data, but plotly.js would interpret markup in them.
 import { listOf } from '../../charts/figure/lists.ts'
-import { NO_LABEL } from '../../charts/figure/names.ts'
-import { escapeMarkup } from '../../contract/markup.ts'
-import type { Attributes, Draft } from './draft.ts'
+import { NO_LABEL } from '../../charts/figure/shared-names.ts'
+import { escapeMarkup } from '../../contract/plotly-markup.ts'
+import type { Attributes, Draft } from './arrangement.ts'
 
 /**
  * Escapes markup and templates in a text. Also changes names of JavaScript object members, which plotly.js

@@ -1,5 +1,5 @@
 // Logo of a theme.
-import { type Attributes, edgePixelsOf, type View } from './draft.ts'
+import { type Attributes, edgePixelsOf, type View } from './arrangement.ts'
 
 /** Name of the logo image in a template, and of the image that is drawn. */
 const TEMPLATE_LOGO_NAME = 'logo'

@@ -2,10 +2,10 @@
 import { COLORS } from '../../charts/figure/colors.ts'
 import { listOf } from '../../charts/figure/lists.ts'
 import { findStateCode } from '../../charts/figure/states.ts'
-import { formatCount } from '../../contract/closest.ts'
-import { escapeMarkup } from '../../contract/markup.ts'
+import { formatCount } from '../../contract/message-texts.ts'
+import { escapeMarkup } from '../../contract/plotly-markup.ts'
+import type { Attributes, Draft } from './arrangement.ts'
 import { SCHEME_COLORS } from './colors.ts'
-import type { Attributes, Draft } from './draft.ts'
 
 /** Above this number of regions, their borders are thinner. */
 const THIN_BORDERS_THRESHOLD_REGIONS = 400

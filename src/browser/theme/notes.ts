@@ -1,8 +1,8 @@
 // Position of notes.
 import { listOf } from '../../charts/figure/lists.ts'
-import { NOTE_NAME } from '../../charts/figure/names.ts'
-import type { Draft } from './draft.ts'
-import { listOfAnnotations } from './headings.ts'
+import { NOTE_NAME } from '../../charts/figure/shared-names.ts'
+import type { Draft } from './arrangement.ts'
+import { listOfAnnotations } from './titles.ts'
 
 /** Places the text of a note towards the middle of the chart: otherwise plotly.js extends the axis. */
 export function placeNotes({ data, layout }: Draft): void {

@@ -1,7 +1,7 @@
 // Number and date formats of axes.
 import { listOf } from '../../charts/figure/lists.ts'
 import { findSupportedLocale } from '../../charts/figure/locale.ts'
-import { type Attributes, type Draft, isNarrow } from './draft.ts'
+import { type Attributes, type Draft, isNarrow } from './arrangement.ts'
 
 /** Suffixes of large numbers in plotly.js. */
 const SUFFIX_VALUES = { M: 1e6, B: 1e9, T: 1e12 } as const

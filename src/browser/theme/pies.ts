@@ -1,6 +1,6 @@
 // Theme of pies.
 import { listOf } from '../../charts/figure/lists.ts'
-import { type Draft, isNarrow, TEXT_PIXELS } from './draft.ts'
+import { type Draft, isNarrow, TEXT_PIXELS } from './arrangement.ts'
 
 /** Minimum share of a slice with a label. */
 const MIN_LABELED_SHARE = 0.03

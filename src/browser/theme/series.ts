@@ -1,6 +1,5 @@
 // Legends, names at the ends of lines, points and hover mode.
 import { isMissing, listOf } from '../../charts/figure/lists.ts'
-import { colorwayOf } from './colors.ts'
 import {
   type Attributes,
   type Draft,
@@ -9,8 +8,9 @@ import {
   measureText,
   shortenDistinct,
   TEXT_PIXELS,
-} from './draft.ts'
-import { annotate } from './headings.ts'
+} from './arrangement.ts'
+import { colorwayOf } from './colors.ts'
+import { annotate } from './titles.ts'
 
 /** Maximum number of lines with names at their ends; more lines use a legend. */
 const MAX_NAMED_LINES = 12

@@ -1,6 +1,6 @@
 // Theme of slope charts.
 import { listOf } from '../../charts/figure/lists.ts'
-import { type Attributes, type Draft, isNarrow } from './draft.ts'
+import { type Attributes, type Draft, isNarrow } from './arrangement.ts'
 
 /** Sorts the moments of a slope chart by time, and adds space for its names. */
 export function arrangeSlopeAxis({ data, layout, view }: Draft): void {

@@ -1,7 +1,7 @@
 // Theme of lollipops and timelines.
 import { listOf } from '../../charts/figure/lists.ts'
+import type { Draft } from './arrangement.ts'
 import { colorwayOf } from './colors.ts'
-import type { Draft } from './draft.ts'
 
 /** Outlines timeline bars, so that a bar of one day is visible as a line. */
 export function outlineTimelineBars(draft: Draft): void {

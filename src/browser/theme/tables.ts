@@ -1,6 +1,6 @@
 // Column widths of tables.
 import { listOf } from '../../charts/figure/lists.ts'
-import { type Attributes, type Draft, edgePixelsOf, measureText, shortenText } from './draft.ts'
+import { type Attributes, type Draft, edgePixelsOf, measureText, shortenText } from './arrangement.ts'
 import { localeOf } from './numbers.ts'
 
 /** Space beside a text in its cell, in pixels. */

@@ -1,5 +1,6 @@
 // plotly template of the default theme.
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
+import { type Attributes, FONT, TEXT_PIXELS } from './arrangement.ts'
 import {
   createColorScale,
   DIVERGING_COLORS,
@@ -7,7 +8,6 @@ import {
   type Scheme,
   SEQUENTIAL_COLORS,
 } from './colors.ts'
-import { type Attributes, FONT, TEXT_PIXELS } from './draft.ts'
 
 /** Trace types with a color scale. */
 const COLOR_SCALE_TYPES = ['heatmap', 'contour', 'histogram2d', 'choropleth', 'surface', 'mesh3d']

@@ -1,7 +1,7 @@
 // Builds a figure from chart options and grid columns.
 import type { Attributes, Figure } from '../figure/figure.ts'
-import type { ChartColumnResolver } from '../normalize/chart.ts'
 import { type NormalizedChart, normalizeChart } from '../normalize/normalize.ts'
+import type { ChartColumnResolver } from '../normalize/resolve-columns.ts'
 import type { ChartClient, ChartValues } from '../normalize/values.ts'
 import { parseColumnNames, quoteColumnName } from '../spec/column-names.ts'
 import {
@@ -16,8 +16,8 @@ import type { ChartType } from '../spec/types.ts'
 import { describeAggregate, humanizeName } from '../spec/words.ts'
 import { createAxisSettings } from './axes.ts'
 import { createAxis, createLayout } from './layout.ts'
+import type { MakerInput, TracesAndLayout } from './maker-input.ts'
 import { makers } from './makers/index.ts'
-import type { MakerInput, TracesAndLayout } from './parts.ts'
 import { createTransforms } from './transforms.ts'
 
 /**

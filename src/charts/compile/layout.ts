@@ -1,15 +1,16 @@
 // Layout of a chart: titles, axes, shapes and notes.
-import { formatList } from '../../contract/closest.ts'
+
 import { Problem } from '../../contract/errors.ts'
+import { formatList } from '../../contract/message-texts.ts'
 import { parseSort } from '../../query/index.ts'
 import type { Attributes } from '../figure/figure.ts'
-import { SOURCE_NAME } from '../figure/names.ts'
-import type { ChartColumns } from '../normalize/columns.ts'
+import { SOURCE_NAME } from '../figure/shared-names.ts'
+import type { ChartColumns } from '../normalize/chart-columns.ts'
 import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasColumnAxes, hasTrait } from '../spec/types.ts'
 import { describeAggregate, humanizeName } from '../spec/words.ts'
-import { createNotes, createShapes } from './marks.ts'
+import { createNotes, createShapes } from './reference-lines.ts'
 import { createTitle, formatAxisTitle, needsTitle } from './titles.ts'
 
 /** Returns the layout of a chart. Throws `usage` and `bad_data`. */

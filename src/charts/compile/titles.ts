@@ -1,5 +1,5 @@
 // Titles of charts and axes.
-import { escapeMarkup } from '../../contract/markup.ts'
+import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import type { Attributes } from '../figure/figure.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasTrait } from '../spec/types.ts'

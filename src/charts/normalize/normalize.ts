@@ -2,8 +2,8 @@
 import type { ChartGrid, ChartOptions } from '../spec/options.ts'
 import type { Facts } from '../spec/spec.ts'
 import { type ChartType, hasTrait } from '../spec/types.ts'
-import { ChartColumnResolver } from './chart.ts'
-import { type ChartColumns, resolveChartColumns } from './columns.ts'
+import { type ChartColumns, resolveChartColumns } from './chart-columns.ts'
+import { ChartColumnResolver } from './resolve-columns.ts'
 import { assertAcceptedOptions, assertCompatibleOptions, assertReadable } from './rules.ts'
 import { type ChartClient, ChartValues } from './values.ts'
 

@@ -1,6 +1,7 @@
 // Rules for the options of a chart, alone and in combination.
-import { findClosest, withSuggestion } from '../../contract/closest.ts'
+
 import { Problem } from '../../contract/errors.ts'
+import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 import { COLUMN_NAMES_AXIS, formatColumnType, hasLabels, parseColumnNames } from '../spec/column-names.ts'
 import { type ChartOptions, type Column, flagOf } from '../spec/options.ts'
 import {
@@ -11,9 +12,9 @@ import {
   listTypesAccepting,
   TYPE_SPECIFIC_OPTIONS,
 } from '../spec/types.ts'
-import type { ChartColumnResolver } from './chart.ts'
-import type { ChartColumns } from './columns.ts'
+import type { ChartColumns } from './chart-columns.ts'
 import { assertLocale } from './locale.ts'
+import type { ChartColumnResolver } from './resolve-columns.ts'
 import type { ChartValues } from './values.ts'
 
 /** Throws `usage` for an option that the chart type does not accept. */

@@ -1,9 +1,10 @@
 // Checks column values against what a chart type can show.
-import { formatCount, formatList } from '../../contract/closest.ts'
+
 import { Problem } from '../../contract/errors.ts'
+import { formatCount, formatList } from '../../contract/message-texts.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { nameText } from '../../query/index.ts'
-import { NO_LABEL } from '../figure/names.ts'
+import { NO_LABEL } from '../figure/shared-names.ts'
 import { findStateCode } from '../figure/states.ts'
 import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
 import {

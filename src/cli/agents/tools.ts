@@ -1,7 +1,7 @@
 // Tools of `gridline mcp`: one per task, and `api` for everything else.
 
+import { createChart } from '../../charts/create-chart.ts'
 import { setTheme } from '../../charts/figure/themes.ts'
-import { createChart } from '../../charts/make.ts'
 import { type ChartOptions, getOption, OPTION_NAMES } from '../../charts/spec/options.ts'
 import { CHART_TYPE_CHOICES, type ChartType } from '../../charts/spec/types.ts'
 import { headerText, resolve } from '../../client/index.ts'

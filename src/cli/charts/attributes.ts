@@ -1,7 +1,7 @@
 // Sets and checks attributes of figures, by the schema of plotly.js.
 import { isDeepStrictEqual } from 'node:util'
-import { findClosest, formatList, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
+import { findClosest, formatList, withSuggestion } from '../../contract/message-texts.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 type Attributes = Record<string, any>

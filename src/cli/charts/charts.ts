@@ -1,9 +1,9 @@
 // Creates charts from grids, with themes and regions.
 import { compileChart } from '../../charts/compile/compile.ts'
+import { createChart } from '../../charts/create-chart.ts'
 import type { Figure } from '../../charts/figure/figure.ts'
 import { isBuiltInTheme, setTheme } from '../../charts/figure/themes.ts'
-import { createChart } from '../../charts/make.ts'
-import { completed } from '../../charts/normalize/auto.ts'
+import { completed } from '../../charts/normalize/complete-options.ts'
 import type { ChartGrid, ChartOptions, Column } from '../../charts/spec/options.ts'
 import type { AUTO, ChartType } from '../../charts/spec/types.ts'
 import type { Client } from '../../client/index.ts'

@@ -1,6 +1,6 @@
 // Notes about data that a chart omits.
 import type { Figure } from '../../charts/figure/figure.ts'
-import { describeOmitted } from '../../charts/unseen.ts'
+import { describeOmitted } from '../../charts/omitted.ts'
 import type { Client } from '../../client/index.ts'
 import type { Context } from '../core/context.ts'
 

@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs'
 import type { Feature, FeatureCollection, Position } from 'geojson'
 import type { Topology } from 'topojson-specification'
 import type { Figure } from '../../charts/figure/figure.ts'
-import { formatList } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
+import { formatList } from '../../contract/message-texts.ts'
 
 /** Maximum size of a file of regions, in bytes: regions become part of the chart. */
 const MAX_REGION_BYTES = 50 * 1024 * 1024

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import type { Attributes } from '../../charts/figure/figure.ts'
 import { findBuiltInTheme, listBuiltInThemes, type Theme } from '../../charts/figure/themes.ts'
-import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
+import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 
 /** Maximum size of a theme file, in bytes: it becomes part of each chart. */
 const MAX_THEME_BYTES = 128 * 1024

@@ -1,6 +1,6 @@
 // Creates or updates the chart of an uploaded grid.
-import { replaceGeneratedParts } from '../../charts/change/rechart.ts'
-import { readSpec } from '../../charts/change/stored.ts'
+import { replaceGeneratedParts } from '../../charts/change/apply-options.ts'
+import { readSpec } from '../../charts/change/read-spec.ts'
 import type { Figure } from '../../charts/figure/figure.ts'
 import { setTheme } from '../../charts/figure/themes.ts'
 import type { ChartOptions } from '../../charts/spec/options.ts'

@@ -1,7 +1,8 @@
 // `gridline admin user` and `admin key`: lists and changes users, quotas and keys.
-import { formatCount } from '../../contract/closest.ts'
+
 import { Problem } from '../../contract/errors.ts'
 import { formatBytes } from '../../contract/limits.ts'
+import { formatCount } from '../../contract/message-texts.ts'
 import { loginName } from '../config/settings.ts'
 import { type CommandEntry, defineCommand, dryRunOption, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf } from '../core/prints.ts'

@@ -1,7 +1,7 @@
 // `gridline cat`: prints the rows of grids and local files.
 import type { Client } from '../../client/index.ts'
-import { formatCount } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
+import { formatCount } from '../../contract/message-texts.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { sortOption, whereOption } from '../../contract/row-options.ts'

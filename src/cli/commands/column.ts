@@ -1,8 +1,8 @@
 // `gridline column`: reads and changes columns of grids.
 import { formatColumnType } from '../../charts/spec/column-names.ts'
 import { type Client, resolve } from '../../client/index.ts'
-import { findClosest, formatCount, formatList } from '../../contract/closest.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
+import { findClosest, formatCount, formatList } from '../../contract/message-texts.ts'
 import type { ColumnMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'

@@ -2,8 +2,8 @@
 import { resolve } from 'node:path'
 import { isBuiltInTheme } from '../../charts/figure/themes.ts'
 import { assertLocale } from '../../charts/normalize/locale.ts'
-import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
+import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 import { loadTheme } from '../charts/themes.ts'
 import {
   normalizeServerUrl,

@@ -1,6 +1,6 @@
 // `gridline describe`: shows statistics of columns.
 import { formatColumnType } from '../../charts/spec/column-names.ts'
-import { formatCount } from '../../contract/closest.ts'
+import { formatCount } from '../../contract/message-texts.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { whereOption } from '../../contract/row-options.ts'
 import { resolveColumns } from '../charts/columns.ts'

@@ -1,6 +1,6 @@
 // `gridline plot set` and `plot options`: change a chart, or print the command that creates it.
-import { applyOptions, findGridId } from '../../charts/change/rechart.ts'
-import { readSpec } from '../../charts/change/stored.ts'
+import { applyOptions, findGridId } from '../../charts/change/apply-options.ts'
+import { readSpec } from '../../charts/change/read-spec.ts'
 import { compileSpec } from '../../charts/compile/compile.ts'
 import { type Figure, isSameFigure } from '../../charts/figure/figure.ts'
 import { colorAttributeOf, findGroupings, replaceStyle } from '../../charts/figure/series-color.ts'

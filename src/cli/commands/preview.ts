@@ -1,8 +1,8 @@
 // `gridline preview`: shows a plot or grid in the terminal.
 import { type Client, resolve } from '../../client/index.ts'
-import { formatCount } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
+import { formatCount } from '../../contract/message-texts.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { filetypeLabel } from '../../contract/resources/index.ts'
 import { isFigureFile, readFigure, withLocalFileHint } from '../charts/figures.ts'

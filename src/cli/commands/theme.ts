@@ -1,5 +1,5 @@
 // `gridline theme`: lists, shows and checks themes.
-import { hasBackground } from '../../charts/figure/ground.ts'
+import { hasBackground } from '../../charts/figure/background.ts'
 import { listBuiltInThemes } from '../../charts/figure/themes.ts'
 import {
   countTemplateAttributes,

@@ -1,6 +1,6 @@
 // Finds the completion scripts.
 import { readFileSync } from 'node:fs'
-import { buildPath } from '../../contract/built.ts'
+import { buildPath } from '../../contract/build-path.ts'
 import { Problem } from '../../contract/errors.ts'
 
 /** Script in completions/ by shell. */

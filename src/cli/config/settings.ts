@@ -2,9 +2,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
+import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 import { writePrivateFile } from './private-file.ts'
 
 /** All settings by name. */

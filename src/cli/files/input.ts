@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { BodySource } from '../../client/index.ts'
-import { findClosest } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
+import { findClosest } from '../../contract/message-texts.ts'
 
 const CHUNK_BYTES = 512 * 1024
 

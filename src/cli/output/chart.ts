@@ -1,9 +1,9 @@
 // Draws charts in the terminal: as image, characters or dots.
 import { applyTheme } from '../../browser/theme/index.ts'
-import { isStacked } from '../../charts/figure/barmode.ts'
+import { isStacked } from '../../charts/figure/bar-mode.ts'
 import { COLORS } from '../../charts/figure/colors.ts'
-import { NO_LABEL } from '../../charts/figure/names.ts'
-import { describeOmitted, dropUnplacedRows } from '../../charts/unseen.ts'
+import { NO_LABEL } from '../../charts/figure/shared-names.ts'
+import { describeOmitted, dropUnplacedRows } from '../../charts/omitted.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
 import { formatTextChart } from './chart-words.ts'
 import { hasColor } from './color.ts'

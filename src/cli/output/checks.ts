@@ -1,6 +1,6 @@
 /** Formats check reports as table, Markdown or JUnit XML. See docs/checks.md. */
 import { Chalk } from 'chalk'
-import { formatCount } from '../../contract/closest.ts'
+import { formatCount } from '../../contract/message-texts.ts'
 import type { CheckReport, CheckResult } from '../../contract/resources/index.ts'
 import { formatFailedRows, formatFailedValue, rowLocation, ruleTitle } from './check-rows.ts'
 import { escapeMarkdown } from './markdown.ts'

@@ -1,6 +1,6 @@
 /** Formats a diff as table, CSV, NDJSON, Markdown or HTML. See docs/diff.md. */
 import { Chalk } from 'chalk'
-import { formatCount } from '../../contract/closest.ts'
+import { formatCount } from '../../contract/message-texts.ts'
 import type { DiffColumn, DiffRow, DiffValue, GridDiff } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
 import { formatFittedTable } from './fitted.ts'

@@ -1,5 +1,5 @@
 /** Formats reviews of data files as Markdown, for comments and summaries. See docs/drafts.md. */
-import { formatCount } from '../../contract/closest.ts'
+import { formatCount } from '../../contract/message-texts.ts'
 import type { CheckReport, DraftChart, GridDiff } from '../../contract/resources/index.ts'
 import { formatChecks } from './checks.ts'
 import { formatDiff, summarizeDiff } from './diff.ts'

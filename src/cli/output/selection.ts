@@ -1,6 +1,7 @@
 // Selects fields of output: --json fields and --jq.
-import { findClosest, withSuggestion } from '../../contract/closest.ts'
+
 import { Problem } from '../../contract/errors.ts'
+import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 
 /** Throws `usage` for fields that a command does not print. Undefined `known`: any field is allowed. */
 export function assertFields(

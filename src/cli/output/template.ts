@@ -1,6 +1,7 @@
 // Formats output by --template.
-import { findClosest, withSuggestion } from '../../contract/closest.ts'
+
 import { Problem } from '../../contract/errors.ts'
+import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 
 /** Formats a result as a line of text. */
 export type Template = (row: Record<string, unknown>) => string

@@ -1,7 +1,7 @@
 // Entry point of the command line: parses, runs and prints one command.
 import type { Command as Commander } from 'commander'
-import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { formatErrorBody, Problem } from '../../contract/errors.ts'
+import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 import { OUTPUT_FORMATS, type OutputFormat, parseFormatName } from '../config/settings.ts'
 import { Context, type GlobalFlags } from '../core/context.ts'
 import {

@@ -1,8 +1,8 @@
 // Converts errors of commander to our usage errors, with suggestions.
 import { existsSync } from 'node:fs'
 import type { Command as Commander, CommanderError } from 'commander'
-import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
+import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 
 /** Converts a commander error to a `usage` problem that suggests the intended word. */
 export function convertCommanderError(error: CommanderError, command: Commander, help: string): Problem {

@@ -1,9 +1,9 @@
 // What an upload is asked to do: its files, and options that fit together.
 import { basename } from 'node:path'
 import { flagOf, OPTION_NAMES } from '../../charts/spec/options.ts'
-import { formatCount } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { gridNameOf } from '../../contract/formats.ts'
+import { formatCount } from '../../contract/message-texts.ts'
 import { assertDistinctNames } from '../charts/create.ts'
 import type { Context } from '../core/context.ts'
 import { assertDraftName } from '../files/drafts.ts'

@@ -2,9 +2,7 @@
 import { readSync } from 'node:fs'
 import { CompressionType, type DataType, setCompressionCodec, Type, tableFromIPC } from '@uwdata/flechette'
 import { decompressZstd } from 'hyparquet-compressors'
-import { unpackLz4 } from './lz4.ts'
-import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './messages.ts'
-import { RefusedFile, type Table } from './table.ts'
+import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './decoder-messages.ts'
 import {
   convertDecimal,
   convertSingle,
@@ -19,7 +17,9 @@ import {
   toNumberJson,
   toSingleJson,
   toStringJson,
-} from './values.ts'
+} from './json-values.ts'
+import { unpackLz4 } from './lz4.ts'
+import { RefusedFile, type Table } from './table.ts'
 
 /** Maximum size of an Arrow file, which is read into memory. */
 const MAX_ARROW_BYTES = 1024 * 1024 * 1024

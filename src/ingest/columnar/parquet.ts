@@ -8,8 +8,7 @@ import {
   type SchemaTree,
 } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
-import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './messages.ts'
-import { RefusedFile, type Table } from './table.ts'
+import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './decoder-messages.ts'
 import {
   convertDecimal,
   convertSingle,
@@ -25,7 +24,8 @@ import {
   toNumberJson,
   toSingleJson,
   toStringJson,
-} from './values.ts'
+} from './json-values.ts'
+import { RefusedFile, type Table } from './table.ts'
 
 /** Maximum rows of a row group. All values of a column chunk are in memory at once. */
 const MAX_GROUP_ROWS = 20_000_000

@@ -1,6 +1,6 @@
 // Table of a columnar file, as its reader provides it.
-import type { ColumnType } from './messages.ts'
-import type { ToJson } from './values.ts'
+import type { ColumnType } from './decoder-messages.ts'
+import type { ToJson } from './json-values.ts'
 
 /** A table in a columnar file. */
 export interface Table {

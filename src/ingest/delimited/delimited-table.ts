@@ -1,6 +1,7 @@
 // Parses the rows of a delimited table into slices, and reports what was noticed on the way.
-import { formatList } from '../../contract/closest.ts'
+
 import { Problem } from '../../contract/errors.ts'
+import { formatList } from '../../contract/message-texts.ts'
 import { breathe, excerpt, turnIsLong } from '../../json/index.ts'
 import type { Kernel } from '../kernel/index.ts'
 import { ColumnBuilder } from '../values/column.ts'
@@ -19,9 +20,9 @@ import type { IngestResult, ParsedColumn, Slice, SliceSink } from '../values/tab
 import { convertTexts, type Rewrite } from '../values/text-type.ts'
 import { canBeTotal, isTotal } from '../values/total.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
-import { isSparse, sparseError } from './gaps.ts'
+import { RowLines } from './line-numbers.ts'
 import { PlainRows } from './plain-rows.ts'
-import { RowLines } from './row-lines.ts'
+import { isSparse, sparseError } from './sparse.ts'
 import { Tokenizer } from './tokenizer.ts'
 
 /**

@@ -1,7 +1,7 @@
 // Splits a text with several tables, one below the other.
 import { once } from '../../json/index.ts'
 import { SAMPLE_BYTES, sniff } from '../detect/sniff.ts'
-import { decodeToUtf8 } from '../text/bytes.ts'
+import { decodeToUtf8 } from '../text/decode.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { Warnings } from '../values/warnings.ts'
 

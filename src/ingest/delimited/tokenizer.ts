@@ -10,11 +10,11 @@ import {
   type RecordStyle,
   repairRecord,
 } from '../detect/repair.ts'
+import { ESCAPED, QUOTED } from '../values/cell-flags.ts'
 import type { Dialect } from '../values/dialect.ts'
-import { ESCAPED, QUOTED } from '../values/flags.ts'
 import { isPaddedNumber } from '../values/number.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
-import { removeSurplusCell } from './spare.ts'
+import { removeSurplusCell } from './surplus-cell.ts'
 
 const LF = 0x0a
 const CR = 0x0d

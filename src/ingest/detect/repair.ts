@@ -1,6 +1,7 @@
 // Finds the most likely reading of a record with misplaced quotes.
+
+import { ESCAPED, QUOTED } from '../values/cell-flags.ts'
 import type { Dialect } from '../values/dialect.ts'
-import { ESCAPED, QUOTED } from '../values/flags.ts'
 
 const LF = 0x0a
 const CR = 0x0d

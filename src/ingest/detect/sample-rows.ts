@@ -1,6 +1,7 @@
 // Splits the first rows of a text into cells, to detect its dialect.
+
+import { ESCAPED } from '../values/cell-flags.ts'
 import type { DelimitedOptions, Dialect } from '../values/dialect.ts'
-import { ESCAPED } from '../values/flags.ts'
 import { isWellFormed, MAX_REPAIR_BYTES, repairRecord } from './repair.ts'
 
 /** Properties of a dialect that are known before the table is found. */

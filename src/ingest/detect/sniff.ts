@@ -6,12 +6,12 @@ import { findStyle, isAmbiguousNumber, isJsonNumber, parseStyledNumber } from '.
 import { isTotal } from '../values/total.ts'
 import { badData, Warnings } from '../values/warnings.ts'
 import type { Candidate } from './candidate.ts'
-import { parseDelimiter } from './given.ts'
 import { countHeaderRows, detectHeaderRows, type HeaderRows } from './header.ts'
-import { valueShapeOf } from './looks.ts'
 import { MAX_ROW_CELLS } from './sample-rows.ts'
 import { chooseStyle } from './style.ts'
+import { parseDelimiter } from './style-options.ts'
 import { findTableStart, isBlankDelimiter, isNumeric, refuseNoRows, refuseTwoTables } from './table-start.ts'
+import { valueShapeOf } from './value-shape.ts'
 
 /** Maximum size of the sample used for detection. */
 export const SAMPLE_BYTES = 256 * 1024

@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, formatBytes } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, parseRaw, parseRawInTurns, type RawJson } from '../../json/index.ts'
-import { decodeToUtf8 } from '../text/bytes.ts'
+import { decodeToUtf8 } from '../text/decode.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, Warnings } from '../values/warnings.ts'
 

@@ -1,7 +1,8 @@
 // Parses JSON and NDJSON into columns.
-import { formatList } from '../../contract/closest.ts'
+
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, formatBytes } from '../../contract/limits.ts'
+import { formatList } from '../../contract/message-texts.ts'
 import {
   type Bytes,
   breathe,
@@ -15,8 +16,8 @@ import {
   turnIsLong,
   withRoom,
 } from '../../json/index.ts'
-import { isSparse, sparseError } from '../delimited/gaps.ts'
-import { decodeToUtf8 } from '../text/bytes.ts'
+import { isSparse, sparseError } from '../delimited/sparse.ts'
+import { decodeToUtf8 } from '../text/decode.ts'
 import {
   type ColumnType,
   createEmptyDialect,

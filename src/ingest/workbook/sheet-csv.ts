@@ -1,9 +1,9 @@
 // Converts sheets of workbooks to CSV.
-import { formatList } from '../../contract/closest.ts'
+import { formatList } from '../../contract/message-texts.ts'
 import type { Bytes } from '../../json/index.ts'
 import { type ArchiveLimits, tooMuchUnpackedError } from '../archive/archive.ts'
 import { readChunks, spoolToFile } from '../archive/spool.ts'
-import { isSparse, sparseError } from '../delimited/gaps.ts'
+import { isSparse, sparseError } from '../delimited/sparse.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import type { CellRange } from './sheet-range.ts'
 

@@ -1,6 +1,7 @@
 // Parses the options that choose a sheet and a range.
-import { formatList as namesListed } from '../../contract/closest.ts'
+
 import { Problem } from '../../contract/errors.ts'
+import { formatList as namesListed } from '../../contract/message-texts.ts'
 import { badData } from '../values/warnings.ts'
 
 /** Maximum number of rows of a sheet. */

@@ -1,8 +1,8 @@
 // Users, API keys and quotas.
 import { randomBytes } from 'node:crypto'
-import { findClosest, withSuggestion } from '../../contract/closest.ts'
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
+import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 import { scopeNames } from '../../contract/resources/index.ts'
 import type { Quota, Usage } from '../store/aggregates/usage.ts'
 import { sha256 } from '../store/schema/hash.ts'

@@ -1,7 +1,7 @@
 // File names and paths: validation, lookup, and creation of folders.
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
-import { INVISIBLE_CHARACTERS } from '../../contract/hidden.ts'
+import { INVISIBLE_CHARACTERS } from '../../contract/invisible-characters.ts'
 import type { Limits } from '../../contract/limits.ts'
 import type { FileReader, FileRow } from '../store/aggregates/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
@@ -85,7 +85,7 @@ async function checkFolder({ files, folders }: Readers, owner: string, idlocal: 
 }
 
 /** Returns the id of the last folder in a path. Creates missing folders. */
-export async function createFolders(
+async function createFolders(
   writers: Writers,
   owner: string,
   start: number,
@@ -123,7 +123,7 @@ export async function checkDepth(
 }
 
 /** Returns the id of a new folder. */
-export async function createFolder(
+async function createFolder(
   writers: Writers,
   owner: string,
   parent: number,

@@ -1,6 +1,7 @@
 // Resolves version references (numbers, dates, names, drafts) to versions that the caller may see.
-import { formatList } from '../../contract/closest.ts'
+
 import { Problem } from '../../contract/errors.ts'
+import { formatList } from '../../contract/message-texts.ts'
 import { parseVersionRef } from '../../contract/version-ref.ts'
 import type { AuthorizedFile } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'

@@ -4,8 +4,8 @@ import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operations/index.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { OperationResult } from '../core/call.ts'
-import { isNotModified } from './desk.ts'
-import { RateLimitedProblem } from './rates.ts'
+import { isNotModified } from './http-context.ts'
+import { RateLimitedProblem } from './rate-limiter.ts'
 
 /**
  * Minimum size of a written chunk: smaller ones are merged, since each write costs a turn of the event loop.

@@ -6,14 +6,14 @@ import { formatBytes, type LimitName, type Limits } from '../../contract/limits.
 import type { Body } from '../../contract/operations/index.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { asBuffer, type Bytes, joinInTurns, parseMembersInTurns } from '../../json/index.ts'
+import { decodeHeaderText, readForm } from './parameters.ts'
 import {
   addSpeedCheck,
   createTooSlowError,
   MAX_SMALL_BODY_BYTES,
   readContentLength,
   removeSpeedCheck,
-} from './arrival.ts'
-import { decodeHeaderText, readForm } from './parameters.ts'
+} from './receive-body.ts'
 
 /** A request body, parsed by the schema of its operation. */
 export interface ReceivedBody {

@@ -7,7 +7,7 @@ import type { HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { breathe, turnIsLong } from '../../json/index.ts'
 import { Acceptors } from './acceptors.ts'
-import { MAX_SMALL_BODY_BYTES, readContentLength, receiveSmallBody } from './arrival.ts'
+import { MAX_SMALL_BODY_BYTES, readContentLength, receiveSmallBody } from './receive-body.ts'
 
 /** The service behind the HTTP listener. */
 export interface RequestService {

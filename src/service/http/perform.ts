@@ -13,7 +13,7 @@ import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Operation, OperationName } from '../../contract/operations/index.ts'
 import { readOnlyFields } from '../../contract/resources/index.ts'
 import { authorizeCall, type Caller, checkReplay, notFound } from '../access/access.ts'
-import { ChecksummedBytes, hasContentHash } from '../core/body-sum.ts'
+import { ChecksummedBytes, hasContentHash } from '../core/body-checksum.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
 import { renderJsonPage } from '../pages/reference/json.ts'
@@ -29,6 +29,7 @@ import {
   type ReceivedBody,
   receiveBody,
 } from './body.ts'
+import { fingerprintRequest } from './fingerprint.ts'
 import {
   clientKeyOf,
   completeOutcome,
@@ -37,8 +38,7 @@ import {
   isNotModified,
   type Outcome,
   scopeService,
-} from './desk.ts'
-import { fingerprintRequest } from './fingerprint.ts'
+} from './http-context.ts'
 import { decodeHeaderText, readHeaders, readQuery } from './parameters.ts'
 import { adaptBody } from './quirks.ts'
 import { canReadContent, redactBody, redactError } from './redact.ts'

@@ -3,10 +3,10 @@ import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
 import { findUser, formerNameTaken, type ListedUser } from '../accounts/accounts.ts'
-import { replaceGrids } from '../plots/figure.ts'
+import { replaceGrids } from '../plots/edit-figure.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
 import { storedContentOf } from '../store/aggregates/plots.ts'
-import { loadDecompressed, storeCompressed } from '../store/aggregates/texts.ts'
+import { loadDecompressed, storeCompressed } from '../store/aggregates/slice-json.ts'
 import type { Store, Writers } from '../store/store.ts'
 
 /** Figure with the new name in its references, stored but not yet in use. */

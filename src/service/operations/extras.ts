@@ -4,7 +4,7 @@ import { parseFid, ROOT } from '../../contract/fid.ts'
 import { authorize } from '../access/access.ts'
 import { checkFilename } from '../files/names.ts'
 import { getFile } from '../files/read.ts'
-import { storeCompressed } from '../store/aggregates/texts.ts'
+import { storeCompressed } from '../store/aggregates/slice-json.ts'
 import type { Handlers } from './handler.ts'
 
 /** Handlers of extras. An extra belongs to no folder, and other files refer to it. */

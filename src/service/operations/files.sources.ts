@@ -7,7 +7,7 @@ import { type AuthorizedFile, authorizeCall, resolveVisibleFiles } from '../acce
 import type { OperationCall } from '../core/call.ts'
 import { createPage, formatPageUrl, ListCursors, type Position } from '../core/paging.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
-import type { FileKey } from '../store/schema/keys.ts'
+import type { FileKey } from '../store/schema/file-key.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 

@@ -18,7 +18,7 @@ import { formatHomeMeta, loadListedMetas } from '../files/meta.ts'
 import { createFolders, findByPath, nameTaken, resolveDestination, splitPath } from '../files/names.ts'
 import { getFile, lookUpFile } from '../files/read.ts'
 import type { FileRow, Filetype } from '../store/aggregates/files.ts'
-import type { FileKey } from '../store/schema/keys.ts'
+import type { FileKey } from '../store/schema/file-key.ts'
 import type { Readers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 

@@ -39,7 +39,7 @@ import { describeColumn } from '../grids/read/describe.ts'
 import { previewed, previewOf } from '../grids/read/preview.ts'
 import { Selection } from '../grids/read/selection.ts'
 import type { Append } from '../grids/service.ts'
-import { findBrokenPlots, formatBrokenWarnings } from '../plots/lost.ts'
+import { findBrokenPlots, formatBrokenWarnings } from '../plots/broken-plots.ts'
 import { dayOrderOf, familyOf } from '../store/schema/column-types.ts'
 import { primaryKeyUidsOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
@@ -48,7 +48,7 @@ import { loadGridContent } from './grids.content.ts'
 import { diffGrid } from './grids.diff.ts'
 import { importFromUrl, parseSource } from './grids.import.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
-import { findStreamedReplay, findUploadReplay } from './retries.ts'
+import { findStreamedReplay, findUploadReplay } from './upload-replay.ts'
 
 /** Reads the grid in the path after checking access. Adds the entity tag to the result. */
 function readGrid<T>(

@@ -1,5 +1,5 @@
 // Handler of images of figures that are not stored.
-import { drawFigureImage } from '../images/figure.ts'
+import { drawFigureImage } from '../images/figure-image.ts'
 import type { Handlers } from './handler.ts'
 
 export const imageHandlers = {

@@ -17,7 +17,8 @@ import { createRowFields, resolveSourceFid } from '../files/new-file.ts'
 import { getFile, updateFile } from '../files/read.ts'
 import { applyUpdate } from '../files/update.ts'
 import { flushTail } from '../grids/change/flush.ts'
-import { listSources } from '../plots/figure.ts'
+import { applyDefaultTheme } from '../plots/default-theme.ts'
+import { listSources } from '../plots/edit-figure.ts'
 import {
   DataGridChanged,
   findReusableGrid,
@@ -26,10 +27,9 @@ import {
   storeFigure,
   writeFigure,
 } from '../plots/store-figure.ts'
-import { applyDefaultTheme } from '../plots/usual-theme.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import { storedContentOf } from '../store/aggregates/plots.ts'
-import { loadDecompressed } from '../store/aggregates/texts.ts'
+import { loadDecompressed } from '../store/aggregates/slice-json.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 

@@ -1,6 +1,6 @@
 // Handlers of uploads in parts: `grids.upload` with a body that arrives in several requests.
 import type { Bytes } from '../../json/index.ts'
-import { ChecksummedBytes, hasContentHash } from '../core/body-sum.ts'
+import { ChecksummedBytes, hasContentHash } from '../core/body-checksum.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import type { WriteKey } from '../store/aggregates/idempotency.ts'
 import { gridHandlers } from './grids.ts'

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { buildPath } from '../../contract/built.ts'
+import { buildPath } from '../../contract/build-path.ts'
 import { Problem } from '../../contract/errors.ts'
 
 const MEDIA_TYPES: Record<string, string> = {

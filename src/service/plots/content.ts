@@ -1,8 +1,9 @@
 /** Loads the figures of plots, and writes them as JSON with their data. */
-import { formatList } from '../../contract/closest.ts'
+
 import { Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
 import { formatBytes, type Limits } from '../../contract/limits.ts'
+import { formatList } from '../../contract/message-texts.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'
 import { acceptedBefore, type Bytes, joinInTurns, once, parseRaw, RawJson } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, type FileRequest, type Principal } from '../access/access.ts'
@@ -16,17 +17,22 @@ import { arrays, rowsAs } from '../grids/read/rows.ts'
 import { columnValues } from '../grids/read/selected-json.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import { type ContentRow, storedContentOf } from '../store/aggregates/plots.ts'
-import { loadDecompressed } from '../store/aggregates/texts.ts'
+import { loadDecompressed } from '../store/aggregates/slice-json.ts'
 import { BatchedBlobs, type BlobReader } from '../store/objects/blobs.ts'
 import type { Readers } from '../store/store.ts'
 import { isTransposed } from './data-attributes.ts'
+import type { VisibleRanges } from './downsampling/axes.ts'
+import { type Downsampling, planDownsampling } from './downsampling/plan.ts'
+import { isPerPoint } from './downsampling/select-points.ts'
+import { createMissingNote, createPointsNote, referencesOf, splitAtData } from './edit-figure.ts'
 import { type EvaluationRequest, evaluateFigure } from './evaluation.ts'
-import { createMissingNote, createPointsNote, referencesOf, splitAtData } from './figure.ts'
-import type { VisibleRanges } from './points/axes.ts'
-import { isPerPoint } from './points/choice.ts'
-import { type Downsampling, planDownsampling } from './points/reduction.ts'
+import {
+  fingerprintFigure,
+  loadReferencedGrids,
+  type ReferencedGrid,
+  trimReferencedGrids,
+} from './referenced-grids.ts'
 import { type Reference, scanFigure } from './scan.ts'
-import { fingerprintFigure, loadReferencedGrids, type ReferencedGrid, trimReferencedGrids } from './shown.ts'
 import { versionContentOf } from './versions.ts'
 
 /**

@@ -1,7 +1,8 @@
 /** Evaluates the transforms of a figure and downsamples its large traces, from JSON to JSON. */
-import { createPointsNote } from './figure.ts'
-import type { VisibleRanges } from './points/axes.ts'
-import { downsampleFigure } from './points/figure.ts'
+
+import type { VisibleRanges } from './downsampling/axes.ts'
+import { downsampleFigure } from './downsampling/inline-data.ts'
+import { createPointsNote } from './edit-figure.ts'
 import { evaluateTransforms, type TransformLimits } from './transforms/index.ts'
 
 /** Options of an evaluation. */

@@ -1,6 +1,6 @@
 /** Evaluates small figures at once, and large ones in a thread with limits of time and memory. */
 import type { Worker } from 'node:worker_threads'
-import { buildPath } from '../../contract/built.ts'
+import { buildPath } from '../../contract/build-path.ts'
 import { type ErrorCode, Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { Admission } from '../core/admission.ts'

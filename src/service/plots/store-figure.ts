@@ -13,7 +13,7 @@ import { userOf } from '../grids/change/versions.ts'
 import { type NewColumn, readLayout } from '../grids/column/layout.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { ColumnRow, SliceRef } from '../store/aggregates/grids.ts'
-import { storeCompressed } from '../store/aggregates/texts.ts'
+import { storeCompressed } from '../store/aggregates/slice-json.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import {
   decodeArrays,
@@ -22,7 +22,7 @@ import {
   replaceArrays,
   replaceGrids,
   splitArrays,
-} from './figure.ts'
+} from './edit-figure.ts'
 import { rateQuality } from './quality.ts'
 import { type ColumnSource, type DataArray, type ScanResult, scanFigureInTurns } from './scan.ts'
 import { addFirstVersion, addNextVersion, type FigureChange, loadGridVersions } from './versions.ts'

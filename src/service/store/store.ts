@@ -32,7 +32,7 @@ import { VersionReader, VersionWriter } from './aggregates/versions.ts'
 import type { Engine, Transactions, WriteOptions } from './engines/engine.ts'
 import { migrate } from './migrate.ts'
 import { type Blobs, type Claim, StoredBlobs, UnkeptBlobs } from './objects/blobs.ts'
-import { Locations } from './objects/places.ts'
+import { Locations } from './objects/locations.ts'
 import type { Db } from './schema/schema.ts'
 
 /** What reads the store, by subject. */

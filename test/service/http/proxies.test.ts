@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { HttpResponse } from '../../../src/contract/http.ts'
 import { readLimits } from '../../../src/contract/limits.ts'
-import { clientKeyOf } from '../../../src/service/http/desk.ts'
+import { clientKeyOf } from '../../../src/service/http/http-context.ts'
 import { listen } from '../../../src/service/index.ts'
 
 it.each([

@@ -1,6 +1,6 @@
 // Conversion of figures of earlier plotly.js versions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { upgradeFigure } from '../../../src/browser/older.ts'
+import { upgradeFigure } from '../../../src/browser/upgrade-figure.ts'
 import { defaultLimits } from '../../../src/contract/limits.ts'
 import { Drawer } from '../../../src/draw/index.ts'
 import { difference } from '../../support/png.ts'

@@ -1,6 +1,6 @@
 // Teams, API keys, monitoring endpoints.
 import { describe, expect, it } from 'vitest'
-import type { LogLine } from '../../../src/service/http/desk.ts'
+import type { LogLine } from '../../../src/service/http/http-context.ts'
 import { createService } from '../../../src/service/index.ts'
 import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { acceptedBefore, parseRaw } from '../../../src/json/index.ts'
-import { splitArrays } from '../../../src/service/plots/figure.ts'
+import { splitArrays } from '../../../src/service/plots/edit-figure.ts'
 import { scanFigure } from '../../../src/service/plots/scan.ts'
 import { onBothStores } from '../../support/service.ts'
 

@@ -1,8 +1,8 @@
 // Downsampling of large lines and scatters.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PointSelector, TraceExtent } from '../../../src/service/plots/points/choice.ts'
-import { downsampleFigure } from '../../../src/service/plots/points/figure.ts'
+import { downsampleFigure } from '../../../src/service/plots/downsampling/inline-data.ts'
+import { PointSelector, TraceExtent } from '../../../src/service/plots/downsampling/select-points.ts'
 import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 

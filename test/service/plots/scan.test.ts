@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'
 import { acceptedBefore, parseRaw } from '../../../src/json/index.ts'
-import { replaceArrays, splitAtData } from '../../../src/service/plots/figure.ts'
+import { replaceArrays, splitAtData } from '../../../src/service/plots/edit-figure.ts'
 import { type Reference, scanFigure } from '../../../src/service/plots/scan.ts'
 
 type Json = Record<string, unknown>

@@ -13,8 +13,8 @@ import {
   markUnreferenced,
   StoredBlobs,
 } from '../../../src/service/store/objects/blobs.ts'
+import type { Locations } from '../../../src/service/store/objects/locations.ts'
 import type { ObjectStore } from '../../../src/service/store/objects/object-store.ts'
-import type { Locations } from '../../../src/service/store/objects/places.ts'
 import type { Db } from '../../../src/service/store/schema/schema.ts'
 import { runs } from '../../support/property-runs.ts'
 import { temporaryFolder } from '../../support/service.ts'

@@ -1,6 +1,6 @@
 // The sweep of unreferenced blobs.
 import { expect, it } from 'vitest'
-import { OBJECT_STATES } from '../../../src/service/store/objects/states.ts'
+import { OBJECT_STATES } from '../../../src/service/store/objects/object-states.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('sweep', (test) => {

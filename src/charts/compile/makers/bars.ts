@@ -11,7 +11,7 @@ import {
   withCenteredStack,
   withoutAxes,
   withPercentAxis,
-} from '../parts.ts'
+} from '../maker-input.ts'
 
 export const barsMakers = {
   async bar(parts) {

@@ -2,7 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { describeAggregate, humanizeName } from '../../spec/words.ts'
 import { createColorbarFormat } from '../axes.ts'
-import { formatColumnsReference, type MakerInput, type Makers, type TracesAndLayout } from '../parts.ts'
+import { formatColumnsReference, type MakerInput, type Makers, type TracesAndLayout } from '../maker-input.ts'
 
 export const cellsMakers = {
   heatmap: (parts) => createCellChart('heatmap', parts),

@@ -1,6 +1,6 @@
 // Makers of all chart types.
 import type { ChartType } from '../../spec/types.ts'
-import type { Maker } from '../parts.ts'
+import type { Maker } from '../maker-input.ts'
 import { barsMakers } from './bars.ts'
 import { cellsMakers } from './cells.ts'
 import { linesMakers } from './lines.ts'

@@ -8,7 +8,7 @@ import {
   type TracesAndLayout,
   withCenteredStack,
   withPercentAxis,
-} from '../parts.ts'
+} from '../maker-input.ts'
 
 export const linesMakers = {
   async line(parts) {

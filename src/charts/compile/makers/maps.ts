@@ -1,6 +1,6 @@
 // Makers of maps.
 import { createColorbarFormat } from '../axes.ts'
-import { createMarker, type Makers } from '../parts.ts'
+import { createMarker, type Makers } from '../maker-input.ts'
 
 export const mapsMakers = {
   async map(parts) {

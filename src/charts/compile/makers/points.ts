@@ -2,7 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
 import type { Column } from '../../spec/options.ts'
-import { createMarker, formatColumnsReference, type Makers, withoutAxes } from '../parts.ts'
+import { createMarker, formatColumnsReference, type Makers, withoutAxes } from '../maker-input.ts'
 
 export const pointsMakers = {
   async scatter(parts) {

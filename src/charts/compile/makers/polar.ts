@@ -1,9 +1,9 @@
 // Makers of roses and radars.
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
-import { COMPASS } from '../../figure/names.ts'
+import { COMPASS } from '../../figure/shared-names.ts'
 import { DEFAULT_MAX_SERIES } from '../../spec/options.ts'
-import { type Makers, withoutAxes } from '../parts.ts'
+import { type Makers, withoutAxes } from '../maker-input.ts'
 
 export const polarMakers = {
   rose({ chart, columns: { x, ys, by }, layout, options: { aggregate }, transforms }) {

@@ -1,7 +1,7 @@
 // Makers of distributions: box, violin, histogram, density and others.
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
-import type { MakerInput, Makers, TracesAndLayout } from '../parts.ts'
+import type { MakerInput, Makers, TracesAndLayout } from '../maker-input.ts'
 
 export const spreadsMakers = {
   box: ({ createTraces, layout }) => ({ data: createTraces(() => ({ type: 'box' })), layout }),

@@ -1,7 +1,7 @@
 // Makers of tables and indicators.
 import type { Column } from '../../spec/options.ts'
 import { splitUnit } from '../axes.ts'
-import { formatColumnsReference, type Makers, withoutAxes } from '../parts.ts'
+import { formatColumnsReference, type Makers, withoutAxes } from '../maker-input.ts'
 
 export const tablesMakers = {
   table: ({ grid, columns: { ys }, layout, transforms }) => ({

@@ -1,6 +1,6 @@
 // Makers of parts of a whole: pie, treemap, sunburst and sankey.
 import { Problem } from '../../../contract/errors.ts'
-import { type MakerInput, type Makers, type TracesAndLayout, withoutAxes } from '../parts.ts'
+import { type MakerInput, type Makers, type TracesAndLayout, withoutAxes } from '../maker-input.ts'
 
 export const wholesMakers = {
   pie: (parts) => createPie(parts),

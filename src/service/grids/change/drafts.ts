@@ -1,7 +1,8 @@
 /** Uploads of drafts: the content of a grid changes for nobody but those who look at the draft. See docs/drafts.md. */
-import { formatList } from '../../../contract/closest.ts'
+
 import { Problem } from '../../../contract/errors.ts'
 import { ROOT } from '../../../contract/fid.ts'
+import { formatList } from '../../../contract/message-texts.ts'
 import type { CheckReport, CheckResult } from '../../../contract/resources/index.ts'
 import { isVersionName } from '../../../contract/version-ref.ts'
 import { authorize } from '../../access/access.ts'

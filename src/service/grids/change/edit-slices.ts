@@ -2,7 +2,7 @@
 import { type Bounds, boundsOf, boundsTogether } from '../../../ingest/index.ts'
 import { breathe, nextValue } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
-import { loadDecompressed, type NewSlice, storeSlices } from '../../store/aggregates/texts.ts'
+import { loadDecompressed, type NewSlice, storeSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
 import { detectValueType } from '../../store/schema/column-types.ts'
 import type { SnapshotColumn } from '../column/content.ts'

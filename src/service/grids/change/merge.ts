@@ -9,7 +9,7 @@ import {
   type NewSlice,
   storeSlice,
   storeSlices,
-} from '../../store/aggregates/texts.ts'
+} from '../../store/aggregates/slice-json.ts'
 import { BatchedBlobs, type Blobs } from '../../store/objects/blobs.ts'
 import type { Store } from '../../store/store.ts'
 import { skipValues } from '../column/content.ts'

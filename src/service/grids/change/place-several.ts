@@ -1,5 +1,5 @@
 import { Problem } from '../../../contract/errors.ts'
-import { INVISIBLE_CHARACTERS } from '../../../contract/hidden.ts'
+import { INVISIBLE_CHARACTERS } from '../../../contract/invisible-characters.ts'
 import { badData } from '../../../ingest/index.ts'
 import { authorize } from '../../access/access.ts'
 import { checkIfMatch } from '../../core/etag.ts'

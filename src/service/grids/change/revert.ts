@@ -1,6 +1,6 @@
 import { Problem } from '../../../contract/errors.ts'
 import type { GridRow } from '../../store/aggregates/grids.ts'
-import { storeSlice } from '../../store/aggregates/texts.ts'
+import { storeSlice } from '../../store/aggregates/slice-json.ts'
 import type { VersionRow } from '../../store/aggregates/versions.ts'
 import { primaryKeyUidsOf } from '../../store/schema/primary-key.ts'
 import type { Readers, Store } from '../../store/store.ts'

@@ -2,7 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { breathe, endOf, hasEscapes, skipBlanks, turnIsLong } from '../../../json/index.ts'
 import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
-import { streamSlices } from '../../store/aggregates/texts.ts'
+import { streamSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
 import type { NewColumn } from '../column/layout.ts'
 

@@ -1,8 +1,9 @@
 // Adds the rows of a table to a grid; with a key, rows whose key exists are updated in place.
-import { formatCount } from '../../../contract/closest.ts'
+
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { MAX_REMOVED_PERCENT } from '../../../contract/headers.ts'
+import { formatCount } from '../../../contract/message-texts.ts'
 import type { CheckReport } from '../../../contract/resources/index.ts'
 import { isSparse, numbersAsText } from '../../../ingest/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'

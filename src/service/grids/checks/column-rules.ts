@@ -1,6 +1,6 @@
 // How the rules of whole columns run.
 import { formatPercent, type WholeColumnRule } from '../../../checks/index.ts'
-import { formatCount } from '../../../contract/closest.ts'
+import { formatCount } from '../../../contract/message-texts.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { SnapshotColumn } from '../column/content.ts'
 import type { ColumnValues, KnownHashes } from './column-values.ts'

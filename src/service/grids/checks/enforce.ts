@@ -1,8 +1,8 @@
 /** Checks of writes: nobody sees data that fails them. See docs/checks.md. */
 import { type Checks, parseChecks } from '../../../checks/index.ts'
-import { formatCount } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
+import { formatCount } from '../../../contract/message-texts.ts'
 import type { CheckReport, CheckResult } from '../../../contract/resources/index.ts'
 import type { GridRow } from '../../store/aggregates/grids.ts'
 import { primaryKeyNamesOf } from '../../store/schema/primary-key.ts'

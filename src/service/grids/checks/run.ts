@@ -9,7 +9,7 @@ import {
   type WholeColumnRule,
   type WithSeverity,
 } from '../../../checks/index.ts'
-import { formatCount } from '../../../contract/closest.ts'
+import { formatCount } from '../../../contract/message-texts.ts'
 import type { CheckReport, CheckResult, FailedRow } from '../../../contract/resources/index.ts'
 import { loadAhead, Work } from '../../../json/index.ts'
 import { longestText, type SnapshotColumn } from '../column/content.ts'

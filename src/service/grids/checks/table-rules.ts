@@ -1,7 +1,7 @@
 // How the rules of tables run.
 import { formatPercent, type TableRule } from '../../../checks/index.ts'
-import { formatCount, formatList } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
+import { formatCount, formatList } from '../../../contract/message-texts.ts'
 import { parseWhere } from '../../../query/index.ts'
 import type { Snapshot } from '../column/content.ts'
 import { diffTables } from '../diff/diff.ts'

@@ -1,5 +1,5 @@
 // Rules that no two rows are the same in some columns.
-import { formatCount } from '../../../contract/closest.ts'
+import { formatCount } from '../../../contract/message-texts.ts'
 import type { SnapshotColumn } from '../column/content.ts'
 import { RowHashes } from '../column/kernel/cells.ts'
 import type { Part } from '../column/parts.ts'

@@ -1,6 +1,6 @@
 import { endOf, skipBlanks } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
-import { streamSlices } from '../../store/aggregates/texts.ts'
+import { streamSlices } from '../../store/aggregates/slice-json.ts'
 import { canContainCommas } from '../../store/schema/column-types.ts'
 import { type Snapshot, type SnapshotColumn, skipValues } from './content.ts'
 import type { ColumnPart } from './kernel/index.ts'

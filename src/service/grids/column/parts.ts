@@ -2,7 +2,7 @@
 import type { Bounds } from '../../../ingest/index.ts'
 import { breathe } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
-import { loadDecompressed } from '../../store/aggregates/texts.ts'
+import { loadDecompressed } from '../../store/aggregates/slice-json.ts'
 import type { BlobReader } from '../../store/objects/blobs.ts'
 import type { Snapshot, SnapshotColumn } from './content.ts'
 import type { CellReader } from './kernel/cells.ts'

@@ -7,7 +7,7 @@ import {
   type SliceSink,
 } from '../../../ingest/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
-import { loadDecompressed, storeSlice, storeSlices } from '../../store/aggregates/texts.ts'
+import { loadDecompressed, storeSlice, storeSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs, Claim } from '../../store/objects/blobs.ts'
 
 /**

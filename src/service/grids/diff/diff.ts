@@ -1,6 +1,7 @@
 /** Compares two tables: columns, rows and cells. See docs/diff.md. */
-import { formatList } from '../../../contract/closest.ts'
+
 import { Problem } from '../../../contract/errors.ts'
+import { formatList } from '../../../contract/message-texts.ts'
 import { Work } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { SnapshotColumn } from '../column/content.ts'

@@ -1,5 +1,5 @@
-import { formatCount } from '../../../contract/closest.ts'
 import { invalidField, Problem } from '../../../contract/errors.ts'
+import { formatCount } from '../../../contract/message-texts.ts'
 import { badData, jsonLines, unpacked } from '../../../ingest/index.ts'
 import { acceptedBefore, breathe, RawJson, turnIsLong } from '../../../json/index.ts'
 import type { Service } from '../../core/context.ts'

@@ -1,6 +1,6 @@
-import { formatCount } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
+import { formatCount } from '../../../contract/message-texts.ts'
 import { badData } from '../../../ingest/index.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'

@@ -1,7 +1,7 @@
 /** The key of a grid: columns whose values tell its rows apart. See docs/primary-keys.md. */
 
-import { formatList } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
+import { formatList } from '../../../contract/message-texts.ts'
 import { Work } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import { columnsAre, longestText, type Snapshot, type SnapshotColumn } from '../column/content.ts'

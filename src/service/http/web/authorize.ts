@@ -6,7 +6,7 @@ import { createLoginCode } from '../../accounts/sessions.ts'
 import { type LoginRequest, renderAuthorizedPage, renderAuthorizePage } from '../../pages/forms/authorize.ts'
 import { receiveBody } from '../body.ts'
 import { refuseCrossSite } from '../browser.ts'
-import { authenticateRequest } from '../desk.ts'
+import { authenticateRequest } from '../http-context.ts'
 import { PAGE_HEADERS } from './pages.ts'
 import { queued } from './request.ts'
 

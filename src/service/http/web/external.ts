@@ -4,7 +4,7 @@ import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
 import { type Bytes, breathe } from '../../../json/index.ts'
 import { renderExternalPage } from '../../pages/forms/newchart.ts'
 import { contentTypeOf, receiveBody } from '../body.ts'
-import { clientKeyOf, type HttpContext } from '../desk.ts'
+import { clientKeyOf, type HttpContext } from '../http-context.ts'
 import { PAGE_HEADERS } from './pages.ts'
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'

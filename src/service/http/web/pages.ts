@@ -17,7 +17,7 @@ import {
   type LogLine,
   type Outcome,
   scopeService,
-} from '../desk.ts'
+} from '../http-context.ts'
 
 /**
  * Headers of HTML pages. URLs can contain a share key, so other sites get no referrer. Forms must send their

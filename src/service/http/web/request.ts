@@ -1,6 +1,6 @@
 /** Requests and handlers of addresses outside of the API. */
 import type { HttpRequest, HttpResponse } from '../../../contract/http.ts'
-import { clientKeyOf, type HttpContext, type LogLine } from '../desk.ts'
+import { clientKeyOf, type HttpContext, type LogLine } from '../http-context.ts'
 
 /** A request for a route of contract/web/index.ts. */
 export interface WebRequest {

@@ -10,7 +10,7 @@ import { retryAfterHeaders } from '../answer.ts'
 import { readCookie, readSessionToken, sessionCookieName } from '../auth.ts'
 import { receiveBody } from '../body.ts'
 import { isLinkFromOtherSite, refuseCrossSite } from '../browser.ts'
-import { clientKeyOf, type HttpContext, type LogLine } from '../desk.ts'
+import { clientKeyOf, type HttpContext, type LogLine } from '../http-context.ts'
 import { PAGE_HEADERS } from './pages.ts'
 import { queued, type WebRequest } from './request.ts'
 

@@ -15,13 +15,13 @@ import {
   trimmed,
 } from '../../grids/column/content.ts'
 import { delimited, rowsAs } from '../../grids/read/rows.ts'
-import { drawPlotImage, type ImageService } from '../../images/plot.ts'
+import { drawPlotImage, type ImageService } from '../../images/plot-image.ts'
 import { type FigureView, openFigure } from '../../plots/content.ts'
-import type { LiveService } from '../../plots/live.ts'
+import type { LiveService } from '../../plots/live-plots.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { PageAnswer } from '../answer.ts'
 import { readColorScheme } from '../html.ts'
-import { resolveSignature } from './signed.ts'
+import { resolveSignature } from './signed-images.ts'
 
 /** Creates a request to read the content of a file. */
 export function createReadRequest(principal: Principal, fid: Fid) {

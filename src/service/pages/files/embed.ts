@@ -3,13 +3,13 @@ import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
 import type { Bytes } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
 import { openFigure } from '../../plots/content.ts'
-import type { LiveService } from '../../plots/live.ts'
+import type { LiveService } from '../../plots/live-plots.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
 import { accessQueryOf, type ColorScheme, escapeHtml, readColorScheme } from '../html.ts'
 import { describeChart } from './alt-text.ts'
 import { createReadRequest } from './downloads.ts'
-import { createChartToken } from './live-chart.ts'
+import { createChartToken } from './live-updates.ts'
 
 /**
  * Returns the content security policy of an embedded chart. A figure is untrusted input: it is drawn in an

@@ -7,7 +7,7 @@ import type { Readers } from '../../store/store.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
 import { escapeHtml, readColorScheme, renderDocument } from '../html.ts'
-import { renderBreadcrumbs, renderFiles, renderSummary } from './lists.ts'
+import { renderBreadcrumbs, renderFiles, renderSummary } from './file-lists.ts'
 
 /** Maximum number of listed files. */
 const MAX_FILES = 200

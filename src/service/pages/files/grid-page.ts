@@ -28,7 +28,7 @@ import {
   renderDocument,
 } from '../html.ts'
 import { gridApiPaths } from './chart-paths.ts'
-import { renderBreadcrumbs, renderSummary } from './lists.ts'
+import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import { renderTable, type TableColumn } from './table.ts'
 import { renderVersionNote } from './version-note.ts'
 

@@ -16,7 +16,7 @@ import { accessQueryOf, appendQuery, escapeHtml, readColorScheme, renderDocument
 import { describeChart, headingsOf } from './alt-text.ts'
 import { gridApiPaths } from './chart-paths.ts'
 import { collectColumns, createReadRequest } from './downloads.ts'
-import { renderBreadcrumbs, renderSummary } from './lists.ts'
+import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import { renderFrame } from './oembed.ts'
 import { renderTable, type TableColumn } from './table.ts'
 import { renderVersionNote } from './version-note.ts'

@@ -6,7 +6,7 @@ import { OWNER_SCOPE } from '../../store/aggregates/lists.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
 import { escapeHtml, readColorScheme, renderDocument } from '../html.ts'
-import { renderFileCards, renderFiles, renderFileTable } from './lists.ts'
+import { renderFileCards, renderFiles, renderFileTable } from './file-lists.ts'
 
 /** Maximum number of files on the page of a user. */
 const MAX_FILES = 200

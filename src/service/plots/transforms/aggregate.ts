@@ -13,7 +13,7 @@ import {
   type Transform,
   toKey,
 } from './attributes.ts'
-import type { AxisTypes } from './axes.ts'
+import type { AxisTypes } from './axis-types.ts'
 
 /** Combines the values of a group. `numbers` has only valid numbers; `all` has undefined for other values. */
 type Aggregate = (numbers: readonly number[], all: readonly (number | undefined)[]) => number | undefined

@@ -1,6 +1,6 @@
 /** Turns groups of traces into frames of an animation. */
-import { NO_LABEL } from '../../../charts/figure/names.ts'
-import { escapeMarkup } from '../../../contract/markup.ts'
+import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
+import { escapeMarkup } from '../../../contract/plotly-markup.ts'
 import { instantOf } from '../../../json/index.ts'
 import { type Attributes, isObject } from './attributes.ts'
 

@@ -1,8 +1,8 @@
 /** Counts histograms, so that pages load bars instead of all values. See docs/api.md#own-transforms. */
 import { roundUpToStep } from '../../../charts/figure/steps.ts'
 import { type Attributes, groupRows, isObject, MISSING_LABEL, type Transform } from './attributes.ts'
-import { parsePlotlyDate } from './axes.ts'
-import { endOfPeriod, startOfPeriod } from './per.ts'
+import { parsePlotlyDate } from './axis-types.ts'
+import { endOfPeriod, startOfPeriod } from './period.ts'
 import { extentOf } from './spreads.ts'
 
 /** Approximate bounds of the number of bars. */

@@ -1,7 +1,7 @@
 /** Arranges groups of traces as small charts with shared axes. */
-import { BAND_NAME, MARK_NAME } from '../../../charts/compile/marks.ts'
+import { BAND_NAME, MARK_NAME } from '../../../charts/compile/reference-lines.ts'
 import { COLORS } from '../../../charts/figure/colors.ts'
-import { escapeMarkup } from '../../../contract/markup.ts'
+import { escapeMarkup } from '../../../contract/plotly-markup.ts'
 import { type Attributes, isObject } from './attributes.ts'
 
 /** Maximum number of small charts in one figure. */

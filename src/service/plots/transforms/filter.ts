@@ -1,6 +1,6 @@
 /** Transform `filter`: keeps points by a condition. */
 import { type Attributes, resolveTarget, selectRows, type Transform, toKey } from './attributes.ts'
-import type { AxisTypes } from './axes.ts'
+import type { AxisTypes } from './axis-types.ts'
 
 type Test = (value: number | undefined) => boolean
 type Bound = number | undefined

@@ -1,5 +1,5 @@
 /** Transform `groupby`: splits a trace by group. */
-import { NO_LABEL } from '../../../charts/figure/names.ts'
+import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
 import {
   type Attributes,
   copyTrace,

@@ -1,9 +1,9 @@
 /** Evaluates `transforms` of traces as plotly.js 2.35 did. See docs/api.md#transforms. */
-import { NO_LABEL } from '../../../charts/figure/names.ts'
+import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
+import { describeMissingRows } from '../../../charts/omitted.ts'
 import { humanizeName, pluralize } from '../../../charts/spec/words.ts'
-import { describeMissingRows } from '../../../charts/unseen.ts'
-import { formatCount } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
+import { formatCount } from '../../../contract/message-texts.ts'
 import { breathe, turnIsLong } from '../../../json/index.ts'
 import { aggregate, aggregateToCells, aggregateToNumber } from './aggregate.ts'
 import { animateFigure, MAX_FRAMES, seriesNameOf } from './animate.ts'
@@ -18,16 +18,16 @@ import {
   type Transform,
   toKey,
 } from './attributes.ts'
-import { AxisTypes } from './axes.ts'
+import { AxisTypes } from './axis-types.ts'
+import { keepAmounts, negateValues, replaceBySpans } from './bar-spans.ts'
 import { convertToBars, planBins } from './bins.ts'
 import { arrangeFacets, colorwayOf, countFacets, MAX_FACETS } from './facet.ts'
 import { filterPoints } from './filter.ts'
 import { applyGroupBy, countGroups } from './groupby.ts'
 import { meltColumns } from './melt.ts'
-import { truncateToPeriod } from './per.ts'
+import { truncateToPeriod } from './period.ts'
 import { keepCompleteRows, selectAndSortRows, sortByTarget } from './rows.ts'
 import { sortPoints } from './sort.ts'
-import { keepAmounts, negateValues, replaceBySpans } from './spans.ts'
 import {
   arrangeCalendar,
   countInHexagons,

@@ -1,6 +1,6 @@
 /** Transform `sort` of plotly.js. */
 import { type Attributes, resolveTarget, selectRows, type Transform } from './attributes.ts'
-import type { AxisTypes } from './axes.ts'
+import type { AxisTypes } from './axis-types.ts'
 
 /** Sorts the points by the target, stably. */
 export function sortPoints(trace: Attributes, { target = 'x', order }: Transform, axes: AxisTypes): void {

@@ -2,7 +2,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import { isDistributedByOwner } from '../engines/distribution.ts'
-import { OBJECT_STATES } from '../objects/states.ts'
+import { OBJECT_STATES } from '../objects/object-states.ts'
 import { deleteAllReferences } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import {
@@ -12,7 +12,7 @@ import {
   usernameColumns,
   userTables,
 } from '../schema/tables.ts'
-import { computeTailChecksum } from '../schema/tail-sum.ts'
+import { computeTailChecksum } from '../schema/tail-checksum.ts'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
 
 export type UserRow = Selectable<Schema['users']>

@@ -2,12 +2,12 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import { markUnreferenced } from '../objects/blobs.ts'
-import { type FileKey, matchesAnyFile } from '../schema/keys.ts'
+import { type FileKey, matchesAnyFile } from '../schema/file-key.ts'
 import { deleteAllReferences } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { blobTables, fileTables } from '../schema/tables.ts'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
-import { FileCounts } from './counts.ts'
+import { FileCounts } from './file-counts.ts'
 import { NO_METADATA, type UsageWriter } from './usage.ts'
 
 export type FileRow = Selectable<Schema['files']>

@@ -7,7 +7,7 @@ import { addBlobReferences, type BlobRef, markUnreferenced } from '../objects/bl
 import { encodeTypes } from '../schema/column-types.ts'
 import { primaryKeyUidsOf } from '../schema/primary-key.ts'
 import type { Db, Schema } from '../schema/schema.ts'
-import { computeTailChecksum } from '../schema/tail-sum.ts'
+import { computeTailChecksum } from '../schema/tail-checksum.ts'
 import type { UsageWriter } from './usage.ts'
 
 export type GridRow = Selectable<Schema['grids']>

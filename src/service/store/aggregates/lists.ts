@@ -1,7 +1,7 @@
 // Serves lists of files from ranges of indexes.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../schema/schema.ts'
-import { COUNT_PLACES, FileCounts, selectTrashedFolders } from './counts.ts'
+import { COUNT_PLACES, FileCounts, selectTrashedFolders } from './file-counts.ts'
 import { type FileRow, type Filetype, withLastAppend } from './files.ts'
 import type { FolderReader } from './folders.ts'
 import type { Grantee } from './sharing.ts'

@@ -1,6 +1,6 @@
 // Loads what is related to files: stars, collaborators and references.
 import { sql } from 'kysely'
-import { type FileKey, matchesAnyFile } from '../schema/keys.ts'
+import { type FileKey, matchesAnyFile } from '../schema/file-key.ts'
 import type { Db } from '../schema/schema.ts'
 import type { CollaboratorRow } from './sharing.ts'
 

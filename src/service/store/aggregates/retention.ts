@@ -1,7 +1,7 @@
 // Deletes expired drafts and versions.
 import { defaultLimits, type Limits } from '../../../contract/limits.ts'
 import type { Engine } from '../engines/engine.ts'
-import type { FileKey } from '../schema/keys.ts'
+import type { FileKey } from '../schema/file-key.ts'
 import type { Db } from '../schema/schema.ts'
 import { Journal } from './audit.ts'
 import { DraftReader, DraftWriter, removeDraft } from './drafts.ts'

@@ -1,7 +1,7 @@
 // Reads and writes collaborators, teams and stars.
 import { randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
-import type { FileKey } from '../schema/keys.ts'
+import type { FileKey } from '../schema/file-key.ts'
 import type { Db, MayWrite, Schema } from '../schema/schema.ts'
 import { AccountWriter } from './accounts.ts'
 import type { AuditEventName, Journal } from './audit.ts'

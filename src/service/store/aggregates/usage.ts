@@ -1,11 +1,11 @@
 // Enforces quotas: limits on the files, rows and bytes of a user.
 import { sql } from 'kysely'
-import { formatCount } from '../../../contract/closest.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../../contract/limits.ts'
+import { formatCount } from '../../../contract/message-texts.ts'
 import type { Engine } from '../engines/engine.ts'
 import type { Db } from '../schema/schema.ts'
-import { COUNT_PLACES } from './counts.ts'
+import { COUNT_PLACES } from './file-counts.ts'
 
 /**
  * Storage used by a user. Files include trashed ones. Rows are those of current versions and drafts. Bytes

@@ -16,7 +16,7 @@ import type { Limits } from '../../../contract/limits.ts'
 import { runInSpan } from '../../tracing/tracing.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { type Engine, EngineStats, type WriteOptions } from './engine.ts'
-import { OwnerLimiter } from './lanes.ts'
+import { OwnerLimiter } from './owner-limiter.ts'
 
 /** Maximum attempts for a transaction that conflicts with others. */
 const MAX_CONFLICT_ATTEMPTS = 30

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 import { decodeTypes, detectRowTypes, encodeTypes, mergeTypeLists } from '../schema/column-types.ts'
 import type { ColumnType } from '../schema/schema.ts'
-import { computeTailChecksum } from '../schema/tail-sum.ts'
+import { computeTailChecksum } from '../schema/tail-checksum.ts'
 
 /** Tables that this migration reads or writes, in their state after it. */
 interface Tables {

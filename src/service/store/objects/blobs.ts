@@ -7,8 +7,8 @@ import type { Transactions } from '../engines/engine.ts'
 import { sha256 } from '../schema/hash.ts'
 import type { Db } from '../schema/schema.ts'
 import { blobTables } from '../schema/tables.ts'
-import { IN_DATABASE, type Locations } from './places.ts'
-import { OBJECT_STATES } from './states.ts'
+import { IN_DATABASE, type Locations } from './locations.ts'
+import { OBJECT_STATES } from './object-states.ts'
 
 /** Content of an owner, identified by its SHA-256. */
 export interface BlobRef {

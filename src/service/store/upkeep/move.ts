@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import { blobIdOf } from '../objects/blobs.ts'
+import { IN_DATABASE } from '../objects/locations.ts'
+import { OBJECT_STATES } from '../objects/object-states.ts'
 import { normalizeAddress } from '../objects/object-store.ts'
-import { IN_DATABASE } from '../objects/places.ts'
-import { OBJECT_STATES } from '../objects/states.ts'
 import type { Store } from '../store.ts'
 
 export interface MoveOptions {

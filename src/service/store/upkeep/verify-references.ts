@@ -1,7 +1,7 @@
 // Verifies that both rows of each reference exist.
 import { sql } from 'kysely'
 import { formatFid } from '../../../contract/fid.ts'
-import { type FileKey, matchesAnyFile } from '../schema/keys.ts'
+import { type FileKey, matchesAnyFile } from '../schema/file-key.ts'
 import type { Db } from '../schema/schema.ts'
 import type { Store } from '../store.ts'
 import type { ReportDamage } from './verify-trees.ts'

@@ -1,7 +1,7 @@
 // Verifies folder trees, and the copies of their state in files, counts and grants.
 import { sql } from 'kysely'
 import { formatFid, ROOT } from '../../../contract/fid.ts'
-import { selectTrashedFolders } from '../aggregates/counts.ts'
+import { selectTrashedFolders } from '../aggregates/file-counts.ts'
 import type { Db } from '../schema/schema.ts'
 import type { Store } from '../store.ts'
 

@@ -1,0 +1,22 @@
+// Adapts figures of an older plotly.js, or in another language, to the current plotly.js.
+import { registerLocale } from './locales.ts'
+import type { Figure } from './plotly.ts'
+import type { AdditionalSteps } from './theme/core.ts'
+import type { PlacesNote } from './theme/measured.ts'
+import { upgradeFigure } from './upgrade-figure.ts'
+
+/** Code that few charts need, loaded on demand. */
+export interface AdditionalCode {
+  upgrade: typeof adaptFigure
+  steps: AdditionalSteps
+  placesNote: PlacesNote
+}
+
+declare global {
+  var gridlineMore: AdditionalCode | undefined
+}
+
+/** Returns a figure as the current plotly.js draws it, with its language. */
+export function adaptFigure(figure: Figure): Figure {
+  return registerLocale(upgradeFigure(figure))
+}

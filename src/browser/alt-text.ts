@@ -1,0 +1,127 @@
+// Alt text of charts.
+import { listOf } from '../charts/figure/lists.ts'
+import { type Attributes, titleTextOf } from './theme/arrangement.ts'
+
+/** Name of each chart type or trace type. */
+const TYPE_NAMES: Record<string, string> = {
+  bar: 'Bar chart',
+  box: 'Box plot',
+  violin: 'Violin plot',
+  histogram: 'Histogram',
+  heatmap: 'Heatmap',
+  contour: 'Contour plot',
+  pie: 'Pie chart',
+  treemap: 'Treemap',
+  sunburst: 'Sunburst chart',
+  funnel: 'Funnel chart',
+  waterfall: 'Waterfall chart',
+  candlestick: 'Candlestick chart',
+  scattergeo: 'Map',
+  choropleth: 'Map',
+  table: 'Table',
+  indicator: 'Number',
+  scatter3d: '3-D scatter plot',
+  surface: 'Surface',
+  mesh3d: 'Surface',
+  dot: 'Dot plot',
+  lollipop: 'Lollipop chart',
+  dumbbell: 'Dumbbell chart',
+  timeline: 'Timeline',
+  pyramid: 'Pyramid',
+  ridgeline: 'Ridgeline plot',
+  ecdf: 'Distribution curve',
+  density: 'Density curve',
+  slope: 'Slope chart',
+  bump: 'Bump chart',
+  hexbin: 'Hexbin plot',
+  calendar: 'Calendar',
+  sankey: 'Sankey diagram',
+  rose: 'Rose',
+  radar: 'Radar chart',
+  splom: 'Scatter matrix',
+}
+
+/** Returns a sentence that describes a chart from its data. */
+export function describeChart({ data, layout }: { data: readonly Attributes[]; layout: Attributes }): string {
+  const visible = data.filter((trace) => trace && trace.visible !== false)
+  const title = removeMarkup(titleTextOf(layout.title))
+  const parts = [
+    visible.length === 0
+      ? 'Empty chart'
+      : `${TYPE_NAMES[layout.meta?.chart] ?? typeNameOf(visible[0])}${describeSeries(visible)}`,
+    // The x axis of a calendar holds weeks, not dates.
+    layout.meta?.chart === 'calendar' ? '' : describeRange(visible),
+    describeExtremes(visible),
+  ].filter((part) => part !== '')
+  const axes = ['xaxis', 'yaxis'].flatMap((key) => {
+    const text = removeMarkup(titleTextOf(layout[key]?.title))
+    return text ? [`${key[0]}: ${text}`] : []
+  })
+  const axesText = axes.length > 0 ? ` Axes: ${axes.join('; ')}.` : ''
+  return `${title ? `${title}. ` : ''}${parts.join(', ')}.${axesText}`
+}
+
+/** Returns a text without markup. */
+function removeMarkup(markup: string | undefined): string | undefined {
+  return markup
+    ?.replace(/<[^<>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+/** Returns the name of the type of a trace. */
+function typeNameOf({ type = 'scatter', mode, fill, stackgroup, hole }: Attributes): string {
+  if (type === 'pie' && hole) return 'Donut chart'
+  if (type !== 'scatter' && type !== 'scattergl') return TYPE_NAMES[type] ?? 'Chart'
+  if (stackgroup || (fill && fill !== 'none')) return 'Area chart'
+  return String(mode).includes('lines') || mode === undefined ? 'Line chart' : 'Scatter plot'
+}
+
+/** Returns how many series or points there are. */
+function describeSeries(traces: readonly Attributes[]): string {
+  if (traces.length > 1) return ` of ${traces.length} series`
+  const count = Math.max(
+    ...['x', 'y', 'values', 'locations', 'lat'].map((key) => listOf(traces[0][key]).length),
+  )
+  return count > 1 ? ` of ${count.toLocaleString('en')} ${traces[0].type === 'pie' ? 'parts' : 'points'}` : ''
+}
+
+/** Returns the range of x: `from 2019 to 2023`; empty for labels. */
+function describeRange(traces: readonly Attributes[]): string {
+  let [first, last]: (string | number | undefined)[] = [undefined, undefined]
+  for (const { x, orientation } of traces)
+    for (const value of orientation === 'h' ? [] : listOf(x)) {
+      if (typeof value !== 'number' && !(typeof value === 'string' && /^-?\d{4,}-\d\d/.test(value))) continue
+      if (first === undefined || value < first) first = value
+      if (last === undefined || value > last) last = value
+    }
+  if (first === undefined || first === last) return ''
+  const format = (value: string | number): string =>
+    typeof value === 'number' ? formatNumber(value) : value.replace(/[T ]00:00(:00)?(\.0+)?Z?$/, '')
+  return `from ${format(first)} to ${format(last!)}`
+}
+
+/** Returns the lowest and the highest value. */
+function describeExtremes(traces: readonly Attributes[]): string {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const trace of traces) {
+    if (trace.type === 'histogram') continue
+    const values = trace.orientation === 'h' ? trace.x : (trace.values ?? trace.z ?? trace.y ?? trace.value)
+    for (const row of typeof values === 'number' ? [values] : listOf(values))
+      for (const value of typeof row === 'object' && row !== null ? listOf(row) : [row]) {
+        if (typeof value !== 'number' || !Number.isFinite(value)) continue
+        if (value < least) least = value
+        if (value > most) most = value
+      }
+  }
+  if (least > most) return ''
+  return least === most
+    ? `value ${formatNumber(most)}`
+    : `lowest ${formatNumber(least)}, highest ${formatNumber(most)}`
+}
+
+function formatNumber(value: number): string {
+  return Number.isInteger(value) && Math.abs(value) < 10_000
+    ? String(value)
+    : value.toLocaleString('en', { maximumSignificantDigits: 4 })
+}

@@ -1,0 +1,139 @@
+/// <reference lib="dom" />
+// Draws images, in a page without network and with a strict policy: see src/draw/pages.ts.
+import { findImages, isEmbeddedImage } from '../contract/figure-images.ts'
+import { adaptFigure } from './adapt-figure.ts'
+import { type Figure, loadGeo, needsGeo, removeTiles } from './plotly.ts'
+import { applyTheme, measuredChanges, needsMeasuring } from './theme/index.ts'
+import { findPlacesNote } from './theme/maps.ts'
+import { convertToUtc } from './zones.ts'
+
+/** Options of an image. */
+interface ImageOptions {
+  format: 'png' | 'jpeg' | 'webp' | 'svg'
+  width: number
+  height: number
+  scale: number
+  /** Maximum height if a chart grows with its rows. */
+  maxHeight?: number
+  theme?: 'light' | 'dark'
+}
+
+declare global {
+  interface Window {
+    /** Draws a figure (JSON text). Resolves to a data URL. */
+    drawFigure(figure: string, options: ImageOptions): Promise<string>
+  }
+}
+
+window.drawFigure = async (text, options) => {
+  const { data, layout } = cleanImages(parseFigure(text))
+  const adaptedFigure = convertToUtc(
+    adaptFigure({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }),
+  )
+  const { width, height, maxHeight } = options
+  const figure = applyTheme(
+    { ...adaptedFigure, layout: removeTiles(adaptedFigure) },
+    { scheme: options.theme ?? 'light', width, height, maxHeight },
+  )
+  // Grow for the rows of a chart, up to the maximum. Other figures keep their height.
+  const needed = figure.layout.height
+  if (maxHeight !== undefined && typeof needed === 'number' && needed > height)
+    options.height = Math.min(maxHeight, needed)
+  if (needsGeo(figure)) await loadGeo('/plotly-geo.js')
+  const image = await drawImage(figure, options)
+  return options.format === 'svg' ? `${SVG_URL_PREFIX}${encodeURIComponent(cleanSvg(image))}` : image
+}
+
+/** Removes images that are not data URLs, and cleans SVG images: Chromium would wait for their links. */
+function cleanImages(figure: Figure): Figure {
+  for (const image of findImages(figure).values()) {
+    if (!isEmbeddedImage(image)) image.source = ''
+    else if (SVG_IMAGE.test(image.source as string)) image.source = cleanSvgImage(image.source as string)
+  }
+  return figure
+}
+
+const SVG_IMAGE = /^data:image\/svg\+xml/i
+
+/** Returns the data URL of a cleaned SVG image; empty if it is invalid. */
+function cleanSvgImage(source: string): string {
+  try {
+    const comma = source.indexOf(',')
+    const body = source.slice(comma + 1)
+    const text = /;base64$/i.test(source.slice(0, comma)) ? decodeUtf8(atob(body)) : decodeURIComponent(body)
+    return `${SVG_URL_PREFIX}${encodeURIComponent(cleanSvg(`,${encodeURIComponent(text)}`, ALLOWED_INNER_LINK))}`
+  } catch {
+    // Not an SVG image.
+    return ''
+  }
+}
+
+function decodeUtf8(bytes: string): string {
+  return new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)))
+}
+
+/** Draws an image. Draws it again if texts must move. */
+async function drawImage(figure: Figure, options: ImageOptions): Promise<string> {
+  if (!needsMeasuring(figure)) return Plotly.toImage(figure, options)
+  const holder = document.createElement('div')
+  document.body.append(holder)
+  try {
+    const { width, height } = options
+    await Plotly.newPlot(holder, { ...figure, layout: { ...figure.layout, width, height } })
+    const changes = measuredChanges(holder, findPlacesNote)
+    if (changes) await Plotly.relayout(holder, changes)
+    return await Plotly.toImage(holder, options)
+  } finally {
+    Plotly.purge(holder)
+    holder.remove()
+  }
+}
+
+/** JSON escapes of characters that XML does not allow, and of surrogates. */
+const MAY_HOLD_INVALID_XML = /\\u(?:d[89a-f]|00[01]|fff[ef])/i
+const INVALID_XML_CHARACTERS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+
+/** Parses a figure and replaces characters that XML does not allow. */
+function parseFigure(text: string) {
+  if (!MAY_HOLD_INVALID_XML.test(text)) return JSON.parse(text)
+  return JSON.parse(text, (_, value) =>
+    typeof value === 'string'
+      ? value.replace(/\p{Surrogate}/gu, '\ufffd').replace(INVALID_XML_CHARACTERS, '')
+      : value,
+  )
+}
+
+const SVG_URL_PREFIX = 'data:image/svg+xml,'
+const ALLOWED_LINK = /^(https?:|mailto:|#|data:image\/(png|jpeg|gif|webp);)/i
+/** Allowed links in an image inside a figure: nothing is loaded. */
+const ALLOWED_INNER_LINK = /^(#|data:image\/(png|jpeg|gif|webp);)/i
+
+/**
+ * Removes scripts and event handlers from an SVG image. Texts of a figure could inject attributes, and saved
+ * images are opened without our policy.
+ */
+function cleanSvg(image: string, allowedLinks = ALLOWED_LINK): string {
+  const text = decodeURIComponent(image.slice(image.indexOf(',') + 1))
+  const tree = new DOMParser().parseFromString(text, 'image/svg+xml')
+  if (tree.querySelector('parsererror')) throw new Error('the image is not well-formed')
+  for (const element of tree.querySelectorAll('*')) {
+    if (
+      /^(script|foreignobject|iframe|object|embed|handler|animate|set|animatetransform)$/i.test(
+        element.localName,
+      )
+    ) {
+      element.remove()
+      continue
+    }
+    for (const { name, localName, value } of [...element.attributes])
+      if (
+        /^on/i.test(localName) ||
+        (localName === 'href' && !allowedLinks.test(value.trim())) ||
+        // A saved image must not load other URLs.
+        /url\(\s*['"]?(?!\s*['"]?(#|data:))/i.test(value) ||
+        localName === 'autofocus'
+      )
+        element.removeAttribute(name)
+  }
+  return new XMLSerializer().serializeToString(tree)
+}

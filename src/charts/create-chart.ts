@@ -1,0 +1,51 @@
+// Creates charts from a grid: fills in missing options, then compiles the figure.
+import { compileChart } from './compile/compile.ts'
+import type { Figure } from './figure/figure.ts'
+import { type CompletedChart, completed } from './normalize/complete-options.ts'
+import { type ChartClient, ChartValues } from './normalize/values.ts'
+import type { ChartGrid, ChartOptions } from './spec/options.ts'
+import type { AUTO, ChartType } from './spec/types.ts'
+
+/** Calls `completeOptions` with the values of a grid. */
+export function completeFromGrid(
+  client: ChartClient,
+  grid: ChartGrid,
+  requestedType: ChartType | typeof AUTO | undefined,
+  options: ChartOptions,
+): Promise<CompletedChart> {
+  const values = new ChartValues(client, grid.fid, 'scatter', options, () => {})
+  return completed(
+    grid,
+    requestedType,
+    options,
+    (name) => values.countDistinct(name),
+    (column) => values.readSample(column),
+  )
+}
+
+/**
+ * Creates a chart of a grid and notes which options were chosen automatically. Throws `usage` and `bad_data`.
+ * `isExplained`: also notes which other types fit.
+ */
+export async function createChart(
+  client: ChartClient,
+  grid: ChartGrid,
+  requestedType: ChartType | typeof AUTO | undefined,
+  options: ChartOptions,
+  note: (text: string) => void,
+  isExplained = false,
+): Promise<{ type: ChartType; figure: Figure }> {
+  const {
+    type,
+    options: complete,
+    chosenFlags,
+    reason,
+    suggestions,
+  } = await completeFromGrid(client, grid, requestedType, options)
+  if (chosenFlags !== '')
+    note(`chosen from the columns: ${chosenFlags}${reason === undefined ? '' : ` (${reason})`}`)
+  if (isExplained && reason === undefined) note(`the type ${type} was requested, not chosen`)
+  else if (isExplained)
+    note(suggestions.length === 0 ? 'no other type fits' : `other types that fit: ${suggestions.join(', ')}`)
+  return { type, figure: await compileChart(client, grid, type, complete, note) }
+}

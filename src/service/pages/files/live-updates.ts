@@ -1,0 +1,119 @@
+/** Updates of open charts: events, fingerprints and data. */
+import { type Fid, formatFid } from '../../../contract/fid.ts'
+import type { Caller, Principal } from '../../access/access.ts'
+import type { Service } from '../../core/context.ts'
+import type { VisibleRanges } from '../../plots/downsampling/axes.ts'
+import type { LiveService } from '../../plots/live-plots.ts'
+import type { PageAnswer } from '../answer.ts'
+import { createReadRequest } from './downloads.ts'
+
+/** Lifetime of a token, in ms. After it, the page of the chart must be reloaded. */
+const TOKEN_LIFETIME_MS = 24 * 3600 * 1000
+
+/** Content of a token: who may read which plot, and until when. */
+interface TokenContent {
+  fid: string
+  user?: string
+  /** As in `Caller`: the token ends with this session or key. */
+  credential?: string
+  key?: string
+  version?: string
+  until: number
+}
+
+/**
+ * Creates the token with which an embedded chart loads its data: its opaque origin has no cookies. Pages of
+ * other sites cannot read the responses without it.
+ */
+export function createChartToken(
+  { cursors }: Service,
+  { caller, shareKey, version }: Principal,
+  fid: Fid,
+): Promise<string> {
+  const content: TokenContent = {
+    fid: formatFid(fid),
+    user: caller?.username,
+    credential: caller?.credential,
+    key: shareKey,
+    version,
+    until: Date.now() + TOKEN_LIFETIME_MS,
+  }
+  return cursors.sign(content, 'watch')
+}
+
+/** Verifies a token and returns its reader; undefined if it is invalid, expired, or of another plot. */
+export async function resolveLiveToken(
+  { cursors }: Service,
+  token: string,
+  fid: Fid,
+): Promise<Principal | undefined> {
+  const content = await cursors.verify<TokenContent>(token, 'watch').catch(() => undefined)
+  if (!content || content.fid !== formatFid(fid) || content.until < Date.now()) return undefined
+  const caller: Caller | undefined =
+    content.user === undefined
+      ? undefined
+      : {
+          username: content.user,
+          credential: content.credential,
+          scopes: new Set(['read']),
+          isAdmin: false,
+          expiresAt: null,
+        }
+  return { caller, shareKey: content.key, version: content.version }
+}
+
+/** Returns response headers. With a token, pages of any origin may read the response. */
+const createHeaders = (hasToken: boolean): Record<string, string> => ({
+  'cache-control': 'no-store',
+  ...(hasToken && { 'access-control-allow-origin': '*' }),
+})
+
+/** Serves `.events` (stream of fingerprints), `.state` (one fingerprint) and `.live` (figure with data). */
+export async function serveLiveChart(
+  service: LiveService,
+  principal: Principal,
+  fid: Fid,
+  kind: 'events' | 'state' | 'live',
+  hasToken: boolean,
+  user: string,
+  query: URLSearchParams,
+): Promise<PageAnswer> {
+  const headers = createHeaders(hasToken)
+  const request = { ...createReadRequest(principal, fid), filetype: 'plot' as const }
+  const { live } = service
+  switch (kind) {
+    case 'events':
+      return {
+        body: await live.streamEvents(service, request, user),
+        type: 'text/event-stream',
+        headers: { ...headers, 'x-accel-buffering': 'no' },
+      }
+    case 'state':
+      return {
+        body: JSON.stringify({ state: await live.loadFingerprint(service, request) }),
+        type: 'application/json',
+        headers,
+      }
+    case 'live':
+      return {
+        body: await live.loadFigure(service, request, 'drawn', parseRanges(query)),
+        type: 'application/json',
+        headers,
+      }
+  }
+}
+
+/** Maximum number of axes in the query. */
+const MAX_AXES = 50
+
+/** Parses the visible ranges of axes: `range=xaxis2,FROM,TO`. Ignores invalid ones. */
+function parseRanges(query: URLSearchParams): VisibleRanges {
+  const ranges = query
+    .getAll('range')
+    .slice(0, MAX_AXES)
+    .flatMap((text): [string, readonly [string, string]][] => {
+      const [axis, from, to] = text.split(',')
+      return /^xaxis\d*$/.test(axis) && from && to ? [[axis, [from, to]]] : []
+    })
+  return new Map(ranges)
+}

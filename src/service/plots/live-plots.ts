@@ -1,0 +1,275 @@
+/** Pushes changes to open plot pages. */
+import { Problem } from '../../contract/errors.ts'
+import { formatFid } from '../../contract/fid.ts'
+import { type Bytes, once } from '../../json/index.ts'
+import { authorizeCall, type FileRequest } from '../access/access.ts'
+import { isStillSignedIn } from '../accounts/sessions.ts'
+import type { Service } from '../core/context.ts'
+import { Lru } from '../core/lru.ts'
+import { SharedWork } from '../core/shared-work.ts'
+import type { Readers } from '../store/store.ts'
+import {
+  describeMissingData,
+  type FigureView,
+  findFigureContent,
+  hasTransforms,
+  loadPlotContent,
+  openDownsampledFigure,
+  openFigure,
+  readWholeFigure,
+  streamForDrawing,
+  streamWithData,
+} from './content.ts'
+import type { VisibleRanges } from './downsampling/axes.ts'
+import { planDownsampling } from './downsampling/plan.ts'
+import { fingerprintFigure } from './referenced-grids.ts'
+
+/** Lifetime of a cached fingerprint, and interval of checks of a stream, in ms. */
+const CHECK_MS = 1000
+/** Minimum interval of checks, in ms. A write to files of the owner triggers the next one. */
+const MIN_CHECK_MS = 200
+/** Interval of comments on a stream without changes, in ms: they make proxies keep it open. */
+const HEARTBEAT_MS = 15_000
+/** Maximum fraction of all streams for one user or address. */
+const MAX_USER_SHARE = 0.5
+/** Size of the cache of figures with data. */
+const FIGURE_CACHE_BYTES = 32 * 1024 * 1024
+/** Maximum size of a cached figure. */
+const MAX_CACHED_FIGURE_BYTES = 8 * 1024 * 1024
+/** Maximum number of cached fingerprints. */
+const MAX_CACHED_FINGERPRINTS = 10_000
+export interface LiveService extends Service {
+  live: LivePlots
+}
+
+/** Forms of a figure with data: for programs, or for drawing (downsampled, with notes on missing data). */
+const FORMS = {
+  data: { open: openFigure, write: streamWithData },
+  drawn: { open: openDownsampledFigure, write: streamForDrawing },
+} as const
+export type FigureForm = keyof typeof FORMS
+
+/** State of an owner whose plots have streams. */
+interface FollowedOwner {
+  streams: number
+  /** Time of the last write to files of the owner, in ms of `performance.now()`. */
+  written: number
+  /** Callbacks of streams that wait for the next check. */
+  waiting: Set<() => void>
+}
+
+/**
+ * Fingerprints and figures for open pages of plots. All pages of a plot share one read of the fingerprint per
+ * second, and one read of the data per change.
+ */
+export class LivePlots {
+  private readonly fingerprints = new Lru<{ state: Promise<string>; since: number }>(
+    MAX_CACHED_FINGERPRINTS,
+    () => 1,
+  )
+  /** Owners whose plots have streams. */
+  private readonly followed = new Map<string, FollowedOwner>()
+  private readonly figures = new Lru<Buffer>(FIGURE_CACHE_BYTES, ({ length }) => length)
+  private readonly sharedReads = new SharedWork<{ text: Buffer | undefined; state: string }>()
+  /** Open streams by user or address. */
+  private readonly streams = new Map<string, number>()
+  private closed = false
+
+  constructor(private readonly maxStreams: number) {}
+
+  /** Loads the fingerprint of what a plot shows to the caller; cached. Throws `not_found`. */
+  loadFingerprint(service: Service, request: FileRequest): Promise<string> {
+    const { caller } = request
+    const reader = `${caller?.username ?? ''} ${caller?.credential ?? ''} ${request.shareKey ?? ''} ${request.version ?? ''}`
+    const key = `${formatFid(request.fid)} ${reader}`
+    const cached = this.fingerprints.get(key)
+    const now = performance.now()
+    const age = cached ? now - cached.since : Number.POSITIVE_INFINITY
+    const isStale =
+      cached !== undefined && cached.since < (this.followed.get(request.fid.owner)?.written ?? 0)
+    if (cached && age < (isStale ? MIN_CHECK_MS : CHECK_MS)) return cached.state
+    const fingerprint = service.store.read(async (readers) => {
+      await assertSignedIn(readers, request)
+      const authorized = await authorizeCall(readers, request)
+      const content = await findFigureContent(readers, authorized, request)
+      return fingerprintFigure(readers, authorized.file, content, request, content.version)
+    })
+    this.fingerprints.set(key, { state: fingerprint, since: now })
+    fingerprint.catch(() => this.fingerprints.delete(key))
+    return fingerprint
+  }
+
+  /** Loads the figure with its current data, as JSON; cached if small. Checks access. Throws `not_found`. */
+  async loadFigure(
+    service: Service,
+    request: FileRequest,
+    form: FigureForm,
+    ranges?: VisibleRanges,
+  ): Promise<Bytes> {
+    await service.store.read((readers) => assertSignedIn(readers, request))
+    const stored = await loadPlotContent(service, request)
+    if (ranges && ranges.size > 0)
+      return streamForDrawing(await openDownsampledFigure(service, request, stored, ranges))
+    const fingerprint = await service.store.read((readers) =>
+      fingerprintFigure(readers, stored.file, stored.content, request, stored.content.version),
+    )
+    const cached = this.getCached(fingerprint, form)
+    if (cached) return once(cached)
+    const key = `${fingerprint} ${form}`
+    const read = await this.sharedReads.run(key, request.isAborted, async (isAborted) =>
+      this.readAndCache(await FORMS[form].open(service, { ...request, isAborted }, stored), form),
+    )
+    // If the shared read shows data of another fingerprint, read again for this caller.
+    if (read.text && read.state === fingerprint) return once(read.text)
+    return FORMS[form].write(await FORMS[form].open(service, request, stored))
+  }
+
+  /** Downsamples an opened plot, and loads it for drawing; small ones are cached. */
+  async loadForDrawing(view: FigureView): Promise<Bytes> {
+    const cached = this.getCached(view.fingerprint, 'drawn')
+    if (cached) return once(cached)
+    const key = `${view.fingerprint} drawn`
+    const downsampled = { ...view, reduction: await planDownsampling(view) }
+    const { text } = await this.sharedReads.run(key, view.isAborted, (isAborted) =>
+      this.readAndCache({ ...downsampled, isAborted }, 'drawn'),
+    )
+    return text ? once(text) : streamForDrawing(downsampled)
+  }
+
+  private getCached(fingerprint: string, form: FigureForm): Buffer | undefined {
+    return this.figures.get(`${fingerprint} whole`) ?? this.figures.get(`${fingerprint} ${form}`)
+  }
+
+  /** Reads a figure and caches it if it is small. The text is undefined if it is larger. */
+  private async readAndCache(
+    view: FigureView,
+    form: FigureForm,
+  ): Promise<{ text: Buffer | undefined; state: string }> {
+    // With transforms, the figure is in memory anyway.
+    const maxBytes = hasTransforms(view.figure) ? Number.POSITIVE_INFINITY : MAX_CACHED_FIGURE_BYTES
+    const text = await readWholeFigure(view, maxBytes, FORMS[form].write)
+    const isWhole =
+      describeMissingData(view) === undefined &&
+      !hasTransforms(view.figure) &&
+      !(view.downsampling ?? (await planDownsampling(view)))
+    if (text && text.length <= MAX_CACHED_FIGURE_BYTES)
+      this.figures.set(`${view.fingerprint} ${isWhole ? 'whole' : form}`, text)
+    return { text, state: view.fingerprint }
+  }
+
+  /**
+   * Streams server-sent events: the fingerprint now and at each change. Ends when the caller loses access.
+   */
+  async streamEvents(service: Service, request: FileRequest, user: string): Promise<Bytes> {
+    const first = await this.loadFingerprint(service, request)
+    const userStreams = this.streams.get(user) ?? 0
+    const allStreams = [...this.streams.values()].reduce((sum, count) => sum + count, 0)
+    if (allStreams >= this.maxStreams || userStreams >= this.maxStreams * MAX_USER_SHARE)
+      throw new Problem('overloaded', 'too many pages are open (limit live_pages)')
+    this.streams.set(user, userStreams + 1)
+    let isOpen = true
+    const release = (): void => {
+      if (!isOpen) return
+      isOpen = false
+      const remaining = this.streams.get(user)! - 1
+      if (remaining > 0) this.streams.set(user, remaining)
+      else this.streams.delete(user)
+    }
+    // The stream counts from now on, even if it is never read.
+    const changes = this.streamChanges(service, request, first)
+    const iterator = {
+      async next() {
+        try {
+          const result = await changes.next()
+          if (result.done) release()
+          return result
+        } catch (error) {
+          release()
+          throw error
+        }
+      },
+      return() {
+        release()
+        return changes.return(undefined)
+      },
+    }
+    return { [Symbol.asyncIterator]: () => iterator }
+  }
+
+  private async *streamChanges(
+    service: Service,
+    request: FileRequest,
+    first: string,
+  ): AsyncGenerator<Uint8Array> {
+    let fingerprint = first
+    let silentMs = 0
+    const { owner } = request.fid
+    const followed = this.followed.get(owner) ?? { streams: 0, written: 0, waiting: new Set() }
+    this.followed.set(owner, followed)
+    followed.streams++
+    try {
+      yield formatEvent(fingerprint)
+      while (!this.closed) {
+        silentMs += await waitForNextCheck(followed)
+        const current = await this.loadFingerprint(service, request).catch((error) => {
+          // The plot was deleted, or access was lost. Other errors are temporary, such as a database restart.
+          if (error instanceof Problem && error.status < 500) return undefined
+          return fingerprint
+        })
+        if (current === undefined) return
+        if (current !== fingerprint) yield formatEvent(current)
+        else if (silentMs >= HEARTBEAT_MS) yield Buffer.from(': still here\n\n')
+        else continue
+        fingerprint = current
+        silentMs = 0
+      }
+    } finally {
+      if (--followed.streams === 0) this.followed.delete(owner)
+    }
+  }
+
+  /** Wakes the streams of an owner's plots after a write. */
+  notifyWrite(owner: string): void {
+    const followed = this.followed.get(owner)
+    if (!followed) return
+    followed.written = performance.now()
+    for (const look of followed.waiting) look()
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    this.closed = true
+  }
+}
+
+/** Waits until a stream should check for changes. Returns the waiting time, in ms. */
+async function waitForNextCheck({ written, waiting }: FollowedOwner): Promise<number> {
+  const start = performance.now()
+  await new Promise<void>((resolve) => {
+    const finish = (): void => {
+      waiting.delete(wake)
+      resolve()
+    }
+    const wake = (): void => {
+      waiting.delete(wake)
+      clearTimeout(timer)
+      timer = setTimeout(finish, Math.max(0, start + MIN_CHECK_MS - performance.now())).unref()
+    }
+    // The last check may have missed a write that happened during it.
+    let timer = setTimeout(finish, written > start - MIN_CHECK_MS ? MIN_CHECK_MS : CHECK_MS).unref()
+    waiting.add(wake)
+  })
+  return performance.now() - start
+}
+
+/** Throws `unauthenticated` if the session or key with which the chart was opened has ended. */
+async function assertSignedIn(readers: Readers, { caller }: FileRequest): Promise<void> {
+  if (caller?.credential === undefined) return
+  if (await isStillSignedIn(readers, caller.username, caller.credential)) return
+  throw new Problem('unauthenticated', 'the session or key with which this chart was opened has ended')
+}
+
+/** Formats a server-sent event. */
+function formatEvent(fingerprint: string): Uint8Array {
+  return Buffer.from(`event: state\ndata: ${fingerprint}\n\n`)
+}
