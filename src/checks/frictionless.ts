@@ -4,6 +4,7 @@ import type { Checks, CheckType, ColumnRule, TableRule, WithSeverity } from './t
 
 type Members = Readonly<Record<string, unknown>>
 
+/** Types of checks by type of a Table Schema. Types with a pattern only are in `TYPE_PATTERNS`. */
 const CHECK_TYPES: Readonly<Record<string, CheckType | undefined>> = {
   string: 'text',
   number: 'number',
@@ -18,7 +19,7 @@ const CHECK_TYPES: Readonly<Record<string, CheckType | undefined>> = {
   geojson: 'json',
 }
 
-/** Regular expressions for types and text formats. */
+/** Regular expressions by type, and by format of texts. */
 const TYPE_PATTERNS: Readonly<Record<string, string>> = {
   year: '-?[0-9]{4}',
   yearmonth: '[0-9]{4}-(0[1-9]|1[0-2])',
@@ -31,19 +32,20 @@ const FORMAT_PATTERNS: Readonly<Record<string, string>> = {
   uuid: '[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}',
 }
 
-/** Default texts of booleans. */
+/** Texts of booleans if the schema sets none. */
 const TRUE_TEXTS = ['true', 'True', 'TRUE', '1']
 const FALSE_TEXTS = ['false', 'False', 'FALSE', '0']
 
-/** Maximum number of fields, and of keys and columns per key. */
+/** Maximum number of fields; of unique keys, and of columns per key. */
 const MAX_FIELDS = 20_000
 const MAX_KEYS = 100
 
+/** Returns whether a checks file is a Table Schema: it has a list of fields. */
 export function isTableSchema(document: Members): boolean {
   return Array.isArray(document.fields)
 }
 
-/** Converts a Table Schema to checks. Parts that cannot be checked become rules that fail. */
+/** Converts a Table Schema to checks. Constraints that cannot be checked become rules that always fail. */
 export function convertTableSchema(schema: Members): Checks {
   const fields = schema.fields as readonly unknown[]
   if (fields.length > MAX_FIELDS) throw new Problem('bad_checks', `checks: more than ${MAX_FIELDS} fields`)
@@ -60,21 +62,21 @@ export function convertTableSchema(schema: Members): Checks {
   const names = columns.map(({ column }) => column)
   const table: TableRule[] = []
   const match = typeof schema.fieldsMatch === 'string' ? schema.fieldsMatch : 'exact'
-  // Required columns, and whether others are allowed.
+  // Columns that must exist, and whether other columns are allowed.
   if (['exact', 'equal', 'subset'].includes(match))
     for (const column of names) table.push({ rule: 'columns', column })
   else if (!['superset', 'partial'].includes(match))
     table.push({ rule: 'cannot', name: 'fieldsMatch', why: `unknown value ${JSON.stringify(match)}` })
   if (['exact', 'equal', 'superset'].includes(match)) table.push({ rule: 'extra_columns', columns: names })
   if (match === 'exact') table.push({ rule: 'column_order', columns: names })
-  const key = toTexts(schema.primaryKey)
-  if (key) table.push({ rule: 'key', columns: key })
+  const primaryKey = toTexts(schema.primaryKey)
+  if (primaryKey) table.push({ rule: 'key', columns: primaryKey })
   if (Array.isArray(schema.uniqueKeys))
     for (const unique of schema.uniqueKeys.slice(0, MAX_KEYS)) {
-      const list = toTexts(unique)
+      const uniqueColumns = toTexts(unique)
       table.push(
-        list
-          ? { rule: 'unique', columns: list }
+        uniqueColumns
+          ? { rule: 'unique', columns: uniqueColumns }
           : { rule: 'cannot', name: 'uniqueKeys', why: 'not a list of columns' },
       )
     }
@@ -100,7 +102,7 @@ function withErrorSeverity<R extends ColumnRule | TableRule>(rule: R): WithSever
   return { ...rule, severity: 'error' }
 }
 
-/** Converts type, format and constraints of a field to rules. */
+/** Converts the type, format and constraints of a field to rules. */
 function convertField(field: Members): ColumnRule[] {
   const rules: ColumnRule[] = []
   const { type = 'any', format = 'default', decimalChar, groupChar } = field
@@ -137,7 +139,7 @@ function convertField(field: Members): ColumnRule[] {
   return rules
 }
 
-/** Converts a constraint to a rule; undefined if it has no effect. `all`: all constraints of the field. */
+/** Converts a constraint to a rule; undefined if it has no effect. `constraints`: all of the field. */
 function convertConstraint(name: string, value: unknown, constraints: Members): ColumnRule | undefined {
   switch (name) {
     case 'required':
@@ -174,7 +176,7 @@ function convertConstraint(name: string, value: unknown, constraints: Members): 
   }
 }
 
-/** Returns one text or a list of texts as a list without duplicates; undefined for other values. */
+/** Returns a text or a list of texts as a list without duplicates; undefined for other values. */
 function toTexts(value: unknown): string[] | undefined {
   if (typeof value === 'string') return [value]
   const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')

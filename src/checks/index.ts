@@ -1,4 +1,4 @@
-// Checks of tables: parses checks files into rules, which the service runs. See docs/checks.md.
+// Parses checks files into rules, which the service runs on tables (docs/checks.md).
 export { parseChecks } from './parse.ts'
 export { describeColumnRule, describeTableRule } from './rules.ts'
 export type { Checks, ColumnRule, TableRule, ValueRule, WholeColumnRule, WithSeverity } from './types.ts'

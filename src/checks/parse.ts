@@ -4,10 +4,10 @@ import { Problem } from '../contract/errors.ts'
 import { findClosest, formatList, withSuggestion } from '../contract/message-texts.ts'
 import { type Severity, severities } from '../contract/resources/index.ts'
 import { convertTableSchema, isTableSchema } from './frictionless.ts'
-import { columnSpellings, tableSpellings } from './rules.ts'
+import { COLUMN_RULE_PARSERS, TABLE_RULE_PARSERS } from './rules.ts'
 import type { Checks, TableRule, WithSeverity } from './types.ts'
 
-/** Maximum number of rules, columns, and groups of table rules. */
+/** Limits of a checks file: rules, columns, and groups of table rules. */
 const MAX_RULES = 50_000
 const MAX_COLUMNS = 20_000
 const MAX_GROUPS = 100
@@ -66,22 +66,22 @@ function parseColumns(value: unknown, severity: Severity): Checks['columns'] {
 
 /** Parses the rules of one column. `inherited`: severity of rules that set none. */
 function parseColumn(column: string, rulesByName: Members, inherited: Severity): Checks['columns'][number] {
-  const place = `column ${column}`
-  checkRuleNames(rulesByName, [...Object.keys(columnSpellings), 'severity', 'optional'], place)
-  const severity = parseSeverity(rulesByName, place, inherited)
-  const rules = parseRules(columnSpellings, rulesByName, { place, severity, columns: [column] })
-  checkBounds(rulesByName, place)
+  const location = `column ${column}`
+  checkRuleNames(rulesByName, [...Object.keys(COLUMN_RULE_PARSERS), 'severity', 'optional'], location)
+  const severity = parseSeverity(rulesByName, location, inherited)
+  const rules = parseRules(COLUMN_RULE_PARSERS, rulesByName, { location, severity, columns: [column] })
+  checkBounds(rulesByName, location)
   return { column, isOptional: rulesByName.optional === true, severity, rules }
 }
 
 /** Throws if the minimum is above the maximum. */
-function checkBounds(rulesByName: Members, place: string): void {
+function checkBounds(rulesByName: Members, location: string): void {
   const low = rulesByName.minimum ?? rulesByName.exclusive_minimum
   const high = rulesByName.maximum ?? rulesByName.exclusive_maximum
   const isReversed =
     (typeof low === 'number' && typeof high === 'number' && low > high) ||
     (typeof low === 'string' && typeof high === 'string' && low > high)
-  if (isReversed) throw badChecks(place, `the minimum ${low} is above the maximum ${high}`)
+  if (isReversed) throw badChecks(location, `the minimum ${low} is above the maximum ${high}`)
 }
 
 /** Parses a group of table rules. `inherited`: severity of rules that set none. */
@@ -90,19 +90,23 @@ function parseTableRules(
   inherited: Severity,
   columns: readonly string[],
 ): WithSeverity<TableRule>[] {
-  const { change, ...own } = group
+  const { change, ...ownRules } = group
   const changes = change === undefined ? {} : parseMapping(change, 'change')
-  const names = Object.keys(tableSpellings)
+  const names = Object.keys(TABLE_RULE_PARSERS)
   const changeNames = names.flatMap((name) => (name.startsWith('change.') ? [name.slice(7)] : []))
-  checkRuleNames(own, [...names.filter((name) => !name.startsWith('change.')), 'change', 'severity'], 'table')
+  checkRuleNames(
+    ownRules,
+    [...names.filter((name) => !name.startsWith('change.')), 'change', 'severity'],
+    'table',
+  )
   checkRuleNames(changes, changeNames, 'change')
   const severity = parseSeverity(group, 'table', inherited)
   const prefixed = Object.entries(changes).map(([name, value]) => [`change.${name}`, value])
-  const values = { ...own, ...Object.fromEntries(prefixed) }
-  return parseRules(tableSpellings, values, { place: 'table', severity, columns })
+  const values = { ...ownRules, ...Object.fromEntries(prefixed) }
+  return parseRules(TABLE_RULE_PARSERS, values, { location: 'table', severity, columns })
 }
 
-/** Parses the rules among `values`. Throws `bad_checks` for a value that a rule does not accept. */
+/** Parses rules by name. Throws `bad_checks` for a value that a rule does not accept. */
 function parseRules<R>(
   spellings: Readonly<
     Record<
@@ -111,52 +115,53 @@ function parseRules<R>(
     >
   >,
   values: Members,
-  { place, severity, columns }: { place: string; severity: Severity; columns: readonly string[] },
+  { location, severity, columns }: { location: string; severity: Severity; columns: readonly string[] },
 ): WithSeverity<R>[] {
   return Object.entries(spellings).flatMap(([name, { accepts, parse }]) => {
     const value = values[name]
     if (value === undefined) return []
     const rules = parse(value, columns)
     if (rules === undefined)
-      throw badChecks(place, `${name}: ${JSON.stringify(value)?.slice(0, 80)} is not ${accepts}`)
+      throw badChecks(location, `${name}: ${JSON.stringify(value)?.slice(0, 80)} is not ${accepts}`)
     return [rules].flat().map((rule) => ({ ...(rule as R), severity }))
   })
 }
 
-/** Returns the objects of a member that holds one object or several. */
-function parseGroups(value: unknown, place: string): Members[] {
+/** Parses one object or a list of objects; an absent member is an empty list. */
+function parseGroups(value: unknown, location: string): Members[] {
   if (value === undefined) return []
-  return Array.isArray(value) ? value.map((item) => parseMapping(item, place)) : [parseMapping(value, place)]
+  return Array.isArray(value)
+    ? value.map((item) => parseMapping(item, location))
+    : [parseMapping(value, location)]
 }
 
-/** Returns `value` if it is an object. Throws otherwise. */
-function parseMapping(value: unknown, place: string): Members {
+/** Returns `value` if it is an object; throws `bad_checks` otherwise. */
+function parseMapping(value: unknown, location: string): Members {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
-  throw badChecks(place, 'must be a mapping of names to values')
+  throw badChecks(location, 'must be a mapping of names to values')
 }
 
-/** Returns `mapping` if it has no other members than `names`. Throws otherwise. */
-function checkRuleNames(mapping: Members, names: readonly string[], place: string): Members {
+/** Throws `bad_checks` if `mapping` has a member that is not in `names`. */
+function checkRuleNames(mapping: Members, names: readonly string[], location: string): Members {
   const unknown = Object.keys(mapping).find((name) => !names.includes(name))
   if (unknown === undefined) return mapping
   throw badChecks(
-    place,
+    location,
     `unknown rule ${JSON.stringify(unknown)}`,
     withSuggestion(findClosest(unknown, names), `Known: ${formatList(names)}.`),
   )
 }
 
-/** Returns the severity of an object, or `inherited` if it has none. Throws for unknown ones. */
-function parseSeverity({ severity }: Members, place: string, inherited: Severity): Severity {
+/** Parses the member `severity`; `inherited` if it is absent. Throws `bad_checks` for an unknown severity. */
+function parseSeverity({ severity }: Members, location: string, inherited: Severity): Severity {
   if (severity === undefined) return inherited
   const match = severities.find((candidate) => candidate === severity)
-  if (!match) throw badChecks(place, `severity: ${JSON.stringify(severity)} is neither error nor warn`)
+  if (!match) throw badChecks(location, `severity: ${JSON.stringify(severity)} is neither error nor warn`)
   return match
 }
 
-/** Returns the error for a checks file. `place`: the column, `table` or another part of the file. */
-function badChecks(place: string, why: string, hint?: string): Problem {
-  return new Problem('bad_checks', place === 'the checks' ? `checks: ${why}` : `checks, ${place}: ${why}`, {
-    hint,
-  })
+/** Creates a `bad_checks` error. `location`: the column, `table` or another section of the file. */
+function badChecks(location: string, why: string, hint?: string): Problem {
+  const prefix = location === 'the checks' ? 'checks' : `checks, ${location}`
+  return new Problem('bad_checks', `${prefix}: ${why}`, { hint })
 }

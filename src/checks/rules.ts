@@ -1,39 +1,36 @@
-// All rules: how a checks file writes them, and what they expect. How they run is in service/grids/checks.
+// Syntax and description of every rule of a checks file. service/grids/checks runs them.
 import { formatList } from '../contract/message-texts.ts'
-import { type ColumnRule, checkTypes, type TableRule } from './types.ts'
+import { type CannotRule, CHECK_TYPES, type ColumnRule, type TableRule } from './types.ts'
 import { formatPercent, formatRange, parseDurationMs, parseRange, parseShare } from './values.ts'
 
-/** Maximum number of columns of a key. */
+/** Maximum number of key columns. */
 const MAX_KEY_COLUMNS = 100
 
-/**
- * How a checks file writes a rule. `parse` returns undefined for a value that is not accepted, and no rules for one that
- * turns the rule off.
- */
-interface Spelling<R> {
+/** Parser of a rule. `parse` returns undefined for an invalid value, [] if the rule is off. */
+interface RuleParser<R> {
   /** Accepted values, for messages. */
   accepts: string
   parse(value: unknown, columns: readonly string[]): R | readonly R[] | undefined
 }
 
 interface RuleKind<R> {
-  /** By the name in a checks file. None: the rule follows from others, or from a Table Schema. */
-  spellings: Readonly<Record<string, Spelling<R>>>
-  /** Describes what the rule expects, such as `one of open, closed`. */
+  /** Parsers by name in a checks file. Empty if no checks file can set the rule directly. */
+  parsers: Readonly<Record<string, RuleParser<R>>>
+  /** Describes the expected values, such as `one of open, closed`. */
   describe(rule: R): string
 }
 
-type Kinds<R extends { rule: string }> = { readonly [N in R['rule']]: RuleKind<Extract<R, { rule: N }>> }
+type RuleKinds<R extends { rule: string }> = { readonly [N in R['rule']]: RuleKind<Extract<R, { rule: N }>> }
 
-const BOOLEAN = 'true or false'
+const ACCEPTED_SWITCH = 'true or false'
 
-/** Parses a rule that true turns on. */
-function parseSwitch<R>(rule: R): Spelling<R>['parse'] {
+/** Creates a parser of a rule that is either on or off. */
+function createSwitchParser<R>(rule: R): RuleParser<R>['parse'] {
   return (value) => (value === true ? rule : value === false ? [] : undefined)
 }
 
-/** Parses a limit of values: a finite number or a date. */
-function limit<N extends 'minimum' | 'maximum'>(rule: N, isExclusive: boolean) {
+/** Creates a parser of a limit: a finite number or a date. */
+function createLimitParser<N extends 'minimum' | 'maximum'>(rule: N, isExclusive: boolean) {
   return {
     accepts: 'a number or a date',
     parse: (value: unknown) =>
@@ -48,15 +45,15 @@ function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
-const cannot = { spellings: {}, describe: ({ name }: { name: string }) => name }
+const CANNOT_RULE: RuleKind<CannotRule> = { parsers: {}, describe: ({ name }) => name }
 
-const columnRules: Kinds<ColumnRule> = {
+const COLUMN_RULES: RuleKinds<ColumnRule> = {
   type: {
-    spellings: {
+    parsers: {
       type: {
-        accepts: `one of ${checkTypes.join(', ')}`,
+        accepts: `one of ${CHECK_TYPES.join(', ')}`,
         parse: (value) => {
-          const type = value === 'string' ? 'text' : checkTypes.find((candidate) => candidate === value)
+          const type = value === 'string' ? 'text' : CHECK_TYPES.find((candidate) => candidate === value)
           return type && { rule: 'type', type }
         },
       },
@@ -64,15 +61,15 @@ const columnRules: Kinds<ColumnRule> = {
     describe: ({ type }) => `type ${type}`,
   },
   required: {
-    spellings: { required: { accepts: BOOLEAN, parse: parseSwitch({ rule: 'required' }) } },
+    parsers: { required: { accepts: ACCEPTED_SWITCH, parse: createSwitchParser({ rule: 'required' }) } },
     describe: () => 'no missing values',
   },
   unique: {
-    spellings: { unique: { accepts: BOOLEAN, parse: parseSwitch({ rule: 'unique' }) } },
+    parsers: { unique: { accepts: ACCEPTED_SWITCH, parse: createSwitchParser({ rule: 'unique' }) } },
     describe: () => 'unique',
   },
   enum: {
-    spellings: {
+    parsers: {
       enum: {
         accepts: 'a list of texts, numbers or booleans',
         parse: (value) =>
@@ -84,7 +81,7 @@ const columnRules: Kinds<ColumnRule> = {
     describe: ({ values }) => `one of ${formatList(values.map(String), 10)}`,
   },
   pattern: {
-    spellings: {
+    parsers: {
       pattern: {
         accepts: 'a regular expression, as a text',
         parse: (value) => (typeof value === 'string' ? { rule: 'pattern', pattern: value } : undefined),
@@ -93,15 +90,21 @@ const columnRules: Kinds<ColumnRule> = {
     describe: ({ pattern }) => `matches ${pattern}`,
   },
   minimum: {
-    spellings: { minimum: limit('minimum', false), exclusive_minimum: limit('minimum', true) },
+    parsers: {
+      minimum: createLimitParser('minimum', false),
+      exclusive_minimum: createLimitParser('minimum', true),
+    },
     describe: ({ isExclusive, value }) => `${isExclusive ? 'more than' : 'at least'} ${value}`,
   },
   maximum: {
-    spellings: { maximum: limit('maximum', false), exclusive_maximum: limit('maximum', true) },
+    parsers: {
+      maximum: createLimitParser('maximum', false),
+      exclusive_maximum: createLimitParser('maximum', true),
+    },
     describe: ({ isExclusive, value }) => `${isExclusive ? 'less than' : 'at most'} ${value}`,
   },
   length: {
-    spellings: {
+    parsers: {
       length: {
         accepts: 'a number or a range, such as 2..10',
         parse: (value) => {
@@ -113,19 +116,19 @@ const columnRules: Kinds<ColumnRule> = {
     describe: ({ range }) => `${formatRange(range)} characters`,
   },
   nulls: {
-    spellings: {
+    parsers: {
       nulls: {
         accepts: 'a percentage, such as 5%',
         parse: (value) => {
-          const most = parseShare(value)
-          return most === undefined ? undefined : { rule: 'nulls', maxShare: most }
+          const maxShare = parseShare(value)
+          return maxShare === undefined ? undefined : { rule: 'nulls', maxShare }
         },
       },
     },
     describe: ({ maxShare: most }) => `at most ${formatPercent(most)} missing values`,
   },
   max_age: {
-    spellings: {
+    parsers: {
       max_age: {
         accepts: 'a duration, such as 36h or 2d',
         parse: (value) => {
@@ -134,14 +137,14 @@ const columnRules: Kinds<ColumnRule> = {
         },
       },
     },
-    describe: ({ written: given }) => `newest value at most ${given} old`,
+    describe: ({ written }) => `newest value at most ${written} old`,
   },
-  cannot,
+  cannot: CANNOT_RULE,
 }
 
-const tableRules: Kinds<TableRule> = {
+const TABLE_RULES: RuleKinds<TableRule> = {
   key: {
-    spellings: {
+    parsers: {
       key: {
         accepts: 'a column or a list of columns',
         parse: (value) => {
@@ -154,7 +157,7 @@ const tableRules: Kinds<TableRule> = {
     describe: ({ columns }) => `key: ${formatList(columns)}`,
   },
   rows: {
-    spellings: {
+    parsers: {
       rows: {
         accepts: 'a number or a range, such as 1.. or 100..200',
         parse: (value) => {
@@ -166,7 +169,7 @@ const tableRules: Kinds<TableRule> = {
     describe: ({ range }) => `${formatRange(range)} rows`,
   },
   where: {
-    spellings: {
+    parsers: {
       where: {
         accepts: 'a condition, such as start <= end, or a list of them',
         parse: (value) => {
@@ -180,7 +183,7 @@ const tableRules: Kinds<TableRule> = {
     describe: ({ where }) => where,
   },
   extra_columns: {
-    spellings: {
+    parsers: {
       extra_columns: {
         accepts: 'true (allowed) or false',
         parse: (value, columns) =>
@@ -190,11 +193,13 @@ const tableRules: Kinds<TableRule> = {
     describe: () => 'no other columns',
   },
   plot_columns: {
-    spellings: { plot_columns: { accepts: BOOLEAN, parse: parseSwitch({ rule: 'plot_columns' }) } },
+    parsers: {
+      plot_columns: { accepts: ACCEPTED_SWITCH, parse: createSwitchParser({ rule: 'plot_columns' }) },
+    },
     describe: () => 'all columns that plots use',
   },
   'change.rows': {
-    spellings: {
+    parsers: {
       'change.rows': {
         accepts: 'a range of percentages, such as -10%..+50%',
         parse: (value) => {
@@ -206,41 +211,43 @@ const tableRules: Kinds<TableRule> = {
     describe: ({ range }) => `rows change by ${formatRange(range, '%')}`,
   },
   'change.removed': {
-    spellings: {
+    parsers: {
       'change.removed': {
         accepts: 'a percentage, such as 5%',
         parse: (value) => {
-          const most = parseShare(value)
-          return most === undefined ? undefined : { rule: 'change.removed', maxShare: most }
+          const maxShare = parseShare(value)
+          return maxShare === undefined ? undefined : { rule: 'change.removed', maxShare }
         },
       },
     },
     describe: ({ maxShare: most }) => `at most ${formatPercent(most)} of the rows removed`,
   },
-  unique: { spellings: {}, describe: ({ columns }) => `unique: ${formatList(columns)}` },
-  columns: { spellings: {}, describe: ({ column }) => `column ${column}` },
-  column_order: { spellings: {}, describe: () => 'columns in this order' },
-  cannot,
+  unique: { parsers: {}, describe: ({ columns }) => `unique: ${formatList(columns)}` },
+  columns: { parsers: {}, describe: ({ column }) => `column ${column}` },
+  column_order: { parsers: {}, describe: () => 'columns in this order' },
+  cannot: CANNOT_RULE,
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-/** Returns the spellings of rules, by name. */
-function spellingsOf<R extends { rule: string }>(kinds: Kinds<R>): Readonly<Record<string, Spelling<R>>> {
-  return Object.assign({}, ...Object.values<RuleKind<R>>(kinds).map(({ spellings }) => spellings))
+/** Collects the parsers of all rules, by name in a checks file. */
+function collectParsers<R extends { rule: string }>(
+  kinds: RuleKinds<R>,
+): Readonly<Record<string, RuleParser<R>>> {
+  return Object.assign({}, ...Object.values<RuleKind<R>>(kinds).map(({ parsers }) => parsers))
 }
 
-export const columnSpellings = spellingsOf(columnRules)
-export const tableSpellings = spellingsOf(tableRules)
+export const COLUMN_RULE_PARSERS = collectParsers(COLUMN_RULES)
+export const TABLE_RULE_PARSERS = collectParsers(TABLE_RULES)
 
-/** Describes what a rule of a column expects. */
+/** Describes the values that a column rule expects. */
 export function describeColumnRule(rule: ColumnRule): string {
-  return (columnRules[rule.rule] as RuleKind<ColumnRule>).describe(rule)
+  return (COLUMN_RULES[rule.rule] as RuleKind<ColumnRule>).describe(rule)
 }
 
-/** Describes what a rule of the table expects. */
+/** Describes the table that a table rule expects. */
 export function describeTableRule(rule: TableRule): string {
-  return (tableRules[rule.rule] as RuleKind<TableRule>).describe(rule)
+  return (TABLE_RULES[rule.rule] as RuleKind<TableRule>).describe(rule)
 }

@@ -1,7 +1,7 @@
 // Types of parsed checks (docs/checks.md).
 import type { Severity } from '../contract/resources/index.ts'
 
-export const checkTypes = [
+export const CHECK_TYPES = [
   'text',
   'number',
   'integer',
@@ -11,15 +11,15 @@ export const checkTypes = [
   'time',
   'json',
 ] as const
-export type CheckType = (typeof checkTypes)[number]
+export type CheckType = (typeof CHECK_TYPES)[number]
 
-/** Range that includes both ends. */
+/** Range that includes both limits. An absent limit is open. */
 export interface Range {
   from?: number
   to?: number
 }
 
-/** Rule for each value of a column. Missing values fail only `required` and `nulls`. */
+/** Rule for each value of a column. Missing values fail only `required`. */
 export type ValueRule =
   | { rule: 'type'; type: CheckType; texts?: readonly string[] }
   | { rule: 'required' }
@@ -34,13 +34,13 @@ export type WholeColumnRule =
   | { rule: 'unique' }
   /** Maximum share of missing values, from 0 to 1. */
   | { rule: 'nulls'; maxShare: number }
-  /** Maximum age of the newest date, in ms. `written`: the duration as written. */
+  /** Maximum age of the newest date, in ms. `written`: the duration as written in the file. */
   | { rule: 'max_age'; ms: number; written: string }
   | CannotRule
 
 export type ColumnRule = ValueRule | WholeColumnRule
 
-/** Rule of a schema that cannot be run: it fails under its name. */
+/** Constraint of a Table Schema that cannot be checked: it always fails, under its name. */
 export interface CannotRule {
   rule: 'cannot'
   name: string
@@ -66,6 +66,7 @@ export type TableRule =
 
 export type WithSeverity<R> = R & { severity: Severity }
 
+/** Parsed checks file. */
 export interface Checks {
   columns: { column: string; isOptional: boolean; severity: Severity; rules: WithSeverity<ColumnRule>[] }[]
   table: WithSeverity<TableRule>[]

@@ -22,7 +22,7 @@ export function parseRange(value: unknown, percent = false): Range | undefined {
   return range.from !== undefined && range.to !== undefined && range.from > range.to ? undefined : range
 }
 
-/** Parses `5%` or `0.05` to a number from 0 to 1; undefined for other values. */
+/** Parses `5%` or `0.05` to a number from 0 to 1. Returns undefined for other values. */
 export function parseShare(text: unknown): number | undefined {
   const value =
     typeof text === 'number'
@@ -33,6 +33,7 @@ export function parseShare(text: unknown): number | undefined {
   return value >= 0 && value <= 1 ? value : undefined
 }
 
+/** Milliseconds per unit of a duration. */
 const UNIT_MS: Readonly<Record<string, number>> = {
   m: 60_000,
   h: 3_600_000,
@@ -40,20 +41,21 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 7 * 86_400_000,
 }
 
-/** Parses `30m`, `36h`, `2d`, `1w` or `2 days` to ms; undefined for other values. */
+/** Parses `30m`, `36h`, `2d`, `1w` or `2 days` to ms. Returns undefined for other values. */
 export function parseDurationMs(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined
   const match = /^\s*(\d+(?:\.\d+)?)\s*(m|h|d|w|min|minutes?|hours?|days?|weeks?)\s*$/.exec(value)
   return match ? Number(match[1]) * UNIT_MS[match[2][0]] : undefined
 }
 
-/** Formats a range: `1 or more`, `2 to 10`. */
+/** Formats a range: `5`, `2 to 10`, `1 or more`, `10 or less`. */
 export function formatRange({ from, to }: Range, unit = ''): string {
   if (from !== undefined && to !== undefined)
     return from === to ? `${from}${unit}` : `${from}${unit} to ${to}${unit}`
   return from !== undefined ? `${from}${unit} or more` : `${to}${unit} or less`
 }
 
+/** Formats a share from 0 to 1: `2.5%`. */
 export function formatPercent(share: number): string {
   return `${Number((share * 100).toFixed(2))}%`
 }

@@ -21,7 +21,7 @@ import { blobMetrics, databaseMetrics, processMetrics } from './core/server-metr
 import { ViewCounter } from './core/view-counter.ts'
 import { AppendQueue } from './grids/change/append/queue.ts'
 import { flushTail } from './grids/change/flush.ts'
-import { RowOrders } from './grids/read/order.ts'
+import { RowSorter } from './grids/read/sort.ts'
 import { createApp } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
 import type { LogLine } from './http/http-context.ts'
@@ -267,7 +267,7 @@ function createServiceContext(
     cursors: new CursorSigner(store),
     formerNames: new FormerNames(store),
     live: new LivePlots(limits.live_pages),
-    orders: new RowOrders(limits),
+    orders: new RowSorter(limits),
     analysis: new Admission(
       { running: limits.describes_at_once, waiting: limits.sorts_waiting, wait: 60_000 },
       'describes_at_once',

@@ -1,7 +1,7 @@
 // What each kernel gives: requests with and without it, in one process. Figures are in docs/adr/0013.
 import { afterAll, it } from 'vitest'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
-import { ValueKernel } from '../../src/service/grids/column/kernel/index.ts'
+import { ValueKernel } from '../../src/service/grids/column/kernel/values.ts'
 import { createService } from '../../src/service/index.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 

@@ -11,7 +11,7 @@ const DiffSide = s.object({
   row_count: s.integer(),
 })
 
-export const columnChanges = ['added', 'removed', 'renamed', 'retyped', 'moved', 'values'] as const
+const columnChanges = ['added', 'removed', 'renamed', 'retyped', 'moved', 'values'] as const
 
 export const DiffColumn = s.object({
   change: s.enumOf(columnChanges, {

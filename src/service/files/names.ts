@@ -85,7 +85,7 @@ async function checkFolder({ files, folders }: Readers, owner: string, idlocal: 
 }
 
 /** Returns the id of the last folder in a path. Creates missing folders. */
-async function createFolders(
+export async function createFolders(
   writers: Writers,
   owner: string,
   start: number,

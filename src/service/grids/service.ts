@@ -1,9 +1,10 @@
+// Interfaces of the grid service: appends, and the queue that groups them.
 import type { Fid } from '../../contract/fid.ts'
 import type { Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import type { WriteKey } from '../store/aggregates/idempotency.ts'
 import type { Store } from '../store/store.ts'
-import type { RowText } from './column/tail.ts'
+import type { RowsJson } from './column/tail.ts'
 
 /** A request to append rows to a grid. */
 export interface Append {
@@ -11,23 +12,24 @@ export interface Append {
   principal: Principal
   write: WriteKey
   ifMatch: string | undefined
-  /** Why the rows are appended: they are a version of their own. */
+  /** Message of the version. Rows with a message begin a new version. */
   message?: string
-  bodies: RowText[]
+  bodies: RowsJson[]
   /** Number of values per row. */
   width: number
   /** Types of the values by column, encoded as in `column-types.ts`. */
   types: string
-  /** Whether values may change the type of a column. Otherwise they fail with `type_change`. */
+  /** True if values may change the type of a column. If not, they fail with `type_change`. */
   mayChangeTypes: boolean
-  /** The columns that the values were matched to, if known. */
+  /** Columns that the values were matched to. If they have changed, the append fails with `conflict`. */
   columns?: readonly { uid: string; name: string }[]
 }
 
+/** Result of an append. */
 export interface Appended {
   rows_added: number
   row_count: number
-  /** The version of the grid that has the rows. */
+  /** Version of the grid that contains the rows. */
   version: number
 }
 
@@ -35,15 +37,15 @@ export interface Appended {
 export interface AppendStore {
   store: Store
   appends: {
-    /** Resolves when the rows are on disk; with undefined if they need a plan. */
+    /** Resolves when the rows are on disk. Resolves to undefined if the append needs a plan (`needsPlan`). */
     add(append: Append): Promise<Appended | undefined>
-    /** Runs `work` while appends to the grid wait. */
-    hold<T>(fid: Fid, work: () => Promise<T>): Promise<T>
+    /** Runs `work` while appends to the grid wait. One at a time for each grid. */
+    pauseWhile<T>(fid: Fid, work: () => Promise<T>): Promise<T>
   }
 }
 
 /** The service, with the queue of appends. */
 export interface GridService extends Service, AppendStore {
-  /** The uids of the columns of a grid that plots of its owner use. */
+  /** Lists the uids of columns that plots of the owner use. */
   plotColumns(fid: Fid): Promise<string[]>
 }

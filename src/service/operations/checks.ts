@@ -6,10 +6,10 @@ import { authorizeCall } from '../access/access.ts'
 import { checkCanChange } from '../files/read.ts'
 import { canSeeVersions, loadVersionRow } from '../files/versions.ts'
 import { changeGrid } from '../grids/change/change.ts'
-import { enforceOn, lostColumns } from '../grids/checks/enforce.ts'
+import { enforceChecksOnGrid, listLostColumns } from '../grids/checks/enforce.ts'
 import { runChecks } from '../grids/checks/run.ts'
-import { snapshotOf, trimmed } from '../grids/column/content.ts'
-import { snapshotOfLayout } from '../grids/column/layout.ts'
+import { createLayoutSnapshot } from '../grids/column/layout.ts'
+import { takeVersionSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
 import { primaryKeyNamesOf } from '../store/schema/primary-key.ts'
 import type { Handlers } from './handler.ts'
 
@@ -31,12 +31,12 @@ export const checksHandlers = {
         : []
       return {
         grid,
-        snap: await snapshotOf(store, readers, fid, row),
+        snap: await takeVersionSnapshot(store, readers, fid, row),
         // A draft is compared with the current version.
         before:
           row && row.version < 0
-            ? await snapshotOf(store, readers, fid, undefined)
-            : last && (await snapshotOf(store, readers, fid, last)),
+            ? await takeVersionSnapshot(store, readers, fid, undefined)
+            : last && (await takeVersionSnapshot(store, readers, fid, last)),
         columns: await readers.grids.listColumns(fid.owner, fid.idlocal),
       }
     })
@@ -55,9 +55,9 @@ export const checksHandlers = {
         service.analysis.run(
           user,
           async () => {
-            const snap = await trimmed(loaded.snap)
-            const removed = await lostColumns(service, fid, [checks], loaded.columns, snap)
-            const before = loaded.before && (await trimmed(loaded.before))
+            const snap = await trimSnapshot(loaded.snap)
+            const removed = await listLostColumns(service, fid, [checks], loaded.columns, snap)
+            const before = loaded.before && (await trimSnapshot(loaded.before))
             const key = primaryKeyNamesOf(loaded.grid, loaded.columns)
             return { body: await runChecks(checks, { snap, before, key, lostColumns: removed, work }) }
           },
@@ -85,11 +85,11 @@ export const checksHandlers = {
     if (document !== null) parseChecks(document)
     await checkCanChange(service, call)
     await changeGrid(service, call, fid, async (layout) => {
-      const snap = snapshotOfLayout(service.store, layout)
+      const snap = createLayoutSnapshot(service.store, layout)
       const checked = { ...layout, grid: { ...layout.grid, checks: text } }
       // The content of now must pass, so that a later failure is new.
-      await enforceOn(service, fid, checked, { snap, before: undefined, source: 'the grid' })
-      return { checks: text, change: { operation: 'columns' }, result: () => null }
+      await enforceChecksOnGrid(service, fid, checked, { snap, before: undefined, source: 'the grid' })
+      return { checks: text, change: { operation: 'columns' }, createResult: () => null }
     })
     return { body: { checks: document } }
   },

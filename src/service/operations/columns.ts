@@ -4,19 +4,19 @@ import { breathe, type RawJson } from '../../json/index.ts'
 import type { Call } from '../core/call.ts'
 import { changeGrid, type RequestPlan } from '../grids/change/change.ts'
 import {
-  arrayOf,
+  checkArray,
   checkColumnName,
-  endsOf,
-  smallValue,
-  storeArray,
-  storeArrays,
+  parseSmallValue,
+  sliceEndsOf,
+  storeColumnArray,
+  storeColumnArrays,
   tooManyColumns,
 } from '../grids/change/create.ts'
-import { isSame } from '../grids/change/same.ts'
-import { enforceOn } from '../grids/checks/enforce.ts'
-import { byUid, type SnapshotColumn } from '../grids/column/content.ts'
-import { type Layout, type NewColumn, snapshotOfLayout } from '../grids/column/layout.ts'
-import { checkKey } from '../grids/keys/key.ts'
+import { hasSameContent } from '../grids/change/same-content.ts'
+import { enforceChecksOnGrid } from '../grids/checks/enforce.ts'
+import { createLayoutSnapshot, type Layout, type NewColumn } from '../grids/column/layout.ts'
+import { type SnapshotColumn, selectByUid } from '../grids/column/snapshot.ts'
+import { checkKey } from '../grids/keys/primary-key.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
 import { primaryKeyUidsOf } from '../store/schema/primary-key.ts'
 import type { OperationService as Service } from './handler.ts'
@@ -43,7 +43,7 @@ function readColumnName(parts: Map<string, RawJson>, k: number, service: Service
   const name = parts.get('name')
   return name === undefined
     ? undefined
-    : checkColumnName(smallValue(name, `cols.${k}.name`), `cols.${k}.name`, service.limits)
+    : checkColumnName(parseSmallValue(name, `cols.${k}.name`), `cols.${k}.name`, service.limits)
 }
 
 function checkUniqueNames(names: readonly string[]): void {
@@ -64,13 +64,13 @@ function checkUniqueNames(names: readonly string[]): void {
 export async function createColumns(service: Service, call: Call, cols: RawJson): Promise<string[]> {
   const parts = (await readColumnObjects(cols, service.limits.columns, service)).map((column, k) => ({
     name: readColumnName(column, k, service) ?? missingName(k),
-    data: arrayOf(column.get('data'), `cols.${k}.data`),
+    data: checkArray(column.get('data'), `cols.${k}.data`),
   }))
   return changeGrid(service, call, call.fid, async (layout) => {
     const { columns, slices } = layout
     if (columns.length + parts.length > service.limits.columns)
       throw tooManyColumns(columns.length + parts.length, service.limits)
-    const stored = await storeArrays(service.store.blobs, call.fid.owner, parts, endsOf(slices))
+    const stored = await storeColumnArrays(service.store.blobs, call.fid.owner, parts, sliceEndsOf(slices))
     return planColumns(service, call, layout, [...storedColumns(layout), ...stored], (uids) =>
       uids.slice(columns.length),
     )
@@ -89,7 +89,7 @@ async function planColumns<T>(
     checkUniqueNames(columns.map(({ name }) => name))
     await checkColumns(service, call, layout, columns)
   }
-  return { columns, change: { operation: 'columns' }, result: ({ uids }) => result(uids) }
+  return { columns, change: { operation: 'columns' }, createResult: ({ uids }) => result(uids) }
 }
 
 /** The columns of a grid as they are. */
@@ -119,28 +119,28 @@ export async function updateColumns(
   const changes = parts.map((column, k) => {
     const data = column.get('data')
     const orderJson = column.get('order')
-    const order = (orderJson && smallValue(orderJson, `cols.${k}.order`)) ?? undefined
+    const order = (orderJson && parseSmallValue(orderJson, `cols.${k}.order`)) ?? undefined
     if (order !== undefined && !Number.isSafeInteger(order))
       throw invalidField(`cols.${k}.order`, 'must be an integer')
     return {
       uid: uids[k],
       name: readColumnName(column, k, service),
       order: order as number | undefined,
-      data: data && arrayOf(data, `cols.${k}.data`),
+      data: data && checkArray(data, `cols.${k}.data`),
     }
   })
   await changeGrid(service, call, call.fid, async (layout) => {
     const { columns, slices } = layout
-    byUid(uids)(columns)
-    const ends = endsOf(slices)
+    selectByUid(uids)(columns)
+    const ends = sliceEndsOf(slices)
     const after = storedColumns(layout).map((column, position) => ({ ...column, position }))
     for (const { uid, name, order, data } of changes) {
       const column = after.find((one) => one.uid === uid)!
       Object.assign(column, { name: name ?? column.name, position: order ?? column.position })
       if (!data) continue
-      const values = await storeArray(service.store.blobs, call.fid.owner, data, ends)
+      const values = await storeColumnArray(service.store.blobs, call.fid.owner, data, ends)
       const before = columns.find((one) => one.uid === uid)!
-      const isSameData = await isSame(
+      const isSameData = await hasSameContent(
         service.store.blobs,
         [{ ...values, name: before.name }],
         [before],
@@ -167,7 +167,7 @@ async function checkColumns(
   layout: Layout,
   after: readonly NewColumn[],
 ): Promise<void> {
-  const before = snapshotOfLayout(service.store, layout)
+  const before = createLayoutSnapshot(service.store, layout)
   const columns = after.map(toSnapshotColumn)
   const rows = Math.max(0, ...columns.map((column) => column.rows))
   const snap = { ...before, columns, rows }
@@ -179,7 +179,7 @@ async function checkColumns(
   const names = columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : []))
   if (names.length === key.length && (isKeyChanged || rows > before.rows))
     await checkKey(snap, names, { source: 'the grid' })
-  await enforceOn(service, fid, layout, { snap, source: 'the grid' })
+  await enforceChecksOnGrid(service, fid, layout, { snap, source: 'the grid' })
 }
 
 /** A column of a plan, to be read. */
@@ -206,7 +206,7 @@ function sortColumns<C extends { uid: string; position: number }>(
 export async function deleteColumns(service: Service, call: Call, uids: string[]): Promise<void> {
   await changeGrid(service, call, call.fid, async (layout) => {
     const { columns, grid } = layout
-    byUid(uids)(columns)
+    selectByUid(uids)(columns)
     const key = columns.find(({ uid }) => uids.includes(uid) && primaryKeyUidsOf(grid).includes(uid))
     if (key)
       throw new Problem('conflict', `column ${key.name} is in the key of the grid`, {

@@ -7,17 +7,17 @@ import type { Call, OperationResult } from '../core/call.ts'
 import { fileEtag } from '../core/etag.ts'
 import { loadVersionRow } from '../files/versions.ts'
 import {
-  byName,
-  contentBrotli,
-  contentJson,
-  rowsFrom,
   type Snapshot,
-  snapshotOf,
-  trimmed,
-} from '../grids/column/content.ts'
-import { delimited, ndjson, type RowWriter } from '../grids/read/rows.ts'
-import { selectedJson } from '../grids/read/selected-json.ts'
-import { type RowQuery, type Selected, Selection, selectedAs } from '../grids/read/selection.ts'
+  selectByName,
+  skipRows,
+  streamContentBrotli,
+  streamContentJson,
+  takeVersionSnapshot,
+  trimSnapshot,
+} from '../grids/column/snapshot.ts'
+import { createDelimitedWriter, ndjson, type RowWriter } from '../grids/read/rows.ts'
+import { streamSelectedJson } from '../grids/read/selected-json.ts'
+import { type RowQuery, type Selected, Selection, streamSelected } from '../grids/read/selection.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** Options of a grid download. */
@@ -36,21 +36,21 @@ const CONTENT_WRITERS: Record<(typeof contentFormats)[number], ContentWriter> = 
   json: {
     type: 'application/json',
     body: (snap, selected) =>
-      'head' in selected ? contentJson(snap, selected.head) : selectedJson(snap, selected),
+      'head' in selected ? streamContentJson(snap, selected.head) : streamSelectedJson(snap, selected),
   },
   csv: {
     type: `${dataTypes.csv}; charset=utf-8`,
-    body: writeByRow((isOrdered) => delimited(',', isOrdered)),
+    body: writeByRow((isOrdered) => createDelimitedWriter(',', isOrdered)),
   },
   tsv: {
     type: `${dataTypes.tsv}; charset=utf-8`,
-    body: writeByRow((isOrdered) => delimited('\t', isOrdered)),
+    body: writeByRow((isOrdered) => createDelimitedWriter('\t', isOrdered)),
   },
   ndjson: { type: dataTypes.ndjson, body: writeByRow(() => ndjson()) },
 }
 
 function writeByRow(writer: (isOrdered: boolean) => RowWriter): ContentWriter['body'] {
-  return (snap, selected) => selectedAs(snap, writer('order' in selected), selected)
+  return (snap, selected) => streamSelected(snap, writer('order' in selected), selected)
 }
 
 /** Returns the content of the grid in the path, in the requested format. */
@@ -68,24 +68,24 @@ export async function loadGridContent(
     tag,
   } = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)
-    const choose = columns && byName(columns)
+    const choose = columns && selectByName(columns)
     const row = await loadVersionRow(readers, access, call.version)
     return {
-      snap: await snapshotOf(service.store, readers, call.fid, row, (ownColumns) =>
-        selection.columns(ownColumns, choose ? choose(ownColumns) : ownColumns),
+      snap: await takeVersionSnapshot(service.store, readers, call.fid, row, (ownColumns) =>
+        selection.bind(ownColumns, choose ? choose(ownColumns) : ownColumns),
       ),
       row,
       tag: fileEtag(access.file),
     }
   })
-  const snapshot = row ? await trimmed(loaded) : loaded
+  const snapshot = row ? await trimSnapshot(loaded) : loaded
   const { type, body } = CONTENT_WRITERS[format === 'api' ? 'json' : format]
   const { head, offset, tail, sample } = query
-  if (selection.readsValues) {
+  if (selection.needsValues) {
     const evaluate = async (work: Work) => {
       const selected = await selection.select(service.orders, snapshot, work)
-      const rows = body(selection.printedOf(snapshot), selected)
-      return { body: 'order' in selected ? await service.orders.hold(rows) : rows, type }
+      const rows = body(selection.printedSnapshot(snapshot), selected)
+      return { body: 'order' in selected ? await service.orders.buffer(rows) : rows, type }
     }
     return {
       body: emptyStream(),
@@ -94,20 +94,20 @@ export async function loadGridContent(
       // Reads all values before the first row is known: limited concurrency, and only while the client waits.
       createBody: (user, work) =>
         selection.isSorted
-          ? service.orders.inTurn(user, () => evaluate(work), work.isAborted)
+          ? service.orders.runInSlot(user, () => evaluate(work), work.isAborted)
           : service.analysis.run(user, () => evaluate(work), work.isAborted),
     }
   }
   if (sample !== undefined)
     return { body: body(snapshot, await selection.select(service.orders, snapshot, new Work())), type }
   const from = tail === undefined ? (offset ?? 0) : Math.max(0, snapshot.rows - tail)
-  const snap = from > 0 ? rowsFrom(snapshot, from) : snapshot
+  const snap = from > 0 ? skipRows(snapshot, from) : snapshot
   const isWhole = (format === 'json' || format === 'api') && head === undefined && from === 0
   return {
     body: body(snap, { head }),
     type,
     etag: tag,
-    ...(isWhole && { brotli: () => contentBrotli(snap) }),
+    ...(isWhole && { brotli: () => streamContentBrotli(snap) }),
   }
 }
 

@@ -5,10 +5,10 @@ import type { DiffColumn, GridDiff } from '../../contract/resources/index.ts'
 import { type AuthorizedFile, authorize, authorizeCall } from '../access/access.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
 import { resolveVersionRef } from '../files/versions.ts'
-import { type SnapshotColumn, snapshotOf, trimmed } from '../grids/column/content.ts'
 import { CellReader } from '../grids/column/kernel/cells.ts'
-import { diffTables, keyAfter, type Side, type TableDiff } from '../grids/diff/diff.ts'
-import { listRows } from '../grids/diff/listed.ts'
+import { type SnapshotColumn, takeVersionSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
+import { currentKeyNames, type DiffInput, diffTables, type TableDiff } from '../grids/diff/diff.ts'
+import { listChangedRows } from '../grids/diff/diff-rows.ts'
 import type { GridRow } from '../store/aggregates/grids.ts'
 import { familyOf } from '../store/schema/column-types.ts'
 import { primaryKeyNamesOf, primaryKeyUidsOf } from '../store/schema/primary-key.ts'
@@ -19,7 +19,7 @@ import type { OperationService as Service } from './handler.ts'
 const DEFAULT_LISTED_ROWS = 100
 const MAX_LISTED_ROWS = 10_000
 
-interface ResolvedSide extends Side {
+interface ResolvedSide extends DiffInput {
   about: GridDiff['before']
 }
 
@@ -51,7 +51,7 @@ export async function diffGrid(
     return { after, before, key: sharedKeyOf(grid, before, after, isSameGrid) }
   })
   const requestedKey = (call.query.key ?? loaded.key).filter(Boolean)
-  const key = isSameGrid ? keyAfter(requestedKey, loaded.before, loaded.after) : requestedKey
+  const key = isSameGrid ? currentKeyNames(requestedKey, loaded.before, loaded.after) : requestedKey
   const common = { before: loaded.before.about, after: loaded.after.about, key }
   return {
     body: { ...common, ...NO_CHANGES },
@@ -60,13 +60,13 @@ export async function diffGrid(
       service.analysis.run(
         user,
         async () => {
-          const before = { ...loaded.before, snap: await trimmed(loaded.before.snap) }
-          const after = { ...loaded.after, snap: await trimmed(loaded.after.snap) }
+          const before = { ...loaded.before, snap: await trimSnapshot(loaded.before.snap) }
+          const after = { ...loaded.after, snap: await trimSnapshot(loaded.after.snap) }
           const options = { key, columns, ignore, tolerance, isSameGrid, context, work }
           const diff = await diffTables(before, after, options)
           const maxRows = Math.min(limit, MAX_LISTED_ROWS)
           const reader = CellReader.open(0)
-          const rows = await listRows(reader, before, after, diff, {
+          const rows = await listChangedRows(reader, before, after, diff, {
             limit: maxRows,
             tolerance,
             removedFirst: removed_first === true,
@@ -93,8 +93,8 @@ async function authorizeGrid(readers: Readers, fid: Fid, call: Call): Promise<Au
 /** Returns the grid's key if both sides have its columns: by uid in versions of a grid, else by name. */
 export function sharedKeyOf(
   grid: GridRow,
-  before: Pick<Side, 'snap'>,
-  after: Pick<Side, 'snap'>,
+  before: Pick<DiffInput, 'snap'>,
+  after: Pick<DiffInput, 'snap'>,
   isSameGrid: boolean,
 ): string[] {
   const key = after.snap.columns.filter(({ uid }) => primaryKeyUidsOf(grid).includes(uid))
@@ -126,7 +126,7 @@ async function loadSide(
   const { owner, idlocal, filename, content_version } = access.file
   const resolved = await resolveVersionRef(readers, access, text)
   const row = resolved?.isCurrent ? undefined : resolved?.row
-  const snap = await snapshotOf(store, readers, { owner, idlocal }, row)
+  const snap = await takeVersionSnapshot(store, readers, { owner, idlocal }, row)
   const version = Math.max(0, resolved?.version ?? content_version)
   const about = { fid: formatFid({ owner, idlocal }), filename, version, row_count: snap.rows }
   return {

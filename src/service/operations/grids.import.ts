@@ -4,9 +4,9 @@ import { gridNameOf } from '../../contract/formats.ts'
 import type { OperationCall } from '../core/call.ts'
 import { checkFilename } from '../files/names.ts'
 import { respondWithFile } from '../files/read.ts'
-import type { Target } from '../grids/change/place.ts'
-import { createOrUpdateGrids } from '../grids/change/place-several.ts'
-import { storeTables } from '../grids/given/tables.ts'
+import type { UploadTarget } from '../grids/change/save-grid.ts'
+import { saveTables } from '../grids/change/save-tables.ts'
+import { storeTables } from '../grids/input/tables.ts'
 import { removeCredentials } from '../import/fetch.ts'
 import type { OperationService as Service } from './handler.ts'
 
@@ -24,7 +24,7 @@ export async function importFromUrl(service: Service, call: OperationCall<'grids
   if (!result) {
     const { bytes, fileName } = await service.urlImport.open(fields.source_url, service.limits, call.trace)
     const imported = { ...call, bytes, fileName }
-    const target: Target = {
+    const target: UploadTarget = {
       filename: fields.filename ?? gridNameOf(fileName),
       parent: fields.parent ?? undefined,
       parent_path: fields.parent_path,
@@ -33,7 +33,7 @@ export async function importFromUrl(service: Service, call: OperationCall<'grids
       ...parseSource(fields),
     }
     checkFilename(target.filename, service.limits)
-    result = await createOrUpdateGrids(service, imported, await storeTables(service, imported), target)
+    result = await saveTables(service, imported, await storeTables(service, imported), target)
   }
   const created = await respondWithFile(service, call, { owner, idlocal: result.idlocal })
   return { body: { file: created.body, warnings: result.warnings }, etag: created.etag }

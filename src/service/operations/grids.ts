@@ -17,26 +17,32 @@ import { checkCanChange, findReplay, getFile, lookUpFile, respondWithFile } from
 import { loadVersionRow } from '../files/versions.ts'
 import { hasRules } from '../grids/change/append/request.ts'
 import { appendRows } from '../grids/change/append/rows.ts'
-import { appendNothing, appendTable } from '../grids/change/append/table.ts'
-import { addGrid, readGridData, storeArrays } from '../grids/change/create.ts'
-import { givenDraft } from '../grids/change/drafts.ts'
-import type { Target, Written } from '../grids/change/place.ts'
-import { createOrUpdateGrids } from '../grids/change/place-several.ts'
-import { refuseDeleteMissing, upsert } from '../grids/change/upsert.ts'
-import { byName, byUid, columnsJson, snapshotOf, trimmed } from '../grids/column/content.ts'
-import { type GivenRows, rowsOf, rowsOfLines, tableOfRows } from '../grids/given/json-rows.ts'
-import { columnsNow } from '../grids/given/match-columns.ts'
+import { appendTable, loadAppendOfNothing } from '../grids/change/append/table.ts'
+import { addGrid, parseGridData, storeColumnArrays } from '../grids/change/create.ts'
+import { parseDraftName } from '../grids/change/drafts.ts'
+import type { UploadResult, UploadTarget } from '../grids/change/save-grid.ts'
+import { saveTables } from '../grids/change/save-tables.ts'
+import { checkNoDeleteMissing, upsert } from '../grids/change/upsert.ts'
 import {
+  selectByName,
+  selectByUid,
+  streamColumnsJson,
+  takeVersionSnapshot,
+  trimSnapshot,
+} from '../grids/column/snapshot.ts'
+import { type JsonRows, parseJsonRows, readNdjsonRows, toTable } from '../grids/input/json-rows.ts'
+import { loadColumns } from '../grids/input/match-columns.ts'
+import {
+  allowsTypeChange,
+  checkWarnings,
   type DataCall,
-  givenProvenance,
-  mayChangeTypes,
-  readingOptions,
-  refuseWarnings,
-} from '../grids/given/reading-options.ts'
-import { storeTable, storeTables } from '../grids/given/tables.ts'
-import { givenKey } from '../grids/keys/key.ts'
+  parseProvenance,
+  parseReadingOptions,
+} from '../grids/input/reading-options.ts'
+import { storeTable, storeTables } from '../grids/input/tables.ts'
+import { parseKeyHeader } from '../grids/keys/primary-key.ts'
 import { describeColumn } from '../grids/read/describe.ts'
-import { previewed, previewOf } from '../grids/read/preview.ts'
+import { loadPreviewSnapshot, readPreview } from '../grids/read/preview.ts'
 import { Selection } from '../grids/read/selection.ts'
 import type { Append } from '../grids/service.ts'
 import { findBrokenPlots, formatBrokenWarnings } from '../plots/broken-plots.ts'
@@ -69,9 +75,9 @@ export const gridHandlers = {
     const owner = call.caller!.username
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
     if (fields.data === undefined) return importFromUrl(service, call)
-    const { columns: parts, metadata: dataMetadata } = await readGridData(fields.data, limits)
+    const { columns: parts, metadata: dataMetadata } = await parseGridData(fields.data, limits)
     const row = createRowFields({ ...fields, metadata: fields.metadata ?? dataMetadata }, limits)
-    const columns = await storeArrays(store.blobs, owner, parts)
+    const columns = await storeColumnArrays(store.blobs, owner, parts)
     // The created grid; undefined for a retry.
     let created: GridMeta | undefined
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
@@ -119,7 +125,7 @@ export const gridHandlers = {
       return {
         described: await loadMeta(service, readers, access, call),
         tag: fileEtag(access.file),
-        snap: await previewed(
+        snap: await loadPreviewSnapshot(
           service.store,
           readers,
           call.fid,
@@ -127,7 +133,7 @@ export const gridHandlers = {
         ),
       }
     })
-    const body = { ...(described.body as GridMeta), preview: await previewOf(await trimmed(snap)) }
+    const body = { ...(described.body as GridMeta), preview: await readPreview(await trimSnapshot(snap)) }
     return { body, etag: etagWithBody(tag, body) }
   },
 
@@ -140,15 +146,15 @@ export const gridHandlers = {
     const selection = new Selection({ where })
     const { file, given: loaded } = await service.store.read(async (readers) => {
       const access = await authorizeCall(readers, call)
-      const choose = names && byName([...new Set(names)])
+      const choose = names && selectByName([...new Set(names)])
       const row = await loadVersionRow(readers, access, call.version)
-      const snap = await snapshotOf(service.store, readers, call.fid, row, (columns) =>
-        selection.columns(columns, choose ? choose(columns) : columns),
+      const snap = await takeVersionSnapshot(service.store, readers, call.fid, row, (columns) =>
+        selection.bind(columns, choose ? choose(columns) : columns),
       )
       return { file: access.file, given: snap }
     })
-    const snapshot = await trimmed(loaded)
-    const selectedColumns = selection.printedOf(snapshot)
+    const snapshot = await trimSnapshot(loaded)
+    const selectedColumns = selection.printedSnapshot(snapshot)
     const common = { fid: formatFid(call.fid), filename: file.filename, row_count: selectedColumns.rows }
     return {
       body: { ...common, columns: [] },
@@ -174,15 +180,15 @@ export const gridHandlers = {
   'columns.get': async (service, call) => {
     const { uid } = call.query
     const { snap, etag: tag } = await readGrid(service, call, async (readers, access) => ({
-      snap: await snapshotOf(
+      snap: await takeVersionSnapshot(
         service.store,
         readers,
         call.fid,
         await loadVersionRow(readers, access, call.version),
-        uid === undefined ? undefined : byUid(parseUids(uid)),
+        uid === undefined ? undefined : selectByUid(parseUids(uid)),
       ),
     }))
-    return { body: columnsJson(await trimmed(snap)), type: 'application/json', etag: tag }
+    return { body: streamColumnsJson(await trimSnapshot(snap)), type: 'application/json', etag: tag }
   },
 
   'columns.create': async (service, call) => {
@@ -213,20 +219,20 @@ export const gridHandlers = {
 } satisfies Partial<Handlers>
 
 /** Stores the file of a request in the folder and grid that its headers name. */
-async function upload(service: Service, call: OperationCall<'grids.upload'>): Promise<Written> {
+async function upload(service: Service, call: OperationCall<'grids.upload'>): Promise<UploadResult> {
   const { headers } = call
-  const target: Target = {
+  const target: UploadTarget = {
     filename: gridNameOf(call.fileName),
     parent: headers.Parent,
     parent_path: headers['Parent-Path'],
     world_readable: headers['World-Readable'] === true,
     onConflict: headers['On-Conflict'] ?? (headers.Draft === undefined ? 'rename' : 'replace'),
     source_tag: checkSourceTag(headers['Source-Tag']),
-    provenance: givenProvenance(call),
+    provenance: parseProvenance(call),
   }
   checkFilename(target.filename, service.limits)
   const replay = await findUploadReplay(service, call, target)
-  return replay ?? createOrUpdateGrids(service, call, await storeTables(service, call), target)
+  return replay ?? saveTables(service, call, await storeTables(service, call), target)
 }
 
 /** Appends the rows of a request. */
@@ -234,7 +240,7 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
   const { contentType } = call
   if (contentType === dataTypes.csv || contentType === dataTypes.tsv) {
     const read = async (readers: Readers) => ({
-      columns: await columnsNow(readers, call.fid),
+      columns: await loadColumns(readers, call.fid),
       grid: await readers.grids.get(call.fid.owner, call.fid.idlocal),
     })
     const current = await checkCanChange(service, call, read)
@@ -245,7 +251,7 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
     const key = primaryKeyUidsOf(grid)
     const targetColumn = (name: string, position: number) =>
       call.headers.Header === false ? columns[position] : columns.find((column) => column.name === name)
-    const reading = readingOptions(service, call)
+    const reading = parseReadingOptions(service, call)
     const options = {
       ...reading,
       keys: reading.keys ?? columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : [])),
@@ -255,14 +261,14 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
         const family = familyOf(targetColumn(name, position)?.type ?? 'empty')
         // Texts stay as written, even if they look like dates.
         if (family === 'text') return family
-        return family === 'boolean' && !mayChangeTypes(call) ? family : undefined
+        return family === 'boolean' && !allowsTypeChange(call) ? family : undefined
       },
       called: (position: number) => (call.headers.Header === false ? columns[position]?.name : undefined),
       // Dates are read in the day and month order of the existing values.
       order: (name: string, position: number) => dayOrderOf(targetColumn(name, position)?.type ?? 'empty'),
     }
     const table = await readTable(service, call, options)
-    if (!hasKeyOrChecks(call) && key.length === 0) refuseDeleteMissing(call)
+    if (!hasKeyOrChecks(call) && key.length === 0) checkNoDeleteMissing(call)
     if (hasKeyOrChecks(call) || hasRules(grid))
       return formatAppendResponse(call, await upsert(service, call, call.fid, table))
     return formatAppendResponse(call, await appendTable(service, call, call.fid, table, columns))
@@ -271,8 +277,8 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
   if (replay) return formatAppendResponse(call, replay)
   const parsed =
     contentType === dataTypes.ndjson
-      ? await rowsOfLines(service, call)
-      : await rowsOf(call.fields.rows, service.limits.columns)
+      ? await readNdjsonRows(service, call)
+      : await parseJsonRows(call.fields.rows, service.limits.columns)
   const rows: Append = {
     fid: call.fid,
     principal: call,
@@ -287,14 +293,14 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
   if (call.headers['Delete-Missing'] || hasKeyOrChecks(call)) return formatAppendResponse(call, await plan())
   if (parsed.bodies.length === 0) {
     await checkCanChange(service, call)
-    return formatAppendResponse(call, await appendNothing(service, call.fid))
+    return formatAppendResponse(call, await loadAppendOfNothing(service, call.fid))
   }
   return formatAppendResponse(call, await appendRows(service, rows, plan))
 }
 
 /** Returns the response to an upload that created a draft, with the link that shows it. */
 async function formatDraftResponse<T>(service: Service, call: DataCall, fid: Fid, outcome: T) {
-  const draft = givenDraft(call)
+  const draft = parseDraftName(call)
   const { body, etag: tag } = await respondWithFile(service, { ...call, version: draft }, fid)
   const isDraftGrid =
     (await service.store.read(({ drafts }) => drafts.get(fid.owner, fid.idlocal, draft!)))?.version === null
@@ -310,7 +316,7 @@ function loadPlotWarnings({ store }: Service, grid: Fid): Promise<string[]> {
 /** Parses and stores the table of a body. With `Strict`, its warnings are errors. */
 async function readTable(service: Service, call: DataCall, options: DelimitedOptions) {
   const table = await storeTable(service, call.fid.owner, call.bytes, options, true)
-  refuseWarnings(call, table.warnings)
+  checkWarnings(call, table.warnings)
   return table
 }
 
@@ -343,14 +349,14 @@ function formatAppendResponse({ fid }: Call, appended: AppendedRows) {
 
 /** Returns whether the rows of a request are matched by key, or checked. */
 function hasKeyOrChecks(call: DataCall): boolean {
-  return givenKey(call) !== undefined || call.headers.Checks !== undefined
+  return parseKeyHeader(call) !== undefined || call.headers.Checks !== undefined
 }
 
 /** Upserts JSON rows by the grid's key. */
 async function upsertRows(
   service: Service,
   call: OperationCall<'rows.append'>,
-  rows: GivenRows,
+  rows: JsonRows,
 ): Promise<AppendedRows> {
   if (!(await checkCanChange(service, call))) {
     const replay = await findAppendReplay(service, call)
@@ -359,7 +365,7 @@ async function upsertRows(
   const { contentType, headers } = call
   const mayChange = headers['Allow-Type-Change'] ?? contentType !== dataTypes.ndjson
   const typed = { ...call, headers: { ...headers, 'Allow-Type-Change': mayChange } }
-  return upsert(service, typed, call.fid, await tableOfRows(rows), rows.lacks)
+  return upsert(service, typed, call.fid, await toTable(rows), rows.isMissing)
 }
 
 function findAppendReplay(service: Service, call: Call) {

@@ -8,7 +8,7 @@ import type { Admission } from '../core/admission.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import type { AppendQueue } from '../grids/change/append/queue.ts'
-import type { RowOrders } from '../grids/read/order.ts'
+import type { RowSorter } from '../grids/read/sort.ts'
 import type { ImageRenderer } from '../images/images.ts'
 import type { UrlImport } from '../import/fetch.ts'
 import type { LivePlots } from '../plots/live-plots.ts'
@@ -22,7 +22,7 @@ export interface OperationService extends Service {
   plotColumns(fid: Fid): Promise<string[]>
   images: ImageRenderer
   live: LivePlots
-  orders: RowOrders
+  orders: RowSorter
   /** Limits concurrent computations of statistics, checks and diffs. */
   analysis: Admission
   uploads: ResumableUploads<OperationResult<ResultOf<'grids.upload'>>>

@@ -1,7 +1,7 @@
 // Retries of streamed uploads and appends.
 import type { UploadAction } from '../../contract/resources/index.ts'
 import type { Call } from '../core/call.ts'
-import { findTarget, notAGrid, type Target, takenBy } from '../grids/change/place.ts'
+import { findExisting, nameTakenError, notAGridError, type UploadTarget } from '../grids/change/save-grid.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** Returns the stored result of a streamed write that was applied. Reads the body, to compare it. */
@@ -15,7 +15,7 @@ export async function findStreamedReplay<T>(
 }
 
 /** Returns the result of an upload that was applied before. Throws early if the upload cannot succeed. */
-export async function findUploadReplay(service: Service, call: Call, target: Target) {
+export async function findUploadReplay(service: Service, call: Call, target: UploadTarget) {
   const owner = call.caller!.username
   const { store } = service
   type Made = { idlocal: number; warnings: string[]; action: UploadAction }
@@ -24,11 +24,11 @@ export async function findUploadReplay(service: Service, call: Call, target: Tar
   )
   if (replay) return replay
   return store.read(async (readers) => {
-    const taken = await findTarget(service, readers, owner, target)
-    if (taken && target.onConflict === 'fail') throw await takenBy(readers, taken)
+    const taken = await findExisting(service, readers, owner, target)
+    if (taken && target.onConflict === 'fail') throw await nameTakenError(readers, taken)
     // A file with several tables belongs in a folder; how many it has is known when it has been read.
     const isPlace = taken?.filetype === 'grid' || taken?.filetype === 'fold'
-    if (taken && target.onConflict !== 'rename' && !isPlace) throw notAGrid(taken)
+    if (taken && target.onConflict !== 'rename' && !isPlace) throw notAGridError(taken)
     return undefined
   })
 }

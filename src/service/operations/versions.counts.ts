@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { Work } from '../../json/index.ts'
-import { snapshotOf, trimmed } from '../grids/column/content.ts'
+import { takeVersionSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
 import { diffTables } from '../grids/diff/diff.ts'
 import type { VersionRow } from '../store/aggregates/versions.ts'
 import { sharedKeyOf } from './grids.diff.ts'
@@ -65,13 +65,13 @@ async function countVersion(
     return {
       grid,
       at: file.version,
-      before: await snapshotOf(store, readers, fid, before),
-      after: await snapshotOf(store, readers, fid, row.version === current ? undefined : row),
+      before: await takeVersionSnapshot(store, readers, fid, before),
+      after: await takeVersionSnapshot(store, readers, fid, row.version === current ? undefined : row),
     }
   })
   if (!sides || Math.max(sides.before.rows, sides.after.rows) > MAX_COUNTED_ROWS) return undefined
-  const before = { name: '', snap: await trimmed(sides.before) }
-  const after = { name: '', snap: await trimmed(sides.after) }
+  const before = { name: '', snap: await trimSnapshot(sides.before) }
+  const after = { name: '', snap: await trimSnapshot(sides.after) }
   const compareBy = (key: readonly string[]) => diffTables(before, after, { key, isSameGrid: true, work })
   const { rows } = await compareBy(sharedKeyOf(sides.grid, before, after, true)).catch((error) => {
     // The version is older than the key.

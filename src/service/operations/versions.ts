@@ -11,10 +11,15 @@ import { canSeeVersions, type ResolvedVersion, resolveVersionRef } from '../file
 import { changeGrid } from '../grids/change/change.ts'
 import { changeLayout } from '../grids/change/layout.ts'
 import { commitPlan } from '../grids/change/plan.ts'
-import { checkRevertedKey, columnsToRevert, type Reverting, readVersion } from '../grids/change/revert.ts'
-import { userOf } from '../grids/change/versions.ts'
-import { enforceOn } from '../grids/checks/enforce.ts'
-import { trimmed } from '../grids/column/content.ts'
+import {
+  checkRevertedKey,
+  loadRevertSource,
+  prepareRevertColumns,
+  type RevertSource,
+} from '../grids/change/revert.ts'
+import { usernameOf } from '../grids/change/versions.ts'
+import { enforceChecksOnGrid } from '../grids/checks/enforce.ts'
+import { trimSnapshot } from '../grids/column/snapshot.ts'
 import { type FigureContent, loadPlotContent, openFigure } from '../plots/content.ts'
 import { listSources } from '../plots/edit-figure.ts'
 import { rateQuality } from '../plots/quality.ts'
@@ -142,7 +147,7 @@ export const versionHandlers = {
           const grids = await loadGridVersions(writers, file)
           number = await addNextVersion(writers, file, content, grids, content, {
             operation: 'keep',
-            by: userOf(call),
+            by: usernameOf(call),
           })
         } else if (isPlot && row.kept_at !== null) {
           if (name !== undefined) await writers.versions.change(row, { kept_name: name })
@@ -366,14 +371,14 @@ async function revertGrid(service: Service, call: OperationCall<'versions.revert
     })
     if (reverting) {
       await checkRevertedKey(store, layout.grid, reverting)
-      const snap = await trimmed(reverting.snap)
-      await enforceOn(service, fid, layout, { snap, source: `version ${of_version}` })
+      const snap = await trimSnapshot(reverting.snap)
+      await enforceChecksOnGrid(service, fid, layout, { snap, source: `version ${of_version}` })
     }
-    const columns = reverting && (await columnsToRevert(store, reverting, layout))
+    const columns = reverting && (await prepareRevertColumns(store, reverting, layout))
     return {
       columns,
       change: { operation: 'revert', of_version },
-      result: ({ version }): RevertResult => ({
+      createResult: ({ version }): RevertResult => ({
         version,
         of_version,
         action: columns ? 'reverted' : 'unchanged',
@@ -389,11 +394,11 @@ async function loadRevertTarget(
   readers: Readers,
   access: AuthorizedFile,
   text: string,
-): Promise<{ version: number; reverting: Reverting | undefined }> {
+): Promise<{ version: number; reverting: RevertSource | undefined }> {
   const resolved = (await resolveVersionRef(readers, access, text))!
   checkNotDraft(resolved)
   const row = resolved.isCurrent ? undefined : resolved.row
-  return { version: resolved.version, reverting: row && (await readVersion(store, readers, row)) }
+  return { version: resolved.version, reverting: row && (await loadRevertSource(store, readers, row)) }
 }
 
 /** Reverts a figure together with the plot's own data grid, which changes only with the figure. */
@@ -447,14 +452,14 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
   const outcome = await changeLayout(
     service,
     grid,
-    (layout) => columnsToRevert(store, ownGrid, layout),
+    (layout) => prepareRevertColumns(store, ownGrid, layout),
     (writers, columns, layout) =>
       applyOnce(writers, call, async ({ file: current }) => {
         // Record the versions before the revert: the replaced figure showed them.
         const grids = await loadGridVersions(writers, current)
         const data = await writers.files.get(grid.owner, grid.idlocal)
         const change = { operation: 'revert' as const, of_version: ownGrid.row.version }
-        if (data) await commitPlan(writers, data, layout, { columns, change }, userOf(call))
+        if (data) await commitPlan(writers, data, layout, { columns, change }, usernameOf(call))
         const result = await put(writers, current, grids)
         return data && columns ? { ...result, action: 'reverted' as const } : result
       }),
@@ -467,7 +472,7 @@ async function loadOwnGridToRevert(
   { store }: Service,
   call: Call,
   { version: at }: FigureContent,
-): Promise<Reverting | undefined> {
+): Promise<RevertSource | undefined> {
   if (!at?.row?.grids) return undefined
   const recorded = JSON.parse(at.row.grids) as Record<string, number>
   const { owner, idlocal } = call.fid
@@ -484,6 +489,6 @@ async function loadOwnGridToRevert(
         'not_found',
         `the data that version ${at.version} of plot ${owner}:${idlocal} showed has expired`,
       )
-    return readVersion(store, readers, row)
+    return loadRevertSource(store, readers, row)
   })
 }

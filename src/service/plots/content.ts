@@ -11,10 +11,10 @@ import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { fileEtag } from '../core/etag.ts'
 import { type ResolvedVersion, resolveVersionRef } from '../files/versions.ts'
-import { columnText } from '../grids/column/content.ts'
 import type { RowSet } from '../grids/column/row-set.ts'
-import { arrays, rowsAs } from '../grids/read/rows.ts'
-import { columnValues } from '../grids/read/selected-json.ts'
+import { streamColumn } from '../grids/column/snapshot.ts'
+import { createArrayWriter, streamFirstRows } from '../grids/read/rows.ts'
+import { streamColumnValues } from '../grids/read/selected-json.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import { type ContentRow, storedContentOf } from '../store/aggregates/plots.ts'
 import { loadDecompressed } from '../store/aggregates/slice-json.ts'
@@ -376,12 +376,13 @@ async function* streamReferencedData(
   const snap = blobs ? { ...snapshot, blobs } : snapshot
   const dataColumns = source.uids.map((uid) => columns.get(uid)!)
   yield OPEN_BRACKET
-  if (dataColumns.length === 1) yield* columnText(snap, dataColumns[0])
-  else if (isTransposed(type, attribute)) yield* rowsAs({ ...snap, columns: dataColumns }, arrays())
+  if (dataColumns.length === 1) yield* streamColumn(snap, dataColumns[0])
+  else if (isTransposed(type, attribute))
+    yield* streamFirstRows({ ...snap, columns: dataColumns }, createArrayWriter())
   else {
     for (const [k, column] of dataColumns.entries()) {
       yield k > 0 ? NEXT_ARRAY : OPEN_BRACKET
-      yield* columnText(snap, column)
+      yield* streamColumn(snap, column)
     }
     yield CLOSE_BRACKET
   }
@@ -398,7 +399,7 @@ async function* streamSelectedRows(
   yield OPEN_BRACKET
   for (const [k, uid] of source.uids.entries()) {
     if (source.uids.length > 1) yield k > 0 ? NEXT_ARRAY : OPEN_BRACKET
-    yield* columnValues(snap, columns.get(uid)!, { rows })
+    yield* streamColumnValues(snap, columns.get(uid)!, { rows })
   }
   if (source.uids.length > 1) yield CLOSE_BRACKET
   yield CLOSE_BRACKET

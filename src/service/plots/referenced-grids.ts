@@ -5,7 +5,12 @@ import { type Fid, formatFid } from '../../contract/fid.ts'
 import { ownerPrincipal, type Principal, resolveVisibleFile } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import type { ResolvedVersion } from '../files/versions.ts'
-import { type Snapshot, type SnapshotColumn, snapshotOf, trimmed } from '../grids/column/content.ts'
+import {
+  type Snapshot,
+  type SnapshotColumn,
+  takeVersionSnapshot,
+  trimSnapshot,
+} from '../grids/column/snapshot.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import { type ColumnRow, fingerprintOfGrid } from '../store/aggregates/grids.ts'
 import type { ContentRow } from '../store/aggregates/plots.ts'
@@ -64,7 +69,7 @@ export async function loadReferencedGrids(
         hint: 'To keep the data of a version: gridline keep FILE@3',
       })
     const selectColumns = (all: ColumnRow[]) => all.filter(({ uid }) => uids.has(uid))
-    const snap = await snapshotOf(service.store, readers, fid, gridVersion, selectColumns)
+    const snap = await takeVersionSnapshot(service.store, readers, fid, gridVersion, selectColumns)
     const columns = new Map(snap.columns.map((column) => [column.uid, column]))
     const isWhole = [...uids].every((uid) => columns.has(uid))
     const removedColumns = isWhole ? [] : await readers.grids.listRemovedColumns(fid.owner, fid.idlocal)
@@ -86,7 +91,7 @@ export async function trimReferencedGrids(
 ): Promise<Map<string, ReferencedGrid>> {
   const trimmedByFid = new Map<string, ReferencedGrid>()
   for (const [key, grid] of grids) {
-    const snap = await trimmed(grid.snap)
+    const snap = await trimSnapshot(grid.snap)
     trimmedByFid.set(key, {
       ...grid,
       snap,

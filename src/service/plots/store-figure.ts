@@ -6,11 +6,11 @@ import { canWrite, loadVisibleFile, type Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { findFreeName, truncateName } from '../files/names.ts'
 import { hasRules } from '../grids/change/append/request.ts'
-import { addGrid, newUid, storeArrays, tooManyColumns } from '../grids/change/create.ts'
-import { recordColumns } from '../grids/change/layout.ts'
+import { addGrid, createUid, storeColumnArrays, tooManyColumns } from '../grids/change/create.ts'
+import { updateRowCounts } from '../grids/change/layout.ts'
 import { commitPlan } from '../grids/change/plan.ts'
-import { userOf } from '../grids/change/versions.ts'
-import { type NewColumn, readLayout } from '../grids/column/layout.ts'
+import { usernameOf } from '../grids/change/versions.ts'
+import { loadLayout, type NewColumn } from '../grids/column/layout.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { ColumnRow, SliceRef } from '../store/aggregates/grids.ts'
 import { storeCompressed } from '../store/aggregates/slice-json.ts'
@@ -144,7 +144,7 @@ export async function storeFigure(
   let grid: PreparedFigure['grid']
   if (dataArrays.length > 0) {
     if (dataArrays.length > limits.columns) throw tooManyColumns(dataArrays.length, limits)
-    const columns = await storeArrays(
+    const columns = await storeColumnArrays(
       store.blobs,
       owner,
       await decodeArrays(dataArrays, limits.json_body_bytes),
@@ -155,7 +155,7 @@ export async function storeFigure(
       reusable?.columns.filter((column) => !used.includes(column)).map(({ name, uid }) => [name, uid]),
     )
     // A new column keeps the uid of the column that it replaces.
-    for (const column of columns) column.uid = replaceable.get(column.name) ?? newUid(takenUids)
+    for (const column of columns) column.uid = replaceable.get(column.name) ?? createUid(takenUids)
     // References contain the id of the grid: allocate it before the figure is stored.
     const idlocal =
       reusable?.idlocal ?? (await store.write([owner], ({ files }) => files.allocateIdlocal(owner)))
@@ -250,17 +250,17 @@ export async function writeFigure(
     const reusable = await findReusableGrid(writers, plot, principal, before)
     if (reusable?.idlocal !== figure.grid.idlocal || reusable.layout !== figure.grid.layout)
       throw new DataGridChanged()
-    await replaceColumns(writers, owner, figure, userOf(principal))
+    await replaceColumns(writers, owner, figure, usernameOf(principal))
   }
   if (figure.grid && figure.grid.layout === undefined)
-    await addDataGrid(writers, plot, figure.grid, userOf(principal))
+    await addDataGrid(writers, plot, figure.grid, usernameOf(principal))
   const grids = await checkSources(writers, figure, owner, principal, before)
   const { bytes } = figure.content
   const { hash } = figure.content.blob
   await writers.plots.setContent({ owner, idlocal }, figure.content, FIGURE_MEDIA_TYPE)
   await writers.plots.setPlot(owner, idlocal, figure.quality, figure.grid?.idlocal)
   await writers.plots.setGrids(owner, idlocal, grids)
-  const by = userOf(principal)
+  const by = usernameOf(principal)
   if (!previous) {
     await addFirstVersion(writers, plot, { hash, bytes }, { operation: 'create', by })
     return 1
@@ -296,7 +296,7 @@ async function replaceColumns(
   const before = await writers.grids.listColumns(owner, idlocal)
   const usedColumns = before.filter(({ uid }) => used.has(uid) && !newUids.has(uid))
   const file = (await writers.files.get(owner, idlocal))!
-  const present = await readLayout(writers, { owner, idlocal })
+  const present = await loadLayout(writers, { owner, idlocal })
   const names = new Set(usedColumns.map(({ name }) => name))
   const addedColumns = columns.map((column) => {
     let { name } = column
@@ -307,7 +307,7 @@ async function replaceColumns(
   const kept = usedColumns.map((column) => ({ ...column, slices: present.slices.get(column.uid) ?? [] }))
   const plan = { columns: [...kept, ...addedColumns], change: { operation: 'update' as const } }
   await commitPlan(writers, file, present, plan, by)
-  await recordColumns(writers, { owner, idlocal }, current.layout + 1)
+  await updateRowCounts(writers, { owner, idlocal }, current.layout + 1)
 }
 
 async function addDataGrid(

@@ -2,7 +2,7 @@
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { canWrite, ownerPrincipal, type Principal } from '../access/access.ts'
 import type { ResolvedVersion } from '../files/versions.ts'
-import type { Snapshot, SnapshotColumn } from '../grids/column/content.ts'
+import type { Snapshot, SnapshotColumn } from '../grids/column/snapshot.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
 import type { ContentRow } from '../store/aggregates/plots.ts'

@@ -3,12 +3,12 @@ import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
 import {
   accepts,
-  automatonOf,
-  automatonOfLengths,
-  automatonOfTexts,
+  compileLengths,
+  compilePattern,
+  compileTexts,
 } from '../../../src/service/grids/checks/automaton.ts'
 import { CellReader } from '../../../src/service/grids/column/kernel/cells.ts'
-import { ValueKernel } from '../../../src/service/grids/column/kernel/index.ts'
+import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
 import { runs } from '../../support/property-runs.ts'
 
 let seed = 3
@@ -46,7 +46,7 @@ describe('automata', () => {
   it('automata accept exactly the texts that the library matches', () => {
     for (let round = 0; round < runs(300, 20_000); round++) {
       const given = pattern(2)
-      const automaton = automatonOf(given)
+      const automaton = compilePattern(given)
       if (!automaton) continue
       const compiled = RE2JS.compile(given)
       for (let k = 0; k < 20; k++) {
@@ -67,7 +67,7 @@ describe('automata', () => {
     '[-a]',
     '[]a]',
   ])('%s has an automaton', (given) => {
-    expect(automatonOf(given)).toBeDefined()
+    expect(compilePattern(given)).toBeDefined()
   })
 
   it.each([
@@ -83,11 +83,11 @@ describe('automata', () => {
     'a**',
     '(?P<n>a)',
   ])('%s has no automaton', (given) => {
-    expect(automatonOf(given)).toBeUndefined()
+    expect(compilePattern(given)).toBeUndefined()
   })
 
   it('automata of lists and of lengths accept exactly their texts', () => {
-    const words = automatonOfTexts(['open', 'closed', 'é'])!
+    const words = compileTexts(['open', 'closed', 'é'])!
     expect(['open', 'closed', 'clos', '', 'opened'].map((text) => accepts(words, text))).toEqual([
       true,
       true,
@@ -95,7 +95,7 @@ describe('automata', () => {
       false,
       false,
     ])
-    const lengths = automatonOfLengths(2, 3)!
+    const lengths = compileLengths(2, 3)!
     expect(['a', 'ab', 'abc', 'abcd'].map((text) => accepts(lengths, text))).toEqual([
       false,
       true,
@@ -106,14 +106,14 @@ describe('automata', () => {
 
   it('the kernel finds the rows that an automaton does not accept', () => {
     if (ValueKernel.use === 'never') return
-    const automaton = automatonOf('[a-c]+|-?[0-9]+')!
+    const automaton = compilePattern('[a-c]+|-?[0-9]+')!
     const text = Buffer.from(
       '"abc", "", null,12,"x","a\\u0062","é", 1.5,true,[1,"]"],{"a":2} , "ab","a\\"b",-7',
     )
     const reader = CellReader.open(text.length)
-    expect(reader.unaccepted(text, automaton, 100)).toEqual([4, 5, 6, 7, 8, 9, 10, 12])
-    expect(reader.unaccepted(text, automaton, 3)).toBeUndefined()
-    const ascends = (json: string): boolean => reader.ascends(Buffer.from(json))
+    expect(reader.findRejected(text, automaton, 100)).toEqual([4, 5, 6, 7, 8, 9, 10, 12])
+    expect(reader.findRejected(text, automaton, 3)).toBeUndefined()
+    const ascends = (json: string): boolean => reader.isAscending(Buffer.from(json))
     expect(['-2, 0,7 ,100000000000000', '1', ''].map(ascends)).toEqual([true, true, true])
     for (const json of ['1,1', '2,1', '1,null', '1,2.5', '1,1e3', '1,"2"', '1,1234567890123456', '-1,-2'])
       expect([json, ascends(json)]).toEqual([json, false])

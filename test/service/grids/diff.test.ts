@@ -7,9 +7,9 @@ import {
   canonicalNumber,
   canonicalValue,
 } from '../../../src/service/grids/column/kernel/cells.ts'
-import { ValueKernel } from '../../../src/service/grids/column/kernel/index.ts'
-import { diffTables, type Side } from '../../../src/service/grids/diff/diff.ts'
-import { listRows } from '../../../src/service/grids/diff/listed.ts'
+import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
+import { type DiffInput, diffTables } from '../../../src/service/grids/diff/diff.ts'
+import { listChangedRows } from '../../../src/service/grids/diff/diff-rows.ts'
 import { runs } from '../../support/property-runs.ts'
 
 /** Formats a cell as JSON text. */
@@ -39,7 +39,7 @@ const typeOf = (cells: string[]) =>
         : 'json'
 
 /** A table in slices that end at these rows; the rest is the tail. */
-function side(name: string, { names, rows }: Table, ends: number[] = []): Side {
+function side(name: string, { names, rows }: Table, ends: number[] = []): DiffInput {
   const stored = new Map<string, Buffer>()
   const columns = names.map((column, k) => {
     const cells = rows.map((row) => row[k])
@@ -64,7 +64,7 @@ function side(name: string, { names, rows }: Table, ends: number[] = []): Side {
   })
   const blobs = {
     get: async ({ hash }: { hash: string }) => stored.get(hash)!,
-  } as unknown as Side['snap']['blobs']
+  } as unknown as DiffInput['snap']['blobs']
   return { name, snap: { blobs, columns, rows: rows.length } }
 }
 
@@ -135,7 +135,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
       ValueKernel.use = 'large'
     })
   }
-  const diff = (a: Side, b: Side, options: Partial<Parameters<typeof diffTables>[2]> = {}) =>
+  const diff = (a: DiffInput, b: DiffInput, options: Partial<Parameters<typeof diffTables>[2]> = {}) =>
     within(() => diffTables(a, b, { key: [], isSameGrid: true, ...options }))
   afterAll(() => {
     ValueKernel.use = 'large'
@@ -194,7 +194,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
       const key = seed % 2 === 0 ? ['id'] : []
       const found = await diff(before, after, { key })
       const rows = await within(() =>
-        listRows(CellReader.open(1 << 20), before, after, found, { limit: 1000, tolerance: 0 }),
+        listChangedRows(CellReader.open(1 << 20), before, after, found, { limit: 1000, tolerance: 0 }),
       )
       for (const { change, row_before, row_after, before: old, after: now } of rows) {
         const texts = (row: Row) => Object.fromEntries(a.names.map((name, k) => [name, JSON.parse(row[k])]))
@@ -210,7 +210,7 @@ describe.each(['with a kernel', 'without'] as const)('diff, %s', (how) => {
   })
 
   it('a null or duplicate key is refused with its rows', async () => {
-    const table = (...ids: string[]): Side => side('t', { names: ['id'], rows: ids.map((id) => [id]) })
+    const table = (...ids: string[]): DiffInput => side('t', { names: ['id'], rows: ids.map((id) => [id]) })
     await expect(diff(table('1', '2'), table('1', 'null'), { key: ['id'] })).rejects.toThrow(
       'row 2 has no key',
     )

@@ -1,16 +1,16 @@
 // The kernel reads and writes columns like TypeScript.
 import fc from 'fast-check'
 import { afterEach, expect, it } from 'vitest'
-import type { Snapshot, SnapshotColumn } from '../../../src/service/grids/column/content.ts'
-import { ValueKernel } from '../../../src/service/grids/column/kernel/index.ts'
+import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
 import { RowSet } from '../../../src/service/grids/column/row-set.ts'
-import { scalarsOf } from '../../../src/service/grids/column/scalars.ts'
+import { streamScalars } from '../../../src/service/grids/column/scalars.ts'
+import type { Snapshot, SnapshotColumn } from '../../../src/service/grids/column/snapshot.ts'
 import {
-  chosenRowsAs,
-  delimited,
+  createDelimitedWriter,
   ndjson,
   type RowWriter,
-  rowsAs,
+  streamChosenRows,
+  streamFirstRows,
 } from '../../../src/service/grids/read/rows.ts'
 import { type BlobRef, blobIdOf } from '../../../src/service/store/objects/blobs.ts'
 import { compress } from '../../../src/service/store/objects/codec.ts'
@@ -121,7 +121,11 @@ async function both<T>(read: () => Promise<T>): Promise<[T, T]> {
   return [fast, await read()]
 }
 
-const writers: (() => RowWriter)[] = [() => delimited(','), () => delimited('\t'), ndjson]
+const writers: (() => RowWriter)[] = [
+  () => createDelimitedWriter(','),
+  () => createDelimitedWriter('\t'),
+  ndjson,
+]
 
 it('the kernel writes any rows of any columns like TypeScript', async () => {
   await fc.assert(
@@ -132,13 +136,13 @@ it('the kernel writes any rows of any columns like TypeScript', async () => {
       fc.option(fc.nat(70), { nil: undefined }),
       async (columns, writer, chosen, head) => {
         const snap = await snapshotOf(columns)
-        const [a, b] = await both(() => all(rowsAs(snap, writer(), head)))
+        const [a, b] = await both(() => all(streamFirstRows(snap, writer(), head)))
         expect(a).toBe(b)
         const rows = RowSet.of(
           snap.rows,
           chosen.filter((row) => row < snap.rows),
         )
-        const [c, d] = await both(() => all(chosenRowsAs(snap, writer(), rows)))
+        const [c, d] = await both(() => all(streamChosenRows(snap, writer(), rows)))
         expect(c).toBe(d)
       },
     ),
@@ -152,7 +156,7 @@ it('the kernel reads values of any column like TypeScript', async () => {
       const snap = await snapshotOf([one])
       const [fast, slow] = await both(async () => {
         const found: unknown[] = []
-        for await (const chunk of scalarsOf(snap, snap.columns[0])) found.push(...chunk)
+        for await (const chunk of streamScalars(snap, snap.columns[0])) found.push(...chunk)
         return found
       })
       expect(fast).toEqual(slow)
@@ -172,11 +176,11 @@ it('texts and rows beyond the memory of the kernel are read alike', async () => 
     { values, slices: [7000, 7000] },
     { values: long, slices: [10, 10] },
   ])
-  const [a, b] = await both(() => all(rowsAs(snap, delimited(','))))
+  const [a, b] = await both(() => all(streamFirstRows(snap, createDelimitedWriter(','))))
   expect(a === b).toBe(true)
   const [fast, slow] = await both(async () => {
     const found: unknown[] = []
-    for await (const chunk of scalarsOf(snap, snap.columns[0])) found.push(...chunk)
+    for await (const chunk of streamScalars(snap, snap.columns[0])) found.push(...chunk)
     return found
   })
   expect(fast).toEqual(slow)

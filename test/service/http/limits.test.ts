@@ -173,7 +173,7 @@ describe('small uploads cannot cause large costs', () => {
     const { status, json } = await test.ask('alice', 'POST', `/v2/grids/${fid}/row`, {
       json: { rows: [Array(300).fill(1)] },
     })
-    expect([status, json.detail]).toEqual([400, expect.stringContaining('fewer than one cell in 100')])
+    expect([status, json.detail]).toEqual([400, expect.stringContaining('over 99% of the cells')])
   })
 
   it('a long shared string in every cell of a workbook is refused', async () => {

@@ -72,7 +72,7 @@ onBothStores('checks', (test) => {
     const table = { where: "start <= stop and (state <> 'closed' or stop is not null)" }
     const csv = 'start,stop,state\n1,2,open\n3,2,open\n4,,open\n5,,closed\n'
     const [result] = await check(csv, { table })
-    expect(result).toMatchObject({ rule: 'where', count: 2, message: '2 of 4 rows are not so' })
+    expect(result).toMatchObject({ rule: 'where', count: 2, message: '2 of 4 rows do not match' })
     expect(result.rows.map(({ line, value }) => [line, value])).toEqual([
       [3, 'start 3, stop 2, state open'],
       [5, 'start 5, stop null, state closed'],

@@ -1,7 +1,7 @@
 // The page of a grid: paging, sorting, filtering.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { startOfText } from '../../../src/service/grids/read/cut.ts'
+import { decodeStart } from '../../../src/service/grids/read/decode-start.ts'
 import { onSqliteFirst } from '../../support/service.ts'
 
 /** Parses the rows of a page: numbers and texts of cells. */
@@ -176,7 +176,7 @@ describe('the beginning of a text', () => {
         }
         const json = encode(text)
         const buf = Buffer.from(json)
-        const start = startOfText(buf, 0, buf.length, most)
+        const start = decodeStart(buf, 0, buf.length, most)
         const whole = JSON.parse(buf.toString()) as string
         expect(whole.startsWith(start.replace(/[\ud800-\udbff]$/, ''))).toBe(true)
         if (buf.length <= most) expect(start).toBe(whole)

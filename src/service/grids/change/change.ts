@@ -1,4 +1,4 @@
-// The one way to change the content of a grid: a plan, committed with all that a write must check.
+// Changes the content of a grid: commits a plan together with its access check, version and retry record.
 import type { Fid } from '../../../contract/fid.ts'
 import { authorize, checkReplay } from '../../access/access.ts'
 import type { Call } from '../../core/call.ts'
@@ -8,20 +8,20 @@ import type { Writers } from '../../store/store.ts'
 import type { Layout } from '../column/layout.ts'
 import { changeLayout, type GridStore } from './layout.ts'
 import { type Committed, commitPlan, type GridPlan } from './plan.ts'
-import { userOf } from './versions.ts'
+import { usernameOf } from './versions.ts'
 
-/** A plan with the result of the request. */
+/** A plan, and the result of its request. */
 export interface RequestPlan<T> extends GridPlan {
-  /** Returns the result, which is stored for retries: it must be JSON. */
-  result(done: Committed): T
-  /** Writes what else belongs to the change. */
-  also?(writers: Writers, file: FileRow): Promise<void>
+  /** Returns the result. It must be JSON, since it is stored for retries. */
+  createResult(done: Committed): T
+  /** Writes further rows in the same transaction. */
+  writeMore?(writers: Writers, file: FileRow): Promise<void>
 }
 
 /**
- * Changes a grid as `plan` says, which stores slices and has no other effect. One transaction checks access and
- * If-Match, writes columns, key, checks and version, and records the result for retries. Throws `not_found`,
- * `version_mismatch`, `overloaded` and what `plan` throws.
+ * Changes a grid. `plan` only stores slices. One transaction then checks access and If-Match, writes columns,
+ * key, checks and version, and records the result for retries. Throws `not_found`, `version_mismatch` and
+ * `overloaded`.
  */
 export function changeGrid<T>(
   service: GridStore,
@@ -30,14 +30,14 @@ export function changeGrid<T>(
   plan: (layout: Layout) => Promise<RequestPlan<T>>,
 ): Promise<T> {
   const write = call.writeKey(fid.owner)
-  return changeLayout(service, fid, plan, async (writers, planned, layout) => {
+  return changeLayout(service, fid, plan, async (writers, prepared, layout) => {
     const there = await writers.files.get(fid.owner, fid.idlocal)
     const apply = async (): Promise<T> => {
       const { file } = await authorize(writers, there, call, { access: 'write', filetype: 'grid' })
       checkIfMatch(file, call.ifMatch)
-      const done = await commitPlan(writers, file, layout, planned, userOf(call))
-      await planned.also?.(writers, file)
-      return planned.result(done)
+      const committed = await commitPlan(writers, file, layout, prepared, usernameOf(call))
+      await prepared.writeMore?.(writers, file)
+      return prepared.createResult(committed)
     }
     return writers.idempotency.runOnce(write, apply, {
       onReplay: () => checkReplay(writers, there, write, call),

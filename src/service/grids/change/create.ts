@@ -1,3 +1,4 @@
+// Creates grids: parses their JSON, stores columns as slices, and adds their rows to the tables.
 import { randomFillSync } from 'node:crypto'
 import { invalidField, Problem } from '../../../contract/errors.ts'
 import type { Limits } from '../../../contract/limits.ts'
@@ -9,42 +10,42 @@ import { BATCH_SLICE_BYTES, BATCH_SLICES, storeSlices } from '../../store/aggreg
 import type { Blobs } from '../../store/objects/blobs.ts'
 import { encodeTypes, mergeTypes } from '../../store/schema/column-types.ts'
 import type { Writers } from '../../store/store.ts'
+import { type ColumnJson, sliceArray } from '../column/column-json.ts'
 import type { NewColumn } from '../column/layout.ts'
-import { sliceArray, type Values } from '../column/values.ts'
-import { type Change, firstVersion } from './versions.ts'
+import { type Change, createFirstVersion } from './versions.ts'
 
-/** Random bytes for many ids: one large request is cheaper than many small ones. */
-const random = Buffer.alloc(3 * 1024)
-let randomAt = random.length
+/** Buffer of random bytes for uids: one large request is cheaper than many small ones. */
+const randomPool = Buffer.alloc(3 * 1024)
+let nextRandom = randomPool.length
 
 /** Returns a new uid of 6 hex characters and adds it to `taken`. */
-export function newUid(taken: Set<string>): string {
+export function createUid(taken: Set<string>): string {
   for (;;) {
-    if (randomAt === random.length) {
-      randomFillSync(random)
-      randomAt = 0
+    if (nextRandom === randomPool.length) {
+      randomFillSync(randomPool)
+      nextRandom = 0
     }
-    randomAt += 3
-    const uid = random.toString('hex', randomAt - 3, randomAt)
+    nextRandom += 3
+    const uid = randomPool.toString('hex', nextRandom - 3, nextRandom)
     if (taken.has(uid)) continue
     taken.add(uid)
     return uid
   }
 }
 
-/** A column of a new grid, as it is given. */
-interface GivenColumn {
+/** A column in the JSON of a new grid. */
+interface JsonColumn {
   name: string
   data: RawJson
-  /** The uid that it had elsewhere, for grids that are moved with their plots. */
+  /** Uid to keep, if the grid is imported together with its plots. */
   uid?: string
 }
 
-/** Parses the `data` of a new grid: its columns, in column order. See docs/api.md#grids. */
-export async function readGridData(
+/** Parses the `data` of a new grid. Returns its columns in column order. See docs/api.md#grids. */
+export async function parseGridData(
   data: RawJson,
   limits: Limits,
-): Promise<{ columns: GivenColumn[]; metadata?: unknown }> {
+): Promise<{ columns: JsonColumn[]; metadata?: unknown }> {
   const object =
     data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data', data.limits) : data
   if (object.kind !== 'object')
@@ -53,7 +54,7 @@ export async function readGridData(
   const cols = await members.get('cols')?.indexMembers()
   if (cols?.kind !== 'object') throw invalidField('data.cols', 'must be an object of columns by name')
   const seen = new Set<string>()
-  const columns: (GivenColumn & { order: number })[] = []
+  const columns: (JsonColumn & { order: number })[] = []
   const uids = new Set<string>()
   for (const [name, column] of cols.members()) {
     await breathe()
@@ -64,52 +65,55 @@ export async function readGridData(
     seen.add(name)
     if (column.kind !== 'object') throw invalidField(path, 'must be an object with data')
     const parts = column.entries()
-    const given = parts.get('order')
-    const order = given && smallValue(given, `${path}.order`)
+    const orderJson = parts.get('order')
+    const order = orderJson && parseSmallValue(orderJson, `${path}.order`)
     if (order !== undefined && order !== null && !Number.isSafeInteger(order))
       throw invalidField(`${path}.order`, 'must be an integer')
     columns.push({
       name,
-      uid: givenUid(parts.get('uid'), uids),
-      data: arrayOf(parts.get('data'), `${path}.data`),
+      uid: parseUid(parts.get('uid'), uids),
+      data: checkArray(parts.get('data'), `${path}.data`),
       order: (order as number | null | undefined) ?? columns.length,
     })
   }
   columns.sort((a, b) => a.order - b.order)
   const metadata = members.get('metadata')
-  return { columns, metadata: metadata && smallValue(metadata, 'data.metadata') }
+  return { columns, metadata: metadata && parseSmallValue(metadata, 'data.metadata') }
 }
 
-/** A uid in the form of those of the service, unless another column has it. */
-function givenUid(json: RawJson | undefined, taken: Set<string>): string | undefined {
+/** Parses a uid of 6 hex characters. Returns undefined for other values, and for a uid in `taken`. */
+function parseUid(json: RawJson | undefined, taken: Set<string>): string | undefined {
   const uid = json?.kind === 'string' && json.end - json.start === 8 ? json.toValue() : undefined
   if (typeof uid !== 'string' || !/^[0-9a-f]{6}$/.test(uid) || taken.has(uid)) return undefined
   taken.add(uid)
   return uid
 }
 
-/** Maximum size of a value that is parsed, in bytes. Column data is never parsed as a whole. */
-const SMALL_VALUE_BYTES = 1024 * 1024
+/** Maximum size of a parsed value, in bytes. Column data is never parsed as a whole. */
+const MAX_PARSED_BYTES = 1024 * 1024
 
 /** Parses a value other than column data. Throws `invalid_request` if it is too large. */
-export function smallValue(json: RawJson, path: string): unknown {
+export function parseSmallValue(json: RawJson, path: string): unknown {
   const size = json.end - json.start
-  if (size > SMALL_VALUE_BYTES)
-    throw invalidField(path.slice(0, 80), `${size} bytes; the limit is ${SMALL_VALUE_BYTES}`)
+  if (size > MAX_PARSED_BYTES)
+    throw invalidField(path.slice(0, 80), `${size} bytes; the limit is ${MAX_PARSED_BYTES}`)
   return json.toValue()
 }
 
+/** Creates the error for more columns than the limit. */
 export function tooManyColumns(count: number, limits: Limits): Problem {
   return new Problem('bad_data', `${count} columns; the limit is ${limits.columns} (columns)`, {
     hint: 'Split the columns into several grids.',
   })
 }
 
-export function arrayOf(data: RawJson | undefined, path: string): RawJson {
+/** Returns `data` if it is an array. Throws `invalid_request` otherwise. */
+export function checkArray(data: RawJson | undefined, path: string): RawJson {
   if (data?.kind === 'array') return data
   throw invalidField(path, data ? 'must be an array' : 'is missing')
 }
 
+/** Returns `name` if it is a valid column name. Throws `invalid_request` otherwise. */
 export function checkColumnName(name: unknown, path: string, limits: Limits): string {
   if (typeof name !== 'string') throw invalidField(path, 'must be a string')
   if (name === '') throw invalidField(path, 'a column must have a name')
@@ -124,8 +128,8 @@ export function checkColumnName(name: unknown, path: string, limits: Limits): st
   return name
 }
 
-/** The rows after which the slices of the longest column end, from 1: where those of a new column end, too. */
-export function endsOf(slices: ReadonlyMap<string, readonly SliceRef[]>): number[] {
+/** Returns the row numbers, from 1, after which the slices of the longest column end. */
+export function sliceEndsOf(slices: ReadonlyMap<string, readonly SliceRef[]>): number[] {
   let longest: number[] = []
   for (const list of slices.values()) {
     let rows = 0
@@ -135,59 +139,66 @@ export function endsOf(slices: ReadonlyMap<string, readonly SliceRef[]>): number
   return longest
 }
 
-/** Stores the values of a JSON array as slices, which end where those of the other columns do. */
-export async function storeArray(
+/** Stores a JSON array as the slices of one column. Slices end at `ends`: see `storeColumnArrays`. */
+export async function storeColumnArray(
   blobs: Blobs,
   owner: string,
   data: RawJson,
   ends: readonly number[],
 ): Promise<Omit<NewColumn, 'name'>> {
-  const [{ name: _, ...column }] = await storeArrays(blobs, owner, [{ name: '', data }], ends)
+  const [{ name: _, ...column }] = await storeColumnArrays(blobs, owner, [{ name: '', data }], ends)
   return column
 }
 
-/** Stores several arrays, in few transactions. Slices end where the rows say, or at `ends` and what the rows say beyond. */
-export async function storeArrays(
+/**
+ * Stores JSON arrays as slices, in few transactions. Slices end at `ends`, and beyond at content-defined
+ * rows.
+ */
+export async function storeColumnArrays(
   blobs: Blobs,
   owner: string,
-  columns: GivenColumn[],
-  given: readonly number[] = [],
+  columns: JsonColumn[],
+  firstEnds: readonly number[] = [],
 ): Promise<NewColumn[]> {
-  const own = await endsAmong(columns.map(({ data }) => data.buf.subarray(data.start + 1, data.end - 1)))
-  const last = given.at(-1) ?? 0
-  const ends = [...given, ...own.filter((row) => row > last)]
+  const contentEnds = await endsAmong(
+    columns.map(({ data }) => data.buf.subarray(data.start + 1, data.end - 1)),
+  )
+  const last = firstEnds.at(-1) ?? 0
+  const ends = [...firstEnds, ...contentEnds.filter((row) => row > last)]
   const stored = columns.map(
     ({ name, uid }): NewColumn => ({ name, uid, type: 'empty', rows: 0, slices: [] }),
   )
-  let waiting: { column: NewColumn; values: Values & { ended: boolean } }[] = []
+  let batch: { column: NewColumn; values: ColumnJson & { ended: boolean } }[] = []
   let size = 0
   const flush = async (): Promise<void> => {
     const refs = await storeSlices(
       blobs,
       owner,
-      waiting.map(({ values }) => values),
+      batch.map(({ values }) => values),
     )
-    for (const [k, { column }] of waiting.entries())
+    for (const [k, { column }] of batch.entries())
       column.slices.push({ ...refs[k], seq: column.slices.length })
-    waiting = []
+    batch = []
     size = 0
   }
   for (const [k, { data }] of columns.entries()) {
     const column = stored[k]
     for (const values of sliceArray(data, ends)) {
-      waiting.push({ column, values })
+      batch.push({ column, values })
       size += values.text.length
       column.rows += values.rows
       column.type = mergeTypes(column.type, values.type)
-      if (size >= BATCH_SLICE_BYTES || waiting.length >= BATCH_SLICES) await flush()
+      if (size >= BATCH_SLICE_BYTES || batch.length >= BATCH_SLICES) await flush()
     }
     await breathe()
   }
-  if (waiting.length > 0) await flush()
+  if (batch.length > 0) await flush()
   return stored
 }
 
-/** Adds the rows of a new grid to the tables `grids`, `columns` and `slices`. Returns the uids of its columns. */
+/**
+ * Adds the rows of a new grid to the tables `grids`, `columns` and `slices`. Returns the uids of its columns.
+ */
 export async function addGrid(
   writers: Writers,
   { owner, idlocal }: FileRow,
@@ -199,11 +210,14 @@ export async function addGrid(
   const types = encodeTypes(columns.map(({ type }) => type))
   await writers.grids.add({ owner, idlocal, row_count, ragged, types })
   const uids = await addColumns(writers, { owner, idlocal, epoch: 1 }, columns, new Set(), 0, true)
-  await writers.versions.add(firstVersion({ owner, idlocal }, change, row_count, columns.length))
+  await writers.versions.add(createFirstVersion({ owner, idlocal }, change, row_count, columns.length))
   return uids
 }
 
-/** Adds columns with their slices, starting at `position`, to a grid or a new one. Returns their uids. */
+/**
+ * Adds columns with their slices from `position` on. `isNew`: the grid has had no columns. Returns their
+ * uids.
+ */
 export async function addColumns(
   { grids }: Writers,
   { owner, idlocal, epoch }: GridEpoch,
@@ -213,11 +227,11 @@ export async function addColumns(
   isNew = false,
 ): Promise<string[]> {
   for (const { uid } of columns) if (uid) taken.add(uid)
-  // A column that comes back by its name is the one that plots refer to.
-  const before = isNew ? [] : await grids.listRemovedColumns(owner, idlocal)
-  const lost = new Map(before.map(({ name, uid }) => [name, uid]))
-  const found = (name: string): string | undefined => {
-    const uid = lost.get(name)
+  // A column added again gets its former uid, to which plots refer.
+  const removedColumns = isNew ? [] : await grids.listRemovedColumns(owner, idlocal)
+  const uidByName = new Map(removedColumns.map(({ name, uid }) => [name, uid]))
+  const findUid = (name: string): string | undefined => {
+    const uid = uidByName.get(name)
     if (uid === undefined || taken.has(uid)) return undefined
     taken.add(uid)
     return uid
@@ -225,7 +239,7 @@ export async function addColumns(
   const rows = columns.map(({ name, uid, type, rows }, k) => ({
     owner,
     idlocal,
-    uid: uid ?? found(name) ?? newUid(taken),
+    uid: uid ?? findUid(name) ?? createUid(taken),
     position: position + k,
     name,
     type,
@@ -233,7 +247,7 @@ export async function addColumns(
     since: epoch,
   }))
   await grids.addColumns(rows)
-  if (lost.size > 0)
+  if (uidByName.size > 0)
     await grids.forgetRemoved(
       owner,
       idlocal,

@@ -1,4 +1,4 @@
-/** Uploads of drafts: the content of a grid changes for nobody but those who look at the draft. See docs/drafts.md. */
+// Stores uploads as drafts: unpublished content of a grid (docs/drafts.md).
 
 import { Problem } from '../../../contract/errors.ts'
 import { ROOT } from '../../../contract/fid.ts'
@@ -12,21 +12,21 @@ import { DRAFTS_FOLDER } from '../../store/aggregates/drafts.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { encodeTypes } from '../../store/schema/column-types.ts'
 import { primaryKeyNamesOf } from '../../store/schema/primary-key.ts'
-import { enforceOn, givenChecks } from '../checks/enforce.ts'
-import { snapshotOf } from '../column/content.ts'
-import { typesChanged } from '../given/match-columns.ts'
-import type { DataCall } from '../given/reading-options.ts'
-import type { Table } from '../given/tables.ts'
-import { snapshotOfTable } from '../given/tables.ts'
-import { checkKey } from '../keys/key.ts'
+import { enforceChecksOnGrid, parseChecksHeader } from '../checks/enforce.ts'
+import { takeVersionSnapshot } from '../column/snapshot.ts'
+import { warnOfTypeChanges } from '../input/match-columns.ts'
+import type { DataCall } from '../input/reading-options.ts'
+import type { Table } from '../input/tables.ts'
+import { createTableSnapshot } from '../input/tables.ts'
+import { checkKey } from '../keys/primary-key.ts'
 import type { GridService } from '../service.ts'
-import { newUid } from './create.ts'
-import { createOrUpdateGrid, notAGrid, type Target, type Written } from './place.ts'
-import { refuseDeleteMissing } from './upsert.ts'
-import { userOf } from './versions.ts'
+import { createUid } from './create.ts'
+import { notAGridError, saveGrid, type UploadResult, type UploadTarget } from './save-grid.ts'
+import { checkNoDeleteMissing } from './upsert.ts'
+import { usernameOf } from './versions.ts'
 
-/** The draft that an upload is; undefined for any other. Throws `invalid_request` for what can be no name. */
-export function givenDraft({ headers }: Pick<DataCall, 'headers'>): string | undefined {
+/** Parses the header `Draft`; undefined without it. Throws `invalid_request` for an invalid name. */
+export function parseDraftName({ headers }: Pick<DataCall, 'headers'>): string | undefined {
   const name = headers.Draft
   if (name === undefined) return undefined
   if (!isVersionName(name))
@@ -48,16 +48,16 @@ export function givenDraft({ headers }: Pick<DataCall, 'headers'>): string | und
 }
 
 /**
- * Stores a table as a draft of the grid that it would replace. Where there is none, the draft is a private grid in the
- * folder of drafts. Neither checks nor the key of the grid refuse it: what they found is in the result.
+ * Stores a table as a draft of `existing`. Without an existing grid, creates a private grid in the folder of
+ * drafts. A draft is stored even if it fails checks or the key of the grid; the result contains the failures.
  */
-export async function placeDraft(
+export async function saveDraft(
   service: GridService,
   call: DataCall,
   table: Table,
-  target: Target & { draft: string },
+  target: UploadTarget & { draft: string },
   existing: FileRow | undefined,
-): Promise<Written> {
+): Promise<UploadResult> {
   const { store, limits } = service
   const owner = call.caller!.username
   const { draft: name } = target
@@ -71,63 +71,64 @@ export async function placeDraft(
     })
   if (!existing) {
     const path = [DRAFTS_FOLDER, name, ...(target.parent_path ? [target.parent_path] : [])].join('/')
-    const place = { ...target, parent: undefined, parent_path: path, world_readable: false }
+    const draftTarget = { ...target, parent: undefined, parent_path: path, world_readable: false }
     await store.read(async (readers) => {
-      const there = await findByPath(
+      const fileThere = await findByPath(
         readers.files,
         owner,
         ROOT,
         splitPath(`${path}/${target.filename}`, limits),
       )
-      const known = there && (await readers.drafts.get(owner, there.idlocal, name))
-      if (there && known?.version !== null)
-        throw new Problem('conflict', `${path}/${target.filename} exists, and is no draft`, {
+      const draftThere = fileThere && (await readers.drafts.get(owner, fileThere.idlocal, name))
+      if (fileThere && draftThere?.version !== null)
+        throw new Problem('conflict', `${path}/${target.filename} exists and is not a draft`, {
           hint: 'Move it out of the folder Drafts.',
         })
     })
-    const done = await createOrUpdateGrid(service, call, table, { ...place, onConflict: 'replace' })
-    return { ...done, action: 'drafted' }
+    const written = await saveGrid(service, call, table, { ...draftTarget, onConflict: 'replace' })
+    return { ...written, action: 'drafted' }
   }
-  if (existing.filetype !== 'grid') throw notAGrid(existing)
+  if (existing.filetype !== 'grid') throw notAGridError(existing)
   const { idlocal } = existing
   const fid = { owner, idlocal }
   const { before, grid, columns } = await store.read(async (readers) => ({
-    before: await snapshotOf(store, readers, fid, undefined),
+    before: await takeVersionSnapshot(store, readers, fid, undefined),
     grid: await readers.grids.get(owner, idlocal),
     columns: await readers.grids.listColumns(owner, idlocal),
   }))
-  refuseDeleteMissing(call)
-  const snap = snapshotOfTable(store, table)
-  const told = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
+  checkNoDeleteMissing(call)
+  const snap = createTableSnapshot(store, table)
+  const naming = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
   const names = primaryKeyNamesOf(grid, columns)
-  const fault = await checkKey(snap, names, told).then(() => undefined, faultOfKey(names))
+  const fault = await checkKey(snap, names, naming).then(() => undefined, toKeyFault(names))
   const layout = { grid, columns, slices: new Map() }
-  const checked = await enforceOn(
+  const checked = await enforceChecksOnGrid(
     service,
     fid,
     layout,
-    { snap, before, ...told, mayFail: true, ...(fault && { key: [] }) },
-    givenChecks(call),
+    { snap, before, ...naming, mayFail: true, ...(fault && { key: [] }) },
+    parseChecksHeader(call),
   )
-  const checks = fault ? withFault(checked.report, fault, table.rows) : checked.report
-  const said = fault ? [`check: ${fault.message}`, ...checked.warnings] : checked.warnings
-  const warnings = [...table.warnings, ...said, ...typesChanged(table.columns, columns)]
+  const checks = fault ? prependFault(checked.report, fault, table.rows) : checked.report
+  const failures = fault ? [`check: ${fault.message}`, ...checked.warnings] : checked.warnings
+  const warnings = [...table.warnings, ...failures, ...warnOfTypeChanges(table.columns, columns)]
   return store.writeOnce(call.writeKey(owner), async (writers) => {
     const file = await writers.files.get(owner, idlocal)
-    const found = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
-    checkIfMatch(found.file, call.ifMatch)
+    const access = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
+    checkIfMatch(access.file, call.ifMatch)
     if (await writers.versions.findByKeptName(owner, idlocal, name))
       throw new Problem('conflict', `a kept version of '${existing.filename}' is named ${name}`, {
         hint: 'Choose another name for the draft.',
       })
-    const former = await writers.drafts.get(owner, idlocal, name)
-    if (former && former.version !== null) await writers.versions.remove(owner, idlocal, [former.version])
-    // Columns are those of the grid by their names, so that plots show the draft.
+    const formerDraft = await writers.drafts.get(owner, idlocal, name)
+    if (formerDraft && formerDraft.version !== null)
+      await writers.versions.remove(owner, idlocal, [formerDraft.version])
+    // Columns get the uids of the grid's columns by name, so that plots can show the draft.
     const uids = new Map((await writers.grids.listColumns(owner, idlocal)).map((one) => [one.name, one.uid]))
-    for (const lost of await writers.grids.listRemovedColumns(owner, idlocal))
-      if (!uids.has(lost.name)) uids.set(lost.name, lost.uid)
+    for (const removedColumn of await writers.grids.listRemovedColumns(owner, idlocal))
+      if (!uids.has(removedColumn.name)) uids.set(removedColumn.name, removedColumn.uid)
     const taken = new Set(uids.values())
-    const made_by = userOf(call)
+    const made_by = usernameOf(call)
     const version = await writers.versions.addDraft(
       {
         owner,
@@ -139,15 +140,15 @@ export async function placeDraft(
         ragged: 0,
         types: encodeTypes(table.columns.map(({ type }) => type)),
       },
-      table.columns.map((column) => ({ ...column, uid: uids.get(column.name) ?? newUid(taken) })),
+      table.columns.map((column) => ({ ...column, uid: uids.get(column.name) ?? createUid(taken) })),
     )
     await writers.drafts.put({ owner, idlocal, name, version, made_at: Date.now(), made_by })
     return { idlocal, action: 'drafted' as const, warnings, checks }
   })
 }
 
-/** What is wrong with the key of a draft, as a rule that it fails: the upload will be refused for it. */
-function faultOfKey(names: readonly string[]): (error: unknown) => CheckResult {
+/** Returns a function that converts an error of a key to a failed check. It throws other errors again. */
+function toKeyFault(names: readonly string[]): (error: unknown) => CheckResult {
   return (error) => {
     if (!(error instanceof Problem) || error.status >= 500) throw error
     return {
@@ -163,7 +164,8 @@ function faultOfKey(names: readonly string[]): (error: unknown) => CheckResult {
   }
 }
 
-function withFault(report: CheckReport | undefined, fault: CheckResult, row_count: number): CheckReport {
+/** Returns a report with `fault` as its first result. */
+function prependFault(report: CheckReport | undefined, fault: CheckResult, row_count: number): CheckReport {
   const { errors, warnings, results } = report ?? { errors: 0, warnings: 0, results: [] }
   return { passed: false, row_count, errors: errors + 1, warnings, results: [fault, ...results] }
 }

@@ -5,34 +5,34 @@ import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed, type NewSlice, storeSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
 import { detectValueType } from '../../store/schema/column-types.ts'
-import type { SnapshotColumn } from '../column/content.ts'
+import { columnChunksOf, readCells } from '../column/chunks.ts'
 import { type Cell, type CellReader, RowHashes } from '../column/kernel/cells.ts'
-import { partsOf, readCells } from '../column/parts.ts'
+import type { SnapshotColumn } from '../column/snapshot.ts'
 import type { MatchedRows } from './match-rows.ts'
 
-/** Bytes of texts that are edited together. */
+/** Size of slices that are edited together, in bytes. */
 const BATCH_BYTES = 32 * 1024 * 1024
 
-/** A change of one row of a slice, counted from 0. */
+/** A change of one row of a slice. */
 interface RowEdit {
+  /** Row of the slice, from 0. */
   row: number
-  /** The new value; undefined: the row is removed. */
+  /** New value; undefined if the row is removed. */
   value: Buffer | undefined
-  /** The row of the table that has the value; -1 for a removed row. */
+  /** Row of the table that has the new value; -1 if the row is removed. */
   from: number
 }
 
 /**
- * Returns a text of `rows` values with some changed or removed. `edits` are in the order of rows; `cells` are their
- * values in the text.
+ * Applies edits to a column JSON of `rows` values. `edits` ascend by row; `cells` are their current values.
  */
-function spliceRows(text: Buffer, rows: number, edits: readonly RowEdit[], cells: readonly Cell[]): Buffer {
+function applyEdits(text: Buffer, rows: number, edits: readonly RowEdit[], cells: readonly Cell[]): Buffer {
   const parts: Buffer[] = []
-  // Where the next row that stays begins, and its number.
+  // Offset and number of the next row that is kept.
   let [at, next] = [0, 0]
   for (const [k, { row, value }] of edits.entries()) {
     const { start, end } = cells[k]
-    if (row > next) parts.push(text.subarray(at, beforeComma(text, start)), COMMA)
+    if (row > next) parts.push(text.subarray(at, commaBefore(text, start)), COMMA)
     if (value) parts.push(value, COMMA)
     at = nextValue(text, end)
     next = row + 1
@@ -45,24 +45,24 @@ function spliceRows(text: Buffer, rows: number, edits: readonly RowEdit[], cells
 const COMMA = Buffer.from(',')
 
 /** Returns the index of the comma before a value. */
-function beforeComma(text: Buffer, start: number): number {
+function commaBefore(text: Buffer, start: number): number {
   let end = start
   while (text[end - 1] !== 0x2c) end--
   return end - 1
 }
 
-/** Returns by how many nulls edits increase the number of nulls. */
+/** Returns how many nulls the edits add; negative if they remove nulls. */
 function countNewNulls(edits: readonly RowEdit[], cells: readonly Cell[]): number {
-  let more = 0
+  let count = 0
   for (const [k, { value }] of edits.entries()) {
     const { buf, start, end } = cells[k]
-    if (detectValueType(buf, start, end) === 'empty') more--
-    if (value && value[0] === 0x6e) more++
+    if (detectValueType(buf, start, end) === 'empty') count--
+    if (value && value[0] === 0x6e) count++
   }
-  return more
+  return count
 }
 
-/** A slice that changes, with its position among the slices of the column. */
+/** A slice with its edits. `at`: position among the slices of the column. */
 interface EditedSlice {
   at: number
   slice: SliceRef
@@ -70,34 +70,34 @@ interface EditedSlice {
   edits: RowEdit[]
 }
 
-/** Edits columns one by one: matched rows get the values of the table, and missing rows are removed. */
+/** Edits columns one at a time: matched rows get the values of the table, and missing rows can be removed. */
 export class ColumnEditor {
   private readonly removed: Int32Array
-  /** 1 for each matched row of which a value has changed. */
-  private readonly changed: Uint8Array
+  /** 1 for each matched row with a changed value. */
+  private readonly isChangedRow: Uint8Array
 
   constructor(
     private readonly blobs: Blobs,
     private readonly owner: string,
     private readonly reader: CellReader,
     private readonly rows: MatchedRows,
-    /** Rows of the table. */
+    /** Number of rows of the table. */
     private readonly sourceRows: number,
     isRemoving: boolean,
   ) {
     this.removed = isRemoving ? rows.missing : new Int32Array(0)
-    this.changed = new Uint8Array(rows.matched.length)
+    this.isChangedRow = new Uint8Array(rows.matched.length)
   }
 
-  /** Number of matched rows that have changed in the columns edited so far. */
+  /** Number of matched rows with a changed value in the columns edited so far. */
   get changedRows(): number {
-    return this.changed.reduce((sum, one) => sum + one, 0)
+    return this.isChangedRow.reduce((sum, isChanged) => sum + isChanged, 0)
   }
 
-  /** Returns the slices of a column after the change. Slices in which no row changes stay as they are. */
+  /** Returns the slices of a column after the change. Slices without changed rows are kept. */
   async edit(column: SnapshotColumn, source: SnapshotColumn | undefined): Promise<SliceRef[]> {
     const { blobs } = this
-    const parts = source && partsOf({ blobs, columns: [], rows: this.sourceRows }, source)
+    const parts = source && columnChunksOf({ blobs, columns: [], rows: this.sourceRows }, source)
     const hashes = parts && (await this.hashValues(parts))
     const slices: (SliceRef | undefined)[] = [...column.slices]
     let batch: EditedSlice[] = []
@@ -132,20 +132,23 @@ export class ColumnEditor {
     return slices.filter((slice) => slice !== undefined)
   }
 
-  /** Loads the new values of edits from the table, in the order of its rows. */
-  private async loadValues(parts: ReturnType<typeof partsOf>, batch: readonly EditedSlice[]): Promise<void> {
-    const edits = batch.flatMap((one) => one.edits).filter(({ from }) => from >= 0)
+  /** Loads the new values of edits from the table, and sets them. */
+  private async loadValues(
+    parts: ReturnType<typeof columnChunksOf>,
+    batch: readonly EditedSlice[],
+  ): Promise<void> {
+    const edits = batch.flatMap((slice) => slice.edits).filter(({ from }) => from >= 0)
     edits.sort((a, b) => a.from - b.from)
     const rows = edits.map(({ from }) => from)
     const values = await readCells(this.reader, parts, rows)
     for (const [k, edit] of edits.entries()) edit.value = Buffer.from(values[k])
   }
 
-  /** Stores edited slices. Returns each with its position; undefined if no row is left of it. */
+  /** Stores edited slices. Returns each with its position; undefined if all of its rows are removed. */
   private async store(batch: readonly EditedSlice[]): Promise<[number, SliceRef | undefined][]> {
     const texts: (NewSlice | undefined)[] = []
-    for (const one of batch) {
-      texts.push(this.editedText(one))
+    for (const slice of batch) {
+      texts.push(this.editText(slice))
       await breathe()
     }
     const filled = texts.filter((text) => text !== undefined)
@@ -153,13 +156,16 @@ export class ColumnEditor {
     return batch.map(({ at }, k) => [at, texts[k] && refs.shift()])
   }
 
-  private async hashValues(parts: ReturnType<typeof partsOf>): Promise<RowHashes> {
+  private async hashValues(parts: ReturnType<typeof columnChunksOf>): Promise<RowHashes> {
     const hashes = new RowHashes(this.sourceRows)
-    for (const part of parts) this.reader.hash(await part.load(), hashes, part.from, false)
+    for (const part of parts) this.reader.addHashes(await part.load(), hashes, part.from, false)
     return hashes
   }
 
-  /** Returns edits of the matched rows from..to whose values differ from the table. `first`: row of the grid of the first value. */
+  /**
+   * Returns edits of those matched rows from..to whose values differ. `first`: first row of the slice in the
+   * grid.
+   */
   private findChanges(
     text: Buffer,
     rows: number,
@@ -167,34 +173,34 @@ export class ColumnEditor {
     [from, to]: [number, number],
     hashes: RowHashes,
   ): RowEdit[] {
-    const own = new RowHashes(rows)
-    this.reader.hash(text, own, 0, false)
+    const sliceHashes = new RowHashes(rows)
+    this.reader.addHashes(text, sliceHashes, 0, false)
     const edits: RowEdit[] = []
     for (let k = from; k < to; k++) {
       const { row, from: source } = this.rows.matched[k]
-      if (own.isSame(row - first, hashes, source)) continue
-      this.changed[k] = 1
+      if (sliceHashes.isSame(row - first, hashes, source)) continue
+      this.isChangedRow[k] = 1
       edits.push({ row: row - first, value: undefined, from: source })
     }
     return edits
   }
 
-  /** Returns the values of an edited slice; undefined if no row is left. */
-  private editedText({ slice, text, edits }: EditedSlice): NewSlice | undefined {
-    const cells = this.reader.find(
+  /** Returns the new content of a slice; undefined if all of its rows are removed. */
+  private editText({ slice, text, edits }: EditedSlice): NewSlice | undefined {
+    const cells = this.reader.findCells(
       text,
       edits.map(({ row }) => row),
     )
-    const gone = edits.filter(({ value }) => value === undefined).length
-    const rows = slice.rows - gone
+    const removedCount = edits.filter(({ value }) => value === undefined).length
+    const rows = slice.rows - removedCount
     if (rows === 0) return undefined
-    const spliced = spliceRows(text, slice.rows, edits, cells)
-    return { rows, text: spliced, ended: slice.ended, bounds: boundsAfter(slice, edits, cells) }
+    const spliced = applyEdits(text, slice.rows, edits, cells)
+    return { rows, text: spliced, ended: slice.ended, bounds: widenBounds(slice, edits, cells) }
   }
 }
 
-/** Returns bounds of a slice after edits: those before, widened by the new values. Undefined if they are not known. */
-function boundsAfter(
+/** Widens the bounds of a slice by the new values of edits. Undefined if the slice has no bounds. */
+function widenBounds(
   { bounds, rows }: SliceRef,
   edits: readonly RowEdit[],
   cells: readonly Cell[],
@@ -202,7 +208,7 @@ function boundsAfter(
   if (!bounds) return undefined
   const values = edits.flatMap(({ value }) => (value ? [value, COMMA] : []))
   if (values.length === 0) return { ...bounds, nulls: bounds.nulls + countNewNulls(edits, cells) }
-  const more = boundsOf(Buffer.concat(values.slice(0, -1)))
-  const together = boundsTogether(bounds, more, [rows, values.length / 2])
-  return { ...together, nulls: bounds.nulls + countNewNulls(edits, cells) }
+  const newBounds = boundsOf(Buffer.concat(values.slice(0, -1)))
+  const widened = boundsTogether(bounds, newBounds, [rows, values.length / 2])
+  return { ...widened, nulls: bounds.nulls + countNewNulls(edits, cells) }
 }

@@ -3,22 +3,22 @@ import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { encodeTypes } from '../../store/schema/column-types.ts'
 import type { Store, Writers } from '../../store/store.ts'
-import { hasLayout, type Layout, readLayout } from '../column/layout.ts'
+import { isLayoutUnchanged, type Layout, loadLayout } from '../column/layout.ts'
 import { flushTail } from './flush.ts'
 import { LayoutLock } from './layout-lock.ts'
 
-const MAX_TRIES = 10
+const MAX_ATTEMPTS = 10
 
-/** The store, and the way to make appends to a grid wait while its layout changes. */
+/** The store, and the queue that can pause appends to a grid. */
 export interface GridStore {
   store: Store
-  appends: { hold<T>(fid: Fid, work: () => Promise<T>): Promise<T> }
+  appends: { pauseWhile<T>(fid: Fid, work: () => Promise<T>): Promise<T> }
 }
 
 /**
- * Changes columns or slices of a grid. `prepare` stores blobs; `commit` adds the rows that refer to them, in one
- * transaction. Meanwhile appends wait and the tail is empty. Tries again if the layout has changed in between; after 10
- * tries, throws `overloaded`. The result of `commit` must be JSON.
+ * Changes columns or slices of a grid, with appends paused and an empty tail. `prepare` stores blobs;
+ * `commit` adds the rows that refer to them, in one transaction. Retries if the layout has changed in
+ * between; throws `overloaded` after 10 attempts. The result of `commit` must be JSON.
  */
 export async function changeLayout<P, T>(
   { store, appends }: GridStore,
@@ -28,34 +28,35 @@ export async function changeLayout<P, T>(
 ): Promise<T> {
   const lock = new LayoutLock(store, fid)
   const attempt = async (): Promise<{ result: T } | undefined> => {
-    // A flush changes nothing that users see: it lasts in any case.
-    await flushTail(store.durableStore, fid, undefined, lock.by)
-    const layout = await store.read((readers) => readLayout(readers, fid))
+    // A flush changes nothing that users see, so it is committed even in a dry run.
+    await flushTail(store.durableStore, fid, undefined, lock.id)
+    const layout = await store.read((readers) => loadLayout(readers, fid))
     if (layout.grid.tail_rows > 0) return undefined
     const prepared = await prepare(layout)
     return store.write([fid.owner], async (writers) => {
-      const now = await writers.grids.get(fid.owner, fid.idlocal).catch(() => undefined)
-      if (!now || !hasLayout(now, layout.grid, lock.by) || now.tail_rows > 0) return undefined
-      const result = await commit(writers, prepared, { ...layout, grid: now })
-      await recordColumns(writers, fid, now.layout + 1)
+      const current = await writers.grids.get(fid.owner, fid.idlocal).catch(() => undefined)
+      if (!current || !isLayoutUnchanged(current, layout.grid, lock.id) || current.tail_rows > 0)
+        return undefined
+      const result = await commit(writers, prepared, { ...layout, grid: current })
+      await updateRowCounts(writers, fid, current.layout + 1)
       return { result }
     })
   }
   return appends
-    .hold(fid, async () => {
-      for (let k = 0; k < MAX_TRIES; k++) {
-        // Appends of other servers came between: make them wait.
+    .pauseWhile(fid, async () => {
+      for (let k = 0; k < MAX_ATTEMPTS; k++) {
+        // Another server has appended in between: pause its appends.
         if (k > 0) await lock.acquire()
-        const done = await attempt()
-        if (done) return done.result
+        const outcome = await attempt()
+        if (outcome) return outcome.result
       }
       throw new Problem('overloaded', 'too many changes to this grid at once')
     })
     .finally(() => lock.release())
 }
 
-/** Records the rows and types of a grid whose columns or slices have changed. */
-export async function recordColumns(
+/** Updates row count and types of a grid after its columns or slices have changed. */
+export async function updateRowCounts(
   { grids }: Writers,
   { owner, idlocal }: Fid,
   layout: number,

@@ -1,30 +1,39 @@
+// Reverts a grid to an earlier version.
 import { Problem } from '../../../contract/errors.ts'
 import type { GridRow } from '../../store/aggregates/grids.ts'
 import { storeSlice } from '../../store/aggregates/slice-json.ts'
 import type { VersionRow } from '../../store/aggregates/versions.ts'
 import { primaryKeyUidsOf } from '../../store/schema/primary-key.ts'
 import type { Readers, Store } from '../../store/store.ts'
-import { type Snapshot, snapshotOf, trimmed } from '../column/content.ts'
 import type { Layout, NewColumn } from '../column/layout.ts'
-import { checkKey } from '../keys/key.ts'
-import { isSame } from './same.ts'
+import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../column/snapshot.ts'
+import { checkKey } from '../keys/primary-key.ts'
+import { hasSameContent } from './same-content.ts'
 
-/** A version of a grid as it was read, to be made the present one. */
-export interface Reverting {
+/** An earlier version of a grid that will become the current one. */
+export interface RevertSource {
   row: VersionRow
   snap: Snapshot
 }
 
 /** Reads a version. Call it in a read transaction. */
-export async function readVersion(store: Store, readers: Readers, row: VersionRow): Promise<Reverting> {
-  return { row, snap: await snapshotOf(store, readers, row, row) }
+export async function loadRevertSource(
+  store: Store,
+  readers: Readers,
+  row: VersionRow,
+): Promise<RevertSource> {
+  return { row, snap: await takeVersionSnapshot(store, readers, row, row) }
 }
 
-/** Throws `bad_data` if the key that a grid has now does not tell the rows of a version apart. */
-export async function checkRevertedKey(store: Store, grid: GridRow, { row, snap }: Reverting): Promise<void> {
+/** Throws `bad_data` if the current key of the grid is null or not unique in the version. */
+export async function checkRevertedKey(
+  store: Store,
+  grid: GridRow,
+  { row, snap }: RevertSource,
+): Promise<void> {
   const key = primaryKeyUidsOf(grid)
   if (key.length === 0) return
-  const whole = await trimmed(snap)
+  const whole = await trimSnapshot(snap)
   const columns = whole.columns.filter(({ uid }) => key.includes(uid))
   const source = `version ${row.version}`
   if (columns.length < key.length)
@@ -39,21 +48,23 @@ export async function checkRevertedKey(store: Store, grid: GridRow, { row, snap 
 }
 
 /**
- * The columns of a version: its slices, of which at most the last one of each column has to be stored. undefined if the
- * grid has exactly these.
+ * Returns the columns of a version; undefined if the grid already has the same content. Stores at most one
+ * slice per column: the values of its tail, or the first rows of its last slice.
  */
-export async function columnsToRevert(
+export async function prepareRevertColumns(
   store: Store,
-  { row, snap }: Reverting,
+  { row, snap }: RevertSource,
   layout: Layout,
 ): Promise<NewColumn[] | undefined> {
-  const { columns } = await trimmed(snap)
-  const wanted: NewColumn[] = []
+  const { columns } = await trimSnapshot(snap)
+  const versionColumns: NewColumn[] = []
   for (const { name, uid, type, rows, slices, tail } of columns) {
-    const own = [...slices]
-    const rest = rows - own.reduce((sum, slice) => sum + slice.rows, 0)
-    if (rest > 0) own.push(await storeSlice(store.blobs, row.owner, { rows: rest, text: tail }))
-    wanted.push({ name, uid, type, rows, slices: own })
+    const ownSlices = [...slices]
+    const tailRows = rows - ownSlices.reduce((sum, slice) => sum + slice.rows, 0)
+    if (tailRows > 0) ownSlices.push(await storeSlice(store.blobs, row.owner, { rows: tailRows, text: tail }))
+    versionColumns.push({ name, uid, type, rows, slices: ownSlices })
   }
-  return (await isSame(store.blobs, wanted, layout.columns, layout.slices)) ? undefined : wanted
+  return (await hasSameContent(store.blobs, versionColumns, layout.columns, layout.slices))
+    ? undefined
+    : versionColumns
 }

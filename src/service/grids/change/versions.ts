@@ -1,21 +1,21 @@
-/** Versions of grids: each change of content begins one. See docs/adr/0025. */
+// Versions of grids: each change of content begins one (docs/adr/0025).
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow, GridRow } from '../../store/aggregates/grids.ts'
 import type { NewVersion } from '../../store/aggregates/versions.ts'
 import type { Writers } from '../../store/store.ts'
 
-/** Appends of one user count as one version for this long, in ms. */
-const APPENDS_MS = 10 * 60_000
+/** Period in which appends of one user belong to one version, in ms. */
+const APPEND_VERSION_MS = 10 * 60_000
 
-/** What changes a grid, as it is named in its history. */
+/** Kind of a change, as in the history. */
 export type ChangeOperation = 'create' | 'copy' | 'replace' | 'append' | 'update' | 'columns' | 'revert'
 
-/** Who changes a grid, and how. */
+/** Entry of the history of a grid. */
 export interface Change {
   operation: ChangeOperation
-  /** The user. */
+  /** Username; null if it is unknown. */
   by: string | null
-  /** What the content was made from: a URL, or the tag of a client. */
+  /** Origin of the content: a URL, or the tag of a client. */
   source?: string | null
   of_version?: number
   rows_added?: number
@@ -23,13 +23,13 @@ export interface Change {
   rows_changed?: number
 }
 
-/** Whose write it is. */
-export function userOf({ caller }: { caller?: { username: string } }): string | null {
+/** Returns the name of the user who writes; null if anonymous. */
+export function usernameOf({ caller }: { caller?: { username: string } }): string | null {
   return caller?.username ?? null
 }
 
-/** The first version of a new grid. */
-export function firstVersion(
+/** Creates the first version of a new grid. */
+export function createFirstVersion(
   { owner, idlocal }: Pick<FileRow, 'owner' | 'idlocal'>,
   change: Change,
   rows: number,
@@ -53,25 +53,25 @@ export function firstVersion(
   }
 }
 
-/** A grid before a change, as it was read in the same transaction. */
-export interface Before {
+/** A grid before a change, read in the same transaction. */
+export interface GridBefore {
   file: FileRow
   grid: GridRow
 }
 
 /**
- * Begins the next version of a grid, in the next epoch: what was there stays for the versions before. Changes the file
- * with it. Returns the number of the version.
+ * Adds the next version of a grid, in a new epoch, so that earlier versions keep their content. Also updates
+ * the file. Returns the version number.
  */
-export async function beginVersion(
+export async function addVersion(
   writers: Writers,
-  { file, grid }: Before,
+  { file, grid }: GridBefore,
   change: Change,
   columns?: { before: readonly ColumnRow[]; after: readonly ColumnRow[] },
   fields: Partial<FileRow> = {},
 ): Promise<number> {
   const version = file.content_version + 1
-  await endVersion(writers, { file, grid })
+  await recordVersionEnd(writers, { file, grid })
   const { operation, by: made_by, source = null, of_version = null } = change
   const { owner, idlocal } = file
   await writers.versions.add({
@@ -86,7 +86,7 @@ export async function beginVersion(
     rows_added: change.rows_added ?? null,
     rows_removed: change.rows_removed ?? null,
     rows_changed: change.rows_changed ?? null,
-    ...(columns && columnChanges(columns.before, columns.after)),
+    ...(columns && countColumnChanges(columns.before, columns.after)),
   })
   await writers.grids.change(owner, idlocal, {
     epoch: grid.epoch + 1,
@@ -97,7 +97,7 @@ export async function beginVersion(
   return version
 }
 
-/** Whether rows that a user appends belong to the present version. */
+/** Returns whether rows appended by a user belong to the current version. */
 export function continuesVersion(grid: GridRow, by: string | null, now: number): boolean {
   const { appended_by, appended_since } = grid
   return (
@@ -105,20 +105,23 @@ export function continuesVersion(grid: GridRow, by: string | null, now: number):
     appended_by === by &&
     appended_since !== null &&
     now >= appended_since &&
-    now < appended_since + APPENDS_MS
+    now < appended_since + APPEND_VERSION_MS
   )
 }
 
-/** Begins a version with appended rows, unless they belong to the present one. Changes the file. Returns its number. */
-export async function appendVersion(
+/**
+ * Adds a version for appended rows, unless they belong to the current one. Updates the file. Returns its
+ * number.
+ */
+export async function recordAppend(
   writers: Writers,
-  { file, grid }: Before,
+  { file, grid }: GridBefore,
   by: string | null,
   now = Date.now(),
 ): Promise<number> {
   const { owner, idlocal } = file
   const { message } = writers.versions
-  // Rows that come with a message are a version of their own.
+  // Rows with a message begin a new version.
   if (message === undefined && continuesVersion(grid, by, now)) {
     await writers.files.change(owner, idlocal)
     return file.content_version
@@ -130,17 +133,17 @@ export async function appendVersion(
   return version
 }
 
-/** Adds the row of a version with appended rows. Returns its number. The caller changes the file and the grid. */
+/** Adds a version for appended rows. Returns its number. The caller must update the file and the grid. */
 export async function addAppendVersion(
   writers: Writers,
-  { file, grid }: Before,
+  { file, grid }: GridBefore,
   by: string | null,
   now: number,
   message: string | undefined,
 ): Promise<number> {
   const { owner, idlocal } = file
   const version = file.content_version + 1
-  await endVersion(writers, { file, grid })
+  await recordVersionEnd(writers, { file, grid })
   await writers.versions.add({
     owner,
     idlocal,
@@ -159,13 +162,13 @@ export async function addAppendVersion(
   return version
 }
 
-/** Records what the present version of a grid holds, before another one begins. */
-async function endVersion({ versions }: Writers, { file, grid }: Before): Promise<void> {
+/** Records row count and types of the current version, before the next one begins. */
+async function recordVersionEnd({ versions }: Writers, { file, grid }: GridBefore): Promise<void> {
   const { owner, idlocal, content_version: version } = file
   const { row_count, ragged, types, epoch } = grid
   const end = { row_count, ragged, types }
   if (await versions.change({ owner, idlocal, version }, end)) return
-  // A grid from before there were versions.
+  // Grids older than the version history have no row yet.
   await versions.add({
     owner,
     idlocal,
@@ -179,17 +182,18 @@ async function endVersion({ versions }: Writers, { file, grid }: Before): Promis
   })
 }
 
-function columnChanges(
+/** Counts added, removed and changed (renamed or retyped) columns. */
+function countColumnChanges(
   before: readonly ColumnRow[],
   after: readonly ColumnRow[],
 ): { columns_added: number; columns_removed: number; columns_changed: number } {
-  const now = new Map(after.map((column) => [column.uid, column]))
-  const was = new Map(before.map((column) => [column.uid, column]))
+  const afterByUid = new Map(after.map((column) => [column.uid, column]))
+  const beforeByUid = new Map(before.map((column) => [column.uid, column]))
   return {
-    columns_added: after.filter(({ uid }) => !was.has(uid)).length,
-    columns_removed: before.filter(({ uid }) => !now.has(uid)).length,
+    columns_added: after.filter(({ uid }) => !beforeByUid.has(uid)).length,
+    columns_removed: before.filter(({ uid }) => !afterByUid.has(uid)).length,
     columns_changed: before.filter(({ uid, name, type }) => {
-      const column = now.get(uid)
+      const column = afterByUid.get(uid)
       return column !== undefined && (column.name !== name || column.type !== type)
     }).length,
   }

@@ -1,75 +1,75 @@
-/**
- * Deterministic automata of simple patterns, over ASCII: the kernel runs them over the bytes of a column. What they accept
- * matches; what they do not accept is looked at again. Patterns that are not simple, or become large, have none.
- */
+// Compiles simple patterns to deterministic automata over ASCII, which the kernel runs over a column.
+// A text that an automaton accepts matches. All other texts are tested again with the full pattern.
 
-/** Most states; 0 is the one that nothing leaves. */
+/** Maximum number of states. State 0 rejects everything. */
 const MAX_STATES = 255
-/** Most states of the automaton that it is made from. */
-const MAX_PLACES = 600
+/** Maximum number of states of the nondeterministic automaton. */
+const MAX_NFA_STATES = 600
 const SYMBOLS = 128
 
+/** Deterministic automaton. It begins in state 1. */
 export interface Automaton {
-  /** For each state, from 0, the next one for each of 128 bytes. The first one is 1. */
+  /** Next state, at `state * 128 + byte`. */
   next: Uint8Array
-  /** Of each state, 1 if a text may end there. */
+  /** 1 for each accepting state. */
   accepts: Uint8Array
 }
 
-/** Bytes from 0 to 127, as bits. */
-type Bytes = readonly [number, number, number, number]
+/** Set of bytes from 0 to 127, as a bit mask. */
+type ByteSet = readonly [number, number, number, number]
 
+/** Syntax tree of a pattern. `all`: a sequence; `any`: alternatives. */
 type Tree =
-  | { kind: 'bytes'; bytes: Bytes }
+  | { kind: 'bytes'; bytes: ByteSet }
   | { kind: 'all' | 'any'; parts: Tree[] }
   | { kind: 'repeat'; part: Tree; least: number; most: number }
 
-const NONE: Bytes = [0, 0, 0, 0]
-const EVERY: Bytes = [-1, -1, -1, -1]
+const NO_BYTES: ByteSet = [0, 0, 0, 0]
+const ALL_BYTES: ByteSet = [-1, -1, -1, -1]
 
-function bytesOf(...codes: number[]): Bytes {
+function byteSetOf(...codes: number[]): ByteSet {
   const bits = [0, 0, 0, 0]
   for (const code of codes) if (code < SYMBOLS) bits[code >> 5] |= 1 << (code & 31)
-  return bits as unknown as Bytes
+  return bits as unknown as ByteSet
 }
 
-function range(from: number, to: number): Bytes {
-  return bytesOf(
+function byteRange(from: number, to: number): ByteSet {
+  return byteSetOf(
     ...Array.from({ length: Math.max(0, Math.min(to, SYMBOLS - 1) - from + 1) }, (_, k) => from + k),
   )
 }
 
-function either(a: Bytes, b: Bytes): Bytes {
-  return a.map((bits, k) => bits | b[k]) as unknown as Bytes
+function union(a: ByteSet, b: ByteSet): ByteSet {
+  return a.map((bits, k) => bits | b[k]) as unknown as ByteSet
 }
 
-function not(a: Bytes): Bytes {
-  return a.map((bits) => ~bits) as unknown as Bytes
+function complement(a: ByteSet): ByteSet {
+  return a.map((bits) => ~bits) as unknown as ByteSet
 }
 
-function has(bytes: Bytes, code: number): boolean {
+function hasByte(bytes: ByteSet, code: number): boolean {
   return (bytes[code >> 5] & (1 << (code & 31))) !== 0
 }
 
-const DIGITS = range(0x30, 0x39)
-const WORD = either(either(DIGITS, bytesOf(0x5f)), either(range(0x41, 0x5a), range(0x61, 0x7a)))
-const BLANKS = bytesOf(9, 10, 12, 13, 32)
-const CLASSES: Readonly<Record<string, Bytes>> = {
+const DIGITS = byteRange(0x30, 0x39)
+const WORD = union(union(DIGITS, byteSetOf(0x5f)), union(byteRange(0x41, 0x5a), byteRange(0x61, 0x7a)))
+const BLANKS = byteSetOf(9, 10, 12, 13, 32)
+const CLASSES: Readonly<Record<string, ByteSet>> = {
   d: DIGITS,
-  D: not(DIGITS),
+  D: complement(DIGITS),
   w: WORD,
-  W: not(WORD),
+  W: complement(WORD),
   s: BLANKS,
-  S: not(BLANKS),
+  S: complement(BLANKS),
 }
 
-/** The automaton of a pattern that a whole text matches; undefined if it is not simple. */
-export function automatonOf(pattern: string): Automaton | undefined {
-  const tree = new Parser(pattern).tree()
-  return tree && automatonOfTree(tree)
+/** Compiles a pattern that must match a whole text. Returns undefined if it is not simple, or too large. */
+export function compilePattern(pattern: string): Automaton | undefined {
+  const tree = new PatternParser(pattern).parse()
+  return tree && compileTree(tree)
 }
 
-/** Whether an automaton accepts a text. */
+/** Returns whether an automaton accepts a text. */
 export function accepts({ next, accepts: ends }: Automaton, text: string): boolean {
   let state = 1
   for (let k = 0; k < text.length; k++) {
@@ -80,39 +80,41 @@ export function accepts({ next, accepts: ends }: Automaton, text: string): boole
   return ends[state] === 1
 }
 
-/** Texts of an enumeration that an automaton is made of, at most. */
-const MAX_TEXTS = 1000
+/** Maximum number of texts that are compiled to an automaton. */
+const MAX_COMPILED_TEXTS = 1000
 
-/** The automaton of some texts. */
-export function automatonOfTexts(texts: readonly string[]): Automaton | undefined {
-  // Making one of more characters takes longer than it saves.
-  if (texts.length > MAX_TEXTS) return undefined
+/**
+ * Compiles an automaton that accepts the ASCII texts of a list. Returns undefined if it would be too large.
+ */
+export function compileTexts(texts: readonly string[]): Automaton | undefined {
+  // Compiling more texts takes longer than it saves.
+  if (texts.length > MAX_COMPILED_TEXTS) return undefined
   const plain = texts.filter((text) => /^[\0-\x7f]*$/.test(text))
-  return automatonOfTree({
+  return compileTree({
     kind: 'any',
     parts: plain.map((text) => ({
       kind: 'all',
-      parts: [...text].map((c) => ({ kind: 'bytes', bytes: bytesOf(c.charCodeAt(0)) })),
+      parts: [...text].map((char) => ({ kind: 'bytes', bytes: byteSetOf(char.charCodeAt(0)) })),
     })),
   })
 }
 
-/** The automaton of texts of some lengths. */
-export function automatonOfLengths(least: number, most: number): Automaton | undefined {
-  return automatonOfTree({ kind: 'repeat', part: { kind: 'bytes', bytes: EVERY }, least, most })
+/** Compiles an automaton that accepts ASCII texts of `least` to `most` characters. */
+export function compileLengths(least: number, most: number): Automaton | undefined {
+  return compileTree({ kind: 'repeat', part: { kind: 'bytes', bytes: ALL_BYTES }, least, most })
 }
 
-/** Reads what RE2 and this have in common; everything else is not simple. */
-class Parser {
+/** Parses the subset of RE2 syntax that automata support. Patterns with other syntax are not simple. */
+class PatternParser {
   private at = 0
   private isSimple = true
 
   constructor(private readonly text: string) {}
 
-  tree(): Tree | undefined {
-    // Whole texts are matched anyway.
+  parse(): Tree | undefined {
+    // Patterns match whole texts, so ^ has no effect.
     if (this.text.startsWith('^')) this.at++
-    const tree = this.choice()
+    const tree = this.parseChoice()
     return this.isSimple && this.at === this.text.length ? tree : undefined
   }
 
@@ -122,102 +124,106 @@ class Parser {
     return { kind: 'all', parts: [] }
   }
 
-  private choice(): Tree {
-    const parts = [this.sequence()]
+  private parseChoice(): Tree {
+    const parts = [this.parseSequence()]
     while (this.text[this.at] === '|') {
       this.at++
-      parts.push(this.sequence())
+      parts.push(this.parseSequence())
     }
-    // An anchor is one of the whole pattern only if there is no other choice.
+    // With alternatives, an anchor belongs to one of them only.
     if (parts.length > 1 && (this.text.startsWith('^') || this.text.endsWith('$'))) return this.refuse()
     return parts.length === 1 ? parts[0] : { kind: 'any', parts }
   }
 
-  private sequence(): Tree {
+  private parseSequence(): Tree {
     const parts: Tree[] = []
     for (;;) {
-      const c = this.text[this.at]
-      if (c === undefined || c === '|' || c === ')') return { kind: 'all', parts }
-      if (c === '$' && this.at === this.text.length - 1) {
+      const char = this.text[this.at]
+      if (char === undefined || char === '|' || char === ')') return { kind: 'all', parts }
+      if (char === '$' && this.at === this.text.length - 1) {
         this.at++
         return { kind: 'all', parts }
       }
-      parts.push(this.repeated(this.atom()))
+      parts.push(this.parseRepeat(this.parseAtom()))
       if (!this.isSimple) return this.refuse()
     }
   }
 
-  private atom(): Tree {
+  private parseAtom(): Tree {
     const { text } = this
-    const c = text[this.at++]
-    if (c === '(') {
+    const char = text[this.at++]
+    if (char === '(') {
       if (text[this.at] === '?') {
         if (text[this.at + 1] !== ':') return this.refuse()
         this.at += 2
       }
-      const inside = this.choice()
+      const inside = this.parseChoice()
       if (text[this.at++] !== ')') return this.refuse()
       return inside
     }
-    if (c === '[') return this.set()
-    if (c === '.') return { kind: 'bytes', bytes: not(bytesOf(10)) }
-    if (c === '\\') {
-      const bytes = this.escaped()
+    if (char === '[') return this.parseSet()
+    if (char === '.') return { kind: 'bytes', bytes: complement(byteSetOf(10)) }
+    if (char === '\\') {
+      const bytes = this.parseEscape()
       return bytes ? { kind: 'bytes', bytes } : this.refuse()
     }
-    if ('*+?{}^$'.includes(c) || c.charCodeAt(0) >= SYMBOLS) return this.refuse()
-    return { kind: 'bytes', bytes: bytesOf(c.charCodeAt(0)) }
+    if ('*+?{}^$'.includes(char) || char.charCodeAt(0) >= SYMBOLS) return this.refuse()
+    return { kind: 'bytes', bytes: byteSetOf(char.charCodeAt(0)) }
   }
 
-  /** What is after a backslash. */
-  private escaped(): Bytes | undefined {
-    const c = this.text[this.at++]
-    if (c === undefined) return undefined
-    if (CLASSES[c]) return CLASSES[c]
-    const control = { n: 10, r: 13, t: 9 }[c]
-    if (control !== undefined) return bytesOf(control)
-    return /[0-9A-Za-z]/.test(c) || c.charCodeAt(0) >= SYMBOLS ? undefined : bytesOf(c.charCodeAt(0))
+  /** Parses an escape after its backslash; undefined if it is not supported. */
+  private parseEscape(): ByteSet | undefined {
+    const char = this.text[this.at++]
+    if (char === undefined) return undefined
+    if (CLASSES[char]) return CLASSES[char]
+    const control = { n: 10, r: 13, t: 9 }[char]
+    if (control !== undefined) return byteSetOf(control)
+    return /[0-9A-Za-z]/.test(char) || char.charCodeAt(0) >= SYMBOLS
+      ? undefined
+      : byteSetOf(char.charCodeAt(0))
   }
 
-  private set(): Tree {
+  /** Parses a character set after its opening bracket. */
+  private parseSet(): Tree {
     const { text } = this
     const isNegated = text[this.at] === '^'
     if (isNegated) this.at++
-    let bytes = NONE
+    let bytes = NO_BYTES
     for (let isFirst = true; isFirst || text[this.at] !== ']'; isFirst = false) {
-      const from = this.member()
+      const from = this.parseSetMember()
       if (from === undefined) return this.refuse()
       if (typeof from !== 'number' || text[this.at] !== '-' || text[this.at + 1] === ']') {
-        bytes = either(bytes, typeof from === 'number' ? bytesOf(from) : from)
+        bytes = union(bytes, typeof from === 'number' ? byteSetOf(from) : from)
         continue
       }
       this.at++
-      const to = this.member()
+      const to = this.parseSetMember()
       if (typeof to !== 'number' || to < from) return this.refuse()
-      bytes = either(bytes, range(from, to))
+      bytes = union(bytes, byteRange(from, to))
     }
     this.at++
-    return { kind: 'bytes', bytes: isNegated ? not(bytes) : bytes }
+    return { kind: 'bytes', bytes: isNegated ? complement(bytes) : bytes }
   }
 
-  /** A character of a set, or several by their name. */
-  private member(): number | Bytes | undefined {
-    const c = this.text[this.at++]
-    // [:alpha:] and the like.
-    if (c === undefined || c === '[' || c.charCodeAt(0) >= SYMBOLS) return undefined
-    if (c !== '\\') return c.charCodeAt(0)
-    const bytes = this.escaped()
+  /** Parses a member of a set: a character code, or a class such as \d. Undefined if it is not supported. */
+  private parseSetMember(): number | ByteSet | undefined {
+    const char = this.text[this.at++]
+    // Classes such as [:alpha:] are not supported.
+    if (char === undefined || char === '[' || char.charCodeAt(0) >= SYMBOLS) return undefined
+    if (char !== '\\') return char.charCodeAt(0)
+    const bytes = this.parseEscape()
     if (!bytes) return undefined
-    const codes = Array.from({ length: SYMBOLS }, (_, code) => code).filter((code) => has(bytes, code))
+    const codes = Array.from({ length: SYMBOLS }, (_, code) => code).filter((code) => hasByte(bytes, code))
     return codes.length === 1 ? codes[0] : bytes
   }
 
-  private repeated(part: Tree): Tree {
+  /** Parses a repeat operator after `part`, if there is one. */
+  private parseRepeat(part: Tree): Tree {
     const rest = this.text.slice(this.at)
     const [all, sign, least, comma, most] = /^(?:([*+?])|\{(\d{1,3})(,)?(\d{1,3})?\})\??/.exec(rest) ?? []
     if (all === undefined) return part
     this.at += all.length
-    // Two in a row mean nothing, or something else.
+    // Several repeat operators in a row are left to RE2.
     if (/^[*+?{]/.test(this.text.slice(this.at))) return this.refuse()
     if (sign !== undefined)
       return {
@@ -232,23 +238,23 @@ class Parser {
   }
 }
 
-/** An automaton with several next states. */
-class Places {
-  readonly steps: { bytes: Bytes; to: number }[][] = []
-  readonly free: number[][] = []
+/** Nondeterministic automaton. `steps`: transitions by byte; `emptySteps`: transitions without one. */
+class NondeterministicAutomaton {
+  readonly steps: { bytes: ByteSet; to: number }[][] = []
+  readonly emptySteps: number[][] = []
 
   add(): number {
     this.steps.push([])
-    this.free.push([])
+    this.emptySteps.push([])
     return this.steps.length - 1
   }
 
   get isLarge(): boolean {
-    return this.steps.length > MAX_PLACES
+    return this.steps.length > MAX_NFA_STATES
   }
 
-  /** Adds a tree after a place. Returns where it ends. */
-  after(tree: Tree, from: number): number {
+  /** Adds a tree after a state. Returns its end state. */
+  addTree(tree: Tree, from: number): number {
     if (this.isLarge) return from
     switch (tree.kind) {
       case 'bytes': {
@@ -257,73 +263,76 @@ class Places {
         return to
       }
       case 'all':
-        return tree.parts.reduce((at, part) => this.after(part, at), from)
+        return tree.parts.reduce((at, part) => this.addTree(part, at), from)
       case 'any': {
         const end = this.add()
         for (const part of tree.parts) {
           const start = this.add()
-          this.free[from].push(start)
-          this.free[this.after(part, start)].push(end)
+          this.emptySteps[from].push(start)
+          this.emptySteps[this.addTree(part, start)].push(end)
         }
         return end
       }
       case 'repeat': {
         let at = from
-        for (let k = 0; k < tree.least && !this.isLarge; k++) at = this.after(tree.part, at)
+        for (let k = 0; k < tree.least && !this.isLarge; k++) at = this.addTree(tree.part, at)
         const end = this.add()
-        this.free[at].push(end)
+        this.emptySteps[at].push(end)
         if (tree.most === Number.POSITIVE_INFINITY) {
           const start = this.add()
-          this.free[at].push(start)
-          const back = this.after(tree.part, start)
-          this.free[back].push(start, end)
+          this.emptySteps[at].push(start)
+          const back = this.addTree(tree.part, start)
+          this.emptySteps[back].push(start, end)
         } else
           for (let k = tree.least; k < tree.most && !this.isLarge; k++) {
-            at = this.after(tree.part, at)
-            this.free[at].push(end)
+            at = this.addTree(tree.part, at)
+            this.emptySteps[at].push(end)
           }
         return end
       }
     }
   }
 
-  /** Places, and all that can be reached from them without a byte; ascending. */
-  reach(places: readonly number[]): number[] {
-    const seen = new Set(places)
-    const open = [...places]
-    for (let place = open.pop(); place !== undefined; place = open.pop())
-      for (const next of this.free[place])
+  /** Returns the states that can be reached without a byte, including the given ones; ascending. */
+  reachableFrom(states: readonly number[]): number[] {
+    const seen = new Set(states)
+    const queue = [...states]
+    for (let state = queue.pop(); state !== undefined; state = queue.pop())
+      for (const next of this.emptySteps[state])
         if (!seen.has(next)) {
           seen.add(next)
-          open.push(next)
+          queue.push(next)
         }
     return [...seen].sort((a, b) => a - b)
   }
 }
 
-function automatonOfTree(tree: Tree): Automaton | undefined {
-  const places = new Places()
-  const start = places.add()
-  const end = places.after(tree, start)
-  if (places.isLarge) return undefined
-  const states: number[][] = [[], places.reach([start])]
-  const known = new Map([
+/**
+ * Converts a tree to a deterministic automaton (subset construction). Returns undefined if it is too large.
+ */
+function compileTree(tree: Tree): Automaton | undefined {
+  const nfa = new NondeterministicAutomaton()
+  const start = nfa.add()
+  const end = nfa.addTree(tree, start)
+  if (nfa.isLarge) return undefined
+  const states: number[][] = [[], nfa.reachableFrom([start])]
+  const stateByKey = new Map([
     ['', 0],
     [states[1].join(), 1],
   ])
   const next = new Uint8Array((MAX_STATES + 1) * SYMBOLS)
   for (let state = 1; state < states.length; state++) {
-    const steps = states[state].flatMap((place) => places.steps[place])
+    const steps = states[state].flatMap((place) => nfa.steps[place])
     for (let code = 0; code < SYMBOLS; code++) {
-      const targets = steps.filter(({ bytes }) => has(bytes, code)).map(({ to }) => to)
+      const targets = steps.filter(({ bytes }) => hasByte(bytes, code)).map(({ to }) => to)
       if (targets.length === 0) continue
-      const reached = places.reach(targets)
+      const reached = nfa.reachableFrom(targets)
       const key = reached.join()
-      let to = known.get(key)
+      let to = stateByKey.get(key)
       if (to === undefined) {
         if (states.length > MAX_STATES) return undefined
         to = states.push(reached) - 1
-        known.set(key, to)
+        stateByKey.set(key, to)
       }
       next[state * SYMBOLS + code] = to
     }

@@ -1,21 +1,21 @@
-// Reads the values of columns for rules: only parts whose bounds do not settle them.
+// Reads the values of columns for rules. Chunks whose bounds already decide a rule are not read.
 import type { Work } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
-import type { Snapshot, SnapshotColumn } from '../column/content.ts'
+import { type ColumnChunk, columnChunksOf, readCells } from '../column/chunks.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
-import { type Part, partsOf, readCells } from '../column/parts.ts'
+import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import type { ValueTest } from './value-rules.ts'
 
-/** Rows that a result lists. */
-export const MAX_LISTED = 20
-/** Work of matching a character with the library of patterns. */
-const MATCHED_UNITS = 20
+/** Maximum number of rows in a result. */
+export const MAX_LISTED_ROWS = 20
+/** Work units of matching a character with the pattern library. */
+const UNITS_PER_MATCHED_CHARACTER = 20
 
-/** Values that an automaton does not accept are looked at one by one, if there are no more of a part. */
-const FEW = 1000
+/** Maximum number of values per chunk that are tested one by one after an automaton has rejected them. */
+const MAX_RETESTED_VALUES = 1000
 
-/** The values of a part, parsed when they are needed. */
-class PartValues {
+/** Values of a chunk, parsed on demand. */
+class ChunkValues {
   private parsed: unknown[] | undefined
   private texts: unknown[] | undefined
 
@@ -24,7 +24,7 @@ class PartValues {
     private readonly isNumbers: boolean,
   ) {}
 
-  /** All values; `asTexts`: numbers as they are written. */
+  /** Returns all values; with `asTexts`, numbers as written. */
   all(asTexts: boolean): readonly unknown[] {
     if (asTexts && this.isNumbers) {
       this.texts ??= this.text
@@ -37,101 +37,112 @@ class PartValues {
     return this.parsed
   }
 
-  /** A value as it is listed. */
-  shown(value: unknown): unknown {
+  /** Returns a value as results list it: a number as a number. */
+  listedValueOf(value: unknown): unknown {
     return this.isNumbers && typeof value === 'string' ? Number(value) : value
   }
 }
 
-export interface Broken {
+/** Values that fail a rule. `rows`: the first ones, from 0. */
+export interface Failures {
   count: number
   rows: { row: number; value: unknown }[]
 }
 
-/** A test of values, and what it has found. */
-export interface Open {
+/** A test of values, and the failures so far. */
+export interface OpenTest {
   test: ValueTest
-  broken: Broken
+  failures: Failures
 }
 
-/** Hashes of the values of a column. Of parts whose values ascend, by their first rows, there are none. */
-export interface KnownHashes {
+/**
+ * Hashes of the values of a column. Chunks with ascending values (first rows in `ascending`) have no hashes.
+ */
+export interface ColumnHashes {
   hashes: RowHashes
   ascending: Set<number>
 }
 
-/** The values of a column, read part by part, as far as something has to be known of them. */
+/** Values of a column, read chunk by chunk, as far as rules need them. */
 export class ColumnValues {
   constructor(
-    private readonly parts: readonly Part[],
+    private readonly parts: readonly ColumnChunk[],
     private readonly column: SnapshotColumn,
     private readonly isMissing: (value: unknown) => boolean,
     private readonly work: Work,
   ) {}
 
-  /** The parts that have to be read from a row on, with the tests that they may not pass. */
-  wanted(tests: readonly Open[], isUnique: boolean, from: number): { part: Part; open: Open[] }[] {
+  /**
+   * Returns the chunks to read, with the tests that bounds do not decide. `from`: first row that tests apply
+   * to.
+   */
+  selectChunks(
+    tests: readonly OpenTest[],
+    isUnique: boolean,
+    from: number,
+  ): { part: ColumnChunk; open: OpenTest[] }[] {
     return this.parts.flatMap((part) => {
       const { bounds, rows } = part
       const open = tests.filter(
         ({ test }) =>
           part.from + rows > from &&
           !test.holdsFor(bounds, rows, this.column.type) &&
-          (bounds?.nulls !== rows || test.takesMissing),
+          (bounds?.nulls !== rows || test.refusesMissing),
       )
       return isUnique || open.length > 0 ? [{ part, open }] : []
     })
   }
 
-  /** Counts the values of a part that break tests. */
-  async look(
+  /** Tests the values of a chunk and records failures. */
+  async testChunk(
     reader: CellReader,
-    part: Part,
+    part: ColumnChunk,
     text: Buffer,
-    open: readonly Open[],
+    open: readonly OpenTest[],
     from: number,
   ): Promise<void> {
     const family = familyOf(this.column.type)
     const isNumbers = family === 'number'
     const first = Math.max(0, from - part.from)
-    const values = new PartValues(text, isNumbers)
-    for (const { test, broken } of open) {
-      // Values of several kinds are compared as they are meant.
+    const values = new ChunkValues(text, isNumbers)
+    for (const { test, failures } of open) {
+      // Columns of mixed values need parsed JSON.
       const isSimple = test.automaton && family !== 'json'
-      const rows = isSimple ? reader.unaccepted(text, test.automaton!, FEW) : undefined
+      const rows = isSimple ? reader.findRejected(text, test.automaton!, MAX_RETESTED_VALUES) : undefined
       if (rows?.length !== 0) await test.prepare?.()
       const count = (value: unknown, row: number): void => {
-        if (row < first || (this.isMissing(value) ? !test.takesMissing : !test.breaks(value))) return
-        broken.count++
-        if (broken.rows.length < MAX_LISTED)
-          broken.rows.push({ row: part.from + row, value: values.shown(value) })
+        if (row < first || (this.isMissing(value) ? !test.refusesMissing : !test.breaks(value))) return
+        failures.count++
+        if (failures.rows.length < MAX_LISTED_ROWS)
+          failures.rows.push({ row: part.from + row, value: values.listedValueOf(value) })
       }
       await this.work.spendAndPause(text.length)
       if (rows)
-        for (const [k, { buf, start, end }] of reader.find(text, rows).entries()) {
+        for (const [k, { buf, start, end }] of reader.findCells(text, rows).entries()) {
           const json = buf.toString('utf8', start, end)
-          count(test.takesTexts && isNumbers ? json : JSON.parse(json), rows[k])
+          count(test.takesNumbersAsText && isNumbers ? json : JSON.parse(json), rows[k])
         }
       else
-        for (const [row, value] of values.all(test.takesTexts === true).entries()) {
+        for (const [row, value] of values.all(test.takesNumbersAsText === true).entries()) {
           count(value, row)
           const units = typeof value === 'string' ? value.length : 1
-          if (this.work.spend(test.prepare ? units * MATCHED_UNITS : units)) await this.work.pause()
+          if (this.work.spend(test.prepare ? units * UNITS_PER_MATCHED_CHARACTER : units))
+            await this.work.pause()
         }
     }
   }
 
-  /** How many values are missing. */
-  async missing(each?: (row: number) => void): Promise<number> {
+  /** Counts missing values. `each` is called with the row of each; without it, bounds can replace reading. */
+  async countMissing(each?: (row: number) => void): Promise<number> {
     let count = 0
     for (const part of this.parts) {
       const { bounds } = part
-      // Without other texts that are missing, bounds say it.
+      // Without texts, only nulls are missing, and bounds count them.
       const isNoText = bounds?.low !== undefined && !bounds.low.startsWith('"')
       if (bounds && !each && (isNoText || bounds.nulls === part.rows)) count += bounds.nulls
       else if (bounds?.nulls === 0 && isNoText) continue
       else
-        for (const [k, value] of (await this.valuesOf(part)).entries()) {
+        for (const [k, value] of (await this.loadValues(part)).entries()) {
           if (!this.isMissing(value)) continue
           count++
           each?.(part.from + k)
@@ -140,26 +151,28 @@ export class ColumnValues {
     return count
   }
 
-  /** The greatest text. Bounds may be wider than the values: they say only which parts need not be read. */
-  async newest(): Promise<string | undefined> {
-    const highOf = ({ bounds }: Part): string | undefined => {
+  /**
+   * Returns the greatest text; undefined without values. Bounds can be too wide: they only exclude chunks.
+   */
+  async findNewest(): Promise<string | undefined> {
+    const highTextOf = ({ bounds }: ColumnChunk): string | undefined => {
       const high: unknown = bounds?.high === undefined ? undefined : JSON.parse(bounds.high)
       return typeof high === 'string' ? high : undefined
     }
     const parts = this.parts
       .filter(({ bounds, rows }) => bounds?.nulls !== rows)
-      .map((part) => ({ part, high: highOf(part) }))
+      .map((part) => ({ part, high: highTextOf(part) }))
       .sort((a, b) => (a.high === b.high ? 0 : a.high === undefined || (b.high ?? '') < a.high ? -1 : 1))
     let newest: string | undefined
     for (const { part, high } of parts) {
       if (newest !== undefined && high !== undefined && high <= newest) continue
-      for (const value of await this.valuesOf(part))
+      for (const value of await this.loadValues(part))
         if (!this.isMissing(value) && (newest === undefined || String(value) > newest)) newest = String(value)
     }
     return newest
   }
 
-  private async valuesOf(part: Part): Promise<unknown[]> {
+  private async loadValues(part: ColumnChunk): Promise<unknown[]> {
     const text = await part.load()
     this.work.spend(text.length)
     await this.work.pause()
@@ -168,11 +181,13 @@ export class ColumnValues {
 }
 
 /** Returns the values of ascending rows. */
-export async function readValues(
+export async function readParsedValues(
   reader: CellReader,
   snap: Snapshot,
   column: SnapshotColumn,
   rows: readonly number[],
 ): Promise<unknown[]> {
-  return (await readCells(reader, partsOf(snap, column), rows)).map((json) => JSON.parse(json) as unknown)
+  return (await readCells(reader, columnChunksOf(snap, column), rows)).map(
+    (json) => JSON.parse(json) as unknown,
+  )
 }

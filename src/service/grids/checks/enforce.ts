@@ -1,4 +1,4 @@
-/** Checks of writes: nobody sees data that fails them. See docs/checks.md. */
+// Enforces checks on writes before they are committed (docs/checks.md).
 import { type Checks, parseChecks } from '../../../checks/index.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
@@ -6,18 +6,18 @@ import { formatCount } from '../../../contract/message-texts.ts'
 import type { CheckReport, CheckResult } from '../../../contract/resources/index.ts'
 import type { GridRow } from '../../store/aggregates/grids.ts'
 import { primaryKeyNamesOf } from '../../store/schema/primary-key.ts'
-import type { Snapshot } from '../column/content.ts'
-import { type Layout, snapshotOfLayout } from '../column/layout.ts'
-import type { DataCall } from '../given/reading-options.ts'
+import { createLayoutSnapshot, type Layout } from '../column/layout.ts'
+import type { Snapshot } from '../column/snapshot.ts'
+import type { DataCall } from '../input/reading-options.ts'
 import type { GridService } from '../service.ts'
-import type { Checked } from './outcome.ts'
+import type { CheckedTable } from './outcome.ts'
 import { runChecks } from './run.ts'
 
-/** Rules that a message names. */
-const MAX_NAMED = 3
+/** Maximum number of failed rules in a message. */
+const MAX_NAMED_RULES = 3
 
-/** The checks that a request names in its headers. */
-export function givenChecks({ headers }: Pick<DataCall, 'headers'>): Checks[] {
+/** Parses the header `Checks`; [] without it. Throws `bad_checks`. */
+export function parseChecksHeader({ headers }: Pick<DataCall, 'headers'>): Checks[] {
   if (headers.Checks === undefined) return []
   let document: unknown
   try {
@@ -28,53 +28,56 @@ export function givenChecks({ headers }: Pick<DataCall, 'headers'>): Checks[] {
   return [parseChecks(document)]
 }
 
-/** The checks of a grid, for every write. */
-function storedChecks({ checks }: Pick<GridRow, 'checks'>): Checks[] {
+/** Parses the stored checks of a grid, which apply to every write. */
+function parseStoredChecks({ checks }: Pick<GridRow, 'checks'>): Checks[] {
   return checks === null ? [] : [parseChecks(JSON.parse(checks))]
 }
 
-/** What is checked, with the name that messages use. */
-export interface Enforced extends Omit<Checked, 'work'> {
+/** A table to check. `source`: its name in messages. */
+export interface EnforcedTable extends Omit<CheckedTable, 'work'> {
   source: string
-  /** Failures are warnings: nobody sees the table yet. */
+  /** True if failures are only warnings: the table is a draft. */
   mayFail?: boolean
 }
 
-/** What checks found that a table passes: warnings for rules whose severity is warn, and a report if there were any. */
-export interface Passed {
+/** Result of checks that did not refuse a table: warnings, and a report if any checks ran. */
+export interface ChecksResult {
   warnings: string[]
   report?: CheckReport
 }
 
-/** Throws `checks_failed` with a report if a table fails checks. */
-export async function enforce(
+/** Runs checks on a table. Throws `checks_failed` with a report if a rule of severity `error` fails. */
+export async function enforceChecks(
   checks: readonly Checks[],
-  { source, mayFail, ...checked }: Enforced,
-): Promise<Passed> {
+  { source, mayFail, ...checked }: EnforcedTable,
+): Promise<ChecksResult> {
   if (checks.length === 0) return { warnings: [] }
   const reports: CheckReport[] = []
-  for (const one of checks) reports.push(await runChecks(one, checked))
+  for (const document of checks) reports.push(await runChecks(document, checked))
   const results = reports.flatMap((report) => report.results)
   const failed = results.filter(({ passed }) => !passed)
   const errors = failed.filter(({ severity }) => severity === 'error')
-  if (errors.length > 0 && !mayFail) throw checksFailed(source, errors, together(reports, results))
-  const report = together(reports, results)
-  return { warnings: failed.map((one) => `check: ${failureText(one)}`), report }
+  if (errors.length > 0 && !mayFail) throw checksFailedError(source, errors, mergeReports(reports, results))
+  const report = mergeReports(reports, results)
+  return { warnings: failed.map((result) => `check: ${formatFailure(result)}`), report }
 }
 
-function together(reports: readonly CheckReport[], results: CheckResult[]): CheckReport {
-  const sum = (of: 'errors' | 'warnings'): number => reports.reduce((count, report) => count + report[of], 0)
+/** Merges reports into one. `results`: those of all reports. */
+function mergeReports(reports: readonly CheckReport[], results: CheckResult[]): CheckReport {
+  const sum = (severity: 'errors' | 'warnings'): number =>
+    reports.reduce((count, report) => count + report[severity], 0)
   const errors = sum('errors')
   return { ...reports[0], passed: errors === 0, errors, warnings: sum('warnings'), results }
 }
 
-function checksFailed(source: string, errors: readonly CheckResult[], report: CheckReport): Problem {
-  const more = errors.length > MAX_NAMED ? `; and ${errors.length - MAX_NAMED} more` : ''
-  const named = errors.slice(0, MAX_NAMED).map(failureText)
+/** Creates the error for failed checks. It points to the first failed row. */
+function checksFailedError(source: string, errors: readonly CheckResult[], report: CheckReport): Problem {
+  const suffix = errors.length > MAX_NAMED_RULES ? `; and ${errors.length - MAX_NAMED_RULES} more` : ''
+  const texts = errors.slice(0, MAX_NAMED_RULES).map(formatFailure)
   const first = errors.find(({ rows }) => rows.length > 0)
   return new Problem(
     'checks_failed',
-    `${source} fails ${formatCount(errors.length, 'check')}: ${named.join('; ')}${more}`,
+    `${source} fails ${formatCount(errors.length, 'check')}: ${texts.join('; ')}${suffix}`,
     {
       line: first?.rows[0].line ?? undefined,
       column: first?.column ?? undefined,
@@ -84,36 +87,38 @@ function checksFailed(source: string, errors: readonly CheckResult[], report: Ch
   )
 }
 
-/** `column price, at least 0: 3 of 100 values are below, first in line 7`. */
-function failureText({ column, expected, message, rows }: CheckResult): string {
+/** Formats a failure: `column price, at least 0: 3 of 100 values are too low, first in line 7`. */
+function formatFailure({ column, expected, message, rows }: CheckResult): string {
   const [first] = rows
-  const place = first && `, first in ${first.line === null ? `row ${first.row}` : `line ${first.line}`}`
-  return `${column === null ? '' : `column ${column}, `}${expected}: ${message}${place ?? ''}`
+  const location = first && `, first in ${first.line === null ? `row ${first.row}` : `line ${first.line}`}`
+  return `${column === null ? '' : `column ${column}, `}${expected}: ${message}${location ?? ''}`
 }
 
-/** Enforces the checks of a grid, and others, on the columns that a change leaves. `changed`: what is not as it was. */
-export async function enforceOn(
+/**
+ * Enforces the stored checks of a grid, and those of the request, on its content after a change (`changed`).
+ */
+export async function enforceChecksOnGrid(
   service: GridService,
   fid: Fid,
   layout: Layout,
-  changed: Partial<Enforced> & Pick<Enforced, 'snap' | 'source'>,
-  given: readonly Checks[] = [],
-): Promise<Passed> {
+  changed: Partial<EnforcedTable> & Pick<EnforcedTable, 'snap' | 'source'>,
+  requestChecks: readonly Checks[] = [],
+): Promise<ChecksResult> {
   const { grid, columns } = layout
-  const checks = [...given, ...storedChecks(grid)]
+  const checks = [...requestChecks, ...parseStoredChecks(grid)]
   if (checks.length === 0) return { warnings: [] }
-  const { warnings, report } = await enforce(checks, {
-    before: snapshotOfLayout(service.store, layout),
+  const { warnings, report } = await enforceChecks(checks, {
+    before: createLayoutSnapshot(service.store, layout),
     key: primaryKeyNamesOf(grid, columns),
-    lostColumns: await lostColumns(service, fid, checks, columns, changed.snap),
+    lostColumns: await listLostColumns(service, fid, checks, columns, changed.snap),
     ...changed,
   })
-  // What a grid is always checked for is told if it fails.
-  return given.length > 0 || changed.mayFail ? { warnings, report } : { warnings }
+  // Stored checks are reported only if they fail.
+  return requestChecks.length > 0 || changed.mayFail ? { warnings, report } : { warnings }
 }
 
-/** The columns that plots use and a table lacks, if checks ask for them. */
-export async function lostColumns(
+/** Returns the names of columns that plots use and `snap` lacks; [] unless a rule checks them. */
+export async function listLostColumns(
   service: GridService,
   fid: Fid,
   checks: readonly Checks[],
@@ -122,7 +127,7 @@ export async function lostColumns(
 ): Promise<string[]> {
   if (!checks.some(({ table }) => table.some(({ rule }) => rule === 'plot_columns'))) return []
   const used = await service.plotColumns(fid)
-  const has = (one: { uid: string; name: string }): boolean =>
-    snap.columns.some(({ uid, name }) => uid === one.uid || name === one.name)
-  return columns.filter((column) => used.includes(column.uid) && !has(column)).map(({ name }) => name)
+  const isPresent = (column: { uid: string; name: string }): boolean =>
+    snap.columns.some(({ uid, name }) => uid === column.uid || name === column.name)
+  return columns.filter((column) => used.includes(column.uid) && !isPresent(column)).map(({ name }) => name)
 }

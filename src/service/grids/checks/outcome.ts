@@ -1,52 +1,54 @@
-// What rules are given, and what becomes of them.
+// Inputs and outcomes of rules.
 import type { CheckResult, FailedRow } from '../../../contract/resources/index.ts'
 import type { Work } from '../../../json/index.ts'
-import type { Snapshot, SnapshotColumn } from '../column/content.ts'
 import type { CellReader } from '../column/kernel/cells.ts'
-import type { ColumnValues, KnownHashes } from './column-values.ts'
+import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
+import type { ColumnHashes, ColumnValues } from './column-values.ts'
 
-export interface Checked {
+/** A table to check, and its context. */
+export interface CheckedTable {
   /** The whole table, as it is after a write. */
   snap: Snapshot
-  /** Rows from here on are new: rules of single values are for these. */
+  /** First new row, from 0: rules of single values apply from here on. */
   from?: number
-  /** The line of a file that a row of the table is from. */
+  /** Returns the line of the file for a row. */
   lineOf?: (row: number) => number | undefined
-  /** The version before; undefined: there is none. */
+  /** Previous version; undefined if there is none. */
   before?: Snapshot
-  /** Whether both are versions of one grid, so that columns are the same by their uids. */
+  /** Names of the primary key columns, to compare with the previous version. */
   key?: readonly string[]
-  /** Columns that plots use: those that the table lacks. Undefined: it is no grid. */
+  /** Names of columns that plots use and the table lacks; undefined if the table is not a grid. */
   lostColumns?: readonly string[]
   work?: Work
 }
 
-/** A run of checks: what all rules use. */
-export interface Run {
-  readonly checked: Checked
+/** One execution of checks, which all rules share. */
+export interface CheckRun {
+  readonly checked: CheckedTable
   /** Names of the columns of the table. */
   readonly names: readonly string[]
   readonly reader: CellReader
   readonly work: Work
   valuesOf(column: SnapshotColumn): ColumnValues
-  /** Checks that no two rows are the same in some columns. */
-  unique(columns: readonly SnapshotColumn[], isKey: boolean, known?: KnownHashes): Promise<Outcome>
-  /** Returns as many rows as the report may still list. */
-  limit<T>(rows: readonly T[]): readonly T[]
-  /** Returns a failed row as the report lists it. `first`: the row that it equals. */
-  failedRow(row: number, value: unknown, first?: number): FailedRow
+  /** Checks that no two rows have the same values in `columns`. `isKey`: missing values fail, too. */
+  unique(columns: readonly SnapshotColumn[], isKey: boolean, known?: ColumnHashes): Promise<Outcome>
+  /** Returns as many rows as the report can still list. */
+  takeListed<T>(rows: readonly T[]): readonly T[]
+  /** Converts a failed row for the report. `first`: the earlier row that it duplicates. */
+  toFailedRow(row: number, value: unknown, first?: number): FailedRow
 }
 
-/** What became of a rule. `count`: values or rows that fail, if it counts them. */
+/** Outcome of a rule. `count`: number of values or rows that fail; null if they are not counted. */
 export type Outcome = Pick<CheckResult, 'passed' | 'count' | 'message' | 'rows'>
 
 export const PASSED: Outcome = { passed: true, count: null, message: null, rows: [] }
 
-export function failed(message: string, count: number | null = null): Outcome {
+/** Creates the outcome of a failed rule without rows. */
+export function failedOutcome(message: string, count: number | null = null): Outcome {
   return { passed: false, count, message, rows: [] }
 }
 
-/** The outcome of a rule that cannot be run. */
-export function cannotRun(why: string): Outcome {
-  return failed(`cannot run: ${why}`)
+/** Creates the outcome of a rule that cannot run, which counts as failed. */
+export function cannotRunOutcome(why: string): Outcome {
+  return failedOutcome(`cannot run: ${why}`)
 }

@@ -1,4 +1,4 @@
-// Runs checks on a table. See docs/checks.md.
+// Runs checks on a table (docs/checks.md).
 import {
   type Checks,
   type ColumnRule,
@@ -12,138 +12,143 @@ import {
 import { formatCount } from '../../../contract/message-texts.ts'
 import type { CheckReport, CheckResult, FailedRow } from '../../../contract/resources/index.ts'
 import { loadAhead, Work } from '../../../json/index.ts'
-import { longestText, type SnapshotColumn } from '../column/content.ts'
+import { type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
 import { CellReader, RowHashes } from '../column/kernel/cells.ts'
-import { type Part, partsOf } from '../column/parts.ts'
-import { MAX_ROWS } from '../diff/diff.ts'
-import { columnRunners, type ReadColumn } from './column-rules.ts'
-import { type Broken, ColumnValues, type KnownHashes, type Open } from './column-values.ts'
-import { type Checked, cannotRun, type Outcome, PASSED, type Run } from './outcome.ts'
-import { tableRunners } from './table-rules.ts'
+import { largestChunkBytes, type SnapshotColumn } from '../column/snapshot.ts'
+import { MAX_DIFF_ROWS } from '../diff/diff.ts'
+import { COLUMN_RULE_RUNNERS, type ReadColumn } from './column-rules.ts'
+import { type ColumnHashes, ColumnValues, type Failures, type OpenTest } from './column-values.ts'
+import { type CheckedTable, type CheckRun, cannotRunOutcome, type Outcome, PASSED } from './outcome.ts'
+import { TABLE_RULE_RUNNERS } from './table-rules.ts'
 import { findDuplicates } from './unique.ts'
-import { isComparable, isValueRule, missingIn, testOf, valueRules } from './value-rules.ts'
+import { compileRule, createMissingTest, isLimitComparable, isValueRule, VALUE_RULES } from './value-rules.ts'
 
-/** Rows that a report lists in all. */
-const MAX_LISTED_IN_ALL = 2000
-/** Characters of a value that is listed. */
-const MAX_CHARACTERS = 200
-/** Work of preparing a rule. */
-const RULE_UNITS = 10_000
+/** Maximum number of rows in a report. */
+const MAX_REPORTED_ROWS = 2000
+/** Maximum length of a value in a report, in characters. */
+const MAX_VALUE_CHARACTERS = 200
+/** Work units of preparing a rule. */
+const UNITS_PER_RULE = 10_000
 
-/** Runs all rules. Throws `bad_checks` if they make no sense, for example a pattern. */
-export async function runChecks(checks: Checks, checked: Checked): Promise<CheckReport> {
+/** Runs all rules on a table. Throws `bad_checks` if a rule is invalid, such as a pattern. */
+export async function runChecks(checks: Checks, checked: CheckedTable): Promise<CheckReport> {
   const { snap } = checked
   const results: CheckResult[] = []
-  const reader = CellReader.open(Math.max(0, ...snap.columns.map(longestText)))
+  const reader = CellReader.open(Math.max(0, ...snap.columns.map(largestChunkBytes)))
   try {
     const run = new RuleRun(checks, checked, reader)
     for (const rule of checks.table) {
-      results.push(tableResult(rule, await run.table(rule)))
-      await run.work.spendAndPause(RULE_UNITS)
+      results.push(toTableResult(rule, await run.runTableRule(rule)))
+      await run.work.spendAndPause(UNITS_PER_RULE)
     }
     const groups: ColumnGroup[] = []
-    const named = new Map(snap.columns.map((column) => [column.name, column]))
+    const columnByName = new Map(snap.columns.map((column) => [column.name, column]))
     for (const { column, rules } of checks.columns) {
-      const found = named.get(column)
-      if (found) groups.push(await run.group(found, rules))
+      const snapshotColumn = columnByName.get(column)
+      if (snapshotColumn) groups.push(await run.prepareGroup(snapshotColumn, rules))
     }
-    await run.read(groups)
+    await run.readGroups(groups)
     let next = 0
     for (const { column, isOptional, rules } of checks.columns) {
-      await run.work.spendAndPause(RULE_UNITS)
-      if (named.has(column)) results.push(...(await run.column(groups[next++])))
+      await run.work.spendAndPause(UNITS_PER_RULE)
+      if (columnByName.has(column)) results.push(...(await run.runColumn(groups[next++])))
       else if (!isOptional)
         results.push(
-          ...rules.map((rule) => columnResult(rule, column, cannotRun(`there is no column ${column}`))),
+          ...rules.map((rule) =>
+            toColumnResult(rule, column, cannotRunOutcome(`there is no column ${column}`)),
+          ),
         )
     }
   } finally {
     reader.release()
   }
-  const failed = (severity: string): number =>
-    results.filter((one) => !one.passed && one.severity === severity).length
-  const errors = failed('error')
-  return { passed: errors === 0, row_count: snap.rows, errors, warnings: failed('warn'), results }
+  const countFailed = (severity: string): number =>
+    results.filter((result) => !result.passed && result.severity === severity).length
+  const errors = countFailed('error')
+  return { passed: errors === 0, row_count: snap.rows, errors, warnings: countFailed('warn'), results }
 }
 
-function columnResult(rule: WithSeverity<ColumnRule>, column: string, outcome: Outcome): CheckResult {
+function toColumnResult(rule: WithSeverity<ColumnRule>, column: string, outcome: Outcome): CheckResult {
   return {
     column,
-    rule: nameOf(rule),
+    rule: ruleNameOf(rule),
     expected: describeColumnRule(rule),
     severity: rule.severity,
     ...outcome,
   }
 }
 
-function tableResult(rule: WithSeverity<TableRule>, outcome: Outcome): CheckResult {
+function toTableResult(rule: WithSeverity<TableRule>, outcome: Outcome): CheckResult {
   return {
     column: null,
-    rule: nameOf(rule),
+    rule: ruleNameOf(rule),
     expected: describeTableRule(rule),
     severity: rule.severity,
     ...outcome,
   }
 }
 
-/** Returns the name of a rule in reports. */
-function nameOf(rule: ColumnRule | TableRule): string {
+/** Returns the name of a rule, as in reports. */
+function ruleNameOf(rule: ColumnRule | TableRule): string {
   return rule.rule === 'cannot' ? rule.name : rule.rule
 }
 
-/** A value as it is listed: long texts, and what is not a single value, are cut. */
-function shortened(value: unknown): unknown {
+/** Shortens a long text, list or object for the report. */
+function shortenValue(value: unknown): unknown {
   if (typeof value !== 'string' && typeof value !== 'object') return value
   if (value === null) return value
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length <= MAX_CHARACTERS ? value : `${text.slice(0, MAX_CHARACTERS)}…`
+  return text.length <= MAX_VALUE_CHARACTERS ? value : `${text.slice(0, MAX_VALUE_CHARACTERS)}…`
 }
 
-/** The rules of a column, with the tests of those for single values. */
+/** The rules of a column, with the tests of rules for single values. */
 interface ColumnGroup extends ReadColumn {
   rules: readonly WithSeverity<ColumnRule>[]
-  tests: Map<ColumnRule, Open>
+  tests: Map<ColumnRule, OpenTest>
 }
 
-/** One run of checks. */
-class RuleRun implements Run {
+/** One execution of checks. */
+class RuleRun implements CheckRun {
   readonly names: readonly string[]
   readonly work: Work
   private readonly isMissing: (value: unknown) => boolean
   private readonly from: number
-  /** Parts of columns: several groups of rules can be for one column. */
-  private readonly parts = new Map<SnapshotColumn, readonly Part[]>()
-  /** Outcomes of rules for the same columns. */
+  /** Chunks by column: several groups of rules can be for one column. */
+  private readonly chunksByColumn = new Map<SnapshotColumn, readonly ColumnChunk[]>()
+  /** Outcomes of `unique` and `key` rules, by columns. */
   private readonly uniques = new Map<string, Outcome>()
-  /** Rows that may still be listed: of many rules that fail, the first ones say enough. */
-  private rowsLeft = MAX_LISTED_IN_ALL
+  /** Rows that the report can still list. The first failed rules use them up. */
+  private rowsLeft = MAX_REPORTED_ROWS
 
   constructor(
     private readonly checks: Checks,
-    readonly checked: Checked,
+    readonly checked: CheckedTable,
     readonly reader: CellReader,
   ) {
-    this.isMissing = missingIn(checks)
+    this.isMissing = createMissingTest(checks)
     this.names = checked.snap.columns.map(({ name }) => name)
     this.from = checked.from ?? 0
     this.work = checked.work ?? new Work(undefined, 'user')
   }
 
   valuesOf(column: SnapshotColumn): ColumnValues {
-    const parts = this.parts.get(column) ?? partsOf(this.checked.snap, column)
-    this.parts.set(column, parts)
+    const parts = this.chunksByColumn.get(column) ?? columnChunksOf(this.checked.snap, column)
+    this.chunksByColumn.set(column, parts)
     return new ColumnValues(parts, column, this.isMissing, this.work)
   }
 
-  /** The rules of a column, and what has to be read for them: only where values can break one. */
-  async group(column: SnapshotColumn, rules: readonly WithSeverity<ColumnRule>[]): Promise<ColumnGroup> {
+  /** Prepares the rules of a column: compiles their tests. */
+  async prepareGroup(
+    column: SnapshotColumn,
+    rules: readonly WithSeverity<ColumnRule>[],
+  ): Promise<ColumnGroup> {
     const tests: ColumnGroup['tests'] = new Map()
     for (const rule of rules) {
-      await this.work.spendAndPause(RULE_UNITS)
+      await this.work.spendAndPause(UNITS_PER_RULE)
       if (isValueRule(rule))
-        tests.set(rule, { test: await testOf(rule, this.checks), broken: { count: 0, rows: [] } })
+        tests.set(rule, { test: await compileRule(rule, this.checks), failures: { count: 0, rows: [] } })
     }
-    const isUnique = rules.some(({ rule }) => rule === 'unique') && this.checked.snap.rows <= MAX_ROWS
+    const isUnique = rules.some(({ rule }) => rule === 'unique') && this.checked.snap.rows <= MAX_DIFF_ROWS
     const unique = isUnique
       ? { hashes: new RowHashes(this.checked.snap.rows), ascending: new Set<number>() }
       : undefined
@@ -156,93 +161,92 @@ class RuleRun implements Run {
     }
   }
 
-  /** Reads the values of columns once, for all of their rules. */
-  async read(groups: readonly ColumnGroup[]): Promise<void> {
-    for await (const { group, part, open, text } of loadAhead(this.wantedParts(groups), async (one) => ({
-      ...one,
-      text: await one.part.load(),
+  /** Reads the values of columns once, for all of their rules, and records failures. */
+  async readGroups(groups: readonly ColumnGroup[]): Promise<void> {
+    for await (const { group, part, open, text } of loadAhead(this.listChunks(groups), async (entry) => ({
+      ...entry,
+      text: await entry.part.load(),
     }))) {
       this.work.spend(part.bytes)
       await this.work.pause()
       if (group.unique) {
         const { hashes, ascending } = group.unique
-        if (this.reader.ascends(text)) ascending.add(part.from)
-        else this.reader.hash(text, hashes, part.from, false)
+        if (this.reader.isAscending(text)) ascending.add(part.from)
+        else this.reader.addHashes(text, hashes, part.from, false)
       }
-      await group.values.look(this.reader, part, text, open, this.from)
+      await group.values.testChunk(this.reader, part, text, open, this.from)
     }
   }
 
-  private *wantedParts(groups: readonly ColumnGroup[]) {
+  private *listChunks(groups: readonly ColumnGroup[]) {
     for (const group of groups) {
       const { values, tests, unique } = group
-      for (const one of values.wanted([...tests.values()], unique !== undefined, this.from))
-        yield { ...one, group }
+      for (const entry of values.selectChunks([...tests.values()], unique !== undefined, this.from))
+        yield { ...entry, group }
     }
   }
 
-  async column(group: ColumnGroup): Promise<CheckResult[]> {
+  async runColumn(group: ColumnGroup): Promise<CheckResult[]> {
     const results: CheckResult[] = []
     for (const rule of group.rules) {
       const test = group.tests.get(rule)
       const outcome = test
-        ? this.values(rule as ValueRule, test.broken, group.column.type)
-        : await this.whole(rule as WholeColumnRule, group)
-      results.push(columnResult(rule, group.column.name, outcome))
+        ? this.valueOutcome(rule as ValueRule, test.failures, group.column.type)
+        : await this.runColumnRule(rule as WholeColumnRule, group)
+      results.push(toColumnResult(rule, group.column.name, outcome))
     }
     return results
   }
 
-  private values(rule: ValueRule, { count, rows }: Broken, type: string): Outcome {
+  private valueOutcome(rule: ValueRule, { count, rows }: Failures, type: string): Outcome {
     if (count === 0) return { ...PASSED, count }
     const checked = this.checked.snap.rows - this.from
-    const [one, several] = valueRules[rule.rule].failures
+    const [one, several] = VALUE_RULES[rule.rule].failures
     return {
       passed: false,
       count,
-      message: `${count} of ${formatCount(checked, 'value')} ${count === 1 ? one : several}${isComparable(rule, type) ? '' : ', or cannot be compared'}`,
-      rows: this.limit(rows).map(({ row, value }) => this.failedRow(row, value)),
+      message: `${count} of ${formatCount(checked, 'value')} ${count === 1 ? one : several}${isLimitComparable(rule, type) ? '' : ', or cannot be compared'}`,
+      rows: this.takeListed(rows).map(({ row, value }) => this.toFailedRow(row, value)),
     }
   }
 
-  failedRow(row: number, value: unknown, first?: number): FailedRow {
-    const place = (one: number): { row: number; line: number | null } => ({
+  toFailedRow(row: number, value: unknown, first?: number): FailedRow {
+    const locate = (one: number): { row: number; line: number | null } => ({
       row: one + 1,
       line: this.checked.lineOf?.(one) ?? null,
     })
     return {
-      ...place(row),
-      value: shortened(value) as FailedRow['value'],
-      ...(first !== undefined && { same_as: place(first) }),
+      ...locate(row),
+      value: shortenValue(value) as FailedRow['value'],
+      ...(first !== undefined && { same_as: locate(first) }),
     }
   }
 
-  /** Returns as many rows as a report may still list. */
-  limit<T>(rows: readonly T[]): readonly T[] {
-    const some = rows.slice(0, this.rowsLeft)
-    this.rowsLeft -= some.length
-    return some
+  takeListed<T>(rows: readonly T[]): readonly T[] {
+    const listed = rows.slice(0, this.rowsLeft)
+    this.rowsLeft -= listed.length
+    return listed
   }
 
-  private whole(rule: WholeColumnRule, read: ReadColumn): Outcome | Promise<Outcome> {
-    const run = columnRunners[rule.rule] as (
-      run: Run,
+  private runColumnRule(rule: WholeColumnRule, read: ReadColumn): Outcome | Promise<Outcome> {
+    const run = COLUMN_RULE_RUNNERS[rule.rule] as (
+      run: CheckRun,
       rule: WholeColumnRule,
       read: ReadColumn,
     ) => Promise<Outcome>
     return run(this, rule, read)
   }
 
-  table(rule: TableRule): Outcome | Promise<Outcome> {
-    const run = tableRunners[rule.rule] as (run: Run, rule: TableRule) => Promise<Outcome>
+  runTableRule(rule: TableRule): Outcome | Promise<Outcome> {
+    const run = TABLE_RULE_RUNNERS[rule.rule] as (run: CheckRun, rule: TableRule) => Promise<Outcome>
     return run(this, rule)
   }
 
-  /** Checks that no two rows are the same in some columns. Rules of the same columns share the outcome. */
-  async unique(columns: readonly SnapshotColumn[], isKey: boolean, known?: KnownHashes): Promise<Outcome> {
-    const same = JSON.stringify([isKey, ...columns.map(({ name }) => name)])
-    const outcome = this.uniques.get(same) ?? (await findDuplicates(this, columns, isKey, known))
-    this.uniques.set(same, outcome)
+  /** Finds duplicate rows. Rules of the same columns share the outcome. */
+  async unique(columns: readonly SnapshotColumn[], isKey: boolean, known?: ColumnHashes): Promise<Outcome> {
+    const cacheKey = JSON.stringify([isKey, ...columns.map(({ name }) => name)])
+    const outcome = this.uniques.get(cacheKey) ?? (await findDuplicates(this, columns, isKey, known))
+    this.uniques.set(cacheKey, outcome)
     return outcome
   }
 }

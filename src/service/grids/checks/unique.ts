@@ -1,70 +1,71 @@
-// Rules that no two rows are the same in some columns.
+// Finds duplicate rows, for the rules `unique` and `key`.
 import { formatCount } from '../../../contract/message-texts.ts'
-import type { SnapshotColumn } from '../column/content.ts'
+import type { ColumnChunk } from '../column/chunks.ts'
 import { RowHashes } from '../column/kernel/cells.ts'
-import type { Part } from '../column/parts.ts'
-import { ChunkedTable } from '../diff/chunks.ts'
-import { MAX_ROWS } from '../diff/diff.ts'
-import { RowIndex } from '../diff/sequence.ts'
-import { type KnownHashes, MAX_LISTED, readValues } from './column-values.ts'
-import { cannotRun, type Outcome, PASSED, type Run } from './outcome.ts'
+import type { SnapshotColumn } from '../column/snapshot.ts'
+import { RowIndex } from '../diff/common-subsequence.ts'
+import { MAX_DIFF_ROWS } from '../diff/diff.ts'
+import { GroupedTable } from '../diff/row-groups.ts'
+import { type ColumnHashes, MAX_LISTED_ROWS, readParsedValues } from './column-values.ts'
+import { type CheckRun, cannotRunOutcome, type Outcome, PASSED } from './outcome.ts'
 
 /**
- * Finds rows whose values in some columns equal those of an earlier row; with `isKey`, also rows that miss one. `known`:
- * hashes of a single column, if they are computed.
+ * Finds rows whose values in `columns` equal those of an earlier row; with `isKey`, also rows with a missing
+ * value. `known`: hashes of a single column, if they are already computed.
  */
 export async function findDuplicates(
-  run: Run,
+  run: CheckRun,
   columns: readonly SnapshotColumn[],
   isKey: boolean,
-  known: KnownHashes | undefined,
+  knownHashes: ColumnHashes | undefined,
 ): Promise<Outcome> {
   await run.work.pause()
   const { snap } = run.checked
-  if (snap.rows > MAX_ROWS) return cannotRun(`the table has more than ${MAX_ROWS} rows`)
-  const table = new ChunkedTable(snap, columns, run.work)
-  const rows = table.choose(table.chunks)
-  const runs = columns.length === 1 ? runsOf(table.parts[0], rows) : [rows]
-  const isApart = runs.length > 1 || table.parts[0]?.length === 1
-  // Values that ascend are unique; where parts can have the same ones, they are compared as others.
-  const ascending = known && isApart ? known.ascending : NO_ROWS
-  const isKnown = known !== undefined && (isApart || known.ascending.size === 0)
-  const hashes = isKnown ? known.hashes : new RowHashes(rows)
+  if (snap.rows > MAX_DIFF_ROWS) return cannotRunOutcome(`the table has more than ${MAX_DIFF_ROWS} rows`)
+  const table = new GroupedTable(snap, columns, run.work)
+  const rows = table.choose(table.rowGroups)
+  const rangeLengths = columns.length === 1 ? rangeLengthsOf(table.chunks[0], rows) : [rows]
+  const areRangesSeparate = rangeLengths.length > 1 || table.chunks[0]?.length === 1
+  // Ascending values are unique. If other chunks can have the same values, compare them like all others.
+  const ascending = knownHashes && areRangesSeparate ? knownHashes.ascending : NO_ROWS
+  const isKnown = knownHashes !== undefined && (areRangesSeparate || knownHashes.ascending.size === 0)
+  const hashes = isKnown ? knownHashes.hashes : new RowHashes(rows)
   if (!isKnown) for (const k of columns.keys()) await table.hash(run.reader, k, hashes, false)
-  const missing = await rowsMissing(run, columns)
-  // Parts whose values cannot be the same are looked at one by one: what is small is fast.
+  const missingRows = await findRowsWithMissing(run, columns)
+  // Key ranges that do not overlap are searched separately: small indexes are faster.
   const listedRows: { row: number; first?: number }[] = []
   let count = 0
-  let [twice, without] = [0, 0]
+  let [duplicateCount, missingCount] = [0, 0]
   let start = 0
-  for (const length of runs) {
+  for (const length of rangeLengths) {
     const end = start + length
     const index = ascending.has(start) ? undefined : new RowIndex(hashes, length)
     for (let row = start; index && row < end; row++) {
       if (run.work.spend(4)) await run.work.pause()
       let first: number | undefined
-      if (missing?.has(row)) {
+      if (missingRows?.has(row)) {
         if (!isKey) continue
-        without++
+        missingCount++
       } else {
         first = index.add(row)
         if (first === undefined) continue
-        twice++
+        duplicateCount++
       }
       count++
-      if (listedRows.length < MAX_LISTED) listedRows.push({ row, first })
+      if (listedRows.length < MAX_LISTED_ROWS) listedRows.push({ row, first })
     }
     start = end
     await run.work.spendAndPause(1)
   }
   if (count === 0) return { ...PASSED, count }
-  const said = [
-    twice > 0 && `${formatCount(twice, 'row')} ${twice === 1 ? 'is a duplicate' : 'are duplicates'}`,
-    without > 0 && `${formatCount(without, 'row')} ${without === 1 ? 'has' : 'have'} no key`,
+  const parts = [
+    duplicateCount > 0 &&
+      `${formatCount(duplicateCount, 'row')} ${duplicateCount === 1 ? 'is a duplicate' : 'are duplicates'}`,
+    missingCount > 0 && `${formatCount(missingCount, 'row')} ${missingCount === 1 ? 'has' : 'have'} no key`,
   ]
   const values = await Promise.all(
     columns.map((column) =>
-      readValues(
+      readParsedValues(
         run.reader,
         snap,
         column,
@@ -75,38 +76,41 @@ export async function findDuplicates(
   return {
     passed: false,
     count,
-    message: said.filter(Boolean).join(', '),
-    rows: run.limit(listedRows).map(({ row, first }, k) => {
+    message: parts.filter(Boolean).join(', '),
+    rows: run.takeListed(listedRows).map(({ row, first }, k) => {
       const value =
         columns.length === 1
           ? values[0][k]
           : columns.map(({ name }, c) => `${name} ${values[c][k]}`).join(', ')
-      return run.failedRow(row, value, first)
+      return run.toFailedRow(row, value, first)
     }),
   }
 }
 
-/** Returns the rows that miss a value in one of some columns; undefined if there are none. */
-async function rowsMissing(run: Run, columns: readonly SnapshotColumn[]): Promise<Set<number> | undefined> {
+/** Returns the rows with a missing value in any of the columns; undefined if there are none. */
+async function findRowsWithMissing(
+  run: CheckRun,
+  columns: readonly SnapshotColumn[],
+): Promise<Set<number> | undefined> {
   const rows = new Set<number>()
-  for (const column of columns) await run.valuesOf(column).missing((row) => rows.add(row))
+  for (const column of columns) await run.valuesOf(column).countMissing((row) => rows.add(row))
   return rows.size > 0 ? rows : undefined
 }
 
-/** The lengths of runs of parts: no value of one can be in another. All rows are one run unless bounds say so. */
-function runsOf(parts: readonly Part[], rows: number): number[] {
-  const own = parts.filter(({ rows: count, bounds }) => bounds === undefined || bounds.nulls < count)
-  const isOrdered = own.every(
+/** Returns the lengths of row ranges whose values do not overlap. Without bounds, all rows are one range. */
+function rangeLengthsOf(parts: readonly ColumnChunk[], rows: number): number[] {
+  const filled = parts.filter(({ rows: count, bounds }) => bounds === undefined || bounds.nulls < count)
+  const isOrdered = filled.every(
     ({ bounds }, k) =>
       bounds?.low !== undefined &&
       bounds.high !== undefined &&
-      (k === 0 || isBefore(own[k - 1].bounds!.high!, bounds.low)),
+      (k === 0 || isLessNumber(filled[k - 1].bounds!.high!, bounds.low)),
   )
   return isOrdered ? parts.map((part) => part.rows) : [rows]
 }
 
-/** Whether every value up to one is less than another: of numbers. */
-function isBefore(high: string, low: string): boolean {
+/** Returns whether the number `high` is less than the number `low`; false for texts. */
+function isLessNumber(high: string, low: string): boolean {
   return !high.startsWith('"') && !low.startsWith('"') && Number(high) < Number(low)
 }
 

@@ -1,123 +1,128 @@
-/** Rules of single values, as tests of them. See docs/checks.md. */
+// Compiles rules for single values to tests (docs/checks.md).
 import type { Checks, ColumnRule, ValueRule } from '../../../checks/index.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/index.ts'
 import { momentIn } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
-import { type Automaton, accepts, automatonOf, automatonOfLengths, automatonOfTexts } from './automaton.ts'
+import { type Automaton, accepts, compileLengths, compilePattern, compileTexts } from './automaton.ts'
 
+/** Test of a rule. */
 export interface ValueTest {
-  /** Whether a value breaks the rule. Missing ones are given only if `takesMissing`. */
+  /** Returns whether a value breaks the rule. Not called for missing values. */
   breaks(value: unknown): boolean
-  takesMissing?: boolean
-  /** Numbers are given as they are written. */
-  takesTexts?: boolean
-  /** To be called before `breaks`, if there is one. */
+  /** True if missing values break the rule. */
+  refusesMissing?: boolean
+  /** True if `breaks` takes numbers as written. */
+  takesNumbersAsText?: boolean
+  /** Must be called before `breaks`. */
   prepare?: () => Promise<void>
-  /** What it accepts does not break the rule. */
+  /** Accepts only values that satisfy the rule, but not all of them. */
   automaton?: Automaton
-  /** Whether no value between these bounds can break it. */
+  /** Returns whether no value of a chunk with these bounds can break the rule. */
   holdsFor(bounds: Bounds | undefined, rows: number, type: ColumnType): boolean
 }
 
-/** The longest pattern, and the most instructions that it may become. */
-const MAX_PATTERN = 1000
-const MAX_PROGRAM = 500
-/** Characters of texts that the library matches: longer ones match a pattern that has an automaton, or none. */
-const MAX_MATCHED = 10_000
+/** Maximum length of a pattern, in characters, and of its compiled program, in instructions. */
+const MAX_PATTERN_CHARACTERS = 1000
+const MAX_PROGRAM_INSTRUCTIONS = 500
+/**
+ * Maximum length of a text for the pattern library, in characters. Longer texts match only with an automaton.
+ */
+const MAX_MATCHED_CHARACTERS = 10_000
 
-type TestMaker<R> = (rule: R, checks: Pick<Checks, 'missing'>) => ValueTest | Promise<ValueTest>
+type TestFactory<R> = (rule: R, checks: Pick<Checks, 'missing'>) => ValueTest | Promise<ValueTest>
 
-/** The rules of single values: what is wrong with one value and with several, and the test. */
-export const valueRules: {
+/** Rules for single values. `failures`: predicate of the message for one value, and for several. */
+export const VALUE_RULES: {
   readonly [N in ValueRule['rule']]: {
     failures: readonly [string, string]
-    test: TestMaker<Extract<ValueRule, { rule: N }>>
+    createTest: TestFactory<Extract<ValueRule, { rule: N }>>
   }
 } = {
   type: {
-    failures: ['has another type', 'have another type'],
-    test: ({ type, texts }) => typeTest(type, texts),
+    failures: ['has the wrong type', 'have the wrong type'],
+    createTest: ({ type, texts }) => createTypeTest(type, texts),
   },
   required: {
     failures: ['is missing', 'are missing'],
-    test: (_, { missing }) => ({
-      takesMissing: true,
+    createTest: (_, { missing }) => ({
+      refusesMissing: true,
       breaks: () => false,
       holdsFor: (bounds) =>
-        bounds !== undefined && bounds.nulls === 0 && isKnown(bounds) && isNeverMissing(bounds, missing),
+        bounds !== undefined && bounds.nulls === 0 && hasLimits(bounds) && hasNoMissingTexts(bounds, missing),
     }),
   },
   enum: {
-    failures: ['is none of these', 'are none of these'],
-    test(rule) {
+    failures: ['is not allowed', 'are not allowed'],
+    createTest(rule) {
       const values = new Set(rule.values.map(String))
-      // Numbers are compared by value: 1.50 is 1.5, and no text.
-      const plain = [...values].filter((text) => !NUMBER.test(text) || String(Number(text)) === text)
-      const automaton = automatonOfTexts(plain)
-      return { breaks: (value) => !values.has(textOf(value)), automaton, holdsFor: never }
+      // The automaton sees numbers as written, so it can only take those in canonical form: 1.5, not 1.50.
+      const canonicalTexts = [...values].filter((text) => !NUMBER.test(text) || String(Number(text)) === text)
+      const automaton = compileTexts(canonicalTexts)
+      return { breaks: (value) => !values.has(comparedText(value)), automaton, holdsFor: alwaysFalse }
     },
   },
   pattern: {
     failures: ['does not match', 'do not match'],
-    test: ({ pattern }) => patternTest(pattern),
+    createTest: ({ pattern }) => createPatternTest(pattern),
   },
   length: {
-    failures: ['has another length', 'have another length'],
-    test({ range: { from = 0, to = Number.POSITIVE_INFINITY } }) {
+    failures: ['has the wrong length', 'have the wrong length'],
+    createTest({ range: { from = 0, to = Number.POSITIVE_INFINITY } }) {
       const breaks = (value: unknown): boolean => {
-        const length = lengthOf(textOf(value))
+        const length = codePointCount(comparedText(value))
         return length < from || length > to
       }
-      const automaton = automatonOfLengths(Math.ceil(from), Math.floor(to))
-      return { breaks, takesTexts: true, automaton, holdsFor: never }
+      const automaton = compileLengths(Math.ceil(from), Math.floor(to))
+      return { breaks, takesNumbersAsText: true, automaton, holdsFor: alwaysFalse }
     },
   },
   minimum: {
     failures: ['is too low', 'are too low'],
-    test: ({ value, isExclusive }) => limitTest(1, value, isExclusive),
+    createTest: ({ value, isExclusive }) => createLimitTest(1, value, isExclusive),
   },
   maximum: {
     failures: ['is too high', 'are too high'],
-    test: ({ value, isExclusive }) => limitTest(-1, value, isExclusive),
+    createTest: ({ value, isExclusive }) => createLimitTest(-1, value, isExclusive),
   },
 }
 
-export async function testOf(rule: ValueRule, checks: Pick<Checks, 'missing'>): Promise<ValueTest> {
-  return (valueRules[rule.rule].test as TestMaker<ValueRule>)(rule, checks)
+/** Compiles a rule to a test. Throws `bad_checks` for an invalid pattern. */
+export async function compileRule(rule: ValueRule, checks: Pick<Checks, 'missing'>): Promise<ValueTest> {
+  return (VALUE_RULES[rule.rule].createTest as TestFactory<ValueRule>)(rule, checks)
 }
 
 export function isValueRule(rule: ColumnRule): rule is ValueRule {
-  return Object.hasOwn(valueRules, rule.rule)
+  return Object.hasOwn(VALUE_RULES, rule.rule)
 }
 
-/** Returns whether all values of a column can be compared with the limit of a rule, if it has one. */
-export function isComparable(rule: ValueRule, type: string): boolean {
+/** Returns whether values of a column type can be compared with the limit of a rule; true without a limit. */
+export function isLimitComparable(rule: ValueRule, type: string): boolean {
   if (rule.rule !== 'minimum' && rule.rule !== 'maximum') return true
   return typeof rule.value === 'number' ? type === 'number' : type.startsWith('date')
 }
 
-function never(): boolean {
+function alwaysFalse(): boolean {
   return false
 }
 
-/** Whether no text between bounds is missing. */
-function isNeverMissing({ low }: Bounds, missing: readonly string[]): boolean {
+/** Returns whether no text between the bounds counts as missing. */
+function hasNoMissingTexts({ low }: Bounds, missing: readonly string[]): boolean {
   return !low?.startsWith('"') || (low !== '""' && missing.length === 0)
 }
 
-function isKnown({ low, high }: Bounds): boolean {
+function hasLimits({ low, high }: Bounds): boolean {
   return low !== undefined && high !== undefined
 }
 
-/** What is compared with texts. */
-function textOf(value: unknown): string {
+/** Converts a value to the text that rules compare. */
+function comparedText(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** Code points. */
-function lengthOf(text: string): number {
+/** Counts the code points of a text. */
+function codePointCount(text: string): number {
   let length = text.length
   for (let k = 0; k < text.length; k++) {
     const unit = text.charCodeAt(k)
@@ -130,7 +135,7 @@ const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/
 const INTEGER = /^\s*[+-]?\d+\s*$/
 const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$/
 
-function typeTest(type: string, texts: readonly string[] | undefined): ValueTest {
+function createTypeTest(type: string, texts: readonly string[] | undefined): ValueTest {
   const booleans = new Set(texts)
   const tests: Readonly<Record<string, (value: unknown) => boolean>> = {
     text: (value) => typeof value !== 'object',
@@ -139,39 +144,41 @@ function typeTest(type: string, texts: readonly string[] | undefined): ValueTest
       typeof value === 'number' ? Number.isInteger(value) : typeof value === 'string' && INTEGER.test(value),
     boolean: (value) =>
       typeof value === 'boolean' ||
-      (texts ? booleans.has(textOf(value)) : typeof value === 'string' && /^(true|false)$/i.test(value)),
-    date: (value) => typeof value === 'string' && momentOf(value) === 'date',
-    datetime: (value) => typeof value === 'string' && momentOf(value)?.startsWith('datetime') === true,
+      (texts
+        ? booleans.has(comparedText(value))
+        : typeof value === 'string' && /^(true|false)$/i.test(value)),
+    date: (value) => typeof value === 'string' && momentKindOf(value) === 'date',
+    datetime: (value) => typeof value === 'string' && momentKindOf(value)?.startsWith('datetime') === true,
     time: (value) => typeof value === 'string' && TIME.test(value),
     json: (value) => typeof value === 'object',
   }
-  const isOk = tests[type]
-  const automaton = AUTOMATA[type] === undefined ? undefined : automatonOf(AUTOMATA[type])
+  const isValid = tests[type]
+  const automaton = PATTERNS_BY_TYPE[type] === undefined ? undefined : compilePattern(PATTERNS_BY_TYPE[type])
   return {
     automaton,
-    breaks: (value) => !isOk(value),
-    holdsFor: (_bounds, _rows, held) => {
-      const family = familyOf(held)
+    breaks: (value) => !isValid(value),
+    holdsFor: (_bounds, _rows, columnType) => {
+      const family = familyOf(columnType)
       if (family === 'empty') return true
       return type === 'text' ? family !== 'json' : family === type && family !== 'json'
     },
   }
 }
 
-/** What values of a type are written like; others may be of it as well. */
-const AUTOMATA: Readonly<Record<string, string>> = {
+/** Patterns of the usual forms of a type. Values in other forms are tested one by one. */
+const PATTERNS_BY_TYPE: Readonly<Record<string, string>> = {
   number: '[+-]?[0-9]+(\\.[0-9]+)?',
   integer: '[+-]?[0-9]+',
   boolean: 'true|false',
 }
 
-function momentOf(text: string): ReturnType<typeof momentIn> {
+function momentKindOf(text: string): ReturnType<typeof momentIn> {
   const bytes = Buffer.from(text)
   return momentIn(bytes, 0, bytes.length)
 }
 
-/** `side`: 1 for a minimum, −1 for a maximum. */
-function limitTest(side: 1 | -1, limit: number | string, isExclusive: boolean): ValueTest {
+/** Creates the test of a limit. `side`: 1 for a minimum, −1 for a maximum. */
+function createLimitTest(side: 1 | -1, limit: number | string, isExclusive: boolean): ValueTest {
   const isNumber = typeof limit === 'number'
   const breaks = (value: unknown): boolean => {
     let difference: number
@@ -188,44 +195,44 @@ function limitTest(side: 1 | -1, limit: number | string, isExclusive: boolean): 
   return {
     breaks,
     holdsFor: (bounds) => {
-      if (!bounds || !isKnown(bounds)) return false
+      if (!bounds || !hasLimits(bounds)) return false
       const bound: unknown = JSON.parse((side === 1 ? bounds.low : bounds.high)!)
       return typeof bound === typeof limit && !breaks(bound)
     },
   }
 }
 
-/** Of a pattern that has an automaton, the library is loaded when a value has to be looked at again. */
-async function patternTest(pattern: string): Promise<ValueTest> {
-  const automaton = pattern.length <= MAX_PATTERN ? automatonOf(pattern) : undefined
+/** Creates the test of a pattern. With an automaton, the library is loaded only if a value is rejected. */
+async function createPatternTest(pattern: string): Promise<ValueTest> {
+  const automaton = pattern.length <= MAX_PATTERN_CHARACTERS ? compilePattern(pattern) : undefined
   let matches: ((text: string) => boolean) | undefined
   const prepare = async (): Promise<void> => {
-    const found = await patternOf(pattern)
-    // An automaton takes texts of any length.
-    matches ??= (text) => found(text) || (automaton !== undefined && accepts(automaton, text))
+    const matchesRe2 = await compileRe2(pattern)
+    // The automaton has no limit on the length of texts.
+    matches ??= (text) => matchesRe2(text) || (automaton !== undefined && accepts(automaton, text))
   }
   if (!automaton) await prepare()
   return {
-    breaks: (value) => !matches!(textOf(value)),
+    breaks: (value) => !matches!(comparedText(value)),
     prepare,
-    takesTexts: true,
+    takesNumbersAsText: true,
     automaton,
-    holdsFor: never,
+    holdsFor: alwaysFalse,
   }
 }
 
-/** A test of whole texts that takes time in proportion to their length, whatever the pattern is. */
-async function patternOf(pattern: string): Promise<(text: string) => boolean> {
-  if (pattern.length > MAX_PATTERN)
+/** Compiles a pattern (RE2) to a test of whole texts in linear time. Throws `bad_checks` if it is invalid. */
+async function compileRe2(pattern: string): Promise<(text: string) => boolean> {
+  if (pattern.length > MAX_PATTERN_CHARACTERS)
     throw new Problem(
       'bad_checks',
-      `checks: a pattern of ${pattern.length} characters; the limit is ${MAX_PATTERN}`,
+      `checks: a pattern of ${pattern.length} characters; the limit is ${MAX_PATTERN_CHARACTERS}`,
     )
   const { RE2JS } = await import('../../../vendor/re2.ts')
   try {
     const compiled = RE2JS.compile(pattern)
-    if (compiled.programSize() > MAX_PROGRAM) throw new Error('it has too many repeats')
-    return (text) => text.length <= MAX_MATCHED && compiled.testExact(text)
+    if (compiled.programSize() > MAX_PROGRAM_INSTRUCTIONS) throw new Error('it has too many repeats')
+    return (text) => text.length <= MAX_MATCHED_CHARACTERS && compiled.testExact(text)
   } catch (error) {
     throw new Problem(
       'bad_checks',
@@ -235,8 +242,8 @@ async function patternOf(pattern: string): Promise<(text: string) => boolean> {
   }
 }
 
-/** Whether a value is missing. */
-export function missingIn({ missing }: Checks): (value: unknown) => boolean {
+/** Creates a predicate of missing values: null, the empty text, and the texts of the checks file. */
+export function createMissingTest({ missing }: Checks): (value: unknown) => boolean {
   if (missing.length === 0) return (value) => value === null || value === ''
   const texts = new Set(missing)
   return (value) => value === null || value === '' || (typeof value === 'string' && texts.has(value))

@@ -1,19 +1,20 @@
+// Column layout of a grid: its columns and their slices.
 import type { Fid } from '../../../contract/fid.ts'
 import type { FirstValue } from '../../../ingest/index.ts'
 import { type ColumnRow, type GridRow, isLocked, type SliceRef } from '../../store/aggregates/grids.ts'
 import type { Readers, Store } from '../../store/store.ts'
-import type { Snapshot } from './content.ts'
-import type { ColumnType } from './values.ts'
+import type { ColumnType } from './column-json.ts'
+import type { Snapshot } from './snapshot.ts'
 
-/** Columns and slices of a grid, read in one transaction. */
+/** Columns and slices of a grid, read in one transaction. `slices`: by uid of the column. */
 export interface Layout {
   grid: GridRow
   columns: ColumnRow[]
   slices: Map<string, SliceRef[]>
 }
 
-/** Reads the columns and slices of a grid. Throws `not_found` if there is no such grid. */
-export async function readLayout({ grids }: Readers, { owner, idlocal }: Fid): Promise<Layout> {
+/** Loads the columns and slices of a grid. Throws `not_found` if the grid does not exist. */
+export async function loadLayout({ grids }: Readers, { owner, idlocal }: Fid): Promise<Layout> {
   return {
     grid: await grids.get(owner, idlocal),
     columns: await grids.listColumns(owner, idlocal),
@@ -21,15 +22,18 @@ export async function readLayout({ grids }: Readers, { owner, idlocal }: Fid): P
   }
 }
 
-/** Returns whether a grid still has the layout that was read before, and no change other than `by` holds it. */
-export function hasLayout(now: GridRow, before: GridRow, by: string | undefined): boolean {
+/**
+ * Returns whether a grid still has the layout of `before`, and no change other than `by` holds its layout
+ * lock.
+ */
+export function isLayoutUnchanged(now: GridRow, before: GridRow, by: string | undefined): boolean {
   return now.layout === before.layout && !isLocked(now, by)
 }
 
-/** A column whose values are stored, but that is not part of a grid yet. */
+/** A column with stored slices that is not part of a grid yet. */
 export interface NewColumn {
   name: string
-  /** Uid to keep: replacing a column under the same name keeps its uid. */
+  /** Existing uid to keep. A new uid is assigned without it. */
   uid?: string
   type: ColumnType
   rows: number
@@ -38,8 +42,8 @@ export interface NewColumn {
   seen?: readonly FirstValue[]
 }
 
-/** The columns and slices of a grid, to be read. */
-export function snapshotOfLayout({ blobs }: Store, { grid, columns, slices }: Layout): Snapshot {
+/** Creates a snapshot of a layout. It contains no tail: the tail must be empty. */
+export function createLayoutSnapshot({ blobs }: Store, { grid, columns, slices }: Layout): Snapshot {
   return {
     blobs,
     rows: grid.row_count,

@@ -1,9 +1,12 @@
+// Sets of rows.
+
+/** Number of rows per block. It fits into 16 bits. */
 const BLOCK_ROWS = 32_768
 
-/** Rows of a grid, by number from 0: one bit for each row, in ascending order. */
+/** Set of rows, by number from 0. Stores one bit per row; iterates in ascending order. */
 export class RowSet {
   private readonly bits: Uint8Array
-  /** The number of rows in each block. Empty blocks are skipped. */
+  /** Number of rows in each block. Iteration skips empty blocks. */
   private readonly blocks: Uint16Array
   count = 0
 
@@ -12,7 +15,7 @@ export class RowSet {
     this.blocks = new Uint16Array(Math.ceil(rows / BLOCK_ROWS))
   }
 
-  /** The set of these rows. */
+  /** Creates a set of chosen rows. `rows`: number of rows of the grid. */
   static of(rows: number, chosen: Iterable<number>): RowSet {
     const set = new RowSet(rows)
     for (const row of chosen) set.add(row)
@@ -31,7 +34,7 @@ export class RowSet {
     return (this.bits[row >> 3] & (1 << (row & 7))) !== 0
   }
 
-  /** The first row of the set that is at least `from`; infinite if there is none. */
+  /** Returns the first row of the set that is at least `from`; infinite if there is none. */
   next(from: number): number {
     const { bits, blocks } = this
     for (let row = from; row < bits.length * 8; row++) {
@@ -52,15 +55,15 @@ export class RowSet {
     for (let row = this.next(0); Number.isFinite(row); row = this.next(row + 1)) yield row
   }
 
-  /** The rows of the set, in ascending order. */
-  list(): Uint32Array {
+  /** Returns the rows of the set in ascending order. */
+  toArray(): Uint32Array {
     const rows = new Uint32Array(this.count)
     for (let k = 0, row = this.next(0); k < rows.length; k++, row = this.next(row + 1)) rows[k] = row
     return rows
   }
 
-  /** The rows of the set from its `offset`th one on, `count` at most. */
-  part(offset: number, count = Number.POSITIVE_INFINITY): RowSet {
+  /** Returns up to `count` rows of the set, without the first `offset` ones. */
+  slice(offset: number, count = Number.POSITIVE_INFINITY): RowSet {
     if (offset === 0 && count >= this.count) return this
     const part = new RowSet(this.bits.length * 8)
     let at = 0

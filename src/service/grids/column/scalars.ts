@@ -1,9 +1,10 @@
+// Decodes columns to the scalars that query expressions compare.
 import { randomInt } from 'node:crypto'
 import { endOf, hasEscapes, instantIn, kindOf, nextValue, skipBlanks } from '../../../json/index.ts'
 import { COMPOUND, numberOf, type Scalar } from '../../../query/index.ts'
 import { isDateType } from '../../store/schema/column-types.ts'
-import { columnText, longestText, type Snapshot, type SnapshotColumn } from './content.ts'
-import { ValueKernel } from './kernel/index.ts'
+import { ValueKernel } from './kernel/values.ts'
+import { largestChunkBytes, type Snapshot, type SnapshotColumn, streamColumn } from './snapshot.ts'
 
 const COMMA = 0x2c
 const QUOTE = 0x22
@@ -12,49 +13,52 @@ const POINT = 0x2e
 const ZERO = 0x30
 
 /**
- * The values of one piece of a column, as expressions compare them. Numbers, and dates as ms since 1970, are an array of
- * doubles as long as all of them fit; a missing one is NaN.
+ * Consecutive scalars of a column. Numbers, and dates as ms since 1970, are doubles if all of them can be
+ * represented exactly; a missing one is NaN.
  */
-export type Chunk = Float64Array | readonly Scalar[]
+export type ScalarBatch = Float64Array | readonly Scalar[]
 
-/** Streams the values of a column, piece by piece. */
-export async function* scalarsOf(snap: Snapshot, column: SnapshotColumn): AsyncGenerator<Chunk> {
+/** Streams the scalars of a column in batches. */
+export async function* streamScalars(snap: Snapshot, column: SnapshotColumn): AsyncGenerator<ScalarBatch> {
   const isTimes = isDateType(column.type)
-  const texts = new Texts()
+  const texts = new TextCache()
   const isDoubles = column.type === 'number' || isTimes
-  const kernel = ValueKernel.forValues(column.rows, longestText(column))
-  const known: Scalar[] = []
+  const kernel = ValueKernel.forValues(column.rows, largestChunkBytes(column))
+  const cache: Scalar[] = []
   const decode = (buf: Buffer, start: number, end: number): Scalar =>
-    scalarOf(buf, start, end, texts, isTimes)
+    decodeScalar(buf, start, end, texts, isTimes)
   try {
-    for await (const piece of columnText(snap, column)) {
+    for await (const piece of streamColumn(snap, column)) {
       if (piece.length === 1 && piece[0] === COMMA) continue
       const buf = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
-      const doubles = isDoubles ? doublesIn(buf, kernel) : undefined
-      yield doubles ?? kernel?.values(buf, known, decode, null) ?? valuesIn(buf, texts, isTimes)
+      const doubles = isDoubles ? decodeDoubles(buf, kernel) : undefined
+      yield doubles ?? kernel?.decodeValues(buf, cache, decode, null) ?? decodeScalars(buf, texts, isTimes)
     }
   } finally {
     kernel?.release()
   }
 }
 
-/** All values as doubles; undefined if one is something else, such as a whole number of 20 digits. */
-function doublesIn(buf: Buffer, kernel: ValueKernel | undefined): Float64Array | undefined {
-  if (kernel) return kernel.doubles(buf, (from) => doubleAt(buf, from))
+/**
+ * Decodes a column JSON to doubles. Returns undefined if a value is not a double, such as an integer of 20
+ * digits.
+ */
+function decodeDoubles(buf: Buffer, kernel: ValueKernel | undefined): Float64Array | undefined {
+  if (kernel) return kernel.decodeDoubles(buf, (from) => decodeDouble(buf, from))
   // Each value but the last takes two bytes at least.
-  const found = new Float64Array((buf.length >> 1) + 1)
+  const doubles = new Float64Array((buf.length >> 1) + 1)
   let count = 0
   for (let i = 0; i < buf.length; ) {
-    const one = doubleAt(buf, i)
-    if (!one) return undefined
-    found[count++] = one.value
-    i = one.end
+    const double = decodeDouble(buf, i)
+    if (!double) return undefined
+    doubles[count++] = double.value
+    i = double.end
   }
-  return found.subarray(0, count)
+  return doubles.subarray(0, count)
 }
 
-/** The value that begins behind blanks at `from`, and where the one after it begins; undefined if it is no double. */
-function doubleAt(buf: Buffer, from: number): { value: number; end: number } | undefined {
+/** Decodes the next value. `end`: offset of the value after it. Returns undefined if it is not a double. */
+function decodeDouble(buf: Buffer, from: number): { value: number; end: number } | undefined {
   let i = from
   while (buf[i] <= 0x20) i++
   const start = i
@@ -66,7 +70,7 @@ function doubleAt(buf: Buffer, from: number): { value: number; end: number } | u
     value = instantIn(buf, start + 1, i++)
   } else if (first === MINUS || (first >= ZERO && first <= 0x39)) {
     while (i < buf.length && buf[i] !== COMMA && buf[i] > 0x20) i++
-    value = smallNumber(buf, start, i)
+    value = parseSmallNumber(buf, start, i)
     if (Number.isNaN(value)) {
       const exact = numberOf(buf.toString('latin1', start, i))
       if (typeof exact === 'bigint') return undefined
@@ -78,24 +82,26 @@ function doubleAt(buf: Buffer, from: number): { value: number; end: number } | u
   return { value, end: i + 1 }
 }
 
-function valuesIn(buf: Buffer, texts: Texts, isTimes: boolean): Scalar[] {
-  const found: Scalar[] = []
+/** Decodes a column JSON to scalars. */
+function decodeScalars(buf: Buffer, texts: TextCache, isTimes: boolean): Scalar[] {
+  const scalars: Scalar[] = []
   for (let i = skipBlanks(buf, 0); i < buf.length; ) {
     const end = endOf(buf, i)
-    found.push(scalarOf(buf, i, end, texts, isTimes))
+    scalars.push(decodeScalar(buf, i, end, texts, isTimes))
     i = nextValue(buf, end)
   }
-  return found
+  return scalars
 }
 
-function scalarOf(buf: Buffer, start: number, end: number, texts: Texts, isTimes: boolean): Scalar {
+/** Decodes the JSON value buf[start, end). */
+function decodeScalar(buf: Buffer, start: number, end: number, texts: TextCache, isTimes: boolean): Scalar {
   switch (kindOf(buf[start])) {
     case 'null':
       return null
     case 'boolean':
       return buf[start] === 0x74
     case 'number': {
-      const value = smallNumber(buf, start, end)
+      const value = parseSmallNumber(buf, start, end)
       return Number.isNaN(value) ? numberOf(buf.toString('latin1', start, end)) : value
     }
     case 'string':
@@ -106,11 +112,14 @@ function scalarOf(buf: Buffer, start: number, end: number, texts: Texts, isTimes
 }
 
 const POWERS = Array.from({ length: 16 }, (_, k) => 10 ** k)
-/** Digits of a number that a double holds exactly. */
+/** Number of digits that a double represents exactly. */
 const EXACT_DIGITS = 15
 
-/** A number of few digits without an exponent; NaN for others. The quotient of two exact doubles is rounded correctly. */
-function smallNumber(buf: Uint8Array, start: number, end: number): number {
+/**
+ * Parses a number of few digits without an exponent; NaN for others. Exact: one division of two exact
+ * doubles.
+ */
+function parseSmallNumber(buf: Uint8Array, start: number, end: number): number {
   const isNegative = buf[start] === MINUS
   const from = isNegative ? start + 1 : start
   if (end - from > EXACT_DIGITS) return Number.NaN
@@ -126,34 +135,37 @@ function smallNumber(buf: Uint8Array, start: number, end: number): number {
   return isNegative ? -value : value
 }
 
-/** Places for different texts, a power of two. Beyond half of it, texts are decoded each time. */
-const PLACES = 8192
-/** Places that are looked at: who chooses texts does not choose what they cost. */
-const MAX_TRIES = 8
+/** Size of the hash table of texts, a power of two. Once it is half full, new texts are not cached. */
+const TEXT_SLOTS = 8192
+/**
+ * Maximum number of probes per text. Together with the random multiplier, it bounds the cost of hostile
+ * texts.
+ */
+const MAX_PROBES = 8
 const MULTIPLIER = randomInt(2 ** 31) * 2 + 1
-/** Bytes of texts that are kept. */
-const MAX_KEPT_BYTES = 64
+/** Maximum size of a cached text, in bytes. */
+const MAX_CACHED_BYTES = 64
 
-/** Decodes texts, and keeps the first different ones: categories and days come again and again. */
-class Texts {
-  private readonly places = new Array<{ bytes: Buffer; value: string } | undefined>(PLACES)
+/** Decodes texts, and caches the first distinct ones, since categories and days repeat. */
+class TextCache {
+  private readonly slots = new Array<{ bytes: Buffer; value: string } | undefined>(TEXT_SLOTS)
   private count = 0
 
-  /** The value of the JSON string buf[start, end). */
+  /** Returns the value of the JSON string buf[start, end). */
   valueOf(buf: Buffer, start: number, end: number): string {
-    if (end - start > MAX_KEPT_BYTES) return this.decode(buf, start, end)
+    if (end - start > MAX_CACHED_BYTES) return this.decode(buf, start, end)
     let hash = end - start
     for (let k = start; k < end; k++) hash = Math.imul(hash ^ buf[k], MULTIPLIER)
-    let place = (hash ^ (hash >>> 15)) & (PLACES - 1)
+    let place = (hash ^ (hash >>> 15)) & (TEXT_SLOTS - 1)
     let tries = 0
-    for (let kept = this.places[place]; kept && tries < MAX_TRIES; kept = this.places[place], tries++) {
-      if (isSame(kept.bytes, buf, start, end)) return kept.value
-      place = (place + 1) & (PLACES - 1)
+    for (let entry = this.slots[place]; entry && tries < MAX_PROBES; entry = this.slots[place], tries++) {
+      if (isSameBytes(entry.bytes, buf, start, end)) return entry.value
+      place = (place + 1) & (TEXT_SLOTS - 1)
     }
     const value = this.decode(buf, start, end)
-    if (this.count < PLACES / 2 && !this.places[place]) {
+    if (this.count < TEXT_SLOTS / 2 && !this.slots[place]) {
       this.count++
-      this.places[place] = { bytes: Buffer.from(buf.subarray(start, end)), value }
+      this.slots[place] = { bytes: Buffer.from(buf.subarray(start, end)), value }
     }
     return value
   }
@@ -165,7 +177,7 @@ class Texts {
   }
 }
 
-function isSame(bytes: Buffer, buf: Buffer, start: number, end: number): boolean {
+function isSameBytes(bytes: Buffer, buf: Buffer, start: number, end: number): boolean {
   if (bytes.length !== end - start) return false
   for (let k = 0; k < bytes.length; k++) if (bytes[k] !== buf[start + k]) return false
   return true

@@ -1,3 +1,4 @@
+// Stores the slices of a table while it is parsed.
 import {
   type ColumnFound,
   type Form,
@@ -10,26 +11,26 @@ import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed, storeSlice, storeSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs, Claim } from '../../store/objects/blobs.ts'
 
-/**
- * Batches compressed and stored concurrently: two, so that a core is left for parsing. The parser waits while
- * more than `BACKLOG_BYTES` are queued.
- */
-const STORES_AT_ONCE = 2
+/** Number of batches that are compressed and stored at once. The parser waits above `BACKLOG_BYTES`. */
+const MAX_RUNNING_STORES = 2
 const BATCH_BYTES = 512 * 1024
 const BACKLOG_BYTES = 2 * 1024 * 1024
-/** How long stored slices are held for the transaction that makes them visible, in ms. */
-const COMMIT_MS = 60_000
-/** Tables up to this many bytes are kept in memory: a small append goes into the tail, not into slices. */
-const SMALL_BYTES = 64 * 1024
+/** Lifetime of the claim on stored slices, for the transaction that refers to them, in ms. */
+const CLAIM_MS = 60_000
+/**
+ * Maximum size of a table that is kept in memory, in bytes: a small append goes to the tail, not to slices.
+ */
+const MAX_SMALL_BYTES = 64 * 1024
 
-/** Of a slice that is being stored. */
+/** Placeholder for the blob of a slice that is being stored. */
 const NOT_STORED = { owner: '', hash: '' }
 
+/** A stored slice. `form`: how the parser encoded its values. */
 export interface StoredSlice extends SliceRef {
   form: Form
 }
 
-/** Stores the slices of a table while it is parsed. Applies back-pressure if storing is slower. */
+/** Stores the slices of a table while it is parsed. Applies backpressure if storing is slower. */
 export class SliceWriter implements SliceSink {
   /** Stored slices, by column. */
   readonly columns: StoredSlice[][] = []
@@ -37,7 +38,7 @@ export class SliceWriter implements SliceSink {
   private waitingBytes = 0
   private bytes = 0
   private readonly running = new Set<Promise<void>>()
-  private failed: unknown
+  private failure: unknown
   private readonly claim: Claim
 
   constructor(
@@ -55,37 +56,37 @@ export class SliceWriter implements SliceSink {
     this.waiting.push(slice)
     this.waitingBytes += slice.text.length
     this.bytes += slice.text.length
-    if (this.bytes <= SMALL_BYTES) return
-    this.work()
+    if (this.bytes <= MAX_SMALL_BYTES) return
+    this.startStores()
     while (this.waitingBytes > BACKLOG_BYTES) await Promise.race(this.running)
-    if (this.failed) throw this.failed
+    if (this.failure) throw this.failure
   }
 
-  /** The slices of a small table that is still in memory; undefined for larger ones. */
-  get small(): readonly Slice[] | undefined {
-    return this.bytes <= SMALL_BYTES ? this.waiting : undefined
+  /** Slices of a small table that is still in memory; undefined for larger tables. */
+  get smallSlices(): readonly Slice[] | undefined {
+    return this.bytes <= MAX_SMALL_BYTES ? this.waiting : undefined
   }
 
-  /** Flushes queued slices, then encodes those again that are not of the type that was found. */
-  async finish(found: readonly ColumnFound[]): Promise<void> {
-    while (!this.failed && (this.waiting.length > 0 || this.running.size > 0)) {
-      this.work()
+  /** Stores queued slices, then encodes slices again that do not have the final type of their column. */
+  async finish(columns: readonly ColumnFound[]): Promise<void> {
+    while (!this.failure && (this.waiting.length > 0 || this.running.size > 0)) {
+      this.startStores()
       await Promise.race(this.running)
     }
-    if (this.failed) throw this.failed
+    if (this.failure) throw this.failure
     for (const [column, slices] of this.columns.entries()) {
-      const { type } = found[column]
-      if (type === 'number' || type === 'empty' || (type === 'boolean' && !found[column].rewrite)) continue
+      const { type } = columns[column]
+      if (type === 'number' || type === 'empty' || (type === 'boolean' && !columns[column].rewrite)) continue
       for (const slice of slices) {
-        const text = await encodedAgain(this.blobs, slice, found[column])
-        if (text) await this.storeAgain(slice, text)
+        const text = await reencode(this.blobs, slice, columns[column])
+        if (text) await this.replaceSlice(slice, text)
       }
     }
-    // The transaction that refers to them follows; until then, no upload that is given up may remove them.
-    setTimeout(() => this.blobs.releaseClaim(this.claim, false).catch(() => {}), COMMIT_MS).unref()
+    // Keep the claim until the transaction refers to the slices: an abandoned upload must not remove them.
+    setTimeout(() => this.blobs.releaseClaim(this.claim, false).catch(() => {}), CLAIM_MS).unref()
   }
 
-  private async storeAgain(slice: StoredSlice, text: Buffer): Promise<void> {
+  private async replaceSlice(slice: StoredSlice, text: Buffer): Promise<void> {
     const { seq, rows, ended } = slice
     Object.assign(slice, await storeSlice(this.blobs, this.owner, { rows, text, ended }), {
       seq,
@@ -93,29 +94,31 @@ export class SliceWriter implements SliceSink {
     })
   }
 
-  /** Drops queued slices, waits for running writes, and removes what was stored. For abandoned tables. */
-  async settle(): Promise<void> {
+  /**
+   * Discards an abandoned table: drops queued slices, waits for running writes, and removes stored slices.
+   */
+  async discard(): Promise<void> {
     this.waiting = []
     await Promise.all(this.running)
     await this.blobs.releaseClaim(this.claim, true)
   }
 
-  private work(): void {
-    while (this.running.size < STORES_AT_ONCE && this.waiting.length > 0) {
-      const job: Promise<void> = this.storeSome(this.batch())
+  private startStores(): void {
+    while (this.running.size < MAX_RUNNING_STORES && this.waiting.length > 0) {
+      const job: Promise<void> = this.storeBatch(this.takeBatch())
         .catch((error) => {
-          this.failed ??= error
+          this.failure ??= error
         })
         .then(() => {
           this.running.delete(job)
-          if (!this.failed) this.work()
+          if (!this.failure) this.startStores()
           else this.waitingBytes = 0
         })
       this.running.add(job)
     }
   }
 
-  private batch(): Slice[] {
+  private takeBatch(): Slice[] {
     let bytes = 0
     let count = 0
     while (count < this.waiting.length && bytes < BATCH_BYTES) bytes += this.waiting[count++].text.length
@@ -123,7 +126,7 @@ export class SliceWriter implements SliceSink {
     return this.waiting.splice(0, count)
   }
 
-  private async storeSome(batch: readonly Slice[]): Promise<void> {
+  private async storeBatch(batch: readonly Slice[]): Promise<void> {
     const stored = batch.map(({ column, rows, form, text, ended }): StoredSlice => {
       const slices = this.columns[column]
       const slice = { seq: slices.length, rows, bytes: text.length, blob: NOT_STORED, ended, form }
@@ -135,8 +138,8 @@ export class SliceWriter implements SliceSink {
   }
 }
 
-/** The text of a slice as it is stored, if it is another one than that of the reader. */
-async function encodedAgain(
+/** Encodes a slice for the final type of its column; undefined if it has that form already. */
+async function reencode(
   blobs: Blobs,
   slice: StoredSlice,
   { type, rewrite }: ColumnFound,
@@ -144,12 +147,12 @@ async function encodedAgain(
   if (rewrite) return rewritten(await loadDecompressed(blobs, slice), rewrite)
   if (slice.form !== 'number') return undefined
   const text = await loadDecompressed(blobs, slice)
-  // Nulls, some of which were empty texts in quotes. A date is never an empty text.
+  // The slice has only nulls, some of which were quoted empty texts. A date is never an empty text.
   return type === 'text' ? numbersAsText(text) : rewritten(text, { as: 'moment', order: undefined })
 }
 
-/** Stores a slice of numbers again as text. */
-export async function quoteNumbers(blobs: Blobs, slice: SliceRef): Promise<SliceRef> {
+/** Stores a slice of numbers again as texts. */
+export async function storeNumbersAsText(blobs: Blobs, slice: SliceRef): Promise<SliceRef> {
   const text = numbersAsText(await loadDecompressed(blobs, slice))
   const { seq, rows, ended } = slice
   return { ...(await storeSlice(blobs, slice.blob.owner, { rows, text, ended })), seq }

@@ -1,74 +1,79 @@
-/** Compares two tables: columns, rows and cells. See docs/diff.md. */
+// Compares two tables: columns, rows and cells (docs/diff.md).
 
 import { Problem } from '../../../contract/errors.ts'
 import { formatList } from '../../../contract/message-texts.ts'
 import { Work } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
-import type { SnapshotColumn } from '../column/content.ts'
+import type { ColumnChunk } from '../column/chunks.ts'
 import { CellReader, RowHashes } from '../column/kernel/cells.ts'
-import type { Part } from '../column/parts.ts'
-import { mergeSort } from '../read/order.ts'
-import { AlignedChunks, type ChunkPair } from './aligned.ts'
-import { CellDifferences } from './cells.ts'
-import { type Chunk, ChunkedTable, partsWithin } from './chunks.ts'
-import { faultText, indexKeys, type KeyFault, type KeyIndex } from './keys.ts'
-import { align, ascending } from './sequence.ts'
+import type { SnapshotColumn } from '../column/snapshot.ts'
+import { mergeSort } from '../read/sort.ts'
+import { ChangedCells } from './changed-cells.ts'
+import { align, longestAscending } from './common-subsequence.ts'
 import {
-  type Pair,
-  pickHashes,
+  type ColumnPair,
+  type ComparedTables,
+  type DiffInput,
+  hashRows,
   type RowChange,
+  RowList,
   type RowPairs,
-  type Side,
-  type Tables,
-  Wanted,
-} from './wanted.ts'
+} from './diff-inputs.ts'
+import { formatKeyFault, indexKeys, type KeyFault, type KeyIndex } from './keys.ts'
+import { PairedRowGroups, type RowGroupPair } from './paired-row-groups.ts'
+import { chunksWithin, GroupedTable, type RowGroup } from './row-groups.ts'
 
-export type { Side } from './wanted.ts'
+export type { DiffInput } from './diff-inputs.ts'
 
 export interface DiffOptions {
-  /** Columns by which rows are found. Without, rows are compared in order. */
+  /** Columns to match rows by. Without a key, rows are compared in order. */
   key: readonly string[]
-  /** Columns that are compared; all without. */
+  /** Columns to compare; default: all. */
   columns?: readonly string[]
   ignore?: readonly string[]
-  /** Numbers that differ by no more are the same. */
+  /** Numbers that differ by no more are equal. */
   tolerance?: number
-  /** Columns with the same uid are the same column, whatever their names are. */
+  /** True if columns are matched by uid, and only then by name. */
   isSameGrid?: boolean
   work?: Work
-  /** Whether people read it: without a key, rows need something that says which they are. */
+  /** True if people read the diff: without a key, finds a column that helps to recognize rows. */
   context?: boolean
 }
 
 export interface TableDiff {
-  pairs: Pair[]
+  /** Columns of both tables. */
+  pairs: ColumnPair[]
+  /** Columns of one table only. */
   added: SnapshotColumn[]
   removed: SnapshotColumn[]
-  /** Columns that have another place among those of both tables. */
-  moved: ReadonlySet<Pair>
+  /** Columns of both tables with a different position. */
+  moved: ReadonlySet<ColumnPair>
   rows: { added: number; removed: number; changed: number }
-  /** Cells of changed rows that differ, by pair. */
+  /** Number of changed cells, by column pair. */
   cells: number[]
-  /** The rows that differ, in their order; removed ones come before what is at their place. */
+  /** Changed rows in order; a removed row comes before the row at its position. */
   changes: RowChange[]
   isReordered: boolean
-  /** Without a key: the column that says most of which row it is. */
-  context?: Pair
+  /** Without a key: the column that best helps to recognize rows. */
+  context?: ColumnPair
   /** Without a key: a column whose values are unique in both tables. */
-  unique?: Pair
+  unique?: ColumnPair
 }
 
-/** Rows that are compared at most, of each table. */
-export const MAX_ROWS = 20_000_000
-/** Up to this many rows of both tables, the key is checked in all of them, also where slices are shared. */
-const MAX_CHECKED = 200_000
-/** Columns that are looked at for one with unique values. */
-const MAX_TRIED = 8
-/** Pairs of a removed and an added row that are looked at to find the most similar ones. */
-const MAX_SIMILAR = 1_000_000
+/** Maximum number of rows per table in row groups that differ. */
+export const MAX_DIFF_ROWS = 20_000_000
+/** Maximum number of rows of both tables up to which keys are checked in shared slices, too. */
+const MAX_CHECKED_ROWS = 200_000
+/** Maximum number of columns that are checked for unique values. */
+const MAX_TRIED_COLUMNS = 8
+/** Maximum number of pairs of a removed and an added row that are compared for similarity. */
+const MAX_SIMILAR_PAIRS = 1_000_000
 
-/** A key of two versions of a grid, by the names that its columns have after: one that was renamed may be named as before. */
-export function keyAfter(key: readonly string[], before: Side, after: Side): string[] {
+/**
+ * Converts key columns of two versions of a grid to their current names; a renamed column can have its old
+ * name.
+ */
+export function currentKeyNames(key: readonly string[], before: DiffInput, after: DiffInput): string[] {
   const [olds, news] = [before.snap.columns, after.snap.columns]
   return key.map((given) => {
     if (news.some(({ name }) => name === given)) return given
@@ -77,41 +82,53 @@ export function keyAfter(key: readonly string[], before: Side, after: Side): str
   })
 }
 
-/** Throws `bad_data` if the key is null or not unique, `unknown_column`, `too_large` and `aborted`. */
-export async function diffTables(before: Side, after: Side, options: DiffOptions): Promise<TableDiff> {
+/**
+ * Compares two tables. Throws `bad_data` (a key is null or not unique), `unknown_column`, `too_large`,
+ * `aborted`.
+ */
+export async function diffTables(
+  before: DiffInput,
+  after: DiffInput,
+  options: DiffOptions,
+): Promise<TableDiff> {
   const { work = new Work(), tolerance = 0 } = options
   const { pairs, added, removed } = pairColumns(before, after, options)
-  const left = new ChunkedTable(
+  const left = new GroupedTable(
     before.snap,
     pairs.map((pair) => pair.before),
     work,
   )
-  const right = new ChunkedTable(
+  const right = new GroupedTable(
     after.snap,
     pairs.map((pair) => pair.after),
     work,
   )
-  const reader = CellReader.open(Math.max(left.longest, right.longest))
+  const reader = CellReader.open(Math.max(left.largestChunkBytes, right.largestChunkBytes))
   try {
-    const tables: Tables = { before, after, left, right, pairs, reader, work }
+    const tables: ComparedTables = { before, after, left, right, pairs, reader, work }
     const isKeyed = options.key.length > 0
-    const aligned = new AlignedChunks(tables, tolerance, isKeyed)
-    const found = isKeyed ? await byKey(tables, aligned) : await inOrder(tables, tolerance, aligned)
-    const cells = new CellDifferences(tables, found.pairs, tolerance)
-    await cells.find()
-    const changes = await inPlace(found.single.concat(aligned.changes, await cells.changed()), work)
-    const isAsked = options.context === true && !isKeyed && changes.length > 0
+    const aligned = new PairedRowGroups(tables, tolerance, isKeyed)
+    const matches = isKeyed
+      ? await matchByKey(tables, aligned)
+      : await matchInOrder(tables, tolerance, aligned)
+    const cells = new ChangedCells(tables, matches.pairs, tolerance)
+    await cells.compare()
+    const changes = await sortChanges(
+      matches.single.concat(aligned.changes, await cells.listChangedRows()),
+      work,
+    )
+    const needsContext = options.context === true && !isKeyed && changes.length > 0
     return {
       pairs,
       added,
       removed,
-      ...(isAsked && { context: contextOf(pairs), unique: await uniqueOf(tables) }),
-      moved: await movedOf(pairs, work),
-      isReordered: found.isReordered === true,
+      ...(needsContext && { context: contextColumnOf(pairs), unique: await findUniqueColumn(tables) }),
+      moved: await findMovedColumns(pairs, work),
+      isReordered: matches.isReordered === true,
       rows: {
-        added: count(found.single, (change) => change.before < 0),
-        removed: count(found.single, (change) => change.after < 0),
-        changed: cells.count + aligned.changes.length,
+        added: countChanges(matches.single, (change) => change.before < 0),
+        removed: countChanges(matches.single, (change) => change.after < 0),
+        changed: cells.changedRows + aligned.changes.length,
       },
       cells: cells.byPair.map((count, k) => count + aligned.cells[k]),
       changes,
@@ -121,18 +138,18 @@ export async function diffTables(before: Side, after: Side, options: DiffOptions
   }
 }
 
-function count(changes: readonly RowChange[], isCounted: (change: RowChange) => boolean): number {
-  let found = 0
-  for (const change of changes) if (isCounted(change)) found++
-  return found
+function countChanges(changes: readonly RowChange[], isCounted: (change: RowChange) => boolean): number {
+  let total = 0
+  for (const change of changes) if (isCounted(change)) total++
+  return total
 }
 
-/** Sorts changes by their rows; removed rows come before what is at their place. */
-async function inPlace(changes: RowChange[], work: Work): Promise<RowChange[]> {
-  const place = ({ before: a, after: b }: RowChange): number => (b < 0 ? a : b)
+/** Sorts changes by row; a removed row comes before the row at its position. */
+async function sortChanges(changes: RowChange[], work: Work): Promise<RowChange[]> {
+  const positionOf = ({ before: a, after: b }: RowChange): number => (b < 0 ? a : b)
   const compare = (a: RowChange, b: RowChange): number =>
-    place(a) - place(b) || Number(a.after >= 0) - Number(b.after >= 0)
-  const rows = await numbered(changes.length, work)
+    positionOf(a) - positionOf(b) || Number(a.after >= 0) - Number(b.after >= 0)
+  const rows = await countUp(changes.length, work)
   const order = await mergeSort(rows, (a, b) => compare(changes[a], changes[b]) || a - b, work)
   const sorted: RowChange[] = new Array(changes.length)
   for (let k = 0; k < sorted.length; k++) {
@@ -142,8 +159,8 @@ async function inPlace(changes: RowChange[], work: Work): Promise<RowChange[]> {
   return sorted
 }
 
-/** The numbers from 0 up to a count. */
-async function numbered(count: number, work: Work): Promise<Uint32Array> {
+/** Returns the numbers from 0 up to `count`, exclusive. */
+async function countUp(count: number, work: Work): Promise<Uint32Array> {
   const numbers = new Uint32Array(count)
   for (let k = 0; k < count; k++) {
     numbers[k] = k
@@ -152,23 +169,26 @@ async function numbered(count: number, work: Work): Promise<Uint32Array> {
   return numbers
 }
 
-/** The first column of texts; without one, of dates; without these, the first one. */
-function contextOf(pairs: readonly Pair[]): Pair | undefined {
-  const ofFamily = (wanted: string): Pair | undefined =>
+/** Returns the first column of texts, else of dates, else the first column. */
+function contextColumnOf(pairs: readonly ColumnPair[]): ColumnPair | undefined {
+  const ofFamily = (wanted: string): ColumnPair | undefined =>
     pairs.find(({ after }) => familyOf(after.type) === wanted)
   return ofFamily('text') ?? ofFamily('date') ?? ofFamily('datetime') ?? pairs[0]
 }
 
-/** The first of some columns whose values are never null and never the same; undefined of many rows. */
-async function uniqueOf(tables: Tables): Promise<Pair | undefined> {
+/**
+ * Returns the first column with unique values and no nulls, of the first `MAX_TRIED_COLUMNS`; undefined for
+ * large tables.
+ */
+async function findUniqueColumn(tables: ComparedTables): Promise<ColumnPair | undefined> {
   const { left, right, pairs } = tables
-  if (left.rows + right.rows > MAX_CHECKED) return undefined
-  for (const one of pairs.slice(0, MAX_TRIED)) {
-    const asKey = { ...tables, pairs: pairs.map((pair) => ({ ...pair, isKey: pair === one })) }
+  if (left.rows + right.rows > MAX_CHECKED_ROWS) return undefined
+  for (const candidate of pairs.slice(0, MAX_TRIED_COLUMNS)) {
+    const asKey = { ...tables, pairs: pairs.map((pair) => ({ ...pair, isKey: pair === candidate })) }
     try {
       for (const side of ['left', 'right'] as const)
-        await keysOf(asKey, side, tables[side].choose(tables[side].chunks))
-      return one
+        await indexKeysOf(asKey, side, tables[side].choose(tables[side].rowGroups))
+      return candidate
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'bad_data') throw error
     }
@@ -176,19 +196,20 @@ async function uniqueOf(tables: Tables): Promise<Pair | undefined> {
   return undefined
 }
 
-/** Rows that are in one table only, and rows of both that may differ: by their numbers among those that are read. */
-interface Found {
+/** Matched rows. `single`: rows of one table only; `pairs`: rows of both that may differ. */
+interface MatchedRows {
   single: RowChange[]
   pairs: RowPairs
-  /** With a key: whether rows of both tables have another order. */
+  /** With a key: whether the rows of both tables have different orders. */
   isReordered?: boolean
 }
 
+/** Pairs the columns of both tables by uid and name. Throws `unknown_column`. */
 function pairColumns(
-  before: Side,
-  after: Side,
+  before: DiffInput,
+  after: DiffInput,
   { key, columns, ignore = [], isSameGrid }: DiffOptions,
-): { pairs: Pair[]; added: SnapshotColumn[]; removed: SnapshotColumn[] } {
+): { pairs: ColumnPair[]; added: SnapshotColumn[]; removed: SnapshotColumn[] } {
   const [olds, news] = [before.snap.columns, after.snap.columns]
   const names = new Set([...olds, ...news].map(({ name }) => name))
   const unknown = [...key, ...(columns ?? []), ...ignore].find((name) => !names.has(name))
@@ -200,70 +221,73 @@ function pairColumns(
     key.includes(name) || ((columns?.includes(name) ?? true) && !ignore.includes(name))
   const byUid = new Map(isSameGrid ? olds.map((column) => [column.uid, column]) : [])
   const byName = new Map(olds.map((column) => [column.name, column]))
-  const taken = new Set<SnapshotColumn>()
-  const pairs: Pair[] = []
+  const paired = new Set<SnapshotColumn>()
+  const pairs: ColumnPair[] = []
   const added: SnapshotColumn[] = []
   const uids = new Set(isSameGrid ? news.map(({ uid }) => uid) : [])
   for (const column of news) {
-    const named = byName.get(column.name)
-    // A column of that name that goes on under another one is not it.
-    const old = byUid.get(column.uid) ?? (named && !uids.has(named.uid) ? named : undefined)
-    if (old) taken.add(old)
-    if (!isChosen(column.name) && !(old && isChosen(old.name) && columns)) continue
-    if (!old) added.push(column)
+    const sameName = byName.get(column.name)
+    // A column of that name that still exists under another name is a different column.
+    const oldColumn = byUid.get(column.uid) ?? (sameName && !uids.has(sameName.uid) ? sameName : undefined)
+    if (oldColumn) paired.add(oldColumn)
+    if (!isChosen(column.name) && !(oldColumn && isChosen(oldColumn.name) && columns)) continue
+    if (!oldColumn) added.push(column)
     else
       pairs.push({
-        before: old,
+        before: oldColumn,
         after: column,
-        asText: comparedAsText(old, column),
+        asText: mustCompareAsText(oldColumn, column),
         isKey: key.includes(column.name),
       })
   }
-  const lost = key.find((name) => !pairs.some((pair) => pair.after.name === name))
-  if (lost !== undefined) {
-    const lacking = news.some(({ name }) => name === lost) ? before : after
+  const missingKey = key.find((name) => !pairs.some((pair) => pair.after.name === name))
+  if (missingKey !== undefined) {
+    const lackingSide = news.some(({ name }) => name === missingKey) ? before : after
     throw new Problem(
       'unknown_column',
-      `${lacking.name} has no column ${JSON.stringify(lost)}, which is the key`,
+      `${lackingSide.name} has no column ${JSON.stringify(missingKey)}, which is the key`,
       {
-        hint: 'Choose columns that both have: --key',
+        hint: 'Choose key columns that both tables have: --key',
       },
     )
   }
-  const removed = olds.filter((column) => !taken.has(column) && isChosen(column.name))
+  const removed = olds.filter((column) => !paired.has(column) && isChosen(column.name))
   return { pairs, added, removed }
 }
 
-/** Whether one column has values that are texts in the other. */
-function comparedAsText({ type: a }: SnapshotColumn, { type: b }: SnapshotColumn): boolean {
+/**
+ * Returns whether columns must be compared as texts: one has numbers, booleans or JSON, the other does not.
+ */
+function mustCompareAsText({ type: a }: SnapshotColumn, { type: b }: SnapshotColumn): boolean {
   const [one, other] = [familyOf(a), familyOf(b)]
   const isText = (family: string): boolean => ['text', 'date', 'datetime', 'empty'].includes(family)
   return one !== other && !(isText(one) && isText(other))
 }
 
-async function movedOf(pairs: readonly Pair[], work: Work): Promise<Set<Pair>> {
+/** Returns the columns that have moved: those outside of the longest subsequence in the same order. */
+async function findMovedColumns(pairs: readonly ColumnPair[], work: Work): Promise<Set<ColumnPair>> {
   const before = pairs.map((pair) => pair.before.order)
-  const stay = new Set(await ascending(before, work))
+  const stay = new Set(await longestAscending(before, work))
   return new Set(pairs.filter((_, k) => !stay.has(k)))
 }
 
-/** Pairs rows by their key. Chunks that both tables have are not read. */
-async function byKey(tables: Tables, aligned: AlignedChunks): Promise<Found> {
+/** Matches rows by key. Row groups that both tables share are not read. */
+async function matchByKey(tables: ComparedTables, aligned: PairedRowGroups): Promise<MatchedRows> {
   const { left, right, work } = tables
-  if (left.rows + right.rows <= MAX_CHECKED)
+  if (left.rows + right.rows <= MAX_CHECKED_ROWS)
     for (const side of ['left', 'right'] as const)
-      await keysOf(tables, side, tables[side].choose(tables[side].chunks))
-  const [onlyA, onlyB] = unshared(left.chunks, right.chunks)
-  // Chunks with the same keys in the same order have the same rows.
-  const keyed = await pairsOfChunks(tables, onlyA, onlyB, (pair) => pair.isKey)
+      await indexKeysOf(tables, side, tables[side].choose(tables[side].rowGroups))
+  const [onlyA, onlyB] = splitUnshared(left.rowGroups, right.rowGroups)
+  // Row groups with the same keys in the same order have the same rows.
+  const keyed = await pairByKeySlices(tables, onlyA, onlyB, (pair) => pair.isKey)
   await aligned.compare(keyed)
   const [doneA, doneB] = [new Set(keyed.map(({ a }) => a)), new Set(keyed.map(({ b }) => b))]
   const rowsA = left.choose(onlyA.filter((chunk) => !doneA.has(chunk)))
   const rowsB = right.choose(onlyB.filter((chunk) => !doneB.has(chunk)))
-  checkSize(rowsA, rowsB)
+  checkRowLimit(rowsA, rowsB)
   const keys = {
-    left: await keysOf(tables, 'left', rowsA),
-    right: await keysOf(tables, 'right', rowsB),
+    left: await indexKeysOf(tables, 'left', rowsA),
+    right: await indexKeysOf(tables, 'right', rowsB),
   }
   const index = keys.left.index
   const isMatched = new Uint8Array(rowsA)
@@ -293,9 +317,9 @@ async function byKey(tables: Tables, aligned: AlignedChunks): Promise<Found> {
   }
 }
 
-/** The keys of the rows that are read. Throws `bad_data` if one is null, or two are the same. */
-function keysOf(
-  { reader, pairs, work, ...sides }: Tables,
+/** Indexes the rows to read by key. Throws `bad_data` if a key is null or not unique. */
+function indexKeysOf(
+  { reader, pairs, work, ...sides }: ComparedTables,
   side: 'left' | 'right',
   rows: number,
 ): Promise<KeyIndex> {
@@ -304,7 +328,7 @@ function keysOf(
     isKey ? [{ column, name: after.name, asText }] : [],
   )
   const problem = (fault: KeyFault): Problem => {
-    const text = faultText(fault, 'row', (row) => row + 1)
+    const text = formatKeyFault(fault, 'row', (row) => row + 1)
     return new Problem('bad_data', `${name}: ${text}`, {
       hint: 'Choose a key whose values are unique (--key), or leave it out to compare rows in order.',
     })
@@ -312,50 +336,58 @@ function keysOf(
   return indexKeys(reader, sides[side], key, rows, problem, work)
 }
 
-/** Chunks that only one table has. */
-function unshared(a: readonly Chunk[], b: readonly Chunk[]): [Chunk[], Chunk[]] {
+/** Returns the row groups of each table that the other lacks, by id. */
+function splitUnshared(a: readonly RowGroup[], b: readonly RowGroup[]): [RowGroup[], RowGroup[]] {
   const counts = new Map<string, number>()
   for (const { id } of b) if (id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1)
   const shared = new Map<string, number>()
-  const take = (counts: Map<string, number>, id: string | undefined): boolean => {
+  const takeShared = (counts: Map<string, number>, id: string | undefined): boolean => {
     const left = id === undefined ? 0 : (counts.get(id) ?? 0)
     if (left === 0) return false
     counts.set(id!, left - 1)
     return true
   }
   const onlyA = a.filter(({ id }) => {
-    const isShared = take(counts, id)
+    const isShared = takeShared(counts, id)
     if (isShared) shared.set(id!, (shared.get(id!) ?? 0) + 1)
     return !isShared
   })
-  return [onlyA, b.filter(({ id }) => !take(shared, id))]
+  return [onlyA, b.filter(({ id }) => !takeShared(shared, id))]
 }
 
-function checkSize(a: number, b: number): void {
-  if (Math.max(a, b) <= MAX_ROWS) return
-  throw new Problem('too_large', `${Math.max(a, b)} rows differ in their slices; the limit is ${MAX_ROWS}`)
+/** Throws `too_large` if more than `MAX_DIFF_ROWS` rows must be read. */
+function checkRowLimit(a: number, b: number): void {
+  if (Math.max(a, b) <= MAX_DIFF_ROWS) return
+  throw new Problem(
+    'too_large',
+    `${Math.max(a, b)} rows differ in their slices; the limit is ${MAX_DIFF_ROWS}`,
+  )
 }
 
-/** Aligns rows in their order: first chunks, then rows between those that both tables have. */
-async function inOrder(tables: Tables, tolerance: number, aligned: AlignedChunks): Promise<Found> {
+/** Matches rows in order: aligns shared row groups, then the rows between them. */
+async function matchInOrder(
+  tables: ComparedTables,
+  tolerance: number,
+  aligned: PairedRowGroups,
+): Promise<MatchedRows> {
   const { left, right, pairs, reader, work } = tables
-  const all = { a: left.chunks, b: right.chunks }
-  const between = await gapsBetween(
+  const all = { a: left.rowGroups, b: right.rowGroups }
+  const between = await findGaps(
     all,
-    numbersOf(({ id }) => id),
+    createGroupHasher(({ id }) => id),
     work,
   )
-  // Chunks that have as many rows, at the same place of a gap.
-  const candidates = between.flatMap((gap) => pairsAtSamePlace(tables, gap))
+  // Row groups of the same size at the same position of a gap.
+  const candidates = between.flatMap((gap) => pairByOffset(tables, gap))
   const rejected = new Set(await aligned.compare(candidates))
   const done = candidates.filter((pair) => !rejected.has(pair))
-  const gaps = between.flatMap((gap) => withoutPairs(gap, done))
+  const gaps = between.flatMap((gap) => splitGap(gap, done))
   const rowsA = left.choose(gaps.flatMap(({ a }) => a))
   const rowsB = right.choose(gaps.flatMap(({ b }) => b))
-  checkSize(rowsA, rowsB)
+  checkRowLimit(rowsA, rowsB)
   const hashes = { left: new RowHashes(rowsA), right: new RowHashes(rowsB) }
   for (const [k, { asText, before }] of pairs.entries()) {
-    // Numbers that are nearly the same have different hashes.
+    // Nearly equal numbers have different hashes.
     if (tolerance > 0 && familyOf(before.type) === 'number') continue
     await left.hash(reader, k, hashes.left, asText)
     await right.hash(reader, k, hashes.right, asText)
@@ -367,28 +399,29 @@ async function inOrder(tables: Tables, tolerance: number, aligned: AlignedChunks
     const a = { from: atA, to: atA + gap.a.reduce((sum, { rows }) => sum + rows, 0) }
     const b = { from: atB, to: atB + gap.b.reduce((sum, { rows }) => sum + rows, 0) }
     await align(hashes.left, hashes.right, { a, b }, match, work)
-    for (const hunk of hunksOf(match, a, b)) hunks.push(hunk)
+    for (const hunk of listHunks(match, a, b)) hunks.push(hunk)
     await work.spendAndPause(a.to - a.from)
     atA = a.to
     atB = b.to
   }
-  // Rows that are the same, but perhaps for numbers, have a partner already.
+  // Without a tolerance, matched rows are equal and need no comparison.
   const isSure = tolerance === 0
   const sure = new Uint8Array(rowsA)
   for (let row = 0; isSure && row < rowsA; row++) {
     if (match[row] >= 0) sure[row] = 1
     if (work.spend(1)) await work.pause()
   }
-  await pairRows(tables, hunks, match)
-  return foundIn(tables, hunks, match, sure)
+  await pairChangedRows(tables, hunks, match)
+  return collectChanges(tables, hunks, match, sure)
 }
 
-async function foundIn(
-  { left, right, work }: Tables,
+/** Collects added and removed rows from hunks, and matched rows that are not `sure` to be equal. */
+async function collectChanges(
+  { left, right, work }: ComparedTables,
   hunks: readonly Hunk[],
   match: Int32Array,
   sure: Uint8Array,
-): Promise<Found> {
+): Promise<MatchedRows> {
   const single: RowChange[] = []
   for (const { a, b } of hunks) {
     let next = b.from
@@ -414,16 +447,18 @@ async function foundIn(
   return { single, pairs: { before: rows, after: rows.map((row) => match[row]) } }
 }
 
-/** Chunks of both tables, in their order. */
-interface Chunks {
-  a: readonly Chunk[]
-  b: readonly Chunk[]
+/** Row groups of both tables, in order. */
+interface RowGroupLists {
+  a: readonly RowGroup[]
+  b: readonly RowGroup[]
 }
 
-/** Gives chunks with the same id the same number; one without an id has a number of its own. */
-function numbersOf(idOf: (chunk: Chunk, side: 'a' | 'b') => string | undefined) {
+/**
+ * Returns a function that hashes row groups: equal ids have equal hashes; without an id, a hash is unique.
+ */
+function createGroupHasher(idOf: (chunk: RowGroup, side: 'a' | 'b') => string | undefined) {
   const numbers = new Map<string, number>()
-  return (chunks: readonly Chunk[], side: 'a' | 'b'): RowHashes => {
+  return (chunks: readonly RowGroup[], side: 'a' | 'b'): RowHashes => {
     const hashes = new RowHashes(chunks.length)
     for (const [k, chunk] of chunks.entries()) {
       const id = idOf(chunk, side)
@@ -436,63 +471,64 @@ function numbersOf(idOf: (chunk: Chunk, side: 'a' | 'b') => string | undefined) 
   }
 }
 
-/** Chunks between those that both tables have. */
-async function gapsBetween(
-  { a, b }: Chunks,
-  numbered: ReturnType<typeof numbersOf>,
+/** Returns the gaps between row groups that both tables share. */
+async function findGaps(
+  { a, b }: RowGroupLists,
+  numbered: ReturnType<typeof createGroupHasher>,
   work: Work,
-): Promise<Chunks[]> {
+): Promise<RowGroupLists[]> {
   const match = new Int32Array(a.length).fill(-1)
   const all = { a: { from: 0, to: a.length }, b: { from: 0, to: b.length } }
   await align(numbered(a, 'a'), numbered(b, 'b'), all, match, work)
-  return hunksOf(match, all.a, all.b).map((hunk) => ({
+  return listHunks(match, all.a, all.b).map((hunk) => ({
     a: a.slice(hunk.a.from, hunk.a.to),
     b: b.slice(hunk.b.from, hunk.b.to),
   }))
 }
 
-/** Chunks whose slices of the columns of the key are the same, in the order of both tables. */
-async function pairsOfChunks(
-  { left, right, pairs, work }: Tables,
-  a: readonly Chunk[],
-  b: readonly Chunk[],
-  isKey: (pair: Pair) => boolean,
-): Promise<ChunkPair[]> {
+/** Pairs row groups whose key columns have the same slices, in the order of both tables. */
+async function pairByKeySlices(
+  { left, right, pairs, work }: ComparedTables,
+  a: readonly RowGroup[],
+  b: readonly RowGroup[],
+  isKey: (pair: ColumnPair) => boolean,
+): Promise<RowGroupPair[]> {
   const keys = pairs.flatMap((pair, column) => (isKey(pair) ? [column] : []))
-  const shapeOf = (chunk: Chunk, side: 'a' | 'b'): string | undefined => {
-    const { parts } = side === 'a' ? left : right
+  const shapeOf = (chunk: RowGroup, side: 'a' | 'b'): string | undefined => {
+    const { chunks: parts } = side === 'a' ? left : right
     const hashes = keys.flatMap((column) =>
-      partsWithin(parts[column], chunk).map(({ hash, rows }) => hash && `${hash}:${rows}`),
+      chunksWithin(parts[column], chunk).map(({ hash, rows }) => hash && `${hash}:${rows}`),
     )
-    return hashes.includes(undefined) ? undefined : `${hashes.join()} ${shapeIn(parts, chunk)}`
+    return hashes.includes(undefined) ? undefined : `${hashes.join()} ${describeShape(parts, chunk)}`
   }
-  const numbered = numbersOf(shapeOf)
+  const numbered = createGroupHasher(shapeOf)
   const match = new Int32Array(a.length).fill(-1)
   const all = { a: { from: 0, to: a.length }, b: { from: 0, to: b.length } }
   await align(numbered(a, 'a'), numbered(b, 'b'), all, match, work)
   return a.flatMap((chunk, k) => (match[k] < 0 ? [] : [{ a: chunk, b: b[match[k]] }]))
 }
 
-/** How the parts of a chunk divide its rows, by column. */
-function shapeIn(parts: readonly (readonly Part[])[], chunk: Chunk): string {
-  return parts.map((own) => partsWithin(own, chunk).map(({ rows }) => rows)).join('|')
+/** Describes how the chunks of each column divide a row group. */
+function describeShape(parts: readonly (readonly ColumnChunk[])[], chunk: RowGroup): string {
+  return parts.map((own) => chunksWithin(own, chunk).map(({ rows }) => rows)).join('|')
 }
 
-/** Chunks of a gap that begin as far behind its beginning, and have as many rows. */
-function pairsAtSamePlace({ left, right }: Tables, { a, b }: Chunks): ChunkPair[] {
+/** Pairs row groups at the same offset of a gap that have the same size and chunks. */
+function pairByOffset({ left, right }: ComparedTables, { a, b }: RowGroupLists): RowGroupPair[] {
   if (a.length === 0 || b.length === 0) return []
   const starts = new Map(b.map((chunk) => [chunk.from - b[0].from, chunk]))
   return a.flatMap((chunk) => {
     const other = starts.get(chunk.from - a[0].from)
-    return other?.rows === chunk.rows && shapeIn(left.parts, chunk) === shapeIn(right.parts, other)
+    return other?.rows === chunk.rows &&
+      describeShape(left.chunks, chunk) === describeShape(right.chunks, other)
       ? [{ a: chunk, b: other }]
       : []
   })
 }
 
-/** What is left of a gap between pairs of chunks. */
-function withoutPairs({ a, b }: Chunks, pairs: readonly ChunkPair[]): Chunks[] {
-  const gaps: Chunks[] = []
+/** Returns the gaps that remain between pairs of row groups. */
+function splitGap({ a, b }: RowGroupLists, pairs: readonly RowGroupPair[]): RowGroupLists[] {
+  const gaps: RowGroupLists[] = []
   let [fromA, fromB] = [0, 0]
   const close = (toA: number, toB: number): void => {
     if (toA > fromA || toB > fromB) gaps.push({ a: a.slice(fromA, toA), b: b.slice(fromB, toB) })
@@ -507,13 +543,14 @@ function withoutPairs({ a, b }: Chunks, pairs: readonly ChunkPair[]): Chunks[] {
   return gaps
 }
 
+/** A range of unmatched rows in each table; one can be empty. */
 interface Hunk {
   a: { from: number; to: number }
   b: { from: number; to: number }
 }
 
-/** The runs between matched rows. */
-function hunksOf(match: Int32Array, a: Hunk['a'], b: Hunk['b']): Hunk[] {
+/** Returns the ranges between matched rows. */
+function listHunks(match: Int32Array, a: Hunk['a'], b: Hunk['b']): Hunk[] {
   const hunks: Hunk[] = []
   let [fromA, fromB] = [a.from, b.from]
   for (let row = a.from; row <= a.to; row++) {
@@ -528,10 +565,14 @@ function hunksOf(match: Int32Array, a: Hunk['a'], b: Hunk['b']): Hunk[] {
 }
 
 /**
- * Matches rows of runs that are the same row, changed: those that are the most similar; if both runs have as many rows,
- * also those between them, in order.
+ * Matches changed rows of a hunk: the most similar ones, and if both ranges have as many rows, all others in
+ * order.
  */
-async function pairRows(tables: Tables, hunks: readonly Hunk[], match: Int32Array): Promise<void> {
+async function pairChangedRows(
+  tables: ComparedTables,
+  hunks: readonly Hunk[],
+  match: Int32Array,
+): Promise<void> {
   const several: Hunk[] = []
   const inPlace = (a: Hunk['a'], b: Hunk['b']): void => {
     for (let k = 0; k < Math.min(a.to - a.from, b.to - b.from); k++) match[a.from + k] = b.from + k
@@ -539,25 +580,27 @@ async function pairRows(tables: Tables, hunks: readonly Hunk[], match: Int32Arra
   let products = 0
   for (const hunk of hunks) {
     const product = (hunk.a.to - hunk.a.from) * (hunk.b.to - hunk.b.from)
-    if (product > 1 && products + product <= MAX_SIMILAR) {
+    if (product > 1 && products + product <= MAX_SIMILAR_PAIRS) {
       products += product
       several.push(hunk)
     } else inPlace(hunk.a, hunk.b)
   }
   if (several.length === 0) return
-  const shared = await sharedCells(tables, several)
+  const shared = await countSharedCells(tables, several)
   for (const [k, { a, b }] of several.entries()) {
-    const similar = mostSimilar(shared[k], a.to - a.from, b.to - b.from)
+    const similar = pairMostSimilar(shared[k], a.to - a.from, b.to - b.from)
     for (const [x, y] of similar) match[a.from + x] = b.from + y
-    // Rows between those that have nothing in common are paired in order.
+    // Pair the remaining rows in order.
     if (a.to - a.from === b.to - b.from)
-      for (const between of hunksOf(match, a, b)) inPlace(between.a, between.b)
+      for (const between of listHunks(match, a, b)) inPlace(between.a, between.b)
   }
 }
 
-/** Pairs of rows in the order of both that have the most cells in common: of `n` rows with `m`. */
-function mostSimilar(shared: Uint16Array, n: number, m: number): [number, number][] {
-  // The most cells that rows from here on can have in common.
+/**
+ * Pairs `n` rows with `m` rows, in order, so that they share the most cells. `shared`: counts at x * m + y.
+ */
+function pairMostSimilar(shared: Uint16Array, n: number, m: number): [number, number][] {
+  // Maximum number of cells that the rows from here on can share.
   const best = new Int32Array((n + 1) * (m + 1))
   const at = (x: number, y: number): number => x * (m + 1) + y
   for (let x = n - 1; x >= 0; x--)
@@ -567,29 +610,32 @@ function mostSimilar(shared: Uint16Array, n: number, m: number): [number, number
         best[at(x, y + 1)],
         shared[x * m + y] + best[at(x + 1, y + 1)],
       )
-  const found: [number, number][] = []
+  const pairs: [number, number][] = []
   for (let [x, y] = [0, 0]; x < n && y < m; ) {
-    const own = shared[x * m + y]
-    if (own > 0 && best[at(x, y)] === own + best[at(x + 1, y + 1)]) found.push([x++, y++])
+    const sharedCount = shared[x * m + y]
+    if (sharedCount > 0 && best[at(x, y)] === sharedCount + best[at(x + 1, y + 1)]) pairs.push([x++, y++])
     else if (best[at(x, y)] === best[at(x + 1, y)]) x++
     else y++
   }
-  return found
+  return pairs
 }
 
-/** How many cells each row of one run has in common with each of the other, by hunk. */
-async function sharedCells(tables: Tables, hunks: readonly Hunk[]): Promise<Uint16Array[]> {
+/** Counts the equal cells of each row before with each row after, by hunk. Nulls do not count. */
+async function countSharedCells(tables: ComparedTables, hunks: readonly Hunk[]): Promise<Uint16Array[]> {
   const counts = hunks.map(({ a, b }) => new Uint16Array((a.to - a.from) * (b.to - b.from)))
-  const rows = (side: 'a' | 'b'): Promise<Wanted> =>
-    Wanted.of(Int32Array.from(hunks.flatMap((hunk) => range(hunk[side].from, hunk[side].to))), tables.work)
+  const rows = (side: 'a' | 'b'): Promise<RowList> =>
+    RowList.create(
+      Int32Array.from(hunks.flatMap((hunk) => numbersBetween(hunk[side].from, hunk[side].to))),
+      tables.work,
+    )
   const [wantedA, wantedB] = [await rows('a'), await rows('b')]
   const none = new RowHashes(1)
   for (const [column, { asText }] of tables.pairs.entries()) {
-    const left = await pickHashes(tables, 'left', column, wantedA)
-    const right = await pickHashes(tables, 'right', column, wantedB)
+    const left = await hashRows(tables, 'left', column, wantedA)
+    const right = await hashRows(tables, 'right', column, wantedB)
     none.low.fill(0)
     none.high.fill(0)
-    tables.reader.hash(NULL, none, 0, asText)
+    tables.reader.addHashes(NULL, none, 0, asText)
     let [fromA, fromB] = [0, 0]
     for (const [k, { a, b }] of hunks.entries()) {
       const [n, m] = [a.to - a.from, b.to - b.from]
@@ -607,6 +653,6 @@ async function sharedCells(tables: Tables, hunks: readonly Hunk[]): Promise<Uint
 
 const NULL = Buffer.from('null')
 
-function range(from: number, to: number): number[] {
+function numbersBetween(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, k) => from + k)
 }

@@ -1,48 +1,51 @@
-/** Finds rows by the values of their key. */
+// Indexes rows by key.
 import type { Work } from '../../../json/index.ts'
+import { readCells } from '../column/chunks.ts'
 import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
-import { readCells } from '../column/parts.ts'
-import type { ChunkedTable } from './chunks.ts'
-import { RowIndex } from './sequence.ts'
+import { RowIndex } from './common-subsequence.ts'
+import type { GroupedTable } from './row-groups.ts'
 
-/** A column of a key: its place among those that are read. */
+/** A key column. `column`: its position among the compared columns. */
 export interface KeyColumn {
   column: number
   name: string
-  /** 5 and "5" are the same. */
+  /** True if 5 and "5" are equal. */
   asText: boolean
 }
 
-/** Why a key does not tell rows apart: a row without one, or two rows with the same. */
+/** An invalid key: of one row if it is null, of two rows if they have the same. */
 export interface KeyFault {
-  /** From 0. */
+  /** Row numbers, from 0. */
   rows: number[]
-  /** `id 5, day "2024-05-01"`. */
+  /** Key columns with values: `id 5, day "2024-05-01"`. */
   key: string
 }
 
+/** Hashes of keys by row, and rows by hash. */
 export interface KeyIndex {
   hashes: RowHashes
   index: RowIndex
 }
 
-/** Indexes the `rows` rows of a table that are read by their keys. Throws what `problem` makes of a fault. */
+/**
+ * Indexes the `rows` rows to read of a table by key. Throws `problem(fault)` if a key is null or not unique.
+ */
 export async function indexKeys(
   reader: CellReader,
-  table: ChunkedTable,
+  table: GroupedTable,
   key: readonly KeyColumn[],
   rows: number,
   problem: (fault: KeyFault) => Error,
   work: Work,
 ): Promise<KeyIndex> {
   const fault = async (...indexes: number[]): Promise<Error> => {
-    const places = indexes.map((index) => table.rowOf(index))
+    const tableRows = indexes.map((index) => table.rowOf(index))
     const texts: string[] = []
     for (const { column, name } of key) {
-      const [cell] = await readCells(reader, table.parts[column], [places[0]])
+      const [cell] = await readCells(reader, table.chunks[column], [tableRows[0]])
       texts.push(`${name} ${cell.slice(0, 80)}`)
     }
-    return problem({ rows: places, key: texts.join(', ') })
+    return problem({ rows: tableRows, key: texts.join(', ') })
   }
   const hashes = new RowHashes(rows)
   for (const { column, asText } of key) {
@@ -58,9 +61,13 @@ export async function indexKeys(
   return { hashes, index }
 }
 
-/** `rows 3 and 9 have the same key: id 5`, `row 3 has no key: id null`. */
-export function faultText({ rows, key }: KeyFault, noun: string, place: (row: number) => number): string {
+/** Formats a fault: `rows 3 and 9 have the same key: id 5`, `row 3 has no key: id null`. */
+export function formatKeyFault(
+  { rows, key }: KeyFault,
+  noun: string,
+  numberOf: (row: number) => number,
+): string {
   return rows.length === 1
-    ? `${noun} ${place(rows[0])} has no key: ${key}`
-    : `${noun}s ${rows.map(place).join(' and ')} have the same key: ${key}`
+    ? `${noun} ${numberOf(rows[0])} has no key: ${key}`
+    : `${noun}s ${rows.map(numberOf).join(' and ')} have the same key: ${key}`
 }

@@ -1,20 +1,21 @@
+// Computes statistics of columns.
 import { createHash } from 'node:crypto'
 import type { ColumnDescription } from '../../../contract/resources/index.ts'
 import { endOf, instantIn, nextValue, skipBlanks, Work } from '../../../json/index.ts'
 import { familyOf, isDateType } from '../../store/schema/column-types.ts'
-import { columnText, type Snapshot, type SnapshotColumn } from '../column/content.ts'
 import type { RowSet } from '../column/row-set.ts'
+import { type Snapshot, type SnapshotColumn, streamColumn } from '../column/snapshot.ts'
 
-/** Different values that are counted. */
-const MAX_DISTINCT = 100_000
-/** Bytes of values that are kept to count them. Of longer values, a hash is. */
-const MAX_KEPT_CHARACTERS = 200
-/** Values of which quantiles are made. */
-const SAMPLE_VALUES = 10_000
-/** Runs of rows of which a mean is given. */
-const TREND_RUNS = 24
+/** Maximum number of distinct values that are counted. */
+const MAX_DISTINCT_VALUES = 100_000
+/** Maximum size of a value in the set of distinct values, in bytes. Longer values are hashed. */
+const MAX_KEPT_VALUE_BYTES = 200
+/** Number of values in the sample for quantiles. */
+const MAX_SAMPLE_VALUES = 10_000
+/** Number of row ranges in the trend. */
+const TREND_RANGES = 24
 
-/** Statistics of a column, or of some rows of it, computed while its values are streamed: in constant memory. */
+/** Computes statistics of a column, or of chosen rows, while its values are streamed, in constant memory. */
 export async function describeColumn(
   snap: Snapshot,
   column: SnapshotColumn,
@@ -22,16 +23,16 @@ export async function describeColumn(
   rows?: RowSet,
 ): Promise<ColumnDescription> {
   const count = rows?.count ?? column.rows
-  const found = new Statistics(count, isDateType(column.type))
+  const statistics = new Statistics(count, isDateType(column.type))
   let [row, added] = [0, 0]
-  for await (const text of columnText(snap, column)) {
+  for await (const text of streamColumn(snap, column)) {
     const buf = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
-    // Between slices there is a comma of its own.
+    // The comma between two slices is a separate chunk.
     if (buf.length === 1 && buf[0] === 0x2c) continue
     for (let i = skipBlanks(buf, 0); i < buf.length; ) {
       const end = endOf(buf, i)
       if (!rows || rows.has(row)) {
-        found.add(buf, i, end)
+        statistics.add(buf, i, end)
         added++
       }
       row++
@@ -40,9 +41,10 @@ export async function describeColumn(
     }
     await work.pause()
   }
-  return { name: column.name, type: familyOf(column.type), rows: added, ...found.result() }
+  return { name: column.name, type: familyOf(column.type), rows: added, ...statistics.summarize() }
 }
 
+/** Running statistics of values that are added one by one. */
 class Statistics {
   private nulls = 0
   private numbers = 0
@@ -51,20 +53,20 @@ class Statistics {
   private row = 0
   private min: number | string | null = null
   private max: number | string | null = null
-  /** The smallest and the largest number as they are written. */
+  /** Minimum and maximum as written, if they are numbers. */
   private minWritten: string | undefined
   private maxWritten: string | undefined
   private readonly seen = new Set<string>()
   private isExact = true
-  /** Whether numbers or times never become less. */
+  /** True if numbers or times never decrease. */
   private isAscending = true
   private last = Number.NEGATIVE_INFINITY
   private seed = 1
   private readonly sample: number[] = []
-  private readonly runs: { sum: number; count: number }[]
-  private readonly runLength: number
+  private readonly ranges: { sum: number; count: number }[]
+  private readonly rangeRows: number
 
-  /** The times of the least and the latest text, of a column of dates. */
+  /** Earliest and latest time of a column of dates, in ms since 1970. */
   private earliest = Number.POSITIVE_INFINITY
   private latest = Number.NEGATIVE_INFINITY
 
@@ -72,12 +74,12 @@ class Statistics {
     rows: number,
     private readonly isMoments: boolean,
   ) {
-    const count = Math.min(TREND_RUNS, rows)
-    this.runs = Array.from({ length: count }, () => ({ sum: 0, count: 0 }))
-    this.runLength = rows / Math.max(1, count)
+    const count = Math.min(TREND_RANGES, rows)
+    this.ranges = Array.from({ length: count }, () => ({ sum: 0, count: 0 }))
+    this.rangeRows = rows / Math.max(1, count)
   }
 
-  /** Adds the value that is JSON text from `start` to `end`. */
+  /** Adds the JSON value buf[start, end). */
   add(buf: Buffer, start: number, end: number): void {
     const row = this.row++
     const first = buf[start]
@@ -85,56 +87,59 @@ class Statistics {
       this.nulls++
       return
     }
-    this.count(buf, start, end)
-    if (first === 0x22 && this.isMoments) this.moment(buf, start + 1, end - 1)
+    this.addDistinct(buf, start, end)
+    if (first === 0x22 && this.isMoments) this.addTime(buf, start + 1, end - 1)
     else if (first === 0x22) {
       this.hasTexts = true
-      this.extend(textOf(buf, start, end))
+      this.extendRange(decodeTextStart(buf, start, end))
     } else if (first === 0x2d || (first >= 0x30 && first <= 0x39))
-      this.number(buf.toString('latin1', start, end), row)
+      this.addNumber(buf.toString('latin1', start, end), row)
   }
 
-  private count(buf: Buffer, start: number, end: number): void {
+  private addDistinct(buf: Buffer, start: number, end: number): void {
     if (!this.isExact) return
     const length = end - start
     this.seen.add(
-      length > MAX_KEPT_CHARACTERS
+      length > MAX_KEPT_VALUE_BYTES
         ? createHash('sha256').update(buf.subarray(start, end)).digest('base64')
         : buf.toString('latin1', start, end),
     )
-    if (this.seen.size >= MAX_DISTINCT) this.isExact = false
+    if (this.seen.size >= MAX_DISTINCT_VALUES) this.isExact = false
   }
 
-  private number(text: string, row: number): void {
+  private addNumber(text: string, row: number): void {
     const value = Number(text)
-    // Beyond what a double can represent.
+    // The number exceeds the range of a double.
     if (!Number.isFinite(value)) return
-    this.extend(value, text)
-    this.follow(value)
+    this.extendRange(value, text)
+    this.trackOrder(value)
     this.sum += value
-    const run = this.runs[Math.min(this.runs.length - 1, Math.floor(row / this.runLength))]
+    const run = this.ranges[Math.min(this.ranges.length - 1, Math.floor(row / this.rangeRows))]
     run.sum += value
     run.count++
-    // Algorithm R: each value has the same chance.
-    const k = this.numbers < SAMPLE_VALUES ? this.numbers : Math.floor(this.random() * (this.numbers + 1))
-    if (k < SAMPLE_VALUES) this.sample[k] = value
+    // Reservoir sampling (algorithm R): each value has the same chance.
+    const k = this.numbers < MAX_SAMPLE_VALUES ? this.numbers : Math.floor(this.random() * (this.numbers + 1))
+    if (k < MAX_SAMPLE_VALUES) this.sample[k] = value
     this.numbers++
   }
 
-  /** The same numbers each time, so that statistics of the same values are the same. */
+  /**
+   * Returns a pseudorandom number from 0 to 1. Always the same sequence, so that statistics can be
+   * reproduced.
+   */
   private random(): number {
     this.seed = (Math.imul(this.seed, 1_664_525) + 1_013_904_223) >>> 0
     return this.seed / 2 ** 32
   }
 
-  private follow(value: number): void {
+  private trackOrder(value: number): void {
     if (value < this.last) this.isAscending = false
     this.last = value
   }
 
-  private moment(buf: Buffer, start: number, end: number): void {
+  private addTime(buf: Buffer, start: number, end: number): void {
     const instant = instantIn(buf, start, end)
-    this.follow(instant)
+    this.trackOrder(instant)
     if (instant < this.earliest) {
       this.earliest = instant
       this.min = buf.toString('latin1', start, end)
@@ -145,21 +150,21 @@ class Statistics {
     }
   }
 
-  /** Numbers come before texts. */
-  private extend(value: number | string, written?: string): void {
-    if (this.min === null || isBefore(value, this.min)) {
+  /** Extends minimum and maximum. Numbers are less than texts. */
+  private extendRange(value: number | string, written?: string): void {
+    if (this.min === null || isLess(value, this.min)) {
       this.min = value
       this.minWritten = written
     }
-    if (this.max === null || isBefore(this.max, value)) {
+    if (this.max === null || isLess(this.max, value)) {
       this.max = value
       this.maxWritten = written
     }
   }
 
-  result(): Omit<ColumnDescription, 'name' | 'type' | 'rows'> {
+  summarize(): Omit<ColumnDescription, 'name' | 'type' | 'rows'> {
     const sorted = this.sample.sort((a, b) => a - b)
-    // Between two values, in proportion.
+    // Linear interpolation between two values.
     const quantile = (share: number): number => {
       const at = share * (sorted.length - 1)
       const below = sorted[Math.floor(at)]
@@ -169,45 +174,47 @@ class Statistics {
       nulls: this.nulls,
       distinct: this.seen.size,
       distinct_is_exact: this.isExact,
-      min: exact(this.min, this.minWritten),
-      max: exact(this.max, this.maxWritten),
-      mean: this.numbers === 0 ? null : finite(this.sum / this.numbers),
-      // Beyond the sample, they are estimates.
-      quantiles_are_exact: this.numbers <= SAMPLE_VALUES,
+      min: exactNumber(this.min, this.minWritten),
+      max: exactNumber(this.max, this.maxWritten),
+      mean: this.numbers === 0 ? null : finiteOrNull(this.sum / this.numbers),
+      // With more values than the sample, quantiles are estimates.
+      quantiles_are_exact: this.numbers <= MAX_SAMPLE_VALUES,
       quantiles: this.numbers === 0 ? null : [quantile(0.25), quantile(0.5), quantile(0.75)],
       ascending: this.last === Number.NEGATIVE_INFINITY || this.hasTexts ? null : this.isAscending,
       trend:
         this.numbers === 0
           ? []
-          : this.runs.map(({ sum, count }) => (count === 0 ? null : finite(sum / count))),
+          : this.ranges.map(({ sum, count }) => (count === 0 ? null : finiteOrNull(sum / count))),
     }
   }
 }
 
-/** A number; its text if it has more digits than a double holds. */
-function exact(value: number | string | null, written: string | undefined): number | string | null {
+/** Returns a number, or its text if it has more digits than a double can represent. */
+function exactNumber(value: number | string | null, written: string | undefined): number | string | null {
   if (typeof value !== 'number' || written === undefined) return value
-  // Zeros at the end of a fraction are no digits.
+  // Trailing zeros of a fraction do not count as digits.
   const plain = written.includes('.') && !/e/i.test(written) ? written.replace(/\.?0+$/, '') : written
   const digits = plain.replace(/e.*$/i, '').replace(/^-?0*\.?0*|[.]/g, '')
   return digits.length > 15 && String(value) !== plain ? written : value
 }
 
-function finite(value: number): number | null {
+function finiteOrNull(value: number): number | null {
   return Number.isFinite(value) ? value : null
 }
 
-function isBefore(a: number | string, b: number | string): boolean {
+function isLess(a: number | string, b: number | string): boolean {
   if (typeof a === typeof b) return a < b
   return typeof a === 'number'
 }
 
-/** The beginning of a text value. */
-function textOf(buf: Buffer, start: number, end: number): string {
-  if (end - start <= MAX_KEPT_CHARACTERS) return JSON.parse(buf.toString('utf8', start, end)) as string
-  const whole = buf.toString('utf8', start + 1, Math.min(end - 1, start + MAX_KEPT_CHARACTERS * 6))
-  // The cut can be inside of an escape or a character.
-  const text = whole.slice(0, MAX_KEPT_CHARACTERS).replace(/(\\u?[0-9a-f]{0,3}|\ufffd|[\ud800-\udbff])$/i, '')
+/** Decodes the beginning of a JSON string. */
+function decodeTextStart(buf: Buffer, start: number, end: number): string {
+  if (end - start <= MAX_KEPT_VALUE_BYTES) return JSON.parse(buf.toString('utf8', start, end)) as string
+  const whole = buf.toString('utf8', start + 1, Math.min(end - 1, start + MAX_KEPT_VALUE_BYTES * 6))
+  // The cut can split an escape or a character.
+  const text = whole
+    .slice(0, MAX_KEPT_VALUE_BYTES)
+    .replace(/(\\u?[0-9a-f]{0,3}|\ufffd|[\ud800-\udbff])$/i, '')
   try {
     return JSON.parse(`"${text}"`) as string
   } catch {

@@ -1,78 +1,82 @@
+// Previews of grids in metadata: the first values of the first columns.
 import type { Fid } from '../../../contract/fid.ts'
 import { breathe } from '../../../json/index.ts'
 import { Lru } from '../../core/lru.ts'
 import type { VersionRow } from '../../store/aggregates/versions.ts'
 import type { Readers, Store } from '../../store/store.ts'
-import { type Cell, firstRows, Seeker } from '../column/cells.ts'
-import { type Snapshot, type SnapshotColumn, snapshotOf } from '../column/content.ts'
+import { type Cell, ColumnCursor, createFirstRows } from '../column/cursor.ts'
+import { type Snapshot, type SnapshotColumn, takeVersionSnapshot } from '../column/snapshot.ts'
 
-const COLUMNS = 20
-const VALUES = 10
-/** Maximum length of a value. Longer texts are cut; other longer values are omitted. */
-const VALUE_CHARACTERS = 100
-const CHARACTERS = 16 * 1024
+/** Maximum size of a preview, in columns and values per column. */
+const MAX_COLUMNS = 20
+const MAX_VALUES = 10
+/** Maximum length of a value, in bytes. Longer texts are cut; other longer values become null. */
+const MAX_VALUE_BYTES = 100
+/** Maximum length of a preview, in characters. */
+const MAX_PREVIEW_CHARACTERS = 16 * 1024
 
 /**
- * The first values of slices, by hash: a blob never changes. Metadata of a grid is read much more often than its
- * first values change, and unpacking a slice for ten values costs more than the rest of the response.
+ * First values of slices, by hash: a blob never changes. Metadata is read much more often than first values
+ * change, and decompressing a slice for ten values costs more than the rest of the response.
  */
-const heads = new Lru<string>(8 * 1024 * 1024, (values) => 2 * values.length)
+const firstValues = new Lru<string>(8 * 1024 * 1024, (values) => 2 * values.length)
 
-/** A snapshot for the preview, taken in the transaction that reads the rest of the metadata. */
-export function previewed(
+/**
+ * Loads a snapshot of the first columns and values, in the caller's transaction. Without a row: of the
+ * current version.
+ */
+export function loadPreviewSnapshot(
   store: Store,
   readers: Readers,
   fid: Fid,
   row: VersionRow | undefined,
 ): Promise<Snapshot> {
-  return snapshotOf(store, readers, fid, row, (columns) => columns.slice(0, COLUMNS), VALUES)
+  return takeVersionSnapshot(store, readers, fid, row, (columns) => columns.slice(0, MAX_COLUMNS), MAX_VALUES)
 }
 
-/**
- * The first values of the first columns by name, as JSON text. `preview` is a string in the API; existing
- * clients parse it and show a table.
- */
-export async function previewOf(snap: Snapshot): Promise<string> {
+/** Reads the first values of the first columns. Returns a JSON object by column name, as a string. */
+export async function readPreview(snap: Snapshot): Promise<string> {
   let text = ''
   for (const column of snap.columns) {
-    const values = await headOf(snap, column)
-    const shown = `${JSON.stringify(column.name)}:[${values}]`
-    if (text.length + shown.length > CHARACTERS) break
-    text += `${text === '' ? '' : ','}${shown}`
+    const values = await readFirstValues(snap, column)
+    const member = `${JSON.stringify(column.name)}:[${values}]`
+    if (text.length + member.length > MAX_PREVIEW_CHARACTERS) break
+    text += `${text === '' ? '' : ','}${member}`
   }
   return `{${text}}`
 }
 
-/** The first values of a column, shortened, separated by commas. */
-async function headOf(snap: Snapshot, column: SnapshotColumn): Promise<string> {
+/** Reads the first values of a column, shortened, as column JSON. */
+async function readFirstValues(snap: Snapshot, column: SnapshotColumn): Promise<string> {
   const [slice] = column.slices
-  const key = slice && slice.rows >= VALUES && !column.skip ? slice.blob.hash : undefined
-  const kept = key === undefined ? undefined : heads.get(key)
-  if (kept !== undefined) return kept
-  const rows = Math.min(VALUES, column.rows)
-  const cell = new Seeker(snap, column, firstRows(rows))
+  const key = slice && slice.rows >= MAX_VALUES && !column.skip ? slice.blob.hash : undefined
+  const cached = key === undefined ? undefined : firstValues.get(key)
+  if (cached !== undefined) return cached
+  const rows = Math.min(MAX_VALUES, column.rows)
+  const cell = new ColumnCursor(snap, column, createFirstRows(rows))
   const values: string[] = []
   for (let row = 0; row < rows; row++) {
-    if (cell.isBeyond(row)) await cell.load(row)
+    if (cell.needsLoad(row)) await cell.load(row)
     cell.seek(row)
-    values.push(short(cell))
+    values.push(shortenCell(cell))
     await breathe()
   }
   await cell.close()
   const text = values.join(',')
-  if (key !== undefined) heads.set(key, text)
+  if (key !== undefined) firstValues.set(key, text)
   return text
 }
 
-function short({ buf, start, end }: Cell): string {
-  if (end - start <= VALUE_CHARACTERS) return buf.toString('utf8', start, end)
+/** Returns the JSON of a cell, cut to `MAX_VALUE_BYTES`. */
+function shortenCell({ buf, start, end }: Cell): string {
+  if (end - start <= MAX_VALUE_BYTES) return buf.toString('utf8', start, end)
   if (buf[start] !== QUOTE) return 'null'
-  // A character has 6 bytes at most. Half of a pair may be last, and is left out.
+  // A character has up to 6 bytes. The last one is dropped, since it can be half of a surrogate pair.
   const [first] = FIRST_CHARACTERS.exec(
-    buf.toString('utf8', start, Math.min(end, start + 7 * VALUE_CHARACTERS)),
+    buf.toString('utf8', start, Math.min(end, start + 7 * MAX_VALUE_BYTES)),
   )!
   return JSON.stringify(`${[...(JSON.parse(`${first}"`) as string)].slice(0, -1).join('')}…`)
 }
 
 const QUOTE = 0x22
-const FIRST_CHARACTERS = new RegExp(`^"(?:\\\\u.{4}|\\\\.|[^"\\\\]){0,${VALUE_CHARACTERS}}`)
+const FIRST_CHARACTERS = new RegExp(`^"(?:\\\\u.{4}|\\\\.|[^"\\\\]){0,${MAX_VALUE_BYTES}}`)

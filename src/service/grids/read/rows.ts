@@ -1,50 +1,55 @@
+// Streams rows of grids as CSV, TSV, NDJSON or JSON.
 import { Problem } from '../../../contract/errors.ts'
 import { formatBytes } from '../../../contract/limits.ts'
 import { type Bytes, breathe, hasEscapes, turnIsLong, withRoom } from '../../../json/index.ts'
-import { type Cell, firstRows, type Rows, Seeker } from '../column/cells.ts'
-import { longestText, type Snapshot, type SnapshotColumn } from '../column/content.ts'
-import { type PlainRows, ValueKernel } from '../column/kernel/index.ts'
+import { type Cell, ColumnCursor, createFirstRows, type RowSequence } from '../column/cursor.ts'
+import { type RowFormat, ValueKernel } from '../column/kernel/values.ts'
 import { RowSet } from '../column/row-set.ts'
+import { largestChunkBytes, type Snapshot, type SnapshotColumn } from '../column/snapshot.ts'
 
-const PIECE_BYTES = 64 * 1024
+/** Size of a chunk of output, in bytes. */
+const CHUNK_BYTES = 64 * 1024
 const LINE_END = Buffer.from('\n')
-/** Bytes of most rows. */
+/** Usual maximum size of a row, in bytes. */
 const ROW_BYTES = 4096
-/** A value with more bytes is copied at once: of a few bytes, one at a time is faster. */
-const LONG_BYTES = 1024
+/** Size above which a value is copied by a call, in bytes. For short values, a loop is faster. */
+const MIN_COPY_BYTES = 1024
 
+/** Output format of rows. */
 export interface RowWriter {
+  /** Returns the text before the first row. */
   head(columns: SnapshotColumn[]): string
   /** Writes the current row. */
-  row(cells: readonly Cell[], out: Out): void
-  tail?(out: Out): void
-  /** How most rows are written, after `head`: what a kernel does in the same way as `row`. */
-  readonly plain?: PlainRows
+  row(cells: readonly Cell[], out: OutputBuffer): void
+  /** Writes the text after the last row. */
+  tail?(out: OutputBuffer): void
+  /** Format of plain rows, which a kernel writes in the same way as `row`. Valid after `head`. */
+  readonly format?: RowFormat
 }
 
 /** A growing output buffer. */
-class Out {
-  buf: Buffer = Buffer.allocUnsafe(PIECE_BYTES + ROW_BYTES)
+class OutputBuffer {
+  buf: Buffer = Buffer.allocUnsafe(CHUNK_BYTES + ROW_BYTES)
   at = 0
 
   reserve(more: number): void {
     this.buf = withRoom(this.buf, this.at, more)
   }
 
-  bytes(source: Uint8Array, start: number, end: number): void {
+  addBytes(source: Uint8Array, start: number, end: number): void {
     this.reserve(end - start)
-    if (end - start > LONG_BYTES) {
+    if (end - start > MIN_COPY_BYTES) {
       this.buf.set(source.subarray(start, end), this.at)
       this.at += end - start
     } else for (let i = start; i < end; i++) this.buf[this.at++] = source[i]
   }
 
-  /** JSON text on one line: a line end is never part of a value, and what follows it is indentation. */
-  line(source: Uint8Array, start: number, end: number): void {
-    if (end - start > LONG_BYTES) {
+  /** Appends JSON on one line. A line end is never part of a value; blanks after it are indentation. */
+  addLine(source: Uint8Array, start: number, end: number): void {
+    if (end - start > MIN_COPY_BYTES) {
       const text = source.subarray(start, end)
       if (!text.includes(0x0a) && !text.includes(0x0d)) {
-        this.bytes(source, start, end)
+        this.addBytes(source, start, end)
         return
       }
     }
@@ -56,53 +61,56 @@ class Out {
     }
   }
 
-  all(source: Buffer): void {
+  addBuffer(source: Buffer): void {
     this.reserve(source.length)
     this.at += source.copy(this.buf, this.at)
   }
 
-  text(text: string): void {
+  addText(text: string): void {
     this.reserve(text.length * 3)
     this.at += this.buf.write(text, this.at)
   }
 
-  byte(c: number): void {
+  addByte(c: number): void {
     this.reserve(1)
     this.buf[this.at++] = c
   }
 
+  /** Returns the collected bytes, and starts again. */
   take(): Buffer {
-    const taken = this.buf.subarray(0, this.at)
-    this.buf = Buffer.allocUnsafe(PIECE_BYTES + ROW_BYTES)
+    const bytes = this.buf.subarray(0, this.at)
+    this.buf = Buffer.allocUnsafe(CHUNK_BYTES + ROW_BYTES)
     this.at = 0
-    return taken
+    return bytes
   }
 }
 
-/** Streams the first rows of a grid, or all. */
-export function rowsAs(snap: Snapshot, writer: RowWriter, head?: number): Bytes {
+/** Streams the first `head` rows of a grid, or all. */
+export function streamFirstRows(snap: Snapshot, writer: RowWriter, head?: number): Bytes {
   const longest = Math.max(0, ...snap.columns.map(({ rows }) => rows))
   const count = Math.min(longest, head ?? longest)
-  return written(snap, writer, firstRows(count), count)
+  return streamRows(snap, writer, createFirstRows(count), count)
 }
 
-/** Streams chosen rows of a grid. */
-export function chosenRowsAs(snap: Snapshot, writer: RowWriter, rows: RowSet): Bytes {
-  // Those in between are passed, which takes nearly as long.
-  return written(snap, writer, rows, rows.count > 0 ? snap.rows : 0)
+/** Streams chosen rows of a grid, in ascending order. */
+export function streamChosenRows(snap: Snapshot, writer: RowWriter, rows: RowSet): Bytes {
+  // Skipping the rows in between takes nearly as long as reading them.
+  return streamRows(snap, writer, rows, rows.count > 0 ? snap.rows : 0)
 }
 
-/** Streams rows of a grid in constant memory: about one slice per column. `passed`: rows up to the last of them. */
-async function* written(snap: Snapshot, writer: RowWriter, rows: Rows, passed: number): Bytes {
-  const out = new Out()
-  out.text(writer.head(snap.columns))
-  const longest = Math.max(0, ...snap.columns.map(longestText))
-  const kernel = writer.plain && ValueKernel.forRows(passed, longest, writer.plain)
+/**
+ * Streams rows in constant memory, about one slice per column. `passed`: number of rows up to the last one.
+ */
+async function* streamRows(snap: Snapshot, writer: RowWriter, rows: RowSequence, passed: number): Bytes {
+  const out = new OutputBuffer()
+  out.addText(writer.head(snap.columns))
+  const longest = Math.max(0, ...snap.columns.map(largestChunkBytes))
+  const kernel = writer.format && ValueKernel.forRows(passed, longest, writer.format)
   try {
     for await (const _ of kernel
-      ? writtenBy(kernel, snap, writer, rows, out)
-      : writtenOne(snap, writer, rows, out))
-      if (out.at >= PIECE_BYTES) yield out.take()
+      ? writeWithKernel(kernel, snap, writer, rows, out)
+      : writeOneByOne(snap, writer, rows, out))
+      if (out.at >= CHUNK_BYTES) yield out.take()
   } finally {
     kernel?.release()
   }
@@ -110,39 +118,47 @@ async function* written(snap: Snapshot, writer: RowWriter, rows: Rows, passed: n
   if (out.at > 0) yield out.take()
 }
 
-/** Writes rows one after the other. Yields when there is a piece. */
-async function* writtenOne(snap: Snapshot, writer: RowWriter, rows: Rows, out: Out): AsyncGenerator<void> {
+/** Writes rows one by one to `out`. Yields whenever a chunk of output is full. */
+async function* writeOneByOne(
+  snap: Snapshot,
+  writer: RowWriter,
+  rows: RowSequence,
+  out: OutputBuffer,
+): AsyncGenerator<void> {
   const write = (cells: readonly Cell[]): boolean => {
     writer.row(cells, out)
-    return out.at >= PIECE_BYTES
+    return out.at >= CHUNK_BYTES
   }
   yield* eachRow(snap, rows, write)
 }
 
-/** Writes many rows at once, and those that are not plain one after the other. Yields when there is a piece. */
-async function* writtenBy(
+/**
+ * Writes plain rows with a kernel, others one by one, to `out`. Yields whenever a chunk of output is full.
+ */
+async function* writeWithKernel(
   kernel: ValueKernel,
   snap: Snapshot,
   writer: RowWriter,
-  rows: Rows,
-  out: Out,
+  rows: RowSequence,
+  out: OutputBuffer,
 ): AsyncGenerator<void> {
-  const seekers = snap.columns.map((column) => new Seeker(snap, column, rows))
+  const seekers = snap.columns.map((column) => new ColumnCursor(snap, column, rows))
   try {
     for (let row = rows.next(0); Number.isFinite(row); ) {
       let until = Number.POSITIVE_INFINITY
       for (const [k, seeker] of seekers.entries()) {
-        if (seeker.isBeyond(row)) {
+        if (seeker.needsLoad(row)) {
           await seeker.load(row)
-          kernel.put(k, seeker.part)
+          kernel.putChunk(k, seeker.chunk)
         }
         until = Math.min(until, seeker.until)
       }
       let count = 0
-      for (; row < until && count < ValueKernel.mostRows; row = rows.next(row + 1)) kernel.list(count++, row)
+      for (; row < until && count < ValueKernel.maxRows; row = rows.next(row + 1))
+        kernel.setListRow(count++, row)
       for (let done = 0; done < count; ) {
-        done += kernel.rows(done, count - done)
-        out.all(kernel.written)
+        done += kernel.writeRows(done, count - done)
+        out.addBuffer(kernel.written)
         if (kernel.isOdd) {
           writer.row(
             seekers.map((_, k) => kernel.cell(k)),
@@ -150,7 +166,7 @@ async function* writtenBy(
           )
           done++
         }
-        if (out.at >= PIECE_BYTES) yield
+        if (out.at >= CHUNK_BYTES) yield
       }
     }
   } finally {
@@ -158,21 +174,21 @@ async function* writtenBy(
   }
 }
 
-/** Streams rows of a grid in an order of their own. Keeps all of them in memory. Throws `too_large` beyond `most` bytes. */
-export async function* orderedRowsAs(
+/** Streams rows in the given order. Buffers all of them; throws `too_large` above `maxBytes`. */
+export async function* streamSortedRows(
   snap: Snapshot,
   writer: RowWriter,
   order: Uint32Array,
-  most: number,
+  maxBytes: number,
 ): Bytes {
-  const out = new Out()
-  out.text(writer.head(snap.columns))
+  const out = new OutputBuffer()
+  out.addText(writer.head(snap.columns))
   yield out.take()
-  // Where each row begins, in ascending order of rows.
+  // Start of each row in the buffer, in ascending order of rows.
   const starts = new Float64Array(order.length + 1)
   let count = 0
   const write = (cells: readonly Cell[]): boolean => {
-    if (out.at > most) throw tooManyRows(most)
+    if (out.at > maxBytes) throw tooManyRowsError(maxBytes)
     starts[count++] = out.at
     writer.row(cells, out)
     return turnIsLong()
@@ -181,11 +197,11 @@ export async function* orderedRowsAs(
   starts[count] = out.at
   const ascending = Uint32Array.from(order).sort()
   const text = out.buf
-  const sorted = new Out()
+  const sorted = new OutputBuffer()
   for (const row of order) {
     const k = placeOf(ascending, row)
-    sorted.bytes(text, starts[k], starts[k + 1])
-    if (sorted.at >= PIECE_BYTES) {
+    sorted.addBytes(text, starts[k], starts[k + 1])
+    if (sorted.at >= CHUNK_BYTES) {
       yield sorted.take()
       await breathe()
     }
@@ -194,24 +210,25 @@ export async function* orderedRowsAs(
   if (sorted.at > 0) yield sorted.take()
 }
 
-export function tooManyRows(most: number): Problem {
-  return new Problem('too_large', `more than ${formatBytes(most)} of sorted rows (limit sort_bytes)`, {
+/** Creates the error for sorted rows above the limit, in bytes. */
+export function tooManyRowsError(maxBytes: number): Problem {
+  return new Problem('too_large', `more than ${formatBytes(maxBytes)} of sorted rows (limit sort_bytes)`, {
     field: 'sort',
     hint: 'Read fewer rows with head or where, or fewer columns.',
   })
 }
 
-/** Goes through the cells of each row. Yields whenever `write` returns true. */
+/** Calls `write` with the cells of each row. Yields whenever `write` returns true. */
 async function* eachRow(
   snap: Snapshot,
-  rows: Rows,
+  rows: RowSequence,
   write: (cells: readonly Cell[]) => boolean,
 ): AsyncGenerator<void> {
-  const seekers = snap.columns.map((column) => new Seeker(snap, column, rows))
+  const seekers = snap.columns.map((column) => new ColumnCursor(snap, column, rows))
   try {
     for (let row = rows.next(0); Number.isFinite(row); row = rows.next(row + 1)) {
       for (const seeker of seekers) {
-        if (seeker.isBeyond(row)) await seeker.load(row)
+        if (seeker.needsLoad(row)) await seeker.load(row)
         seeker.seek(row)
       }
       if (write(seekers)) yield
@@ -221,7 +238,7 @@ async function* eachRow(
   }
 }
 
-/** The place of a number in a list in ascending order. */
+/** Returns the position of a number in an ascending list that contains it. */
 function placeOf(ascending: Uint32Array, wanted: number): number {
   let [low, high] = [0, ascending.length - 1]
   while (low < high) {
@@ -232,11 +249,11 @@ function placeOf(ascending: Uint32Array, wanted: number): number {
   return low
 }
 
-/** NDJSON: one object per row, keyed by column name. */
+/** Creates a writer of NDJSON: one object per row, by column name. */
 export function ndjson(): RowWriter {
   let names: string[] = []
   return {
-    get plain() {
+    get format() {
       return {
         before: names.map((name) => Buffer.from(name)),
         after: Buffer.from('}\n'),
@@ -249,58 +266,58 @@ export function ndjson(): RowWriter {
     },
     row(cells, out) {
       for (const [k, { buf, start, end }] of cells.entries()) {
-        out.text(names[k])
+        out.addText(names[k])
         const first = buf[start]
-        if (first === 0x5b || first === 0x7b) out.line(buf, start, end)
-        else out.bytes(buf, start, end)
+        if (first === 0x5b || first === 0x7b) out.addLine(buf, start, end)
+        else out.addBytes(buf, start, end)
       }
-      out.text(cells.length > 0 ? '}\n' : '{}\n')
+      out.addText(cells.length > 0 ? '}\n' : '{}\n')
     },
   }
 }
 
-/** JSON arrays, one per row, comma-separated. */
-export function arrays(): RowWriter {
+/** Creates a writer of JSON arrays, one per row, comma-separated. */
+export function createArrayWriter(): RowWriter {
   let first = true
   return {
     head: () => '',
     row(cells, out) {
-      out.text(first ? '[' : ',[')
+      out.addText(first ? '[' : ',[')
       first = false
       for (const [k, { buf, start, end }] of cells.entries()) {
-        if (k > 0) out.byte(0x2c)
-        out.bytes(buf, start, end)
+        if (k > 0) out.addByte(0x2c)
+        out.addBytes(buf, start, end)
       }
-      out.byte(0x5d)
+      out.addByte(0x5d)
     },
   }
 }
 
-/** The values of one column, comma-separated. */
-export function values(): RowWriter {
+/** Creates a writer of the values of one column. A comma follows each value. */
+export function createValueWriter(): RowWriter {
   return {
     head: () => '',
     row([{ buf, start, end }], out) {
-      out.bytes(buf, start, end)
-      out.byte(0x2c)
+      out.addBytes(buf, start, end)
+      out.addByte(0x2c)
     },
   }
 }
 
 /**
- * CSV or TSV as in RFC 4180, with LF. Null is an empty cell, the empty string is `""`; arrays and objects are
- * written as JSON. Reading the result gives the same values again. `isOrdered`: rows are put into another order after they
- * are written, so that each row stands for itself.
+ * Creates a writer of CSV or TSV as in RFC 4180, with LF. Null is an empty cell, the empty string is `""`;
+ * arrays and objects are written as JSON. Parsing the result returns the same values. `isOrdered`: rows are
+ * reordered after they are written, so no row may depend on others.
  */
-export function delimited(delimiter: ',' | '\t', isOrdered = false): RowWriter {
+export function createDelimitedWriter(delimiter: ',' | '\t', isOrdered = false): RowWriter {
   const separator = delimiter.charCodeAt(0)
   const quoteIf = new RegExp(`^$|^[ \t']|[ \t]$|["\\r\\n${delimiter}]`)
   const cell = (text: string): string => (quoteIf.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
-  /** Pending blank lines. In a one-column file a null is a blank line; trailing ones would be ignored. */
+  /** Pending blank lines. With one column, a null is a blank line; trailing blank lines would be ignored. */
   let blanks = 0
   let width = 0
   return {
-    get plain() {
+    get format() {
       const before = Array.from({ length: width }, (_, k) => Buffer.from(k > 0 ? delimiter : ''))
       return width === 1 ? undefined : { before, after: LINE_END, separator }
     },
@@ -311,20 +328,20 @@ export function delimited(delimiter: ',' | '\t', isOrdered = false): RowWriter {
     row(cells, out) {
       if (cells.length === 1) {
         if (cells[0].buf[cells[0].start] === 0x6e) {
-          if (isOrdered) out.text('""\n')
+          if (isOrdered) out.addText('""\n')
           else blanks++
           return
         }
-        for (; blanks > 0; blanks--) out.byte(0x0a)
+        for (; blanks > 0; blanks--) out.addByte(0x0a)
       }
       for (const [k, { buf, start, end }] of cells.entries()) {
-        if (k > 0) out.byte(separator)
+        if (k > 0) out.addByte(separator)
         writeCell(buf, start, end, separator, cell, out)
       }
-      out.byte(0x0a)
+      out.addByte(0x0a)
     },
     tail(out) {
-      for (; blanks > 0; blanks--) out.text('""\n')
+      for (; blanks > 0; blanks--) out.addText('""\n')
     },
   }
 }
@@ -335,29 +352,29 @@ function writeCell(
   end: number,
   separator: number,
   cell: (text: string) => string,
-  out: Out,
+  out: OutputBuffer,
 ): void {
   const first = buf[start]
   if (first === 0x6e) return
   if (first === 0x5b || first === 0x7b) {
-    out.text(cell(decode(buf, start, end).replace(/[\r\n]\s*/g, '')))
+    out.addText(cell(decodeUtf8(buf, start, end).replace(/[\r\n]\s*/g, '')))
   } else if (first !== 0x22) {
-    out.bytes(buf, start, end)
+    out.addBytes(buf, start, end)
   } else if (isPlain(buf, start + 1, end - 1, separator)) {
-    out.bytes(buf, start + 1, end - 1)
+    out.addBytes(buf, start + 1, end - 1)
   } else if (!hasEscapes(buf, start, end)) {
-    // Without escapes, the text is as it is written, and what is not plain is in quotes.
-    out.bytes(buf, start, end)
+    // Without escapes, the JSON string is also a valid quoted cell.
+    out.addBytes(buf, start, end)
   } else {
-    out.text(cell(JSON.parse(decode(buf, start, end)) as string))
+    out.addText(cell(JSON.parse(decodeUtf8(buf, start, end)) as string))
   }
 }
 
-function decode(buf: Uint8Array, start: number, end: number): string {
+function decodeUtf8(buf: Uint8Array, start: number, end: number): string {
   return Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
 }
 
-/** Whether a cell needs neither quotes nor decoding of escapes. */
+/** Returns whether a cell needs neither quotes nor decoding of escapes. */
 function isPlain(buf: Uint8Array, start: number, end: number, separator: number): boolean {
   if (start === end || buf[start] <= 0x20 || buf[start] === 0x27 || buf[end - 1] <= 0x20) return false
   for (let i = start; i < end; i++) {

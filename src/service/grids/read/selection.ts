@@ -1,3 +1,4 @@
+// Selects rows of a grid by condition, order, range or sample (docs/queries.md).
 import { Problem } from '../../../contract/errors.ts'
 import type { Bytes, Work } from '../../../json/index.ts'
 import {
@@ -9,34 +10,36 @@ import {
   type SortKey,
 } from '../../../query/index.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
-import type { Snapshot } from '../column/content.ts'
 import { RowSet } from '../column/row-set.ts'
-import type { RowOrders } from './order.ts'
-import { chosenRowsAs, orderedRowsAs, type RowWriter, rowsAs } from './rows.ts'
-import { matchingRows, testOf } from './where.ts'
+import type { Snapshot } from '../column/snapshot.ts'
+import { bindCondition, findMatchingRows } from './matching-rows.ts'
+import { type RowWriter, streamChosenRows, streamFirstRows, streamSortedRows } from './rows.ts'
+import type { RowSorter } from './sort.ts'
 
-/** Which rows a request asks for: see docs/filtering.md. */
+/** Query parameters that select rows (docs/queries.md). */
 export interface RowQuery {
   where?: string
   sort?: string
-  /** Rows to leave out at the start. */
+  /** Number of rows to skip. */
   offset?: number
-  /** Rows at most, from the first, or from the last with `tail`, or at random with `sample`. */
+  /** Maximum number of rows: the first ones, the last ones (`tail`) or a random sample. */
   head?: number
   tail?: number
   sample?: number
 }
 
-/** Rows of a random sample at most. */
-const MAX_SAMPLED = 100_000
+/** Maximum number of rows in a random sample. */
+const MAX_SAMPLE_ROWS = 100_000
 
-/** Rows of a grid: the first ones, chosen ones in their order, or any in an order of their own, of `most` bytes. */
+/**
+ * Selected rows: the first ones, a set in grid order, or a sorted list whose output has up to `most` bytes.
+ */
 export type Selected = { head: number | undefined } | { rows: RowSet } | { order: Uint32Array; most: number }
 
 /**
- * A selection of rows in three steps: `new` reads the expressions, `columns` says which columns a snapshot needs and
- * checks the expressions against them, and `select` reads the values. Throws `invalid_query`, `unknown_column` and
- * `invalid_request`.
+ * Selects rows in three steps: the constructor parses the expressions, `bind` binds them to columns and
+ * returns the columns that a snapshot needs, and `select` reads their values. Throws `invalid_query`,
+ * `unknown_column` and `invalid_request`.
  */
 export class Selection {
   private readonly where: ReturnType<typeof parseWhere> | undefined
@@ -46,20 +49,20 @@ export class Selection {
 
   constructor(private readonly query: RowQuery) {
     const { where, sort, offset, head, tail, sample } = query
-    if ([offset, tail, sample].filter((one) => one !== undefined).length > 1)
+    if ([offset, tail, sample].filter((parameter) => parameter !== undefined).length > 1)
       throw new Problem('invalid_request', 'use only one of offset, tail and sample', { field: 'offset' })
     if (tail !== undefined && head !== undefined)
       throw new Problem('invalid_request', 'use only one of head and tail', { field: 'tail' })
     if (sample !== undefined && head !== undefined)
       throw new Problem('invalid_request', 'use only one of head and sample', { field: 'sample' })
-    if (sample !== undefined && sample > MAX_SAMPLED)
-      throw new Problem('invalid_request', `sample: at most ${MAX_SAMPLED} rows`, { field: 'sample' })
+    if (sample !== undefined && sample > MAX_SAMPLE_ROWS)
+      throw new Problem('invalid_request', `sample: at most ${MAX_SAMPLE_ROWS} rows`, { field: 'sample' })
     this.where = where === undefined ? undefined : parseWhere(where)
     this.sort = sort === undefined ? [] : parseSort(sort)
   }
 
-  /** Whether values must be read to know the rows. */
-  get readsValues(): boolean {
+  /** True if values must be read to select the rows. */
+  get needsValues(): boolean {
     return this.where !== undefined || this.sort.length > 0
   }
 
@@ -67,76 +70,80 @@ export class Selection {
     return this.sort.length > 0
   }
 
-  /** The printed columns, and after them those that rows are chosen and sorted by. */
-  columns(all: ColumnRow[], printed: ColumnRow[]): ColumnRow[] {
-    this.test = this.where && testOf(this.where, all)
+  /**
+   * Binds the expressions to the columns. Returns the printed columns, then further ones that expressions
+   * use.
+   */
+  bind(all: ColumnRow[], printed: ColumnRow[]): ColumnRow[] {
+    this.test = this.where && bindCondition(this.where, all)
     this.printed = printed.length
-    const more = new Set([
+    const queried = new Set([
       ...(this.where ? columnsOf(this.where.expression) : []).map((name) => columnNamed(name, all)),
       ...this.sort.map(({ name }) => columnNamed(name, all, 'sort')),
     ])
-    return [...printed, ...[...more].filter((column) => !printed.includes(column))]
+    return [...printed, ...[...queried].filter((column) => !printed.includes(column))]
   }
 
-  /** The snapshot without the columns that are not printed. */
-  printedOf(snap: Snapshot): Snapshot {
+  /** Returns the snapshot with the printed columns only. */
+  printedSnapshot(snap: Snapshot): Snapshot {
     return { ...snap, columns: snap.columns.slice(0, this.printed) }
   }
 
   /**
-   * Reads what decides. `snap` has the columns that `columns` returned. `state` identifies the data of the grid: with it,
-   * the order by one column is kept. Throws `too_large` and `aborted`.
+   * Selects the rows. `snap` must have the columns that `bind` returned. `fingerprint` identifies the data
+   * of the grid: with it, an order by one column is cached. Throws `too_large` and `aborted`.
    */
-  async select(orders: RowOrders, snap: Snapshot, work: Work, state?: string): Promise<Selected> {
+  async select(orders: RowSorter, snap: Snapshot, work: Work, fingerprint?: string): Promise<Selected> {
     const { head, offset = 0, tail, sample } = this.query
     const isFirst = !this.isSorted && tail === undefined && sample === undefined && head !== undefined
-    let rows = this.test && (await matchingRows(snap, this.test, work, isFirst ? offset + head : undefined))
+    let rows =
+      this.test && (await findMatchingRows(snap, this.test, work, isFirst ? offset + head : undefined))
     const count = rows?.count ?? snap.rows
-    if (sample !== undefined) rows = sampleOf(snap.rows, rows, sample)
+    if (sample !== undefined) rows = drawSample(snap.rows, rows, sample)
     if (!this.isSorted) {
       const from = tail === undefined ? offset : Math.max(0, count - tail)
       if (rows)
-        return { rows: rows.part(from, tail === undefined && sample === undefined ? head : undefined) }
+        return { rows: rows.slice(from, tail === undefined && sample === undefined ? head : undefined) }
       if (from === 0) return { head }
       const last = Math.min(count, from + (head ?? count))
-      return { rows: RowSet.of(snap.rows, numbers(from, last)) }
+      return { rows: RowSet.of(snap.rows, numbersBetween(from, last)) }
     }
     const by = this.sort.map(({ name, descending }) => ({
       column: snap.columns.find((column) => column.name === name)!,
       descending,
     }))
     const order =
-      state === undefined || rows || by.length > 1
-        ? await orders.orderBy(snap, by, work, rows)
-        : await orders.orderByOne(state, snap, by[0], work)
+      fingerprint === undefined || rows || by.length > 1
+        ? await orders.sortBy(snap, by, work, rows)
+        : await orders.sortByOne(fingerprint, snap, by[0], work)
     const from = tail === undefined ? offset : Math.max(0, order.length - tail)
     const part = order.subarray(from, head === undefined ? undefined : from + head)
-    return { order: part, most: orders.mostBytes }
+    return { order: part, most: orders.maxBytes }
   }
 }
 
 /** Streams the selected rows. */
-export function selectedAs(snap: Snapshot, writer: RowWriter, selected: Selected): Bytes {
-  if ('rows' in selected) return chosenRowsAs(snap, writer, selected.rows)
-  if ('order' in selected) return orderedRowsAs(snap, writer, selected.order, selected.most)
-  return rowsAs(snap, writer, selected.head)
+export function streamSelected(snap: Snapshot, writer: RowWriter, selected: Selected): Bytes {
+  if ('rows' in selected) return streamChosenRows(snap, writer, selected.rows)
+  if ('order' in selected) return streamSortedRows(snap, writer, selected.order, selected.most)
+  return streamFirstRows(snap, writer, selected.head)
 }
 
-function* numbers(from: number, to: number): Generator<number> {
+function* numbersBetween(from: number, to: number): Generator<number> {
   for (let k = from; k < to; k++) yield k
 }
 
-/** `count` of the rows at random (Floyd's algorithm). */
-function sampleOf(all: number, of: RowSet | undefined, count: number): RowSet {
-  const most = of?.count ?? all
+/** Draws a random sample of `count` rows (Floyd's algorithm) of `candidates`, or of all rows. */
+function drawSample(all: number, candidates: RowSet | undefined, count: number): RowSet {
+  const available = candidates?.count ?? all
   const chosen = new Set<number>()
-  for (let k = Math.max(0, most - count); k < most; k++) {
-    const one = Math.floor(Math.random() * (k + 1))
-    chosen.add(chosen.has(one) ? k : one)
+  for (let k = Math.max(0, available - count); k < available; k++) {
+    const drawn = Math.floor(Math.random() * (k + 1))
+    chosen.add(chosen.has(drawn) ? k : drawn)
   }
-  if (!of) return RowSet.of(all, chosen)
+  if (!candidates) return RowSet.of(all, chosen)
   const rows = new RowSet(all)
   let at = 0
-  for (const row of of) if (chosen.has(at++)) rows.add(row)
+  for (const row of candidates) if (chosen.has(at++)) rows.add(row)
   return rows
 }

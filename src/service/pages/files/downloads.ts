@@ -8,13 +8,13 @@ import { authorizeCall, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import { loadVersionRow } from '../../files/versions.ts'
 import {
-  contentJson,
   type Snapshot,
   type SnapshotColumn,
-  snapshotOf,
-  trimmed,
-} from '../../grids/column/content.ts'
-import { delimited, rowsAs } from '../../grids/read/rows.ts'
+  streamContentJson,
+  takeVersionSnapshot,
+  trimSnapshot,
+} from '../../grids/column/snapshot.ts'
+import { createDelimitedWriter, streamFirstRows } from '../../grids/read/rows.ts'
 import { drawPlotImage, type ImageService } from '../../images/plot-image.ts'
 import { type FigureView, openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
@@ -48,11 +48,12 @@ async function loadForDownload(service: Service, principal: Principal, fid: Fid,
     const { file } = authorized
     const row =
       file.filetype === 'grid' ? await loadVersionRow(readers, authorized, principal.version) : undefined
-    const snap = file.filetype === 'grid' ? await snapshotOf(service.store, readers, fid, row) : undefined
+    const snap =
+      file.filetype === 'grid' ? await takeVersionSnapshot(service.store, readers, fid, row) : undefined
     return { file, snap }
   })
   if (!loaded.snap && loaded.file.filetype !== 'plot') throw createNoContentError(loaded.file, noun)
-  return { request, file: loaded.file, snap: loaded.snap && (await trimmed(loaded.snap)) }
+  return { request, file: loaded.file, snap: loaded.snap && (await trimSnapshot(loaded.snap)) }
 }
 
 /** Downloads the figure of a plot with its data, or the columns of a grid, as JSON. */
@@ -62,7 +63,7 @@ export async function downloadFigure(
   fid: Fid,
 ): Promise<PageAnswer> {
   const { request, snap } = await loadForDownload(service, principal, fid, 'figure')
-  const body = snap ? contentJson(snap) : await service.live.loadFigure(service, request, 'data')
+  const body = snap ? streamContentJson(snap) : await service.live.loadFigure(service, request, 'data')
   return { body, type: 'application/json' }
 }
 
@@ -71,7 +72,7 @@ export async function downloadCsv(service: Service, principal: Principal, fid: F
   const { request, file, snap } = await loadForDownload(service, principal, fid, 'rows')
   const rows = snap ?? collectColumns(service, await openFigure(service, request))
   return {
-    body: rowsAs(rows, delimited(',')),
+    body: streamFirstRows(rows, createDelimitedWriter(',')),
     type: `${dataTypes.csv}; charset=utf-8`,
     headers: { 'content-disposition': attachmentHeader(file.filename, 'csv') },
   }

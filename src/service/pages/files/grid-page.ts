@@ -9,10 +9,15 @@ import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import { formatDraftUrl } from '../../files/drafts.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
-import { type Snapshot, type SnapshotColumn, snapshotOf, trimmed } from '../../grids/column/content.ts'
-import { affordable, valuesAt } from '../../grids/column/values-at.ts'
-import type { RowOrders } from '../../grids/read/order.ts'
+import {
+  type Snapshot,
+  type SnapshotColumn,
+  takeVersionSnapshot,
+  trimSnapshot,
+} from '../../grids/column/snapshot.ts'
+import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
 import { type Selected, Selection } from '../../grids/read/selection.ts'
+import type { RowSorter } from '../../grids/read/sort.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { fingerprintOfGrid } from '../../store/aggregates/grids.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
@@ -43,7 +48,7 @@ const MAX_READ_BYTES = 64 * 1024 * 1024
 const MAX_SORTED_READ_BYTES = 256 * 1024 * 1024
 
 export interface SortingService extends Service {
-  orders: RowOrders
+  orders: RowSorter
 }
 
 /** Label of a column type. */
@@ -105,25 +110,25 @@ export async function renderGridPage(
     let columnPages = 1
     let columnPage = 1
     const earlier = version?.isCurrent ? undefined : version?.row
-    const snap = await snapshotOf(service.store, readers, file, earlier, (all) => {
+    const snap = await takeVersionSnapshot(service.store, readers, file, earlier, (all) => {
       count = all.length
       columnPages = Math.max(1, Math.ceil(count / PAGE_COLUMNS))
       columnPage = Math.min(requested.columns, columnPages)
       const pageColumns = all.slice((columnPage - 1) * PAGE_COLUMNS, columnPage * PAGE_COLUMNS)
       try {
-        return selection.columns(all, pageColumns)
+        return selection.bind(all, pageColumns)
       } catch (error) {
         if (!isQueryError(error)) throw error
         note = formatQueryError(error)
         selection = allRows
-        return selection.columns(all, pageColumns)
+        return selection.bind(all, pageColumns)
       }
     })
     const state = `${fingerprintOfGrid(grid)}${earlier ? `.${earlier.version}.${earlier.made_at}` : ''}`
     return { given: snap, count, columnPages, columnPage, state }
   })
   const { columnPage } = loaded
-  const snap = await trimmed(loaded.given)
+  const snap = await trimSnapshot(loaded.given)
   const page = (selected: Selected): Promise<string> => {
     const count =
       'rows' in selected ? selected.rows.count : 'order' in selected ? selected.order.length : snap.rows
@@ -133,7 +138,7 @@ export async function renderGridPage(
     const view: GridQuery = { where, sort, page: Math.min(requested.page, pages), columns: columnPage }
     const first = (view.page - 1) * PAGE_ROWS
     const rows = listPageRows(selected, first, Math.min(PAGE_ROWS, count - first))
-    const pageColumns = selection.printedOf(snap).columns
+    const pageColumns = selection.printedSnapshot(snap).columns
     return renderHtml(service, principal, file, {
       ...loaded,
       snap,
@@ -149,7 +154,7 @@ export async function renderGridPage(
     })
   }
   const answer = createPage('', { viewed: file })
-  if (!selection.readsValues) return { ...answer, body: await page({ head: undefined }) }
+  if (!selection.needsValues) return { ...answer, body: await page({ head: undefined }) }
   const evaluate = async (work: Work) => {
     let selected: Selected = { head: undefined }
     try {
@@ -163,7 +168,7 @@ export async function renderGridPage(
   }
   return {
     ...answer,
-    later: (user, work) => service.orders.inTurn(user, () => evaluate(work), work.isAborted),
+    later: (user, work) => service.orders.runInSlot(user, () => evaluate(work), work.isAborted),
   }
 }
 
@@ -178,7 +183,7 @@ function formatQueryError({ message, hint }: Problem): string {
 /** Returns the row numbers of a page, from 0. */
 function listPageRows(selected: Selected, first: number, count: number): number[] {
   if ('order' in selected) return [...selected.order.subarray(first, first + count)]
-  if ('rows' in selected) return [...selected.rows.part(first, count)]
+  if ('rows' in selected) return [...selected.rows.slice(first, count)]
   return Array.from({ length: count }, (_, k) => first + k)
 }
 
@@ -240,8 +245,8 @@ async function renderHtml(
   const download = (what: string, ...parameters: string[]): string =>
     `<a href="${escapeHtml(appendQuery(content, ...parameters, ...formatQueryParameters(view), key))}">${what}</a>`
   const maxBytes = view.sort === undefined ? MAX_READ_BYTES : MAX_SORTED_READ_BYTES
-  const readable = affordable(snap, pageColumns, rows, maxBytes)
-  const values = await valuesAt(snap, readable, rows)
+  const readable = selectAffordable(snap, pageColumns, rows, maxBytes)
+  const values = await readValuesAt(snap, readable, rows)
   const [key0] = parseSortKeys(view.sort)
   const columns = readable.map((column, k): TableColumn => {
     const sorted = key0?.name === column.name

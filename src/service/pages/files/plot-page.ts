@@ -6,8 +6,8 @@ import type { RawJson } from '../../../json/index.ts'
 import { canWrite, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
-import type { Snapshot, SnapshotColumn } from '../../grids/column/content.ts'
-import { affordable, valuesAt } from '../../grids/column/values-at.ts'
+import type { Snapshot, SnapshotColumn } from '../../grids/column/snapshot.ts'
+import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
 import { describeMissingData, openFigure, type PlotContent } from '../../plots/content.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
@@ -170,7 +170,7 @@ function editFormConfig(file: FileRow): Record<string, string> {
 /** Loads the first rows of columns. Columns of different grids differ in length. */
 async function loadFirstRows(data: Snapshot, columns: readonly SnapshotColumn[]): Promise<TableColumn[]> {
   const rows = Array.from({ length: Math.min(TABLE_ROWS, data.rows) }, (_, row) => row)
-  const readable = affordable(data, columns, rows, MAX_READ_BYTES)
-  const values = await valuesAt(data, readable, rows)
+  const readable = selectAffordable(data, columns, rows, MAX_READ_BYTES)
+  const values = await readValuesAt(data, readable, rows)
   return readable.map(({ name }, k) => ({ head: escapeHtml(name), values: values[k] }))
 }

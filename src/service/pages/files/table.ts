@@ -1,7 +1,7 @@
 /** Renders values as an HTML table. */
 import { breathe, kindOf } from '../../../json/index.ts'
-import { MAX_VALUE } from '../../grids/column/values-at.ts'
-import { startOfText } from '../../grids/read/cut.ts'
+import { MAX_VALUE_BYTES } from '../../grids/column/values-at.ts'
+import { decodeStart } from '../../grids/read/decode-start.ts'
 import { escapeHtml } from '../html.ts'
 
 export interface TableColumn {
@@ -58,7 +58,7 @@ function renderNumber(number: string): string {
 /** Decodes a JSON string, which may be cut. */
 function decodeJsonString(value: Buffer): string {
   const { length } = value
-  return startOfText(value, 0, length, length < MAX_VALUE ? length : length - 1)
+  return decodeStart(value, 0, length, length < MAX_VALUE_BYTES ? length : length - 1)
 }
 
 function shorten(plain: string): string {

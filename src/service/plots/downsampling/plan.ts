@@ -1,9 +1,9 @@
 /** Plans which rows of large traces are drawn, from the columns of grids. */
 import { formatFid } from '../../../contract/fid.ts'
 import { breathe, type RawJson, turnIsLong } from '../../../json/index.ts'
-import type { Snapshot, SnapshotColumn } from '../../grids/column/content.ts'
 import { RowSet } from '../../grids/column/row-set.ts'
-import { type Chunk, scalarsOf } from '../../grids/column/scalars.ts'
+import { type ScalarBatch, streamScalars } from '../../grids/column/scalars.ts'
+import type { Snapshot, SnapshotColumn } from '../../grids/column/snapshot.ts'
 import { isDateType } from '../../store/schema/column-types.ts'
 import type { ReferencedGrid } from '../referenced-grids.ts'
 import type { Reference } from '../scan.ts'
@@ -148,8 +148,8 @@ async function forEachPoint(
   y: SnapshotColumn,
   visit: (x: number, y: number) => void,
 ): Promise<void> {
-  const [xs, ys] = [x ? scalarsOf(snap, x) : rowNumbers(snap.rows), scalarsOf(snap, y)]
-  let [a, b]: Chunk[] = [[], []]
+  const [xs, ys] = [x ? streamScalars(snap, x) : rowNumbers(snap.rows), streamScalars(snap, y)]
+  let [a, b]: ScalarBatch[] = [[], []]
   let [i, k] = [0, 0]
   try {
     for (;;) {
@@ -175,14 +175,14 @@ async function forEachPoint(
 }
 
 /** Yields row numbers from 0, in chunks. */
-async function* rowNumbers(rows: number): AsyncGenerator<Chunk> {
+async function* rowNumbers(rows: number): AsyncGenerator<ScalarBatch> {
   for (let first = 0; first < rows; first += CHUNK_ROWS)
     yield Float64Array.from({ length: Math.min(CHUNK_ROWS, rows - first) }, (_, k) => first + k)
 }
 
 const CHUNK_ROWS = 65_536
 
-function toNumber(value: Chunk[number]): number {
+function toNumber(value: ScalarBatch[number]): number {
   const number = typeof value === 'bigint' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : Number.NaN
 }

@@ -10,7 +10,7 @@ import {
   type QueryType,
   type Scalar,
 } from '../../../query/index.ts'
-import { mergeSort } from '../../grids/read/order.ts'
+import { mergeSort } from '../../grids/read/sort.ts'
 import {
   type Attributes,
   isObject,

@@ -1,4 +1,4 @@
-// Adds rows to the tail of a grid: the fast path of appends, whose cost does not depend on the size of the grid.
+// Appends rows to the tail of a grid: the fast path, whose cost does not depend on the size of the grid.
 import { Problem } from '../../../../contract/errors.ts'
 import { authorize, checkReplay } from '../../../access/access.ts'
 import { checkIfMatch } from '../../../core/etag.ts'
@@ -14,46 +14,46 @@ import { SETTLE_DELAY_MS } from '../../../store/aggregates/jobs.ts'
 import { decodeTypes, encodeTypes, isAssignable, mergeTypeLists } from '../../../store/schema/column-types.ts'
 import type { ColumnType } from '../../../store/schema/schema.ts'
 import type { Writers } from '../../../store/store.ts'
-import { type RowText, tailBodies } from '../../column/tail.ts'
-import { type Misfit, wrongLength } from '../../given/json-rows.ts'
+import { packBodies, type RowsJson } from '../../column/tail.ts'
+import { type Misfit, wrongLengthError } from '../../input/json-rows.ts'
 import type { Append, Appended } from '../../service.ts'
-import { addAppendVersion, type Before, continuesVersion, userOf } from '../versions.ts'
-import { areMoved, columnsChanged, needsPlan } from './request.ts'
+import { addAppendVersion, continuesVersion, type GridBefore, usernameOf } from '../versions.ts'
+import { columnsChangedError, haveColumnsChanged, needsPlan } from './request.ts'
 
 /** The tail is flushed into slices when it exceeds either limit. */
 const MAX_TAIL_ROWS = 4096
 export const MAX_TAIL_BYTES = 256 * 1024
 
-export interface Applied {
-  /** One for each append, in order. */
-  outcomes: Outcome[]
-  /** Size of the tail afterwards, or one above `MAX_TAIL_BYTES` if it has many rows. 0 if nothing was added. */
+export interface AppendOutcomes {
+  /** Outcome of each append, in order. */
+  outcomes: AppendOutcome[]
+  /** Size of the tail in bytes; above `MAX_TAIL_BYTES` if it must be flushed, 0 if nothing was added. */
   tailBytes: number
 }
 
-/** What became of an append. A misfit is located in the rows after the transaction. */
-export type Outcome =
+/** Outcome of an append. The row of a misfit is found after the transaction. */
+export type AppendOutcome =
   | { kind: 'applied'; result: Appended }
   | { kind: 'refused'; error: Problem }
   | { kind: 'misfit'; misfit: Misfit }
-  /** It needs a plan: see `needsPlan`. */
+  /** The append needs a plan: see `needsPlan`. */
   | { kind: 'plan' }
-  /** Another server changes the columns of the grid: try again later. */
+  /** Another server holds the layout lock of the grid: retry later. */
   | { kind: 'held' }
 
-/** Applies appends to one grid, in order of arrival. One that fails does not stop the others. */
-export async function appendTo(writers: Writers, list: readonly Append[]): Promise<Applied> {
+/** Applies appends to one grid, in order of arrival. A refused append does not stop the others. */
+export async function applyAppends(writers: Writers, list: readonly Append[]): Promise<AppendOutcomes> {
   const { owner, idlocal } = list[0].fid
   const file = await writers.files.get(owner, idlocal)
   const replays = await writers.idempotency.findResults(list.map(({ write }) => write))
   const grid = file?.filetype === 'grid' ? await writers.grids.get(owner, idlocal) : undefined
   const group = new AppendGroup(writers, file, grid)
-  const outcomes: Outcome[] = []
+  const outcomes: AppendOutcome[] = []
   for (const [k, append] of list.entries()) {
     try {
       outcomes.push(await group.apply(append, replays[k]))
     } catch (error) {
-      // An error of the database is no refusal of one append: the transaction is repeated, or fails.
+      // An error of the database fails the transaction, or repeats it.
       if (!(error instanceof Problem)) throw error
       outcomes.push({ kind: 'refused', error })
     }
@@ -61,13 +61,13 @@ export async function appendTo(writers: Writers, list: readonly Append[]): Promi
   return { outcomes, tailBytes: await group.write() }
 }
 
-/** The appends to a grid in one transaction. */
+/** Appends to one grid in one transaction. */
 class AppendGroup {
-  /** File and grid as they are after the appends so far. */
-  private state: Before | undefined
+  /** File and grid after the appends so far. */
+  private state: GridBefore | undefined
   private types: ColumnType[]
   private readonly now = Date.now()
-  private readonly bodies: RowText[] = []
+  private readonly bodies: RowsJson[] = []
   private readonly records: { write: WriteKey; result: Appended }[] = []
   private rows = 0
   private bytes = 0
@@ -81,10 +81,10 @@ class AppendGroup {
     this.types = decodeTypes(grid?.types ?? '')
   }
 
-  /** Checks an append and adds its rows. Throws a Problem if it is refused. */
-  async apply(append: Append, recorded: unknown): Promise<Outcome> {
+  /** Checks an append and buffers its rows. Throws a Problem if it is refused. */
+  async apply(append: Append, recorded: unknown): Promise<AppendOutcome> {
     const { writers, file } = this
-    const before = recorded ?? sameKey(this.records, append.write)
+    const before = recorded ?? findEarlierResult(this.records, append.write)
     if (before instanceof Problem) throw before
     if (before) {
       await checkReplay(writers, file, append.write, append.principal)
@@ -97,9 +97,9 @@ class AppendGroup {
     if (needsPlan(grid)) return { kind: 'plan' }
     const { owner, idlocal } = append.fid
     if (append.width !== this.types.length || append.width === 0)
-      throw wrongLength(append.width, this.types.length)
-    if (append.columns && areMoved(await writers.grids.listColumns(owner, idlocal), append.columns))
-      throw columnsChanged()
+      throw wrongLengthError(append.width, this.types.length)
+    if (append.columns && haveColumnsChanged(await writers.grids.listColumns(owner, idlocal), append.columns))
+      throw columnsChangedError()
     const types = decodeTypes(append.types)
     const column = append.mayChangeTypes
       ? -1
@@ -113,13 +113,13 @@ class AppendGroup {
 
   private async add(append: Append, types: readonly ColumnType[]): Promise<Appended> {
     const { writers, now } = this
-    const rows = append.bodies.reduce((sum, one) => sum + one.rows, 0)
+    const rows = append.bodies.reduce((sum, body) => sum + body.rows, 0)
     const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
     await writers.usage.reserve(append.fid.owner, { rows, bytes }, { rows: this.rows, bytes: this.bytes })
-    const by = userOf(append.principal)
+    const by = usernameOf(append.principal)
     const { message } = append
     const { file, grid } = this.state!
-    const version = await versionOf(writers, this.state!, by, now, message)
+    const version = await versionOfAppend(writers, this.state!, by, now, message)
     const isNew = version > file.content_version
     this.types = mergeTypeLists(this.types, types)
     for (const body of append.bodies) this.bodies.push(body)
@@ -140,14 +140,14 @@ class AppendGroup {
     return result
   }
 
-  /** Writes the rows of all appends. Returns the size of the tail: see `Applied`. */
+  /** Writes the buffered rows of all appends. Returns the size of the tail: see `AppendOutcomes`. */
   async write(): Promise<number> {
     if (this.rows === 0) return 0
     const { writers, grid: before, file } = this
     const { owner, idlocal } = file!
     const { grid: after } = this.state!
     let { tail_seq, tail_bytes, tail_rows } = before!
-    for (const { rows, body } of tailBodies(this.bodies)) {
+    for (const { rows, body } of packBodies(this.bodies)) {
       await writers.grids.addTail({ owner, idlocal, seq: ++tail_seq, rows, body })
       tail_bytes += body.length
     }
@@ -168,10 +168,10 @@ class AppendGroup {
   }
 }
 
-/** Returns the version that appended rows belong to. Begins one unless they continue the current version. */
-async function versionOf(
+/** Returns the version of appended rows. Adds one unless they continue the current version. */
+async function versionOfAppend(
   writers: Writers,
-  before: Before,
+  before: GridBefore,
   by: string | null,
   now: number,
   message: string | undefined,
@@ -180,17 +180,19 @@ async function versionOf(
   return addAppendVersion(writers, before, by, now, message)
 }
 
-/** The result of an earlier append in the same group with the same idempotency key. */
-function sameKey(
+/**
+ * Returns the result of an earlier append in the group with the same idempotency key, or the error for reuse.
+ */
+function findEarlierResult(
   records: { write: WriteKey; result: Appended }[],
   write: WriteKey,
 ): Appended | Problem | undefined {
   if (write.key === undefined) return undefined
-  const before = records.find((r) => r.write.key === write.key && r.write.caller === write.caller)
+  const record = records.find((r) => r.write.key === write.key && r.write.caller === write.caller)
   return (
-    before &&
-    (isSameRequest(write, { ...before.write, fingerprint: encodeFingerprint(before.write) })
-      ? before.result
+    record &&
+    (isSameRequest(write, { ...record.write, fingerprint: encodeFingerprint(record.write) })
+      ? record.result
       : reusedKeyError())
   )
 }

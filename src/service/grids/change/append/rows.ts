@@ -1,12 +1,12 @@
 // Appends rows to a grid: to its tail if possible, otherwise with a plan.
 import { Problem } from '../../../../contract/errors.ts'
-import { misfitIn } from '../../given/json-rows.ts'
+import { findMisfit } from '../../input/json-rows.ts'
 import type { Append, Appended, AppendStore } from '../../service.ts'
-import { appendTo, MAX_TAIL_BYTES } from './apply.ts'
+import { applyAppends, MAX_TAIL_BYTES } from './apply.ts'
 
 /**
- * Appends rows. Small appends go to the tail; large ones, and those to grids with a key, checks or uneven columns, use
- * `plan`, which does the whole write.
+ * Appends rows to the tail. Large appends, and all that need a plan (`needsPlan`), are written by `plan`
+ * instead.
  */
 export async function appendRows<T>(
   service: AppendStore,
@@ -15,12 +15,14 @@ export async function appendRows<T>(
 ): Promise<Appended | T> {
   const bytes = append.bodies.reduce((sum, { body }) => sum + body.length, 0)
   if (bytes > MAX_TAIL_BYTES) return plan()
-  return (await (service.store.isDry ? appendAlone(service, append) : service.appends.add(append))) ?? plan()
+  return (
+    (await (service.store.isDry ? appendDirectly(service, append) : service.appends.add(append))) ?? plan()
+  )
 }
 
-/** Appends without the queue, whose transactions are shared by several requests. Returns undefined if a plan is needed. */
-async function appendAlone({ store }: AppendStore, append: Append): Promise<Appended | undefined> {
-  const { outcomes } = await store.write([append.fid.owner], (writers) => appendTo(writers, [append]))
+/** Appends in a separate transaction, for dry runs. Returns undefined if the append needs a plan. */
+async function appendDirectly({ store }: AppendStore, append: Append): Promise<Appended | undefined> {
+  const { outcomes } = await store.write([append.fid.owner], (writers) => applyAppends(writers, [append]))
   const [outcome] = outcomes
   switch (outcome.kind) {
     case 'applied':
@@ -30,7 +32,7 @@ async function appendAlone({ store }: AppendStore, append: Append): Promise<Appe
     case 'refused':
       throw outcome.error
     case 'misfit':
-      throw await misfitIn(append.bodies, outcome.misfit)
+      throw await findMisfit(append.bodies, outcome.misfit)
     case 'held':
       throw new Problem('overloaded', 'another change of this grid is under way')
   }

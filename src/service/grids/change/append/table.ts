@@ -3,53 +3,53 @@ import type { Fid } from '../../../../contract/fid.ts'
 import { numbersAsText } from '../../../../ingest/index.ts'
 import type { ColumnRow } from '../../../store/aggregates/grids.ts'
 import { encodeTypes } from '../../../store/schema/column-types.ts'
-import { RowTexts } from '../../column/tail.ts'
-import { transposeColumns } from '../../column/values.ts'
-import { checkType, matchColumns, typeWithin } from '../../given/match-columns.ts'
-import { type DataCall, mayChangeTypes, refuseWarnings } from '../../given/reading-options.ts'
-import type { Table } from '../../given/tables.ts'
+import { transposeColumns } from '../../column/column-json.ts'
+import { RowPacker } from '../../column/tail.ts'
+import { checkType, matchColumns, typeAfterConversion } from '../../input/match-columns.ts'
+import { allowsTypeChange, checkWarnings, type DataCall } from '../../input/reading-options.ts'
+import type { Table } from '../../input/tables.ts'
 import type { Appended, GridService } from '../../service.ts'
-import { type Upserted, upsert } from '../upsert.ts'
+import { type UpsertResult, upsert } from '../upsert.ts'
 import { appendRows } from './rows.ts'
 
 /**
- * Appends a table to a grid without a key. Columns are matched by name, or by position if the table has no header. A
- * small table goes to the tail; a large one is already stored as slices.
+ * Appends a table to a grid without a key. Columns are matched by name, or by position if the table has no
+ * header row. A small table goes to the tail; a large one is already stored as slices.
  */
 export async function appendTable(
   service: GridService,
   call: DataCall,
   fid: Fid,
   table: Table,
-  /** The columns of the grid, read before. If they change meanwhile, the append fails with `conflict`. */
+  /** Columns of the grid, read before. If they change meanwhile, the append fails with `conflict`. */
   columns: readonly ColumnRow[],
-): Promise<(Appended & { warnings: string[] }) | Upserted> {
+): Promise<(Appended & { warnings: string[] }) | UpsertResult> {
   if (!table.small) return upsert(service, call, fid, table)
   const warnings = [...table.warnings]
   const source = call.fileName ?? 'the upload'
   const matched = matchColumns(table, columns, source, warnings)
-  if (table.rows === 0) return { ...(await appendNothing(service, fid)), warnings }
+  if (table.rows === 0) return { ...(await loadAppendOfNothing(service, fid)), warnings }
   const texts = matched.map((column, k) => {
     if (!column) return undefined
     checkType(call, source, column, columns[k], warnings)
     const values = table.small![table.columns.indexOf(column)]
-    return typeWithin(column, columns[k].type) === 'text' && values.type === 'number'
+    return typeAfterConversion(column, columns[k].type) === 'text' && values.type === 'number'
       ? numbersAsText(values.text)
       : values.text
   })
-  refuseWarnings(call, warnings)
-  const rows = new RowTexts()
+  checkWarnings(call, warnings)
+  const rows = new RowPacker()
   for (const row of transposeColumns(texts, table.rows)) rows.add(row)
-  const types = matched.map((column, k) => (column ? typeWithin(column, columns[k].type) : 'empty'))
+  const types = matched.map((column, k) => (column ? typeAfterConversion(column, columns[k].type) : 'empty'))
   const append = {
     types: encodeTypes(types),
-    mayChangeTypes: mayChangeTypes(call),
+    mayChangeTypes: allowsTypeChange(call),
     fid,
     principal: call,
     write: call.writeKey(fid.owner),
     ifMatch: call.ifMatch,
     message: call.message,
-    bodies: rows.all(),
+    bodies: rows.finish(),
     width: columns.length,
     columns,
   }
@@ -57,7 +57,7 @@ export async function appendTable(
 }
 
 /** Returns the result of an append without rows. */
-export function appendNothing({ store }: GridService, { owner, idlocal }: Fid): Promise<Appended> {
+export function loadAppendOfNothing({ store }: GridService, { owner, idlocal }: Fid): Promise<Appended> {
   return store.read(async ({ files, grids }) => {
     const { row_count } = await grids.get(owner, idlocal)
     const version = (await files.get(owner, idlocal))?.content_version ?? 1

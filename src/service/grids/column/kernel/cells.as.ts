@@ -1,12 +1,12 @@
 /**
- * AssemblyScript, compiled to WebAssembly by esbuild.config.js: hashes of the values of a column, and where the values of
- * some of its rows are. The text is JSON values with commas between them, and ends with padding: commas. Values that are
- * equal have equal hashes: `1.50` has that of `1.5`. Where that takes more than looking at the bytes, `odd` says so.
+ * AssemblyScript, compiled to WebAssembly by esbuild.config.js: hashes the values of a column, and finds
+ * values by row. The text is column JSON, padded with commas. Equal values have equal hashes: `1.50` and
+ * `1.5`. If a value needs more than a look at its bytes, `odd` is set.
  */
 
 import { AMBIGUOUS_ESCAPE, endOf, endOfText, escapes, skipBlanks } from './scan.as'
 
-/** Memory: behind the constants of this file, the results, the numbers of rows, the text. */
+/** Memory layout: constants of this file, results, row numbers, text. */
 export const MAX_VALUES: i32 = 65_536
 export const HASHES: i32 = 1024
 export const LIST: i32 = HASHES + MAX_VALUES * 8
@@ -14,11 +14,11 @@ export const STARTS: i32 = LIST + MAX_VALUES * 4
 export const ENDS: i32 = STARTS + MAX_VALUES * 4
 export const TEXT: i32 = ENDS + MAX_VALUES * 4
 
-/** Where the text was left. */
+/** Address at which the last call stopped. */
 export let stop: i32 = 0
-/** Whether a value was passed whose hash may not be that of all values that are equal to it. */
+/** 1 if a value was not canonical: its hash may differ from that of equal values. */
 export let odd: i32 = 0
-/** The number of the first value that is null; −1 if none is. */
+/** Row of the first null; −1 if there is none. */
 export let missing: i32 = -1
 
 const BLANK: i32 = 0x20
@@ -39,7 +39,7 @@ const K2: u64 = 0xd6e8_feb8_6659_fd93
 
 let seed: u64 = 0
 
-/** Hashes differ between processes, so that nobody can make values that have the same. */
+/** Sets the seed of hashes. It is random, so that nobody can construct values with equal hashes. */
 export function begin(low: i32, high: i32): void {
   seed = ((<u64>(<u32>high)) << 32) | <u64>(<u32>low)
 }
@@ -61,7 +61,7 @@ function hashOf(from: i32, to: i32): u64 {
   return h ^ (h >> 32)
 }
 
-/** The end of a number without what does not change it: zeros at the end of a fraction. */
+/** Returns the end of a number without trailing zeros of its fraction. Sets `odd` for exponents. */
 function endOfNumber(from: i32, to: i32): i32 {
   let point = 0
   for (let i = from; i < to; i++) {
@@ -78,7 +78,7 @@ function endOfNumber(from: i32, to: i32): i32 {
   return end - 1 == point ? point : end
 }
 
-/** Hashes up to `most` values of the text from `at` to `to`. Returns how many; they are at HASHES. */
+/** Hashes up to `most` values in [at, to). Writes the hashes to HASHES; returns their number. */
 export function hashes(at: i32, to: i32, most: i32): i32 {
   let i = at
   let n = 0
@@ -107,7 +107,10 @@ export function hashes(at: i32, to: i32, most: i32): i32 {
   return n
 }
 
-/** Finds the values of `count` rows, whose ascending numbers are at LIST: STARTS and ENDS. The first one has number `row`. */
+/**
+ * Finds the values of `count` ascending rows from LIST; writes STARTS and ENDS. The value at `at` has row
+ * `row`.
+ */
 export function find(at: i32, row: i32, count: i32): void {
   let i = at
   let n = row
@@ -129,9 +132,9 @@ export function find(at: i32, row: i32, count: i32): void {
 }
 
 /**
- * Finds up to `most` values that an automaton does not accept: their rows are at LIST. For each state, the next ones are at
- * STARTS, 128 of a byte each, and whether a text may end there at ENDS. State 1 is the first; nothing leaves 0. Nulls and
- * empty texts are accepted; escapes, other characters than ASCII, lists and objects are not.
+ * Finds up to `most` values that an automaton rejects; writes their rows to LIST and returns their number.
+ * STARTS: next state at state * 128 + byte; ENDS: 1 for each accepting state. State 1 is the first; state 0
+ * rejects. Nulls and empty texts are accepted; escapes, non-ASCII characters, lists and objects are rejected.
  */
 export function match(at: i32, to: i32, row: i32, most: i32): i32 {
   let i = at
@@ -179,10 +182,10 @@ export function match(at: i32, to: i32, row: i32, most: i32): i32 {
   return n
 }
 
-/** Digits of integers that are compared: as numbers, they are exact. */
+/** Maximum number of digits of integers that are compared. */
 const MAX_DIGITS: i32 = 15
 
-/** Whether all values of the text are integers of a few digits, each greater than the one before: 1 or 0. */
+/** Returns 1 if all values are integers of up to MAX_DIGITS digits in strictly ascending order; else 0. */
 export function ascends(at: i32, to: i32): i32 {
   let i = at
   let last = i64.MIN_VALUE

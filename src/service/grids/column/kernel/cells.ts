@@ -1,7 +1,8 @@
+// Hashes and finds the values of columns, with the WebAssembly of cells.as.ts if possible.
 import { randomBytes } from 'node:crypto'
 import { WasmModule } from '../../../../contract/wasm.ts'
 import { endOf, nextValue, skipBlanks } from '../../../../json/index.ts'
-import { ValueKernel } from './index.ts'
+import { ValueKernel } from './values.ts'
 
 /** Exports of cells.as.ts. */
 interface Exports {
@@ -15,7 +16,7 @@ interface Exports {
   missing: { value: number }
 }
 
-/** The places in memory that cells.as.ts names. */
+/** Addresses and sizes in memory, as in cells.as.ts. */
 const MAX_VALUES = 65_536
 const HASHES = 1024
 const LIST = HASHES + MAX_VALUES * 8
@@ -23,19 +24,20 @@ const STARTS = LIST + MAX_VALUES * 4
 const ENDS = STARTS + MAX_VALUES * 4
 const TEXT = ENDS + MAX_VALUES * 4
 
-/** Commas after each text: what is read 16 bytes at a time, and the end of the last value. */
+/** Commas after each text: they end the last value, and allow reads of 16 bytes. */
 const PADDING = Buffer.alloc(48, ',')
-/** Memory that is kept for the next reader, and the most that one has. Longer texts are read without. */
-const KEPT_BYTES = 16 * 1024 * 1024
-const MAX_BYTES = 64 * 1024 * 1024
-/** Bytes of values that are written in another way before they are hashed. */
-const PIECE_BYTES = 1024 * 1024
+/** Maximum memory that is reused for the next reader, and of any reader. Longer texts use no kernel. */
+const MAX_REUSED_BYTES = 16 * 1024 * 1024
+const MAX_MEMORY_BYTES = 64 * 1024 * 1024
+/** Size of a chunk of canonical values before it is hashed, in bytes. */
+const CHUNK_BYTES = 1024 * 1024
 
-const module = new WasmModule<Exports>('cells.wasm')
+const wasm = new WasmModule<Exports>('cells.wasm')
+/** Random per process, so that nobody can construct values with equal hashes. */
 const seed = randomBytes(8)
-let kept: { exports: Exports; memory: ArrayBuffer } | undefined
+let reusable: { exports: Exports; memory: ArrayBuffer } | undefined
 
-/** A hash of 64 bits for each of some rows. */
+/** 64-bit hashes of rows, by row. */
 export class RowHashes {
   readonly low: Int32Array
   readonly high: Int32Array
@@ -49,8 +51,8 @@ export class RowHashes {
     return this.low[row] === other.low[otherRow] && this.high[row] === other.high[otherRow]
   }
 
-  /** Makes a hash that of the values so far and one more, for as many rows as `more` has. */
-  add(from: number, more: RowHashes, count: number): void {
+  /** Combines the hashes of `count` rows from `from` on with those of one more column. */
+  combine(from: number, more: RowHashes, count: number): void {
     const { low, high } = this
     for (let k = 0; k < count; k++) {
       const row = from + k
@@ -64,7 +66,7 @@ export class RowHashes {
   }
 }
 
-/** Where the value of a row is. */
+/** JSON of a value: buf[start, end). */
 export interface Cell {
   buf: Buffer
   start: number
@@ -72,13 +74,14 @@ export interface Cell {
 }
 
 /**
- * Hashes the values of columns and finds those of some rows. Values that are equal have the same hash, however they are
- * written: `1.50` and `1.5`. Hashes of two readers cannot be compared: one may have no kernel.
+ * Hashes the values of columns, and finds the values of rows. Equal values have equal hashes, however they
+ * are written: `1.50` and `1.5`. Hashes of different readers must not be compared, since one may have no
+ * kernel.
  */
 export class CellReader {
   private readonly bytes: Buffer | undefined
   private readonly words: Int32Array | undefined
-  /** The hashes of the last text. */
+  /** Hashes of the last text. */
   private found = new RowHashes(MAX_VALUES)
 
   private constructor(private readonly kernel: { exports: Exports; memory: ArrayBuffer } | undefined) {
@@ -88,67 +91,70 @@ export class CellReader {
     kernel.exports.begin(seed.readInt32LE(0), seed.readInt32LE(4))
   }
 
-  /** `most`: bytes of the longest text. Call `release` when all is read. */
-  static open(most: number): CellReader {
-    const bytes = TEXT + most + PIECE_BYTES * 2 + PADDING.length
-    if (ValueKernel.use === 'never' || bytes > MAX_BYTES) return new CellReader(undefined)
-    if (kept && kept.memory.byteLength >= bytes) {
-      const reader = new CellReader(kept)
-      kept = undefined
+  /** Creates a reader for texts of up to `maxBytes`. Call `release` when all is read. */
+  static open(maxBytes: number): CellReader {
+    const bytes = TEXT + maxBytes + CHUNK_BYTES * 2 + PADDING.length
+    if (ValueKernel.use === 'never' || bytes > MAX_MEMORY_BYTES) return new CellReader(undefined)
+    if (reusable && reusable.memory.byteLength >= bytes) {
+      const reader = new CellReader(reusable)
+      reusable = undefined
       return reader
     }
-    return new CellReader(module.createInstance(bytes))
+    return new CellReader(wasm.createInstance(bytes))
   }
 
   release(): void {
-    if (this.kernel && this.kernel.memory.byteLength <= KEPT_BYTES) kept = this.kernel
+    if (this.kernel && this.kernel.memory.byteLength <= MAX_REUSED_BYTES) reusable = this.kernel
   }
 
   /**
-   * Adds the values of a text to the hashes of rows, from row `at` on. `asText`: 5 and "5" are the same. Returns the first
-   * row whose value is null.
+   * Adds the values of a column JSON to the hashes `into`, from row `at` on. `asText`: 5 and "5" are equal.
+   * Returns the first row with a null; undefined without nulls.
    */
-  hash(text: Buffer, into: RowHashes, at: number, asText: boolean): number | undefined {
-    const plain = asText ? undefined : this.hashes(text)
+  addHashes(text: Buffer, target: RowHashes, at: number, asText: boolean): number | undefined {
+    const plain = asText ? undefined : this.hashInKernel(text)
     if (plain) {
-      into.add(at, this.found, plain.count)
+      target.combine(at, this.found, plain.count)
       return plain.missing < 0 ? undefined : at + plain.missing
     }
-    let first: number | undefined
+    let firstNull: number | undefined
     let row = at
-    for (const piece of canonical(text, asText)) {
-      const { count, missing } = this.kernel ? this.hashes(piece, true)! : this.hashesSlowly(piece)
-      into.add(row, this.found, count)
-      if (missing >= 0) first ??= row + missing
+    for (const piece of canonicalChunks(text, asText)) {
+      const { count, missing } = this.kernel ? this.hashInKernel(piece, true)! : this.hashInTypeScript(piece)
+      target.combine(row, this.found, count)
+      if (missing >= 0) firstNull ??= row + missing
       row += count
     }
-    return first
+    return firstNull
   }
 
-  /** Hashes a text; undefined if it has to be written in another way first. */
-  private hashes(text: Buffer, isCanonical = false): { count: number; missing: number } | undefined {
+  /**
+   * Hashes a text with the kernel, into `found`. Undefined without a kernel, or if a value is not canonical.
+   */
+  private hashInKernel(text: Buffer, isCanonical = false): { count: number; missing: number } | undefined {
     if (!this.kernel) return undefined
     const { exports } = this.kernel
-    const end = this.put(text)
+    const end = this.putText(text)
     let missing = -1
     let count = 0
     for (let from = TEXT; from < end; from = exports.stop.value) {
       const more = exports.hashes(from, end, MAX_VALUES)
       if (exports.odd.value === 1 && !isCanonical) return undefined
       if (missing < 0 && exports.missing.value >= 0) missing = count + exports.missing.value
-      this.take(count, more)
+      this.copyHashes(count, more)
       count += more
     }
     return { count, missing }
   }
 
-  private take(at: number, count: number): void {
+  /** Copies hashes from the kernel to `found`. */
+  private copyHashes(at: number, count: number): void {
     this.grow(at + count)
     const { words, found } = this
-    const first = HASHES >> 2
+    const base = HASHES >> 2
     for (let k = 0; k < count; k++) {
-      found.low[at + k] = words![first + 2 * k]
-      found.high[at + k] = words![first + 2 * k + 1]
+      found.low[at + k] = words![base + 2 * k]
+      found.high[at + k] = words![base + 2 * k + 1]
     }
   }
 
@@ -160,7 +166,8 @@ export class CellReader {
     this.found = grown
   }
 
-  private hashesSlowly(text: Buffer): { count: number; missing: number } {
+  /** Hashes a canonical text without a kernel, into `found`. */
+  private hashInTypeScript(text: Buffer): { count: number; missing: number } {
     let [missing, count] = [-1, 0]
     for (let i = skipBlanks(text, 0); i < text.length; ) {
       const end = endOf(text, i)
@@ -179,40 +186,41 @@ export class CellReader {
     return { count, missing }
   }
 
-  private put(text: Buffer): number {
+  /** Copies a text to the memory of the kernel. Returns its end. */
+  private putText(text: Buffer): number {
     text.copy(this.bytes!, TEXT)
     PADDING.copy(this.bytes!, TEXT + text.length)
     return TEXT + text.length
   }
 
   /**
-   * The rows of a text, from 0, whose values an automaton over ASCII does not accept: for each state the next ones for 128
-   * bytes, and whether a text may end there. undefined if there are more than `most`, or without a kernel.
+   * Returns the rows, from 0, whose values an automaton (checks/automaton.ts) does not accept. Undefined if
+   * there are more than `maxRows`, or without a kernel.
    */
-  unaccepted(
+  findRejected(
     text: Buffer,
     { next, accepts }: { next: Uint8Array; accepts: Uint8Array },
-    most: number,
+    maxRows: number,
   ): number[] | undefined {
     if (!this.kernel || TEXT + text.length + PADDING.length > this.bytes!.length) return undefined
     const { exports } = this.kernel
-    const end = this.put(text)
+    const end = this.putText(text)
     this.bytes!.set(next, STARTS)
     this.bytes!.set(accepts, ENDS)
-    const count = exports.match(TEXT, end, 0, Math.min(most + 1, MAX_VALUES))
-    if (count > most) return undefined
-    const first = LIST >> 2
-    return Array.from(this.words!.subarray(first, first + count))
+    const count = exports.match(TEXT, end, 0, Math.min(maxRows + 1, MAX_VALUES))
+    if (count > maxRows) return undefined
+    const base = LIST >> 2
+    return Array.from(this.words!.subarray(base, base + count))
   }
 
-  /** Whether all values of a text are integers, each greater than the one before. false also where it is not known. */
-  ascends(text: Buffer): boolean {
+  /** Returns whether all values are integers in strictly ascending order; false without a kernel. */
+  isAscending(text: Buffer): boolean {
     if (!this.kernel || TEXT + text.length + PADDING.length > this.bytes!.length) return false
-    return this.kernel.exports.ascends(TEXT, this.put(text)) === 1
+    return this.kernel.exports.ascends(TEXT, this.putText(text)) === 1
   }
 
-  /** The values of rows of a text, by ascending numbers from 0, until the next call. */
-  find(text: Buffer, rows: ArrayLike<number>): Cell[] {
+  /** Finds the values of ascending rows, from 0, of a column JSON. */
+  findCells(text: Buffer, rows: ArrayLike<number>): Cell[] {
     const cells: Cell[] = []
     if (!this.kernel || TEXT + text.length + PADDING.length > this.bytes!.length) {
       let row = 0
@@ -223,7 +231,7 @@ export class CellReader {
       }
       return cells
     }
-    this.put(text)
+    this.putText(text)
     const { exports } = this.kernel
     for (let from = 0, at = TEXT, row = 0; from < rows.length; from += MAX_VALUES) {
       const count = Math.min(MAX_VALUES, rows.length - from)
@@ -233,7 +241,7 @@ export class CellReader {
         const start = this.words![(STARTS >> 2) + k] - TEXT
         cells.push({ buf: text, start, end: this.words![(ENDS >> 2) + k] - TEXT })
       }
-      // The last one was found, not passed.
+      // Continue at the last found value.
       row = rows[from + count - 1]
       at = TEXT + cells[cells.length - 1].start
     }
@@ -241,26 +249,26 @@ export class CellReader {
   }
 }
 
-/** The values of a text, each in the one way that all that are equal to it are written in; a piece at a time. */
-function* canonical(text: Buffer, asText: boolean): Generator<Buffer> {
-  let parts: string[] = []
+/** Yields the values of a column JSON in canonical form, in chunks. */
+function* canonicalChunks(text: Buffer, asText: boolean): Generator<Buffer> {
+  let values: string[] = []
   let size = 0
   for (let i = skipBlanks(text, 0); i < text.length; ) {
     const end = endOf(text, i)
     const value = canonicalValue(text.toString('utf8', i, end), asText)
-    parts.push(value)
+    values.push(value)
     size += value.length * 3
-    if (size >= PIECE_BYTES) {
-      yield Buffer.from(parts.join(','))
-      parts = []
+    if (size >= CHUNK_BYTES) {
+      yield Buffer.from(values.join(','))
+      values = []
       size = 0
     }
     i = nextValue(text, end)
   }
-  if (parts.length > 0) yield Buffer.from(parts.join(','))
+  if (values.length > 0) yield Buffer.from(values.join(','))
 }
 
-/** A JSON value in the one way that all that are equal to it are written in. `asText`: 5 and "5" are the same. */
+/** Returns the canonical form of a JSON value: equal values have the same. `asText`: 5 and "5" are equal. */
 export function canonicalValue(json: string, asText: boolean): string {
   const first = json[0]
   if (first === '"') {
@@ -276,10 +284,10 @@ export function canonicalValue(json: string, asText: boolean): string {
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i
 
-/** Digits that an exponent is written out to. */
+/** Maximum position of the decimal point up to which an exponent is written out. */
 const MAX_DIGITS = 400
 
-/** `1.50` → `1.5`, `1e3` → `1000`, `-0` → `0`. All digits stay. */
+/** Returns the canonical form of a number, with all digits: `1.50` → `1.5`, `1e3` → `1000`, `-0` → `0`. */
 export function canonicalNumber(text: string): string {
   const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(
     text,
@@ -287,7 +295,7 @@ export function canonicalNumber(text: string): string {
   const shift = Number(exponent)
   const digits = (whole + fraction).replace(/^0+(?=\d)/, '')
   if (/^0*$/.test(digits)) return '0'
-  // The point is behind this many digits.
+  // Number of digits before the decimal point.
   const point = digits.length - fraction.length + shift
   if (Math.abs(point) > MAX_DIGITS) {
     const short = digits.replace(/0+$/, '')

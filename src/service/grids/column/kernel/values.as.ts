@@ -1,12 +1,12 @@
 /**
- * AssemblyScript, compiled to WebAssembly by esbuild.config.js: reads the values of columns, which are JSON values with
- * commas between them, 16 bytes at a time. Plain values and rows only: each function stops at the first other one, which
- * the TypeScript code reads (scalars.ts, rows.ts), and so all rules are there. The text ends with padding: commas.
+ * AssemblyScript, compiled to WebAssembly by esbuild.config.js: reads column JSON 16 bytes at a time. Handles
+ * plain values and rows only: each function stops at the first other one, which TypeScript code reads
+ * (scalars.ts, rows.ts). The text is padded with commas.
  */
 
 import { endOf, endOfText, escapes, skipBlanks } from './scan.as'
 
-/** Memory of `rows`: behind the constants of this file, the columns, the numbers of the rows, what is before each cell, the output, the texts. */
+/** Memory layout of `rows`: constants of this file, columns, row numbers, prefixes of cells, output, texts. */
 export const COLUMNS: i32 = 2048
 export const COLUMN_BYTES: i32 = 32
 export const MAX_COLUMNS: i32 = 64
@@ -18,7 +18,7 @@ export const OUT: i32 = BEFORE + BEFORE_BYTES
 export const OUT_BYTES: i32 = 131_072
 export const TEXTS: i32 = OUT + OUT_BYTES + 64
 
-/** Memory of `doubles` and `codes`: texts that are known, the results, one text of a column. */
+/** Memory layout of `doubles` and `codes`: cached texts, results, text of the column. */
 export const MAX_KNOWN: i32 = 4096
 export const KNOWN_BYTES: i32 = 64
 export const PLACES: i32 = 8192
@@ -31,12 +31,12 @@ export const STARTS: i32 = RESULTS + MAX_VALUES * 8
 export const ENDS: i32 = STARTS + MAX_VALUES * 4
 export const TEXT: i32 = ENDS + MAX_VALUES * 4
 
-/** Results of the last call: where the text was left; whether a value or row that is not plain follows. */
+/** Address at which the last call stopped; 1 if the next value or row is not plain. */
 export let stop: i32 = 0
 export let odd: i32 = 0
-/** The end of the output of `rows`. */
+/** End of the output of `rows`. */
 export let out: i32 = 0
-/** How many texts are known. */
+/** Number of cached texts. */
 export let known: i32 = 0
 
 const LF: i32 = 0x0a
@@ -55,7 +55,7 @@ const BACKSLASH: i32 = 0x5c
 const LETTER_N: i32 = 0x6e
 const BRACE: i32 = 0x7b
 
-/** The beginning of the value after the next `count` ones. `simple`: no value has a comma in it. */
+/** Returns the start of the value after the next `count` ones. `simple`: no value contains a comma. */
 function skip(at: i32, count: i32, simple: bool): i32 {
   let n = count
   let i = at
@@ -76,18 +76,18 @@ function skip(at: i32, count: i32, simple: bool): i32 {
   }
 }
 
-/** Copies up to 15 bytes more than asked for. */
+/** Copies `length` bytes, and up to 15 more. Returns the end of the copy. */
 function copy(from: i32, length: i32, target: i32): i32 {
   for (let k = 0; k < length; k += 16) v128.store(target + k, v128.load(from + k))
   return target + length
 }
 
 /**
- * Writes `count` rows, whose numbers are at LIST + `from` * 4, to OUT. Each column has a struct of 32 bytes at COLUMNS:
- * where its next value is; the number of that value's row; 1 if no value has a comma in it; 1 if all rows have the same
- * value; where the value of the last row starts and ends; where what is before the cell is, and its length. `separator`
- * is that of CSV; −1: cells are JSON values. Returns how many rows were written. `odd`: the next row is not plain; its
- * cells are found, and passed.
+ * Writes up to `count` rows from LIST + `from` * 4 to OUT. Returns their number. `separator`: of CSV; −1 for
+ * JSON cells. Each column has a struct of 8 × i32 at COLUMNS: address and row of its next value; 1 if no
+ * value contains a comma; 1 if all rows have the same value; start and end of the value of the last row;
+ * address and length of the prefix of a cell. Sets `odd` if the next row is not plain; its cells are then
+ * found and passed.
  */
 export function rows(from: i32, count: i32, columns: i32, separator: i32, after: i32, afterLength: i32): i32 {
   let target = OUT
@@ -112,7 +112,7 @@ export function rows(from: i32, count: i32, columns: i32, separator: i32, after:
       store<i32>(column, end, 20)
       if (odd) continue
       const before = load<i32>(column, 28)
-      // A decoded text is never longer than it is in JSON, but for one quote more for each escaped one.
+      // A decoded text is never longer than its JSON, except for doubled quotes.
       if (target + before + (end - at) * 2 + 64 > OUT + OUT_BYTES) {
         odd = 1
         continue
@@ -147,7 +147,7 @@ function hasLines(from: i32, to: i32): bool {
   return false
 }
 
-/** Whether [from, to), which has no line end and no quote, needs no quotes in CSV. */
+/** Returns whether [from, to), which has no line end and no quote, needs no quotes in CSV. */
 function isPlain(from: i32, to: i32, separator: i32): bool {
   if (from == to) return false
   const first = <i32>load<u8>(from)
@@ -160,12 +160,12 @@ function isPlain(from: i32, to: i32, separator: i32): bool {
   return true
 }
 
-/** Writes a text without escapes. What is not plain is in quotes, as in JSON. */
+/** Writes a string without escapes: quoted as in JSON unless it is plain. */
 function text(at: i32, end: i32, separator: i32, target: i32): i32 {
   return isPlain(at + 1, end - 1, separator) ? copy(at + 1, end - at - 2, target) : copy(at, end - at, target)
 }
 
-/** Writes a text with escapes; 0 if one of them is the number of a character. */
+/** Writes a string with escapes. Returns 0 for other escapes, such as \u. */
 function unescaped(at: i32, end: i32, separator: i32, target: i32): i32 {
   const last = end - 1
   const start = target + 1
@@ -201,15 +201,15 @@ function unescaped(at: i32, end: i32, separator: i32, target: i32): i32 {
   return copy(start, to - start, target)
 }
 
-/** Ten to the power of 0 to 15. */
+/** Powers of ten, from 0 to 15. */
 const POWERS: StaticArray<f64> = [
   1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 ]
 
 /**
- * The values in [from, to) as doubles, to RESULTS: numbers of up to 15 characters without an exponent; days, and times in
- * seconds, as ms since 1970; NaN for null. Returns how many. Stops at the first other value (`odd`), and when the
- * results are full.
+ * Decodes the values in [from, to) to doubles in RESULTS: numbers of up to 15 characters without an exponent;
+ * days and times in seconds as ms since 1970; NaN for null. Returns their number. Stops at the first other
+ * value (sets `odd`), and when RESULTS is full.
  */
 export function doubles(from: i32, to: i32): i32 {
   let n = 0
@@ -268,7 +268,7 @@ function two(at: i32): i32 {
   return <u32>a < 10 && <u32>b < 10 ? a * 10 + b : -1
 }
 
-/** A day, or a time with seconds, in ms since 1970; NaN for others. */
+/** Parses a day, or a time with seconds, to ms since 1970; NaN for others. */
 function instant(at: i32, end: i32): f64 {
   const length = end - at
   if (length != 10 && length != 19 && (length != 20 || <i32>load<u8>(end - 1) != LETTER_Z)) return NaN
@@ -278,7 +278,7 @@ function instant(at: i32, end: i32): f64 {
   const month = two(at + 5)
   const day = two(at + 8)
   if (century < 0 || decade < 0 || month < 1 || month > 12 || day < 1 || day > 31) return NaN
-  // The months of the bits have 31 days. The 29th of February is left to moment.ts.
+  // Bits of months with 31 days. February 29 is left to TypeScript code.
   if (day > 28 && (month == 2 || (day == 31 && ((0x15aa >>> month) & 1) == 0))) return NaN
   const year = century * 100 + decade
   if (year < 1) return NaN
@@ -299,16 +299,16 @@ function instant(at: i32, end: i32): f64 {
   return time + <f64>((hour * 60 + minute) * 60 + second) * 1000
 }
 
-/** Forgets the texts that are known. */
+/** Clears the cache of texts. */
 export function forget(): void {
   memory.fill(TABLE, 0, PLACES * 4)
   known = 0
 }
 
 /**
- * The values in [from, to) as numbers of known texts, to RESULTS, as i32: −1 for null. Texts become known until there are
- * MAX_KNOWN of them. −2 for all others, whose bytes are [STARTS, ENDS). Returns how many; stops when the results are
- * full. `multiplier` is odd and random: who chooses texts does not choose their places.
+ * Encodes the values in [from, to) as i32 in RESULTS: the number of a cached text, −1 for null, −2 for all
+ * others, whose bytes are [STARTS, ENDS). Caches up to MAX_KNOWN texts. Returns the number of values; stops
+ * when RESULTS is full. `multiplier` is odd and random, so that nobody can construct colliding texts.
  */
 export function codes(from: i32, to: i32, multiplier: i32): i32 {
   let n = 0
@@ -330,7 +330,7 @@ export function codes(from: i32, to: i32, multiplier: i32): i32 {
   return n
 }
 
-/** Places that are looked at. */
+/** Maximum number of probes per text. */
 const MAX_TRIES: i32 = 8
 
 function codeOf(at: i32, length: i32, multiplier: i32): i32 {

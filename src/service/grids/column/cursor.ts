@@ -1,46 +1,47 @@
+// Reads chosen rows of a column, one cell at a time, in ascending order.
 import { endOf, skipBlanks } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { streamSlices } from '../../store/aggregates/slice-json.ts'
 import { canContainCommas } from '../../store/schema/column-types.ts'
-import { type Snapshot, type SnapshotColumn, skipValues } from './content.ts'
-import type { ColumnPart } from './kernel/index.ts'
+import type { KernelChunk } from './kernel/values.ts'
+import { type Snapshot, type SnapshotColumn, skipValues } from './snapshot.ts'
 
 const NULL = Buffer.from('null')
 
-/** Where the value of a column in the current row is, as JSON text: `buf` from `start` to `end`. */
+/** JSON of the value in the current row: buf[start, end). */
 export interface Cell {
   readonly buf: Buffer
   readonly start: number
   readonly end: number
 }
 
-/** Rows in ascending order: the first that is at least `from`; infinite if there is none. */
-export interface Rows {
+/** Ascending rows. `next` returns the first row that is at least `from`; infinite if there is none. */
+export interface RowSequence {
   next(from: number): number
 }
 
-/** All rows up to a number. */
-export function firstRows(count: number): Rows {
+/** Creates the rows from 0 up to `count`, exclusive. */
+export function createFirstRows(count: number): RowSequence {
   return { next: (from) => (from < count ? from : Number.POSITIVE_INFINITY) }
 }
 
-/** Slices of each column that are read ahead, so that all of them together have not too much memory. */
-function aheadOf(columns: number): number | undefined {
+/** Returns how many slices to prefetch per column, which bounds memory; undefined for the default. */
+function prefetchedSlices(columns: number): number | undefined {
   if (columns > 8) return 1
   return columns > 3 ? 2 : undefined
 }
 
-/** Goes to chosen rows of one column, in ascending order. Slices without a chosen row are not read. */
-export class Seeker implements Cell {
+/** Cursor over chosen rows of one column, in ascending order. Slices without a chosen row are not read. */
+export class ColumnCursor implements Cell {
   private readonly texts: AsyncIterator<Buffer>
   private readonly needed: SliceRef[] = []
-  /** The first row of each text. */
+  /** First row of each slice in `needed`. */
   private readonly firsts: number[] = []
   private readonly tail: { text: Buffer; first: number; until: number }
-  private place = -1
-  /** The row that `at` is the beginning of. */
+  private chunkIndex = -1
+  /** Row of the value at `at`. */
   private row = 0
-  /** The row after those of the text that is loaded. */
+  /** Row after the last one of the loaded chunk. */
   until = 0
   private at = 0
   buf: Buffer = NULL
@@ -48,40 +49,43 @@ export class Seeker implements Cell {
   end = 0
   private readonly isSimple: boolean
 
-  constructor(snap: Snapshot, column: SnapshotColumn, rows: Rows) {
+  constructor(snap: Snapshot, column: SnapshotColumn, rows: RowSequence) {
     this.isSimple = !canContainCommas(column.type)
     let first = -(column.skip ?? 0)
-    let hit = rows.next(0)
+    let nextRow = rows.next(0)
     for (const slice of column.slices) {
-      if (hit < first + slice.rows) {
+      if (nextRow < first + slice.rows) {
         this.needed.push(slice)
         this.firsts.push(first)
-        hit = rows.next(first + slice.rows)
+        nextRow = rows.next(first + slice.rows)
       }
       first += slice.rows
     }
     this.tail = { text: column.tail, first, until: column.rows }
-    this.texts = streamSlices(snap.blobs, this.needed, aheadOf(snap.columns.length))[Symbol.asyncIterator]()
+    this.texts = streamSlices(snap.blobs, this.needed, prefetchedSlices(snap.columns.length))[
+      Symbol.asyncIterator
+    ]()
   }
 
-  /** Whether the text that has a row must be loaded first. */
-  isBeyond(row: number): boolean {
+  /** Returns whether the chunk with a row must be loaded first. */
+  needsLoad(row: number): boolean {
     return row >= this.until
   }
 
+  /** Loads the chunk that contains a row. */
   async load(row: number): Promise<void> {
     while (row >= this.until) {
-      this.place++
-      if (this.place < this.needed.length) {
+      this.chunkIndex++
+      if (this.chunkIndex < this.needed.length) {
         this.buf = (await this.texts.next()).value
-        this.row = this.firsts[this.place]
-        this.until = this.row + this.needed[this.place].rows
+        this.row = this.firsts[this.chunkIndex]
+        this.until = this.row + this.needed[this.chunkIndex].rows
       } else if (row < this.tail.until) {
         this.buf = this.tail.text
         this.row = this.tail.first
         this.until = this.tail.until
       } else {
-        // A column shorter than the others.
+        // The column is shorter than others: its missing values are null.
         this.buf = NULL
         this.row = row
         this.until = Number.POSITIVE_INFINITY
@@ -90,14 +94,14 @@ export class Seeker implements Cell {
     }
   }
 
-  /** The text that is loaded. */
-  get part(): ColumnPart {
+  /** The loaded chunk, for a kernel. */
+  get chunk(): KernelChunk {
     const isConstant = this.until === Number.POSITIVE_INFINITY
-    const isSlice = this.place < this.needed.length
+    const isSlice = this.chunkIndex < this.needed.length
     return { text: this.buf, row: this.row, isSimple: this.isSimple && isSlice, isConstant }
   }
 
-  /** Sets start and end to the value of a row that is loaded. */
+  /** Sets `start` and `end` to the value of a row in the loaded chunk. */
   seek(row: number): void {
     if (this.until === Number.POSITIVE_INFINITY) {
       this.start = 0

@@ -1,3 +1,5 @@
+// Snapshots of grids, and streams of their content as JSON or Brotli.
+
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { findClosest, formatList } from '../../../contract/message-texts.ts'
@@ -10,17 +12,18 @@ import { BatchedBlobs, type BlobReader } from '../../store/objects/blobs.ts'
 import { type StreamChunk, streamBrotli } from '../../store/objects/codec.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import type { Readers, Store } from '../../store/store.ts'
-import { transposeRows } from './values.ts'
+import { transposeRows } from './column-json.ts'
 
-/** An immutable view of a grid's columns at one version. Blobs never change, so it stays readable. */
+/** Immutable view of columns of a grid at one version. Blobs never change, so it stays readable. */
 export interface Snapshot {
   blobs: BlobReader
   columns: SnapshotColumn[]
   rows: number
-  /** Columns may have values that were appended later: see `trimmed`. */
+  /** True if columns can contain values that were appended later: see `trimSnapshot`. */
   isPast?: true
 }
 
+/** Column of a snapshot. `order`: its position in the grid. */
 export interface SnapshotColumn {
   name: string
   uid: string
@@ -28,17 +31,17 @@ export interface SnapshotColumn {
   type: ColumnType
   rows: number
   slices: SliceRef[]
-  /** Values that are not in a slice yet. */
+  /** Column JSON of the values that are not in a slice yet. */
   tail: Buffer
-  /** Values to leave out at the start of the first slice, or of the tail if there is none. */
+  /** Number of values to skip at the start of the first slice, or of the tail if there are no slices. */
   skip?: number
 }
 
 /**
- * Takes a snapshot in one read transaction, including the tail. With `firstSlices`, only as many values of each column
- * can be read from it: slices are numbered from 0, and each has a value.
+ * Takes a snapshot of the current version, including the tail; call it in a read transaction. With
+ * `firstSlices`, only that many slices per column are loaded, and so at least as many values can be read.
  */
-export async function snapshot(
+async function takeSnapshot(
   store: Store,
   readers: Readers,
   { owner, idlocal }: Fid,
@@ -75,10 +78,10 @@ export async function snapshot(
 }
 
 /**
- * Takes a snapshot of a version in one read transaction; without a row, of the present one. Its columns may have more
- * values than belong to the version: use `trimmed` before reading them.
+ * Takes a snapshot of a version; without a row, of the current one. Call it in a read transaction. Columns
+ * can contain more values than the version: call `trimSnapshot` before reading them.
  */
-export async function snapshotOf(
+export async function takeVersionSnapshot(
   store: Store,
   readers: Readers,
   fid: Fid,
@@ -86,21 +89,21 @@ export async function snapshotOf(
   choose: (columns: ColumnRow[]) => ColumnRow[] = (columns) => columns,
   firstSlices?: number,
 ): Promise<Snapshot> {
-  if (!row) return snapshot(store, readers, fid, choose, firstSlices)
+  if (!row) return takeSnapshot(store, readers, fid, choose, firstSlices)
   const { owner, idlocal, epoch } = row
   const grid = await readers.grids.get(owner, idlocal)
   const slices = await readers.versions.listSlicesIn({ owner, idlocal, epoch })
   const tail = epoch === grid.epoch ? await readers.grids.loadTail(owner, idlocal) : []
-  const past = await loadVersionColumns(readers, row)
+  const versionColumns = await loadVersionColumns(readers, row)
   const tails = transposeRows(
     tail.map(({ body }) => body),
-    past.length,
+    versionColumns.length,
   )
-  const lengths = past.map(({ uid }, k) => {
-    const own = (slices.get(uid) ?? []).reduce((sum, slice) => sum + slice.rows, tails[k]?.rows ?? 0)
-    return row.ragged ? own : Math.min(own, row.row_count ?? own)
+  const lengths = versionColumns.map(({ uid }, k) => {
+    const storedRows = (slices.get(uid) ?? []).reduce((sum, slice) => sum + slice.rows, tails[k]?.rows ?? 0)
+    return row.ragged ? storedRows : Math.min(storedRows, row.row_count ?? storedRows)
   })
-  const all = past.map((column, k) => ({ ...column, rows: lengths[k] }))
+  const all = versionColumns.map((column, k) => ({ ...column, rows: lengths[k] }))
   const columns = choose(all).map((column): SnapshotColumn => {
     const { name, uid, position: order, type, rows } = column
     const values = tails[all.indexOf(column)]
@@ -117,73 +120,75 @@ export async function snapshotOf(
   return { blobs: store.blobs, columns, rows: row.row_count ?? Math.max(0, ...lengths), isPast: true }
 }
 
-/** A snapshot whose columns have no more values than belong to it. */
-export async function trimmed(snap: Snapshot): Promise<Snapshot> {
+/** Removes the values that were appended after the version of a snapshot. */
+export async function trimSnapshot(snap: Snapshot): Promise<Snapshot> {
   if (!snap.isPast) return snap
   const columns: SnapshotColumn[] = []
-  for (const column of snap.columns) columns.push(await trimmedColumn(snap.blobs, column))
+  for (const column of snap.columns) columns.push(await trimColumn(snap.blobs, column))
   return { ...snap, columns, isPast: undefined }
 }
 
-async function trimmedColumn(blobs: BlobReader, column: SnapshotColumn): Promise<SnapshotColumn> {
+async function trimColumn(blobs: BlobReader, column: SnapshotColumn): Promise<SnapshotColumn> {
   let left = column.rows + (column.skip ?? 0)
   const slices: SliceRef[] = []
   for (const slice of column.slices) {
     if (slice.rows <= left) slices.push(slice)
     else if (left > 0) {
-      // The last slice also has rows that were appended later.
-      return { ...column, slices, tail: firstValues(await loadDecompressed(blobs, slice), left) }
+      // The last slice also contains rows that were appended later.
+      return { ...column, slices, tail: takeValues(await loadDecompressed(blobs, slice), left) }
     }
     left -= slice.rows
     if (left < 0) return { ...column, slices, tail: Buffer.alloc(0) }
   }
-  return { ...column, slices, tail: firstValues(column.tail, left) }
+  return { ...column, slices, tail: takeValues(column.tail, left) }
 }
 
 /** Selects columns by name, in the given order. Throws `unknown_column`. */
-export function byName(names: readonly string[]): (columns: ColumnRow[]) => ColumnRow[] {
+export function selectByName(names: readonly string[]): (columns: ColumnRow[]) => ColumnRow[] {
   return (columns) =>
     names.map((name) => {
-      const found = columns.find((column) => column.name === name)
-      if (found) return found
+      const match = columns.find((column) => column.name === name)
+      if (match) return match
       throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(name)}`, {
         field: 'columns',
-        hint: didYouMean(name, columns) + columnsAre(columns),
+        hint: formatSuggestion(name, columns) + formatColumns(columns),
       })
     })
 }
 
 /** Selects columns by uid, in the given order. Throws `unknown_column` (400). */
-export function byUid(uids: readonly string[]): (columns: ColumnRow[]) => ColumnRow[] {
+export function selectByUid(uids: readonly string[]): (columns: ColumnRow[]) => ColumnRow[] {
   return (columns) =>
     uids.map((uid) => {
-      const found = columns.find((column) => column.uid === uid)
-      if (found) return found
+      const match = columns.find((column) => column.uid === uid)
+      if (match) return match
       throw new Problem('unknown_column', `the grid has no column with uid ${JSON.stringify(uid)}`, {
         field: 'uid',
       })
     })
 }
 
-function didYouMean(name: string, columns: readonly { name: string }[]): string {
-  const meant = findClosest(
+/** Formats a hint with the closest column name; empty if none is close. */
+function formatSuggestion(name: string, columns: readonly { name: string }[]): string {
+  const suggestion = findClosest(
     name,
     columns.map((column) => column.name),
   )
-  return meant === undefined ? '' : `Did you mean ${meant}? `
+  return suggestion === undefined ? '' : `Did you mean ${suggestion}? `
 }
 
-export function columnsAre(columns: readonly { name: string }[]): string {
+/** Formats the list of columns, for hints. */
+export function formatColumns(columns: readonly { name: string }[]): string {
   return `Its columns are: ${formatList(columns.map(({ name }) => name))}`
 }
 
-/** Bytes of the longest text of a column. */
-export function longestText({ slices, tail }: SnapshotColumn): number {
-  return slices.reduce((most, { bytes }) => Math.max(most, bytes), tail.length)
+/** Returns the size of the largest chunk of a column, in bytes. */
+export function largestChunkBytes({ slices, tail }: SnapshotColumn): number {
+  return slices.reduce((max, { bytes }) => Math.max(max, bytes), tail.length)
 }
 
-/** A snapshot without the first `count` rows. */
-export function rowsFrom(snap: Snapshot, count: number): Snapshot {
+/** Returns a snapshot without the first `count` rows. */
+export function skipRows(snap: Snapshot, count: number): Snapshot {
   const columns = snap.columns.map((column): SnapshotColumn => {
     let skip = Math.min(count, column.rows)
     let k = 0
@@ -193,8 +198,10 @@ export function rowsFrom(snap: Snapshot, count: number): Snapshot {
   return { ...snap, columns, rows: Math.max(0, snap.rows - count) }
 }
 
-/** Streams the values of a column as comma-separated JSON; only the first `head` if given. */
-export async function* columnText(
+/**
+ * Streams the values of a column as comma-separated JSON, up to `head` values. `ahead`: slices to prefetch.
+ */
+export async function* streamColumn(
   { blobs }: Snapshot,
   column: SnapshotColumn,
   head = Number.POSITIVE_INFINITY,
@@ -208,29 +215,29 @@ export async function* columnText(
     needed.push(slice)
     left -= slice.rows
   }
-  let given = 0
-  const want = Math.min(head, column.rows)
-  const cutTo = (text: Buffer, rows: number): Buffer => {
-    const most = want - given
-    given += Math.min(rows, most)
-    return rows > most ? firstValues(text, most) : text
+  let yielded = 0
+  const wantedRows = Math.min(head, column.rows)
+  const takeRows = (text: Buffer, rows: number): Buffer => {
+    const most = wantedRows - yielded
+    yielded += Math.min(rows, most)
+    return rows > most ? takeValues(text, most) : text
   }
   let k = 0
   for await (const text of streamSlices(blobs, needed, ahead)) {
     if (k > 0) yield COMMA
     const first = k === 0 ? skip : 0
-    yield cutTo(afterValues(text, first), needed[k++].rows - first)
+    yield takeRows(dropValues(text, first), needed[k++].rows - first)
   }
-  if (given < want) {
+  if (yielded < wantedRows) {
     if (k > 0) yield COMMA
-    yield cutTo(afterValues(column.tail, k === 0 ? skip : 0), column.rows - given)
+    yield takeRows(dropValues(column.tail, k === 0 ? skip : 0), column.rows - yielded)
   }
 }
 
 const COMMA = Buffer.from(',')
 
-/** The first `count` values of a text. */
-function firstValues(text: Buffer, count: number): Buffer {
+/** Returns the first `count` values of a column JSON. */
+function takeValues(text: Buffer, count: number): Buffer {
   if (count <= 0) return text.subarray(0, 0)
   let i = skipBlanks(text, 0)
   for (let n = 1; ; n++) {
@@ -240,12 +247,12 @@ function firstValues(text: Buffer, count: number): Buffer {
   }
 }
 
-/** A text without its first `count` values. */
-function afterValues(text: Buffer, count: number): Buffer {
+/** Returns a column JSON without its first `count` values. */
+function dropValues(text: Buffer, count: number): Buffer {
   return text.subarray(skipValues(text, 0, count))
 }
 
-/** Where the value after the next `count` ones begins. */
+/** Returns the offset after the next `count` values and their commas. */
 export function skipValues(buf: Uint8Array, from: number, count: number): number {
   let i = from
   for (let n = 0; n < count; n++) {
@@ -260,8 +267,8 @@ export function skipValues(buf: Uint8Array, from: number, count: number): number
   return i
 }
 
-/** A snapshot that reads with few queries, if these columns are read one after the other. */
-function batched(snap: Snapshot, columns: readonly SnapshotColumn[]): Snapshot {
+/** Returns a snapshot that loads blobs in batches, if these columns are read one after the other. */
+function batchReads(snap: Snapshot, columns: readonly SnapshotColumn[]): Snapshot {
   const blobs = new BatchedBlobs(
     snap.blobs,
     columns.flatMap(({ slices }) => slices),
@@ -270,29 +277,35 @@ function batched(snap: Snapshot, columns: readonly SnapshotColumn[]): Snapshot {
 }
 
 /** Streams the content of a grid: `{"cols": {name: {uid, order, data}}}`. */
-export async function* contentJson(given: Snapshot, head?: number): Bytes {
-  const snap = head === undefined ? batched(given, given.columns) : given
-  yield* byColumn(snap, (column) => columnText(snap, column, head))
+export async function* streamContentJson(snapshot: Snapshot, head?: number): Bytes {
+  const snap = head === undefined ? batchReads(snapshot, snapshot.columns) : snapshot
+  yield* streamByColumn(snap, (column) => streamColumn(snap, column, head))
 }
 
-/** Streams columns with their values, each as comma-separated JSON. */
-export async function* byColumn({ columns }: Snapshot, valuesOf: (column: SnapshotColumn) => Bytes): Bytes {
+/** Streams `{"cols": …}` with the values that `valuesOf` streams for each column as comma-separated JSON. */
+export async function* streamByColumn(
+  { columns }: Snapshot,
+  valuesOf: (column: SnapshotColumn) => Bytes,
+): Bytes {
   yield Buffer.from('{"cols":{')
   for (const [k, column] of columns.entries()) {
-    yield Buffer.from(contentHeader(column, k))
+    yield Buffer.from(columnHeader(column, k))
     yield* valuesOf(column)
     yield Buffer.from(']}')
   }
   yield Buffer.from('}}')
 }
 
-/** The content of a grid as a Brotli stream, which slices are sent into as they are stored. */
-export function contentBrotli(given: Snapshot): Bytes {
-  const snap = batched(given, given.columns)
+/**
+ * Streams the content of a grid as Brotli. Slices are copied into the stream as they are stored
+ * (docs/adr/0014).
+ */
+export function streamContentBrotli(snapshot: Snapshot): Bytes {
+  const snap = batchReads(snapshot, snapshot.columns)
   async function* pieces(): AsyncGenerator<StreamChunk> {
     let text = '{"cols":{'
     for (const [k, column] of snap.columns.entries()) {
-      text += contentHeader(column, k)
+      text += columnHeader(column, k)
       let count = 0
       for await (const slice of streamCompressedSlices(snap.blobs, column.slices)) {
         yield Buffer.from(count++ > 0 ? ',' : text)
@@ -311,17 +324,17 @@ export function contentBrotli(given: Snapshot): Bytes {
   return streamBrotli(pieces())
 }
 
-function contentHeader({ name, uid, order }: SnapshotColumn, position: number): string {
+function columnHeader({ name, uid, order }: SnapshotColumn, position: number): string {
   return `${position > 0 ? ',' : ''}${JSON.stringify(name)}:{"uid":"${uid}","order":${order},"data":[`
 }
 
 /** Streams the response of the col endpoint: `{"cols": [{name, uid, order, data}]}`, in the given order. */
-export async function* columnsJson(snap: Snapshot): Bytes {
+export async function* streamColumnsJson(snap: Snapshot): Bytes {
   yield Buffer.from('{"cols":[')
   for (const [k, column] of snap.columns.entries()) {
     const { name, uid, order } = column
     yield Buffer.from(`${k > 0 ? ',' : ''}${JSON.stringify({ name, uid, order }).slice(0, -1)},"data":[`)
-    yield* columnText(snap, column)
+    yield* streamColumn(snap, column)
     yield Buffer.from(']}')
   }
   yield Buffer.from(']}')

@@ -1,4 +1,4 @@
-// Adds values to the ends of columns: they become slices, or are merged with the last ones.
+// Appends values to columns: they become new slices, or are merged with the last slices.
 import { type Bounds, boundsOf, boundsTogether, endsAmong, SliceEnds } from '../../../ingest/index.ts'
 import { breathe } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
@@ -12,13 +12,13 @@ import {
 } from '../../store/aggregates/slice-json.ts'
 import { BatchedBlobs, type Blobs } from '../../store/objects/blobs.ts'
 import type { Store } from '../../store/store.ts'
-import { skipValues } from '../column/content.ts'
-import { repeated } from '../column/values.ts'
+import { repeatValue } from '../column/column-json.ts'
+import { skipValues } from '../column/snapshot.ts'
 
-/** Rows from which a slice is no longer merged. */
+/** Maximum size of a slice that can be merged, in rows. */
 const MAX_MERGED_ROWS = 65_536
 
-/** A new slice: the last slices of a column, which it replaces, followed by new values. */
+/** A new slice. It replaces the last slices of a column, and adds new values to them. */
 interface Merge {
   last: SliceRef[]
   text: Buffer
@@ -26,44 +26,50 @@ interface Merge {
   ended: boolean
 }
 
-/** A column, and the values to add at its end. */
+/** A column, and the values to append to it as column JSON. */
 export interface GrowingColumn {
   slices: readonly SliceRef[]
   text: Buffer
 }
 
 /**
- * Plans the slices of new rows, by column. Open slices (ingest/values/slice-ends.ts) are merged with the rows up to the
- * first boundary among them, or as far as they double in size: each value is rewritten a logarithmic number of times.
+ * Plans the slices of new rows, by column. The rows up to the first content-defined boundary are merged with
+ * the open slices (ingest/values/slice-ends.ts). Without a boundary, only slices that double in size are
+ * merged, so that each value is rewritten a logarithmic number of times.
  */
 async function planMerges(
   columns: readonly GrowingColumn[],
   rows: number,
   keys?: readonly number[],
 ): Promise<Merge[][]> {
-  const open = columns.map(({ slices }) => openOf(slices))
+  const open = columns.map(({ slices }) => openSlicesOf(slices))
   const heights = new Set(open.map((list) => list.map((slice) => slice.rows).join()))
-  // Columns that were made one by one end where they do.
-  if (heights.size > 1) return columns.map((column, k) => [withLast(column, open[k], rows)])
+  // Columns that were added separately have open slices of different rows: merge each by itself.
+  if (heights.size > 1) return columns.map((column, k) => [mergeDoubling(column, open[k], rows)])
   const ends = new SliceEnds()
   const openRows = open[0]?.reduce((sum, slice) => sum + slice.rows, 0) ?? 0
   ends.skipRows(
     openRows,
     open.flat().reduce((sum, { bytes }) => sum + bytes, 0),
   )
-  const found = await endsAmong(
+  const boundaries = await endsAmong(
     columns.map(({ text }) => text),
     keys,
     ends,
   )
-  if (found.length === 0) {
-    const doubled = withLast(columns[0], open[0], rows).last.length
-    return columns.map(({ text }, k) => [merge(text, open[k].slice(open[k].length - doubled), rows)])
+  if (boundaries.length === 0) {
+    const mergedCount = mergeDoubling(columns[0], open[0], rows).last.length
+    return columns.map(({ text }, k) => [
+      createMerge(text, open[k].slice(open[k].length - mergedCount), rows),
+    ])
   }
-  return columns.map((column, k) => splitAt(column, open[k], found, rows))
+  return columns.map((column, k) => splitMerges(column, open[k], boundaries, rows))
 }
 
-/** Returns the slices of columns with new rows at the end. `keys`: positions of the columns that decide where slices end. */
+/**
+ * Appends rows to columns. Returns their slices. `keys`: positions of the columns that define where slices
+ * end.
+ */
 export async function appendToColumns(
   blobs: Blobs,
   owner: string,
@@ -79,36 +85,41 @@ export async function appendToColumns(
   })
 }
 
-/** Returns the last slices of a column that may still be merged. */
-function openOf(slices: readonly SliceRef[]): SliceRef[] {
+/** Returns the last slices of a column that can still be merged. */
+function openSlicesOf(slices: readonly SliceRef[]): SliceRef[] {
   const last = slices.findLastIndex(({ ended, rows }) => ended === true || rows >= MAX_MERGED_ROWS)
   return slices.slice(last + 1)
 }
 
-function merge(text: Buffer, last: SliceRef[], rows: number): Merge {
+function createMerge(text: Buffer, last: SliceRef[], rows: number): Merge {
   return { last, text, rows: last.reduce((sum, slice) => sum + slice.rows, rows), ended: false }
 }
 
-/** Merges a text with as many of the last slices as are not longer than what follows them. */
-function withLast(column: GrowingColumn, open: readonly SliceRef[], rows: number): Merge {
+/** Merges new values with those last slices that have no more rows than everything after them. */
+function mergeDoubling(column: GrowingColumn, open: readonly SliceRef[], rows: number): Merge {
   let from = open.length
   for (let total = rows; from > 0 && open[from - 1].rows <= total; from--) {
     total += open[from - 1].rows
     if (total > MAX_MERGED_ROWS) break
   }
-  return merge(column.text, open.slice(from), rows)
+  return createMerge(column.text, open.slice(from), rows)
 }
 
-/** Merges values up to the first of `ends` with the open slices of the column; the others become slices by themselves. */
-function splitAt(column: GrowingColumn, open: SliceRef[], ends: readonly number[], rows: number): Merge[] {
+/** Merges values up to the first of `ends` with the open slices; all others become separate slices. */
+function splitMerges(
+  column: GrowingColumn,
+  open: SliceRef[],
+  ends: readonly number[],
+  rows: number,
+): Merge[] {
   const merges: Merge[] = []
   let { text } = column
   let from = 0
   for (const end of [...ends, rows]) {
     if (end === from) continue
     const at = end === rows ? text.length + 1 : skipValues(text, 0, end - from)
-    const first = merge(text.subarray(0, at - 1), from === 0 ? open : [], end - from)
-    merges.push({ ...first, ended: ends.includes(end) })
+    const piece = createMerge(text.subarray(0, at - 1), from === 0 ? open : [], end - from)
+    merges.push({ ...piece, ended: ends.includes(end) })
     text = text.subarray(at)
     from = end
   }
@@ -123,25 +134,25 @@ async function storeMerges(blobs: Blobs, owner: string, merges: readonly Merge[]
   )
   const refs: SliceRef[] = []
   for (let k = 0; k < merges.length; ) {
-    const some: NewSlice[] = []
-    for (let size = 0; k < merges.length && some.length < BATCH_SLICES && size < BATCH_SLICE_BYTES; k++) {
+    const batch: NewSlice[] = []
+    for (let size = 0; k < merges.length && batch.length < BATCH_SLICES && size < BATCH_SLICE_BYTES; k++) {
       const { last, text, rows, ended } = merges[k]
-      const parts: Buffer[] = []
-      for (const slice of last) parts.push(await loadDecompressed(batched, slice), COMMA)
-      const whole = Buffer.concat([...parts, text])
-      some.push({ rows, text: whole, ended, bounds: boundsWith(last, rows, text) })
+      const buffers: Buffer[] = []
+      for (const slice of last) buffers.push(await loadDecompressed(batched, slice), COMMA)
+      const whole = Buffer.concat([...buffers, text])
+      batch.push({ rows, text: whole, ended, bounds: mergeBounds(last, rows, text) })
       size += whole.length
       await breathe()
     }
-    refs.push(...(await storeSlices(blobs, owner, some)))
+    refs.push(...(await storeSlices(blobs, owner, batch)))
   }
   return refs
 }
 
 const COMMA = Buffer.from(',')
 
-/** Returns the bounds of the values of slices and of a text; undefined if those of a slice are not known. */
-function boundsWith(last: readonly SliceRef[], rows: number, text: Buffer): Bounds | undefined {
+/** Returns the bounds of merged slices and new values; undefined if a slice has no bounds. `rows`: of all. */
+function mergeBounds(last: readonly SliceRef[], rows: number, text: Buffer): Bounds | undefined {
   let bounds = boundsOf(text)
   let count = rows - last.reduce((sum, slice) => sum + slice.rows, 0)
   for (const slice of last) {
@@ -153,7 +164,7 @@ function boundsWith(last: readonly SliceRef[], rows: number, text: Buffer): Boun
 }
 
 /** Stores slices that repeat one JSON value `count` times. */
-export async function repeatedSlices(
+export async function storeRepeated(
   store: Store,
   owner: string,
   value: string,
@@ -162,7 +173,7 @@ export async function repeatedSlices(
   const slices: SliceRef[] = []
   for (let left = count; left > 0; left -= MAX_MERGED_ROWS) {
     const rows = Math.min(left, MAX_MERGED_ROWS)
-    slices.push(await storeSlice(store.blobs, owner, { rows, text: repeated(value, rows) }))
+    slices.push(await storeSlice(store.blobs, owner, { rows, text: repeatValue(value, rows) }))
   }
   return slices
 }

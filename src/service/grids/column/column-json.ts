@@ -1,3 +1,4 @@
+// Column JSON: comma-separated JSON values of one column. Splits and transposes it.
 import { type ColumnFound, rewritten, type Slice } from '../../../ingest/index.ts'
 import {
   asBuffer,
@@ -13,23 +14,26 @@ import type { ColumnType } from '../../store/schema/schema.ts'
 
 export type { ColumnType }
 
-/** Comma-separated JSON values of one column, with their number and type. */
-export interface Values {
+/** Column JSON (comma-separated values), with the number and type of its values. */
+export interface ColumnJson {
   rows: number
   type: ColumnType
   text: Buffer
 }
 
-/** The type of a column of type `type` with one more value. */
-function withValue(type: ColumnType, buf: Uint8Array, start: number, end: number): ColumnType {
+/** Returns the type of a column of type `type` after a value is added. */
+function extendType(type: ColumnType, buf: Uint8Array, start: number, end: number): ColumnType {
   if (type === 'json' || (type === 'text' && buf[start] === QUOTE)) return type
   return mergeTypes(type, detectValueType(buf, start, end))
 }
 
 const QUOTE = 0x22
 
-/** Splits a JSON array after the values of these numbers, from 1. The text of values is kept as written. */
-export function* sliceArray(array: RawJson, ends: readonly number[]): Generator<Values & { ended: boolean }> {
+/** Splits a JSON array into slices that end after the rows `ends`, from 1. Values are kept as written. */
+export function* sliceArray(
+  array: RawJson,
+  ends: readonly number[],
+): Generator<ColumnJson & { ended: boolean }> {
   const { buf } = array
   let next = 0
   let before = 0
@@ -41,7 +45,7 @@ export function* sliceArray(array: RawJson, ends: readonly number[]): Generator<
     let type: ColumnType = 'empty'
     while (buf[i] !== 0x5d && before + rows !== ends[next]) {
       end = endOf(buf, i)
-      type = withValue(type, buf, i, end)
+      type = extendType(type, buf, i, end)
       rows++
       i = skipBlanks(buf, end)
       if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
@@ -54,7 +58,7 @@ export function* sliceArray(array: RawJson, ends: readonly number[]): Generator<
 }
 
 /** Collects values of one column. */
-class ValueBuilder {
+class ColumnBuilder {
   private out: Buffer = Buffer.allocUnsafe(1024)
   private at = 0
   rows = 0
@@ -65,11 +69,12 @@ class ValueBuilder {
     this.out = withRoom(this.out, this.at, end - start + 1)
     if (this.rows > 0) this.out[this.at++] = 0x2c
     for (let i = start; i < end; i++) this.out[this.at++] = buf[i]
-    this.type = withValue(this.type, buf, start, end)
+    this.type = extendType(this.type, buf, start, end)
     this.rows++
   }
 
-  take(): Values {
+  /** Returns the collected values, and starts again. */
+  take(): ColumnJson {
     const values = { rows: this.rows, type: this.type, text: this.out.subarray(0, this.at) }
     this.out = Buffer.allocUnsafe(1024)
     this.at = 0
@@ -80,15 +85,18 @@ class ValueBuilder {
 }
 
 /** Transposes rows to columns. Each body holds comma-separated JSON arrays of `width` values. */
-export function transposeRows(bodies: readonly Uint8Array[], width: number): Values[] {
-  const builders = newBuilders(width)
+export function transposeRows(bodies: readonly Uint8Array[], width: number): ColumnJson[] {
+  const builders = createBuilders(width)
   for (const buf of bodies) addRows(builders, buf)
   return builders.map((builder) => builder.take())
 }
 
-/** Like `transposeRows`, but yields to the event loop. */
-export async function columnsInTurns(bodies: readonly Uint8Array[], width: number): Promise<Values[]> {
-  const builders = newBuilders(width)
+/** Transposes rows to columns like `transposeRows`, and yields to the event loop. */
+export async function transposeRowsInTurns(
+  bodies: readonly Uint8Array[],
+  width: number,
+): Promise<ColumnJson[]> {
+  const builders = createBuilders(width)
   for (const buf of bodies) {
     addRows(builders, buf)
     if (turnIsLong()) await breathe()
@@ -96,12 +104,12 @@ export async function columnsInTurns(bodies: readonly Uint8Array[], width: numbe
   return builders.map((builder) => builder.take())
 }
 
-function newBuilders(width: number): ValueBuilder[] {
-  return Array.from({ length: width }, () => new ValueBuilder())
+function createBuilders(width: number): ColumnBuilder[] {
+  return Array.from({ length: width }, () => new ColumnBuilder())
 }
 
 /** Adds rows (comma-separated JSON arrays, one value per builder) to the builders of their columns. */
-function addRows(builders: readonly ValueBuilder[], buf: Uint8Array): void {
+function addRows(builders: readonly ColumnBuilder[], buf: Uint8Array): void {
   let i = skipBlanks(buf, 0)
   while (i < buf.length) {
     i = skipBlanks(buf, i + 1)
@@ -116,12 +124,12 @@ function addRows(builders: readonly ValueBuilder[], buf: Uint8Array): void {
   }
 }
 
-/** One value repeated `count` times, comma-separated. */
-export function repeated(value: string, count: number): Buffer {
+/** Returns a column JSON that repeats one value `count` times. */
+export function repeatValue(value: string, count: number): Buffer {
   return Buffer.from(`${value},`.repeat(count).slice(0, -1))
 }
 
-/** Transposes columns to rows: the inverse of `transposeRows`. A missing column gives nulls. */
+/** Transposes columns to rows: the inverse of `transposeRows`. A missing column becomes nulls. */
 export function transposeColumns(texts: readonly (Buffer | undefined)[], rows: number): Buffer[] {
   const at = texts.map(() => 0)
   return Array.from({ length: rows }, () => {
@@ -136,7 +144,7 @@ export function transposeColumns(texts: readonly (Buffer | undefined)[], rows: n
   })
 }
 
-/** The values of a slice, as those of the type that was found. */
-export function valuesOf({ rows, form, text }: Slice, { rewrite }: ColumnFound): Values {
+/** Returns the values of a parsed slice, encoded for the final type of its column. */
+export function toColumnJson({ rows, form, text }: Slice, { rewrite }: ColumnFound): ColumnJson {
   return { rows, type: form, text: rewrite ? rewritten(text, rewrite) : text }
 }

@@ -1,3 +1,5 @@
+// Matches the columns of a table with those of a grid, and refuses unwanted losses.
+
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { formatCount } from '../../../contract/message-texts.ts'
@@ -6,26 +8,29 @@ import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
 import { decodeTypes, isAssignable } from '../../store/schema/column-types.ts'
 import type { Readers } from '../../store/store.ts'
-import { columnsAre } from '../column/content.ts'
+import type { ColumnType } from '../column/column-json.ts'
 import type { NewColumn } from '../column/layout.ts'
-import { quoteNumbers, type StoredSlice } from '../column/slices.ts'
-import { nounOf, typeChange } from '../column/types.ts'
-import type { ColumnType } from '../column/values.ts'
+import { type StoredSlice, storeNumbersAsText } from '../column/slices.ts'
+import { formatColumns } from '../column/snapshot.ts'
+import { nounOf, typeChangeError } from '../column/type-names.ts'
 import type { GridService } from '../service.ts'
-import { wrongLength } from './json-rows.ts'
-import { type DataCall, mayChangeTypes } from './reading-options.ts'
+import { wrongLengthError } from './json-rows.ts'
+import { allowsTypeChange, type DataCall } from './reading-options.ts'
 import type { Table } from './tables.ts'
 
-/** Matches columns: for each column of the grid, the column of the table, if any. */
+/**
+ * Returns the column of the table for each column of the grid; undefined if it is missing, with a warning.
+ * Matches by name, or by position if the table is nameless. Throws `unknown_column` and `bad_data`.
+ */
 export function matchColumns(
   table: Table,
   columns: readonly { name: string }[],
   source: string,
   warnings: string[],
 ): (NewColumn | undefined)[] {
-  if (table.nameless) {
+  if (table.isNameless) {
     if (table.columns.length === columns.length) return table.columns
-    if (table.json) throw wrongLength(table.columns.length, columns.length)
+    if (table.json) throw wrongLengthError(table.columns.length, columns.length)
     throw badData(
       source,
       { line: 1 },
@@ -44,8 +49,8 @@ export function matchColumns(
         .join(', ')}`,
       {
         hint: unknown.every((name) => /^column_\d+$/.test(name))
-          ? `If the first line is data, give --no-header. ${columnsAre(columns)}`
-          : columnsAre(columns),
+          ? `If the first line is data, give --no-header. ${formatColumns(columns)}`
+          : formatColumns(columns),
       },
     )
   }
@@ -58,8 +63,7 @@ export function matchColumns(
 }
 
 /**
- * Converts the slices of a column for a target column: numbers become text in a text column. Text in a number
- * column stays text; that is an error unless type changes are allowed.
+ * Returns the slices of a column, converted to the type of the target: numbers become texts. See `checkType`.
  */
 export async function convertSlices(
   service: GridService,
@@ -68,17 +72,20 @@ export async function convertSlices(
   target: { name: string; type: ColumnType },
   warnings: string[],
 ): Promise<SliceRef[]> {
-  const type = typeWithin(source, target.type)
+  const type = typeAfterConversion(source, target.type)
   checkType(call, call.fileName ?? 'the upload', source, target, warnings)
   if (type === 'text' && source.type === 'number') {
     return Promise.all(
-      (source.slices as StoredSlice[]).map((slice) => quoteNumbers(service.store.blobs, slice)),
+      (source.slices as StoredSlice[]).map((slice) => storeNumbersAsText(service.store.blobs, slice)),
     )
   }
   return source.slices
 }
 
-/** Throws `type_change` if values do not fit the column's type; only warns if type changes are allowed. */
+/**
+ * Throws `type_change` if values do not fit the type of the column; if type changes are allowed, adds a
+ * warning.
+ */
 export function checkType(
   call: DataCall,
   name: string,
@@ -86,9 +93,9 @@ export function checkType(
   target: { name: string; type: ColumnType },
   warnings: string[],
 ): void {
-  const type = typeWithin(source, target.type)
+  const type = typeAfterConversion(source, target.type)
   if (isAssignable(type, target.type)) return
-  if (mayChangeTypes(call)) {
+  if (allowsTypeChange(call)) {
     warnings.push(`column ${target.name} held ${nounOf(target.type)} and now holds ${nounOf(type)} as well`)
     return
   }
@@ -102,7 +109,7 @@ export function checkType(
         hint: `Give the order: --column ${JSON.stringify(`${target.name}:date-dmy`)} or ${JSON.stringify(`${target.name}:date-mdy`)}.`,
       },
     )
-  throw typeChange(
+  throw typeChangeError(
     first ? `${name}, ${first.where}` : name,
     target.name,
     first ? first.text : nounOf(type),
@@ -110,12 +117,13 @@ export function checkType(
   )
 }
 
-export function typeWithin(source: NewColumn, target: string): NewColumn['type'] {
+/** Returns the type of a column after conversion for a target type: numbers become text in a text column. */
+export function typeAfterConversion(source: NewColumn, target: string): NewColumn['type'] {
   return target === 'text' && source.type === 'number' ? 'text' : source.type
 }
 
-/** Warnings for columns whose type changes while their name stays. */
-export function typesChanged(table: readonly NewColumn[], columns: readonly ColumnRow[]): string[] {
+/** Returns warnings for columns whose type differs from that of the grid's column of the same name. */
+export function warnOfTypeChanges(table: readonly NewColumn[], columns: readonly ColumnRow[]): string[] {
   return table.flatMap(({ name, type }) => {
     const before = columns.find((column) => column.name === name)?.type ?? 'empty'
     if (nounOf(before) === nounOf(type) || before === 'empty' || type === 'empty') return []
@@ -124,7 +132,7 @@ export function typesChanged(table: readonly NewColumn[], columns: readonly Colu
 }
 
 /** Throws `column_loss` if columns would be lost and `Allow-Column-Loss` is false. */
-export function refuseLoss(
+export function checkColumnLoss(
   { headers }: Pick<DataCall, 'headers'>,
   file: FileRow,
   table: readonly NewColumn[],
@@ -132,29 +140,28 @@ export function refuseLoss(
 ): void {
   if (headers['Allow-Column-Loss'] !== false) return
   const names = new Set(table.map(({ name }) => name))
-  const lost = columns.filter(({ name }) => !names.has(name)).map(({ name }) => name)
-  if (lost.length === 0) return
-  const shown = lost.slice(0, 10).join(', ') + (lost.length > 10 ? ' …' : '')
+  const lostNames = columns.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+  if (lostNames.length === 0) return
+  const listedNames = lostNames.slice(0, 10).join(', ') + (lostNames.length > 10 ? ' …' : '')
   throw new Problem(
     'column_loss',
-    `the file lacks ${lost.length === 1 ? 'a column' : `${lost.length} columns`} of '${file.filename}', which would be lost: ${shown}`,
+    `the file lacks ${lostNames.length === 1 ? 'a column' : `${lostNames.length} columns`} of '${file.filename}', which would be lost: ${listedNames}`,
     { field: 'columns', hint: 'Add --yes to replace the grid anyway.' },
   )
 }
 
 /**
- * Throws `row_loss` if a grid would lose more of its rows than `Max-Shrink` allows, or all. A grid of one row has none to
- * lose by percent: only an empty file is refused.
+ * Throws `row_loss` if a grid would shrink by more percent of its rows than `Max-Shrink` allows, or lose all.
  */
-export function refuseShrink(
+export function checkRowLoss(
   { headers }: Pick<DataCall, 'headers'>,
   file: FileRow,
   rows: number,
   before: number,
 ): void {
-  const most = headers['Max-Shrink']
-  if (most === undefined || before === 0 || rows >= before) return
-  if (rows > 0 && (before - rows) * 100 <= before * most) return
+  const maxPercent = headers['Max-Shrink']
+  if (maxPercent === undefined || before === 0 || rows >= before) return
+  if (rows > 0 && (before - rows) * 100 <= before * maxPercent) return
   throw new Problem(
     'row_loss',
     `the file has ${formatCount(rows, 'row')}, and '${file.filename}' has ${before}: ${formatCount(before - rows, 'row')} would be lost`,
@@ -162,8 +169,8 @@ export function refuseShrink(
   )
 }
 
-/** The columns of a grid. Their types include rows in the tail. */
-export async function columnsNow({ grids }: Readers, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
+/** Loads the columns of a grid. Their types include the rows of the tail. */
+export async function loadColumns({ grids }: Readers, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
   const types = decodeTypes((await grids.get(owner, idlocal)).types)
   return (await grids.listColumns(owner, idlocal)).map((column, k) => ({ ...column, type: types[k] }))
 }

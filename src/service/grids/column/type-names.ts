@@ -1,10 +1,11 @@
+// Column types in messages.
 import { Problem } from '../../../contract/errors.ts'
 import { excerpt } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 
-/** Column types in words, for messages. */
-const nouns: Record<ReturnType<typeof familyOf>, string> = {
+/** Nouns of column types. */
+const NOUNS: Record<ReturnType<typeof familyOf>, string> = {
   empty: 'nothing',
   number: 'numbers',
   text: 'text',
@@ -14,13 +15,15 @@ const nouns: Record<ReturnType<typeof familyOf>, string> = {
   json: 'mixed values',
 }
 
-/** What a column of a type holds. */
+/** Returns the noun for the values of a column type. */
 export function nounOf(type: ColumnType): string {
-  return type === 'datetime-zone' ? 'times with a zone' : nouns[familyOf(type)]
+  return type === 'datetime-zone' ? 'times with a zone' : NOUNS[familyOf(type)]
 }
 
-/** The error for a value that would change the type of a column. `where`: for example `rows.csv, line 3`. */
-export function typeChange(
+/**
+ * Creates the error for a value that would change the type of a column. `where`: such as `rows.csv, line 3`.
+ */
+export function typeChangeError(
   where: string,
   column: string,
   value: Uint8Array | string,

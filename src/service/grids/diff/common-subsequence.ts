@@ -1,40 +1,43 @@
-/** Rows of two tables that are the same, in the order of both: the longest such sequence, or nearly. */
+// Longest common subsequence of the rows of two tables, or nearly the longest.
 import type { Work } from '../../../json/index.ts'
 import type { RowHashes } from '../column/kernel/cells.ts'
 
-/** Differences up to which the shortest edit is found (Myers, 1986): memory and time grow with their square. */
+/** Maximum number of edits of an exact solution (Myers, 1986): memory and time grow with its square. */
 const MAX_EDITS = 2000
-/** The same between anchors, of which there can be many. */
-const MAX_EDITS_BETWEEN = 256
+/** Maximum number of edits in a gap between two anchors. There can be many gaps. */
+const MAX_GAP_EDITS = 256
+/** Maximum number of times that gaps are split at anchors. */
 const MAX_DEPTH = 12
 
-/** Rows from `from` up to `to`. */
-export interface Run {
+/** Rows from `from` up to `to`, exclusive. */
+export interface RowRange {
   from: number
   to: number
 }
 
 interface Gap {
-  a: Run
-  b: Run
+  a: RowRange
+  b: RowRange
   depth: number
 }
 
-/** Sets `match[row]` of each row of `a` to the row of `b` that it is the same as. Other rows stay as they are. */
+/**
+ * Matches equal rows in order: sets `match[row]` of a row of `a` to the row of `b`. Other rows are not set.
+ */
 export async function align(
   a: RowHashes,
   b: RowHashes,
-  gap: { a: Run; b: Run },
+  gap: { a: RowRange; b: RowRange },
   match: Int32Array,
   work: Work,
 ): Promise<void> {
   const gaps: Gap[] = [{ ...gap, depth: 0 }]
   for (let next = gaps.pop(); next; next = gaps.pop()) {
-    const { a: left, b: right, depth } = await trimmedEnds(a, b, next, match, work)
+    const { a: left, b: right, depth } = await matchEnds(a, b, next, match, work)
     if (left.from === left.to || right.from === right.to) continue
-    const most = depth === 0 ? MAX_EDITS : MAX_EDITS_BETWEEN
-    if ((await shortestEdit(a, b, left, right, most, match, work)) || depth === MAX_DEPTH) continue
-    const anchors = await anchorsOf(a, b, left, right, work)
+    const maxEdits = depth === 0 ? MAX_EDITS : MAX_GAP_EDITS
+    if ((await matchShortestEdit(a, b, left, right, maxEdits, match, work)) || depth === MAX_DEPTH) continue
+    const anchors = await findAnchors(a, b, left, right, work)
     if (anchors.length === 0) continue
     let [atA, atB] = [left.from, right.from]
     for (const [rowA, rowB] of [...anchors, [left.to, right.to] as const]) {
@@ -47,8 +50,8 @@ export async function align(
   }
 }
 
-/** Matches what both runs begin and end with. */
-async function trimmedEnds(
+/** Matches the common prefix and suffix of both ranges. Returns the gap between them. */
+async function matchEnds(
   a: RowHashes,
   b: RowHashes,
   { a: left, b: right, depth }: Gap,
@@ -68,20 +71,20 @@ async function trimmedEnds(
   return { a: { from: a0, to: a1 }, b: { from: b0, to: b1 }, depth }
 }
 
-/** The shortest edit, if it has no more than `most` removed and added rows; false otherwise. */
-async function shortestEdit(
+/** Matches rows by the shortest edit script. Returns false if it has more than `maxEdits` rows. */
+async function matchShortestEdit(
   a: RowHashes,
   b: RowHashes,
-  left: Run,
-  right: Run,
-  most: number,
+  left: RowRange,
+  right: RowRange,
+  maxEdits: number,
   match: Int32Array,
   work: Work,
 ): Promise<boolean> {
   const n = left.to - left.from
   const m = right.to - right.from
-  const reach = Math.min(most, n + m)
-  // Farthest row of `a` on each diagonal, and what it was for each number of edits.
+  const reach = Math.min(maxEdits, n + m)
+  // Farthest row of `a` on each diagonal; `history` has the state before each number of edits.
   const farthest = new Int32Array(2 * reach + 3)
   const middle = reach + 1
   const history: Int32Array[] = []
@@ -93,22 +96,23 @@ async function shortestEdit(
         (diagonal !== edits && farthest[middle + diagonal - 1] < farthest[middle + diagonal + 1])
       let x = isDown ? farthest[middle + diagonal + 1] : farthest[middle + diagonal - 1] + 1
       let y = x - diagonal
-      const began = x
+      const startX = x
       while (x < n && y < m && a.isSame(left.from + x, b, right.from + y)) {
         x++
         y++
       }
       farthest[middle + diagonal] = x
-      if (work.spend(x - began + 1)) await work.pause()
+      if (work.spend(x - startX + 1)) await work.pause()
       if (x < n || y < m) continue
-      walkBack(history, left.from, right.from, n, m, match)
+      matchBackwards(history, left.from, right.from, n, m, match)
       return true
     }
   }
   return false
 }
 
-function walkBack(
+/** Sets the matches of a shortest edit script, from its end. */
+function matchBackwards(
   history: readonly Int32Array[],
   a0: number,
   b0: number,
@@ -136,46 +140,46 @@ function walkBack(
   }
 }
 
-/** Rows that are there once in each run, as many as are in the same order in both. */
-async function anchorsOf(
+/** Finds anchors: pairs of equal rows that are unique in both ranges, in the same order in both. */
+async function findAnchors(
   a: RowHashes,
   b: RowHashes,
-  left: Run,
-  right: Run,
+  left: RowRange,
+  right: RowRange,
   work: Work,
 ): Promise<[number, number][]> {
   const index = new RowIndex(a, left.to - left.from)
-  const once = new Uint8Array(left.to - left.from).fill(1)
+  const isUnique = new Uint8Array(left.to - left.from).fill(1)
   for (let row = left.from; row < left.to; row++) {
     const other = index.add(row)
-    if (other !== undefined) once[row - left.from] = once[other - left.from] = 0
+    if (other !== undefined) isUnique[row - left.from] = isUnique[other - left.from] = 0
     if (work.spend(4)) await work.pause()
   }
   const partner = new Int32Array(left.to - left.from).fill(-1)
   for (let row = right.from; row < right.to; row++) {
     if (work.spend(4)) await work.pause()
-    const found = index.get(b, row)
-    if (found === undefined || once[found - left.from] === 0) continue
-    if (partner[found - left.from] >= 0) once[found - left.from] = 0
-    else partner[found - left.from] = row
+    const match = index.get(b, row)
+    if (match === undefined || isUnique[match - left.from] === 0) continue
+    if (partner[match - left.from] >= 0) isUnique[match - left.from] = 0
+    else partner[match - left.from] = row
   }
   const pairs: [number, number][] = []
   for (let k = 0; k < partner.length; k++) {
-    if (partner[k] >= 0 && once[k] === 1) pairs.push([left.from + k, partner[k]])
+    if (partner[k] >= 0 && isUnique[k] === 1) pairs.push([left.from + k, partner[k]])
     if (work.spend(1)) await work.pause()
   }
   const rows = new Int32Array(pairs.length)
   for (let k = 0; k < rows.length; k++) rows[k] = pairs[k][1]
-  return (await ascending(rows, work)).map((k) => pairs[k])
+  return (await longestAscending(rows, work)).map((k) => pairs[k])
 }
 
-/** The places of the longest ascending sequence of different numbers. */
-export async function ascending(numbers: ArrayLike<number>, work: Work): Promise<number[]> {
+/** Returns the positions of the longest strictly ascending subsequence. */
+export async function longestAscending(numbers: ArrayLike<number>, work: Work): Promise<number[]> {
   const before = new Int32Array(numbers.length)
-  /** The place of the least number that ends a sequence of each length. */
+  /** Position of the least number that ends a subsequence of each length. */
   const ends: number[] = []
-  for (let place = 0; place < numbers.length; place++) {
-    const number = numbers[place]
+  for (let position = 0; position < numbers.length; position++) {
+    const number = numbers[position]
     let [low, high] = [0, ends.length]
     while (low < high) {
       const half = (low + high) >> 1
@@ -183,17 +187,17 @@ export async function ascending(numbers: ArrayLike<number>, work: Work): Promise
       else high = half
     }
     if (work.spend(4)) await work.pause()
-    before[place] = low === 0 ? -1 : ends[low - 1]
-    ends[low] = place
+    before[position] = low === 0 ? -1 : ends[low - 1]
+    ends[low] = position
   }
-  const found: number[] = []
-  for (let place = ends.at(-1) ?? -1; place >= 0; place = before[place]) found.push(place)
-  return found.reverse()
+  const positions: number[] = []
+  for (let position = ends.at(-1) ?? -1; position >= 0; position = before[position]) positions.push(position)
+  return positions.reverse()
 }
 
-/** Finds rows by their hash. */
+/** Hash table of rows. */
 export class RowIndex {
-  private readonly places: Int32Array
+  private readonly slots: Int32Array
   private readonly mask: number
 
   constructor(
@@ -201,28 +205,28 @@ export class RowIndex {
     rows: number,
   ) {
     const size = 2 ** Math.ceil(Math.log2(Math.max(16, rows * 2)))
-    this.places = new Int32Array(size)
+    this.slots = new Int32Array(size)
     this.mask = size - 1
   }
 
-  /** Adds a row, unless one with this hash was added: it returns that one. */
+  /** Adds a row. If a row with the same hash exists, returns it instead. */
   add(row: number): number | undefined {
-    const { hashes, places, mask } = this
+    const { hashes, slots, mask } = this
     let place = (hashes.low[row] ^ (hashes.high[row] >>> 3)) & mask
-    for (; places[place] !== 0; place = (place + 1) & mask) {
-      const other = places[place] - 1
+    for (; slots[place] !== 0; place = (place + 1) & mask) {
+      const other = slots[place] - 1
       if (hashes.isSame(other, hashes, row)) return other
     }
-    places[place] = row + 1
+    slots[place] = row + 1
     return undefined
   }
 
-  /** The row with the hash of a row of another table. */
+  /** Returns the row with the same hash as `row` of `other`; undefined without one. */
   get(other: RowHashes, row: number): number | undefined {
-    const { hashes, places, mask } = this
+    const { hashes, slots, mask } = this
     let place = (other.low[row] ^ (other.high[row] >>> 3)) & mask
-    for (; places[place] !== 0; place = (place + 1) & mask)
-      if (hashes.isSame(places[place] - 1, other, row)) return places[place] - 1
+    for (; slots[place] !== 0; place = (place + 1) & mask)
+      if (hashes.isSame(slots[place] - 1, other, row)) return slots[place] - 1
     return undefined
   }
 }

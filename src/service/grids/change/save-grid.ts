@@ -1,0 +1,283 @@
+// Saves an uploaded table: creates a grid, or replaces or appends to an existing one.
+import type { Problem } from '../../../contract/errors.ts'
+import { type Fid, ROOT } from '../../../contract/fid.ts'
+import type { ConflictRule } from '../../../contract/headers.ts'
+import type { CheckReport, UploadAction } from '../../../contract/resources/index.ts'
+import { filetypeLabel } from '../../../contract/resources/index.ts'
+import {
+  checkFilename,
+  findByPath,
+  findFreeName,
+  nameTaken,
+  resolveDestination,
+  splitPath,
+} from '../../files/names.ts'
+import type { FileRow } from '../../store/aggregates/files.ts'
+import { encodePrimaryKey, primaryKeyNamesOf } from '../../store/schema/primary-key.ts'
+import type { Readers, Writers } from '../../store/store.ts'
+import { enforceChecks, enforceChecksOnGrid, parseChecksHeader } from '../checks/enforce.ts'
+import { checkColumnLoss, checkRowLoss, warnOfTypeChanges } from '../input/match-columns.ts'
+import { checkWarnings, type DataCall } from '../input/reading-options.ts'
+import type { Table } from '../input/tables.ts'
+import { createTableSnapshot } from '../input/tables.ts'
+import { checkKey, parseKeyHeader } from '../keys/primary-key.ts'
+import type { GridService } from '../service.ts'
+import { changeGrid } from './change.ts'
+import { addGrid } from './create.ts'
+import { hasSameContent } from './same-content.ts'
+import { checkNoDeleteMissing, type UpsertResult, upsert } from './upsert.ts'
+import { usernameOf } from './versions.ts'
+
+/** Destination of an upload, and the rule for a taken name. */
+export interface UploadTarget {
+  filename: string
+  parent?: number
+  parent_path?: string
+  world_readable: boolean
+  onConflict: ConflictRule
+  /** URL of an import. */
+  source_url?: string | null
+  source_tag?: string
+  /** Origin of the data, for the history. */
+  provenance?: string
+  source_referer?: string | null
+  /** Name of the draft that a new grid belongs to. */
+  draft?: string
+}
+
+/**
+ * Creates the error for a taken name. The hint contains the key of the grid: the caller must own the file.
+ */
+export async function nameTakenError(
+  { grids }: Pick<Readers, 'grids'>,
+  { owner, idlocal, filetype, filename }: FileRow,
+): Promise<Problem> {
+  const key =
+    filetype === 'grid'
+      ? primaryKeyNamesOf(await grids.get(owner, idlocal), await grids.listColumns(owner, idlocal)).join(',')
+      : ''
+  const keyHint = key === '' ? '' : `update its rows by its key (--key ${JSON.stringify(key)}), `
+  return nameTaken(filename, `Choose another name, ${keyHint}or replace or append to it (--on-conflict).`)
+}
+
+/** Creates the error for a name that is taken by a file other than a grid. */
+export function notAGridError({ filename, filetype }: FileRow): Problem {
+  const what = filetypeLabel(filetype)
+  return nameTaken(
+    filename,
+    `It is a ${what}; only grids can be replaced or appended to. Choose another name.`,
+  )
+}
+
+/** Result of an upload. */
+export interface UploadResult {
+  idlocal: number
+  action: UploadAction
+  warnings: string[]
+  /** Version that contains the upload. */
+  version?: number
+  /** Row counts are set if rows are matched by key. */
+  rows_added?: number
+  rows_updated?: number
+  rows_unchanged?: number
+  rows_removed?: number
+  /** Report of the checks, if any ran. */
+  checks?: CheckReport
+}
+
+/** Creates a grid from a stored table. With `replace` or `append`, updates an existing grid of the name. */
+export async function saveGrid(
+  service: GridService,
+  call: DataCall,
+  table: Table,
+  target: UploadTarget,
+): Promise<UploadResult> {
+  const owner = call.caller!.username
+  const { onConflict } = target
+  checkFilename(target.filename, service.limits)
+  if ((parseKeyHeader(call) ?? []).length === 0 && onConflict !== 'append') checkNoDeleteMissing(call)
+  const update = (idlocal: number): Promise<UploadResult> =>
+    onConflict === 'replace'
+      ? replaceGrid(service, call, { owner, idlocal }, table, target)
+      : upsert(service, call, { owner, idlocal }, table).then(toUploadResult)
+  if (onConflict === 'replace' || onConflict === 'append') {
+    const existing = await service.store.read((readers) => findExisting(service, readers, owner, target))
+    if (existing) return update(checkIsGrid(existing).idlocal)
+  }
+  const outcome = await createGrid(service, call, table, target)
+  // Another request has taken the name meanwhile.
+  return 'existing' in outcome ? update(outcome.existing) : outcome
+}
+
+/** Finds the file with the path of the target that is not in the trash. */
+export async function findExisting(
+  { limits }: GridService,
+  { files }: Readers,
+  owner: string,
+  { parent, parent_path, filename }: UploadTarget,
+): Promise<FileRow | undefined> {
+  const folders = parent_path === undefined ? [] : splitPath(parent_path, limits)
+  return findByPath(files, owner, parent_path === undefined ? (parent ?? ROOT) : ROOT, [...folders, filename])
+}
+
+function checkIsGrid(file: FileRow): FileRow {
+  if (file.filetype !== 'grid') throw notAGridError(file)
+  return file
+}
+
+/** Creates a grid. If the name is taken and the request may update that grid, returns its id instead. */
+async function createGrid(
+  { limits, store }: GridService,
+  call: DataCall,
+  table: Table,
+  target: UploadTarget,
+): Promise<UploadResult | { existing: number }> {
+  const owner = call.caller!.username
+  const key = parseKeyHeader(call) ?? []
+  const source = call.fileName ?? 'the upload'
+  const snap = createTableSnapshot(store, table)
+  await checkKey(snap, key, { source, lineOf: table.lineOf })
+  const mayFail = target.draft !== undefined
+  const checked = await enforceChecks(parseChecksHeader(call), {
+    snap,
+    source,
+    lineOf: table.lineOf,
+    mayFail,
+  })
+  checkWarnings(call, checked.warnings)
+  const create = async (writers: Writers): Promise<UploadResult | { existing: number }> => {
+    const parent = await resolveDestination(writers, owner, target, limits)
+    const taken = await writers.files.findByName(owner, parent, target.filename)
+    if (taken && target.onConflict === 'fail') throw await nameTakenError(writers, taken)
+    if (taken && target.onConflict !== 'rename') return { existing: checkIsGrid(taken).idlocal }
+    const filename = taken
+      ? await findFreeName(writers.files, owner, parent, target.filename)
+      : target.filename
+    const file = await writers.files.add({
+      owner,
+      filetype: 'grid',
+      filename,
+      parent,
+      world_readable: target.world_readable ? 1 : 0,
+      source_url: target.source_url ?? null,
+      source_referer: target.source_referer ?? null,
+    })
+    const uids = await addGrid(writers, file, table.columns, {
+      operation: 'create',
+      by: usernameOf(call),
+      source: originOf(target),
+    })
+    if (key.length > 0) {
+      const primary_key = encodePrimaryKey(
+        key.map((name) => uids[table.columns.findIndex((column) => column.name === name)]),
+      )
+      await writers.grids.change(owner, file.idlocal, { primary_key })
+    }
+    await recordDraftAndTag(writers, call, file, target)
+    return {
+      idlocal: file.idlocal,
+      version: 1,
+      action: 'created',
+      warnings: [
+        ...table.warnings,
+        ...checked.warnings,
+        ...(taken ? [renameWarning(target.filename, filename)] : []),
+      ],
+      checks: checked.report,
+    }
+  }
+  return store.writeOnce(call.writeKey(owner), create, { hasApplied: (outcome) => 'idlocal' in outcome })
+}
+
+/** Returns the origin of an upload, for the history. */
+function originOf({ provenance, source_url, source_tag }: UploadTarget): string | undefined {
+  return provenance ?? source_url ?? source_tag
+}
+
+/** Records the draft and the tag of an upload. */
+async function recordDraftAndTag(
+  writers: Writers,
+  call: DataCall,
+  { owner, idlocal }: Fid,
+  { draft: name, source_tag }: UploadTarget,
+): Promise<void> {
+  if (name !== undefined)
+    await writers.drafts.put({
+      owner,
+      idlocal,
+      name,
+      version: null,
+      made_at: Date.now(),
+      made_by: usernameOf(call),
+    })
+  if (source_tag !== undefined) await writers.files.setSourceTag(owner, idlocal, source_tag)
+}
+
+/** Replaces the columns of a grid. Keeps its fid and link, and the uids of columns by name. */
+function replaceGrid(
+  service: GridService,
+  call: DataCall,
+  fid: Fid,
+  table: Table,
+  target: UploadTarget,
+): Promise<UploadResult> {
+  return changeGrid(service, call, fid, async (layout) => {
+    const { store } = service
+    const { grid, columns, slices } = layout
+    // The grid keeps its key, if the table has the columns.
+    const key = parseKeyHeader(call) ?? primaryKeyNamesOf(grid, columns)
+    const naming = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
+    const snap = createTableSnapshot(store, table)
+    await checkKey(snap, key, naming)
+    const mayFail = target.draft !== undefined
+    const checked = await enforceChecksOnGrid(
+      service,
+      fid,
+      layout,
+      { snap, ...naming, mayFail },
+      parseChecksHeader(call),
+    )
+    checkWarnings(call, checked.warnings)
+    const isUnchanged = await hasSameContent(store.blobs, table.columns, columns, slices)
+    const file = await store.read(({ files }) => files.get(fid.owner, fid.idlocal))
+    const warnings = [...table.warnings, ...checked.warnings]
+    if (!isUnchanged && file) {
+      checkColumnLoss(call, file, table.columns, columns)
+      checkRowLoss(call, file, table.rows, grid.row_count)
+      const changes = warnOfTypeChanges(table.columns, columns)
+      checkWarnings(call, changes)
+      warnings.push(...changes)
+    }
+    const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
+    return {
+      columns: isUnchanged
+        ? undefined
+        : table.columns.map((column) => ({ ...column, uid: uids.get(column.name) })),
+      change: { operation: 'replace', source: originOf(target) },
+      key,
+      fields: target.world_readable && file?.world_readable === 0 ? { world_readable: 1 } : {},
+      writeMore: (writers) => recordDraftAndTag(writers, call, fid, target),
+      createResult: ({ version }) => ({
+        idlocal: fid.idlocal,
+        version,
+        action: isUnchanged ? 'unchanged' : 'replaced',
+        warnings,
+        checks: checked.report,
+      }),
+    }
+  })
+}
+
+/** Converts the result of an upsert to that of an upload. */
+function toUploadResult({ row_count: _, ...written }: UpsertResult): UploadResult {
+  const { idlocal, version, warnings, checks } = written
+  if (written.rows_updated === undefined) return { idlocal, version, warnings, action: 'appended', checks }
+  const { rows_added, rows_updated, rows_removed = 0 } = written
+  const isChanged = rows_added + rows_updated + rows_removed > 0
+  return { ...written, action: isChanged ? 'updated' : 'unchanged' }
+}
+
+/** Formats the warning that a file was renamed because its name was taken. */
+export function renameWarning(requested: string, filename: string): string {
+  return `a file named '${requested}' already exists; this one is named '${filename}'`
+}

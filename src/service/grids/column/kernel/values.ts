@@ -1,0 +1,267 @@
+// Decodes and writes columns with the WebAssembly of values.as.ts.
+import { randomInt } from 'node:crypto'
+import { WasmModule } from '../../../../contract/wasm.ts'
+
+/** Exports of values.as.ts. */
+interface Exports {
+  rows(
+    from: number,
+    count: number,
+    columns: number,
+    separator: number,
+    after: number,
+    afterLength: number,
+  ): number
+  doubles(from: number, to: number): number
+  codes(from: number, to: number, multiplier: number): number
+  forget(): void
+  stop: { value: number }
+  odd: { value: number }
+  out: { value: number }
+  known: { value: number }
+}
+
+/** Addresses and sizes in memory, as in values.as.ts. */
+const COLUMNS = 2048
+const COLUMN_BYTES = 32
+const MAX_COLUMNS = 64
+const LIST = 4096
+const MAX_ROWS = 4096
+const BEFORE = LIST + MAX_ROWS * 4
+const BEFORE_BYTES = 16_384
+const OUT = BEFORE + BEFORE_BYTES
+const OUT_BYTES = 131_072
+const TEXTS = OUT + OUT_BYTES + 64
+const MAX_KNOWN = 4096
+const KNOWN_BYTES = 64
+const PLACES = 8192
+const KNOWN = 4096
+const LENGTHS = KNOWN + MAX_KNOWN * KNOWN_BYTES + 16
+const TABLE = LENGTHS + MAX_KNOWN * 4
+const MAX_VALUES = 16_384
+const RESULTS = TABLE + PLACES * 4
+const STARTS = RESULTS + MAX_VALUES * 8
+const ENDS = STARTS + MAX_VALUES * 4
+const TEXT = ENDS + MAX_VALUES * 4
+
+/** Commas after each text: they end the last value, and allow reads of 16 bytes. */
+const PADDING = Buffer.alloc(48, ',')
+/** Maximum size of a text that a kernel reads, and of its memory. */
+const MAX_TEXT_BYTES = 4 * 1024 * 1024
+const MAX_MEMORY_BYTES = 32 * 1024 * 1024
+/** Maximum number of kernels in use, and of idle ones for later requests. */
+const MAX_KERNELS = 16
+const MAX_IDLE_KERNELS = 2
+/** Minimum number of rows for a kernel. For fewer rows, its start takes longer than it saves. */
+const MIN_KERNEL_ROWS = 2000
+
+const wasm = new WasmModule<Exports>('values.wasm')
+const idle: ValueKernel[] = []
+let inUse = 0
+/** Random odd multiplier of hashes, so that nobody can construct colliding texts. */
+const multiplier = randomInt(2 ** 30) * 2 + 1
+
+/** Output format of rows. */
+export interface RowFormat {
+  /** Text before each cell. */
+  before: readonly Buffer[]
+  /** Text after the last cell: one or two bytes. */
+  after: Buffer
+  /** Separator byte of CSV; undefined if cells are written as JSON. */
+  separator: number | undefined
+}
+
+/** A chunk of a column. */
+export interface KernelChunk {
+  /** Column JSON. */
+  text: Buffer
+  /** Row of the first value. */
+  row: number
+  /** True if no value contains a comma. */
+  isSimple: boolean
+  /** True if all rows have the single value of `text`. */
+  isConstant: boolean
+}
+
+/** WebAssembly instance that reads columns 16 bytes at a time. Its memory contains the chunks. */
+export class ValueKernel {
+  /** The whole memory. */
+  readonly bytes: Buffer
+  private readonly words: Int32Array
+  private readonly numbers: Float64Array
+  private bytesPerText = 0
+  private columns = 0
+  private separator = -1
+  private after = 0
+  private afterLength = 0
+
+  private constructor(
+    private readonly exports: Exports,
+    memory: ArrayBuffer,
+  ) {
+    this.bytes = Buffer.from(memory)
+    this.words = new Int32Array(memory)
+    this.numbers = new Float64Array(memory)
+  }
+
+  /** Which grids are read with a kernel. Tests set it to compare results. */
+  static use: 'never' | 'large' | 'always' = 'large'
+
+  /** Acquires a kernel that writes rows; undefined if none is suitable. Call `release` after use. */
+  static forRows(rows: number, maxTextBytes: number, plain: RowFormat): ValueKernel | undefined {
+    const { before, after, separator = -1 } = plain
+    const bytesPerText = maxTextBytes + PADDING.length
+    const prefix = before.reduce((sum, { length }) => sum + length, 0)
+    if (before.length === 0 || before.length > MAX_COLUMNS || prefix + 16 > BEFORE_BYTES) return undefined
+    const kernel = ValueKernel.acquire(rows, maxTextBytes, TEXTS + before.length * bytesPerText)
+    if (!kernel) return undefined
+    kernel.bytesPerText = bytesPerText
+    kernel.columns = before.length
+    kernel.separator = separator
+    kernel.after = after[0] | ((after[1] ?? 0) << 8)
+    kernel.afterLength = after.length
+    let at = BEFORE
+    for (const [k, text] of before.entries()) {
+      text.copy(kernel.bytes, at)
+      const column = (COLUMNS + k * COLUMN_BYTES) >> 2
+      kernel.words[column + 6] = at
+      kernel.words[column + 7] = text.length
+      at += text.length
+    }
+    return kernel
+  }
+
+  /** Acquires a kernel that decodes one column; undefined if none is suitable. Call `release` after use. */
+  static forValues(rows: number, maxTextBytes: number): ValueKernel | undefined {
+    const kernel = ValueKernel.acquire(rows, maxTextBytes, TEXT + maxTextBytes + PADDING.length)
+    kernel?.exports.forget()
+    return kernel
+  }
+
+  private static acquire(rows: number, maxTextBytes: number, bytes: number): ValueKernel | undefined {
+    const isWorth = ValueKernel.use === 'always' || (ValueKernel.use === 'large' && rows >= MIN_KERNEL_ROWS)
+    if (!isWorth || inUse >= MAX_KERNELS || maxTextBytes > MAX_TEXT_BYTES || bytes > MAX_MEMORY_BYTES)
+      return undefined
+    const index = idle.findIndex((one) => one.bytes.length >= bytes)
+    const [kernel = ValueKernel.create(bytes)] = index < 0 ? [] : idle.splice(index, 1)
+    if (kernel) inUse++
+    return kernel
+  }
+
+  private static create(bytes: number): ValueKernel | undefined {
+    const instance = wasm.createInstance(bytes)
+    return instance && new ValueKernel(instance.exports, instance.memory)
+  }
+
+  release(): void {
+    inUse--
+    idle.unshift(this)
+    idle.length = Math.min(idle.length, MAX_IDLE_KERNELS)
+  }
+
+  /** Loads a chunk of a column into memory. */
+  putChunk(column: number, { text, row, isSimple, isConstant }: KernelChunk): void {
+    const at = TEXTS + column * this.bytesPerText
+    this.setText(at, text)
+    const place = (COLUMNS + column * COLUMN_BYTES) >> 2
+    this.words[place] = at
+    this.words[place + 1] = row
+    this.words[place + 2] = isSimple ? 1 : 0
+    this.words[place + 3] = isConstant ? 1 : 0
+  }
+
+  private setText(at: number, text: Buffer): void {
+    text.copy(this.bytes, at)
+    PADDING.copy(this.bytes, at + text.length)
+  }
+
+  /** Maximum number of rows in the list of `writeRows`. */
+  static readonly maxRows = MAX_ROWS
+
+  /** Sets row `k` of the list. The chunks of all columns must contain its rows. */
+  setListRow(k: number, row: number): void {
+    this.words[(LIST >> 2) + k] = row
+  }
+
+  /**
+   * Writes up to `count` rows of the list, from position `from` on. Returns how many; `written` is their
+   * text. If the next row is not plain, sets `isOdd`; `cell` then returns its cells.
+   */
+  writeRows(from: number, count: number): number {
+    return this.exports.rows(from, count, this.columns, this.separator, this.after, this.afterLength)
+  }
+
+  get isOdd(): boolean {
+    return this.exports.odd.value === 1
+  }
+
+  /** Text of the last rows, until the next call. */
+  get written(): Buffer {
+    return this.bytes.subarray(OUT, this.exports.out.value)
+  }
+
+  /** Returns a cell of the last row, in `bytes`. */
+  cell(column: number): { buf: Buffer; start: number; end: number } {
+    const place = (COLUMNS + column * COLUMN_BYTES) >> 2
+    return { buf: this.bytes, start: this.words[place + 4], end: this.words[place + 5] }
+  }
+
+  /**
+   * Decodes a column JSON to doubles: numbers, and times in ms since 1970; NaN for null. `decode` decodes a
+   * value that is not plain, at an offset; if it returns undefined, the result is undefined.
+   */
+  decodeDoubles(
+    text: Buffer,
+    decode: (start: number) => { value: number; end: number } | undefined,
+  ): Float64Array | undefined {
+    this.setText(TEXT, text)
+    const doubles = new Float64Array((text.length >> 1) + 1)
+    const end = TEXT + text.length
+    let count = 0
+    let at = TEXT
+    while (at < end) {
+      const added = this.exports.doubles(at, end)
+      doubles.set(this.numbers.subarray(RESULTS >> 3, (RESULTS >> 3) + added), count)
+      count += added
+      at = this.exports.stop.value
+      if (!this.isOdd) continue
+      const value = decode(at - TEXT)
+      if (!value) return undefined
+      doubles[count++] = value.value
+      at = TEXT + value.end
+    }
+    return doubles.subarray(0, count)
+  }
+
+  /**
+   * Decodes a column JSON. `cache`: decoded distinct texts of this column, to which new ones are added.
+   * `decode` decodes the JSON buf[start, end); `none` is the value of null.
+   */
+  decodeValues<T>(
+    text: Buffer,
+    cache: T[],
+    decode: (buf: Buffer, start: number, end: number) => T,
+    none: T,
+  ): T[] {
+    this.setText(TEXT, text)
+    const { words } = this
+    const decoded: T[] = []
+    const end = TEXT + text.length
+    let at = TEXT
+    while (at < end) {
+      const count = this.exports.codes(at, end, multiplier)
+      at = this.exports.stop.value
+      for (let k = cache.length; k < this.exports.known.value; k++) {
+        const start = KNOWN + k * KNOWN_BYTES
+        cache.push(decode(this.bytes, start, start + words[(LENGTHS >> 2) + k]))
+      }
+      for (let k = 0; k < count; k++) {
+        const code = words[(RESULTS >> 2) + k]
+        if (code >= 0) decoded.push(cache[code])
+        else if (code === -1) decoded.push(none)
+        else decoded.push(decode(this.bytes, words[(STARTS >> 2) + k], words[(ENDS >> 2) + k]))
+      }
+    }
+    return decoded
+  }
+}

@@ -1,0 +1,126 @@
+// Inputs of a diff, and hashes of chosen rows.
+import type { Work } from '../../../json/index.ts'
+import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
+import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
+import { mergeSort } from '../read/sort.ts'
+import type { GroupedTable } from './row-groups.ts'
+
+/** A table to compare, and its name in messages. */
+export interface DiffInput {
+  name: string
+  snap: Snapshot
+}
+
+/** A column of both tables. */
+export interface ColumnPair {
+  before: SnapshotColumn
+  after: SnapshotColumn
+  /** True if values are compared as texts: the column has numbers in one table and texts in the other. */
+  asText: boolean
+  isKey: boolean
+}
+
+/** Two tables with their compared columns. */
+export interface ComparedTables {
+  before: DiffInput
+  after: DiffInput
+  left: GroupedTable
+  right: GroupedTable
+  pairs: readonly ColumnPair[]
+  reader: CellReader
+  work: Work
+}
+
+/** A changed row: its row numbers in both tables, from 0; −1 in a table that lacks it. */
+export interface RowChange {
+  before: number
+  after: number
+}
+
+/** Pairs of rows that may differ: the row `before[k]` has become `after[k]`. Indexes: see `GroupedTable`. */
+export interface RowPairs {
+  before: Int32Array
+  after: Int32Array
+}
+
+/** List of rows that can be searched by row number. Positions are those in the list. */
+export class RowList {
+  private constructor(
+    private readonly rows: Int32Array,
+    private readonly order: Uint32Array,
+  ) {}
+
+  static async create(rows: Int32Array, work: Work): Promise<RowList> {
+    const order = new Uint32Array(rows.length)
+    let isAscending = true
+    for (let k = 0; k < rows.length; k++) {
+      order[k] = k
+      if (k > 0 && rows[k] < rows[k - 1]) isAscending = false
+      if (work.spend(1)) await work.pause()
+    }
+    return new RowList(rows, isAscending ? order : await mergeSort(order, (a, b) => rows[a] - rows[b], work))
+  }
+
+  get length(): number {
+    return this.rows.length
+  }
+
+  rowAt(k: number): number {
+    return this.rows[k]
+  }
+
+  /** Returns the positions of the rows from..from + count, by ascending row. */
+  positionsWithin(from: number, count: number): number[] {
+    const positions: number[] = []
+    for (let n = this.firstIndex(from); n < this.order.length && this.rows[this.order[n]] < from + count; n++)
+      positions.push(this.order[n])
+    return positions
+  }
+
+  /**
+   * Returns whether the list has one of the rows from..from + count. Ignores positions that `same` marks with
+   * 1.
+   */
+  hasRowWithin(from: number, count: number, same?: Uint8Array): boolean {
+    for (let n = this.firstIndex(from); n < this.order.length && this.rows[this.order[n]] < from + count; n++)
+      if (same?.[this.order[n]] !== 1) return true
+    return false
+  }
+
+  /** Returns the index in `order` of the first row that is at least `row`. */
+  private firstIndex(row: number): number {
+    let [low, high] = [0, this.order.length]
+    while (low < high) {
+      const half = (low + high) >> 1
+      if (this.rows[this.order[half]] < row) low = half + 1
+      else high = half
+    }
+    return low
+  }
+}
+
+/**
+ * Hashes the values of a list of rows, in list order. Chunks are skipped if `same` marks all of their rows.
+ */
+export async function hashRows(
+  { left, right, pairs, reader }: ComparedTables,
+  side: 'left' | 'right',
+  column: number,
+  wanted: RowList,
+  same?: Uint8Array,
+): Promise<RowHashes> {
+  const table = side === 'left' ? left : right
+  const picked = new RowHashes(wanted.length)
+  const isNeeded = (part: { rows: number }, index: number): boolean =>
+    wanted.hasRowWithin(index, part.rows, same)
+  for await (const { text, index, rows } of table.loadChunks(column, isNeeded)) {
+    const partHashes = new RowHashes(rows)
+    reader.addHashes(text, partHashes, 0, pairs[column].asText)
+    for (const k of wanted.positionsWithin(index, rows)) {
+      const row = wanted.rowAt(k) - index
+      picked.low[k] = partHashes.low[row]
+      picked.high[k] = partHashes.high[row]
+    }
+  }
+  return picked
+}

@@ -1,0 +1,140 @@
+// Reads the headers of requests with data files: parsing options, provenance, strictness.
+import { Problem } from '../../../contract/errors.ts'
+import { delimiterOfFileName, isNotice } from '../../../contract/formats.ts'
+import type { HeadersOf } from '../../../contract/operations/index.ts'
+import {
+  type DelimitedOptions,
+  type GivenType,
+  givenDelimiter,
+  givenStyle,
+  givenTypes,
+} from '../../../ingest/index.ts'
+import type { Call } from '../../core/call.ts'
+import type { GridService } from '../service.ts'
+
+/** A request that uploads or appends a data file. */
+export type DataCall = Call & { headers: HeadersOf<'grids.upload'> }
+
+/** Reads parsing options from the request headers. Throws `invalid_request`. */
+export function parseReadingOptions(
+  service: GridService,
+  { headers, fileName }: Pick<DataCall, 'headers' | 'fileName'>,
+): DelimitedOptions {
+  const { Delimiter, Encoding, Header } = headers
+  const decodeHeader = (
+    name: 'Quote' | 'Escape' | 'Comment' | 'Decimal' | 'Thousands' | 'Sheet' | 'Range',
+  ): string | undefined => {
+    const value = headers[name]
+    return value === undefined ? undefined : decodeText(value, name)
+  }
+  return {
+    source: fileName ?? 'the upload',
+    delimiter:
+      Delimiter === undefined
+        ? delimiterOfFileName(fileName ?? '')
+        : givenDelimiter(decodeText(Delimiter, 'Delimiter')),
+    encoding: Encoding,
+    header: Header,
+    types: parseColumnTypes(headers.Columns),
+    keys:
+      headers.Key === undefined
+        ? undefined
+        : headers.Key.split(',').flatMap((name) => decodeText(name, 'Key').trim() || []),
+    nullTexts: headers['Null-Text']?.split(',').map((text) => decodeText(text, 'Null-Text')),
+    skip: headers.Skip,
+    skipLast: checkSkipLast(headers['Skip-Last']),
+    sheet: decodeHeader('Sheet'),
+    range: decodeHeader('Range'),
+    flatten: headers.Flatten,
+    asWritten: headers['As-Written'],
+    ...givenStyle({
+      quote: decodeHeader('Quote'),
+      escape: decodeHeader('Escape'),
+      comment: decodeHeader('Comment'),
+      decimal: decodeHeader('Decimal'),
+      thousands: decodeHeader('Thousands'),
+      locale: headers.Locale,
+    }),
+    limits: service.limits,
+  }
+}
+
+/** Maximum length of a provenance, in characters. */
+const MAX_PROVENANCE_CHARACTERS = 500
+
+/** Reads the origin of the data, for the history of the grid. Throws `invalid_request` if it is too long. */
+export function parseProvenance({ headers }: Pick<DataCall, 'headers'>): string | undefined {
+  if (headers.Provenance === undefined) return undefined
+  const text = decodeText(headers.Provenance, 'Provenance')
+  if (text.length <= MAX_PROVENANCE_CHARACTERS) return text
+  throw new Problem(
+    'invalid_request',
+    `Provenance: ${text.length} characters; the limit is ${MAX_PROVENANCE_CHARACTERS}`,
+    { field: 'Provenance' },
+  )
+}
+
+/** Maximum number of lines that can be skipped at the end: they are buffered in memory. */
+const MAX_SKIPPED_LAST_LINES = 1000
+
+function checkSkipLast(lines: number | undefined): number | undefined {
+  if (lines === undefined || lines <= MAX_SKIPPED_LAST_LINES) return lines
+  throw new Problem('invalid_request', `Skip-Last: ${lines} lines; the limit is ${MAX_SKIPPED_LAST_LINES}`, {
+    field: 'Skip-Last',
+  })
+}
+
+/** Decodes a percent-encoded header value. */
+function decodeText(text: string, field: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new Problem('invalid_request', `${field}: not percent-encoded text`, { field })
+  }
+}
+
+/** Parses the header `Columns`: types by column name. */
+function parseColumnTypes(header: string | undefined): Map<string, GivenType> | undefined {
+  if (header === undefined) return undefined
+  try {
+    const types = new Map(
+      Object.entries(JSON.parse(decodeText(header, 'Columns')) as Record<string, GivenType>),
+    )
+    if ([...types.values()].every((type) => givenTypes.includes(type))) return types
+  } catch {
+    // Invalid JSON: fall through to the error.
+  }
+  throw new Problem(
+    'invalid_request',
+    'Columns: must be a JSON object of column names to types: number, text, boolean, date, datetime, date-dmy, date-mdy',
+    { field: 'Columns' },
+  )
+}
+
+/** Returns whether the request allows values to change the type of a column. */
+export function allowsTypeChange({ headers }: Pick<DataCall, 'headers'>): boolean {
+  return headers['Allow-Type-Change'] === true
+}
+
+/** Maximum number of warnings in an error. */
+const MAX_NAMED_WARNINGS = 10
+
+/** Throws `bad_data` if the request is `Strict` and there are warnings. Notices are ignored. */
+export function checkWarnings(
+  { headers, fileName }: Pick<DataCall, 'headers' | 'fileName'>,
+  messages: readonly string[],
+): void {
+  const warnings = messages.filter((warning) => !isNotice(warning))
+  if (headers.Strict !== true || warnings.length === 0) return
+  const unlisted = warnings.length - MAX_NAMED_WARNINGS
+  const suffix = unlisted > 0 ? `; and ${unlisted} more` : ''
+  throw new Problem(
+    'bad_data',
+    `${fileName ?? 'the upload'}: ${warnings.slice(0, MAX_NAMED_WARNINGS).join('; ')}${suffix}`,
+    {
+      hint: warnings.every((warning) => warning.startsWith('check: '))
+        ? 'Warnings are errors with --strict. Correct the data or the checks, or leave out --strict.'
+        : 'Warnings are errors with --strict. Set the option that describes the file, or leave out --strict.',
+    },
+  )
+}
