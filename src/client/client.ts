@@ -150,7 +150,7 @@ export class Client {
     const operation: Operation = operations[name]
     const isRead = operation.method === 'GET' || operation.agentTool === 'reads'
     if (this.options.mayWrite === false && !isRead)
-      throw new Error(`${name} changes data, but the command does not declare \`writes\` or \`stores\``)
+      throw new Error(`${name} changes data, but the command does not declare \`writes\` or \`mayWrite\``)
     const { planError } = this.options
     if (planError && !isRead) {
       if (!operation.lasts) await this.perform(name, options, true)

@@ -109,12 +109,12 @@ async function listGrids(
     const segments = file.slice(name.replace(/[/\\]+$/, '').length + 1).split(/[/\\]/)
     const path = [...segments.slice(0, -1), gridNameOf(basename(file))].join('/')
     add(path, async () => {
-      const { made } = await loadLocalFile(context, file, options)
-      if (made.file.filetype !== 'grid')
+      const { uploaded } = await loadLocalFile(context, file, options)
+      if (uploaded.file.filetype !== 'grid')
         throw new Problem('usage', `${file} contains several tables`, {
           hint: 'Compare the file alone, or choose a sheet with --sheet.',
         })
-      return { name: path, client, fid: made.file.fid, version: undefined, isLocal, filetype: 'grid' }
+      return { name: path, client, fid: uploaded.file.fid, version: undefined, isLocal, filetype: 'grid' }
     })
   }
   return grids

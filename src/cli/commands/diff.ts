@@ -182,8 +182,8 @@ async function resolveSides(
 /** Resolves a word to a side: a local data file, or a stored file. */
 async function resolveSide(context: Context, word: string, reading: DiffOptions): Promise<DiffInput> {
   if (await isLocalDataFile(word)) {
-    const { client, made } = await loadLocalFile(context, word, reading)
-    const { fid, filetype } = made.file as { fid: string; filetype: 'grid' | 'fold' }
+    const { client, uploaded } = await loadLocalFile(context, word, reading)
+    const { fid, filetype } = uploaded.file as { fid: string; filetype: 'grid' | 'fold' }
     const name = basename(inputName(word))
     return { name, client, fid, version: undefined, isLocal: true, filetype }
   }

@@ -42,7 +42,7 @@ export const command = defineCommand({
     {
       flags: '--to <profile>',
       description: 'profile of the destination server; see: gridline profile list',
-      completes: 'profile',
+      completion: 'profile',
     },
     { flags: '--folder <path>', description: 'destination folder; missing folders are created' },
     { flags: '--public', description: 'make the copies public (readable by anyone)' },

@@ -25,7 +25,7 @@ export const command = defineCommand({
     {
       flags: '--to <version>',
       description: 'version to restore: a number, date or name (default: the previous version)',
-      completes: 'version',
+      completion: 'version',
     },
   ],
   examples: [

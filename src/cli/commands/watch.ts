@@ -184,7 +184,7 @@ function extractNewRows(
   const namedDelimiter = delimiterOfFileName(file)
   const candidates = namedDelimiter
     ? [namedDelimiter]
-    : [',', ';', '\t', '|'].filter((one) => header.includes(one))
+    : [',', ';', '\t', '|'].filter((candidate) => header.includes(candidate))
   const usedDelimiter = delimiter ?? (candidates.length === 1 ? candidates[0] : undefined)
   if (!usedDelimiter) return undefined
   return { bytes: rows, type: dataTypes.csv, delimiter: encodeURIComponent(usedDelimiter) }

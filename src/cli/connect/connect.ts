@@ -34,7 +34,7 @@ export interface ConnectOptions {
   signal: AbortSignal | undefined
   idempotencyKey: string | undefined
   message?: string
-  plan: ClientOptions['planError']
+  planError: ClientOptions['planError']
   /** Prints a line for each request and response. */
   trace?: (line: string) => void
   /** PEM file of additional trusted certificates. */
@@ -51,7 +51,7 @@ export async function connect(
 ): Promise<Connection> {
   const { url, user, api_key, ca_file, profile } = settings
   const { environment, mayWrite, trace, caFile, ...rest } = options
-  const clientOptions = { ...rest, writes: mayWrite }
+  const clientOptions = { ...rest, mayWrite }
   if (url.value) {
     const server = normalizeServerUrl(url.value)
     if (user.source.startsWith('environment') && !api_key.value)
@@ -83,7 +83,7 @@ export async function connect(
   return connectEmbedded(database, { ...clientOptions, environment, trace })
 }
 
-type EmbeddedOptions = Omit<ConnectOptions, 'changes' | 'caFile'>
+type EmbeddedOptions = Omit<ConnectOptions, 'mayWrite' | 'caFile'>
 
 /** Starts an in-process service on a temporary database, deleted on close: for commands that only read. */
 export async function connectTemporary(options: EmbeddedOptions): Promise<Connection> {

@@ -176,7 +176,7 @@ export class Context {
     if (!this.otherConnections.has(key))
       this.otherConnections.set(
         key,
-        connectTemporary({ environment, signal, onRetry, trace, idempotencyKey, plan: undefined }),
+        connectTemporary({ environment, signal, onRetry, trace, idempotencyKey, planError: undefined }),
       )
     return (await this.otherConnections.get(key)!).client
   }
@@ -221,7 +221,7 @@ export class Context {
       message: this.flags.message,
       trace: this.isTracing ? (line) => this.messages.line(line) : undefined,
       caFile: this.flags.caFile ?? (this.environment.GRIDLINE_CA_FILE || undefined),
-      plan: this.flags.dryRun ? (...details) => new Planned(...details) : undefined,
+      planError: this.flags.dryRun ? (...details) => new Planned(...details) : undefined,
       onRetry: (problem, wait) => this.noteRetry(problem, wait),
     }
   }

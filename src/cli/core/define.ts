@@ -10,7 +10,7 @@ import type { OutputSchema } from './prints.ts'
 export type CommandResult =
   | ((
       | { item: object; view: TableView; failures?: Failure[] }
-      /** `alone`: a batch command ran on one thing, so a table shows its details. */
+      /** `isDetail`: a batch command ran on one thing, so a table shows its details. */
       | { items: object[]; view: TableView; failures?: Failure[]; empty?: string; isDetail?: boolean }
       /** Raw bytes: a download. */
       | { bytes: AsyncIterable<Uint8Array> }

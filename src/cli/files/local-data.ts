@@ -16,17 +16,17 @@ export interface ReadableGrid {
 }
 
 /** Returns whether a word is a local directory. */
-export function isLocalDirectory(given: string): boolean {
-  return statSync(given, { throwIfNoEntry: false })?.isDirectory() === true
+export function isLocalDirectory(word: string): boolean {
+  return statSync(word, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** Returns whether a word is a local data file or standard input, not the name of a grid. */
-export async function isLocalDataFile(given: string): Promise<boolean> {
-  if (given === '-') return true
-  if (!statSync(given, { throwIfNoEntry: false })?.isFile()) return false
-  if (/^\.{0,2}[/\\]/.test(given)) return true
+export async function isLocalDataFile(word: string): Promise<boolean> {
+  if (word === '-') return true
+  if (!statSync(word, { throwIfNoEntry: false })?.isFile()) return false
+  if (/^\.{0,2}[/\\]/.test(word)) return true
   const { isDataFile } = await import('../../ingest/index.ts')
-  return isDataFile(given)
+  return isDataFile(word)
 }
 
 /**
@@ -35,13 +35,13 @@ export async function isLocalDataFile(given: string): Promise<boolean> {
  */
 export async function openGridOrFile(
   context: Context,
-  given: string,
+  word: string,
   options: ReadingOptions,
 ): Promise<ReadableGrid> {
-  if (await isLocalDataFile(given)) return loadLocalGrid(context, given, options)
+  if (await isLocalDataFile(word)) return loadLocalGrid(context, word, options)
   assertNoReadingOptions(options)
-  const client = await context.clientFor(given)
-  return { client, fid: await resolve(client, given, 'grid') }
+  const client = await context.clientFor(word)
+  return { client, fid: await resolve(client, word, 'grid') }
 }
 
 /** Number of files loaded by this process. */
@@ -58,12 +58,12 @@ export async function loadLocalGrid(
   moreHeaders: Pick<HeadersOf<'grids.upload'>, 'Checks'> = {},
   isSilent = false,
 ): Promise<ReadableGrid & Pick<ResultOf<'grids.upload'>, 'checks'>> {
-  const { client, made } = await loadLocalFile(context, file, options, moreHeaders, isSilent)
-  if (made.file.filetype !== 'grid')
+  const { client, uploaded } = await loadLocalFile(context, file, options, moreHeaders, isSilent)
+  if (uploaded.file.filetype !== 'grid')
     throw new Problem('usage', `${inputName(file)} contains several tables`, {
       hint: `Choose a sheet of a workbook with --sheet, or upload the file as a folder of grids: gridline upload ${file}`,
     })
-  return { client, fid: made.file.fid, checks: made.checks }
+  return { client, fid: uploaded.file.fid, checks: uploaded.checks }
 }
 
 /** Like `loadLocalGrid`, but a file with several tables becomes a folder of grids. */
@@ -73,7 +73,7 @@ export async function loadLocalFile(
   options: ReadingOptions,
   moreHeaders: Pick<HeadersOf<'grids.upload'>, 'Checks'> = {},
   isSilent = false,
-): Promise<{ client: Client; made: ResultOf<'grids.upload'> }> {
+): Promise<{ client: Client; uploaded: ResultOf<'grids.upload'> }> {
   const input = await openInput(file)
   const client = await context.temporaryClient()
   // Separate folders, because files can have the same name.
@@ -94,5 +94,5 @@ export async function loadLocalFile(
       ? uploaded.warnings
       : uploaded.warnings.filter((text) => !text.startsWith('check: '))
   if (!isSilent) for (const warning of warnings) context.messages.warning(warning, inputName(file))
-  return { client, made: uploaded }
+  return { client, uploaded }
 }

@@ -123,11 +123,11 @@ export async function resolveFolderId(client: Client, folder: string): Promise<n
 }
 
 /** Throws `forbidden` unless the user owns the folder. */
-export async function assertOwnFolder(client: Client, owner: string, given: string): Promise<void> {
+export async function assertOwnFolder(client: Client, owner: string, folder: string): Promise<void> {
   const { username } = await client.call('users.current')
   if (owner === username) return
   throw new Problem(
     'forbidden',
-    `${given} is a folder of ${owner}; you (${username}) can only put files in your own folders`,
+    `${folder} is a folder of ${owner}; you (${username}) can only put files in your own folders`,
   )
 }

@@ -50,7 +50,7 @@ export async function drawChart(
   if (textLines)
     return [...(heading ? [heading] : []), ...textLines, ...formatOmissions(drawable), ''].join('\n')
   const color = hasColor(stream, environment)
-  const { shown: arrangement, colors } = arrangeFigure(figure, columns)
+  const { arrangement, colors } = arrangeFigure(figure, columns)
   const options = { columns, lines: CHART_LINES, color, colors, plain: toPlainText }
   const plotLines = drawPlot(withBins(arrangement.data), arrangement.layout, options)
   if (plotLines) {
@@ -92,15 +92,15 @@ const LINE_PIXELS = 20
 function arrangeFigure(
   { data = [], layout = {} }: ChartFigure,
   columns: number,
-): { shown: { data: Trace[]; layout: Record<string, unknown> }; colors?: readonly string[] } {
-  if (layout.meta === undefined) return { shown: { data, layout } }
+): { arrangement: { data: Trace[]; layout: Record<string, unknown> }; colors?: readonly string[] } {
+  if (layout.meta === undefined) return { arrangement: { data, layout } }
   const view = {
     scheme: 'light',
     width: columns * CHARACTER_PIXELS,
     height: CHART_LINES * LINE_PIXELS,
   } as const
   const themedFigure = applyTheme({ data: data as Record<string, unknown>[], layout }, view)
-  return { shown: themedFigure as { data: Trace[]; layout: Record<string, unknown> }, colors: COLORS }
+  return { arrangement: themedFigure as { data: Trace[]; layout: Record<string, unknown> }, colors: COLORS }
 }
 
 /** Returns the line about omitted data that pages show below a chart; none for other figures. */
@@ -149,8 +149,8 @@ function hasMissingData(value: unknown): boolean {
 }
 
 /** Formats the note about missing columns. */
-function formatMissingData(lost: number): string {
-  return `No data: ${lost === 1 ? 'the trace refers' : `${lost} traces refer`} to columns that no longer exist.\n`
+function formatMissingData(lostCount: number): string {
+  return `No data: ${lostCount === 1 ? 'the trace refers' : `${lostCount} traces refer`} to columns that no longer exist.\n`
 }
 
 /** Removes parts that are illegible as dots: texts, grid lines, legends and margins. */

@@ -17,7 +17,7 @@ interface Target {
   fid: string
   etag: string
   /** For folders: the files inside. */
-  content?: Target[]
+  inside?: Target[]
 }
 
 export interface PlannedUpload extends LocalFile {
@@ -185,7 +185,7 @@ async function loadTarget(client: Client, file: Pick<FileMeta, 'fid' | 'filetype
   const inside: Target[] = []
   for (const { file: child } of await listTree(client, file as FileMeta))
     if (child.fid !== file.fid) inside.push({ fid: child.fid, etag: await loadEtag(client, child.fid) })
-  return { ...target, content: inside.sort((a, b) => (a.fid < b.fid ? -1 : 1)) }
+  return { ...target, inside: inside.sort((a, b) => (a.fid < b.fid ? -1 : 1)) }
 }
 
 async function loadPath(client: Client, fid: string): Promise<string> {
