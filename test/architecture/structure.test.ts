@@ -330,7 +330,8 @@ describe('a kernel', () => {
     for (const { folder, caller, file, some } of layouts) {
       const host = constants(`${folder}/${caller}`)
       const kernel = constants(`${folder}/${file}`)
-      const shared = [...kernel.keys()].filter((name) => host.has(name))
+      // Digits of numbers are compared in both, each with a bound of its own.
+      const shared = [...kernel.keys()].filter((name) => host.has(name) && name !== 'MAX_DIGITS')
       expect(shared).toEqual(expect.arrayContaining(some))
       for (const name of shared) expect(`${name} = ${host.get(name)}`).toBe(`${name} = ${kernel.get(name)}`)
     }

@@ -1,7 +1,7 @@
 // Types of options follow from their declaration.
 import { expect, it } from 'vitest'
 import { defineCommand } from '../../src/cli/core/define.ts'
-import { otherOutput } from '../../src/cli/core/prints.ts'
+import { otherOutput } from '../../src/cli/core/output-schema.ts'
 
 it('an undeclared option does not compile', () => {
   const without = defineCommand({

@@ -3,7 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { braille, graphicsOf, PIXELS_PER_DOT, picture, sparkline } from '../../src/cli/output/picture.ts'
+import {
+  braille,
+  graphicsOf,
+  PIXELS_PER_DOT,
+  picture,
+  sparkline,
+} from '../../src/cli/output/terminal-image.ts'
 import { gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { command } from '../../src/cli/commands/serve.ts'
-import { maskCommandLine, readVariableFiles } from '../../src/cli/core/variables.ts'
+import { maskCommandLine, readVariableFiles } from '../../src/cli/core/environment.ts'
 import { ENVIRONMENT_VARIABLES } from '../../src/cli/help/environment.ts'
 import { gridline, serve, start } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'

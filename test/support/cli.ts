@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type Command, type CommandEntry, hasCommandName } from '../../src/cli/core/define.ts'
-import { outputFieldsOf } from '../../src/cli/core/prints.ts'
+import { outputFieldsOf } from '../../src/cli/core/output-schema.ts'
 import { commands } from '../../src/cli/run/registry.ts'
 
 const executable = fileURLToPath(new URL('../../bin/gridline.js', import.meta.url))

@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import type { AuditRow } from '../../service/index.ts'
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import type { TableView } from '../output/view.ts'
 import { databaseOption, withStore } from './admin.store.ts'
 

@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatBytes } from '../../contract/limits.ts'
 import { type CommandEntry, defineCommand, dryRunOption, subcommand } from '../core/define.ts'
-import { arrayOf, objectOf } from '../core/prints.ts'
+import { arrayOf, objectOf } from '../core/output-schema.ts'
 import type { Failure } from '../output/failure.ts'
 import { databaseOption, displayUrl, withStore } from './admin.store.ts'
 

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { readLimits } from '../../contract/limits.ts'
 import { databaseUrl } from '../config/settings.ts'
 import { defineCommand, dryRunOption } from '../core/define.ts'
-import { objectOf } from '../core/prints.ts'
+import { objectOf } from '../core/output-schema.ts'
 import { databaseOption, displayUrl, sqliteFileOf, withStore } from './admin.store.ts'
 
 export const migrateCommand = defineCommand({

@@ -5,8 +5,8 @@ import { readLimits } from '../../contract/limits.ts'
 import { databaseUrl, makeFoldersPrivate } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { dryRunOption, type Option } from '../core/define.ts'
+import { maskPasswords } from '../core/environment.ts'
 import { confirm } from '../core/prompt.ts'
-import { maskPasswords } from '../core/variables.ts'
 
 /** Option: the database. */
 export const databaseOption = {

@@ -4,12 +4,11 @@ import { Problem } from '../../contract/errors.ts'
 import type { NewKey } from '../../service/index.ts'
 import { databaseUrl, loginName } from '../config/settings.ts'
 import { type CommandEntry, defineCommand, dryRunOption, subcommand } from '../core/define.ts'
-import { arrayOf, objectOf } from '../core/prints.ts'
+import { arrayOf, objectOf } from '../core/output-schema.ts'
 import type { TableView } from '../output/view.ts'
 import { auditCommand } from './admin.audit.ts'
 import { blobCommands } from './admin.blobs.ts'
 import { copyCommand, distributeCommand, migrateCommand } from './admin.database.ts'
-import { keyCommands, userCommands } from './admin.people.ts'
 import {
   assertDatabaseExists,
   changeStore,
@@ -20,6 +19,7 @@ import {
   sqliteFileOf,
   withStore,
 } from './admin.store.ts'
+import { keyCommands, userCommands } from './admin.users.ts'
 
 const view: TableView = {
   id: 'api_key',

@@ -4,7 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import { defineCommand } from '../core/define.ts'
 import { plannedView } from '../core/dry-run.ts'
-import { otherOutput } from '../core/prints.ts'
+import { otherOutput } from '../core/output-schema.ts'
 import { createBody, makeRepeatable, openInput } from '../files/input.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

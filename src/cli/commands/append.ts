@@ -6,7 +6,7 @@ import { dataTypes } from '../../contract/operations/index.ts'
 import { annotateErrors } from '../core/ci.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
-import { objectOf } from '../core/prints.ts'
+import { objectOf } from '../core/output-schema.ts'
 import { readChecksHeaders } from '../files/checks-file.ts'
 import { createBody, type Input, makeRepeatable, openInput } from '../files/input.ts'
 import {

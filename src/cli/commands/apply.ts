@@ -2,10 +2,10 @@
 import { Problem } from '../../contract/errors.ts'
 import { annotateErrors } from '../core/ci.ts'
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
-import { toUploadRow, UPLOAD_FIELDS, uploadedView } from '../upload/done.ts'
 import { assertUnchanged, readPlan } from '../upload/plan.ts'
+import { toUploadRow, UPLOAD_FIELDS, uploadedView } from '../upload/result.ts'
 import { Sender } from '../upload/send.ts'
 
 export const command = defineCommand({

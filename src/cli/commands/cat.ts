@@ -8,14 +8,14 @@ import { sortOption, whereOption } from '../../contract/row-options.ts'
 import { resolveColumns } from '../charts/columns.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
-import { otherOutput } from '../core/prints.ts'
+import { otherOutput } from '../core/output-schema.ts'
 import { openGridOrFile } from '../files/local-data.ts'
 import { localOptions, type ReadingOptions } from '../files/parse-options.ts'
 import { isPattern } from '../files/patterns.ts'
 import { resolveTargets } from '../files/targets.ts'
 import { appendNewline } from '../output/bytes.ts'
 import { hasColor } from '../output/color.ts'
-import { formatFittedTable } from '../output/fitted.ts'
+import { formatFittedTable } from '../output/fit-table.ts'
 
 /** Default number of rows on a terminal. */
 const MAX_TERMINAL_ROWS = 1000

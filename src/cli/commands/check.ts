@@ -8,7 +8,7 @@ import type { CheckReport, ChecksDocument } from '../../contract/resources/index
 import { annotateReport, appendStepSummary } from '../core/ci.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { CHECKS_FILE, readChecksFile } from '../files/checks-file.ts'
 import { generateChecks } from '../files/checks-init.ts'
 import { inputName } from '../files/input.ts'

@@ -2,7 +2,7 @@
 import { resolve } from '../../client/index.ts'
 import { undefinedIfNotFound } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {

@@ -6,7 +6,7 @@ import { findClosest, formatCount, formatList } from '../../contract/message-tex
 import type { ColumnMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
-import { arrayOf, objectOf, otherOutput } from '../core/prints.ts'
+import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
 import { readWhole } from '../files/input.ts'
 import { type TableView, versionColumn } from '../output/view.ts'

@@ -1,7 +1,7 @@
 // `gridline completion`: prints or installs a completion script.
 import { readCompletionScript, SHELLS } from '../completion/script.ts'
 import { defineCommand } from '../core/define.ts'
-import { otherOutput } from '../core/prints.ts'
+import { otherOutput } from '../core/output-schema.ts'
 
 export const command = defineCommand({
   output: otherOutput('nothing; the output is a script'),

@@ -16,7 +16,7 @@ import {
 } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { arrayOf, objectOf } from '../core/prints.ts'
+import { arrayOf, objectOf } from '../core/output-schema.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {

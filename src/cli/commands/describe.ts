@@ -5,10 +5,10 @@ import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { whereOption } from '../../contract/row-options.ts'
 import { resolveColumns } from '../charts/columns.ts'
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { openGridOrFile } from '../files/local-data.ts'
 import { localOptions } from '../files/parse-options.ts'
-import { sparkline } from '../output/picture.ts'
+import { sparkline } from '../output/terminal-image.ts'
 import type { TableView } from '../output/view.ts'
 
 const MAX_VALUE_CHARACTERS = 20

@@ -9,7 +9,7 @@ import { version } from '../../contract/version.ts'
 import { directoriesOf } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { hasColor } from '../output/color.ts'
 import type { TableView } from '../output/view.ts'
 

@@ -1,6 +1,6 @@
 // `gridline draft`: lists and deletes drafts.
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { arrayOf, objectOf } from '../core/prints.ts'
+import { arrayOf, objectOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
 import type { TableView } from '../output/view.ts'
 

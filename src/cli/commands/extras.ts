@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { arrayOf, objectOf, otherOutput } from '../core/prints.ts'
+import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { readWhole } from '../files/input.ts'
 import { fileView } from '../output/view.ts'
 

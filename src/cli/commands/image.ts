@@ -18,11 +18,11 @@ import { type ImageFormat, imageFormats } from '../../contract/operations/index.
 import { once } from '../../json/index.ts'
 import { createThemedChart } from '../charts/charts.ts'
 import { createFigureBody } from '../charts/create.ts'
+import { applyDefaultTheme } from '../charts/default-theme.ts'
 import { isFigureFile, readFigure, withLocalFileHint } from '../charts/figures.ts'
-import { applyDefaultTheme } from '../charts/usual-theme.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand, type Option, type OptionValues, type ShortHelp } from '../core/define.ts'
-import { otherOutput } from '../core/prints.ts'
+import { otherOutput } from '../core/output-schema.ts'
 import { isLocalDataFile, loadLocalGrid } from '../files/local-data.ts'
 import { assertNoReadingOptions, localOptions } from '../files/parse-options.ts'
 

@@ -1,7 +1,7 @@
 // `gridline keep`: keeps a version permanently, or stops keeping it.
 import { resolveVersion } from '../../client/index.ts'
 import { defineCommand } from '../core/define.ts'
-import { objectOf } from '../core/prints.ts'
+import { objectOf } from '../core/output-schema.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {

@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { scopeNames } from '../../contract/resources/index.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { arrayOf, objectOf } from '../core/prints.ts'
+import { arrayOf, objectOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
 import type { TableView } from '../output/view.ts'
 

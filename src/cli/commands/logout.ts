@@ -1,7 +1,7 @@
 // `gridline logout`: removes a profile and its key.
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
-import { otherOutput } from '../core/prints.ts'
+import { otherOutput } from '../core/output-schema.ts'
 
 export const command = defineCommand({
   output: otherOutput('nothing'),

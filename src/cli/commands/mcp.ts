@@ -11,7 +11,7 @@ import { type Content, type Tool, textContent } from '../agents/tool.ts'
 import { TOOLS } from '../agents/tools.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
-import { otherOutput } from '../core/prints.ts'
+import { otherOutput } from '../core/output-schema.ts'
 
 /** Maximum length of a text returned to an agent. */
 const MAX_RESULT_CHARACTERS = 100_000

@@ -1,7 +1,7 @@
 // `gridline mv`: moves files into a folder.
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { resolveFolderId } from '../files/targets.ts'
 import { fileView } from '../output/view.ts'

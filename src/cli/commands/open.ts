@@ -8,7 +8,7 @@ import { databaseUrl, readLocalServer } from '../config/settings.ts'
 import { openBrowser } from '../connect/browser.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
-import { otherOutput } from '../core/prints.ts'
+import { otherOutput } from '../core/output-schema.ts'
 
 export const command = defineCommand({
   output: otherOutput('nothing'),

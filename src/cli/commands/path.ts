@@ -1,6 +1,6 @@
 // `gridline path`: prints the paths of files.
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
 import type { TableView } from '../output/view.ts'
 

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { assertValidChanges, type Difference, listDifferences } from '../charts/attributes.ts'
-import { loadFigure } from '../charts/change.ts'
 import { createFigureBody } from '../charts/create.ts'
+import { loadFigure } from '../charts/update-figure.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
-import { objectOf } from '../core/prints.ts'
+import { objectOf } from '../core/output-schema.ts'
 import { changedView } from '../output/view.ts'
 
 /** Maximum number of differences to print. */

@@ -13,11 +13,11 @@ import { Problem } from '../../contract/errors.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
 import { type AttributeEdit, applyEdits, isColor, parseAttributeEdit } from '../charts/attributes.ts'
-import { changeFigure, loadFigure } from '../charts/change.ts'
 import { addRegions } from '../charts/charts.ts'
 import { loadTheme } from '../charts/themes.ts'
+import { changeFigure, loadFigure } from '../charts/update-figure.ts'
 import { defineCommand, type Option, type ShortHelp } from '../core/define.ts'
-import { objectOf } from '../core/prints.ts'
+import { objectOf } from '../core/output-schema.ts'
 import { changedView } from '../output/view.ts'
 
 /** Flags that switch boolean options off. */

@@ -13,9 +13,9 @@ import {
   PLOT_CONFLICT_RULES,
   type PlotDestination,
 } from '../charts/create.ts'
+import { applyDefaultTheme } from '../charts/default-theme.ts'
 import { plotNameOf, readFigure, readFigures } from '../charts/figures.ts'
-import { loadOmissions, printsAllFields } from '../charts/not-shown.ts'
-import { applyDefaultTheme } from '../charts/usual-theme.ts'
+import { loadOmissions, printsAllFields } from '../charts/omissions.ts'
 import type { Context } from '../core/context.ts'
 import {
   type Command,
@@ -27,9 +27,9 @@ import {
   type ShortHelp,
   subcommand,
 } from '../core/define.ts'
-import { arrayOf, objectOf, otherOutput } from '../core/prints.ts'
+import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { runEach, runOnFiles } from '../files/batch.ts'
-import { loadPages } from '../files/lists.ts'
+import { loadPages } from '../files/pages.ts'
 import { isPattern } from '../files/patterns.ts'
 import { appendNewline } from '../output/bytes.ts'
 import { changedView, chartView, fileView, type TableView } from '../output/view.ts'

@@ -8,13 +8,13 @@ import { filetypeLabel } from '../../contract/resources/index.ts'
 import { isFigureFile, readFigure, withLocalFileHint } from '../charts/figures.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
-import { otherOutput } from '../core/prints.ts'
+import { otherOutput } from '../core/output-schema.ts'
 import { isLocalDataFile, loadLocalGrid } from '../files/local-data.ts'
 import { assertNoReadingOptions, localOptions } from '../files/parse-options.ts'
 import { type ChartFigure, drawChart } from '../output/chart.ts'
 import { hasColor } from '../output/color.ts'
-import { formatFittedTable } from '../output/fitted.ts'
-import { sparkline } from '../output/picture.ts'
+import { formatFittedTable } from '../output/fit-table.ts'
+import { sparkline } from '../output/terminal-image.ts'
 
 /** Maximum number of summarized rows. */
 const MAX_SUMMARIZED_ROWS = 100_000

@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { LOCAL_PROFILE, loginName, unknownProfileProblem } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { arrayOf, otherOutput } from '../core/prints.ts'
+import { arrayOf, otherOutput } from '../core/output-schema.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {

@@ -1,7 +1,7 @@
 // `gridline publish`: makes files public.
 import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { linkView } from '../output/view.ts'
 

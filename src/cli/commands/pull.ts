@@ -19,11 +19,11 @@ import type { FileMeta } from '../../contract/resources/index.ts'
 import { sortOption, whereOption } from '../../contract/row-options.ts'
 import { writePrivateFile } from '../config/private-file.ts'
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
+import { listTree, type TreeEntry } from '../files/list-tree.ts'
 import { toSafeFileName } from '../files/local-names.ts'
 import { resolveTargets } from '../files/targets.ts'
-import { listTree, type TreeEntry } from '../files/tree.ts'
 import type { TableView } from '../output/view.ts'
 
 /** Default number of parallel downloads. */

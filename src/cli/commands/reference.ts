@@ -1,7 +1,7 @@
 // `gridline file reference`: removes references to extras.
 import { resolve } from '../../client/index.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { objectOf } from '../core/prints.ts'
+import { objectOf } from '../core/output-schema.ts'
 import { fileView } from '../output/view.ts'
 
 const remove = defineCommand({

@@ -1,7 +1,7 @@
 // `gridline rename`: renames a file.
 import { resolve } from '../../client/index.ts'
 import { defineCommand } from '../core/define.ts'
-import { objectOf } from '../core/prints.ts'
+import { objectOf } from '../core/output-schema.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({

@@ -2,7 +2,7 @@
 import { type Client, resolve } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
-import { objectOf } from '../core/prints.ts'
+import { objectOf } from '../core/output-schema.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {

@@ -9,13 +9,13 @@ import { annotateReport, appendStepSummary } from '../core/ci.ts'
 import { detectRequestNumber, isPullRequestClosed, writeComment } from '../core/comment.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { readChecksFile, readChecksHeaders } from '../files/checks-file.ts'
+import { diffWithFile } from '../files/diff-inputs.ts'
 import { assertDraftName } from '../files/drafts.ts'
 import { checkLocalFile } from '../files/local-checks.ts'
 import { loadLocalGrid } from '../files/local-data.ts'
 import { checksOption, readingOptions, toReadingHeaders } from '../files/parse-options.ts'
-import { diffWithFile } from '../files/sides.ts'
 import {
   type FileReview,
   formatReview,
@@ -23,8 +23,8 @@ import {
   MAX_SUMMARY_CHARACTERS,
 } from '../output/review.ts'
 import type { TableView } from '../output/view.ts'
-import { toUploadRow } from '../upload/done.ts'
 import { expandFiles, type LocalFile } from '../upload/expand.ts'
+import { toUploadRow } from '../upload/result.ts'
 import { resolveDestination, Sender, type SendOptions } from '../upload/send.ts'
 
 /** Maximum number of rows of a diff to load: more than fit into a comment. */

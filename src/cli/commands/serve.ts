@@ -12,7 +12,7 @@ import {
   recordLocalServer,
 } from '../config/settings.ts'
 import { defineCommand } from '../core/define.ts'
-import { otherOutput } from '../core/prints.ts'
+import { otherOutput } from '../core/output-schema.ts'
 import { RequestLog } from '../output/request-log.ts'
 
 /** Returns hints for connecting other clients. */

@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
 import type { TableView } from '../output/view.ts'
 

@@ -2,7 +2,7 @@
 import { resolve } from '../../client/index.ts'
 import { relations, type SourcesGraph } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
-import { objectOf } from '../core/prints.ts'
+import { objectOf } from '../core/output-schema.ts'
 import type { TableView } from '../output/view.ts'
 
 export const command = defineCommand({

@@ -1,6 +1,6 @@
 // `gridline star`: stars files.
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { fileView } from '../output/view.ts'
 

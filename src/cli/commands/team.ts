@@ -1,6 +1,6 @@
 // `gridline team`: creates, edits and lists teams.
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { arrayOf, objectOf } from '../core/prints.ts'
+import { arrayOf, objectOf } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
 import type { TableView } from '../output/view.ts'
 

@@ -8,7 +8,7 @@ import {
 } from '../charts/template.ts'
 import { loadTheme } from '../charts/themes.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
-import { arrayOf, objectOf, otherOutput } from '../core/prints.ts'
+import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 
 const view = {
   id: 'name',

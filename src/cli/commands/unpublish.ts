@@ -1,6 +1,6 @@
 // `gridline unpublish`: makes files private.
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { linkView } from '../output/view.ts'
 

@@ -1,7 +1,7 @@
 // `gridline unshare`: stops sharing files.
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { sharedView } from './share.ts'
 

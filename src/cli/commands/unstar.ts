@@ -1,6 +1,6 @@
 // `gridline unstar`: removes stars from files.
 import { defineCommand } from '../core/define.ts'
-import { arrayOf } from '../core/prints.ts'
+import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { fileView } from '../output/view.ts'
 

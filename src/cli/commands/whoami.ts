@@ -1,6 +1,6 @@
 // `gridline whoami`: shows user, server and the origin of the key.
 import { defineCommand } from '../core/define.ts'
-import { objectOf } from '../core/prints.ts'
+import { objectOf } from '../core/output-schema.ts'
 import type { TableView } from '../output/view.ts'
 
 export const whoView: TableView = {

@@ -9,7 +9,7 @@ import {
   hasCommandName,
   type Option,
 } from '../core/define.ts'
-import { outputFieldsOf } from '../core/prints.ts'
+import { outputFieldsOf } from '../core/output-schema.ts'
 import { TOPICS } from '../help/topics.ts'
 import { type Deadline, listValues } from './values.ts'
 

@@ -87,7 +87,7 @@ function continueList(names: readonly string[], current: string): string[] {
 
 /** Reads the columns of a local data file; none if it is too large. */
 async function readFileColumns({ environment }: Context, file: string): Promise<string[]> {
-  const { readTables } = await import('../files/head.ts')
+  const { readTables } = await import('../files/local-columns.ts')
   const { toParseOptions } = await import('../files/parse-options.ts')
   const tables = await readTables(file, toParseOptions({}, file), environment, MAX_FILE_BYTES)
   return tables.length === 1 ? tables[0].ingested.columns.map(({ name }) => name) : []

@@ -24,7 +24,7 @@ import {
 } from '../connect/connect.ts'
 import { Messages, type ProgressStyle } from '../output/messages.ts'
 import { Planned } from './dry-run.ts'
-import { suggestCommand } from './next.ts'
+import { suggestCommand } from './next-command.ts'
 
 export interface GlobalFlags {
   json?: string | true

@@ -4,7 +4,7 @@ import { OUTPUT_FORMATS } from '../config/settings.ts'
 import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
 import type { Context } from './context.ts'
-import type { OutputSchema } from './prints.ts'
+import type { OutputSchema } from './output-schema.ts'
 
 /** Result of a command, printed by `print.ts`. */
 export type CommandResult =

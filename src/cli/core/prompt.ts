@@ -1,6 +1,6 @@
 // Prompts at the terminal.
 import { Problem } from '../../contract/errors.ts'
-import { escapeTerminal } from '../output/visible.ts'
+import { escapeTerminal } from '../output/escape-terminal.ts'
 
 /** Prompts for a line of text. Throws `interrupted` on Ctrl-C. */
 export async function promptLine(question: string): Promise<string> {

@@ -1,7 +1,7 @@
 // Wildcard patterns for stored files.
 import { type Client, type Kind, startOf } from '../../client/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
-import { listChildren } from './lists.ts'
+import { listChildren } from './pages.ts'
 
 /** Returns whether a text contains wildcards. Links never do. */
 export function isPattern(text: string): boolean {

@@ -1,6 +1,6 @@
 // Converts rows of a grid to table cells.
 import { acceptedBefore, parseRaw } from '../../json/index.ts'
-import type { Cells } from '../output/fitted.ts'
+import type { Cells } from '../output/fit-table.ts'
 
 /** Parses NDJSON into cells, with numbers as written. `names`: columns, also for a grid without rows. */
 export function parseCells(ndjson: string, names: readonly string[]): Cells {

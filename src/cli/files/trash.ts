@@ -3,7 +3,7 @@ import type { Client } from '../../client/index.ts'
 import { undefinedIfNotFound } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
-import { loadPages, PAGE_ITEMS } from './lists.ts'
+import { loadPages, PAGE_ITEMS } from './pages.ts'
 
 /** Trashed file with the path of its former folder; undefined if that was deleted. */
 export interface TrashedFile {

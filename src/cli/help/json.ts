@@ -7,7 +7,7 @@ import {
   type OutputSchema,
   outputObjects,
   UPLOAD_PREVIEW_FIELDS,
-} from '../core/prints.ts'
+} from '../core/output-schema.ts'
 
 /** Returns docs/json.md. */
 export async function generateJsonReference(commands: readonly CommandEntry[]): Promise<string> {

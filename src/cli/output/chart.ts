@@ -5,11 +5,11 @@ import { COLORS } from '../../charts/figure/colors.ts'
 import { NO_LABEL } from '../../charts/figure/shared-names.ts'
 import { describeOmitted, dropUnplacedRows } from '../../charts/omitted.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
-import { formatTextChart } from './chart-words.ts'
 import { hasColor } from './color.ts'
 import { withBins } from './histogram.ts'
-import { braille, graphicsOf, picture, sizeFor } from './picture.ts'
 import { drawPlot, formatLegend, type TextTrace } from './plot-text.ts'
+import { braille, graphicsOf, picture, sizeFor } from './terminal-image.ts'
+import { formatTextChart } from './text-chart.ts'
 
 export interface ChartFigure {
   data?: Trace[]

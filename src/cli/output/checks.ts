@@ -3,8 +3,8 @@ import { Chalk } from 'chalk'
 import { formatCount } from '../../contract/message-texts.ts'
 import type { CheckReport, CheckResult } from '../../contract/resources/index.ts'
 import { formatFailedRows, formatFailedValue, rowLocation, ruleTitle } from './check-rows.ts'
+import { escapeTerminal } from './escape-terminal.ts'
 import { escapeMarkdown } from './markdown.ts'
-import { escapeTerminal } from './visible.ts'
 
 export const CHECK_FORMATS = ['table', 'md', 'junit'] as const
 export type CheckFormat = (typeof CHECK_FORMATS)[number]

@@ -3,10 +3,10 @@ import { Chalk } from 'chalk'
 import { formatCount } from '../../contract/message-texts.ts'
 import type { DiffColumn, DiffRow, DiffValue, GridDiff } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
-import { formatFittedTable } from './fitted.ts'
+import { escapeTerminal } from './escape-terminal.ts'
+import { formatFittedTable } from './fit-table.ts'
 import { escapeMarkdown } from './markdown.ts'
 import { wrapText } from './messages.ts'
-import { escapeTerminal } from './visible.ts'
 
 export const DIFF_FORMATS = ['table', 'csv', 'ndjson', 'md', 'html'] as const
 export type DiffFormat = (typeof DIFF_FORMATS)[number]

@@ -1,5 +1,5 @@
 // Escapes text for Markdown.
-import { escapeTerminal } from './visible.ts'
+import { escapeTerminal } from './escape-terminal.ts'
 
 /** Escapes as entities. Zero-width spaces prevent mentions, references, emoji and commit links on GitHub. */
 const ENTITIES: Readonly<Record<string, string>> = {

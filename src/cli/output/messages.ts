@@ -3,8 +3,8 @@ import { formatErrorBody, Problem } from '../../contract/errors.ts'
 import type { CheckReport } from '../../contract/resources/index.ts'
 import { formatFailedRows, ruleTitle } from './check-rows.ts'
 import { hasColor } from './color.ts'
+import { escapeTerminal } from './escape-terminal.ts'
 import type { Failure } from './failure.ts'
-import { escapeTerminal } from './visible.ts'
 
 /** Progress display: a moving bar, lines, or none. */
 export type ProgressStyle = 'bar' | 'plain' | 'none'

@@ -1,7 +1,7 @@
 // Draws lines, points and bars as characters, from the data of a figure.
 import { sortLabels } from '../../charts/figure/label-order.ts'
 import { roundUpToStep } from '../../charts/figure/steps.ts'
-import { DOTS } from './picture.ts'
+import { DOTS } from './terminal-image.ts'
 
 /** Options for drawing a chart as characters. */
 export interface PlotTextOptions {

@@ -1,8 +1,8 @@
 // Formats tables for terminals.
 import { Chalk } from 'chalk'
 import Table from 'cli-table3'
+import { escapeTerminal } from './escape-terminal.ts'
 import type { TableView } from './view.ts'
-import { escapeTerminal } from './visible.ts'
 
 /** Table characters: no borders. */
 const NO_BORDERS = {

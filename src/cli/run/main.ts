@@ -12,13 +12,13 @@ import {
   hasCommandName,
 } from '../core/define.ts'
 import { Planned, plannedView } from '../core/dry-run.ts'
-import { outputFieldsOf } from '../core/prints.ts'
-import { maskCommandLine, readOptionVariables, readVariableFiles } from '../core/variables.ts'
+import { maskCommandLine, readOptionVariables, readVariableFiles } from '../core/environment.ts'
+import { outputFieldsOf } from '../core/output-schema.ts'
 import type { Failure } from '../output/failure.ts'
 import type { Messages } from '../output/messages.ts'
 import { joinJsonFields, moveGlobalFlagsLast, peekGlobalFlags } from './argv.ts'
-import { withLocalFileHint } from './hints.ts'
 import { Interrupted, watchInterrupt } from './interrupt.ts'
+import { withLocalFileHint } from './local-file-hint.ts'
 import { commands } from './registry.ts'
 
 /** Runs one command line. Returns the exit code, and the path of the command, such as `plot create`. */
@@ -43,7 +43,7 @@ export async function main(commandWords: string[]): Promise<{ code: number; comm
       return { code: 0, command: '' }
     }
     if (/^__(re)?complete/.test(argv[0] ?? '')) {
-      await (await import('../completion/answer.ts')).completeWords(commands, argv)
+      await (await import('../completion/complete.ts')).completeWords(commands, argv)
       return { code: 0, command: '__complete' }
     }
     const { CommanderError, EPILOGUE, createProgram, registerCommands } = await import('./program.ts')

@@ -5,7 +5,7 @@ import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { openInput } from '../files/input.ts'
-import { listTree } from '../files/tree.ts'
+import { listTree } from '../files/list-tree.ts'
 import type { LocalFile } from './expand.ts'
 import { computeSourceTag, resolveDestination, type SendOptions } from './send.ts'
 

@@ -9,8 +9,8 @@ import type { Context } from '../core/context.ts'
 import { assertDraftName } from '../files/drafts.ts'
 import { writeUnpivoted } from '../files/unpivot.ts'
 import { type Expanded, expandFiles, type LocalFile } from './expand.ts'
+import { noDataFilesProblem } from './mirror.ts'
 import type { UploadOptions } from './options.ts'
-import { noDataFilesProblem } from './removals.ts'
 
 /** The files to upload, and how. */
 export interface UploadRequest {

@@ -19,7 +19,7 @@ import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { confirm } from '../core/prompt.ts'
 import { createBody, type Input, makeRepeatable, openInput } from '../files/input.ts'
-import { listChildren } from '../files/lists.ts'
+import { listChildren } from '../files/pages.ts'
 import { toKeyHeaders } from '../files/parse-options.ts'
 import { resolveFolderId } from '../files/targets.ts'
 import { FileMeter, Progress } from '../output/progress.ts'
@@ -282,7 +282,7 @@ export class Sender {
     meter: FileMeter,
   ): Promise<ResultOf<'grids.upload'>> {
     const { environment, messages } = this.context
-    const { UnfinishedUploads } = await import('./unfinished.ts')
+    const { UnfinishedUploads } = await import('./resumable.ts')
     const unfinished = new UnfinishedUploads(environment)
     const { server } = await this.context.connect()
     const key = UnfinishedUploads.key(server ?? '', file, fileStateOf(file) ?? '', [headers, plainHeaders])

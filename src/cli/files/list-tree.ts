@@ -3,7 +3,7 @@ import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits } from '../../contract/limits.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
-import { listChildren } from './lists.ts'
+import { listChildren } from './pages.ts'
 
 /** File with its folders, relative to the start of the listing. */
 export interface TreeEntry {

@@ -7,7 +7,7 @@ import { gridNameOf } from '../../contract/formats.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { confirm } from '../core/prompt.ts'
-import { listTree } from '../files/tree.ts'
+import { listTree } from '../files/list-tree.ts'
 import { createMatcher, type Expanded, type LocalFile } from './expand.ts'
 import { resolveDestinationHeaders } from './send.ts'
 

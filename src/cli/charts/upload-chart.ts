@@ -10,10 +10,10 @@ import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { conflictRules } from '../../contract/headers.ts'
 import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import { changeFigure, loadFigure } from './change.ts'
 import { createPlot } from './create.ts'
+import { applyDefaultTheme } from './default-theme.ts'
 import { loadTheme } from './themes.ts'
-import { applyDefaultTheme } from './usual-theme.ts'
+import { changeFigure, loadFigure } from './update-figure.ts'
 
 type Grid = Pick<GridMeta, 'fid' | 'filename' | 'parent' | 'referencers' | 'cols'>
 

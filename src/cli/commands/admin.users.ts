@@ -5,7 +5,7 @@ import { formatBytes } from '../../contract/limits.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { loginName } from '../config/settings.ts'
 import { type CommandEntry, defineCommand, dryRunOption, subcommand } from '../core/define.ts'
-import { arrayOf, objectOf } from '../core/prints.ts'
+import { arrayOf, objectOf } from '../core/output-schema.ts'
 import type { TableView } from '../output/view.ts'
 import { changeStore, confirmChange, confirmOptions, databaseOption, withStore } from './admin.store.ts'
 
