@@ -508,7 +508,7 @@ class Validator {
     }
     // The value may have ended exactly at `upTo`.
     if (next === 'after' && depth === 0) this.isDone = true
-    Object.assign(this, { i, depth, next })
+    Object.assign(this, { i, depth, expected: next })
     return this.isDone
   }
 

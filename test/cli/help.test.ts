@@ -43,7 +43,7 @@ describe('help', () => {
     }))
     for (const [group, title] of Object.entries(helpGroups))
       expect(sections.find((section) => section.title === title)?.names).toEqual(
-        commands.filter((entry) => entry.group === group && !('rare' in entry)).map(({ name }) => name),
+        commands.filter((entry) => entry.group === group && !('isRare' in entry)).map(({ name }) => name),
       )
     expect(sections.find(({ title }) => title === helpGroups.start)?.names).toHaveLength(5)
   })
@@ -67,7 +67,7 @@ describe('help', () => {
 
   it('only help all lists rare commands', async () => {
     const [short, all] = [(await run(['--help'])).stdout, (await run(['help', 'all'])).stdout]
-    const rare = commands.filter((entry) => 'rare' in entry).map(({ name }) => name)
+    const rare = commands.filter((entry) => 'isRare' in entry).map(({ name }) => name)
     expect(rare).toEqual(['star', 'unstar', 'file'])
     for (const name of rare) {
       expect(short).not.toMatch(new RegExp(`^  ${name} `, 'm'))

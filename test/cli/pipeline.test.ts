@@ -411,7 +411,7 @@ describe('the database of a server', () => {
     await run(['trash', 'kept'])
     const busy = await run(['admin', 'restore', copy, '--yes'])
     expect([busy.code, busy.stderr]).toEqual([6, expect.stringContaining('another process is using')])
-    expect((await run(['admin', 'compact'])).stderr).toContain('Other processes may be using the database')
+    expect((await run(['admin', 'compact'])).stderr).toContain('other processes may be using the database')
     await own.stop()
     expect((await run(['admin', 'restore', copy])).code).toBe(2)
     expect((await run(['admin', 'restore', copy, '--yes'])).stderr).toContain('before-restore')

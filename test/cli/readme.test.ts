@@ -47,6 +47,7 @@ function textOf(shown: string): string {
     lines
       .map((line) => line.trimEnd().split('\r').at(-1)!)
       .join('\n')
+      .replaceAll(cwd, '/folder')
       .replaceAll(userInfo().username, 'alice')
       .replace(/share_key=\S+/g, 'share_key=KEY')
       .replace(/"api_key": "[^"]+"/g, '"api_key": "KEY"')

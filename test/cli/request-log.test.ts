@@ -40,6 +40,6 @@ it('the request log drops and counts lines while nobody reads them, and writes l
     .trim()
     .split('\n')
     .map((text) => JSON.parse(text))
-  const dropped = Number(/^(\d+) lines/.exec(written.find(({ error }) => error).error)?.[1])
+  const dropped = Number(/^(\d+) log lines/.exec(written.find(({ error }) => error).error)?.[1])
   expect([written.length + dropped - 2, written.at(-1).path]).toEqual([200, 'after'])
 })

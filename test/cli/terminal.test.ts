@@ -123,7 +123,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
       })
       expect([code, text]).toEqual([
         0,
-        expect.stringMatching(/the key is stored in .*config\.json.*Logged in to/s),
+        expect.stringMatching(/the key is stored in\s.*config\.json.*Logged in to/s),
       ])
       expect(text).not.toContain(api_key)
     } finally {

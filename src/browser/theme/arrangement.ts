@@ -32,8 +32,8 @@ export interface Draft {
   above: { title: number; legend: number; axis: number }
   /** Height of a legend below the plot, in pixels. */
   below: number
-  /** Height that fits all rows, in pixels; 0 if any height does. */
-  neededHeight: number
+  /** Minimum height of the chart that fits all rows, in pixels; 0 if any height does. */
+  height: number
   /** Margins beside the plot, in pixels. */
   left: number
   right: number
@@ -41,8 +41,8 @@ export interface Draft {
   omitted: string[]
   /** Other sentences for the footer. */
   remarks: string[]
-  /** Subject of the color bar, if the bar has no title. */
-  colorbarSubject?: string
+  /** Title of the color bar, if the bar itself has none. */
+  barTitle?: string
 }
 
 export function isNarrow({ width }: View): boolean {

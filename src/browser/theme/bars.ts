@@ -121,7 +121,7 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
   const bars = isStacked(layout) ? 1 : data.length
   const labeled = LABELED_BAR_PIXELS + (bars - 1) * ADDITIONAL_BAR_PIXELS
   const isAbove = isNarrow(view) && labels.length <= MAX_LABELS_ABOVE
-  draft.neededHeight =
+  draft.height =
     view.height -
     height +
     labels.length * (isAbove ? labeled : ROW_PIXELS + (bars - 1) * ADDITIONAL_BAR_PIXELS)

@@ -62,5 +62,5 @@ export function arrangeCalendar(draft: Draft): void {
     ...{ ticktext: months.map((k) => formatDate({ month: 'short' }, k, 1)) },
     ...layout.xaxis,
   }
-  draft.neededHeight = Math.max(draft.neededHeight, years.length * YEAR_PIXELS + MARGIN_PIXELS)
+  draft.height = Math.max(draft.height, years.length * YEAR_PIXELS + MARGIN_PIXELS)
 }

@@ -77,7 +77,7 @@ function createColorbar(draft: Draft, bar: Attributes): Attributes {
   const { view } = draft
   const style = { outlinewidth: 0, thickness: 12, ...bar }
   if (!isNarrow(view)) return style
-  draft.colorbarSubject ??= titleTextOf(bar.title)
+  draft.barTitle ??= titleTextOf(bar.title)
   return {
     ...style,
     ...{ orientation: 'h', yref: 'container', y: edgePixelsOf(view) / view.height, yanchor: 'bottom' },

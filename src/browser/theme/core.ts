@@ -180,7 +180,7 @@ function createDraft({ data, layout }: Figure, view: View): Draft {
     view: { ...view, scheme: resolveScheme(layout.template, view.scheme) },
     above: { title: 0, legend: 0, axis: 0 },
     below: 0,
-    neededHeight: 0,
+    height: 0,
     omitted: [],
     remarks: [],
     right: edgePixelsOf(view),
@@ -232,7 +232,7 @@ function arrangeFigure<T extends Figure>(
     data: draft.data,
     layout: { ...withLogo({ ...draft.layout, margin }, userTemplate, view), template },
   }
-  return { shown: result, needed: draft.neededHeight }
+  return { shown: result, needed: draft.height }
 }
 
 /**

@@ -51,7 +51,7 @@ export function arrangeFacets(draft: Draft): void {
   if (isMatrix) draft.right += ROW_NAME_PIXELS
   const rowCount = Math.ceil(count / columnCount)
   const facetHeight = Math.max(MIN_FACET_PIXELS, labels.length * ROW_PIXELS + TITLE_PIXELS)
-  draft.neededHeight = above.title + above.legend + above.axis + draft.below + rowCount * facetHeight + 50
+  draft.height = above.title + above.legend + above.axis + draft.below + rowCount * facetHeight + 50
   const width = view.width - 2 * edgePixelsOf(view) - 40
   const height = Math.max(120, view.height - above.title - above.legend - above.axis - 50)
   const gap = hasShortTicks(layout.xaxis ?? {}) ? SHORT_TICKS_GAP_PIXELS : GAP_PIXELS

@@ -94,7 +94,7 @@ export function arrangeSingleTypes(draft: Draft): void {
     if (trace.type === 'sankey') {
       const { source, target } = trace.link ?? {}
       const nodes = Math.max(...[source, target].map((list) => new Set(listOf(list)).size))
-      draft.neededHeight = Math.max(draft.neededHeight, nodes * NODE_PIXELS + MATRIX_MARGIN_PIXELS)
+      draft.height = Math.max(draft.height, nodes * NODE_PIXELS + MATRIX_MARGIN_PIXELS)
       const names = [...listOf(trace.node?.label)].map(String)
       const label = shortenDistinct(names, view.width * MAX_NODE_NAME_SHARE)
       data[k] = {

@@ -98,7 +98,7 @@ export function placeLegend(draft: Draft): void {
     if (isNarrow(view)) placeLegendBelow(draft, rows)
     else shortenNames(draft, view.width * MAX_NAMES_SHARE)
     // An image cannot scroll, so it grows with its legend if allowed.
-    draft.neededHeight = Math.max(draft.neededHeight, above.title + names.length * ENTRY_PIXELS + AXIS_PIXELS)
+    draft.height = Math.max(draft.height, above.title + names.length * ENTRY_PIXELS + AXIS_PIXELS)
     if (!isNarrow(view))
       layout.legend = { x: 1.02, xanchor: 'left', y: 1, traceorder: 'normal', ...layout.legend }
     return
@@ -145,7 +145,7 @@ function placeLegendBelow(draft: Draft, rows: number): void {
     view.maxHeight === undefined ? view.height * MAX_LEGEND_BELOW_SHARE : MAX_LEGEND_BELOW_PIXELS
   draft.below = Math.min(fullHeight, maxHeight)
   // The legend does not shrink the plot.
-  draft.neededHeight = Math.max(draft.neededHeight, PLOT_PIXELS + draft.below)
+  draft.height = Math.max(draft.height, PLOT_PIXELS + draft.below)
   const edge = edgePixelsOf(view)
   layout.legend = {
     orientation: 'h',
@@ -171,7 +171,7 @@ function isUnplaced(legend: unknown): boolean {
 
 /** Writes the y axis title, and the subject of the color bar, above the plot. */
 export function placeAxisTitle(draft: Draft): void {
-  const { layout, view, above, colorbarSubject } = draft
+  const { layout, view, above, barTitle: colorbarSubject } = draft
   if (listOfAnnotations(layout).some(({ name }) => name === FACET_TITLE)) return
   const axis = titleTextOf(layout.yaxis?.title)
   if (axis !== undefined)

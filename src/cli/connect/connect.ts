@@ -27,7 +27,7 @@ export interface Connection {
 export interface ConnectOptions {
   environment: NodeJS.ProcessEnv
   /** True if the command may change data. Otherwise a missing database is not created. */
-  mayWrite?: boolean
+  changesData?: boolean
   /** Called before a retry; `wait` in ms. */
   onRetry: (problem: Problem, wait: number) => void
   /** Aborts requests, and waits between retries. */
@@ -50,8 +50,8 @@ export async function connect(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { url, user, api_key, ca_file, profile } = settings
-  const { environment, mayWrite, trace, caFile, ...rest } = options
-  const clientOptions = { ...rest, mayWrite }
+  const { environment, changesData, trace, caFile, ...rest } = options
+  const clientOptions = { ...rest, mayWrite: changesData }
   if (url.value) {
     const server = normalizeServerUrl(url.value)
     if (user.source.startsWith('environment') && !api_key.value)
@@ -77,13 +77,13 @@ export async function connect(
       hint: 'Set GRIDLINE_URL, GRIDLINE_USER and GRIDLINE_API_KEY, or use a database on this machine with --local.',
     })
   const database = databaseUrl(environment)
-  if (!mayWrite && !existsSync(database.slice('sqlite:'.length)))
+  if (!changesData && !existsSync(database.slice('sqlite:'.length)))
     return connectTemporary({ ...clientOptions, environment, trace })
   makeFoldersPrivate(environment)
   return connectEmbedded(database, { ...clientOptions, environment, trace })
 }
 
-type EmbeddedOptions = Omit<ConnectOptions, 'mayWrite' | 'caFile'>
+type EmbeddedOptions = Omit<ConnectOptions, 'changesData' | 'caFile'>
 
 /** Starts an in-process service on a temporary database, deleted on close: for commands that only read. */
 export async function connectTemporary(options: EmbeddedOptions): Promise<Connection> {

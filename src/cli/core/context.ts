@@ -215,7 +215,7 @@ export class Context {
   connectOptions(): ConnectOptions {
     return {
       environment: this.environment,
-      mayWrite: this.mayWrite,
+      changesData: this.mayWrite,
       signal: this.flags.timeout === undefined ? undefined : this.timeoutController.signal,
       idempotencyKey: this.flags.idempotencyKey,
       message: this.flags.message,

@@ -115,7 +115,7 @@ export class OidcSignIn {
         'forbidden',
         user.email === null
           ? 'the identity provider returned no e-mail address'
-          : `${user.email} is not ${user.isVerified ? 'an' : 'a verified'} address of ${domains.join(' or ')}`,
+          : `the address ${user.email} is not ${user.isVerified ? 'an' : 'a verified'} address of ${domains.join(' or ')}`,
         { hint: 'Sign in with another account, or ask the administrator of this server.' },
       )
     return { username: await this.signInUser(store, user), next }

@@ -162,7 +162,7 @@ onBothStores('versions', (test) => {
         for (const version of ['1', '-1', '7', '2020-01-01', 'nothing'])
           expect(await csv(fid, version, user, more)).toEqual([
             403,
-            expect.stringContaining('only those who'),
+            expect.stringContaining('only with write access'),
           ])
         expect(await csv(fid, '2', user, more)).toBe('a\nstays\n')
         const { json } = await ask(user ?? undefined, 'GET', `/v2/grids/${fid}/versions?${more}`)

@@ -130,7 +130,7 @@ class World {
       checkAccess: async () => {},
     }
     const place = { id: 'memory', store }
-    const places = { current: async () => place, store: async () => store } as unknown as Locations
+    const places = { getCurrent: async () => place, storeById: async () => store } as unknown as Locations
     return new StoredBlobs(transactions(turn), places, new Set(), 0)
   }
 }
