@@ -60,7 +60,7 @@ function fitToFrame(figure: Figure): Figure {
   }
   const [width, height] = [side('width'), side('height')]
   const maxHeight = height === undefined ? MAX_HEIGHT_PIXELS : undefined
-  const size = { width: width ?? innerWidth, height: height ?? innerHeight, most: maxHeight }
+  const size = { width: width ?? innerWidth, height: height ?? innerHeight, maxHeight }
   const untitled = { data: figure.data, layout: plain }
   const { data, layout } = applyThemeWith(untitled, { scheme: readScheme(), ...size }, loaded?.steps)
   // A chart that is higher than the frame scrolls.

@@ -263,7 +263,7 @@ async function append(service: Service, call: OperationCall<'rows.append'>) {
         if (family === 'text') return family
         return family === 'boolean' && !allowsTypeChange(call) ? family : undefined
       },
-      called: (position: number) => (call.headers.Header === false ? columns[position]?.name : undefined),
+      targetName: (position: number) => (call.headers.Header === false ? columns[position]?.name : undefined),
       // Dates are read in the day and month order of the existing values.
       order: (name: string, position: number) => dayOrderOf(targetColumn(name, position)?.type ?? 'empty'),
     }

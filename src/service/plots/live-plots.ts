@@ -129,7 +129,7 @@ export class LivePlots {
     const cached = this.getCached(view.fingerprint, 'drawn')
     if (cached) return once(cached)
     const key = `${view.fingerprint} drawn`
-    const downsampled = { ...view, reduction: await planDownsampling(view) }
+    const downsampled = { ...view, downsampling: await planDownsampling(view) }
     const { text } = await this.sharedReads.run(key, view.isAborted, (isAborted) =>
       this.readAndCache({ ...downsampled, isAborted }, 'drawn'),
     )

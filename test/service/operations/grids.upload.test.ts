@@ -282,7 +282,7 @@ onBothStores('upload of other formats', (test) => {
       const two = await zip({ 'a.csv': 'a\n1\n', 'b.csv': 'b\n1\n' })
       const grid = await upload(test(), 'plain.zip', two, rule('replace'))
       expect([grid.status, grid.json.detail]).toEqual([409, expect.stringContaining("'plain'")])
-      expect(grid.json.errors[0].hint).toMatch(/It is a grid. The 2 tables tables/)
+      expect(grid.json.errors[0].hint).toMatch(/It is a grid. The 2 tables/)
       await upload(test(), 'twins.zip', two)
       const twins = await zip({ 'a.csv': 'a\n1\n', 'a.json': '[{"a":1}]' })
       const refused = await upload(test(), 'twins.zip', twins, rule('replace'))

@@ -25,8 +25,8 @@ import { resolveSignature } from './signed-images.ts'
 
 /** Creates a request to read the content of a file. */
 export function createReadRequest(principal: Principal, fid: Fid) {
-  const { caller, shareKey, version, isAborted: gone } = principal
-  return { caller, shareKey, version, gone, operation: 'files.content' as const, fid, filetype: undefined }
+  const { caller, shareKey, version, isAborted } = principal
+  return { caller, shareKey, version, isAborted, operation: 'files.content' as const, fid, filetype: undefined }
 }
 
 /** Returns the header that makes browsers save a response under a filename. */
