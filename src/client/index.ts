@@ -4,17 +4,17 @@ export {
   type CallOptions,
   Client,
   type ClientOptions,
-  encodeHeader as headerText,
+  encodeHeader,
   type Fetch,
   type SentRequest,
 } from './client.ts'
 export { isTransient, type PartsEvents, type PartsSource, uploadInParts } from './parts.ts'
 export {
   baseOfLink,
-  type FileKind as Kind,
+  type FileKind,
   lookup,
-  lookupOrUndefined as lookupIfThere,
-  resolveFid as resolve,
+  lookupOrUndefined,
+  resolveFid,
   resolveVersion,
-  splitFolderId as startOf,
+  splitFolderId,
 } from './resolve.ts'

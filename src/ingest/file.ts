@@ -10,7 +10,7 @@ import {
 } from '../contract/formats.ts'
 import type { Limits } from '../contract/limits.ts'
 import { formatList } from '../contract/message-texts.ts'
-import { type Bytes, once } from '../json/index.ts'
+import { type Bytes, toByteStream } from '../json/index.ts'
 import type { ArchiveEntry } from './archive/archive.ts'
 import { decompress, UnpackMeter } from './archive/unpack.ts'
 import { isDataFile, isDocumentationFile } from './data-file-name.ts'
@@ -166,23 +166,21 @@ async function readMember(reading: ReadContext<SliceSink>, member: ArchiveEntry)
 }
 
 async function readTar(reading: ReadContext<SliceSink>, whole: Bytes): Promise<void> {
-  const { readTarMembers: tarMembers } = await import('./archive/archive.ts')
-  for await (const member of tarMembers(whole, reading.options.limits, reading.source))
+  const { readTarMembers } = await import('./archive/archive.ts')
+  for await (const member of readTarMembers(whole, reading.options.limits, reading.source))
     await readMember(reading, member)
 }
 
 /** Reads a ZIP file: a workbook, or an archive of files. */
 async function readZip(reading: ReadContext<SliceSink>, whole: Bytes): Promise<void> {
   const { source, options } = reading
-  const { tooLargeArchiveError: tooLargeArchive, listZipMembers: zipMembers } = await import(
-    './archive/archive.ts'
-  )
-  const { spoolToFile: spool } = await import('./archive/spool.ts')
-  const spooled = await spool(whole, options.limits.archive_bytes, () =>
-    tooLargeArchive(source, options.limits),
+  const { tooLargeArchiveError, listZipMembers } = await import('./archive/archive.ts')
+  const { spoolToFile } = await import('./archive/spool.ts')
+  const spooled = await spoolToFile(whole, options.limits.archive_bytes, () =>
+    tooLargeArchiveError(source, options.limits),
   )
   try {
-    const members = await zipMembers(spooled, options.limits, source)
+    const members = await listZipMembers(spooled, options.limits, source)
     const sheetsOf = await loadWorkbookReader(members)
     if (sheetsOf) {
       await readSheets(reading, sheetsOf(spooled, options.limits, source, reading.warnings, options))
@@ -224,14 +222,13 @@ async function readSheets(
 async function readColumnar(reading: ReadContext<SliceSink>, whole: Bytes, kind: Kind): Promise<void> {
   const { source, options, open, tables } = reading
   noteIgnoredTypes(reading)
-  const [{ tooLargeArchiveError: tooLargeArchive }, { spoolToFile: spool }, { ingestColumnar }] =
-    await Promise.all([
-      import('./archive/archive.ts'),
-      import('./archive/spool.ts'),
-      import('./columnar/decoder.ts'),
-    ])
+  const [{ tooLargeArchiveError }, { spoolToFile }, { ingestColumnar }] = await Promise.all([
+    import('./archive/archive.ts'),
+    import('./archive/spool.ts'),
+    import('./columnar/decoder.ts'),
+  ])
   const { limits, who } = options
-  const spooled = await spool(whole, limits.archive_bytes, () => tooLargeArchive(source, limits))
+  const spooled = await spoolToFile(whole, limits.archive_bytes, () => tooLargeArchiveError(source, limits))
   try {
     const sink = open()
     const ingested = await ingestColumnar(kind as 'parquet' | 'arrow', spooled, {
@@ -259,9 +256,9 @@ function noteIgnoredTypes({ options, warnings, source }: ReadContext<SliceSink>)
 async function readRecords(reading: ReadContext<SliceSink>, whole: Bytes, kind: Kind): Promise<void> {
   const { options, open, tables } = reading
   noteIgnoredTypes(reading)
-  const { ingestJson, ingestJsonLines: ingestLines } = await import('./records/records.ts')
+  const { ingestJson, ingestJsonLines } = await import('./records/records.ts')
   const sink = open()
-  const read = kind === 'lines' ? ingestLines : ingestJson
+  const read = kind === 'lines' ? ingestJsonLines : ingestJson
   tables.push({ path: [], ingested: await read(whole, options, sink), sink })
 }
 
@@ -305,7 +302,7 @@ async function readDelimited<S extends SliceSink>(
         title !== undefined && parts.every((sibling) => sibling === part || sibling.title !== title)
       tables.push({
         path: [isOwn ? title : `table ${k + 1}`],
-        ingested: await ingestDelimited(once(part.bytes), reading, partSink),
+        ingested: await ingestDelimited(toByteStream(part.bytes), reading, partSink),
         sink: partSink,
       })
     }

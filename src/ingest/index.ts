@@ -1,30 +1,30 @@
 // Parses files into columns of JSON. Independent of the service: the command line uses it for previews.
 
-export { decompress as unpacked } from './archive/unpack.ts'
+export { decompress } from './archive/unpack.ts'
 export { isDataFile } from './data-file-name.ts'
 export { ingestDelimited } from './delimited/delimited.ts'
 export { isSparse } from './delimited/sparse.ts'
-export { parseDelimiter as givenDelimiter, parseStyleOptions as givenStyle } from './detect/style-options.ts'
-export { type FileOptions, ingestFile, type ParsedTable as FoundTable } from './file.ts'
-export { type JsonLine, readJsonLines as jsonLines } from './records/ndjson.ts'
-export { resolveEncoding as encodingNamed } from './text/encoding.ts'
+export { parseDelimiter, parseStyleOptions } from './detect/style-options.ts'
+export { type FileOptions, ingestFile, type ParsedTable } from './file.ts'
+export { type JsonLine, readJsonLines } from './records/ndjson.ts'
+export { resolveEncoding } from './text/encoding.ts'
 export { peek } from './text/peek.ts'
-export { type Bounds, boundsOf, mergeBounds as boundsTogether } from './values/bounds.ts'
-export { quoteNumbers as numbersAsText, type SliceEncoding as Form } from './values/column.ts'
+export { type Bounds, boundsOf, mergeBounds } from './values/bounds.ts'
+export { quoteNumbers, type SliceEncoding as Form } from './values/column.ts'
 export {
   type ColumnType,
   type DelimitedOptions,
   type Dialect,
   type FirstValue,
-  GIVEN_TYPES as givenTypes,
+  GIVEN_TYPES,
   type GivenType,
 } from './values/dialect.ts'
-export { findSliceEnds as endsAmong, SliceEnds } from './values/slice-ends.ts'
+export { findSliceEnds, SliceEnds } from './values/slice-ends.ts'
 export type {
-  IngestResult as Ingested,
-  ParsedColumn as ColumnFound,
+  IngestResult,
+  ParsedColumn,
   Slice,
   SliceSink,
 } from './values/table.ts'
-export { convertTexts as rewritten, type Rewrite } from './values/text-type.ts'
+export { convertTexts, type Rewrite } from './values/text-type.ts'
 export { badData } from './values/warnings.ts'

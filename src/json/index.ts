@@ -1,35 +1,35 @@
 // Parses JSON without converting its values, and yields to the event loop during long work.
-export { asBuffer, type Bytes, ensureCapacity as withRoom, toByteStream as once } from './bytes.ts'
+export { asBuffer, type Bytes, ensureCapacity, toByteStream } from './bytes.ts'
 export {
-  concatAsync as joinInTurns,
+  concatAsync,
   loadAhead,
-  shouldYield as turnIsLong,
-  yieldToEventLoop as breathe,
+  shouldYield,
+  yieldToEventLoop,
 } from './event-loop.ts'
 export { excerpt } from './excerpt.ts'
 export {
-  detectMoment as momentIn,
-  isCalendarDay as isDay,
+  detectMoment,
+  isCalendarDay,
   type Moment,
-  parseInstant as instantOf,
-  parseInstantBytes as instantIn,
-  parseTwoDigits as twoDigits,
+  parseInstant,
+  parseInstantBytes,
+  parseTwoDigits,
 } from './iso-date.ts'
 export {
-  decodeMemberName as memberName,
-  decodeStringAsync as textInTurns,
-  findStringEnd as endOfString,
-  findValueEnd as endOf,
+  decodeMemberName,
+  decodeStringAsync,
+  findStringEnd,
+  findValueEnd,
   hasEscapes,
   type JsonLimits,
-  jsonKindOf as kindOf,
+  jsonKindOf,
   type Member,
-  NO_JSON_LIMITS as acceptedBefore,
+  NO_JSON_LIMITS,
   nextValue,
-  parseMembersAsync as parseMembersInTurns,
+  parseMembersAsync,
   parseRaw,
-  parseRawAsync as parseRawInTurns,
+  parseRawAsync,
   RawJson,
-  skipWhitespace as skipBlanks,
+  skipWhitespace,
 } from './raw-json.ts'
-export { type RequestOrigin as Worker, WorkBudget as Work } from './work-budget.ts'
+export { type RequestOrigin, WorkBudget } from './work-budget.ts'

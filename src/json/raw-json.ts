@@ -451,35 +451,35 @@ class Validator {
 
   /** Continues to about `upTo`. Returns whether the value is complete. */
   advance(upTo: number): boolean {
-    const { buf, openKinds: open } = this
+    const { buf, openKinds } = this
     const most = this.limits.json_depth
-    let { i, depth, expected: next } = this
+    let { i, depth, expected } = this
     while (!this.isDone && i < upTo) {
-      if (next === 'value') {
+      if (expected === 'value') {
         const c = buf[i]
         if (c === 0x5b || c === 0x7b) {
           if (depth >= most) throw new TooDeep()
           this.openStarts[depth] = i
-          open[depth++] = c === 0x5b ? ARRAY : OBJECT
+          openKinds[depth++] = c === 0x5b ? ARRAY : OBJECT
           i = skipWhitespace(buf, i + 1)
           if (buf[i] === c + 2) {
             i++
             depth--
-            next = 'after'
-          } else if (c === 0x7b) next = 'name'
+            expected = 'after'
+          } else if (c === 0x7b) expected = 'name'
         } else if (c === 0x22) {
           i++
-          next = 'string'
+          expected = 'string'
         } else {
           i = skipScalar(buf, i)
-          next = 'after'
+          expected = 'after'
         }
-      } else if (next === 'string') {
+      } else if (expected === 'string') {
         // A long string may need several calls.
         const end = scanString(buf, i, upTo)
         i = end < 0 ? ~end : end
-        if (end >= 0) next = 'after'
-      } else if (next === 'name') {
+        if (end >= 0) expected = 'after'
+      } else if (expected === 'name') {
         if (buf[i] !== 0x22) throw new NotJson(i)
         const nameEnd = skipString(buf, i)
         const colon = skipWhitespace(buf, nameEnd)
@@ -487,17 +487,17 @@ class Validator {
         const value = skipWhitespace(buf, colon + 1)
         if (depth === 1 && this.keepMembers) this.addMember(i, nameEnd, value)
         i = value
-        next = 'value'
+        expected = 'value'
       } else if (depth === 0) {
         this.isDone = true
       } else {
         if (depth === 1 && this.members.length > 0) this.members[this.members.length - 1].end = i
         i = skipWhitespace(buf, i)
         const c = buf[i]
-        const inArray = open[depth - 1] === ARRAY
+        const inArray = openKinds[depth - 1] === ARRAY
         if (c === 0x2c) {
           i = skipWhitespace(buf, i + 1)
-          next = inArray ? 'value' : 'name'
+          expected = inArray ? 'value' : 'name'
         } else if (c === (inArray ? 0x5d : 0x7d)) {
           i++
           const start = this.openStarts[--depth]
@@ -507,8 +507,8 @@ class Validator {
       }
     }
     // The value may have ended exactly at `upTo`.
-    if (next === 'after' && depth === 0) this.isDone = true
-    Object.assign(this, { i, depth, expected: next })
+    if (expected === 'after' && depth === 0) this.isDone = true
+    Object.assign(this, { i, depth, expected })
     return this.isDone
   }
 

@@ -2,7 +2,7 @@
 
 import { Problem } from '../contract/errors.ts'
 import { findClosest, formatList, withSuggestion } from '../contract/message-texts.ts'
-import { instantOf, momentIn } from '../json/index.ts'
+import { detectMoment, parseInstant } from '../json/index.ts'
 import { createLikeTest } from './like.ts'
 import {
   type Arithmetic,
@@ -278,7 +278,7 @@ class Binder {
   private bindMoment({ constant }: BoundExpression, expression: Expression): Evaluate {
     const bytes = typeof constant === 'string' ? Buffer.from(constant) : Buffer.alloc(0)
     // Days that do not exist are not dates.
-    const instant = momentIn(bytes, 0, bytes.length) ? instantOf(constant as string) : Number.NaN
+    const instant = detectMoment(bytes, 0, bytes.length) ? parseInstant(constant as string) : Number.NaN
     if (Number.isNaN(instant))
       throw this.createError(
         expression.at,

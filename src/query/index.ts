@@ -1,19 +1,19 @@
 // Language of `where` and `sort`, for the API, pages, charts and commands. See docs/filtering.md.
 export {
-  bindWhere as boundWhere,
+  bindWhere,
   COMPOUND,
   type QueryColumn,
   type QueryType,
   type RowTest,
-  resolveColumn as columnNamed,
+  resolveColumn,
   type Scalar,
 } from './bind.ts'
-export { formatSortKey as sortText, parseSort, type SortKey } from './order.ts'
+export { formatSortKey, parseSort, type SortKey } from './order.ts'
 export {
-  parseNumberLiteral as numberOf,
+  parseNumberLiteral,
   parseWhere,
-  queriedColumns as columnsOf,
-  quoteColumnName as nameText,
-  renameColumns as renamedWhere,
+  queriedColumns,
+  quoteColumnName,
+  renameColumns,
   type Where,
 } from './parse.ts'

@@ -77,12 +77,12 @@ describe('documents', () => {
     )
     const rows = Object.values(webRoutes as Record<string, WebRoute>)
       .filter(({ isInternal }) => !isInternal)
-      .map(({ method, path, aliases: also = [], summary, access }) => {
+      .map(({ method, path, aliases = [], summary, access }) => {
         const own = path
           .replace(':user', 'alice')
           .replace(':id', '12')
           .replace(/(~alice(?:\/12)?)$/, '$1/')
-        const others = also.map((one) => `, \`${one.slice(one.lastIndexOf('.'))}\``).join('')
+        const others = aliases.map((one) => `, \`${one.slice(one.lastIndexOf('.'))}\``).join('')
         return `| ${method} | \`${own}\`${others} | ${access} | ${summary} |`
       })
     expect(table.split('\n').slice(2)).toEqual(rows)

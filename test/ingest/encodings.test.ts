@@ -1,7 +1,7 @@
 // Detection of encodings, with its warnings.
 import iconv from 'iconv-lite'
 import { describe, expect, it } from 'vitest'
-import { encodingNamed } from '../../src/ingest/index.ts'
+import { resolveEncoding } from '../../src/ingest/index.ts'
 import { read } from './read.ts'
 
 /** Encodes a text by inverting the decoder for each byte or pair of bytes. */
@@ -95,8 +95,8 @@ describe('encodings', () => {
       ['ISO8859-15', 'iso-8859-15'],
       ['KOI8-R', 'koi8-r'],
     ])
-      expect(encodingNamed(name)).toBe(encoding)
-    expect(() => encodingNamed('klingon')).toThrow(/unknown encoding/)
+      expect(resolveEncoding(name)).toBe(encoding)
+    expect(() => resolveEncoding('klingon')).toThrow(/unknown encoding/)
   })
 
   it('a final Ctrl-Z is removed, with a warning', async () => {

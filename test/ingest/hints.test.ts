@@ -1,7 +1,7 @@
 // Applies the options that warnings suggest: nothing else may change.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type DelimitedOptions, type GivenType, givenStyle } from '../../src/ingest/index.ts'
+import { type DelimitedOptions, type GivenType, parseStyleOptions } from '../../src/ingest/index.ts'
 import { runs } from '../support/property-runs.ts'
 import { read } from './read.ts'
 
@@ -22,7 +22,7 @@ function optionsFor(warning: string, column: string): { options: DelimitedOption
     const skipLast = Number(/--skip-last (\d+)/.exec(part)?.[1] ?? 0)
     const types = [...part.matchAll(/--column "([^":]+):([\w-]+)"/g)]
     const style = {
-      ...(decimal || thousands ? givenStyle({ decimal, thousands }) : {}),
+      ...(decimal || thousands ? parseStyleOptions({ decimal, thousands }) : {}),
       ...(skipLast > 0 && { skipLast }),
     }
     if (types.length === 0 && (decimal || thousands)) found.push({ column, options: style })
@@ -76,13 +76,13 @@ describe('identifiers', () => {
   it.each([[{ decimal: ',', thousands: '.' }], [{ locale: 'de' }], [{ locale: 'de_DE' }]])(
     'identifiers survive %j',
     async (given) => {
-      expect((await read(file, givenStyle(given))).rows).toEqual(kept)
+      expect((await read(file, parseStyleOptions(given))).rows).toEqual(kept)
     },
   )
 
   it('identifiers survive --thousands on an English file', async () => {
     const text = 'id,n\n007,"1,234"\n008,"2,345"\n'
-    expect((await read(text, givenStyle({ thousands: ',' }))).rows).toEqual([
+    expect((await read(text, parseStyleOptions({ thousands: ',' }))).rows).toEqual([
       ['007', 1234],
       ['008', 2345],
     ])
@@ -90,7 +90,7 @@ describe('identifiers', () => {
 
   it('late identifiers make the column text, without changing earlier values', async () => {
     const many = Array.from({ length: 40_000 }, (_, k) => `${k + 1};1,5\n`).join('')
-    const { rows, types } = await read(`id;n\n${many}007;2,5\n`, givenStyle({ decimal: ',' }))
+    const { rows, types } = await read(`id;n\n${many}007;2,5\n`, parseStyleOptions({ decimal: ',' }))
     expect([types, rows[0], rows.at(-1)]).toEqual([
       ['text', 'number'],
       ['1', 1.5],
@@ -107,14 +107,14 @@ describe('numbers that can be read in two ways', () => {
     )
   })
   it('ambiguous numbers stay text with --decimal alone, and the warning offers both readings', async () => {
-    const { rows, warnings } = await read(file, givenStyle({ decimal: ',' }))
+    const { rows, warnings } = await read(file, parseStyleOptions({ decimal: ',' }))
     expect(rows[0]).toEqual(['1.234', 1.5])
     expect(warnings.join('\n')).toContain('1.234 is 1234 if its point separates thousands')
   })
   it('numbers without groups of three digits stay numbers', async () => {
     const { rows } = await read(
       'lat;n\n48.1374;1,5\n11.5;2,5\n',
-      givenStyle({ decimal: ',', thousands: '.' }),
+      parseStyleOptions({ decimal: ',', thousands: '.' }),
     )
     expect(rows).toEqual([
       [48.1374, 1.5],
@@ -181,8 +181,8 @@ describe('the end of a file', () => {
 
 it('a locale sets the order of day and month', async () => {
   const text = 'd;n\n1/2/2024;1\n3/4/2024;2\n5/6/2024;3\n'
-  expect((await read(text, givenStyle({ locale: 'en-US' }))).rows[0][0]).toBe('2024-01-02')
-  expect((await read(text, givenStyle({ locale: 'en-GB' }))).rows[0][0]).toBe('2024-02-01')
+  expect((await read(text, parseStyleOptions({ locale: 'en-US' }))).rows[0][0]).toBe('2024-01-02')
+  expect((await read(text, parseStyleOptions({ locale: 'en-GB' }))).rows[0][0]).toBe('2024-02-01')
 })
 
 it('the hint of --skip-last counts the lines below the total', async () => {

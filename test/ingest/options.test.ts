@@ -1,7 +1,7 @@
 // Reading options, and spellings of values.
 import { describe, expect, it } from 'vitest'
 import type { DelimitedOptions, GivenType } from '../../src/ingest/index.ts'
-import { givenStyle } from '../../src/ingest/index.ts'
+import { parseStyleOptions } from '../../src/ingest/index.ts'
 import { read } from './read.ts'
 
 const types = (given: Record<string, GivenType>): DelimitedOptions => ({
@@ -11,7 +11,7 @@ const tables: [string, string, DelimitedOptions, unknown[][]][] = [
   [
     '--decimal ,',
     'a;b\n1,5;x\n1234,50;y\n',
-    givenStyle({ decimal: ',' }),
+    parseStyleOptions({ decimal: ',' }),
     [
       [1.5, 'x'],
       [1234.5, 'y'],
@@ -20,7 +20,7 @@ const tables: [string, string, DelimitedOptions, unknown[][]][] = [
   [
     '--decimal , with --null',
     'a;b\nNA;x\n1234,50;y\n\\N;z\n',
-    { ...givenStyle({ decimal: ',' }), nullTexts: ['NA'] },
+    { ...parseStyleOptions({ decimal: ',' }), nullTexts: ['NA'] },
     [
       [null, 'x'],
       [1234.5, 'y'],
@@ -30,7 +30,7 @@ const tables: [string, string, DelimitedOptions, unknown[][]][] = [
   [
     '--thousands .',
     'a;b\n1.234,5;x\n1.000;y\n',
-    givenStyle({ thousands: '.' }),
+    parseStyleOptions({ thousands: '.' }),
     [
       [1234.5, 'x'],
       [1000, 'y'],
@@ -39,7 +39,7 @@ const tables: [string, string, DelimitedOptions, unknown[][]][] = [
   [
     '--thousands ,',
     'a,b\n"1,234",x\n"2,000,000.5",y\n',
-    givenStyle({ thousands: ',' }),
+    parseStyleOptions({ thousands: ',' }),
     [
       [1234, 'x'],
       [2000000.5, 'y'],
@@ -48,7 +48,7 @@ const tables: [string, string, DelimitedOptions, unknown[][]][] = [
   [
     '--thousands space',
     'a,b\n1 234,x\n12,y\n',
-    givenStyle({ thousands: 'space' }),
+    parseStyleOptions({ thousands: 'space' }),
     [
       [1234, 'x'],
       [12, 'y'],
@@ -102,17 +102,17 @@ const tables: [string, string, DelimitedOptions, unknown[][]][] = [
   [
     '--skip and --comment',
     'junk, more\nx\na,b\n1,2\n;c, d, e\n3,4\n',
-    { skip: 2, ...givenStyle({ comment: ';' }) },
+    { skip: 2, ...parseStyleOptions({ comment: ';' }) },
     [
       [1, 2],
       [3, 4],
     ],
   ],
-  ['--quote CHAR', 'a|b\n1|~x|y~\n', givenStyle({ quote: '~' }), [[1, 'x|y']]],
+  ['--quote CHAR', 'a|b\n1|~x|y~\n', parseStyleOptions({ quote: '~' }), [[1, 'x|y']]],
   [
     '--quote none',
     'a,b\n1,"x\n2,y"\n3,z\n',
-    givenStyle({ quote: 'none' }),
+    parseStyleOptions({ quote: 'none' }),
     [
       [1, '"x'],
       [2, 'y"'],
@@ -122,7 +122,7 @@ const tables: [string, string, DelimitedOptions, unknown[][]][] = [
   [
     '--escape',
     'a,b\n1,"x^"y"\n2,^\n',
-    givenStyle({ escape: '^' }),
+    parseStyleOptions({ escape: '^' }),
     [
       [1, 'x"y'],
       [2, '^'],
@@ -185,7 +185,7 @@ describe('options and values of delimited text', () => {
     [
       'a word in a column of local numbers, below the sample',
       `a;b\n${'1,5;x\n'.repeat(300)}word;y\n`,
-      givenStyle({ decimal: ',' }),
+      parseStyleOptions({ decimal: ',' }),
       /line 302, column a: "word" is not a number/,
     ],
   ])('%s is refused with line, column and text', async (_, text, options, message) => {
@@ -200,7 +200,7 @@ describe('options and values of delimited text', () => {
       { thousands: ',', decimal: ',' },
       { comment: '\n' },
     ])
-      expect(() => givenStyle(given)).toThrow(/invalid/)
+      expect(() => parseStyleOptions(given)).toThrow(/invalid/)
   })
 })
 

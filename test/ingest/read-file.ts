@@ -1,6 +1,6 @@
 // Reads a data file of any format in a test.
 import { readLimits } from '../../src/contract/limits.ts'
-import { type FileOptions, ingestFile, numbersAsText, type Slice } from '../../src/ingest/index.ts'
+import { type FileOptions, ingestFile, quoteNumbers, type Slice } from '../../src/ingest/index.ts'
 
 /** Reads a file: path, names, types, rows and warnings of each table. `pieces`: size of chunks, in bytes. */
 export async function readFile(bytes: Uint8Array, options: Partial<FileOptions> = {}, pieces = 64 * 1024) {
@@ -17,7 +17,7 @@ export async function readFile(bytes: Uint8Array, options: Partial<FileOptions> 
       sink.slices
         .filter(({ column }) => column === k)
         .flatMap(({ form, text }) =>
-          JSON.parse(`[${columns[k].type === 'text' && form === 'number' ? numbersAsText(text) : text}]`),
+          JSON.parse(`[${columns[k].type === 'text' && form === 'number' ? quoteNumbers(text) : text}]`),
         ),
     )
     return {

@@ -1,11 +1,11 @@
 // Reads delimited text in a test.
 import { defaultLimits } from '../../src/contract/limits.ts'
 import {
+  convertTexts,
   type DelimitedOptions,
+  decompress,
   ingestDelimited,
-  numbersAsText,
-  rewritten,
-  unpacked,
+  quoteNumbers,
 } from '../../src/ingest/index.ts'
 
 /** Reads a text: names, types, rows as values, warnings. `pieces`: size of chunks, in bytes. */
@@ -16,7 +16,7 @@ export async function read(text: string | Uint8Array, options: DelimitedOptions 
   })()
   const slices: { column: number; form: string; text: Buffer }[] = []
   const found = await ingestDelimited(
-    unpacked(input, 'test.csv', options.limits ?? defaultLimits),
+    decompress(input, 'test.csv', options.limits ?? defaultLimits),
     { source: 'test.csv', ...options },
     {
       slice(slice) {
@@ -29,7 +29,7 @@ export async function read(text: string | Uint8Array, options: DelimitedOptions 
       .filter(({ column }) => column === k)
       .flatMap(({ form, text: part }) =>
         JSON.parse(
-          `[${rewrite ? rewritten(part, rewrite) : type === 'text' && form === 'number' ? numbersAsText(part) : part}]`,
+          `[${rewrite ? convertTexts(part, rewrite) : type === 'text' && form === 'number' ? quoteNumbers(part) : part}]`,
         ),
       ),
   )

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AlignedSlices } from '../../src/ingest/columnar/align-slices.ts'
-import { boundsOf, endsAmong, ingestDelimited, type Slice } from '../../src/ingest/index.ts'
+import { boundsOf, findSliceEnds, ingestDelimited, type Slice } from '../../src/ingest/index.ts'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
 
 afterEach(() => {
@@ -63,7 +63,7 @@ describe('slices end where their rows say', () => {
     const ends = heights[0]
       .slice(0, -1)
       .map((_, k) => heights[0].slice(0, k + 1).reduce((sum, one) => sum + one, 0))
-    expect(await endsAmong(texts)).toEqual(ends)
+    expect(await findSliceEnds(texts)).toEqual(ends)
   })
 
   it('an inserted or deleted row changes only nearby slices', async () => {

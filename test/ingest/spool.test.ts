@@ -1,7 +1,7 @@
 // Temporary folders that cannot be used.
 import { afterEach, expect, it } from 'vitest'
 import { spoolToFile } from '../../src/ingest/archive/spool.ts'
-import { once } from '../../src/json/index.ts'
+import { toByteStream } from '../../src/json/index.ts'
 
 const { TMPDIR } = process.env
 afterEach(() => {
@@ -14,7 +14,7 @@ it.each([
   [import.meta.filename, 'not a folder'],
 ])('an unusable temporary folder (%s) is reported with its setting', async (path, why) => {
   process.env.TMPDIR = path
-  const spooled = spoolToFile(once(Buffer.from('x')), 10, () => new Error() as never)
+  const spooled = spoolToFile(toByteStream(Buffer.from('x')), 10, () => new Error() as never)
   await expect(spooled).rejects.toMatchObject({
     code: 'no_temporary_folder',
     message: expect.stringContaining(`${path} cannot be written to: ${why}`),

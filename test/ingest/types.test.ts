@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { convertToUtc } from '../../src/browser/zones.ts'
-import { instantOf, momentIn } from '../../src/json/index.ts'
+import { detectMoment, parseInstant } from '../../src/json/index.ts'
 import { runs } from '../support/property-runs.ts'
 import { read } from './read.ts'
 
@@ -160,7 +160,7 @@ describe('dates are detected where all values agree', () => {
 })
 
 describe('times', () => {
-  const of = (text: string) => momentIn(Buffer.from(text), 0, text.length)
+  const of = (text: string) => detectMoment(Buffer.from(text), 0, text.length)
   it('ISO 8601 times are read like Date', () => {
     fc.assert(
       fc.property(
@@ -172,7 +172,7 @@ describe('times', () => {
             'datetime',
             'date',
           ])
-          expect(instantOf(text)).toBeCloseTo(date.getTime(), 3)
+          expect(parseInstant(text)).toBeCloseTo(date.getTime(), 3)
         },
       ),
       { numRuns: runs(100, 1000) },
@@ -181,7 +181,7 @@ describe('times', () => {
   it('the time parser never throws or accepts other bytes', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'0123456789-:T Z+.x'), maxLength: 30 }), (text) => {
-        if (of(text) !== undefined) expect(Number.isNaN(instantOf(text))).toBe(false)
+        if (of(text) !== undefined) expect(Number.isNaN(parseInstant(text))).toBe(false)
       }),
       { numRuns: runs(1000, 20_000) },
     )

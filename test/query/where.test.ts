@@ -2,8 +2,15 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { instantOf } from '../../src/json/index.ts'
-import { boundWhere, nameText, parseSort, parseWhere, type Scalar, sortText } from '../../src/query/index.ts'
+import { parseInstant } from '../../src/json/index.ts'
+import {
+  bindWhere,
+  formatSortKey,
+  parseSort,
+  parseWhere,
+  quoteColumnName,
+  type Scalar,
+} from '../../src/query/index.ts'
 import { runs } from '../support/property-runs.ts'
 
 const columns = [
@@ -17,7 +24,7 @@ const columns = [
 
 function rejected(text: string): string {
   try {
-    boundWhere(parseWhere(text), columns)
+    bindWhere(parseWhere(text), columns)
   } catch (error) {
     return `${(error as Error).message}${(error as { hint?: string }).hint ?? ''}`
   }
@@ -56,7 +63,7 @@ describe('conditions', () => {
 
   it('whole numbers are exact, and values of mixed columns match their own type only', () => {
     const test = (text: string, values: Scalar[]) => {
-      const bound = boundWhere(parseWhere(text), [{ name: 'v', type: 'json' }])
+      const bound = bindWhere(parseWhere(text), [{ name: 'v', type: 'json' }])
       return values.map((value) => bound.test([value]))
     }
     expect(test('v = 9007199254740993', [9007199254740992n, 9007199254740993n, 9007199254740992])).toEqual([
@@ -76,7 +83,7 @@ describe('conditions', () => {
 
   it('nested expressions are parsed once', () => {
     const nested = `${'('.repeat(90)}n between 0 and 1${') between false and true'.repeat(90)}`
-    expect(boundWhere(parseWhere(nested), columns).test([0.5])).toBe(true)
+    expect(bindWhere(parseWhere(nested), columns).test([0.5])).toBe(true)
     expect(rejected(`${'1+'.repeat(2000)}1 > 0`)).toContain('more than 1000 operators')
     expect(rejected(`t like '${'a'.repeat(300)}'`)).toContain('the pattern is longer than 256 characters')
   })
@@ -84,7 +91,7 @@ describe('conditions', () => {
   it('in agrees with =, also for values of other types and large numbers', () => {
     const values: Scalar[] = ['a', 1, true, null, 2, 10n ** 20n]
     const chosen = (text: string) =>
-      values.filter((value) => boundWhere(parseWhere(text), [{ name: 'v', type: 'json' }]).test([value]))
+      values.filter((value) => bindWhere(parseWhere(text), [{ name: 'v', type: 'json' }]).test([value]))
     expect(chosen('v not in (1)')).toEqual(chosen('v <> 1'))
     expect(chosen('v not in (1, true)')).toEqual(chosen('v <> 1 and v <> true'))
     expect(chosen("v in (1, 'a')")).toEqual(chosen("v = 1 or v = 'a'"))
@@ -92,21 +99,21 @@ describe('conditions', () => {
   })
 
   it('ilike folds the case of each character separately', () => {
-    const { test } = boundWhere(parseWhere("t ilike 'ΟΔΟΣ%'"), columns)
+    const { test } = bindWhere(parseWhere("t ilike 'ΟΔΟΣ%'"), columns)
     expect([test(['ΟΔΟΣΑ']), test(['οδος'])]).toEqual([true, false])
-    expect(boundWhere(parseWhere("t ilike '_X'"), columns).test(['İx'])).toBe(true)
+    expect(bindWhere(parseWhere("t ilike '_X'"), columns).test(['İx'])).toBe(true)
   })
 
   it('like patterns are matched in linear time', () => {
-    const { test } = boundWhere(parseWhere(`t like '${'%a'.repeat(100)}%b'`), columns)
+    const { test } = bindWhere(parseWhere(`t like '${'%a'.repeat(100)}%b'`), columns)
     expect(test(['a'.repeat(5000)])).toBe(false)
   })
 
   it('column names and keys are formatted as they are parsed', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.boolean(), (name, descending) => {
-        expect(parseSort(sortText({ name, descending }))).toEqual([{ name, descending }])
-        const { expression } = parseWhere(`${nameText(name)} is null`)
+        expect(parseSort(formatSortKey({ name, descending }))).toEqual([{ name, descending }])
+        const { expression } = parseWhere(`${quoteColumnName(name)} is null`)
         expect(expression).toMatchObject({ kind: 'null', of: { kind: 'column', name } })
       }),
       { numRuns: runs(300, 10_000) },
@@ -187,11 +194,11 @@ describe('evaluated', () => {
         const found = await duck.runAndReadAll(
           `select k from (select k, n::double n, m::double m, t::varchar t, b::boolean b, d::date d, u::double "unit price" from (values ${literals.join(', ')}) v(k, n, m, t, b, d, u)) where ${where} order by k`,
         )
-        const { columns: names, test } = boundWhere(parseWhere(where), columns)
+        const { columns: names, test } = bindWhere(parseWhere(where), columns)
         const places = names.map((name) => columns.findIndex((column) => column.name === name))
         const chosen = rows.flatMap((cells, k) => {
           const values = places.map((place) =>
-            place === 4 && cells[4] !== null ? instantOf(cells[4] as string) : (cells[place] as Scalar),
+            place === 4 && cells[4] !== null ? parseInstant(cells[4] as string) : (cells[place] as Scalar),
           )
           return test(values) ? [k] : []
         })

@@ -204,8 +204,8 @@ const parameterOf = (grid: string, name: string, type: unknown): fc.Arbitrary<st
 }
 
 /** Generates a request of a public operation, with up to three parameters. */
-const asked = (path: string, { query: known, takesVersion: ofVersions }: Operation): fc.Arbitrary<string> => {
-  const names = [...Object.keys(known?.properties ?? {}), ...(ofVersions ? ['version'] : [])]
+const asked = (path: string, { query: known, takesVersion }: Operation): fc.Arbitrary<string> => {
+  const names = [...Object.keys(known?.properties ?? {}), ...(takesVersion ? ['version'] : [])]
   return fc
     .tuple(
       fc.constantFrom(...Object.keys(tables)),
@@ -229,8 +229,8 @@ const asked = (path: string, { query: known, takesVersion: ofVersions }: Operati
 
 // Another process draws images, so its iterations do not matter.
 const open = Object.entries<Operation>(operations).filter(
-  ([name, { access, requiresAccount: account }]) =>
-    ['anyone', 'read'].includes(access) && !account && name !== 'files.image',
+  ([name, { access, requiresAccount }]) =>
+    ['anyone', 'read'].includes(access) && !requiresAccount && name !== 'files.image',
 )
 it.each(open)('anonymous requests to %s do not delay other requests', async (_, operation) => {
   for (const { path } of routesOf(operation))

@@ -1,6 +1,6 @@
 // Reads chart options back from figures without a stored spec.
 import { Problem } from '../../contract/errors.ts'
-import { sortText } from '../../query/index.ts'
+import { formatSortKey } from '../../query/index.ts'
 import { joinUnit, readAxisOptions, readColorbarOptions } from '../compile/axes.ts'
 import { readMarkOptions } from '../compile/reference-lines.ts'
 import { DEFAULT_PIE_SLICES } from '../compile/transforms.ts'
@@ -64,7 +64,7 @@ export function readOptions(figure: Figure, grid: ChartGrid): { type: ChartType;
   const rows = find('rows')
   const orders = transforms.filter((transform) => transform.type === 'order')
   const order = orders.toReversed().map(({ target, descending }) =>
-    sortText({
+    formatSortKey({
       name: (target === 'x' || target === 'labels' ? x : y) ?? '',
       descending: descending === true,
     }),

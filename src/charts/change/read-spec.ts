@@ -1,6 +1,6 @@
 // Reads the spec of a figure.
 import { Problem } from '../../contract/errors.ts'
-import { parseSort, renamedWhere, sortText } from '../../query/index.ts'
+import { formatSortKey, parseSort, renameColumns } from '../../query/index.ts'
 import { type Figure, listGridTraces } from '../figure/figure.ts'
 import { parseColumnNames, quoteColumnName } from '../spec/column-names.ts'
 import {
@@ -20,7 +20,7 @@ import { readOptions } from './read-options.ts'
  */
 export function readSpec(figure: Figure, grid: ChartGrid): { spec: Spec; options: ChartOptions } {
   const spec = readStoredSpec(figure)
-  if (spec) return { spec, options: renameColumns(spec, grid) }
+  if (spec) return { spec, options: followRenamedColumns(spec, grid) }
   const { type, options } = readOptions(figure, grid)
   const [trace] = listGridTraces(figure, grid.fid)
   const transforms: { type?: unknown }[] = Array.isArray(trace.transforms) ? trace.transforms : []
@@ -87,7 +87,7 @@ function toObject(value: unknown): Record<string, unknown> {
 }
 
 /** Returns the options with the current names of their columns. */
-function renameColumns({ options, columns }: Spec, { cols }: ChartGrid): ChartOptions {
+function followRenamedColumns({ options, columns }: Spec, { cols }: ChartGrid): ChartOptions {
   const names = new Map<string, string>()
   for (const { name, uid } of columns) {
     const currentName = cols.find((column) => column.uid === uid)?.name
@@ -102,10 +102,10 @@ function renameColumns({ options, columns }: Spec, { cols }: ChartGrid): ChartOp
       parseColumnNames(text, specNames)
         .map((name) => quoteColumnName(currentNameOf(name)))
         .join(','),
-    where: (text) => renamedWhere(text, names),
+    where: (text) => renameColumns(text, names),
     sort: (text) =>
       parseSort(text)
-        .map(({ name, descending }) => sortText({ name: currentNameOf(name), descending }))
+        .map(({ name, descending }) => formatSortKey({ name: currentNameOf(name), descending }))
         .join(','),
   }
   return Object.fromEntries(

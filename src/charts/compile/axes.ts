@@ -1,6 +1,6 @@
 // Axis settings from chart options, and back.
 import { Problem } from '../../contract/errors.ts'
-import { instantOf } from '../../json/index.ts'
+import { parseInstant } from '../../json/index.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasTrait } from '../spec/types.ts'
 
@@ -78,7 +78,7 @@ function parseRange(flag: string, input: string, isLog: boolean): (number | stri
   const ends = input.split(',').map((end) => end.trim())
   const values = ends.map((end) => (end !== '' && Number.isFinite(Number(end)) ? Number(end) : end))
   const isValid = values.every((end) =>
-    typeof end === 'number' ? !isLog || end > 0 : !isLog && !Number.isNaN(instantOf(end)),
+    typeof end === 'number' ? !isLog || end > 0 : !isLog && !Number.isNaN(parseInstant(end)),
   )
   if (ends.length !== 2 || !isValid || typeof values[0] !== typeof values[1])
     throw new Problem(

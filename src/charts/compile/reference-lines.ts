@@ -1,7 +1,7 @@
 // Reference lines, bands and notes.
 import { Problem } from '../../contract/errors.ts'
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
-import { instantOf } from '../../json/index.ts'
+import { parseInstant } from '../../json/index.ts'
 import type { Attributes } from '../figure/figure.ts'
 import { NOTE_NAME } from '../figure/shared-names.ts'
 import { hasLabels } from '../spec/column-names.ts'
@@ -101,7 +101,7 @@ function valuePatternOf(isLabel: boolean): string {
 function parsePosition(text: string, isLabel: boolean, createProblem: () => Problem): string | number {
   const number = Number(text)
   if (!isLabel && text.trim() !== '' && Number.isFinite(number)) return number
-  if (!isLabel && Number.isNaN(instantOf(text))) throw createProblem()
+  if (!isLabel && Number.isNaN(parseInstant(text))) throw createProblem()
   return text.trim()
 }
 

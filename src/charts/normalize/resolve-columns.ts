@@ -3,13 +3,13 @@
 import { Problem } from '../../contract/errors.ts'
 import { findClosest, formatList } from '../../contract/message-texts.ts'
 import {
-  boundWhere,
-  columnNamed,
-  columnsOf,
+  bindWhere,
+  formatSortKey,
   parseSort,
   parseWhere,
   type QueryType,
-  sortText,
+  queriedColumns,
+  resolveColumn,
 } from '../../query/index.ts'
 import {
   COLUMN_NAMES_AXIS,
@@ -182,17 +182,20 @@ export class ChartColumnResolver {
     // With --aggregate, other transforms sort the result.
     const rowKeys = aggregate ? [] : keys
     const usedNames = [
-      ...new Set([...(condition ? columnsOf(condition.expression) : []), ...rowKeys.map(({ name }) => name)]),
+      ...new Set([
+        ...(condition ? queriedColumns(condition.expression) : []),
+        ...rowKeys.map(({ name }) => name),
+      ]),
     ]
-    if (condition && columnsOf(condition.expression).length === 0)
+    if (condition && queriedColumns(condition.expression).length === 0)
       throw new Problem('usage', `--where ${where}: names no column`, {
         hint: 'Put a name that is a number in double quotes: "2019" > 1.',
       })
     for (const { name } of keys) this.resolveColumn('--sort', name)
-    const columns = usedNames.map((name) => columnNamed(name, this.grid.cols))
+    const columns = usedNames.map((name) => resolveColumn(name, this.grid.cols))
     for (const column of columns) this.usedColumns.add(column)
     if (condition)
-      boundWhere(
+      bindWhere(
         condition,
         columns.map(({ name, type }) => ({ name, type: type as QueryType })),
       )
@@ -200,7 +203,7 @@ export class ChartColumnResolver {
     return {
       type: 'rows',
       where,
-      sort: rowKeys.length === 0 ? undefined : rowKeys.map(sortText).join(','),
+      sort: rowKeys.length === 0 ? undefined : rowKeys.map(formatSortKey).join(','),
       names: usedNames,
       types: columns.map(({ type }) => type),
       valuessrc: `${this.grid.fid}:${columns.map(({ uid }) => uid).join(',')}`,

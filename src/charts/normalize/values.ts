@@ -3,7 +3,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatCount, formatList } from '../../contract/message-texts.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
-import { nameText } from '../../query/index.ts'
+import { quoteColumnName } from '../../query/index.ts'
 import { NO_LABEL } from '../figure/shared-names.ts'
 import { findStateCode } from '../figure/states.ts'
 import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
@@ -106,7 +106,7 @@ export class ChartValues {
         `${what} shows parts of a whole, but column ${negative.name} has values below zero (${negative.min})`,
         {
           field: negative.name,
-          hint: `Use ${what.startsWith('--') ? '--stack normal' : '--type bar'}, or choose rows with --where '${nameText(negative.name)} >= 0'.`,
+          hint: `Use ${what.startsWith('--') ? '--stack normal' : '--type bar'}, or choose rows with --where '${quoteColumnName(negative.name)} >= 0'.`,
         },
       )
   }
@@ -343,7 +343,7 @@ export class ChartValues {
 
   /** Throws `bad_data` if no row of column `name` contains `text`. */
   private async assertValueExists(name: string, text: string, flag: string): Promise<void> {
-    const where = `${nameText(name)} = '${text.replaceAll("'", "''")}'`
+    const where = `${quoteColumnName(name)} = '${text.replaceAll("'", "''")}'`
     const columns = await this.client?.call('grids.describe', {
       fid: this.fid,
       query: { columns: [name], where },

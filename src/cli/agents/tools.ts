@@ -4,7 +4,7 @@ import { createChart } from '../../charts/create-chart.ts'
 import { setTheme } from '../../charts/figure/themes.ts'
 import { type ChartOptions, getOption, OPTION_NAMES } from '../../charts/spec/options.ts'
 import { CHART_TYPE_CHOICES, type ChartType } from '../../charts/spec/types.ts'
-import { headerText, resolve } from '../../client/index.ts'
+import { encodeHeader, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { methodsOf, type Operation, operations, routesOf } from '../../contract/operations/index.ts'
@@ -48,7 +48,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
           : folder === undefined
             ? await client.call('folders.home', { query: { page_size } })
             : await client.call('folders.get', {
-                fid: await resolve(client, folder, 'fold'),
+                fid: await resolveFid(client, folder, 'fold'),
                 query: { page_size },
               })
       return jsonContent((children?.results ?? []).map(summarizeFile))
@@ -66,7 +66,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     required: ['grid'],
     async run({ client, toolArguments }) {
       const { grid, columns, where, sort, limit = DEFAULT_ROWS } = toolArguments as Record<string, never>
-      const fid = await resolve(client, grid, 'grid')
+      const fid = await resolveFid(client, grid, 'grid')
       const query = { format: 'csv' as const, columns, where, sort, head: limit }
       return textContent(await (await client.response('grids.content', { fid, query })).text())
     },
@@ -76,7 +76,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     properties: { file: fileSchema },
     required: ['file'],
     async run({ client, toolArguments }) {
-      const fid = await resolve(client, String(toolArguments.file))
+      const fid = await resolveFid(client, String(toolArguments.file))
       const meta = await client.call('files.get', { fid })
       if (meta.filetype === 'grid') {
         const { columns } = await client.call('grids.describe', { fid })
@@ -111,7 +111,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const fid =
         toolArguments.plot === undefined
           ? await createStoredChart(call)
-          : await resolve(client, String(toolArguments.plot), 'plot')
+          : await resolveFid(client, String(toolArguments.plot), 'plot')
       const { web_url } = await client.call('files.get', { fid })
       const response = await client.response('files.image', { fid, query: { format: 'png' } })
       const chunks: Uint8Array[] = []
@@ -132,7 +132,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     },
     required: ['grid'],
     async run({ client, toolArguments }) {
-      const fid = await resolve(client, String(toolArguments.grid), 'grid')
+      const fid = await resolveFid(client, String(toolArguments.grid), 'grid')
       const json = toolArguments.rules === undefined ? {} : { checks: toolArguments.rules }
       return jsonContent(await client.call('checks.run', { fid, json: json as never }))
     },
@@ -149,8 +149,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     required: ['grid'],
     async run({ client, toolArguments }) {
       const { grid, base, ...query } = toolArguments as Record<string, never>
-      const fid = await resolve(client, grid, 'grid')
-      const other = base === undefined ? undefined : await resolve(client, base, 'grid')
+      const fid = await resolveFid(client, grid, 'grid')
+      const other = base === undefined ? undefined : await resolveFid(client, base, 'grid')
       return jsonContent(await client.call('grids.diff', { fid, query: { ...query, base: other } as never }))
     },
   },
@@ -166,7 +166,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     async run({ client, toolArguments }) {
       const { filename, content, draft = 'agent' } = toolArguments as Record<string, string>
       const headers = { Draft: draft, 'On-Conflict': 'replace' as const }
-      const plainHeaders = { [FILE_NAME_HEADER]: headerText(filename) }
+      const plainHeaders = { [FILE_NAME_HEADER]: encodeHeader(filename) }
       const body = {
         type: 'application/octet-stream',
         repeatable: true,
@@ -183,7 +183,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     required: ['file'],
     writes: true,
     async run({ client, toolArguments }) {
-      const fid = await resolve(client, String(toolArguments.file))
+      const fid = await resolveFid(client, String(toolArguments.file))
       const json = { world_readable: toolArguments.public !== false }
       return jsonContent(summarizeFile(await client.call('files.update', { fid, json } as never)))
     },
@@ -200,7 +200,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     writes: true,
     async run({ client, toolArguments }) {
       const { file: name, ...json } = toolArguments
-      const fid = await resolve(client, String(name))
+      const fid = await resolveFid(client, String(name))
       return jsonContent(await client.call('collaborators.add', { fid, json } as never))
     },
   },
@@ -261,7 +261,7 @@ async function createStoredChart({ context, client, toolArguments, mayWrite }: T
   if (grid === undefined) throw new Problem('usage', 'expected plot or grid')
   if (!mayWrite) throw new Problem('usage', 'storing a plot needs gridline mcp --allow-write')
   const options = parseChartOptions({ ...(more as object), ...mainOptions })
-  const meta = await client.call('grids.get', { fid: await resolve(client, grid, 'grid') })
+  const meta = await client.call('grids.get', { fid: await resolveFid(client, grid, 'grid') })
   const notes: string[] = []
   const chart = await createChart(client, meta, type as ChartType | undefined, options, (note) =>
     notes.push(note),

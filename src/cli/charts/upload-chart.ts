@@ -5,7 +5,7 @@ import type { Figure } from '../../charts/figure/figure.ts'
 import { setTheme } from '../../charts/figure/themes.ts'
 import type { ChartOptions } from '../../charts/spec/options.ts'
 import { AUTO, CHART_TYPES, type ChartType } from '../../charts/spec/types.ts'
-import { type Client, lookupIfThere } from '../../client/index.ts'
+import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { conflictRules } from '../../contract/headers.ts'
 import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
@@ -93,7 +93,8 @@ async function findChart(
   grid: Grid,
   type: ChartType | typeof AUTO,
 ): Promise<FileMeta | undefined> {
-  const exact = type === AUTO ? undefined : await lookupIfThere(client, chartNameOf(grid, type), grid.parent)
+  const exact =
+    type === AUTO ? undefined : await lookupOrUndefined(client, chartNameOf(grid, type), grid.parent)
   if (exact) return exact.filetype === 'plot' ? exact : undefined
   const names = new Set(CHART_TYPES.map((chartType) => chartNameOf(grid, chartType)))
   const candidates: FileMeta[] = []

@@ -1,4 +1,4 @@
-import { type CallOptions, type Client, headerText, resolve } from '../../client/index.ts'
+import { type CallOptions, type Client, encodeHeader, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatOfFileName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
@@ -105,13 +105,13 @@ export const command = defineCommand({
       server === undefined ? input : await makeRepeatable(input),
       isKeyOnly ? 'ndjson' : rows ? 'csv' : (options.format as keyof typeof formats | undefined),
     )
-    const fid = await resolve(client, grid, 'grid')
+    const fid = await resolveFid(client, grid, 'grid')
     const progress = new Progress(context.messages, source.name, source.size)
     const meter = new FileMeter(progress)
     try {
       const request = {
         headers,
-        plainHeaders: { [FILE_NAME_HEADER]: headerText(source.name) },
+        plainHeaders: { [FILE_NAME_HEADER]: encodeHeader(source.name) },
         body: createBody(
           source,
           type,

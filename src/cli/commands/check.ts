@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { resolve, resolveVersion } from '../../client/index.ts'
+import { resolveFid, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { CheckReport, ChecksDocument } from '../../contract/resources/index.ts'
 import { annotateReport, appendStepSummary } from '../core/ci.ts'
@@ -206,7 +206,7 @@ async function setChecks(
 ): Promise<CommandResult> {
   const checks = file === '' ? null : await readChecksFile(file)
   const client = await context.clientFor(grid)
-  const fid = await resolve(client, grid, 'grid')
+  const fid = await resolveFid(client, grid, 'grid')
   if (context.flags.dryRun && checks !== null) {
     const report = await client.call('checks.run', { fid, json: { checks } })
     if (!report.passed) return printReports(context, [{ file: grid, ...report }], options)

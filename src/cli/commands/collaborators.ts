@@ -1,5 +1,5 @@
 // `gridline collaborators`: lists users and teams with access to a file.
-import { resolve } from '../../client/index.ts'
+import { resolveFid } from '../../client/index.ts'
 import { undefinedIfNotFound } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
@@ -29,7 +29,7 @@ export const command = defineCommand({
   examples: ['gridline collaborators sales', 'gridline collaborators sales --json'],
   async run(context, [file]) {
     const client = await context.client()
-    const fid = await resolve(client, file)
+    const fid = await resolveFid(client, file)
     const collaborators: object[] = []
     // Sharing a folder shares its content.
     for (let ancestor: string | undefined = fid, through: string | null = null; ancestor !== undefined; ) {

@@ -1,6 +1,6 @@
 // `gridline column`: reads and changes columns of grids.
 import { formatColumnType } from '../../charts/spec/column-names.ts'
-import { type Client, resolve } from '../../client/index.ts'
+import { type Client, resolveFid } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { findClosest, formatCount, formatList } from '../../contract/message-texts.ts'
 import type { ColumnMeta } from '../../contract/resources/index.ts'
@@ -42,7 +42,7 @@ async function loadColumns(
   client: Client,
   grid: string,
 ): Promise<{ fid: string; cols: ColumnMeta[]; rows: number }> {
-  const fid = await resolve(client, grid, 'grid')
+  const fid = await resolveFid(client, grid, 'grid')
   const { cols, row_count } = await client.call('grids.get', { fid })
   return { fid, cols, rows: row_count }
 }
@@ -98,8 +98,8 @@ const get = defineCommand({
     const response = await client.response('columns.get', { fid, query: { uid } })
     if (context.flags.json !== undefined || context.flags.jq !== undefined)
       return { item: (await response.json()) as object, view }
-    const { acceptedBefore, parseRaw } = await import('../../json/index.ts')
-    const rawColumns = parseRaw(Buffer.from(await response.text()), 'the answer', acceptedBefore)
+    const { NO_JSON_LIMITS, parseRaw } = await import('../../json/index.ts')
+    const rawColumns = parseRaw(Buffer.from(await response.text()), 'the answer', NO_JSON_LIMITS)
       .entries()
       .get('cols')!
     // One line per row, tabs between columns, text unquoted.
@@ -176,7 +176,7 @@ const add = defineCommand({
   async run(context, [grid, name], { data: dataOption }) {
     if (dataOption === undefined) throw new Problem('usage', '--data is missing', { hint: 'Use --data.' })
     const client = await context.client()
-    const fid = await resolve(client, grid, 'grid')
+    const fid = await resolveFid(client, grid, 'grid')
     const json = { cols: JSON.stringify([{ name, data: await readValues(dataOption as string) }]) }
     const { cols, version } = await client.call('columns.create', { fid, json })
     return { item: { ...cols[0], version }, view: writtenView }

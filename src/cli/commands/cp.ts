@@ -1,5 +1,5 @@
 // `gridline cp`: copies files.
-import { type Client, lookupIfThere } from '../../client/index.ts'
+import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
@@ -112,7 +112,7 @@ async function parseDestination(
 
 /** Returns whether a word is a pattern, and not the name of a file. */
 async function matchesSeveral(client: Client, file: string): Promise<boolean> {
-  return isPattern(file) && !(await lookupIfThere(client, file))
+  return isPattern(file) && !(await lookupOrUndefined(client, file))
 }
 
 interface FileChange {
@@ -128,7 +128,7 @@ async function parseNewName(
   if (parseFid(target) || isPattern(target) || /^https?:/i.test(target)) return undefined
   const slash = target.lastIndexOf('/')
   const name = target.slice(slash + 1)
-  if (name === '' || (await lookupIfThere(client, target))) return undefined
+  if (name === '' || (await lookupOrUndefined(client, target))) return undefined
   return { name, parent: slash === -1 ? undefined : await resolveFolderId(client, target.slice(0, slash)) }
 }
 
@@ -164,7 +164,7 @@ async function findFolderId(client: Client, name: string): Promise<number | unde
   if (/^https?:/i.test(name)) return undefined
   const fid = parseFid(name)
   if (fid?.idlocal === ROOT) return resolveFolderId(client, name)
-  const file = await (fid ? findFile(client, name) : lookupIfThere(client, name))
+  const file = await (fid ? findFile(client, name) : lookupOrUndefined(client, name))
   return file?.filetype === 'fold' ? resolveFolderId(client, file.fid) : undefined
 }
 

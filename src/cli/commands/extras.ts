@@ -1,7 +1,7 @@
 // `gridline file extras`: attaches texts and JSON to files.
 import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
-import { type Client, resolve } from '../../client/index.ts'
+import { type Client, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
@@ -15,7 +15,7 @@ const list = defineCommand({
   examples: ['gridline file extras list plot', 'gridline file extras list alice:7 --quiet'],
   async run(context, [file]) {
     const client = await context.client()
-    const { references } = await client.call('files.get', { fid: await resolve(client, file) })
+    const { references } = await client.call('files.get', { fid: await resolveFid(client, file) })
     const files = await Promise.all(references.map((fid) => client.call('files.get', { fid })))
     return {
       items: files.filter(({ filetype }) => filetype === 'extra'),
@@ -34,7 +34,7 @@ const add = defineCommand({
   examples: ['gridline file extras add plot notes.txt', 'gridline file extras add plot settings.json'],
   async run(context, [file, content], { name }) {
     const client = await context.client()
-    const fid = await resolve(client, file)
+    const fid = await resolveFid(client, file)
     const text = await readText(content)
     const json = {
       filename: (name as string | undefined) ?? basename(content),
@@ -51,7 +51,7 @@ const cat = defineCommand({
   examples: ['gridline file extras cat alice:14', 'gridline file extras cat alice:14 > notes.txt'],
   async run(context, [extra]) {
     const client: Client = await context.client()
-    const response = await client.response('files.content', { fid: await resolve(client, extra) })
+    const response = await client.response('files.content', { fid: await resolveFid(client, extra) })
     return { bytes: response.bytes() }
   },
 })

@@ -10,12 +10,12 @@ import {
   OPTION_NAMES,
 } from '../../charts/spec/options.ts'
 import { CHART_TYPE_CHOICES } from '../../charts/spec/types.ts'
-import { resolve } from '../../client/index.ts'
+import { resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatImagesNote } from '../../contract/figure-images.ts'
 import { MISSING_HEADER, WARNING_HEADER } from '../../contract/headers.ts'
 import { type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
-import { once } from '../../json/index.ts'
+import { toByteStream } from '../../json/index.ts'
 import { createThemedChart } from '../charts/charts.ts'
 import { createFigureBody } from '../charts/create.ts'
 import { applyDefaultTheme } from '../charts/default-theme.ts'
@@ -116,7 +116,7 @@ export const command = defineCommand({
         ? await drawDataFile(context, source, settings, options)
         : await drawPlot(context, source, settings)
     const output = options.output ?? `${name}.${format}`
-    if (output === '-') return { bytes: once(image) }
+    if (output === '-') return { bytes: toByteStream(image) }
     await writeFile(output, image).catch((error) => {
       throw new Problem('failed', `cannot write ${output}: ${describeWriteError(error)}`)
     })
@@ -220,7 +220,7 @@ async function drawDataFile(
 /** Draws a stored plot on its server, with current data. Throws `bad_data` if columns are missing. */
 async function drawPlot(context: Context, plot: string, settings: ImageSettings) {
   const client = await context.clientFor(plot)
-  const fid = await resolve(client, plot, 'plot').catch((error) => {
+  const fid = await resolveFid(client, plot, 'plot').catch((error) => {
     throw withLocalFileHint(error, plot)
   })
   const { filename } = await client.call('plots.get', { fid })

@@ -1,5 +1,5 @@
 // `gridline ls`: lists files.
-import { type Client, lookupIfThere, resolve } from '../../client/index.ts'
+import { type Client, lookupOrUndefined, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
@@ -113,7 +113,7 @@ export const command = defineCommand({
       const { children } = await client.call('folders.search', { query })
       return { items: await withPaths(client, children.results), view: pathView, empty: 'No files.' }
     }
-    if (folder !== undefined && isPattern(folder) && !(await lookupIfThere(client, folder))) {
+    if (folder !== undefined && isPattern(folder) && !(await lookupOrUndefined(client, folder))) {
       const matches = (await listMatchingFiles(client, folder, type)).sort((a, b) =>
         compareFiles(a.file, b.file, order),
       )
@@ -123,7 +123,7 @@ export const command = defineCommand({
         view: pathView,
       }
     }
-    const fid = folder === undefined || folder === '/' ? undefined : await resolve(client, folder, 'fold')
+    const fid = folder === undefined || folder === '/' ? undefined : await resolveFid(client, folder, 'fold')
     const maxFiles = limit ?? Number.POSITIVE_INFINITY
     const files: FileMeta[] = await loadPages(async (cursor) => {
       const page = { page_size: Math.min(PAGE_ITEMS, Math.max(1, maxFiles)), cursor }

@@ -1,5 +1,5 @@
 // `gridline mkdir`: creates folders.
-import { type Client, lookup, startOf } from '../../client/index.ts'
+import { type Client, lookup, splitFolderId } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import { defineCommand } from '../core/define.ts'
@@ -33,7 +33,7 @@ export const command = defineCommand({
 
 /** Parses a folder path, which can start with the id of a folder owned by the user (`alice:12/sub`). */
 async function parseOwnPath(client: Client, text: string): Promise<{ path: string; parent?: number }> {
-  const { path, parent, user } = startOf(text)
+  const { path, parent, user } = splitFolderId(text)
   if (user === undefined && !parseFid(text)) return { path }
   if (user === undefined) throw new Problem('usage', `${text} is an id, not a path`)
   await assertOwnFolder(client, user, text)

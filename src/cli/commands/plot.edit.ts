@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { resolve } from '../../client/index.ts'
+import { resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { assertValidChanges, type Difference, listDifferences } from '../charts/attributes.ts'
 import { createFigureBody } from '../charts/create.ts'
@@ -31,7 +31,7 @@ export const editCommand = defineCommand({
   examples: ['gridline plot edit "sales line"', 'EDITOR="code --wait" gridline plot edit alice:7'],
   async run(context, [plot]) {
     const client = await context.client()
-    const fid = await resolve(client, plot, 'plot')
+    const fid = await resolveFid(client, plot, 'plot')
     const { figure, headers } = await loadFigure(client, fid)
     const folder = mkdtempSync(join(tmpdir(), 'gridline-'))
     const file = join(folder, 'figure.json')

@@ -8,7 +8,7 @@ import { isBuiltInTheme } from '../../charts/figure/themes.ts'
 import type { ChartOptions } from '../../charts/spec/options.ts'
 import { CHART_OPTIONS, formatArguments, OPTION_NAMES } from '../../charts/spec/options.ts'
 import { CHART_TYPES } from '../../charts/spec/types.ts'
-import { type Client, resolve } from '../../client/index.ts'
+import { type Client, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
@@ -100,7 +100,7 @@ export const setCommand = defineCommand({
         hint: 'Use options of plot create, such as --title, or attributes, such as layout.xaxis.title.text=Year.',
       })
     const client = await context.client()
-    const fid = await resolve(client, plot, 'plot')
+    const fid = await resolveFid(client, plot, 'plot')
     const updated = await changeFigure(client, fid, async (original) => {
       const theme = options.theme === undefined ? undefined : loadTheme(options.theme)
       const note = (text: string): void => context.messages.note(text)
@@ -127,7 +127,7 @@ export const optionsCommand = defineCommand({
   examples: ['gridline plot options "sales line"', 'gridline plot options alice:7 --jq .command'],
   async run(context, [plot]) {
     const client = await context.clientFor(plot)
-    const fid = await resolve(client, plot, 'plot')
+    const fid = await resolveFid(client, plot, 'plot')
     const { figure } = await loadFigure(client, fid)
     const grid = await loadGridOf(client, figure)
     const { spec, options: currentOptions } = readSpec(figure, grid)

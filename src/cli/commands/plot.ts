@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { CHART_OPTIONS, EXPLAIN_OPTION, flagOf, OPTION_NAMES } from '../../charts/spec/options.ts'
 import { CHART_TYPE_CHOICES } from '../../charts/spec/types.ts'
-import { type Client, resolve, resolveVersion } from '../../client/index.ts'
+import { type Client, resolveFid, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { PlotMeta } from '../../contract/resources/index.ts'
 import { createThemedChart } from '../charts/charts.ts'
@@ -229,7 +229,7 @@ const update = defineCommand({
   async run(context, [plot, figure]) {
     const body = createFigureBody((await readFigure(figure)).text, {})
     const client = await context.client()
-    const fid = await resolve(client, plot, 'plot')
+    const fid = await resolveFid(client, plot, 'plot')
     const updated = await client.call('plots.update', { fid, body })
     return { item: { ...updated, action: 'replaced' }, view: changedView }
   },
@@ -266,7 +266,7 @@ const data = defineCommand({
   examples: ['gridline plot data "Sales 2024" > figure.json', 'gridline plot data alice:7 --inline'],
   async run(context, [plot], { inline, unreadable }) {
     const client = await context.clientFor(plot)
-    const fid = await resolve(client, plot, 'plot')
+    const fid = await resolveFid(client, plot, 'plot')
     const query = {
       inline_data: inline ? true : undefined,
       map_data: unreadable ? ('unreadable' as const) : undefined,

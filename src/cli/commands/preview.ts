@@ -1,5 +1,5 @@
 // `gridline preview`: shows a plot or grid in the terminal.
-import { type Client, resolve } from '../../client/index.ts'
+import { type Client, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import { formatCount } from '../../contract/message-texts.ts'
@@ -36,7 +36,7 @@ export const command = defineCommand({
     }
     assertNoReadingOptions(options)
     const client = await context.clientFor(file)
-    const fid = await resolve(client, file).catch((error) => {
+    const fid = await resolveFid(client, file).catch((error) => {
       throw withLocalFileHint(error, file)
     })
     const { filetype } = await client.call('files.get', { fid })

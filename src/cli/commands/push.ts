@@ -1,5 +1,5 @@
 // `gridline push`: copies files, and the grids of plots, to another server.
-import { type Client, headerText, lookupIfThere, uploadInParts } from '../../client/index.ts'
+import { type Client, encodeHeader, lookupOrUndefined, uploadInParts } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
@@ -158,7 +158,7 @@ class Push {
   async copyFile({ file, folders }: TreeEntry): Promise<object> {
     const folder = [...this.base, ...folders].join('/')
     const path = [...this.base, ...folders, file.filename].join('/')
-    const existing = await lookupIfThere(this.target, path)
+    const existing = await lookupOrUndefined(this.target, path)
     // Another file of this run has that name: grids of a plot can come from several folders.
     if (existing && file.filetype !== 'fold' && this.usedFids.has(existing.fid))
       return this.copyFile({
@@ -305,7 +305,7 @@ class Push {
     }
     const send = (uploadHeaders: typeof headers) =>
       uploadInParts(this.target, { size: undefined, open: rows }, uploadHeaders, {
-        [FILE_NAME_HEADER]: headerText(`${filename}.csv`),
+        [FILE_NAME_HEADER]: encodeHeader(`${filename}.csv`),
       })
     const sendWithConfirmation = async (
       uploadHeaders: typeof headers,

@@ -1,5 +1,5 @@
 // `gridline file reference`: removes references to extras.
-import { resolve } from '../../client/index.ts'
+import { resolveFid } from '../../client/index.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
 import { fileView } from '../output/view.ts'
@@ -14,8 +14,8 @@ const remove = defineCommand({
   ],
   async run(context, [file, extra]) {
     const client = await context.client()
-    const fid = await resolve(client, file)
-    const json = { fid: await resolve(client, extra) }
+    const fid = await resolveFid(client, file)
+    const json = { fid: await resolveFid(client, extra) }
     return { item: await client.call('files.drop_reference', { fid, json }), view: fileView }
   },
 })

@@ -1,5 +1,5 @@
 // `gridline revert`: restores an earlier version.
-import { type Client, resolve } from '../../client/index.ts'
+import { type Client, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
@@ -35,7 +35,7 @@ export const command = defineCommand({
   ],
   async run(context, [file], { to, dryRun }) {
     const client = await context.client()
-    const fid = await resolve(client, file)
+    const fid = await resolveFid(client, file)
     if (dryRun) await assertRevertible(client, fid, to ?? '-1')
     const json = { version: dryRun ? (to ?? '-1') : to }
     return { item: await client.call('versions.revert', { fid, json }), view }

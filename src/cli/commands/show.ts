@@ -1,6 +1,6 @@
 // `gridline show`: shows the details of files.
 import { formatColumnType } from '../../charts/spec/column-names.ts'
-import { type Client, resolve } from '../../client/index.ts'
+import { type Client, resolveFid } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { filetypeLabel } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
@@ -49,7 +49,7 @@ export const command = defineCommand({
   async run(context, files) {
     if (files.length === 1 && !isPattern(files[0])) {
       const client = await context.clientFor(files[0])
-      return { item: await loadDetails(client, await resolve(client, files[0])), view: detailView }
+      return { item: await loadDetails(client, await resolveFid(client, files[0])), view: detailView }
     }
     return runOnFiles(context, files, loadDetails, detailView, { read: true })
   },

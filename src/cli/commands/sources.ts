@@ -1,5 +1,5 @@
 // `gridline sources`: shows what a file was created from, and what was created from it.
-import { resolve } from '../../client/index.ts'
+import { resolveFid } from '../../client/index.ts'
 import { relations, type SourcesGraph } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
@@ -22,7 +22,7 @@ export const command = defineCommand({
   ],
   async run(context, [file], { relation }) {
     const client = await context.clientFor(file)
-    const fid = await resolve(client, file)
+    const fid = await resolveFid(client, file)
     const document = await client.call('files.sources', { fid, query: { relation: relation as undefined } })
     if (relation !== undefined)
       await loadAllPages(document, (query) => client.call('files.sources', { fid, query }))

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { headerText } from '../../client/index.ts'
+import { encodeHeader } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { delimiterOfFileName, formatOfFileName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
@@ -144,7 +144,7 @@ async function appendRows(
       Delimiter: rows.delimiter,
       Header: rows.delimiter === undefined ? undefined : false,
     },
-    plainHeaders: { [FILE_NAME_HEADER]: headerText(basename(file)) },
+    plainHeaders: { [FILE_NAME_HEADER]: encodeHeader(basename(file)) },
     body: {
       type: rows.type,
       repeatable: true,

@@ -54,8 +54,8 @@ export async function listValues(
 function listVersions(context: Context, cache: Cache, file: string): Promise<string[]> {
   return cache.get(`versions ${file}`, async () => {
     const client = await context.client()
-    const { resolve } = await import('../../client/index.ts')
-    const fid = await resolve(client, file)
+    const { resolveFid } = await import('../../client/index.ts')
+    const fid = await resolveFid(client, file)
     const { versions } = await client.call('versions.list', { fid, query: { page_size: MAX_VERSIONS } })
     return versions.flatMap(({ version, name }) => (name ? [name, String(version)] : [String(version)]))
   })
@@ -68,8 +68,8 @@ async function listColumns(context: Context, cache: Cache, grid: string, current
     return continueList(await readFileColumns(context, grid), current)
   const names = await cache.get(`columns ${grid}`, async () => {
     const client = await context.client()
-    const { resolve } = await import('../../client/index.ts')
-    const fid = await resolve(client, grid)
+    const { resolveFid } = await import('../../client/index.ts')
+    const fid = await resolveFid(client, grid)
     // For plots: columns of the first grid.
     const { filetype, references } = await client.call('files.get', { fid })
     const { cols } = await client.call('grids.get', { fid: filetype === 'plot' ? references[0] : fid })
@@ -115,12 +115,12 @@ async function listFiles(
   const folder = isId ? '' : current.slice(0, current.lastIndexOf('/') + 1)
   const files = await cache.get(`files ${folder}`, async () => {
     const client = await context.client()
-    const { resolve } = await import('../../client/index.ts')
+    const { resolveFid } = await import('../../client/index.ts')
     const query = { page_size: MAX_VALUES }
     const { children } =
       folder === ''
         ? await client.call('folders.home', { query })
-        : await client.call('folders.get', { fid: await resolve(client, folder, 'fold'), query })
+        : await client.call('folders.get', { fid: await resolveFid(client, folder, 'fold'), query })
     return (children?.results ?? []).map(({ filename, filetype, fid }) => `${filetype} ${fid} ${filename}`)
   })
   return files.flatMap((line) => {

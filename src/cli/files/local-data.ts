@@ -1,7 +1,7 @@
 // Reads local files as temporary grids.
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { type Client, headerText, resolve } from '../../client/index.ts'
+import { type Client, encodeHeader, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { HeadersOf, ResultOf } from '../../contract/operations/index.ts'
@@ -41,7 +41,7 @@ export async function openGridOrFile(
   if (await isLocalDataFile(word)) return loadLocalGrid(context, word, options)
   assertNoReadingOptions(options)
   const client = await context.clientFor(word)
-  return { client, fid: await resolve(client, word, 'grid') }
+  return { client, fid: await resolveFid(client, word, 'grid') }
 }
 
 /** Number of files loaded by this process. */
@@ -80,7 +80,7 @@ export async function loadLocalFile(
   const folder = String(++loadCount)
   const uploaded = await client.call('grids.upload', {
     headers: { ...toReadingHeaders(options), ...moreHeaders, 'Parent-Path': folder },
-    plainHeaders: { [FILE_NAME_HEADER]: headerText(basename(inputName(file))) },
+    plainHeaders: { [FILE_NAME_HEADER]: encodeHeader(basename(inputName(file))) },
     body: createBody(
       input,
       'application/octet-stream',

@@ -5,10 +5,10 @@ import { delimiterOfFileName } from '../../contract/formats.ts'
 import type { HeadersOf } from '../../contract/operations/index.ts'
 import {
   type DelimitedOptions,
+  GIVEN_TYPES,
   type GivenType,
-  givenDelimiter,
-  givenStyle,
-  givenTypes,
+  parseDelimiter,
+  parseStyleOptions,
 } from '../../ingest/index.ts'
 import { camelCase, type Option, type OptionValues } from '../core/define.ts'
 
@@ -160,9 +160,9 @@ function parseColumnTypes(columns: readonly string[] | undefined): Map<string, G
     columns.map((option) => {
       const at = option.lastIndexOf(':')
       const type = option.slice(at + 1) as GivenType
-      if (at > 0 && givenTypes.includes(type)) return [option.slice(0, at), type]
+      if (at > 0 && GIVEN_TYPES.includes(type)) return [option.slice(0, at), type]
       throw new Problem('usage', `--column ${option}: must be NAME:TYPE`, {
-        hint: `Available types: ${givenTypes.join(', ')}.`,
+        hint: `Available types: ${GIVEN_TYPES.join(', ')}.`,
       })
     }),
   )
@@ -173,7 +173,7 @@ export function toParseOptions(options: ReadingOptions, source: string): Delimit
   const { delimiter, encoding, header, column, skip, null: nullTexts } = options
   return {
     source,
-    delimiter: delimiter === undefined ? delimiterOfFileName(source) : givenDelimiter(delimiter),
+    delimiter: delimiter === undefined ? delimiterOfFileName(source) : parseDelimiter(delimiter),
     encoding,
     header,
     types: parseColumnTypes(column),
@@ -184,7 +184,7 @@ export function toParseOptions(options: ReadingOptions, source: string): Delimit
     range: options.range,
     flatten: options.flatten,
     asWritten: options.asWritten,
-    ...givenStyle(options),
+    ...parseStyleOptions(options),
   }
 }
 
@@ -192,11 +192,11 @@ export function toParseOptions(options: ReadingOptions, source: string): Delimit
 export function toReadingHeaders(options: ReadingOptions): Partial<HeadersOf<'grids.upload'>> {
   const { delimiter, encoding, header, column, skip, null: nullTexts } = options
   // Report invalid options before sending anything.
-  givenStyle(options)
+  parseStyleOptions(options)
   const types = parseColumnTypes(column)
   const encode = (text: string | undefined) => (text === undefined ? undefined : encodeURIComponent(text))
   return {
-    Delimiter: delimiter === undefined ? undefined : encodeURIComponent(givenDelimiter(delimiter)!),
+    Delimiter: delimiter === undefined ? undefined : encodeURIComponent(parseDelimiter(delimiter)!),
     Encoding: encoding,
     Header: header,
     Columns: types && encodeURIComponent(JSON.stringify(Object.fromEntries(types))),

@@ -1,5 +1,5 @@
 // Converts rows of a grid to table cells.
-import { acceptedBefore, parseRaw } from '../../json/index.ts'
+import { NO_JSON_LIMITS, parseRaw } from '../../json/index.ts'
 import type { Cells } from '../output/fit-table.ts'
 
 /** Parses NDJSON into cells, with numbers as written. `names`: columns, also for a grid without rows. */
@@ -9,7 +9,7 @@ export function parseCells(ndjson: string, names: readonly string[]): Cells {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
-      const row = parseRaw(Buffer.from(line), 'the answer', acceptedBefore).entries()
+      const row = parseRaw(Buffer.from(line), 'the answer', NO_JSON_LIMITS).entries()
       return names.map((name, k) => {
         const value = row.get(name)
         if (!value || value.kind === 'null') return ''

@@ -1,5 +1,5 @@
 // Resolves names, ids, links and patterns to files.
-import { type Client, type Kind, lookupIfThere, resolve } from '../../client/index.ts'
+import { type Client, type FileKind, lookupOrUndefined, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
 import type { Failure } from '../output/failure.ts'
@@ -9,7 +9,7 @@ import { listTrashedFiles } from './trash.ts'
 /** Filter for files. */
 export interface TargetFilter {
   /** Type of the files. */
-  filetype?: Kind
+  filetype?: FileKind
   /** True if files are only read: links to other servers are allowed. */
   read?: boolean
   /** True for files in the trash, by name and optionally former folder. */
@@ -66,11 +66,11 @@ async function resolveTarget(
   where: TargetFilter,
 ): Promise<{ files: ResolvedFile[]; pattern: boolean }> {
   const single = (fid: string) => ({ files: [{ subject: name, fid }], pattern: false })
-  if (parseFid(name) || /^https?:\/\//i.test(name)) return single(await resolve(client, name))
+  if (parseFid(name) || /^https?:\/\//i.test(name)) return single(await resolveFid(client, name))
   if (where.trashed) return { files: await findInTrash(client, name), pattern: isPattern(name) }
-  if (!isPattern(name)) return single(await resolve(client, name, where.filetype))
+  if (!isPattern(name)) return single(await resolveFid(client, name, where.filetype))
   // A file can have this literal name.
-  const literal = await lookupIfThere(client, name)
+  const literal = await lookupOrUndefined(client, name)
   if (literal) return single(literal.fid)
   const matches = await listMatchingFiles(client, name, where.filetype)
   if (matches.length > 0)
@@ -117,7 +117,7 @@ async function findInTrash(client: Client, text: string): Promise<ResolvedFile[]
  */
 export async function resolveFolderId(client: Client, folder: string): Promise<number> {
   if (/^\/*$/.test(folder)) return ROOT
-  const [owner, idlocal] = (await resolve(client, folder, 'fold')).split(':')
+  const [owner, idlocal] = (await resolveFid(client, folder, 'fold')).split(':')
   await assertOwnFolder(client, owner, folder)
   return Number(idlocal)
 }

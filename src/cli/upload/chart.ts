@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { formatArguments } from '../../charts/spec/options.ts'
 import type { AUTO, ChartType } from '../../charts/spec/types.ts'
-import { lookupIfThere } from '../../client/index.ts'
+import { lookupOrUndefined } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { gridNameOf } from '../../contract/formats.ts'
 import { assertChart, createThemedChart } from '../charts/charts.ts'
@@ -51,7 +51,7 @@ export async function refuseChart(
   // Of a chart that exists, other options stay: what it shows is known with its grid.
   const { path, parent } = await resolveDestination(await context.client(), options, local)
   const isLong = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_TRIED_BYTES
-  if (isLong || (await lookupIfThere(await context.client(), path, parent))) return
+  if (isLong || (await lookupOrUndefined(await context.client(), path, parent))) return
   const read = await loadLocalGrid(context, file, options, {}, true).catch((error) => {
     if (error instanceof Problem) return undefined
     throw error

@@ -1,7 +1,7 @@
 // Finds the grids that `upload --delete` moves to the trash: those without a local file.
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { type Client, lookupIfThere } from '../../client/index.ts'
+import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { gridNameOf } from '../../contract/formats.ts'
 import { formatCount } from '../../contract/message-texts.ts'
@@ -100,7 +100,7 @@ async function findFolder(
   root: string,
 ): Promise<FileMeta | undefined> {
   const { 'Parent-Path': path } = await resolveDestinationHeaders(client, folder, [root])
-  const file = await lookupIfThere(client, path!)
+  const file = await lookupOrUndefined(client, path!)
   return file?.filetype === 'fold' ? file : undefined
 }
 

@@ -1,6 +1,6 @@
 // Writes and checks plans: planned uploads in a file, applied by `apply`. See docs/mirroring.md.
 import { readFile, writeFile } from 'node:fs/promises'
-import { type Client, lookupIfThere } from '../../client/index.ts'
+import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
@@ -65,7 +65,7 @@ export async function writePlan(
   }
   for (const { file: local, folders, would } of uploads) {
     const { path, parent } = await resolveDestination(client, options, { file: local, folders })
-    const target = await lookupIfThere(client, path, parent)
+    const target = await lookupOrUndefined(client, path, parent)
     plan.uploads.push({
       file: local,
       folders,
@@ -137,7 +137,7 @@ export async function assertUnchanged(context: Context, file: string, plan: Plan
     if (currentTag !== tag)
       changes.push(currentTag === undefined ? `${local} can no longer be read` : `${local} has changed`)
     const { parent } = await resolveDestination(client, plan.options, { file: local, folders })
-    const existing = await lookupIfThere(client, path, parent)
+    const existing = await lookupOrUndefined(client, path, parent)
     if (existing?.fid !== target?.fid)
       changes.push(existing ? `${path} is now ${existing.fid}` : `${path} no longer exists`)
     else if (existing && JSON.stringify(await loadTarget(client, existing)) !== JSON.stringify(target))

@@ -1,7 +1,7 @@
 // Dry runs of uploads, and the plans that they write.
 import { basename } from 'node:path'
 import { formatColumnType } from '../../charts/spec/column-names.ts'
-import { lookupIfThere } from '../../client/index.ts'
+import { lookupOrUndefined } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import { gridNameOf, isNotice, uploadNameOf } from '../../contract/formats.ts'
@@ -88,7 +88,7 @@ export async function preview(
   }
   const client = await context.client()
   const { path, parent } = await resolveDestination(client, options, { file, folders })
-  const target = await lookupIfThere(client, path, parent)
+  const target = await lookupOrUndefined(client, path, parent)
   const isSame = target !== undefined && (await sender.isUnchanged({ file, folders }))
   const isNameless = file === '-' && options.name === undefined
   // A new grid on this machine is as it is read here. Anything else depends on what is stored, and on quotas.

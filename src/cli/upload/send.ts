@@ -3,11 +3,11 @@ import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import {
   type Client,
-  headerText,
+  encodeHeader,
   isTransient,
-  lookupIfThere,
+  lookupOrUndefined,
   type PartsEvents,
-  startOf,
+  splitFolderId,
   uploadInParts,
 } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -159,7 +159,7 @@ export class Sender {
           ...this.buildHeaders(),
           ...(await resolveDestinationHeaders(client, this.options.folder, folders)),
         },
-        plainHeaders: { [FILE_NAME_HEADER]: headerText(name) },
+        plainHeaders: { [FILE_NAME_HEADER]: encodeHeader(name) },
         body: createBody(
           input,
           'application/octet-stream',
@@ -241,7 +241,7 @@ export class Sender {
     ifMatch?: string,
   ): Promise<ResultOf<'grids.upload'>> {
     const name = uploadNameOf(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
-    const plainHeaders = { [FILE_NAME_HEADER]: headerText(name), ...(ifMatch && { 'if-match': ifMatch }) }
+    const plainHeaders = { [FILE_NAME_HEADER]: encodeHeader(name), ...(ifMatch && { 'if-match': ifMatch }) }
     const isInParts =
       isRemote &&
       (input.size ?? Number.POSITIVE_INFINITY) > MULTIPART_THRESHOLD_BYTES &&
@@ -342,7 +342,7 @@ function fileStateOf(file: string): string | undefined {
 async function listFilesIn(client: Client, destination: DestinationHeaders): Promise<Map<string, FileMeta>> {
   let fid: string | undefined
   if (destination['Parent-Path'] !== undefined) {
-    const folder = await lookupIfThere(client, destination['Parent-Path'])
+    const folder = await lookupOrUndefined(client, destination['Parent-Path'])
     if (folder?.filetype !== 'fold') return new Map()
     fid = folder.fid
   } else if (destination.Parent !== undefined && destination.Parent !== -1) {
@@ -363,8 +363,8 @@ export async function resolveDestinationHeaders(
   if (folder === undefined) return subfolders.length > 0 ? { 'Parent-Path': subfolders.join('/') } : {}
   const isId =
     parseFid(folder) !== undefined ||
-    startOf(folder).user !== undefined ||
-    (/^-?\d+$/.test(folder) && !(await lookupIfThere(client, folder)))
+    splitFolderId(folder).user !== undefined ||
+    (/^-?\d+$/.test(folder) && !(await lookupOrUndefined(client, folder)))
   if (!isId) return { 'Parent-Path': [folder.replace(/\/+$/, ''), ...subfolders].join('/') }
   const parent = /^-?\d+$/.test(folder) ? Number(folder) : await resolveFolderId(client, folder)
   if (subfolders.length === 0) return { Parent: parent }

@@ -93,10 +93,10 @@ export function pathOf(name: OperationName, id?: string): string {
 /** Returns all paths of an operation, each with the filetype that it is restricted to. */
 export function routesOf({
   path,
-  alsoUnder: under = [],
+  alsoUnder = [],
 }: Operation): { path: string; filetype: FileKind | undefined }[] {
   const [, version, resource, ...rest] = path.split('/')
-  return [resource, ...under].map((name) => ({
+  return [resource, ...alsoUnder].map((name) => ({
     path: name === undefined ? path : ['', version, name, ...rest].join('/'),
     filetype: resources[name as Resource],
   }))

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import zlib, { createGunzip } from 'node:zlib'
 import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
-import { type Bytes, breathe } from '../../json/index.ts'
+import { type Bytes, yieldToEventLoop } from '../../json/index.ts'
 import { peek } from '../text/peek.ts'
 import { badData } from '../values/warnings.ts'
 import { NotAFrame, splitZstdFrames, TruncatedFrame } from './zstd-frames.ts'
@@ -193,7 +193,7 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
         sum = 0
         if (++streams > MAX_BZIP2_STREAMS) throw bombError(name, limits)
         if (work.length < BZIP2_BLOCK_BYTES * level) work = new Int32Array(BZIP2_BLOCK_BYTES * level)
-        await breathe()
+        await yieldToEventLoop()
         continue
       }
       const block = BZIP2_BLOCK_BYTES * level
@@ -216,7 +216,7 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
         // The consumer may still use the yielded buffer.
         out = Buffer.alloc(0)
       }
-      await breathe()
+      await yieldToEventLoop()
     }
   } finally {
     await input.return?.()

@@ -1,5 +1,5 @@
 // Splits zstd streams into frames.
-import { type Bytes, breathe } from '../../json/index.ts'
+import { type Bytes, yieldToEventLoop } from '../../json/index.ts'
 
 const MAGIC = 0xfd2fb528
 const SKIPPABLE = 0x184d2a50
@@ -58,7 +58,7 @@ async function* readFrame(input: ByteReader): AsyncGenerator<Uint8Array> {
     // Only stored blocks can be empty.
     if (content === 0 && type !== RAW) throw new NotAFrame()
     yield Buffer.concat([head, await input.readExactly(content)])
-    await breathe()
+    await yieldToEventLoop()
   }
   if (flag & 4) yield await input.readExactly(4)
 }

@@ -1,5 +1,5 @@
 // Ends slices at the same row in all columns.
-import { breathe, endOf, nextValue, skipBlanks } from '../../json/index.ts'
+import { findValueEnd, nextValue, skipWhitespace, yieldToEventLoop } from '../../json/index.ts'
 import { findSliceEnds, SliceEnds } from '../values/slice-ends.ts'
 import type { SliceSink } from '../values/table.ts'
 
@@ -76,7 +76,7 @@ export class AlignedSlices {
       taken.push(text.subarray(0, at))
       const rest = this.next[k].rows - rows
       this.next[k] = { texts: rest > 0 ? [text.subarray(at + 1)] : [], rows: rest }
-      await breathe()
+      await yieldToEventLoop()
     }
     const ends = await findSliceEnds(taken, this.keys, this.ends)
     let from = 0
@@ -119,9 +119,9 @@ function joinValues(texts: readonly Buffer[]): Buffer {
 
 /** Returns the offset after the first `count` values of a text. */
 function offsetAfter(text: Buffer, count: number): number {
-  let i = skipBlanks(text, 0)
+  let i = skipWhitespace(text, 0)
   for (let n = 1; ; n++) {
-    const end = endOf(text, i)
+    const end = findValueEnd(text, i)
     if (n === count) return end
     i = nextValue(text, end)
   }

@@ -1,6 +1,6 @@
 // Converts ASCII tables (psql, MySQL, Markdown) and texts with long delimiters to CSV.
 import type { Problem } from '../../contract/errors.ts'
-import { type Bytes, breathe, excerpt } from '../../json/index.ts'
+import { type Bytes, excerpt, yieldToEventLoop } from '../../json/index.ts'
 import { isNumeric } from '../detect/table-start.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, lineTooLongError, type Warnings } from '../values/warnings.ts'
@@ -112,7 +112,7 @@ async function* mapLines(
   let size = 0
   let number = 1
   for await (const chunk of text) {
-    await breathe()
+    await yieldToEventLoop()
     const lines = decoder.decode(chunk, { stream: true }).split('\n')
     begun.push(lines[0])
     size += lines[0].length

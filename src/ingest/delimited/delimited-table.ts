@@ -2,7 +2,7 @@
 
 import { Problem } from '../../contract/errors.ts'
 import { formatList } from '../../contract/message-texts.ts'
-import { breathe, excerpt, turnIsLong } from '../../json/index.ts'
+import { excerpt, shouldYield, yieldToEventLoop } from '../../json/index.ts'
 import type { Kernel } from '../kernel/index.ts'
 import { ColumnBuilder } from '../values/column.ts'
 import { parseDate } from '../values/date.ts'
@@ -97,7 +97,7 @@ export class DelimitedTable {
     let at = from
     for (;;) {
       // Malformed rows take longer than others.
-      if (turnIsLong()) await breathe()
+      if (shouldYield()) await yieldToEventLoop()
       const next = (plainRows ?? tokenizer).next(buf, at, to, final)
       if (tokenizer.rows === 0 && next === at) return at
       const skip = Math.min(this.headerRows, tokenizer.rows)
@@ -174,7 +174,7 @@ export class DelimitedTable {
       builders[column].typeTexts(l, count)
       const wrongCell = builders[column].firstWrong
       if (wrongCell && (!wrong || wrongCell.line < wrong.line)) wrong = wrongCell
-      if (column % 64 === 63 && turnIsLong()) await breathe()
+      if (column % 64 === 63 && shouldYield()) await yieldToEventLoop()
     }
     if (wrong) throw wrong.error
   }
@@ -236,7 +236,7 @@ export class DelimitedTable {
           ? { ...slice, form: 'text', text: convertTexts(text, rewrite), bounds: undefined }
           : { ...slice, form, text },
       )
-      if (turnIsLong()) await breathe()
+      if (shouldYield()) await yieldToEventLoop()
     }
     this.held.delete(column)
   }
@@ -260,15 +260,22 @@ export class DelimitedTable {
     const { names } = dialect
     if (rows === 0) warnings.note('no rows below the header')
     const columns = builders.map((builder, k): ParsedColumn => {
-      const { firstText, effectiveType: given } = builder
+      const { firstText, effectiveType } = builder
       const values = firstText && firstValuesOf(builder, firstText)
       const name = names[k]
-      const isText = given === undefined ? builder.isText : given === 'text' || given.startsWith('date')
+      const isText =
+        effectiveType === undefined
+          ? builder.isText
+          : effectiveType === 'text' || effectiveType.startsWith('date')
       if (!isText)
-        return { name, type: rows === 0 ? 'empty' : given === 'boolean' ? given : 'number', seen: values }
-      const mixed = builder.numbers > 0 && given === undefined ? firstText : undefined
-      const type = given === undefined && rows === 0 ? 'empty' : 'text'
-      const typed = typeOfTextColumn(builder, given)
+        return {
+          name,
+          type: rows === 0 ? 'empty' : effectiveType === 'boolean' ? effectiveType : 'number',
+          seen: values,
+        }
+      const mixed = builder.numbers > 0 && effectiveType === undefined ? firstText : undefined
+      const type = effectiveType === undefined && rows === 0 ? 'empty' : 'text'
+      const typed = typeOfTextColumn(builder, effectiveType)
       if (done.has(k)) delete typed.rewrite
       return { name, type, seen: values, text: mixed, ...typed }
     })
@@ -347,14 +354,14 @@ function listNumberWarnings(
   { names, profile, delimiter }: Dialect,
   options: DelimitedOptions,
 ): string[] {
-  const { styles: written, grouped } = profile
+  const { styles, grouped } = profile
   const lines: string[] = []
   /** Columns that share a warning. */
   const alike = new Map<string, { names: string[]; place: string; looks: string; how: string }>()
   const isGiven = (k: number): boolean => options.types?.has(names[k]) === true
   /** Returns whether a style would misread another column. */
   const misread = (style: NumberStyle, column: number): boolean =>
-    written.some(
+    styles.some(
       (columnStyle, k) =>
         k !== column &&
         columnStyle !== undefined &&
@@ -402,7 +409,7 @@ function listNumberWarnings(
       )
       continue
     }
-    const style = written[k]
+    const style = styles[k]
     if (!firstText || (!WITH_THOUSANDS.test(firstText.text) && !DECIMAL_COMMA.test(firstText.text) && !style))
       continue
     if (options.numbers !== undefined && parseStyledNumber(firstText.text, options.numbers) !== undefined) {
@@ -430,7 +437,7 @@ function listNumberWarnings(
       columns.length === 1 ? `column ${columns[0]} looks` : `columns ${formatList(columns, 5)} look`
     lines.push(`${which} like numbers ${looks} ${place}; kept as text${how}`)
   }
-  const comma = written.findIndex((style, k) => style?.decimal === ',' && builders[k].isText && !isGiven(k))
+  const comma = styles.findIndex((style, k) => style?.decimal === ',' && builders[k].isText && !isGiven(k))
   // A semicolon as delimiter also suggests decimal commas.
   if (options.numbers === undefined && (comma >= 0 || delimiter === ';'))
     for (const [k, text] of grouped.entries()) {
@@ -499,12 +506,12 @@ function formatDateWarning({ texts }: ColumnBuilder, name: string): string | und
  * numeric column, is the header of another table.
  */
 function refuseSecondTable(
-  { gapLines: behindGaps, lines, starts, ends, rows, width }: Tokenizer,
+  { gapLines, lines, starts, ends, rows, width }: Tokenizer,
   buf: Buffer,
   builders: readonly ColumnBuilder[],
   source: string,
 ): void {
-  for (const line of behindGaps.splice(0)) {
+  for (const line of gapLines.splice(0)) {
     const row = lines.subarray(0, rows).indexOf(line)
     if (row < 0 || width < 2) continue
     const cells = Array.from({ length: width }, (_, k) => {

@@ -1,6 +1,13 @@
 // Parses delimited text: decodes it, detects its dialect, and reads it in blocks.
 import { defaultLimits } from '../../contract/limits.ts'
-import { asBuffer, type Bytes, breathe, excerpt, turnIsLong, withRoom } from '../../json/index.ts'
+import {
+  asBuffer,
+  type Bytes,
+  ensureCapacity,
+  excerpt,
+  shouldYield,
+  yieldToEventLoop,
+} from '../../json/index.ts'
 import { SAMPLE_BYTES, sniff } from '../detect/sniff.ts'
 import { Kernel } from '../kernel/index.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
@@ -98,7 +105,7 @@ async function* skipLastLines(
     if (size + rest.reduce((sum, { length }) => sum + length, 0) > 4 * maxRecord)
       throw lineTooLongError(source, 1, maxRecord)
     if (out.length > 0) yield Buffer.concat(out)
-    if (turnIsLong()) await breathe()
+    if (shouldYield()) await yieldToEventLoop()
   }
   const last = rest.length > 0 ? add(Buffer.concat(rest)) : undefined
   if (last) yield last
@@ -180,7 +187,7 @@ function findLineEnd(piece: Uint8Array, crEnds: boolean): number {
 async function* splitIntoBlocks(text: Bytes): Bytes {
   for await (const chunk of text) {
     for (let at = 0; at < chunk.length; at += MAX_BLOCK_BYTES) {
-      if (turnIsLong()) await breathe()
+      if (shouldYield()) await yieldToEventLoop()
       yield chunk.subarray(at, at + MAX_BLOCK_BYTES)
     }
   }
@@ -216,7 +223,7 @@ async function parseBlocks(
       rest = rest.subarray(end < 0 ? rest.length : end + 1)
     }
     // One extra byte: the tokenizer writes after the end.
-    work = withRoom(work, filled, rest.length + 1)
+    work = ensureCapacity(work, filled, rest.length + 1)
     work.set(rest, filled)
     filled += rest.length
     if (filled < threshold) continue

@@ -1,5 +1,5 @@
 // Splits a text with several tables, one below the other.
-import { once } from '../../json/index.ts'
+import { toByteStream } from '../../json/index.ts'
 import { SAMPLE_BYTES, sniff } from '../detect/sniff.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
@@ -47,7 +47,7 @@ const MAX_CELL_LINES = 20
 export async function splitTables(input: Buffer, options: DelimitedOptions): Promise<TablePart[]> {
   const chunks: Uint8Array[] = []
   for await (const chunk of decodeToUtf8(
-    once(input),
+    toByteStream(input),
     options.encoding,
     options.source ?? 'input',
     new Warnings(),

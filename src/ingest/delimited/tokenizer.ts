@@ -144,7 +144,7 @@ export class Tokenizer {
    * scanned. Throws only for the first row, so that earlier rows are read.
    */
   next(buf: Uint8Array, from: number, to: number, final: boolean, most = this.maxRows): number {
-    const { starts, ends, lines, width, byteKinds: kind, quote, delimiter } = this
+    const { starts, ends, lines, width, byteKinds, quote, delimiter } = this
     const maxRows = Math.min(most, this.maxRows)
     const { collapse, skipSpace, crOnly, closed = 0 } = this.dialect
     const highest = Math.max(delimiter, CR)
@@ -202,8 +202,8 @@ export class Tokenizer {
         } else {
           let c = buf[i]
           for (;;) {
-            while (c > highest || kind[c] === 0) c = buf[++i]
-            if (closed > cell && cell > 0 && kind[c] === 2 && i < to) {
+            while (c > highest || byteKinds[c] === 0) c = buf[++i]
+            if (closed > cell && cell > 0 && byteKinds[c] === 2 && i < to) {
               const rest = this.findContinuation(buf, i, to, final, closed - cell)
               if (rest === NEEDS_MORE_TEXT) break scan
               if (rest > i) {
@@ -227,7 +227,7 @@ export class Tokenizer {
         i++
         if (collapse) {
           while (buf[i] === delimiter) i++
-          if (kind[buf[i]] === 2) break
+          if (byteKinds[buf[i]] === 2) break
         }
       }
       if (i >= to && !final) break
@@ -628,7 +628,7 @@ export class Tokenizer {
     final: boolean,
     line: number,
   ): number {
-    const { quote, escape: escaper, byteKinds: kind } = this
+    const { quote, escape: escaper, byteKinds } = this
     const before = this.openCell?.open === open - row ? this.openCell : undefined
     this.openCell = before ? undefined : this.openCell
     let newlines = before?.newlines ?? 0
@@ -654,7 +654,7 @@ export class Tokenizer {
           flags = ESCAPED
           j += 2
         } else if (
-          kind[buf[after]] !== 0 &&
+          byteKinds[buf[after]] !== 0 &&
           (buf[after] !== CR || this.dialect.crOnly || buf[after + 1] === LF)
         ) {
           if (stray >= 0) {

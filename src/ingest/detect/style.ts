@@ -1,5 +1,5 @@
 // Chooses the delimiter, quotes and line ends that fit a text best.
-import { breathe } from '../../json/index.ts'
+import { yieldToEventLoop } from '../../json/index.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { Warnings } from '../values/warnings.ts'
 import type { Candidate } from './candidate.ts'
@@ -150,13 +150,13 @@ function areGroupedNumbers(text: string): boolean {
 }
 
 /** Returns whether most rows have several cells, none has more than the header, and some have as many. */
-function isRagged({ style, rows, foreignShare: foreign }: Candidate): boolean {
+function isRagged({ style, rows, foreignShare }: Candidate): boolean {
   const filled = rows.filter((row) => row.length > 1 || row[0] !== '')
   const [header, ...data] = filled
   return (
     style.delimiter !== ' ' &&
     header?.length > 2 &&
-    foreign === 0 &&
+    foreignShare === 0 &&
     countHeaderRows([header, ...data]) > 0 &&
     data.some((row) => row.length === header.length) &&
     data.every((row) => row.length <= header.length) &&
@@ -252,13 +252,13 @@ async function readCandidate(
   options: DelimitedOptions,
   cut = false,
 ): Promise<Candidate> {
-  await breathe()
+  await yieldToEventLoop()
   const style = detectStyle(text, delimiter, crOnly)
   style.quote = options.quote ?? style.quote
   style.escape = options.escape ?? (options.quote === undefined ? style.escape : '')
-  await breathe()
+  await yieldToEventLoop()
   let sample = readSampleRows(text, style, options)
-  await breathe()
+  await yieldToEventLoop()
   if (options.quote === undefined && canBeSingleQuoted(text, sample.rows, style)) {
     const quoted = { ...style, quote: "'" }
     const requoted = readSampleRows(text, quoted, options)
@@ -266,7 +266,7 @@ async function readCandidate(
       style.quote = "'"
       sample = requoted
     }
-    await breathe()
+    await yieldToEventLoop()
   }
   if (style.quote !== '' && !style.collapse) {
     const expected = commonWidthOf(sample.rows)

@@ -6,7 +6,7 @@ import { MAX_SAMPLE_ROWS } from './sample-rows.ts'
 
 /** Throws `bad_data` if the lines above the table look like another table, which would be lost. */
 export function refuseTwoTables(
-  { rows, lineIndexes: at }: Candidate,
+  { rows, lineIndexes }: Candidate,
   start: number,
   before: number,
   source: string,
@@ -16,7 +16,7 @@ export function refuseTwoTables(
     let to = from + 1
     while (to < start && rows[to].length === width && !isBlankOrComment(rows[to])) to++
     if (!isBlankOrComment(rows[from]) && looksLikeTable(withoutEmptyColumns(rows.slice(from, to)))) {
-      const line = (row: number): number => (at[row] ?? row) + 1 + before
+      const line = (row: number): number => (lineIndexes[row] ?? row) + 1 + before
       throw badData(
         source,
         { line: line(from) },
@@ -30,7 +30,7 @@ export function refuseTwoTables(
 
 /** Throws `bad_data` if there are no rows below the header but some above it, which would be lost. */
 export function refuseNoRows(
-  { rows, lineIndexes: at }: Candidate,
+  { rows, lineIndexes }: Candidate,
   { start, headerRows, before }: { start: number; headerRows: number; before: number },
   source: string,
 ): void {
@@ -42,7 +42,7 @@ export function refuseNoRows(
     rows.slice(start + headerRows).some((row) => !isBlankOrComment(row))
   )
     return
-  const line = (row: number): number => (at[row] ?? row) + 1 + before
+  const line = (row: number): number => (lineIndexes[row] ?? row) + 1 + before
   throw badData(
     source,
     { line: line(above) },

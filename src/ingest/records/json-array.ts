@@ -1,7 +1,7 @@
 // Reads large JSON arrays object by object.
 import { Problem } from '../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../contract/limits.ts'
-import { asBuffer, type Bytes, breathe, parseRaw, type RawJson } from '../../json/index.ts'
+import { asBuffer, type Bytes, parseRaw, type RawJson, yieldToEventLoop } from '../../json/index.ts'
 import { badData } from '../values/warnings.ts'
 
 const OPEN = 0x7b
@@ -71,7 +71,7 @@ export async function* readJsonArray(text: Bytes, source: string, limits: Limits
     }
     if (buf.length > limits.record_bytes)
       throw wrong(`it is larger than ${formatBytes(limits.record_bytes)} (limit record_bytes)`)
-    await breathe()
+    await yieldToEventLoop()
   }
   if (state !== 'after') throw wrong('the text ends before the array does')
 

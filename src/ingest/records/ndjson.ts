@@ -1,7 +1,7 @@
 // Reads newline-delimited JSON.
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, formatBytes } from '../../contract/limits.ts'
-import { asBuffer, type Bytes, parseRaw, parseRawInTurns, type RawJson } from '../../json/index.ts'
+import { asBuffer, type Bytes, parseRaw, parseRawAsync, type RawJson } from '../../json/index.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, Warnings } from '../values/warnings.ts'
@@ -36,7 +36,7 @@ export async function* readJsonLines(
       const value =
         bytes.length < MIN_LONG_LINE_BYTES
           ? parseRaw(bytes, 'the line', limits)
-          : await parseRawInTurns(bytes, 'the line', limits)
+          : await parseRawAsync(bytes, 'the line', limits)
       if (value.kind === 'object' || value.kind === 'array') return { line, value }
     } catch (error) {
       throw error instanceof Problem

@@ -5,16 +5,16 @@ import { defaultLimits, formatBytes } from '../../contract/limits.ts'
 import { formatList } from '../../contract/message-texts.ts'
 import {
   type Bytes,
-  breathe,
-  endOf,
+  concatAsync,
+  ensureCapacity,
   excerpt,
-  joinInTurns,
-  kindOf,
-  parseRawInTurns,
+  findValueEnd,
+  jsonKindOf,
+  parseRawAsync,
   type RawJson,
-  skipBlanks,
-  turnIsLong,
-  withRoom,
+  shouldYield,
+  skipWhitespace,
+  yieldToEventLoop,
 } from '../../json/index.ts'
 import { isSparse, sparseError } from '../delimited/sparse.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
@@ -66,7 +66,7 @@ class RecordColumn {
     const value = compactValue(json)
     this.write(value)
     this.rows++
-    const kind = kindOf(value[0])
+    const kind = jsonKindOf(value[0])
     if (kind === 'null') return
     const type = kind === 'string' ? 'text' : kind === 'number' || kind === 'boolean' ? kind : 'json'
     this.texts.add(value)
@@ -99,7 +99,7 @@ class RecordColumn {
   }
 
   private write(text: Buffer): void {
-    this.out = withRoom(this.out, this.at, text.length + 1)
+    this.out = ensureCapacity(this.out, this.at, text.length + 1)
     if (this.rows > 0) this.out[this.at++] = 0x2c
     text.copy(this.out, this.at)
     this.at += text.length
@@ -188,12 +188,12 @@ class RecordTable {
       size += cell.bytes.length
       if (this.isKey(column.name)) hash = hashJsonValue(hash, cell.buf, cell.start, cell.end)
       this.valueCount++
-      if (this.valueCount % 256 === 0 && turnIsLong()) await breathe()
+      if (this.valueCount % 256 === 0 && shouldYield()) await yieldToEventLoop()
     }
     this.rows++
     this.rejectSparse()
     if (this.ends.addRow(size, () => hash)) await this.flushSlices(true)
-    else if (turnIsLong()) await breathe()
+    else if (shouldYield()) await yieldToEventLoop()
   }
 
   private isKey(name: string): boolean {
@@ -216,17 +216,17 @@ class RecordTable {
     const column = this.getOrAddColumn(name)
     const { buf } = array
     let next = 0
-    let i = skipBlanks(buf, array.start + 1)
+    let i = skipWhitespace(buf, array.start + 1)
     while (buf[i] !== 0x5d) {
-      const end = endOf(buf, i)
+      const end = findValueEnd(buf, i)
       column.add(buf.subarray(i, end), column.sentRows + column.rows + 1)
       this.valueCount++
       if (column.sentRows + column.rows === ends[next]) {
         next++
         await this.sendSlice(column, true)
       }
-      i = skipBlanks(buf, end)
-      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+      i = skipWhitespace(buf, end)
+      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
     }
     this.rows = Math.max(this.rows, column.sentRows + column.rows)
     this.rejectSparse()
@@ -257,7 +257,7 @@ class RecordTable {
     if (column.rows === 0) return
     const { rows, text } = column.takeSlice()
     await this.sink.slice({ column: column.position, rows, form: 'text', text, ended })
-    await breathe()
+    await yieldToEventLoop()
   }
 
   private async flushSlices(ended: boolean): Promise<void> {
@@ -273,10 +273,10 @@ class RecordTable {
     const source = this.options.source ?? 'input'
     if (this.rows === 0 || this.columns.length === 0)
       throw badData(source, {}, 'no rows', 'Give at least one row.')
-    for (const { name, requestedName: wanted, position } of this.columns)
-      if (name !== wanted)
+    for (const { name, requestedName, position } of this.columns)
+      if (name !== requestedName)
         warnings.note(
-          `column ${position + 1} has the duplicate name ${excerpt(wanted)}; renamed to ${excerpt(name)}`,
+          `column ${position + 1} has the duplicate name ${excerpt(requestedName)}; renamed to ${excerpt(name)}`,
         )
     for (const { name, type, firstValues: values } of this.columns)
       if (type === 'json' && values.length > 1)
@@ -287,9 +287,9 @@ class RecordTable {
         )
     return {
       rows: this.rows,
-      columns: this.columns.map(({ name, resultType: found, firstValues: values }) => ({
+      columns: this.columns.map(({ name, resultType, firstValues: values }) => ({
         name,
-        type: found,
+        type: resultType,
         seen: values,
       })),
       dialect: createEmptyDialect(this.columns.map(({ name }) => name)),
@@ -384,7 +384,7 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
   }
   let json: RawJson
   try {
-    json = await parseRawInTurns(await joinInTurns(parts), source, limits)
+    json = await parseRawAsync(await concatAsync(parts), source, limits)
   } catch (error) {
     throw error instanceof Problem ? new Problem('bad_data', error.message) : error
   }
@@ -523,7 +523,7 @@ async function readMembers(
     // Adds all property columns first, so that the geometry is the last column.
     for (const feature of features.items()) {
       table.addColumns(propertiesOf(feature))
-      if (turnIsLong()) await breathe()
+      if (shouldYield()) await yieldToEventLoop()
     }
     await readItems(features, table, source, most, featureMembersOf)
     return

@@ -1,5 +1,5 @@
 // Reads the beginning of a stream without consuming it.
-import { type Bytes, joinInTurns } from '../../json/index.ts'
+import { type Bytes, concatAsync } from '../../json/index.ts'
 
 /** Reads the first `size` bytes, fewer if the stream ends. Returns them and a stream of all bytes. */
 export async function peek(source: Bytes, size: number): Promise<{ head: Buffer; whole: Bytes }> {
@@ -25,5 +25,5 @@ export async function peek(source: Bytes, size: number): Promise<{ head: Buffer;
       await iterator.return?.()
     }
   }
-  return { head: await joinInTurns(chunks), whole: whole() }
+  return { head: await concatAsync(chunks), whole: whole() }
 }

@@ -1,5 +1,5 @@
 // Lowest and highest values of slices, and their number of nulls.
-import { endOf, skipBlanks } from '../../json/index.ts'
+import { findValueEnd, skipWhitespace } from '../../json/index.ts'
 
 export interface Bounds {
   /** JSON of a number or string; undefined without values, for other values, and for long strings. */
@@ -43,8 +43,8 @@ export function boundsOf(text: Buffer): Bounds {
   let highStart = 0
   let highEnd = 0
   const escapes = text.includes(0x5c)
-  for (let i = skipBlanks(text, 0); i < text.length; ) {
-    const end = endOf(text, i)
+  for (let i = skipWhitespace(text, 0); i < text.length; ) {
+    const end = findValueEnd(text, i)
     const c = text[i]
     if (c === 0x6e) nulls++
     else if (kind !== MIXED) {
@@ -77,8 +77,8 @@ export function boundsOf(text: Buffer): Bounds {
         }
       }
     }
-    i = skipBlanks(text, end)
-    if (text[i] === 0x2c) i = skipBlanks(text, i + 1)
+    i = skipWhitespace(text, end)
+    if (text[i] === 0x2c) i = skipWhitespace(text, i + 1)
   }
   if (kind === MIXED || kind < 0) return { nulls }
   return {

@@ -1,6 +1,6 @@
 // Builds the JSON of one column of delimited text, and determines its type.
 import type { Problem } from '../../contract/errors.ts'
-import { excerpt, withRoom } from '../../json/index.ts'
+import { ensureCapacity, excerpt } from '../../json/index.ts'
 import { type Kernel, OUT } from '../kernel/index.ts'
 import { type Bounds, boundsOf, boundUnlessLong, mergeBounds } from './bounds.ts'
 import { ESCAPED, QUOTED } from './cell-flags.ts'
@@ -106,23 +106,23 @@ export class ColumnBuilder {
   private typedRows = 0
 
   constructor(private readonly rules: ColumnRules) {
-    const { declaredType: given } = rules
-    this.form = given === 'text' || given?.startsWith('date') ? 'text' : 'number'
+    const { declaredType } = rules
+    this.form = declaredType === 'text' || declaredType?.startsWith('date') ? 'text' : 'number'
     this.bounds = new CellBounds(rules.quote)
     this.nulls = nullMarkersOf(rules.nullTexts)
-    if (given === undefined || given.startsWith('date'))
-      this.texts = new TextType(rules.order, true, rules.asWritten && given === undefined)
+    if (declaredType === undefined || declaredType.startsWith('date'))
+      this.texts = new TextType(rules.order, true, rules.asWritten && declaredType === undefined)
   }
 
   /** Passes the texts of the last `count` rows, which begin on `lines`, to the type detection. */
   typeTexts(lines: Int32Array, count: number): void {
-    const { texts, at, typedBytes: typed, typedRows } = this
+    const { texts, at, typedBytes, typedRows } = this
     this.typedBytes = at
     this.typedRows = this.rows
-    if (typed === at || this.form !== 'text' || texts === undefined || texts.isDecided) return
+    if (typedBytes === at || this.form !== 'text' || texts === undefined || texts.isDecided) return
     // Numbers and texts make the column text. A column of nulls begins as numeric.
     if (this.numbers > 0 && this.effectiveType === undefined) texts.markAsText()
-    else texts.add(this.out, typed, at)
+    else texts.add(this.out, typedBytes, at)
     // A column of nulls that becomes text is checked from its first row.
     if (texts.broken) this.brokenLine ??= lines[texts.broken.row + typedRows - (this.rows - count)]
   }
@@ -150,9 +150,11 @@ export class ColumnBuilder {
    */
   addPlain(kernel: Kernel, column: number, width: number, from: number, to: number): void {
     const { bytes, starts, ends, lines } = kernel
-    const { effectiveType: given } = this
+    const { effectiveType } = this
     let otherCells =
-      to - from >= MIN_KERNEL_CELLS && (given === undefined || given === 'text') ? 0 : MAX_OTHER_CELLS
+      to - from >= MIN_KERNEL_CELLS && (effectiveType === undefined || effectiveType === 'text')
+        ? 0
+        : MAX_OTHER_CELLS
     for (let row = from; row < to; ) {
       if (otherCells < MAX_OTHER_CELLS) {
         const end = kernel.writeColumn(column, row, to, this.form === 'number')
@@ -365,7 +367,7 @@ export class ColumnBuilder {
     rows: number,
   ): void {
     this.bounds = undefined
-    const { effectiveType: given } = this
+    const { effectiveType } = this
     const { name, source, styled } = this.rules
     const { nulls } = this
     for (let r = 0, k = column; r < rows; r++, k += width) {
@@ -386,10 +388,10 @@ export class ColumnBuilder {
           { line: lines[r], column: name },
           value === 'ambiguous'
             ? `"${excerpt(cell)}" can be read with the day or the month first`
-            : `"${excerpt(cell)}" is not a ${given?.startsWith('date') ? 'date' : given}`,
+            : `"${excerpt(cell)}" is not a ${effectiveType?.startsWith('date') ? 'date' : effectiveType}`,
           value === 'ambiguous'
             ? `Give the order: --column ${JSON.stringify(`${name}:date-dmy`)} or ${JSON.stringify(`${name}:date-mdy`)}.`
-            : formatWrongTypeHint(cell, this.rules, given),
+            : formatWrongTypeHint(cell, this.rules, effectiveType),
         )
         this.firstWrong ??= { line: lines[r], error }
         return
@@ -429,7 +431,7 @@ export class ColumnBuilder {
   /** Returns the buffer with space for `more` bytes. */
   private grow(more: number): Buffer {
     if (this.at + more > this.out.length)
-      this.out = withRoom(this.out, this.at, Math.max(more, MIN_BUFFER_BYTES - this.at))
+      this.out = ensureCapacity(this.out, this.at, Math.max(more, MIN_BUFFER_BYTES - this.at))
     return this.out
   }
 }

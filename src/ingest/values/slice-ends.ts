@@ -3,7 +3,7 @@
  * inserted or deleted row changes only nearby slices. A slice has 16,384 to 131,072 rows, about 40,000 on
  * average, and fewer if rows have more than 341 bytes. `kernel/rows.as.ts` has the same algorithm.
  */
-import { breathe, endOf, skipBlanks, turnIsLong } from '../../json/index.ts'
+import { findValueEnd, shouldYield, skipWhitespace, yieldToEventLoop } from '../../json/index.ts'
 
 /** Weight of a row: UNITS, or PER_BYTE for each of its bytes if that is more, up to HEAVIEST. */
 const UNITS = 1024
@@ -84,7 +84,7 @@ export async function findSliceEnds(
   keys?: readonly number[],
   ends = new SliceEnds(),
 ): Promise<number[]> {
-  const at = columns.map((text) => skipBlanks(text, 0))
+  const at = columns.map((text) => skipWhitespace(text, 0))
   const rows: number[] = []
   for (let row = 1; ; row++) {
     let hash = 0
@@ -95,15 +95,15 @@ export async function findSliceEnds(
       const i = at[k]
       if (i >= text.length) continue
       isOver = false
-      const end = endOf(text, i)
+      const end = findValueEnd(text, i)
       bytes += end - i
       if (keys === undefined || keys.includes(k)) hash = hashJsonValue(hash, text, i, end)
-      let next = skipBlanks(text, end)
-      if (text[next] === 0x2c) next = skipBlanks(text, next + 1)
+      let next = skipWhitespace(text, end)
+      if (text[next] === 0x2c) next = skipWhitespace(text, next + 1)
       at[k] = next
     }
     if (isOver) return rows
     if (ends.addRow(bytes, () => hash)) rows.push(row)
-    if (row % 256 === 0 && turnIsLong()) await breathe()
+    if (row % 256 === 0 && shouldYield()) await yieldToEventLoop()
   }
 }

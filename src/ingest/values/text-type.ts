@@ -1,5 +1,12 @@
 // Detects dates, times and booleans among texts, and converts them.
-import { excerpt, isDay, type Moment, momentIn, twoDigits, withRoom } from '../../json/index.ts'
+import {
+  detectMoment,
+  ensureCapacity,
+  excerpt,
+  isCalendarDay,
+  type Moment,
+  parseTwoDigits,
+} from '../../json/index.ts'
 import { type DateOrder, looksLikeDate, parseDate } from './date.ts'
 
 /**
@@ -170,7 +177,7 @@ export class TextType {
       this.count++
       return true
     }
-    const moment = momentIn(buf, start, end)
+    const moment = detectMoment(buf, start, end)
     if (moment) {
       if (this.form !== undefined && this.form !== 'iso') return false
       this.form = 'iso'
@@ -207,11 +214,11 @@ export class TextType {
   result(): DetectedTextType {
     if (this.isText || this.count === 0) return { type: 'text' }
     if (this.isBoolean) return { type: 'boolean', rewrite: { as: 'boolean' } }
-    const { canBeDmy, canBeMdy, differ, givenOrder: given, written } = this
+    const { canBeDmy, canBeMdy, differ, givenOrder, written } = this
     const type = this.moment!
     const isUndecided = canBeDmy && canBeMdy && differ
-    if (isUndecided && given === undefined) return { type: 'text', isUndecided, written }
-    const order = !canBeDmy ? 'mdy' : !canBeMdy ? 'dmy' : isUndecided ? given : undefined
+    if (isUndecided && givenOrder === undefined) return { type: 'text', isUndecided, written }
+    const order = !canBeDmy ? 'mdy' : !canBeMdy ? 'dmy' : isUndecided ? givenOrder : undefined
     if (!this.isRewritten) return { type }
     return { type, order, rewrite: { as: 'moment', order: order ?? 'dmy' }, written }
   }
@@ -325,16 +332,16 @@ const FORM_BY_SEPARATOR: Record<number, string> = { 47: '/', 46: '.', 45: '-' }
 function parsePaddedDay(buf: Uint8Array, i: number): boolean {
   const form = FORM_BY_SEPARATOR[buf[i + 2]]
   if (form === undefined || buf[i + 5] !== buf[i + 2]) return false
-  const [first, second] = [twoDigits(buf, i), twoDigits(buf, i + 3)]
-  const [century, ofCentury] = [twoDigits(buf, i + 6), twoDigits(buf, i + 8)]
+  const [first, second] = [parseTwoDigits(buf, i), parseTwoDigits(buf, i + 3)]
+  const [century, ofCentury] = [parseTwoDigits(buf, i + 6), parseTwoDigits(buf, i + 8)]
   if (first < 0 || second < 0 || century < 0 || ofCentury < 0) return false
   const year = century * 100 + ofCentury
   lastNumeric.first = first
   lastNumeric.second = second
   lastNumeric.year = year
   lastNumeric.hour = -1
-  lastNumeric.dmy = isDay(year, second, first)
-  lastNumeric.mdy = isDay(year, first, second)
+  lastNumeric.dmy = isCalendarDay(year, second, first)
+  lastNumeric.mdy = isCalendarDay(year, first, second)
   lastNumeric.form = form
   return true
 }
@@ -378,8 +385,8 @@ function parseNumericDate(buf: Uint8Array, start: number, end: number): typeof l
   lastNumeric.hour = hour
   lastNumeric.minute = minute
   lastNumeric.seconds = seconds
-  lastNumeric.dmy = isDay(year, second, first)
-  lastNumeric.mdy = isDay(year, first, second)
+  lastNumeric.dmy = isCalendarDay(year, second, first)
+  lastNumeric.mdy = isCalendarDay(year, first, second)
   lastNumeric.form = form
   return lastNumeric
 }
@@ -427,12 +434,12 @@ export function convertTexts(text: Uint8Array, rewrite: Rewrite): Buffer {
   let to = 0
   const cache = new Map<string, DateReading>()
   const write = (value: string): void => {
-    out = withRoom(out, to, value.length + 1)
+    out = ensureCapacity(out, to, value.length + 1)
     to += out.write(value, to, 'latin1')
   }
   for (let i = 0; i < text.length; ) {
     if (to > 0) {
-      out = withRoom(out, to, 1)
+      out = ensureCapacity(out, to, 1)
       out[to++] = COMMA
     }
     if (text[i] !== QUOTE) {
@@ -446,11 +453,11 @@ export function convertTexts(text: Uint8Array, rewrite: Rewrite): Buffer {
     while (text[end] !== QUOTE) end++
     if (end === start) write('null')
     else if (rewrite.as === 'boolean') write(parseBooleanBytes(text, start, end) ? 'true' : 'false')
-    else if (momentIn(text, start, end)) {
-      out = withRoom(out, to, end - start + 2)
+    else if (detectMoment(text, start, end)) {
+      out = ensureCapacity(out, to, end - start + 2)
       for (let k = start - 1; k <= end; k++) out[to++] = text[k]
     } else if (parseNumericDate(text, start, end)) {
-      out = withRoom(out, to, MAX_NUMERIC_DATE_BYTES)
+      out = ensureCapacity(out, to, MAX_NUMERIC_DATE_BYTES)
       to = writeNumericDate(out, to, rewrite.order)
     } else write(`"${readDate(text, start, end, cache)[rewrite.order ?? 'dmy']}"`)
     i = end + 1

@@ -1,7 +1,7 @@
 // Parses XML parts of workbooks, within limits.
 import type { SaxesTagPlain } from 'saxes'
 import { Problem } from '../../contract/errors.ts'
-import { breathe, excerpt } from '../../json/index.ts'
+import { excerpt, yieldToEventLoop } from '../../json/index.ts'
 import type { ArchiveEntry } from '../archive/archive.ts'
 import { badData } from '../values/warnings.ts'
 
@@ -98,7 +98,7 @@ export async function* parsePart(
     for (let at = 0; at < text.length; at += MAX_STEP_CHARACTERS) {
       step(text.slice(at, at + MAX_STEP_CHARACTERS))
       yield
-      await breathe()
+      await yieldToEventLoop()
     }
   }
   step(decoder.decode())

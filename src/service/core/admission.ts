@@ -1,7 +1,7 @@
 // Limits running and waiting requests, and the memory of request bodies (docs/adr/0008).
 import { Problem } from '../../contract/errors.ts'
 import type { LimitName } from '../../contract/limits.ts'
-import { turnIsLong } from '../../json/index.ts'
+import { shouldYield } from '../../json/index.ts'
 
 interface WaitingRequest {
   begin: () => void
@@ -111,7 +111,7 @@ export class Admission {
    * that resumes in every iteration would keep all others from starting.
    */
   private canStartNow(): boolean {
-    if (!turnIsLong()) return true
+    if (!shouldYield()) return true
     if (!this.isResetScheduled) {
       this.isResetScheduled = true
       this.startedInIteration = 0

@@ -8,7 +8,7 @@ import type {
   QueryOf,
   RawOf,
 } from '../../contract/operations/index.ts'
-import type { Bytes, RawJson, Work } from '../../json/index.ts'
+import type { Bytes, RawJson, WorkBudget } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
 import type { WriteKey } from '../store/aggregates/idempotency.ts'
 import type { Trace } from '../tracing/tracing.ts'
@@ -75,5 +75,5 @@ export interface OperationResult<T> {
    * Creates the body of a slow response. Runs after the request has left the queue, and not at all if the
    * client already has this `etag`. `user` is the user or IP address; `work` bounds the cost.
    */
-  createBody?: (user: string, work: Work) => Promise<Pick<OperationResult<T>, 'body' | 'type'>>
+  createBody?: (user: string, work: WorkBudget) => Promise<Pick<OperationResult<T>, 'body' | 'type'>>
 }

@@ -13,14 +13,14 @@ import type { Readers } from '../store/store.ts'
 
 /** Returns the validated `source_fid` of a new file: a file of the same type that `principal` may read. */
 export async function resolveSourceFid(
-  { formerNames: names }: Service,
+  { formerNames }: Service,
   readers: Readers,
   text: string | null | undefined,
   principal: Principal,
   filetype: FileKind,
 ): Promise<string | null> {
   if (text === undefined || text === null || text === '') return null
-  const current = names.currentFid(text)
+  const current = formerNames.currentFid(text)
   const fid = parseFid(current)
   const source = fid && (await loadVisibleFile(readers, fid, principal))
   if (source?.file.filetype === filetype) return current

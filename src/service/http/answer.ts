@@ -106,19 +106,12 @@ async function* mergeChunks(bytes: Bytes): AsyncGenerator<Uint8Array> {
 /** Converts the result of an operation to a response: 304 if the client has the current version. */
 export async function createOperationResponse(
   operation: Operation,
-  {
-    body,
-    etag,
-    type,
-    brotli,
-    isSameOriginOnly: ownSiteOnly,
-    headers: resultHeaders,
-  }: OperationResult<unknown>,
+  { body, etag, type, brotli, isSameOriginOnly, headers: resultHeaders }: OperationResult<unknown>,
   request: HttpRequest,
 ): Promise<HttpResponse> {
   const headers: Record<string, string> = { ...resultHeaders, ...(etag && { etag }) }
   if (brotli) headers.vary = 'accept-encoding'
-  if (ownSiteOnly) headers['cross-origin-resource-policy'] = 'same-origin'
+  if (isSameOriginOnly) headers['cross-origin-resource-policy'] = 'same-origin'
   if (operation.method === 'GET' && etag) {
     headers['cache-control'] = 'private, no-cache'
     if (isNotModified(request, etag)) {

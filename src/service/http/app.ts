@@ -183,8 +183,8 @@ function encodePath(path: string): string {
 }
 
 /** Returns whether a request failed because the client disconnected while sending the body. */
-function isAborted(error: unknown, { isAborted: gone }: HttpRequest): boolean {
-  if (error instanceof Problem || gone?.() !== true) return false
+function isAborted(error: unknown, { isAborted }: HttpRequest): boolean {
+  if (error instanceof Problem || isAborted?.() !== true) return false
   return /^(ECONNRESET|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE)$/.test(
     (error as NodeJS.ErrnoException | undefined)?.code ?? '',
   )

@@ -5,7 +5,7 @@ import type { HttpRequest } from '../../contract/http.ts'
 import { formatBytes, type LimitName, type Limits } from '../../contract/limits.ts'
 import type { Body } from '../../contract/operations/index.ts'
 import type { ObjectSchema, Schema } from '../../contract/schema.ts'
-import { asBuffer, type Bytes, joinInTurns, parseMembersInTurns } from '../../json/index.ts'
+import { asBuffer, type Bytes, concatAsync, parseMembersAsync } from '../../json/index.ts'
 import { decodeHeaderText, readForm } from './parameters.ts'
 import {
   addSpeedCheck,
@@ -234,7 +234,7 @@ async function joinChunks(bytes: Bytes, take: (bytes: number) => void): Promise<
     chunks.push(chunk)
   }
   if (chunks.length === 1) return asBuffer(chunks[0])
-  return joinInTurns(chunks)
+  return concatAsync(chunks)
 }
 
 /** Parses the fields of a JSON body. Unknown fields are skipped and returned in `ignored`. */
@@ -244,7 +244,7 @@ async function parseJsonFields(
   raw: readonly string[],
   limits: Limits,
 ): Promise<Pick<ReceivedBody, 'fields' | 'ignored'>> {
-  const { json, members } = await parseMembersInTurns(content, limits)
+  const { json, members } = await parseMembersAsync(content, limits)
   if (json.kind !== 'object') throw new Problem('invalid_request', 'the body must be a JSON object')
   const fields: Record<string, unknown> = Object.create(null)
   for (const [name, value] of members) {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { HttpRequest } from '../../contract/http.ts'
-import { breathe } from '../../json/index.ts'
+import { yieldToEventLoop } from '../../json/index.ts'
 
 /** Number of bytes hashed per turn of the event loop. */
 const HASHED_BYTES_PER_TURN = 1024 * 1024
@@ -19,7 +19,7 @@ export async function fingerprintRequest(
   const nameAndType = `${headers.get(FILE_NAME_HEADER) ?? ''}\n${type}`
   const hash = createHash('sha256').update(`${target}\n${JSON.stringify(options)}\n${nameAndType}\n`)
   for (let offset = 0; json && offset < json.length; offset += HASHED_BYTES_PER_TURN) {
-    if (offset > 0) await breathe()
+    if (offset > 0) await yieldToEventLoop()
     hash.update(json.subarray(offset, offset + HASHED_BYTES_PER_TURN))
   }
   return hash.digest('hex').slice(0, 32)

@@ -1,6 +1,6 @@
 /** State shared by all HTTP requests: admission, rate limits and the authenticated caller. */
 import type { HttpRequest } from '../../contract/http.ts'
-import { Work } from '../../json/index.ts'
+import { WorkBudget } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
 import { Admission, ByteBudget } from '../core/admission.ts'
 import { hasMatchingEtag } from '../core/etag.ts'
@@ -53,9 +53,9 @@ export interface HttpContext {
 export function createWork(
   { limits }: Pick<Service, 'limits'>,
   caller: Caller | undefined,
-  { isAborted: gone }: HttpRequest,
-): Work {
-  return new Work(limits, caller ? 'user' : 'anonymous', gone)
+  { isAborted }: HttpRequest,
+): WorkBudget {
+  return new WorkBudget(limits, caller ? 'user' : 'anonymous', isAborted)
 }
 
 /** Creates the state of all HTTP requests, with queues and budgets by the limits of the service. */

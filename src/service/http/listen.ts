@@ -5,7 +5,7 @@ import { type AddressInfo, isIP, type Socket } from 'node:net'
 import { formatErrorBody, Problem } from '../../contract/errors.ts'
 import type { HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Limits } from '../../contract/limits.ts'
-import { breathe, turnIsLong } from '../../json/index.ts'
+import { shouldYield, yieldToEventLoop } from '../../json/index.ts'
 import { Acceptors } from './acceptors.ts'
 import { MAX_SMALL_BODY_BYTES, readContentLength, receiveSmallBody } from './receive-body.ts'
 
@@ -160,13 +160,13 @@ class StartQueue {
 
   /** Starts a request now, or after those that wait. */
   add(begin: () => void): void {
-    if (this.waiting.length === 0 && !turnIsLong()) begin()
+    if (this.waiting.length === 0 && !shouldYield()) begin()
     else if (this.waiting.push(begin) === 1) setImmediate(() => this.startNext())
   }
 
   private startNext(): void {
     let count = 0
-    while (count < this.waiting.length && (count === 0 || !turnIsLong())) this.waiting[count++]()
+    while (count < this.waiting.length && (count === 0 || !shouldYield())) this.waiting[count++]()
     this.waiting.splice(0, count)
     if (this.waiting.length > 0) setImmediate(() => this.startNext())
   }
@@ -221,7 +221,7 @@ class RefusalQueue {
     const now = performance.now()
     let count = 0
     // In a long turn of the event loop, leave the rest for the next check.
-    while (count < this.waiting.length && this.waiting[count].at <= now && (count % 50 > 0 || !turnIsLong()))
+    while (count < this.waiting.length && this.waiting[count].at <= now && (count % 50 > 0 || !shouldYield()))
       sendRefusal(this.waiting[count++])
     this.waiting.splice(0, count)
     if (this.waiting.length > 0) return
@@ -386,7 +386,7 @@ async function sendBody(
     }
     if (response.destroyed) return
     // Yield, so that new requests and health checks are handled between chunks.
-    await breathe()
+    await yieldToEventLoop()
   }
 }
 

@@ -220,10 +220,10 @@ async function callHandler(checked: CheckedRequest, received: ReceivedBody): Pro
   }
   if (!isSafe && !isDry)
     service.live.notifyWrite(checked.fid === NO_FILE ? (caller?.username ?? '') : checked.fid.owner)
-  const { createBody: later } = result
-  if (later && !isNotModified(request, result.etag))
+  const { createBody } = result
+  if (createBody && !isNotModified(request, result.etag))
     return async () => {
-      const completed = { ...result, ...(await later(user, createWork(service, caller, request))) }
+      const completed = { ...result, ...(await createBody(user, createWork(service, caller, request))) }
       if (!isSafe && !canReadContent(caller)) completed.body = redactBody(completed.body)
       return createOperationResponse(operation, completed, request)
     }

@@ -1,7 +1,7 @@
 /** Draws images of figures that are not stored. */
 import { createHash } from 'node:crypto'
 import { imageTypes } from '../../contract/operations/index.ts'
-import { type Bytes, once, type RawJson } from '../../json/index.ts'
+import { type Bytes, type RawJson, toByteStream } from '../../json/index.ts'
 import type { OperationResult } from '../core/call.ts'
 import { prepareForDrawing } from '../plots/content.ts'
 import { parseFigure } from '../plots/edit-figure.ts'
@@ -20,7 +20,7 @@ export async function drawFigureImage(
   const key = hashImageKey(createHash('sha256').update(text).digest('hex'), options)
   const type = imageTypes[options.format]
   return {
-    body: once(new Uint8Array()),
+    body: toByteStream(new Uint8Array()),
     createBody: async (user, work) => {
       const image = await images.draw(
         user,
@@ -32,9 +32,9 @@ export async function drawFigureImage(
         options,
         work.isAborted,
       )
-      if (!encoded) return { body: once(image), type }
+      if (!encoded) return { body: toByteStream(image), type }
       const json = JSON.stringify({ image: Buffer.from(image).toString('base64') })
-      return { body: once(Buffer.from(json)), type: 'application/json' }
+      return { body: toByteStream(Buffer.from(json)), type: 'application/json' }
     },
   }
 }

@@ -4,7 +4,7 @@ import { formatImagesNote } from '../../contract/figure-images.ts'
 import { MISSING_HEADER, WARNING_HEADER } from '../../contract/headers.ts'
 import { formatBytes } from '../../contract/limits.ts'
 import { imageTypes } from '../../contract/operations/index.ts'
-import { acceptedBefore, type Bytes, once, parseRaw, type RawJson } from '../../json/index.ts'
+import { type Bytes, NO_JSON_LIMITS, parseRaw, type RawJson, toByteStream } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import type { OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
@@ -47,7 +47,7 @@ export async function drawPlotImage(
   const figure = parseRaw(
     await loadDecompressed(store.blobs, storedContentOf(content)),
     'the figure',
-    acceptedBefore,
+    NO_JSON_LIMITS,
   )
   const options = imageOptions(figure, imageRequest, limits)
   const key = hashImageKey(fingerprint, options)
@@ -62,7 +62,7 @@ export async function drawPlotImage(
     ...(omittedImages !== undefined && { [WARNING_HEADER]: encodeURIComponent(omittedImages) }),
   }
   const cached = images.getCached(key)
-  if (cached) return { body: once(cached), type, etag, isSameOriginOnly: ownSiteOnly, headers }
+  if (cached) return { body: toByteStream(cached), type, etag, isSameOriginOnly: ownSiteOnly, headers }
   const loadFigure = async (gone: () => boolean) => {
     const view = await openDownsampledFigure(service, { ...request, isAborted: gone })
     const text = await readWholeFigure(view, limits.image_figure_bytes)
@@ -75,13 +75,13 @@ export async function drawPlotImage(
     return { text, key: hashImageKey(view.fingerprint, options) }
   }
   return {
-    body: once(new Uint8Array()),
+    body: toByteStream(new Uint8Array()),
     type,
     etag,
     isSameOriginOnly: ownSiteOnly,
     headers,
     createBody: async (user, work) => ({
-      body: once(await images.draw(user, key, loadFigure, options, work.isAborted)),
+      body: toByteStream(await images.draw(user, key, loadFigure, options, work.isAborted)),
       type,
     }),
   }

@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { readLimits } from '../../contract/limits.ts'
 import { Drawer } from '../../draw/index.ts'
-import { parseRawInTurns } from '../../json/index.ts'
+import { parseRawAsync } from '../../json/index.ts'
 import { prepareForDrawing } from '../plots/content.ts'
 import { parseFigure } from '../plots/edit-figure.ts'
 import { type ImageRequest, imageOptions } from './images.ts'
@@ -17,7 +17,7 @@ export async function drawFigure(
   environment: Record<string, string | undefined>,
 ): Promise<Uint8Array> {
   const limits = readLimits(environment)
-  const figure = await parseFigure(await parseRawInTurns(Buffer.from(text), 'figure', limits))
+  const figure = await parseFigure(await parseRawAsync(Buffer.from(text), 'figure', limits))
   const drawer = new Drawer({
     maxMemoryBytes: limits.image_memory_bytes,
     timeoutSeconds: limits.image_seconds,

@@ -1,7 +1,7 @@
 // Renames users, and replaces their name in the figures of other users.
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
-import { acceptedBefore, parseRaw } from '../../json/index.ts'
+import { NO_JSON_LIMITS, parseRaw } from '../../json/index.ts'
 import { findUser, formerNameTaken, type ListedUser } from '../accounts/accounts.ts'
 import { replaceGrids } from '../plots/edit-figure.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
@@ -75,7 +75,7 @@ async function storeRenamedFigures(store: Store, owner: string, name: string): P
     const figure = parseRaw(
       await loadDecompressed(store.blobs, storedContentOf(content)),
       'the figure',
-      acceptedBefore,
+      NO_JSON_LIMITS,
     )
     const text = replaceGrids(figure, (grid) => (grid.owner === owner ? { ...grid, owner: name } : undefined))
     changed.push({

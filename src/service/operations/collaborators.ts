@@ -230,8 +230,8 @@ async function sendInvitations(
   to: readonly Recipient[],
   words: string | undefined,
 ): Promise<{ sent: number; warnings: string[] }> {
-  const { mailer: mail } = service
-  if (!mail)
+  const { mailer } = service
+  if (!mailer)
     return {
       sent: 0,
       warnings: ['no e-mail was sent: SMTP is not configured on this server (gridline serve --smtp)'],
@@ -260,7 +260,7 @@ async function sendInvitations(
       return
     }
     try {
-      await mail.send({
+      await mailer.send({
         to: email,
         ...formatInvitation({
           from: call.caller!.username,

@@ -1,6 +1,6 @@
 // Creates, updates and deletes columns of grids.
 import { invalidField, Problem } from '../../contract/errors.ts'
-import { breathe, type RawJson } from '../../json/index.ts'
+import { type RawJson, yieldToEventLoop } from '../../json/index.ts'
 import type { Call } from '../core/call.ts'
 import { changeGrid, type RequestPlan } from '../grids/change/change.ts'
 import {
@@ -34,7 +34,7 @@ async function readColumnObjects(
     if (columns.length === limits.columns) throw tooManyColumns(limits.columns + 1, limits)
     if (columns.length > limit) break
     columns.push(column.entries())
-    await breathe()
+    await yieldToEventLoop()
   }
   return columns
 }

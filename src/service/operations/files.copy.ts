@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { FileCopied } from '../../contract/resources/index.ts'
-import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
+import { NO_JSON_LIMITS, parseRaw, type RawJson } from '../../json/index.ts'
 import { authorizeCall, loadVisibleFile, ownerPrincipal } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
@@ -140,11 +140,11 @@ async function copyPlot(
   const figure = parseRaw(
     await loadDecompressed(store.blobs, storedContentOf(content)),
     'the figure',
-    acceptedBefore,
+    NO_JSON_LIMITS,
   )
   const plan = await store.read((readers) => planCopy(service, readers, call, figure))
-  const isDeep = isDeepRequested || plan.some(({ isReadable: readable }) => !readable)
-  const copies = isDeep ? plan.filter(({ isShown: shown }) => shown) : []
+  const isDeep = isDeepRequested || plan.some(({ isReadable }) => !isReadable)
+  const copies = isDeep ? plan.filter(({ isShown }) => isShown) : []
   // References contain ids, and are stored before the files are created: allocate the ids first.
   const targets = new Map<string, Fid>()
   for (const { grid } of copies) {
@@ -170,16 +170,16 @@ async function copyPlot(
         throw new Problem('conflict', 'the plot was changed by another request', { hint: 'Copy it again.' })
       const created = await addCopy(writers, file, fields, file.filename)
       const grids: number[] = []
-      for (const { grid, isReadable: readable, uids } of copies) {
+      for (const { grid, isReadable, uids } of copies) {
         const target = targets.get(formatFid(grid))!
         const row = await writers.files.get(grid.owner, grid.idlocal)
         // Access may have been revoked since the plan was made.
-        const reader = readable ? call : ownerPrincipal(file.owner)
+        const reader = isReadable ? call : ownerPrincipal(file.owner)
         if (!row || !(await loadVisibleFile(writers, grid, reader)))
           throw new Problem('conflict', 'a grid of the plot was changed by another request', {
             hint: 'Copy it again.',
           })
-        const name = readable ? row.filename : `${truncateName(file.filename)}_grid`
+        const name = isReadable ? row.filename : `${truncateName(file.filename)}_grid`
         await writers.files.add({
           owner: fields.owner,
           idlocal: target.idlocal,
@@ -187,10 +187,10 @@ async function copyPlot(
           filename: await findFreeName(writers.files, fields.owner, created.parent, name),
           parent: created.parent,
           world_readable: fields.world_readable,
-          metadata: readable ? row.metadata : '{}',
+          metadata: isReadable ? row.metadata : '{}',
           source_fid: formatFid(grid),
         })
-        await copyColumns(writers, grid, target, fields.owner, readable ? undefined : uids)
+        await copyColumns(writers, grid, target, fields.owner, isReadable ? undefined : uids)
         grids.push(target.idlocal)
       }
       const figure = stored ?? storedContentOf(content)
@@ -209,8 +209,8 @@ async function copyPlot(
         to.idlocal,
         plan.map(({ grid }) => targets.get(formatFid(grid)) ?? grid),
       )
-      const warnings = plan.some(({ isReadable: readable }) => !readable) ? [UNREADABLE_WARNING] : []
-      if (plan.some(({ isShown: shown, hasMissingColumns: missing }) => !shown || missing))
+      const warnings = plan.some(({ isReadable }) => !isReadable) ? [UNREADABLE_WARNING] : []
+      if (plan.some(({ isShown, hasMissingColumns }) => !isShown || hasMissingColumns))
         warnings.push('some data of this plot is missing or not readable, so the copy does not show it')
       return { idlocal: created.idlocal, made: [created.idlocal, ...grids], warnings }
     },

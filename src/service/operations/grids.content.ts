@@ -1,7 +1,7 @@
 // Content of grids: JSON, CSV, TSV and NDJSON.
 import { Problem } from '../../contract/errors.ts'
 import { type contentFormats, dataTypes } from '../../contract/operations/index.ts'
-import { type Bytes, Work } from '../../json/index.ts'
+import { type Bytes, WorkBudget } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import { fileEtag } from '../core/etag.ts'
@@ -82,7 +82,7 @@ export async function loadGridContent(
   const { type, body } = CONTENT_WRITERS[format === 'api' ? 'json' : format]
   const { head, offset, tail, sample } = query
   if (selection.needsValues) {
-    const evaluate = async (work: Work) => {
+    const evaluate = async (work: WorkBudget) => {
       const selected = await selection.select(service.orders, snapshot, work)
       const rows = body(selection.printedSnapshot(snapshot), selected)
       return { body: 'order' in selected ? await service.orders.buffer(rows) : rows, type }
@@ -99,7 +99,7 @@ export async function loadGridContent(
     }
   }
   if (sample !== undefined)
-    return { body: body(snapshot, await selection.select(service.orders, snapshot, new Work())), type }
+    return { body: body(snapshot, await selection.select(service.orders, snapshot, new WorkBudget())), type }
   const from = tail === undefined ? (offset ?? 0) : Math.max(0, snapshot.rows - tail)
   const snap = from > 0 ? skipRows(snapshot, from) : snapshot
   const isWhole = (format === 'json' || format === 'api') && head === undefined && from === 0

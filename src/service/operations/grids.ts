@@ -5,7 +5,7 @@ import { gridNameOf } from '../../contract/formats.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
 import type { CheckReport, ColumnDescription, GridMeta } from '../../contract/resources/index.ts'
 import type { DelimitedOptions } from '../../ingest/index.ts'
-import { parseRawInTurns, textInTurns } from '../../json/index.ts'
+import { decodeStringAsync, parseRawAsync } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, notFound } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import { etagWithBody, fileEtag } from '../core/etag.ts'
@@ -196,7 +196,7 @@ export const gridHandlers = {
     const json = call.fields.cols
     if (json?.kind !== 'string')
       throw invalidField('cols', json ? 'must be a JSON-encoded array' : 'is missing')
-    const cols = await parseRawInTurns(await textInTurns(json), 'cols', json.limits)
+    const cols = await parseRawAsync(await decodeStringAsync(json), 'cols', json.limits)
     const uids = await createColumns(service, call, cols)
     return formatWrittenColumns(service, call, uids)
   },
@@ -205,7 +205,7 @@ export const gridHandlers = {
     await checkCanChange(service, call)
     const json = call.fields.cols
     const cols =
-      json.kind === 'string' ? await parseRawInTurns(await textInTurns(json), 'cols', json.limits) : json
+      json.kind === 'string' ? await parseRawAsync(await decodeStringAsync(json), 'cols', json.limits) : json
     const uids = parseUids(call.query.uid)
     await updateColumns(service, call, uids, cols)
     return formatWrittenColumns(service, call, uids)

@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import type { PlotCreated } from '../../contract/resources/index.ts'
-import { acceptedBefore, parseRaw, type RawJson } from '../../json/index.ts'
+import { NO_JSON_LIMITS, parseRaw, type RawJson } from '../../json/index.ts'
 import { type AuthorizedFile, loadVisibleFile } from '../access/access.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
 import {
@@ -232,7 +232,7 @@ async function loadReferences(service: Service, call: Call): Promise<Set<string>
   const figure = parseRaw(
     await loadDecompressed(service.store.blobs, storedContentOf(content)),
     'the figure',
-    acceptedBefore,
+    NO_JSON_LIMITS,
   )
   return new Set(
     listSources(figure).flatMap(({ grid, uids }) =>

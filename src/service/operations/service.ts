@@ -1,7 +1,7 @@
 // Handlers of operations on the service itself.
 import { Problem } from '../../contract/errors.ts'
 import { version } from '../../contract/version.ts'
-import { once } from '../../json/index.ts'
+import { toByteStream } from '../../json/index.ts'
 import { renderDocsPage } from '../pages/reference/docs.ts'
 import { createOpenApi } from '../pages/reference/openapi.ts'
 import type { Handlers } from './handler.ts'
@@ -21,11 +21,11 @@ export const systemHandlers = {
   }),
   'service.openapi': async ({ url }) => ({ body: createOpenApi(url, version) }),
   'service.docs': async ({ url }) => ({
-    body: once(Buffer.from(renderDocsPage(url, version))),
+    body: toByteStream(Buffer.from(renderDocsPage(url, version))),
     type: 'text/html; charset=utf-8',
   }),
   'service.metrics': async ({ metrics }) => ({
-    body: once(Buffer.from(metrics.formatText())),
+    body: toByteStream(Buffer.from(metrics.formatText())),
     type: 'text/plain; version=0.0.4; charset=utf-8',
   }),
   'service.health': async () => ({ body: { status: 'ok' } }),

@@ -1,7 +1,7 @@
 // Counts the changes of each version when the history is read, so that writes do not wait for it.
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
-import type { Work } from '../../json/index.ts'
+import type { WorkBudget } from '../../json/index.ts'
 import { takeVersionSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
 import { diffTables } from '../grids/diff/diff.ts'
 import type { VersionRow } from '../store/aggregates/versions.ts'
@@ -26,7 +26,7 @@ export async function countChanges(
   fid: Fid,
   current: number,
   rows: readonly VersionRow[],
-  work: Work,
+  work: WorkBudget,
 ): Promise<Map<number, Counts>> {
   const until = performance.now() + COUNT_BUDGET_MS
   const countsByVersion = new Map<number, Counts>()
@@ -54,7 +54,7 @@ async function countVersion(
   fid: Fid,
   current: number,
   row: VersionRow,
-  work: Work,
+  work: WorkBudget,
 ): Promise<{ counts: Counts; at: number } | undefined> {
   const sides = await store.read(async (readers) => {
     const grid = await readers.grids.get(fid.owner, fid.idlocal)

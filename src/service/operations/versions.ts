@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, formatWebUrl } from '../../contract/fid.ts'
 import type { Version } from '../../contract/resources/index.ts'
 import { isVersionName } from '../../contract/version-ref.ts'
-import { acceptedBefore, parseRaw } from '../../json/index.ts'
+import { NO_JSON_LIMITS, parseRaw } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import { applyOnce, checkCanChange, updateFile } from '../files/read.ts'
@@ -411,7 +411,7 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
   let figure = parseRaw(
     await loadDecompressed(store.blobs, storedContentOf(content)),
     'the figure',
-    acceptedBefore,
+    NO_JSON_LIMITS,
   )
   let slice: SliceRef = { seq: 0, rows: 1, ...storedContentOf(content) }
   // Replace former usernames in the references.
@@ -419,7 +419,7 @@ async function revertPlot(service: Service, call: OperationCall<'versions.revert
   const renamed = replaceFormerOwners(service.formerNames, figure, usedGrids)
   if (renamed) {
     slice = await storeCompressed(store.blobs, fid.owner, 1, renamed)
-    figure = parseRaw(renamed, 'the figure', acceptedBefore)
+    figure = parseRaw(renamed, 'the figure', NO_JSON_LIMITS)
   }
   const sources = listSources(figure)
   const references = new Set(

@@ -1,6 +1,6 @@
 /** Response of a page, a download or a chart. */
 import type { Fid } from '../../contract/fid.ts'
-import type { Bytes, Work } from '../../json/index.ts'
+import type { Bytes, WorkBudget } from '../../json/index.ts'
 
 /** Response of an address outside of the API. */
 export interface PageAnswer {
@@ -12,7 +12,7 @@ export interface PageAnswer {
   /** File whose views are counted. */
   viewed?: Fid
   /** Completes the body outside of the queue, as in `OperationResult`. */
-  later?: (user: string, work: Work) => Promise<{ body: Bytes; type?: string }>
+  later?: (user: string, work: WorkBudget) => Promise<{ body: Bytes; type?: string }>
 }
 
 /** Creates an answer with an HTML page. */

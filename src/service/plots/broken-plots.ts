@@ -2,7 +2,7 @@
 
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { formatList } from '../../contract/message-texts.ts'
-import { acceptedBefore, parseRaw } from '../../json/index.ts'
+import { NO_JSON_LIMITS, parseRaw } from '../../json/index.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import { storedContentOf } from '../store/aggregates/plots.ts'
 import { loadDecompressed } from '../store/aggregates/slice-json.ts'
@@ -57,7 +57,7 @@ async function* readPlotColumns(
     const figure = parseRaw(
       await loadDecompressed(store.blobs, storedContentOf(content)),
       'the figure',
-      acceptedBefore,
+      NO_JSON_LIMITS,
     )
     const uids = listSources(figure)
       .filter((source) => formatFid(source.grid) === formatFid(grid))

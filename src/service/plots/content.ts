@@ -5,7 +5,7 @@ import { formatFid } from '../../contract/fid.ts'
 import { formatBytes, type Limits } from '../../contract/limits.ts'
 import { formatList } from '../../contract/message-texts.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'
-import { acceptedBefore, type Bytes, joinInTurns, once, parseRaw, RawJson } from '../../json/index.ts'
+import { type Bytes, concatAsync, NO_JSON_LIMITS, parseRaw, RawJson, toByteStream } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, type FileRequest, type Principal } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
@@ -49,7 +49,7 @@ export async function loadFigureContent(
   const type = 'application/json'
   if (!inline_data && !map_data)
     return {
-      body: once(await loadDecompressed(service.store.blobs, storedContentOf(stored.content))),
+      body: toByteStream(await loadDecompressed(service.store.blobs, storedContentOf(stored.content))),
       etag: fileEtag(stored.file),
       type,
     }
@@ -128,7 +128,7 @@ export async function openFigure(
   const figure = parseRaw(
     await loadDecompressed(store.blobs, storedContentOf(content)),
     'the figure',
-    acceptedBefore,
+    NO_JSON_LIMITS,
   )
   const members = scanFigure(figure)
   const references = referencesOf(members)
@@ -196,7 +196,7 @@ async function* streamEvaluated(view: FigureView, json: Bytes, isDrawn = false):
   }
   const { visibleRanges: ranges, file, limits, isAborted } = view
   yield await evaluateFigure(
-    await joinInTurns(chunks),
+    await concatAsync(chunks),
     { isDrawn, visibleRanges: ranges },
     { owner: file.owner, limits, isAborted },
   )

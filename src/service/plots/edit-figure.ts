@@ -2,7 +2,13 @@
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
-import { breathe, parseRawInTurns, type RawJson, skipBlanks, textInTurns } from '../../json/index.ts'
+import {
+  decodeStringAsync,
+  parseRawAsync,
+  type RawJson,
+  skipWhitespace,
+  yieldToEventLoop,
+} from '../../json/index.ts'
 import { type ColumnSource, type DataArray, type Reference, type ScanResult, scanFigure } from './scan.ts'
 import { decodeTypedArray } from './typed-arrays.ts'
 
@@ -22,7 +28,7 @@ interface TextEdit {
 export async function parseFigure(figure: RawJson): Promise<RawJson> {
   const parsed =
     figure.kind === 'string'
-      ? await parseRawInTurns(await textInTurns(figure), 'figure', figure.limits)
+      ? await parseRawAsync(await decodeStringAsync(figure), 'figure', figure.limits)
       : figure
   if (parsed.kind !== 'object') throw createFigureError('figure', 'must be an object')
   for (const name of ['data', 'frames']) {
@@ -31,7 +37,7 @@ export async function parseFigure(figure: RawJson): Promise<RawJson> {
     if (list.kind !== 'array') throw createFigureError(`figure.${name}`, 'must be an array')
     let k = 0
     for (const item of list.items()) {
-      await breathe()
+      await yieldToEventLoop()
       if (item.kind !== 'object' && !(name === 'frames' && item.kind === 'null'))
         throw createFigureError(`figure.${name}.${k}`, 'must be an object')
       k++
@@ -213,7 +219,7 @@ function* applyEdits({ buf, start, end }: RawJson, edits: readonly TextEdit[]): 
       const comma = startOfBlanks(buf, copyUntil) - 1
       if (comma >= copied && buf[comma] === 0x2c) copyUntil = comma
       else {
-        const after = skipBlanks(buf, resumeAt)
+        const after = skipWhitespace(buf, resumeAt)
         if (buf[after] === 0x2c) resumeAt = after + 1
       }
     }

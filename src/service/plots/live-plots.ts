@@ -1,7 +1,7 @@
 /** Pushes changes to open plot pages. */
 import { Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
-import { type Bytes, once } from '../../json/index.ts'
+import { type Bytes, toByteStream } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import { isStillSignedIn } from '../accounts/sessions.ts'
 import type { Service } from '../core/context.ts'
@@ -114,26 +114,26 @@ export class LivePlots {
       fingerprintFigure(readers, stored.file, stored.content, request, stored.content.version),
     )
     const cached = this.getCached(fingerprint, form)
-    if (cached) return once(cached)
+    if (cached) return toByteStream(cached)
     const key = `${fingerprint} ${form}`
     const read = await this.sharedReads.run(key, request.isAborted, async (isAborted) =>
       this.readAndCache(await FORMS[form].open(service, { ...request, isAborted }, stored), form),
     )
     // If the shared read shows data of another fingerprint, read again for this caller.
-    if (read.text && read.state === fingerprint) return once(read.text)
+    if (read.text && read.state === fingerprint) return toByteStream(read.text)
     return FORMS[form].write(await FORMS[form].open(service, request, stored))
   }
 
   /** Downsamples an opened plot, and loads it for drawing; small ones are cached. */
   async loadForDrawing(view: FigureView): Promise<Bytes> {
     const cached = this.getCached(view.fingerprint, 'drawn')
-    if (cached) return once(cached)
+    if (cached) return toByteStream(cached)
     const key = `${view.fingerprint} drawn`
     const downsampled = { ...view, downsampling: await planDownsampling(view) }
     const { text } = await this.sharedReads.run(key, view.isAborted, (isAborted) =>
       this.readAndCache({ ...downsampled, isAborted }, 'drawn'),
     )
-    return text ? once(text) : streamForDrawing(downsampled)
+    return text ? toByteStream(text) : streamForDrawing(downsampled)
   }
 
   private getCached(fingerprint: string, form: FigureForm): Buffer | undefined {

@@ -3,15 +3,15 @@ import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { Limits } from '../../contract/limits.ts'
 import {
-  breathe,
-  endOf,
-  endOfString,
+  decodeMemberName,
+  findStringEnd,
+  findValueEnd,
   hasEscapes,
   type Member,
-  memberName,
   nextValue,
   RawJson,
-  skipBlanks,
+  skipWhitespace,
+  yieldToEventLoop,
 } from '../../json/index.ts'
 import { listDataAttributes } from './data-attributes.ts'
 
@@ -102,7 +102,7 @@ export async function scanFigureInTurns(figure: RawJson, limits: FigureLimits): 
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value
-    await breathe()
+    await yieldToEventLoop()
   }
 }
 
@@ -226,17 +226,17 @@ class FigureScanner {
     const references: Reference[] = []
     let hasBdata = false
     let hasDtype = false
-    let i = skipBlanks(buf, from + 1)
+    let i = skipWhitespace(buf, from + 1)
     while (buf[i] !== 0x7d) {
-      const nameEnd = endOfString(buf, i)
+      const nameEnd = findStringEnd(buf, i)
       const value = nextValue(buf, nameEnd)
       const member = { start: i, nameEnd, value, end: 0 }
       const firstByte = buf[value]
       if (firstByte === 0x7b || firstByte === 0x5b) {
-        const name = memberName(buf, member)
+        const name = decodeMemberName(buf, member)
         member.end = this.#scanContainer(member, name, appendToPath(attribute, name))
       } else {
-        member.end = endOf(buf, value)
+        member.end = findValueEnd(buf, value)
         if (nameEnd - i === 7) {
           const name = buf.toString('latin1', i + 1, nameEnd - 1)
           hasBdata ||= name === 'bdata'
@@ -254,8 +254,8 @@ class FigureScanner {
           `figure.${[this.#tracePath, attribute].filter(Boolean).join('.')}: more than ${maxSpans / 4} members (limit json_members)`,
           { field: 'figure' },
         )
-      i = skipBlanks(buf, member.end)
-      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+      i = skipWhitespace(buf, member.end)
+      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
     }
     if (references.length > 0) setSiblings(buf, references, spans)
     return { end: i + 1, typed: hasBdata && hasDtype }
@@ -282,17 +282,17 @@ class FigureScanner {
       return end
     }
     if (isData) {
-      const end = endOf(buf, value)
+      const end = findValueEnd(buf, value)
       this.#addMember({ kind: 'array', ...mark(end) }, 1)
       return end
     }
-    let i = skipBlanks(buf, value + 1)
-    if (buf[i] !== 0x7b) return endOf(buf, value)
+    let i = skipWhitespace(buf, value + 1)
+    if (buf[i] !== 0x7b) return findValueEnd(buf, value)
     for (let k = 0; buf[i] !== 0x5d; k++) {
       const end =
-        buf[i] === 0x7b ? this.#scanObject(i, appendToPath(attribute, String(k))).end : endOf(buf, i)
-      i = skipBlanks(buf, end)
-      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+        buf[i] === 0x7b ? this.#scanObject(i, appendToPath(attribute, String(k))).end : findValueEnd(buf, i)
+      i = skipWhitespace(buf, end)
+      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
     }
     return i + 1
   }
@@ -301,7 +301,7 @@ class FigureScanner {
    * Parses a member that may be a reference. Throws `invalid_request` for an invalid one of a data attribute.
    */
   #readReference(member: Member, attribute: string): Reference | undefined {
-    const name = memberName(this.#buf, member)
+    const name = decodeMemberName(this.#buf, member)
     if (!name.endsWith('src') || name.length === 3) return undefined
     const data = name.slice(0, -3)
     const dataPath = appendToPath(attribute, data)
@@ -373,7 +373,7 @@ function setSiblings(buf: Buffer, references: readonly Reference[], spans: reado
   const byDataName = new Map(references.map((reference) => [reference.name, reference]))
   for (let k = 0; k < spans.length; k += 4) {
     const [start, nameEnd, value, end] = spans.slice(k, k + 4)
-    const reference = byDataName.get(memberName(buf, { start, nameEnd, value, end }))
+    const reference = byDataName.get(decodeMemberName(buf, { start, nameEnd, value, end }))
     if (reference) reference.sibling = { start: value, end }
   }
 }

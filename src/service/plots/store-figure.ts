@@ -1,7 +1,7 @@
 /** Stores figures, and moves their data arrays into the columns of a grid. */
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import { parseRawInTurns, type RawJson } from '../../json/index.ts'
+import { parseRawAsync, type RawJson } from '../../json/index.ts'
 import { canWrite, loadVisibleFile, type Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { findFreeName, truncateName } from '../files/names.ts'
@@ -127,13 +127,13 @@ export async function storeFigure(
   moveArrays: boolean,
   reusable?: ReusableGrid,
 ): Promise<PreparedFigure> {
-  const { store, limits, formerNames: names } = service
+  const { store, limits, formerNames } = service
   let figure = await parseFigure(rawFigure)
   let members = await scanFigureInTurns(figure, limits)
   const referredGrids = referencesOf(members).map(({ source }) => source.grid)
-  const renamed = replaceFormerOwners(names, figure, referredGrids)
+  const renamed = replaceFormerOwners(formerNames, figure, referredGrids)
   if (renamed) {
-    figure = await parseRawInTurns(renamed, 'the figure', figure.limits)
+    figure = await parseRawAsync(renamed, 'the figure', figure.limits)
     members = await scanFigureInTurns(figure, limits)
   }
   const { arrays, typed } = splitArrays(members)
@@ -162,7 +162,7 @@ export async function storeFigure(
     grid = { idlocal, columns, layout: reusable?.layout }
     const fid = formatFid({ owner, idlocal })
     const references = new Map(columns.map(({ name, uid }) => [name, `${fid}:${uid}`]))
-    stored = await parseRawInTurns(
+    stored = await parseRawAsync(
       replaceArrays(figure, members, (path) => references.get(path)),
       'the figure',
       figure.limits,

@@ -1,7 +1,7 @@
 /** Decodes typed arrays of plotly.js to plain JSON. */
 import { Problem } from '../../contract/errors.ts'
 import { formatBytes } from '../../contract/limits.ts'
-import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../json/index.ts'
+import { decodeStringAsync, parseRawAsync, type RawJson, yieldToEventLoop } from '../../json/index.ts'
 
 /** Readers by number type of typed arrays (`{dtype, bdata, shape}`), little endian. */
 const READERS: Record<string, { bytes: number; read: (buf: Buffer, at: number) => number | bigint }> = {
@@ -49,7 +49,7 @@ export async function decodeTypedArray(
   if (!reader) throw invalid(`unknown dtype ${JSON.stringify(dtype.slice(0, 20))}`)
   const encoded = members.get('bdata')!
   if (encoded.kind !== 'string') throw invalid('bdata must be a base64 string')
-  const bdata = (await textInTurns(encoded)).toString('latin1')
+  const bdata = (await decodeStringAsync(encoded)).toString('latin1')
   if (!(await isBase64(bdata))) throw invalid('bdata is not base64')
   const bytes = Buffer.from(bdata, 'base64')
   if (bytes.length % reader.bytes !== 0)
@@ -60,7 +60,7 @@ export async function decodeTypedArray(
   const text = await formatArray(count, shape, (k) => reader.read(bytes, k * reader.bytes), maxTextBytes)
   if (!text)
     throw invalid(`the decoded values are larger than ${formatBytes(limitBytes)} (limit json_body_bytes)`)
-  return parseRawInTurns(text)
+  return parseRawAsync(text)
 }
 
 /** Formats values as nested arrays, in chunks to save memory. Undefined beyond `maxBytes`. */
@@ -86,7 +86,7 @@ async function formatArray(
       size += text.length
       if (size > maxBytes) return undefined
       text = ''
-      await breathe()
+      await yieldToEventLoop()
     }
   }
   return Buffer.concat([...chunks, Buffer.from(`${text}]`)])
@@ -103,7 +103,7 @@ async function isBase64(text: string): Promise<boolean> {
   for (let k = 0; k < text.length; k += STRETCH) {
     const last = k + STRETCH >= text.length
     if (!(last ? /^[A-Za-z0-9+/]*={0,2}$/ : /^[A-Za-z0-9+/]*$/).test(text.slice(k, k + STRETCH))) return false
-    await breathe()
+    await yieldToEventLoop()
   }
   return true
 }

@@ -11,7 +11,7 @@ export function formatInvitation({
   title,
   fid,
   link,
-  message: words,
+  message,
 }: {
   from: string
   title: string
@@ -20,8 +20,8 @@ export function formatInvitation({
   message?: string
 }): { subject: string; text: string } {
   const lines = [`${from} shared a file with you:`, '', `    ${toOneLine(title)}`, `    ${link}`, '']
-  if (words !== undefined && words.trim() !== '') {
-    lines.push(`${from} writes:`, '', ...quoteLines(words.slice(0, MAX_INVITATION_CHARACTERS)), '')
+  if (message !== undefined && message.trim() !== '') {
+    lines.push(`${from} writes:`, '', ...quoteLines(message.slice(0, MAX_INVITATION_CHARACTERS)), '')
   }
   lines.push(`To view it in a terminal: gridline show ${fid}`)
   return { subject: `${from} shared "${toOneLine(title)}" with you`, text: `${lines.join('\n')}\n` }

@@ -262,7 +262,7 @@ class Upload<T> implements ResumableUpload<T> {
 
   /** Resolves all requests that wait for a reader that has ended. */
   private releaseWaiting(): void {
-    for (const { onRead: taken } of this.queue.splice(0)) taken()
+    for (const { onRead } of this.queue.splice(0)) onRead()
   }
 
   /** Restarts the timeout. Called for each chunk. */

@@ -1,6 +1,6 @@
 // Admission of requests during long work of others.
 import { expect, it } from 'vitest'
-import { breathe } from '../../../src/json/index.ts'
+import { yieldToEventLoop } from '../../../src/json/index.ts'
 import { Admission } from '../../../src/service/core/admission.ts'
 
 const most = { running: 8, waiting: 64, wait: 60_000 }
@@ -13,7 +13,7 @@ function hog(): { turns: () => number; stop: () => Promise<void> } {
     while (!isOver) {
       turns++
       for (const end = performance.now() + 15; performance.now() < end; );
-      await breathe()
+      await yieldToEventLoop()
     }
   })()
   return {

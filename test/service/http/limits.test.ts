@@ -523,7 +523,7 @@ describe('names', () => {
           parent: -1,
         })
     })
-    const { findFreeName: freeName } = await import('../../../src/service/files/names.ts')
+    const { findFreeName } = await import('../../../src/service/files/names.ts')
     await store.write([], async (writers) => {
       let queries = 0
       const files = new Proxy(writers.files, {
@@ -534,7 +534,7 @@ describe('names', () => {
         },
       })
       for (let k = 0; k < 20; k++) {
-        const name = await freeName(files, 'bob', -1, 'many')
+        const name = await findFreeName(files, 'bob', -1, 'many')
         names.add(name)
         await writers.files.add({ owner: 'bob', filetype: 'fold', filename: name, parent: -1 })
       }

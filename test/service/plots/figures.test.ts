@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { acceptedBefore, parseRaw } from '../../../src/json/index.ts'
+import { NO_JSON_LIMITS, parseRaw } from '../../../src/json/index.ts'
 import { splitArrays } from '../../../src/service/plots/edit-figure.ts'
 import { scanFigure } from '../../../src/service/plots/scan.ts'
 import { onBothStores } from '../../support/service.ts'
@@ -35,7 +35,7 @@ describe('real figures', () => {
       expect([made.status, made.text.slice(0, 300)]).toEqual([200, expect.anything()])
       const { fid } = made.json.file
       const stored = await test().ask('alice', 'GET', `/v2/plots/${fid}/content`)
-      const left = splitArrays(scanFigure(parseRaw(Buffer.from(stored.text), 'the text', acceptedBefore)))
+      const left = splitArrays(scanFigure(parseRaw(Buffer.from(stored.text), 'the text', NO_JSON_LIMITS)))
       expect([...left.arrays, ...left.typed].map(({ path }) => path)).toEqual([])
       const inlined = await test().ask('alice', 'GET', `/v2/plots/${fid}/content?inline_data=true`)
       expect(withoutSources(inlined.json)).toEqual(original)

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'
-import { acceptedBefore, parseRaw } from '../../../src/json/index.ts'
+import { NO_JSON_LIMITS, parseRaw } from '../../../src/json/index.ts'
 import { replaceArrays, splitAtData } from '../../../src/service/plots/edit-figure.ts'
 import { type Reference, scanFigure } from '../../../src/service/plots/scan.ts'
 
@@ -52,7 +52,7 @@ describe('edits of figure text match edits of the parsed value', () => {
   it('a figure edit replaces arrays, and existing references next to them, by new references', () => {
     fc.assert(
       fc.property(figure, spaces, (value, space) => {
-        const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)), 'the text', acceptedBefore)
+        const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)), 'the text', NO_JSON_LIMITS)
         const found = scanFigure(raw)
         const arrays = new Set(found.filter(({ kind }) => kind === 'array').map(({ path }) => path))
         const out = replaceArrays(raw, found, (path) => (arrays.has(path) ? `bob:1:${path}` : undefined))
@@ -70,7 +70,7 @@ describe('edits of figure text match edits of the parsed value', () => {
         )
         expect(made).toEqual({ data: expected, layout: value.layout })
         // A second survey finds only references, in place of the arrays.
-        const again = scanFigure(parseRaw(out, 'the text', acceptedBefore)) as Reference[]
+        const again = scanFigure(parseRaw(out, 'the text', NO_JSON_LIMITS)) as Reference[]
         expect(again.some(({ kind }) => (kind as string) === 'array')).toBe(false)
         for (const { kind, text, path } of again)
           if (kind === 'reference' && text.startsWith('bob')) expect(text).toBe(`bob:1:${path}`)
@@ -81,7 +81,7 @@ describe('edits of figure text match edits of the parsed value', () => {
   it('a figure edit inserts data next to references, replacing existing data', () => {
     fc.assert(
       fc.property(figure, spaces, (value, space) => {
-        const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)), 'the text', acceptedBefore)
+        const raw = parseRaw(Buffer.from(JSON.stringify(value, null, space)), 'the text', NO_JSON_LIMITS)
         const references = scanFigure(raw).filter((one): one is Reference => one.kind === 'reference')
         const out = [...splitAtData(raw, references)].map((part) =>
           Buffer.isBuffer(part) ? part : '["here"]',
@@ -104,7 +104,7 @@ describe('a survey of a figure', () => {
     const raw = parseRaw(
       Buffer.from('{"data":[{"x":[1],"ysrc":"alice:1:a,b,c"}]}'),
       'the text',
-      acceptedBefore,
+      NO_JSON_LIMITS,
     )
     const within = (figure_columns: number) => scanFigure(raw, { ...defaultLimits, figure_columns })
     expect(within(4)).toHaveLength(2)
@@ -115,7 +115,7 @@ describe('a survey of a figure', () => {
     const raw = parseRaw(
       Buffer.from('{"data":[{"\\u0078":[1],"y\\u0073rc":"alice:1:a","y":[2]}]}'),
       'the text',
-      acceptedBefore,
+      NO_JSON_LIMITS,
     )
     expect(scanFigure(raw).map(({ kind, path }) => [kind, path])).toEqual([
       ['array', 'data.0.x'],

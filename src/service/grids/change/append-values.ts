@@ -1,6 +1,6 @@
 // Appends values to columns: they become new slices, or are merged with the last slices.
-import { type Bounds, boundsOf, boundsTogether, endsAmong, SliceEnds } from '../../../ingest/index.ts'
-import { breathe } from '../../../json/index.ts'
+import { type Bounds, boundsOf, findSliceEnds, mergeBounds, SliceEnds } from '../../../ingest/index.ts'
+import { yieldToEventLoop } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import {
   BATCH_SLICE_BYTES,
@@ -52,7 +52,7 @@ async function planMerges(
     openRows,
     open.flat().reduce((sum, { bytes }) => sum + bytes, 0),
   )
-  const boundaries = await endsAmong(
+  const boundaries = await findSliceEnds(
     columns.map(({ text }) => text),
     keys,
     ends,
@@ -140,9 +140,9 @@ async function storeMerges(blobs: Blobs, owner: string, merges: readonly Merge[]
       const buffers: Buffer[] = []
       for (const slice of last) buffers.push(await loadDecompressed(batched, slice), COMMA)
       const whole = Buffer.concat([...buffers, text])
-      batch.push({ rows, text: whole, ended, bounds: mergeBounds(last, rows, text) })
+      batch.push({ rows, text: whole, ended, bounds: boundsOfMerge(last, rows, text) })
       size += whole.length
-      await breathe()
+      await yieldToEventLoop()
     }
     refs.push(...(await storeSlices(blobs, owner, batch)))
   }
@@ -152,12 +152,12 @@ async function storeMerges(blobs: Blobs, owner: string, merges: readonly Merge[]
 const COMMA = Buffer.from(',')
 
 /** Returns the bounds of merged slices and new values; undefined if a slice has no bounds. `rows`: of all. */
-function mergeBounds(last: readonly SliceRef[], rows: number, text: Buffer): Bounds | undefined {
+function boundsOfMerge(last: readonly SliceRef[], rows: number, text: Buffer): Bounds | undefined {
   let bounds = boundsOf(text)
   let count = rows - last.reduce((sum, slice) => sum + slice.rows, 0)
   for (const slice of last) {
     if (!slice.bounds) return undefined
-    bounds = boundsTogether(bounds, slice.bounds, [count, slice.rows])
+    bounds = mergeBounds(bounds, slice.bounds, [count, slice.rows])
     count += slice.rows
   }
   return bounds

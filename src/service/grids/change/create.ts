@@ -2,8 +2,8 @@
 import { randomFillSync } from 'node:crypto'
 import { invalidField, Problem } from '../../../contract/errors.ts'
 import type { Limits } from '../../../contract/limits.ts'
-import { endsAmong } from '../../../ingest/index.ts'
-import { breathe, parseRawInTurns, type RawJson, textInTurns } from '../../../json/index.ts'
+import { findSliceEnds } from '../../../ingest/index.ts'
+import { decodeStringAsync, parseRawAsync, type RawJson, yieldToEventLoop } from '../../../json/index.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { GridEpoch, SliceRef } from '../../store/aggregates/grids.ts'
 import { BATCH_SLICE_BYTES, BATCH_SLICES, storeSlices } from '../../store/aggregates/slice-json.ts'
@@ -47,7 +47,7 @@ export async function parseGridData(
   limits: Limits,
 ): Promise<{ columns: JsonColumn[]; metadata?: unknown }> {
   const object =
-    data.kind === 'string' ? await parseRawInTurns(await textInTurns(data), 'data', data.limits) : data
+    data.kind === 'string' ? await parseRawAsync(await decodeStringAsync(data), 'data', data.limits) : data
   if (object.kind !== 'object')
     throw invalidField('data', 'must be an object, or an object encoded as a JSON string')
   const members = (await object.indexMembers()).entries()
@@ -57,7 +57,7 @@ export async function parseGridData(
   const columns: (JsonColumn & { order: number })[] = []
   const uids = new Set<string>()
   for (const [name, column] of cols.members()) {
-    await breathe()
+    await yieldToEventLoop()
     const path = `data.cols.${name}`
     checkColumnName(name, path, limits)
     if (seen.size === limits.columns) throw tooManyColumns(limits.columns + 1, limits)
@@ -160,7 +160,7 @@ export async function storeColumnArrays(
   columns: JsonColumn[],
   firstEnds: readonly number[] = [],
 ): Promise<NewColumn[]> {
-  const contentEnds = await endsAmong(
+  const contentEnds = await findSliceEnds(
     columns.map(({ data }) => data.buf.subarray(data.start + 1, data.end - 1)),
   )
   const last = firstEnds.at(-1) ?? 0
@@ -190,7 +190,7 @@ export async function storeColumnArrays(
       column.type = mergeTypes(column.type, values.type)
       if (size >= BATCH_SLICE_BYTES || batch.length >= BATCH_SLICES) await flush()
     }
-    await breathe()
+    await yieldToEventLoop()
   }
   if (batch.length > 0) await flush()
   return stored

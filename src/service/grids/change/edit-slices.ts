@@ -1,6 +1,6 @@
 // Updates and removes rows in the slices of columns.
-import { type Bounds, boundsOf, boundsTogether } from '../../../ingest/index.ts'
-import { breathe, nextValue } from '../../../json/index.ts'
+import { type Bounds, boundsOf, mergeBounds } from '../../../ingest/index.ts'
+import { nextValue, yieldToEventLoop } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed, type NewSlice, storeSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
@@ -149,7 +149,7 @@ export class ColumnEditor {
     const texts: (NewSlice | undefined)[] = []
     for (const slice of batch) {
       texts.push(this.editText(slice))
-      await breathe()
+      await yieldToEventLoop()
     }
     const filled = texts.filter((text) => text !== undefined)
     const refs = await storeSlices(this.blobs, this.owner, filled)
@@ -209,6 +209,6 @@ function widenBounds(
   const values = edits.flatMap(({ value }) => (value ? [value, COMMA] : []))
   if (values.length === 0) return { ...bounds, nulls: bounds.nulls + countNewNulls(edits, cells) }
   const newBounds = boundsOf(Buffer.concat(values.slice(0, -1)))
-  const widened = boundsTogether(bounds, newBounds, [rows, values.length / 2])
+  const widened = mergeBounds(bounds, newBounds, [rows, values.length / 2])
   return { ...widened, nulls: bounds.nulls + countNewNulls(edits, cells) }
 }

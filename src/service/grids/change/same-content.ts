@@ -1,6 +1,12 @@
 // Compares the content of a table and a grid, which can be divided into different slices.
 import { Problem } from '../../../contract/errors.ts'
-import { breathe, endOf, hasEscapes, skipBlanks, turnIsLong } from '../../../json/index.ts'
+import {
+  findValueEnd,
+  hasEscapes,
+  shouldYield,
+  skipWhitespace,
+  yieldToEventLoop,
+} from '../../../json/index.ts'
 import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
 import { streamSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
@@ -92,22 +98,22 @@ const QUOTE = 0x22
 
 /** Returns the text after a value and its comma; undefined if the value does not end there. */
 function skipComma(text: Buffer, end: number): Buffer | undefined {
-  const at = skipBlanks(text, end)
+  const at = skipWhitespace(text, end)
   if (at >= text.length) return EMPTY
-  return text[at] === COMMA ? text.subarray(skipBlanks(text, at + 1)) : undefined
+  return text[at] === COMMA ? text.subarray(skipWhitespace(text, at + 1)) : undefined
 }
 
 /** Compares values up to the end of the shorter text. Returns their end in both; undefined if one differs. */
 async function compareValues(x: Buffer, y: Buffer): Promise<[number, number] | undefined> {
-  let [i, j] = [skipBlanks(x, 0), skipBlanks(y, 0)]
+  let [i, j] = [skipWhitespace(x, 0), skipWhitespace(y, 0)]
   for (;;) {
-    const [m, n] = [endOf(x, i), endOf(y, j)]
+    const [m, n] = [findValueEnd(x, i), findValueEnd(y, j)]
     if (x.compare(y, j, n, i, m) !== 0 && !isSameString(x.subarray(i, m), y.subarray(j, n))) return undefined
-    const [nextX, nextY] = [skipBlanks(x, m), skipBlanks(y, n)]
+    const [nextX, nextY] = [skipWhitespace(x, m), skipWhitespace(y, n)]
     if (nextX >= x.length || nextY >= y.length) return [m, n]
-    i = skipBlanks(x, nextX + 1)
-    j = skipBlanks(y, nextY + 1)
-    if (turnIsLong()) await breathe()
+    i = skipWhitespace(x, nextX + 1)
+    j = skipWhitespace(y, nextY + 1)
+    if (shouldYield()) await yieldToEventLoop()
   }
 }
 

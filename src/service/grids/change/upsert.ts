@@ -5,7 +5,7 @@ import type { Fid } from '../../../contract/fid.ts'
 import { MAX_REMOVED_PERCENT } from '../../../contract/headers.ts'
 import { formatCount } from '../../../contract/message-texts.ts'
 import type { CheckReport } from '../../../contract/resources/index.ts'
-import { isSparse, numbersAsText } from '../../../ingest/index.ts'
+import { isSparse, quoteNumbers } from '../../../ingest/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { isAssignable, mergeTypes } from '../../store/schema/column-types.ts'
 import { primaryKeyUidsOf } from '../../store/schema/primary-key.ts'
@@ -231,7 +231,7 @@ async function convertColumns(
     if (table.small) {
       checkType(call, call.fileName ?? 'the upload', column, target, table.json ? [] : warnings)
       const isQuoted = type === 'text' && column.type === 'number'
-      converted.push({ ...source, type, tail: isQuoted ? numbersAsText(source.tail) : source.tail })
+      converted.push({ ...source, type, tail: isQuoted ? quoteNumbers(source.tail) : source.tail })
     } else
       converted.push({
         ...source,

@@ -1,5 +1,5 @@
 // Reads the values of columns for rules. Chunks whose bounds already decide a rule are not read.
-import type { Work } from '../../../json/index.ts'
+import type { WorkBudget } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import { type ColumnChunk, columnChunksOf, readCells } from '../column/chunks.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
@@ -69,7 +69,7 @@ export class ColumnValues {
     private readonly parts: readonly ColumnChunk[],
     private readonly column: SnapshotColumn,
     private readonly isMissing: (value: unknown) => boolean,
-    private readonly work: Work,
+    private readonly work: WorkBudget,
   ) {}
 
   /**

@@ -1,6 +1,6 @@
 // Inputs and outcomes of rules.
 import type { CheckResult, FailedRow } from '../../../contract/resources/index.ts'
-import type { Work } from '../../../json/index.ts'
+import type { WorkBudget } from '../../../json/index.ts'
 import type { CellReader } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import type { ColumnHashes, ColumnValues } from './column-values.ts'
@@ -19,7 +19,7 @@ export interface CheckedTable {
   key?: readonly string[]
   /** Names of columns that plots use and the table lacks; undefined if the table is not a grid. */
   lostColumns?: readonly string[]
-  work?: Work
+  work?: WorkBudget
 }
 
 /** One execution of checks, which all rules share. */
@@ -28,7 +28,7 @@ export interface CheckRun {
   /** Names of the columns of the table. */
   readonly names: readonly string[]
   readonly reader: CellReader
-  readonly work: Work
+  readonly work: WorkBudget
   valuesOf(column: SnapshotColumn): ColumnValues
   /** Checks that no two rows have the same values in `columns`. `isKey`: missing values fail, too. */
   unique(columns: readonly SnapshotColumn[], isKey: boolean, known?: ColumnHashes): Promise<Outcome>

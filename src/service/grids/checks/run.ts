@@ -11,7 +11,7 @@ import {
 } from '../../../checks/index.ts'
 import { formatCount } from '../../../contract/message-texts.ts'
 import type { CheckReport, CheckResult, FailedRow } from '../../../contract/resources/index.ts'
-import { loadAhead, Work } from '../../../json/index.ts'
+import { loadAhead, WorkBudget } from '../../../json/index.ts'
 import { type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
 import { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { largestChunkBytes, type SnapshotColumn } from '../column/snapshot.ts'
@@ -110,7 +110,7 @@ interface ColumnGroup extends ReadColumn {
 /** One execution of checks. */
 class RuleRun implements CheckRun {
   readonly names: readonly string[]
-  readonly work: Work
+  readonly work: WorkBudget
   private readonly isMissing: (value: unknown) => boolean
   private readonly from: number
   /** Chunks by column: several groups of rules can be for one column. */
@@ -128,7 +128,7 @@ class RuleRun implements CheckRun {
     this.isMissing = createMissingTest(checks)
     this.names = checked.snap.columns.map(({ name }) => name)
     this.from = checked.from ?? 0
-    this.work = checked.work ?? new Work(undefined, 'user')
+    this.work = checked.work ?? new WorkBudget(undefined, 'user')
   }
 
   valuesOf(column: SnapshotColumn): ColumnValues {

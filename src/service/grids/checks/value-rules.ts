@@ -2,7 +2,7 @@
 import type { Checks, ColumnRule, ValueRule } from '../../../checks/index.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/index.ts'
-import { momentIn } from '../../../json/index.ts'
+import { detectMoment } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { type Automaton, accepts, compileLengths, compilePattern, compileTexts } from './automaton.ts'
@@ -172,9 +172,9 @@ const PATTERNS_BY_TYPE: Readonly<Record<string, string>> = {
   boolean: 'true|false',
 }
 
-function momentKindOf(text: string): ReturnType<typeof momentIn> {
+function momentKindOf(text: string): ReturnType<typeof detectMoment> {
   const bytes = Buffer.from(text)
-  return momentIn(bytes, 0, bytes.length)
+  return detectMoment(bytes, 0, bytes.length)
 }
 
 /** Creates the test of a limit. `side`: 1 for a minimum, −1 for a maximum. */

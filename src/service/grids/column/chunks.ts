@@ -1,6 +1,6 @@
 // Column chunks: the slices, tail and missing values of a column, read whole or for chosen rows.
 import type { Bounds } from '../../../ingest/index.ts'
-import { breathe } from '../../../json/index.ts'
+import { yieldToEventLoop } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed } from '../../store/aggregates/slice-json.ts'
 import type { BlobReader } from '../../store/objects/blobs.ts'
@@ -86,7 +86,7 @@ export async function readCells(
   for (const { part, rows: rowsInPart } of groupRowsByChunk(parts, rows)) {
     for (const { buf, start, end } of reader.findCells(await part.load(), rowsInPart))
       cells.push(buf.toString('utf8', start, end))
-    await breathe()
+    await yieldToEventLoop()
   }
   return cells
 }
@@ -114,7 +114,7 @@ export async function readRows(
       const { end } = ends[k + 1] === ends[k] ? cells[n - 1] : cells[n++]
       texts.push(text.subarray(start, end), COMMA)
     }
-    await breathe()
+    await yieldToEventLoop()
   }
   return Buffer.concat(texts.slice(0, -1))
 }

@@ -1,13 +1,13 @@
 // Column JSON: comma-separated JSON values of one column. Splits and transposes it.
-import { type ColumnFound, rewritten, type Slice } from '../../../ingest/index.ts'
+import { convertTexts, type ParsedColumn, type Slice } from '../../../ingest/index.ts'
 import {
   asBuffer,
-  breathe,
-  endOf,
+  ensureCapacity,
+  findValueEnd,
   type RawJson,
-  skipBlanks,
-  turnIsLong,
-  withRoom,
+  shouldYield,
+  skipWhitespace,
+  yieldToEventLoop,
 } from '../../../json/index.ts'
 import { detectValueType, mergeTypes } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
@@ -37,18 +37,18 @@ export function* sliceArray(
   const { buf } = array
   let next = 0
   let before = 0
-  let i = skipBlanks(buf, array.start + 1)
+  let i = skipWhitespace(buf, array.start + 1)
   while (buf[i] !== 0x5d) {
     const start = i
     let end = i
     let rows = 0
     let type: ColumnType = 'empty'
     while (buf[i] !== 0x5d && before + rows !== ends[next]) {
-      end = endOf(buf, i)
+      end = findValueEnd(buf, i)
       type = extendType(type, buf, i, end)
       rows++
-      i = skipBlanks(buf, end)
-      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+      i = skipWhitespace(buf, end)
+      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
     }
     before += rows
     const ended = before === ends[next]
@@ -66,7 +66,7 @@ class ColumnBuilder {
 
   /** Adds one JSON value, buf[start, end). */
   add(buf: Uint8Array, start: number, end: number): void {
-    this.out = withRoom(this.out, this.at, end - start + 1)
+    this.out = ensureCapacity(this.out, this.at, end - start + 1)
     if (this.rows > 0) this.out[this.at++] = 0x2c
     for (let i = start; i < end; i++) this.out[this.at++] = buf[i]
     this.type = extendType(this.type, buf, start, end)
@@ -99,7 +99,7 @@ export async function transposeRowsInTurns(
   const builders = createBuilders(width)
   for (const buf of bodies) {
     addRows(builders, buf)
-    if (turnIsLong()) await breathe()
+    if (shouldYield()) await yieldToEventLoop()
   }
   return builders.map((builder) => builder.take())
 }
@@ -110,17 +110,17 @@ function createBuilders(width: number): ColumnBuilder[] {
 
 /** Adds rows (comma-separated JSON arrays, one value per builder) to the builders of their columns. */
 function addRows(builders: readonly ColumnBuilder[], buf: Uint8Array): void {
-  let i = skipBlanks(buf, 0)
+  let i = skipWhitespace(buf, 0)
   while (i < buf.length) {
-    i = skipBlanks(buf, i + 1)
+    i = skipWhitespace(buf, i + 1)
     for (const builder of builders) {
-      const end = endOf(buf, i)
+      const end = findValueEnd(buf, i)
       builder.add(buf, i, end)
-      i = skipBlanks(buf, end)
-      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+      i = skipWhitespace(buf, end)
+      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
     }
-    i = skipBlanks(buf, i + 1)
-    if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    i = skipWhitespace(buf, i + 1)
+    if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
   }
 }
 
@@ -135,9 +135,9 @@ export function transposeColumns(texts: readonly (Buffer | undefined)[], rows: n
   return Array.from({ length: rows }, () => {
     const cells = texts.map((text, k) => {
       if (!text) return 'null'
-      const start = skipBlanks(text, at[k])
-      const end = endOf(text, start)
-      at[k] = skipBlanks(text, end) + 1
+      const start = skipWhitespace(text, at[k])
+      const end = findValueEnd(text, start)
+      at[k] = skipWhitespace(text, end) + 1
       return text.toString('utf8', start, end)
     })
     return Buffer.from(`[${cells.join(',')}]`)
@@ -145,6 +145,6 @@ export function transposeColumns(texts: readonly (Buffer | undefined)[], rows: n
 }
 
 /** Returns the values of a parsed slice, encoded for the final type of its column. */
-export function toColumnJson({ rows, form, text }: Slice, { rewrite }: ColumnFound): ColumnJson {
-  return { rows, type: form, text: rewrite ? rewritten(text, rewrite) : text }
+export function toColumnJson({ rows, form, text }: Slice, { rewrite }: ParsedColumn): ColumnJson {
+  return { rows, type: form, text: rewrite ? convertTexts(text, rewrite) : text }
 }

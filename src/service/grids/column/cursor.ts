@@ -1,5 +1,5 @@
 // Reads chosen rows of a column, one cell at a time, in ascending order.
-import { endOf, skipBlanks } from '../../../json/index.ts'
+import { findValueEnd, skipWhitespace } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { streamSlices } from '../../store/aggregates/slice-json.ts'
 import { canContainCommas } from '../../store/schema/column-types.ts'
@@ -109,9 +109,9 @@ export class ColumnCursor implements Cell {
       return
     }
     this.at = skipValues(this.buf, this.at, row - this.row)
-    this.start = skipBlanks(this.buf, this.at)
-    this.end = endOf(this.buf, this.start)
-    this.at = skipBlanks(this.buf, this.end) + 1
+    this.start = skipWhitespace(this.buf, this.at)
+    this.end = findValueEnd(this.buf, this.start)
+    this.at = skipWhitespace(this.buf, this.end) + 1
     this.row = row + 1
   }
 

@@ -1,7 +1,14 @@
 // Decodes columns to the scalars that query expressions compare.
 import { randomInt } from 'node:crypto'
-import { endOf, hasEscapes, instantIn, kindOf, nextValue, skipBlanks } from '../../../json/index.ts'
-import { COMPOUND, numberOf, type Scalar } from '../../../query/index.ts'
+import {
+  findValueEnd,
+  hasEscapes,
+  jsonKindOf,
+  nextValue,
+  parseInstantBytes,
+  skipWhitespace,
+} from '../../../json/index.ts'
+import { COMPOUND, parseNumberLiteral, type Scalar } from '../../../query/index.ts'
 import { isDateType } from '../../store/schema/column-types.ts'
 import { ValueKernel } from './kernel/values.ts'
 import { largestChunkBytes, type Snapshot, type SnapshotColumn, streamColumn } from './snapshot.ts'
@@ -67,12 +74,12 @@ function decodeDouble(buf: Buffer, from: number): { value: number; end: number }
   if (first === QUOTE) {
     // A time has no escapes.
     for (i++; buf[i] !== QUOTE; i++);
-    value = instantIn(buf, start + 1, i++)
+    value = parseInstantBytes(buf, start + 1, i++)
   } else if (first === MINUS || (first >= ZERO && first <= 0x39)) {
     while (i < buf.length && buf[i] !== COMMA && buf[i] > 0x20) i++
     value = parseSmallNumber(buf, start, i)
     if (Number.isNaN(value)) {
-      const exact = numberOf(buf.toString('latin1', start, i))
+      const exact = parseNumberLiteral(buf.toString('latin1', start, i))
       if (typeof exact === 'bigint') return undefined
       value = exact
     }
@@ -85,8 +92,8 @@ function decodeDouble(buf: Buffer, from: number): { value: number; end: number }
 /** Decodes a column JSON to scalars. */
 function decodeScalars(buf: Buffer, texts: TextCache, isTimes: boolean): Scalar[] {
   const scalars: Scalar[] = []
-  for (let i = skipBlanks(buf, 0); i < buf.length; ) {
-    const end = endOf(buf, i)
+  for (let i = skipWhitespace(buf, 0); i < buf.length; ) {
+    const end = findValueEnd(buf, i)
     scalars.push(decodeScalar(buf, i, end, texts, isTimes))
     i = nextValue(buf, end)
   }
@@ -95,17 +102,17 @@ function decodeScalars(buf: Buffer, texts: TextCache, isTimes: boolean): Scalar[
 
 /** Decodes the JSON value buf[start, end). */
 function decodeScalar(buf: Buffer, start: number, end: number, texts: TextCache, isTimes: boolean): Scalar {
-  switch (kindOf(buf[start])) {
+  switch (jsonKindOf(buf[start])) {
     case 'null':
       return null
     case 'boolean':
       return buf[start] === 0x74
     case 'number': {
       const value = parseSmallNumber(buf, start, end)
-      return Number.isNaN(value) ? numberOf(buf.toString('latin1', start, end)) : value
+      return Number.isNaN(value) ? parseNumberLiteral(buf.toString('latin1', start, end)) : value
     }
     case 'string':
-      return isTimes ? instantIn(buf, start + 1, end - 1) : texts.valueOf(buf, start, end)
+      return isTimes ? parseInstantBytes(buf, start + 1, end - 1) : texts.valueOf(buf, start, end)
     default:
       return COMPOUND
   }

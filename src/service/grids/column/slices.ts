@@ -1,9 +1,9 @@
 // Stores the slices of a table while it is parsed.
 import {
-  type ColumnFound,
+  convertTexts,
   type Form,
-  numbersAsText,
-  rewritten,
+  type ParsedColumn,
+  quoteNumbers,
   type Slice,
   type SliceSink,
 } from '../../../ingest/index.ts'
@@ -68,7 +68,7 @@ export class SliceWriter implements SliceSink {
   }
 
   /** Stores queued slices, then encodes slices again that do not have the final type of their column. */
-  async finish(columns: readonly ColumnFound[]): Promise<void> {
+  async finish(columns: readonly ParsedColumn[]): Promise<void> {
     while (!this.failure && (this.waiting.length > 0 || this.running.size > 0)) {
       this.startStores()
       await Promise.race(this.running)
@@ -142,18 +142,18 @@ export class SliceWriter implements SliceSink {
 async function reencode(
   blobs: Blobs,
   slice: StoredSlice,
-  { type, rewrite }: ColumnFound,
+  { type, rewrite }: ParsedColumn,
 ): Promise<Buffer | undefined> {
-  if (rewrite) return rewritten(await loadDecompressed(blobs, slice), rewrite)
+  if (rewrite) return convertTexts(await loadDecompressed(blobs, slice), rewrite)
   if (slice.form !== 'number') return undefined
   const text = await loadDecompressed(blobs, slice)
   // The slice has only nulls, some of which were quoted empty texts. A date is never an empty text.
-  return type === 'text' ? numbersAsText(text) : rewritten(text, { as: 'moment', order: undefined })
+  return type === 'text' ? quoteNumbers(text) : convertTexts(text, { as: 'moment', order: undefined })
 }
 
 /** Stores a slice of numbers again as texts. */
 export async function storeNumbersAsText(blobs: Blobs, slice: SliceRef): Promise<SliceRef> {
-  const text = numbersAsText(await loadDecompressed(blobs, slice))
+  const text = quoteNumbers(await loadDecompressed(blobs, slice))
   const { seq, rows, ended } = slice
   return { ...(await storeSlice(blobs, slice.blob.owner, { rows, text, ended })), seq }
 }

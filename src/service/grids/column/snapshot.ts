@@ -3,7 +3,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { findClosest, formatList } from '../../../contract/message-texts.ts'
-import { type Bytes, endOf, nextValue, skipBlanks } from '../../../json/index.ts'
+import { type Bytes, findValueEnd, nextValue, skipWhitespace } from '../../../json/index.ts'
 import { loadVersionColumns } from '../../files/versions.ts'
 import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed, streamCompressedSlices, streamSlices } from '../../store/aggregates/slice-json.ts'
@@ -239,9 +239,9 @@ const COMMA = Buffer.from(',')
 /** Returns the first `count` values of a column JSON. */
 function takeValues(text: Buffer, count: number): Buffer {
   if (count <= 0) return text.subarray(0, 0)
-  let i = skipBlanks(text, 0)
+  let i = skipWhitespace(text, 0)
   for (let n = 1; ; n++) {
-    const end = endOf(text, i)
+    const end = findValueEnd(text, i)
     if (n === count) return text.subarray(0, end)
     i = nextValue(text, end)
   }
@@ -259,7 +259,7 @@ export function skipValues(buf: Uint8Array, from: number, count: number): number
     while (buf[i] <= 0x20) i++
     const first = buf[i]
     if (first === 0x22 || first === 0x5b || first === 0x7b) {
-      i = endOf(buf, i)
+      i = findValueEnd(buf, i)
       while (buf[i] !== 0x2c && i < buf.length) i++
     } else while (buf[i] !== 0x2c && i < buf.length) i++
     i++

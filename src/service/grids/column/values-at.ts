@@ -1,5 +1,5 @@
 // Reads the values of few rows, in any order.
-import { breathe, endOf, nextValue, skipBlanks } from '../../../json/index.ts'
+import { findValueEnd, nextValue, skipWhitespace, yieldToEventLoop } from '../../../json/index.ts'
 import { BatchedBlobs } from '../../store/objects/blobs.ts'
 import { columnChunksOf, groupRowsByChunk } from './chunks.ts'
 import type { Snapshot, SnapshotColumn } from './snapshot.ts'
@@ -30,7 +30,7 @@ export async function readValuesAt(
     const texts: Buffer[] = rows.map(() => NULL)
     for (const { part, rows: inPart, first } of partRows) {
       for (const [k, value] of pickValues(await part.load(blobs), inPart)) texts[order.at[first + k]] = value
-      await breathe()
+      await yieldToEventLoop()
     }
     values.push(texts)
   }
@@ -65,11 +65,11 @@ function sortRows(rows: readonly number[]): { rows: number[]; at: number[] } {
 
 /** Yields copies of the values of ascending rows, with their positions in `rows`. */
 function* pickValues(text: Buffer, rows: readonly number[]): Generator<[number, Buffer]> {
-  let i = skipBlanks(text, 0)
+  let i = skipWhitespace(text, 0)
   let row = 0
   for (const [k, wanted] of rows.entries()) {
-    for (; row < wanted; row++) i = nextValue(text, endOf(text, i))
+    for (; row < wanted; row++) i = nextValue(text, findValueEnd(text, i))
     // Copy the value, so that the whole text can be freed.
-    yield [k, Buffer.from(text.subarray(i, Math.min(endOf(text, i), i + MAX_VALUE_BYTES)))]
+    yield [k, Buffer.from(text.subarray(i, Math.min(findValueEnd(text, i), i + MAX_VALUE_BYTES)))]
   }
 }

@@ -1,5 +1,5 @@
 // Longest common subsequence of the rows of two tables, or nearly the longest.
-import type { Work } from '../../../json/index.ts'
+import type { WorkBudget } from '../../../json/index.ts'
 import type { RowHashes } from '../column/kernel/cells.ts'
 
 /** Maximum number of edits of an exact solution (Myers, 1986): memory and time grow with its square. */
@@ -29,7 +29,7 @@ export async function align(
   b: RowHashes,
   gap: { a: RowRange; b: RowRange },
   match: Int32Array,
-  work: Work,
+  work: WorkBudget,
 ): Promise<void> {
   const gaps: Gap[] = [{ ...gap, depth: 0 }]
   for (let next = gaps.pop(); next; next = gaps.pop()) {
@@ -56,7 +56,7 @@ async function matchEnds(
   b: RowHashes,
   { a: left, b: right, depth }: Gap,
   match: Int32Array,
-  work: Work,
+  work: WorkBudget,
 ): Promise<Gap> {
   let { from: a0, to: a1 } = left
   let { from: b0, to: b1 } = right
@@ -79,7 +79,7 @@ async function matchShortestEdit(
   right: RowRange,
   maxEdits: number,
   match: Int32Array,
-  work: Work,
+  work: WorkBudget,
 ): Promise<boolean> {
   const n = left.to - left.from
   const m = right.to - right.from
@@ -146,7 +146,7 @@ async function findAnchors(
   b: RowHashes,
   left: RowRange,
   right: RowRange,
-  work: Work,
+  work: WorkBudget,
 ): Promise<[number, number][]> {
   const index = new RowIndex(a, left.to - left.from)
   const isUnique = new Uint8Array(left.to - left.from).fill(1)
@@ -174,7 +174,7 @@ async function findAnchors(
 }
 
 /** Returns the positions of the longest strictly ascending subsequence. */
-export async function longestAscending(numbers: ArrayLike<number>, work: Work): Promise<number[]> {
+export async function longestAscending(numbers: ArrayLike<number>, work: WorkBudget): Promise<number[]> {
   const before = new Int32Array(numbers.length)
   /** Position of the least number that ends a subsequence of each length. */
   const ends: number[] = []

@@ -1,5 +1,5 @@
 // Inputs of a diff, and hashes of chosen rows.
-import type { Work } from '../../../json/index.ts'
+import type { WorkBudget } from '../../../json/index.ts'
 import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import { mergeSort } from '../read/sort.ts'
@@ -28,7 +28,7 @@ export interface ComparedTables {
   right: GroupedTable
   pairs: readonly ColumnPair[]
   reader: CellReader
-  work: Work
+  work: WorkBudget
 }
 
 /** A changed row: its row numbers in both tables, from 0; −1 in a table that lacks it. */
@@ -50,7 +50,7 @@ export class RowList {
     private readonly order: Uint32Array,
   ) {}
 
-  static async create(rows: Int32Array, work: Work): Promise<RowList> {
+  static async create(rows: Int32Array, work: WorkBudget): Promise<RowList> {
     const order = new Uint32Array(rows.length)
     let isAscending = true
     for (let k = 0; k < rows.length; k++) {

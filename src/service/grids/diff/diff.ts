@@ -2,7 +2,7 @@
 
 import { Problem } from '../../../contract/errors.ts'
 import { formatList } from '../../../contract/message-texts.ts'
-import { Work } from '../../../json/index.ts'
+import { WorkBudget } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnChunk } from '../column/chunks.ts'
 import { CellReader, RowHashes } from '../column/kernel/cells.ts'
@@ -35,7 +35,7 @@ export interface DiffOptions {
   tolerance?: number
   /** True if columns are matched by uid, and only then by name. */
   isSameGrid?: boolean
-  work?: Work
+  work?: WorkBudget
   /** True if people read the diff: without a key, finds a column that helps to recognize rows. */
   context?: boolean
 }
@@ -91,7 +91,7 @@ export async function diffTables(
   after: DiffInput,
   options: DiffOptions,
 ): Promise<TableDiff> {
-  const { work = new Work(), tolerance = 0 } = options
+  const { work = new WorkBudget(), tolerance = 0 } = options
   const { pairs, added, removed } = pairColumns(before, after, options)
   const left = new GroupedTable(
     before.snap,
@@ -145,7 +145,7 @@ function countChanges(changes: readonly RowChange[], isCounted: (change: RowChan
 }
 
 /** Sorts changes by row; a removed row comes before the row at its position. */
-async function sortChanges(changes: RowChange[], work: Work): Promise<RowChange[]> {
+async function sortChanges(changes: RowChange[], work: WorkBudget): Promise<RowChange[]> {
   const positionOf = ({ before: a, after: b }: RowChange): number => (b < 0 ? a : b)
   const compare = (a: RowChange, b: RowChange): number =>
     positionOf(a) - positionOf(b) || Number(a.after >= 0) - Number(b.after >= 0)
@@ -160,7 +160,7 @@ async function sortChanges(changes: RowChange[], work: Work): Promise<RowChange[
 }
 
 /** Returns the numbers from 0 up to `count`, exclusive. */
-async function countUp(count: number, work: Work): Promise<Uint32Array> {
+async function countUp(count: number, work: WorkBudget): Promise<Uint32Array> {
   const numbers = new Uint32Array(count)
   for (let k = 0; k < count; k++) {
     numbers[k] = k
@@ -265,7 +265,7 @@ function mustCompareAsText({ type: a }: SnapshotColumn, { type: b }: SnapshotCol
 }
 
 /** Returns the columns that have moved: those outside of the longest subsequence in the same order. */
-async function findMovedColumns(pairs: readonly ColumnPair[], work: Work): Promise<Set<ColumnPair>> {
+async function findMovedColumns(pairs: readonly ColumnPair[], work: WorkBudget): Promise<Set<ColumnPair>> {
   const before = pairs.map((pair) => pair.before.order)
   const stay = new Set(await longestAscending(before, work))
   return new Set(pairs.filter((_, k) => !stay.has(k)))
@@ -475,7 +475,7 @@ function createGroupHasher(idOf: (chunk: RowGroup, side: 'a' | 'b') => string | 
 async function findGaps(
   { a, b }: RowGroupLists,
   numbered: ReturnType<typeof createGroupHasher>,
-  work: Work,
+  work: WorkBudget,
 ): Promise<RowGroupLists[]> {
   const match = new Int32Array(a.length).fill(-1)
   const all = { a: { from: 0, to: a.length }, b: { from: 0, to: b.length } }

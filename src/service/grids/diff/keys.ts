@@ -1,5 +1,5 @@
 // Indexes rows by key.
-import type { Work } from '../../../json/index.ts'
+import type { WorkBudget } from '../../../json/index.ts'
 import { readCells } from '../column/chunks.ts'
 import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { RowIndex } from './common-subsequence.ts'
@@ -36,7 +36,7 @@ export async function indexKeys(
   key: readonly KeyColumn[],
   rows: number,
   problem: (fault: KeyFault) => Error,
-  work: Work,
+  work: WorkBudget,
 ): Promise<KeyIndex> {
   const fault = async (...indexes: number[]): Promise<Error> => {
     const tableRows = indexes.map((index) => table.rowOf(index))

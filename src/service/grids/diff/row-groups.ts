@@ -1,5 +1,5 @@
 // Splits a table into row groups: ranges of rows that end where the slices of all columns end.
-import { loadAhead, type Work } from '../../../json/index.ts'
+import { loadAhead, type WorkBudget } from '../../../json/index.ts'
 import { type ColumnChunk, columnChunksOf } from '../column/chunks.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
@@ -26,7 +26,7 @@ export class GroupedTable {
   constructor(
     snap: Snapshot,
     columns: readonly SnapshotColumn[],
-    private readonly work: Work,
+    private readonly work: WorkBudget,
   ) {
     this.rows = snap.rows
     this.chunks = columns.map((column) => columnChunksOf(snap, column))

@@ -2,8 +2,8 @@
 
 import { invalidField, Problem } from '../../../contract/errors.ts'
 import { formatCount } from '../../../contract/message-texts.ts'
-import { badData, jsonLines, unpacked } from '../../../ingest/index.ts'
-import { acceptedBefore, breathe, RawJson, turnIsLong } from '../../../json/index.ts'
+import { badData, decompress, readJsonLines } from '../../../ingest/index.ts'
+import { NO_JSON_LIMITS, RawJson, shouldYield, yieldToEventLoop } from '../../../json/index.ts'
 import type { Service } from '../../core/context.ts'
 import { checkCanChange } from '../../files/read.ts'
 import {
@@ -59,12 +59,12 @@ export async function findMisfit(
   let row = 0
   for (const { body } of bodies) {
     const text = Buffer.concat([OPEN, body, CLOSE])
-    for (const cells of new RawJson(text, 0, text.length, acceptedBefore).items()) {
+    for (const cells of new RawJson(text, 0, text.length, NO_JSON_LIMITS).items()) {
       row++
       const { buf, start, end, bytes } = [...cells.items()][column]
       if (!isAssignable(detectValueType(buf, start, end), type))
         return typeChangeError(`row ${row}`, name, bytes, type)
-      if (turnIsLong()) await breathe()
+      if (shouldYield()) await yieldToEventLoop()
     }
   }
   throw new Error('all values fit')
@@ -107,7 +107,7 @@ export async function parseJsonRows(json: RawJson, maxColumns: number): Promise<
     }
     types = types ? mergeTypeLists(types, rowTypes) : rowTypes
     texts.add(row.bytes)
-    if (turnIsLong()) await breathe()
+    if (shouldYield()) await yieldToEventLoop()
   }
   return { bodies: texts.finish(), width: types?.length ?? -1, types: encodeTypes(types ?? []) }
 }
@@ -206,7 +206,10 @@ export async function readNdjsonRows(service: Service, call: DataCall): Promise<
     }
     texts.add(row)
   }
-  for await (const { line, value } of jsonLines(unpacked(call.bytes, source, limits), { source, limits })) {
+  for await (const { line, value } of readJsonLines(decompress(call.bytes, source, limits), {
+    source,
+    limits,
+  })) {
     if (isArrayOfRecords(value, names)) for (const record of value.items()) add(line, record)
     else add(line, value)
   }

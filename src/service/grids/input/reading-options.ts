@@ -4,10 +4,10 @@ import { delimiterOfFileName, isNotice } from '../../../contract/formats.ts'
 import type { HeadersOf } from '../../../contract/operations/index.ts'
 import {
   type DelimitedOptions,
+  GIVEN_TYPES,
   type GivenType,
-  givenDelimiter,
-  givenStyle,
-  givenTypes,
+  parseDelimiter,
+  parseStyleOptions,
 } from '../../../ingest/index.ts'
 import type { Call } from '../../core/call.ts'
 import type { GridService } from '../service.ts'
@@ -32,7 +32,7 @@ export function parseReadingOptions(
     delimiter:
       Delimiter === undefined
         ? delimiterOfFileName(fileName ?? '')
-        : givenDelimiter(decodeText(Delimiter, 'Delimiter')),
+        : parseDelimiter(decodeText(Delimiter, 'Delimiter')),
     encoding: Encoding,
     header: Header,
     types: parseColumnTypes(headers.Columns),
@@ -47,7 +47,7 @@ export function parseReadingOptions(
     range: decodeHeader('Range'),
     flatten: headers.Flatten,
     asWritten: headers['As-Written'],
-    ...givenStyle({
+    ...parseStyleOptions({
       quote: decodeHeader('Quote'),
       escape: decodeHeader('Escape'),
       comment: decodeHeader('Comment'),
@@ -100,7 +100,7 @@ function parseColumnTypes(header: string | undefined): Map<string, GivenType> | 
     const types = new Map(
       Object.entries(JSON.parse(decodeText(header, 'Columns')) as Record<string, GivenType>),
     )
-    if ([...types.values()].every((type) => givenTypes.includes(type))) return types
+    if ([...types.values()].every((type) => GIVEN_TYPES.includes(type))) return types
   } catch {
     // Invalid JSON: fall through to the error.
   }

@@ -1,12 +1,12 @@
 // Parses data files into tables of stored slices.
 import {
-  type ColumnFound,
   type DelimitedOptions,
-  type Ingested,
+  decompress,
+  type IngestResult,
   ingestDelimited,
   ingestFile,
+  type ParsedColumn,
   type Slice,
-  unpacked,
 } from '../../../ingest/index.ts'
 import type { Bytes } from '../../../json/index.ts'
 import { isColumnType } from '../../store/schema/column-types.ts'
@@ -46,10 +46,10 @@ export async function storeTable(
   keepSmall = false,
 ): Promise<Table> {
   const writer = new SliceWriter(service.store.blobs, owner)
-  let ingested: Ingested
+  let ingested: IngestResult
   try {
     ingested = await ingestDelimited(
-      unpacked(bytes, options.source ?? 'the upload', service.limits),
+      decompress(bytes, options.source ?? 'the upload', service.limits),
       { ...options, limits: service.limits },
       writer,
     )
@@ -123,13 +123,13 @@ export async function storeTables(service: GridService, call: DataCall): Promise
 }
 
 /** Returns the values of a small table in column order. Slices can be in another order. */
-function valuesByColumn(slices: readonly Slice[], columns: readonly ColumnFound[]): ColumnJson[] {
+function valuesByColumn(slices: readonly Slice[], columns: readonly ParsedColumn[]): ColumnJson[] {
   const inOrder = [...slices].sort((a, b) => a.column - b.column)
   return inOrder.map((slice) => toColumnJson(slice, columns[slice.column]))
 }
 
 /** Combines parsed columns with their stored slices. */
-function createColumns({ columns }: Ingested, writer: SliceWriter): NewColumn[] {
+function createColumns({ columns }: IngestResult, writer: SliceWriter): NewColumn[] {
   return columns.map((column, k) => {
     const slices = writer.columns[k]
     return { ...columnTypeOf(column), rows: slices.reduce((sum, { rows }) => sum + rows, 0), slices }
@@ -142,7 +142,7 @@ function columnTypeOf({
   type,
   dateOrder,
   seen,
-}: ColumnFound): Pick<NewColumn, 'name' | 'type' | 'seen'> {
+}: ParsedColumn): Pick<NewColumn, 'name' | 'type' | 'seen'> {
   const order = dateOrder && (`${type}-${dateOrder}` as ColumnType)
   return { name, type: order !== undefined && isColumnType(order) ? order : type, seen }
 }

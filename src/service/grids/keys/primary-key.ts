@@ -2,7 +2,7 @@
 
 import { Problem } from '../../../contract/errors.ts'
 import { formatList } from '../../../contract/message-texts.ts'
-import { Work } from '../../../json/index.ts'
+import { WorkBudget } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import { CellReader } from '../column/kernel/cells.ts'
 import { formatColumns, largestChunkBytes, type Snapshot, type SnapshotColumn } from '../column/snapshot.ts'
@@ -55,7 +55,7 @@ export async function indexTableKeys(
   key: readonly { column: SnapshotColumn; asText: boolean }[],
   naming: { source: string; lineOf?: (row: number) => number },
 ): Promise<KeyIndex> {
-  const work = new Work()
+  const work = new WorkBudget()
   const table = new GroupedTable(
     snap,
     key.map(({ column }) => column),

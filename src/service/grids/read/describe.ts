@@ -1,7 +1,13 @@
 // Computes statistics of columns.
 import { createHash } from 'node:crypto'
 import type { ColumnDescription } from '../../../contract/resources/index.ts'
-import { endOf, instantIn, nextValue, skipBlanks, Work } from '../../../json/index.ts'
+import {
+  findValueEnd,
+  nextValue,
+  parseInstantBytes,
+  skipWhitespace,
+  WorkBudget,
+} from '../../../json/index.ts'
 import { familyOf, isDateType } from '../../store/schema/column-types.ts'
 import type { RowSet } from '../column/row-set.ts'
 import { type Snapshot, type SnapshotColumn, streamColumn } from '../column/snapshot.ts'
@@ -19,7 +25,7 @@ const TREND_RANGES = 24
 export async function describeColumn(
   snap: Snapshot,
   column: SnapshotColumn,
-  work = new Work(),
+  work = new WorkBudget(),
   rows?: RowSet,
 ): Promise<ColumnDescription> {
   const count = rows?.count ?? column.rows
@@ -29,8 +35,8 @@ export async function describeColumn(
     const buf = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
     // The comma between two slices is a separate chunk.
     if (buf.length === 1 && buf[0] === 0x2c) continue
-    for (let i = skipBlanks(buf, 0); i < buf.length; ) {
-      const end = endOf(buf, i)
+    for (let i = skipWhitespace(buf, 0); i < buf.length; ) {
+      const end = findValueEnd(buf, i)
       if (!rows || rows.has(row)) {
         statistics.add(buf, i, end)
         added++
@@ -138,7 +144,7 @@ class Statistics {
   }
 
   private addTime(buf: Buffer, start: number, end: number): void {
-    const instant = instantIn(buf, start, end)
+    const instant = parseInstantBytes(buf, start, end)
     this.trackOrder(instant)
     if (instant < this.earliest) {
       this.earliest = instant

@@ -1,7 +1,7 @@
 // Finds the rows that match a condition.
 import { Problem } from '../../../contract/errors.ts'
-import { Work } from '../../../json/index.ts'
-import { boundWhere, type RowTest, type Scalar, type Where } from '../../../query/index.ts'
+import { WorkBudget } from '../../../json/index.ts'
+import { bindWhere, type RowTest, type Scalar, type Where } from '../../../query/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { RowSet } from '../column/row-set.ts'
@@ -10,7 +10,7 @@ import type { Snapshot } from '../column/snapshot.ts'
 
 /** Binds a condition to the columns of a grid. Throws `unknown_column` and `invalid_query`. */
 export function bindCondition(where: Where, columns: readonly { name: string; type: ColumnType }[]): RowTest {
-  return boundWhere(
+  return bindWhere(
     where,
     columns.map(({ name, type }) => ({ name, type: familyOf(type) })),
   )
@@ -27,7 +27,7 @@ const BATCH_ROWS = 256
 export async function findMatchingRows(
   snap: Snapshot,
   { columns, test, steps, reads }: RowTest,
-  work = new Work(),
+  work = new WorkBudget(),
   maxRows = Number.POSITIVE_INFINITY,
 ): Promise<RowSet> {
   const readers = columns.map((name) => {

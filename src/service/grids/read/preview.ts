@@ -1,6 +1,6 @@
 // Previews of grids in metadata: the first values of the first columns.
 import type { Fid } from '../../../contract/fid.ts'
-import { breathe } from '../../../json/index.ts'
+import { yieldToEventLoop } from '../../../json/index.ts'
 import { Lru } from '../../core/lru.ts'
 import type { VersionRow } from '../../store/aggregates/versions.ts'
 import type { Readers, Store } from '../../store/store.ts'
@@ -59,7 +59,7 @@ async function readFirstValues(snap: Snapshot, column: SnapshotColumn): Promise<
     if (cell.needsLoad(row)) await cell.load(row)
     cell.seek(row)
     values.push(shortenCell(cell))
-    await breathe()
+    await yieldToEventLoop()
   }
   await cell.close()
   const text = values.join(',')

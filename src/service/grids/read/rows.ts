@@ -1,7 +1,7 @@
 // Streams rows of grids as CSV, TSV, NDJSON or JSON.
 import { Problem } from '../../../contract/errors.ts'
 import { formatBytes } from '../../../contract/limits.ts'
-import { type Bytes, breathe, hasEscapes, turnIsLong, withRoom } from '../../../json/index.ts'
+import { type Bytes, ensureCapacity, hasEscapes, shouldYield, yieldToEventLoop } from '../../../json/index.ts'
 import { type Cell, ColumnCursor, createFirstRows, type RowSequence } from '../column/cursor.ts'
 import { type RowFormat, ValueKernel } from '../column/kernel/values.ts'
 import { RowSet } from '../column/row-set.ts'
@@ -33,7 +33,7 @@ class OutputBuffer {
   at = 0
 
   reserve(more: number): void {
-    this.buf = withRoom(this.buf, this.at, more)
+    this.buf = ensureCapacity(this.buf, this.at, more)
   }
 
   addBytes(source: Uint8Array, start: number, end: number): void {
@@ -191,9 +191,9 @@ export async function* streamSortedRows(
     if (out.at > maxBytes) throw tooManyRowsError(maxBytes)
     starts[count++] = out.at
     writer.row(cells, out)
-    return turnIsLong()
+    return shouldYield()
   }
-  for await (const _ of eachRow(snap, RowSet.of(snap.rows, order), write)) await breathe()
+  for await (const _ of eachRow(snap, RowSet.of(snap.rows, order), write)) await yieldToEventLoop()
   starts[count] = out.at
   const ascending = Uint32Array.from(order).sort()
   const text = out.buf
@@ -203,7 +203,7 @@ export async function* streamSortedRows(
     sorted.addBytes(text, starts[k], starts[k + 1])
     if (sorted.at >= CHUNK_BYTES) {
       yield sorted.take()
-      await breathe()
+      await yieldToEventLoop()
     }
   }
   writer.tail?.(sorted)

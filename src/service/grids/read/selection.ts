@@ -1,12 +1,12 @@
 // Selects rows of a grid by condition, order, range or sample (docs/queries.md).
 import { Problem } from '../../../contract/errors.ts'
-import type { Bytes, Work } from '../../../json/index.ts'
+import type { Bytes, WorkBudget } from '../../../json/index.ts'
 import {
-  columnNamed,
-  columnsOf,
   parseSort,
   parseWhere,
+  queriedColumns,
   type RowTest,
+  resolveColumn,
   type SortKey,
 } from '../../../query/index.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
@@ -78,8 +78,8 @@ export class Selection {
     this.test = this.where && bindCondition(this.where, all)
     this.printed = printed.length
     const queried = new Set([
-      ...(this.where ? columnsOf(this.where.expression) : []).map((name) => columnNamed(name, all)),
-      ...this.sort.map(({ name }) => columnNamed(name, all, 'sort')),
+      ...(this.where ? queriedColumns(this.where.expression) : []).map((name) => resolveColumn(name, all)),
+      ...this.sort.map(({ name }) => resolveColumn(name, all, 'sort')),
     ])
     return [...printed, ...[...queried].filter((column) => !printed.includes(column))]
   }
@@ -93,7 +93,7 @@ export class Selection {
    * Selects the rows. `snap` must have the columns that `bind` returned. `fingerprint` identifies the data
    * of the grid: with it, an order by one column is cached. Throws `too_large` and `aborted`.
    */
-  async select(orders: RowSorter, snap: Snapshot, work: Work, fingerprint?: string): Promise<Selected> {
+  async select(orders: RowSorter, snap: Snapshot, work: WorkBudget, fingerprint?: string): Promise<Selected> {
     const { head, offset = 0, tail, sample } = this.query
     const isFirst = !this.isSorted && tail === undefined && sample === undefined && head !== undefined
     let rows =

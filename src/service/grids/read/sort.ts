@@ -3,14 +3,14 @@ import { Problem } from '../../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../../contract/limits.ts'
 import {
   type Bytes,
-  endOf,
+  ensureCapacity,
+  findValueEnd,
   hasEscapes,
-  instantIn,
-  kindOf,
+  jsonKindOf,
   nextValue,
-  skipBlanks,
-  Work,
-  withRoom,
+  parseInstantBytes,
+  skipWhitespace,
+  WorkBudget,
 } from '../../../json/index.ts'
 import { Admission } from '../../core/admission.ts'
 import { Lru } from '../../core/lru.ts'
@@ -119,7 +119,12 @@ export class RowSorter {
    * Returns the row order by one column. Cached by `fingerprint`, which identifies the data. Throws
    * `too_large`.
    */
-  async sortByOne(fingerprint: string, snap: Snapshot, by: SortColumn, work: Work): Promise<Uint32Array> {
+  async sortByOne(
+    fingerprint: string,
+    snap: Snapshot,
+    by: SortColumn,
+    work: WorkBudget,
+  ): Promise<Uint32Array> {
     const key = `${fingerprint} ${by.column.uid} ${by.descending}`
     const cached = this.cache.get(key)
     if (cached) return cached
@@ -141,7 +146,12 @@ export class RowSorter {
   }
 
   /** Returns the order of rows by several columns. Missing values come last. Throws `too_large`. */
-  async sortBy(snap: Snapshot, by: readonly SortColumn[], work: Work, only?: RowSet): Promise<Uint32Array> {
+  async sortBy(
+    snap: Snapshot,
+    by: readonly SortColumn[],
+    work: WorkBudget,
+    only?: RowSet,
+  ): Promise<Uint32Array> {
     this.checkLimits(only?.count ?? snap.rows, by, only)
     return sortRows(snap, by, only, this.limits.sort_bytes, work)
   }
@@ -211,16 +221,17 @@ class SortKeys {
   }
 
   add(row: number, text: Buffer, start: number, end: number): void {
-    const kind = kindOf(text[start])
+    const kind = jsonKindOf(text[start])
     this.starts[row] = this.at
-    this.texts = withRoom(this.texts, this.at, MAX_KEY_BYTES * 3)
+    this.texts = ensureCapacity(this.texts, this.at, MAX_KEY_BYTES * 3)
     if (kind !== 'null') this.ranks[row] = NUMBER_RANK
     if (kind === 'number') {
       this.numbers[row] = Number(text.toString('latin1', start, end))
       // Integers that a double cannot represent are compared as written.
       if (end - start > EXACT_DIGITS && end - start < MAX_KEY_BYTES)
         this.at += text.copy(this.texts, this.at, start, end)
-    } else if (kind === 'string' && this.isMoments) this.numbers[row] = instantIn(text, start + 1, end - 1)
+    } else if (kind === 'string' && this.isMoments)
+      this.numbers[row] = parseInstantBytes(text, start + 1, end - 1)
     else if (kind === 'string') {
       this.ranks[row] = TEXT_RANK
       // The beginning of a long text is enough.
@@ -289,7 +300,7 @@ async function sortRows(
   by: readonly SortColumn[],
   only: RowSet | undefined,
   maxBytes: number,
-  work: Work,
+  work: WorkBudget,
 ): Promise<Uint32Array> {
   const keys: SortKeys[] = []
   let bytes = 0
@@ -322,7 +333,7 @@ async function readSortKeys(
   snap: Snapshot,
   column: SnapshotColumn,
   only: RowSet | undefined,
-  work: Work,
+  work: WorkBudget,
 ): Promise<SortKeys> {
   const keys = new SortKeys(only?.count ?? snap.rows, isDateType(column.type))
   let row = 0
@@ -331,8 +342,8 @@ async function readSortKeys(
   for await (const text of streamColumn(snap, column, undefined, 1)) {
     const buf = Buffer.from(text.buffer, text.byteOffset, text.length)
     if (buf.length === 1 && buf[0] === COMMA) continue
-    for (let i = skipBlanks(buf, 0); i < buf.length; row++) {
-      const end = endOf(buf, i)
+    for (let i = skipWhitespace(buf, 0); i < buf.length; row++) {
+      const end = findValueEnd(buf, i)
       if (!only || only.has(row)) keys.add(position++, buf, i, end)
       read += end - i
       if (read > READ_BATCH_BYTES) {
@@ -360,7 +371,7 @@ const COMPARISONS_PER_ROW = 12
 export async function mergeSort(
   rows: Uint32Array,
   compare: (a: number, b: number) => number,
-  work = new Work(),
+  work = new WorkBudget(),
 ): Promise<Uint32Array> {
   for (let k = 0; k < rows.length; k += BATCH_ROWS) {
     rows.subarray(k, k + BATCH_ROWS).sort(compare)

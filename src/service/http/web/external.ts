@@ -1,7 +1,7 @@
 /** Receives charts from the share button of plotly.js before 3.7. */
 import { Problem } from '../../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
-import { type Bytes, breathe } from '../../../json/index.ts'
+import { type Bytes, yieldToEventLoop } from '../../../json/index.ts'
 import { renderExternalPage } from '../../pages/forms/newchart.ts'
 import { contentTypeOf, receiveBody } from '../body.ts'
 import { clientKeyOf, type HttpContext } from '../http-context.ts'
@@ -91,7 +91,7 @@ async function* decodeField(form: readonly Uint8Array[]): AsyncGenerator<Uint8Ar
   let rest = ''
   let hasBegun = false
   for (const chunk of form) {
-    await breathe()
+    await yieldToEventLoop()
     rest += Buffer.from(chunk).toString('latin1')
     if (!hasBegun) {
       if (rest.length < FIELD_PREFIX.length) continue

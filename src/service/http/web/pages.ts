@@ -1,7 +1,7 @@
 /** Serves pages, their scripts and styles. */
 import type { Problem } from '../../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
-import { once } from '../../../json/index.ts'
+import { toByteStream } from '../../../json/index.ts'
 import { getAsset } from '../../pages/assets.ts'
 import { escapeHtml, PAGE_POLICY, renderDocument } from '../../pages/html.ts'
 import type { Answer, PageRequest } from '../../pages/index.ts'
@@ -104,7 +104,7 @@ export function serveAsset(
       'content-length': String(bytes.length),
       ...(encoding && { 'content-encoding': encoding }),
     },
-    once(bytes),
+    toByteStream(bytes),
   )
 }
 

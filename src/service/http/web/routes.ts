@@ -44,8 +44,8 @@ const PARAMETER_PATTERNS: Readonly<Record<string, string>> = {
 }
 
 const compiledRoutes = (Object.entries(webRoutes) as [WebRouteName, WebRoute][]).flatMap(
-  ([name, { method, path, aliases: also = [] }]) =>
-    [path, ...also].map((alias) => ({ name, method, pattern: compilePath(alias) })),
+  ([name, { method, path, aliases = [] }]) =>
+    [path, ...aliases].map((alias) => ({ name, method, pattern: compilePath(alias) })),
 )
 
 /**

@@ -55,14 +55,14 @@ export const signInForm = queued(async (context, webRequest) => {
 export const signInProvider = queued(async ({ service, rates }, { query, request, line }) => {
   rates.countRequest(clientKeyOf(request))
   const next = toLocalPath(new URLSearchParams(query).get('next'))
-  const { oidcSignIn: people } = service
-  if (!people)
+  const { oidcSignIn } = service
+  if (!oidcSignIn)
     return createPageResponse(404, renderSignInPage(next, undefined, 'This server has no identity provider.'))
   try {
-    const { url, cookie: oidcState } = await people.begin(next)
+    const { url, cookie: oidcState } = await oidcSignIn.begin(next)
     return redirect(url, createOidcCookie(service.url, oidcState, OIDC_COOKIE_SECONDS))
   } catch (error) {
-    return createRefusalPage(error, next, people.host, line)
+    return createRefusalPage(error, next, oidcSignIn.host, line)
   }
 })
 
@@ -73,13 +73,13 @@ export const signInReturn = queued(async (context, webRequest) => {
   const { query, request, line } = webRequest
   const { service, authenticator, rates } = context
   rates.countRequest(clientKeyOf(request))
-  const { oidcSignIn: people } = service
-  if (!people)
+  const { oidcSignIn } = service
+  if (!oidcSignIn)
     return createPageResponse(404, renderSignInPage('/', undefined, 'This server has no identity provider.'))
   try {
     const oidcState = readCookie(request.headers, oidcCookieName(service.url))
     const store = auditedStore(context, webRequest)
-    const { username, next } = await people.finish(store, query, oidcState)
+    const { username, next } = await oidcSignIn.finish(store, query, oidcState)
     line.user = username
     authenticator.clearCache()
     const grant = { owner: username, scopes: 'read,write', key_hash: null }
@@ -89,7 +89,7 @@ export const signInReturn = queued(async (context, webRequest) => {
     reply.cookies.push(createOidcCookie(service.url, '', 0))
     return reply
   } catch (error) {
-    return createRefusalPage(error, '/', people.host, line)
+    return createRefusalPage(error, '/', oidcSignIn.host, line)
   }
 })
 

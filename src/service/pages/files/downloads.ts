@@ -26,7 +26,15 @@ import { resolveSignature } from './signed-images.ts'
 /** Creates a request to read the content of a file. */
 export function createReadRequest(principal: Principal, fid: Fid) {
   const { caller, shareKey, version, isAborted } = principal
-  return { caller, shareKey, version, isAborted, operation: 'files.content' as const, fid, filetype: undefined }
+  return {
+    caller,
+    shareKey,
+    version,
+    isAborted,
+    operation: 'files.content' as const,
+    fid,
+    filetype: undefined,
+  }
 }
 
 /** Returns the header that makes browsers save a response under a filename. */
@@ -142,9 +150,9 @@ export async function downloadImage(
   }
   const reader = await resolveSignature(service, principal, fid, query)
   const request = { ...createReadRequest(reader, fid), operation: 'files.image' as const }
-  const { body, etag, createBody: later } = await drawPlotImage(service, request, imageRequest)
+  const { body, etag, createBody } = await drawPlotImage(service, request, imageRequest)
   const headers: Record<string, string> = {}
   if (query.has('download'))
     headers['content-disposition'] = attachmentHeader(`${fid.owner}-${fid.idlocal}`, format)
-  return { body, type: imageTypes[format], etag, headers, later }
+  return { body, type: imageTypes[format], etag, headers, later: createBody }
 }

@@ -3,8 +3,8 @@ import { Problem } from '../../../contract/errors.ts'
 import { formatFid, formatWebUrl } from '../../../contract/fid.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
 import { quoteShellWord } from '../../../contract/shell.ts'
-import { once, type Work } from '../../../json/index.ts'
-import { nameText, parseSort, type SortKey, sortText } from '../../../query/index.ts'
+import { toByteStream, type WorkBudget } from '../../../json/index.ts'
+import { formatSortKey, parseSort, quoteColumnName, type SortKey } from '../../../query/index.ts'
 import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import { formatDraftUrl } from '../../files/drafts.ts'
@@ -155,7 +155,7 @@ export async function renderGridPage(
   }
   const answer = createPage('', { viewed: file })
   if (!selection.needsValues) return { ...answer, body: await page({ head: undefined }) }
-  const evaluate = async (work: Work) => {
+  const evaluate = async (work: WorkBudget) => {
     let selected: Selected = { head: undefined }
     try {
       const key = `${formatFid(file)} ${file.version} ${loaded.state}`
@@ -164,7 +164,7 @@ export async function renderGridPage(
       if (!isQueryError(error)) throw error
       note = formatQueryError(error)
     }
-    return { body: once(Buffer.from(await page(selected))), type: answer.type }
+    return { body: toByteStream(Buffer.from(await page(selected))), type: answer.type }
   }
   return {
     ...answer,
@@ -251,7 +251,10 @@ async function renderHtml(
   const columns = readable.map((column, k): TableColumn => {
     const sorted = key0?.name === column.name
     const descending = sorted && key0.descending
-    const link = linkTo({ sort: sortText({ name: column.name, descending: sorted && !descending }), page: 1 })
+    const link = linkTo({
+      sort: formatSortKey({ name: column.name, descending: sorted && !descending }),
+      page: 1,
+    })
     return {
       head: `<a href="${link}">${escapeHtml(column.name)}</a>${sorted ? (descending ? ' ↓' : ' ↑') : ''}<span class="type">${columnTypeLabel(column.type)}</span>`,
       attributes: sorted ? ` aria-sort="${descending ? 'descending' : 'ascending'}"` : '',
@@ -360,7 +363,7 @@ function parseSortKeys(sort: string | undefined): SortKey[] {
 /** Returns an example condition for the input field; empty without a numeric column. */
 function exampleCondition(columns: readonly SnapshotColumn[]): string {
   const column = columns.find(({ type }) => type === 'number')
-  return column ? `${nameText(column.name)} > 0` : ''
+  return column ? `${quoteColumnName(column.name)} > 0` : ''
 }
 
 function renderPager(what: string, pages: number, page: number, to: (page: number) => string): string {

@@ -62,7 +62,7 @@ export async function renderPlotPage(
       link(`${page}.json`, 'JSON'),
     ].join(' · ')}</span></div>`,
   ]
-  const unreadable = [...view.grids].filter(([, { isReadable: readable }]) => !readable).length
+  const unreadable = [...view.grids].filter(([, { isReadable }]) => !isReadable).length
   const privateGrids = [...view.grids.values()].flatMap(({ file: grid }) =>
     grid && grid.owner === file.owner && !grid.world_readable ? [grid] : [],
   )
@@ -75,7 +75,7 @@ export async function renderPlotPage(
   const missing = describeMissingData(view)
   if (missing !== undefined) parts.push(`<p class="note">${escapeHtml(missing)}. These traces are empty.</p>`)
   const sources = [...view.grids]
-    .flatMap(([, { file: grid, isReadable: readable }]) => (grid && readable ? [grid] : []))
+    .flatMap(([, { file: grid, isReadable }]) => (grid && isReadable ? [grid] : []))
     .map((grid) => `<li>${link(formatWebUrl(service.url, grid), escapeHtml(grid.filename))}</li>`)
   if (unreadable > 0)
     sources.push(`<li>${unreadable === 1 ? 'a private grid' : `${unreadable} private grids`}</li>`)

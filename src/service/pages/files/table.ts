@@ -1,5 +1,5 @@
 /** Renders values as an HTML table. */
-import { breathe, kindOf } from '../../../json/index.ts'
+import { jsonKindOf, yieldToEventLoop } from '../../../json/index.ts'
 import { MAX_VALUE_BYTES } from '../../grids/column/values-at.ts'
 import { decodeStart } from '../../grids/read/decode-start.ts'
 import { escapeHtml } from '../html.ts'
@@ -24,7 +24,7 @@ export async function renderTable(
     const cells = columns.map(({ values }) => renderCell(values[row]))
     const number = rows ? `<th scope="row">${rows[row] + 1}</th>` : ''
     lines.push(`<tr>${number}${cells.join('')}</tr>`)
-    await breathe()
+    await yieldToEventLoop()
   }
   const corner = rows ? '<th scope="col">row</th>' : ''
   const head = columns.map(({ head, attributes = '' }) => `<th scope="col"${attributes}>${head}</th>`)
@@ -36,7 +36,7 @@ const MAX_CELL_CHARACTERS = 200
 
 function renderCell(value: Buffer | undefined): string {
   if (!value) return '<td></td>'
-  switch (kindOf(value[0])) {
+  switch (jsonKindOf(value[0])) {
     case 'null':
       return '<td></td>'
     case 'string':

@@ -26,7 +26,7 @@ ${body.join('\n')}`,
 }
 
 function renderOperation(name: string, operation: Operation): string {
-  const { summary, access, requiresAccount: account, query, headers, body, status } = operation
+  const { summary, access, requiresAccount, query, headers, body, status } = operation
   const rows: string[] = []
   const row = (where: string, field: string, schema: Schema, required: boolean): void => {
     rows.push(
@@ -45,7 +45,7 @@ function renderOperation(name: string, operation: Operation): string {
   const paths = routesOf(operation)
     .map(({ path }) => escapeHtml(path))
     .join('<br>')
-  const who = account ? `${access}, with an account` : access
+  const who = requiresAccount ? `${access}, with an account` : access
   return `<details id="${name}"><summary><code class="m">${methods}</code> <code>${escapeHtml(operation.path)}</code> ${escapeHtml(summary)}</summary>
 <p><code>${paths}</code></p>
 <p>Access: ${who}. Status: ${status}.</p>${bytes}

@@ -76,7 +76,7 @@ export function createOpenApi(url: string, version: string): Record<string, unkn
 }
 
 function describeOperation(id: string, path: string, operation: Operation): Record<string, unknown> {
-  const { summary, body, result, status, access, requiresAccount: account, method, produces } = operation
+  const { summary, body, result, status, access, requiresAccount, method, produces } = operation
   const parameters: unknown[] = []
   for (const [, name] of path.matchAll(/:(\w+)/g))
     parameters.push({
@@ -117,7 +117,7 @@ function describeOperation(id: string, path: string, operation: Operation): Reco
     operationId: id,
     tags: [path.split('/')[2] ?? 'service'],
     summary,
-    description: `Access: ${access}${account ? ', with an account' : ''}.`,
+    description: `Access: ${access}${requiresAccount ? ', with an account' : ''}.`,
     parameters,
     requestBody: describeRequestBody(body),
     responses: {

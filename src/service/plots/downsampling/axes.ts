@@ -1,5 +1,5 @@
 /** Reads which part of an x axis is visible, and whether it is logarithmic. */
-import { instantOf } from '../../../json/index.ts'
+import { parseInstant } from '../../../json/index.ts'
 
 /** Visible ranges by axis name (`xaxis2`), in units of the data. */
 export type VisibleRanges = ReadonlyMap<string, readonly [string, string]>
@@ -23,7 +23,11 @@ export function readVisibleAxis(
   const isLog = type === 'log' && !areDates
   const place = isLog ? log10OrNaN : nanIfInfinite
   const parseEnd = (end: unknown): number =>
-    areDates && typeof end === 'string' ? instantOf(end) : typeof end === 'boolean' ? Number.NaN : Number(end)
+    areDates && typeof end === 'string'
+      ? parseInstant(end)
+      : typeof end === 'boolean'
+        ? Number.NaN
+        : Number(end)
   if (visible)
     return { toPosition: place, range: sortedRange(place(parseEnd(visible[0])), place(parseEnd(visible[1]))) }
   const isSet = Array.isArray(range) && range.length === 2 && autorange !== true

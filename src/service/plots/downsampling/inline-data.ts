@@ -1,5 +1,5 @@
 /** Downsamples the large traces of a figure with inline data. */
-import { instantOf } from '../../../json/index.ts'
+import { parseInstant } from '../../../json/index.ts'
 import {
   type Attributes,
   getAtPath,
@@ -86,7 +86,8 @@ function toNumbers(values: readonly unknown[], length: number): Float64Array | u
   const numbers = new Float64Array(length)
   for (let k = 0; k < length; k++) {
     const value = values[k]
-    numbers[k] = typeof value === 'number' ? value : typeof value === 'string' ? instantOf(value) : Number.NaN
+    numbers[k] =
+      typeof value === 'number' ? value : typeof value === 'string' ? parseInstant(value) : Number.NaN
     const isMissing = value === null || value === undefined
     if (!isMissing && !Number.isFinite(numbers[k])) return undefined
   }

@@ -1,6 +1,6 @@
 /** Plans which rows of large traces are drawn, from the columns of grids. */
 import { formatFid } from '../../../contract/fid.ts'
-import { breathe, type RawJson, turnIsLong } from '../../../json/index.ts'
+import { type RawJson, shouldYield, yieldToEventLoop } from '../../../json/index.ts'
 import { RowSet } from '../../grids/column/row-set.ts'
 import { type ScalarBatch, streamScalars } from '../../grids/column/scalars.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/column/snapshot.ts'
@@ -167,7 +167,7 @@ async function forEachPoint(
       }
       const count = Math.min(a.length - i, b.length - k)
       for (let n = 0; n < count; n++) visit(toNumber(a[i++]), toNumber(b[k++]))
-      if (turnIsLong()) await breathe()
+      if (shouldYield()) await yieldToEventLoop()
     }
   } finally {
     await Promise.all([xs.return(undefined), ys.return(undefined)])

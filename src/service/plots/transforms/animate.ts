@@ -1,7 +1,7 @@
 /** Turns groups of traces into frames of an animation. */
 import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
 import { escapeMarkup } from '../../../contract/plotly-markup.ts'
-import { instantOf } from '../../../json/index.ts'
+import { parseInstant } from '../../../json/index.ts'
 import { type Attributes, isObject } from './attributes.ts'
 
 /** Maximum number of frames of an animation. */
@@ -80,7 +80,7 @@ function removePoints(trace: Attributes): Attributes {
 /** Sorts frame names that are all numbers or all dates; keeps the order of others. */
 function sortFrames(names: readonly string[]): string[] {
   const numbers = new Map(names.map((name) => [name, name.trim() === '' ? Number.NaN : Number(name)]))
-  const dates = new Map(names.map((name) => [name, instantOf(name)]))
+  const dates = new Map(names.map((name) => [name, parseInstant(name)]))
   for (const positions of [numbers, dates])
     if (names.every((name) => !Number.isNaN(positions.get(name)!)))
       return [...names].sort((a, b) => positions.get(a)! - positions.get(b)!)
@@ -103,7 +103,11 @@ function fixAxisRange(original: unknown, traces: readonly Attributes[], letter: 
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const value of values) {
     const position =
-      isDates && typeof value === 'string' ? instantOf(value) : typeof value === 'number' ? value : Number.NaN
+      isDates && typeof value === 'string'
+        ? parseInstant(value)
+        : typeof value === 'number'
+          ? value
+          : Number.NaN
     if (position < min) min = position
     if (position > max) max = position
   }

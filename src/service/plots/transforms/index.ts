@@ -4,7 +4,7 @@ import { describeMissingRows } from '../../../charts/omitted.ts'
 import { humanizeName, pluralize } from '../../../charts/spec/words.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { formatCount } from '../../../contract/message-texts.ts'
-import { breathe, turnIsLong } from '../../../json/index.ts'
+import { shouldYield, yieldToEventLoop } from '../../../json/index.ts'
 import { aggregate, aggregateToCells, aggregateToNumber } from './aggregate.ts'
 import { animateFigure, MAX_FRAMES, seriesNameOf } from './animate.ts'
 import {
@@ -165,7 +165,7 @@ export async function evaluateTransforms(
     shared += groups * measureSharedAttributes(trace)
     if (shared > limits.shared) throw createTooManyError('the groups of the figure share too many attributes')
     for (const part of applyGroupBy(trace, k, seriesCount, facets, frames)) expanded.push(part)
-    if (turnIsLong()) await breathe()
+    if (shouldYield()) await yieldToEventLoop()
   }
   const facetCount = countFacets(facets)
   if (facetCount > MAX_FACETS) throw createTooManyError(`the figure has more than ${MAX_FACETS} small charts`)
@@ -326,7 +326,7 @@ function hasTransforms(trace: unknown): trace is Attributes {
 /** Applies one transform. */
 async function applyTransform(trace: Attributes, transform: Transform, axes: AxisTypes): Promise<void> {
   TRANSFORMS[toKey(transform.type)](trace, transform, axes)
-  if (turnIsLong()) await breathe()
+  if (shouldYield()) await yieldToEventLoop()
 }
 
 /** Cuts the point arrays to the shorter one of x and y, since further points are not drawn. */

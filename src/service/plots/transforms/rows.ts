@@ -1,13 +1,13 @@
 /** Transforms `rows`, `order` and `complete`: select and sort rows as queries on grids do. */
 import { Problem } from '../../../contract/errors.ts'
-import { breathe, instantOf, turnIsLong } from '../../../json/index.ts'
+import { parseInstant, shouldYield, yieldToEventLoop } from '../../../json/index.ts'
 import {
-  boundWhere,
+  bindWhere,
   COMPOUND,
-  columnNamed,
   parseSort,
   parseWhere,
   type QueryType,
+  resolveColumn,
   type Scalar,
 } from '../../../query/index.ts'
 import { mergeSort } from '../../grids/read/sort.ts'
@@ -43,18 +43,18 @@ export async function selectAndSortRows(
   )
   try {
     if (typeof where === 'string') {
-      const { columns: used, test } = boundWhere(parseWhere(where), columns)
-      const columnValues = used.map((name) => columnNamed(name, columns).values)
+      const { columns: used, test } = bindWhere(parseWhere(where), columns)
+      const columnValues = used.map((name) => resolveColumn(name, columns).values)
       const passing: number[] = []
       for (const k of selected) {
         if (test(columnValues.map((list) => list[k] ?? null))) passing.push(k)
-        if ((k & 0xff) === 0 && turnIsLong()) await breathe()
+        if ((k & 0xff) === 0 && shouldYield()) await yieldToEventLoop()
       }
       selected = passing
     }
     if (typeof sort === 'string') {
       const keys = parseSort(sort).map(({ name, descending }) => ({
-        values: columnNamed(name, columns).values,
+        values: resolveColumn(name, columns).values,
         sign: descending ? -1 : 1,
       }))
       const compare = (a: number, b: number): number => {
@@ -160,7 +160,7 @@ function detectQueryType(values: readonly unknown[]): QueryType {
         ? type
         : type !== 'string'
           ? 'json'
-          : result !== 'text' && !Number.isNaN(instantOf(value as string))
+          : result !== 'text' && !Number.isNaN(parseInstant(value as string))
             ? 'datetime'
             : 'text'
     if (result === 'empty' || result === valueType) result = valueType
@@ -175,7 +175,7 @@ function toScalar(value: unknown, type: QueryType): Scalar {
   if (value === null || value === undefined) return null
   if (typeof value === 'object') return COMPOUND
   const isMoment = type === 'datetime' || type === 'date'
-  return isMoment && typeof value === 'string' ? nullIfNaN(instantOf(value)) : (value as Scalar)
+  return isMoment && typeof value === 'string' ? nullIfNaN(parseInstant(value)) : (value as Scalar)
 }
 
 /** Compares values: numbers before texts; missing values last, also in descending order (`sign` −1). */

@@ -1,5 +1,5 @@
 /** Transform `trend`: adds a regression line or a moving mean. */
-import { instantOf } from '../../../json/index.ts'
+import { parseInstant } from '../../../json/index.ts'
 import { type Attributes, isObject, type Transform } from './attributes.ts'
 
 /**
@@ -75,7 +75,7 @@ function sortPoints(x: unknown, y: readonly unknown[]): Point[] {
 /** Returns a number, or a time in ms; NaN for other values. */
 function toPosition(value: unknown): number {
   if (typeof value === 'number') return value
-  return typeof value === 'string' ? instantOf(value) : Number.NaN
+  return typeof value === 'string' ? parseInstant(value) : Number.NaN
 }
 
 /** Fits a straight line on linear or logarithmic axes. */

@@ -1,5 +1,5 @@
 /** Transform `zone`: converts times to a time zone. */
-import { instantOf } from '../../../json/index.ts'
+import { parseInstant } from '../../../json/index.ts'
 import { type Attributes, resolveTarget, setAtPath, type Transform } from './attributes.ts'
 
 /** Matches a time with an offset from UTC. */
@@ -14,7 +14,7 @@ export function convertToZone(trace: Attributes, { target = 'x', zone: name }: T
   if (!values || !offset || typeof target !== 'string') return
   const local = (value: unknown): unknown => {
     if (typeof value !== 'string' || !TIME_WITH_OFFSET.test(value)) return value
-    const time = instantOf(value)
+    const time = parseInstant(value)
     if (Number.isNaN(time)) return value
     const date = new Date(Math.round(time + offset(time)))
     return date.toISOString().slice(0, -1).replace('T', ' ')

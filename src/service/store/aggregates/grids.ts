@@ -2,7 +2,7 @@
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/index.ts'
-import { breathe } from '../../../json/index.ts'
+import { yieldToEventLoop } from '../../../json/index.ts'
 import { addBlobReferences, type BlobRef, markUnreferenced } from '../objects/blobs.ts'
 import { encodeTypes } from '../schema/column-types.ts'
 import { primaryKeyUidsOf } from '../schema/primary-key.ts'
@@ -310,7 +310,7 @@ export class GridWriter extends GridReader {
 
   async addColumns(columns: ColumnRow[]): Promise<void> {
     for (let k = 0; k < columns.length; k += BATCH_ROWS) {
-      await breathe()
+      await yieldToEventLoop()
       await this.db
         .insertInto('columns')
         .values(columns.slice(k, k + BATCH_ROWS))
@@ -325,7 +325,7 @@ export class GridWriter extends GridReader {
     fields: Partial<Pick<ColumnRow, 'name' | 'position' | 'type' | 'rows'>>,
   ): Promise<void> {
     if (Object.keys(fields).length === 0) return
-    await breathe()
+    await yieldToEventLoop()
     if (fields.name !== undefined || fields.position !== undefined) {
       await this.keepPastColumns({ owner, idlocal, epoch }, [uid])
       await this.db
@@ -357,7 +357,7 @@ export class GridWriter extends GridReader {
     for (const [fields, uids] of uidsByFields) {
       if (fields === '{}') continue
       for (const batch of inBatches(uids)) {
-        await breathe()
+        await yieldToEventLoop()
         await this.db
           .updateTable('columns')
           .set(JSON.parse(fields) as Partial<ColumnRow>)
@@ -405,7 +405,7 @@ export class GridWriter extends GridReader {
   /** Removes columns and their slices. Earlier epochs keep them. */
   async removeColumns({ owner, idlocal, epoch }: GridEpoch, uids: readonly string[]): Promise<void> {
     for (let k = 0; k < uids.length; k += BATCH_ROWS) {
-      await breathe()
+      await yieldToEventLoop()
       const batch = uids.slice(k, k + BATCH_ROWS)
       await this.keepPastColumns({ owner, idlocal, epoch }, batch)
       await this.keepPastSlices({ owner, idlocal, epoch }, (slices) => slices.where('uid', 'in', batch))
@@ -428,7 +428,7 @@ export class GridWriter extends GridReader {
     await this.usage.reserve(owner, { bytes: slices.reduce((sum, { bytes }) => sum + bytes, 0) })
     await this.addSliceReferences(owner, slices)
     for (let k = 0; k < slices.length; k += BATCH_ROWS) {
-      await breathe()
+      await yieldToEventLoop()
       const rows = slices
         .slice(k, k + BATCH_ROWS)
         .map((slice) => ({ owner, idlocal, since: epoch, ...sliceRowOf(slice) }))
@@ -460,7 +460,7 @@ export class GridWriter extends GridReader {
     for (const [range, uids] of removed) {
       const [from, to] = range.split(':').map(Number)
       for (const some of inBatches(uids)) {
-        await breathe()
+        await yieldToEventLoop()
         await this.keepPastSlices(of, (slices) =>
           slices.where('uid', 'in', some).where('seq', '>=', from).where('seq', '<', to),
         )

@@ -1,6 +1,6 @@
 // Compresses and stores the JSON of slices, and reads it back.
 import { type Bounds, boundsOf } from '../../../ingest/index.ts'
-import { breathe, loadAhead } from '../../../json/index.ts'
+import { loadAhead, yieldToEventLoop } from '../../../json/index.ts'
 import type { BlobReader, Blobs, Claim } from '../objects/blobs.ts'
 import { compress, decompress, type StreamChunk } from '../objects/codec.ts'
 import type { SliceRef } from './grids.ts'
@@ -48,7 +48,7 @@ export async function storeSlices(
   const compressRest = async (): Promise<void> => {
     while (next < texts.length) {
       const k = next++
-      await breathe()
+      await yieldToEventLoop()
       compressed[k] = await compress(texts[k].text)
     }
   }

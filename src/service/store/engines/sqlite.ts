@@ -15,7 +15,7 @@ import {
   sql,
 } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
-import { breathe } from '../../../json/index.ts'
+import { yieldToEventLoop } from '../../../json/index.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { type Engine, EngineStats } from './engine.ts'
 import { releaseSpace, reserveSpace } from './sqlite-reserve.ts'
@@ -362,7 +362,7 @@ class WriteQueue {
       this.setDurable(group.some((job) => job.durable))
       database.exec('BEGIN IMMEDIATE')
       for (const job of group) {
-        await breathe()
+        await yieldToEventLoop()
         if (group.length > 1) database.exec('SAVEPOINT job')
         try {
           job.outcome = { value: await job.work(db) }
@@ -438,7 +438,7 @@ class ReaderPool {
   async run<T>(work: (db: Db) => Promise<T>): Promise<T> {
     const connection = await this.acquire()
     try {
-      await breathe()
+      await yieldToEventLoop()
       connection.database.exec('BEGIN')
       try {
         return await work(connection.db)

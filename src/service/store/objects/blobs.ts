@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Expression, sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
-import { asBuffer, breathe } from '../../../json/index.ts'
+import { asBuffer, yieldToEventLoop } from '../../../json/index.ts'
 import type { Transactions } from '../engines/engine.ts'
 import { sha256 } from '../schema/hash.ts'
 import type { Db } from '../schema/schema.ts'
@@ -629,7 +629,7 @@ export async function addBlobReferences(db: Db, owner: string, refs: readonly Bl
   for (const ref of refs) if (!byHash.get(ref.hash)?.fresh) byHash.set(ref.hash, ref)
   const unique = [...byHash.values()]
   for (let k = 0; k < unique.length; k += BATCH_ROWS) {
-    await breathe()
+    await yieldToEventLoop()
     await addBlobReferenceBatch(db, owner, unique.slice(k, k + BATCH_ROWS))
   }
 }

@@ -1,5 +1,5 @@
 // Types of column values: detects, merges and encodes them.
-import { endOf, kindOf, momentIn, skipBlanks } from '../../../json/index.ts'
+import { detectMoment, findValueEnd, jsonKindOf, skipWhitespace } from '../../../json/index.ts'
 import type { ColumnType } from './schema.ts'
 
 /** One letter per column type. A grid's types are stored as one letter per column, in column order. */
@@ -86,9 +86,9 @@ export function mergeTypeLists(a: readonly ColumnType[], b: readonly ColumnType[
 
 /** Returns the type of the JSON value buf[start, end). Strings in ISO 8601 are dates or times. */
 export function detectValueType(buf: Uint8Array, start: number, end: number): ColumnType {
-  const kind = kindOf(buf[start])
+  const kind = jsonKindOf(buf[start])
   if (kind === 'null') return 'empty'
-  if (kind === 'string') return momentIn(buf, start + 1, end - 1) ?? 'text'
+  if (kind === 'string') return detectMoment(buf, start + 1, end - 1) ?? 'text'
   return kind === 'number' || kind === 'boolean' ? kind : 'json'
 }
 
@@ -100,17 +100,17 @@ export function isAssignable(values: ColumnType, column: ColumnType): boolean {
 /** Returns the encoded column types of rows: comma-separated JSON arrays of `width` values. */
 export function detectRowTypes(buf: Buffer, width: number): string {
   const types = Array.from({ length: width }, (): ColumnType => 'empty')
-  let i = skipBlanks(buf, 0)
+  let i = skipWhitespace(buf, 0)
   while (i < buf.length) {
-    i = skipBlanks(buf, i + 1)
+    i = skipWhitespace(buf, i + 1)
     for (let column = 0; column < width; column++) {
-      const end = endOf(buf, i)
+      const end = findValueEnd(buf, i)
       if (types[column] !== 'json') types[column] = mergeTypes(types[column], detectValueType(buf, i, end))
-      i = skipBlanks(buf, end)
-      if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+      i = skipWhitespace(buf, end)
+      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
     }
-    i = skipBlanks(buf, i + 1)
-    if (buf[i] === 0x2c) i = skipBlanks(buf, i + 1)
+    i = skipWhitespace(buf, i + 1)
+    if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
   }
   return encodeTypes(types)
 }

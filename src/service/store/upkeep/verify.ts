@@ -1,7 +1,7 @@
 // Verifies all stored data: checksums, counts, types and references.
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
-import { breathe, endOf, skipBlanks } from '../../../json/index.ts'
+import { findValueEnd, skipWhitespace, yieldToEventLoop } from '../../../json/index.ts'
 import type { FileRow } from '../aggregates/files.ts'
 import type { ColumnRow, GridRow, SliceRef, TailRow } from '../aggregates/grids.ts'
 import { storedContentOf } from '../aggregates/plots.ts'
@@ -68,7 +68,7 @@ async function verifyAll(store: Store, result: VerifyResult): Promise<void> {
       if (!(error instanceof Problem)) throw error
       report(error.message)
     })
-    await breathe()
+    await yieldToEventLoop()
   }
 }
 
@@ -209,7 +209,7 @@ async function verifyGrid(
       const text = await loadDecompressed(store.blobs, slice)
       if (text.length !== slice.bytes || countValues(text) !== slice.rows)
         report(`column ${column.name}: a slice does not contain the expected ${slice.rows} rows`)
-      await breathe()
+      await yieldToEventLoop()
     }
     if (rows !== column.rows) report(`column ${column.name}: ${rows} rows in slices, expected ${column.rows}`)
   }
@@ -275,7 +275,7 @@ async function verifyVersions(
           if (text.length !== slice.bytes || (slice.rows !== undefined && countValues(text) !== slice.rows))
             report(`${label}: ${name} has the wrong length`)
         }
-        await breathe()
+        await yieldToEventLoop()
       }
       if (row.hash !== null && row.bytes !== null)
         await check({ blob: { owner, hash: row.hash }, bytes: row.bytes }, 'its figure')
@@ -317,9 +317,9 @@ async function verifyVersions(
 /** Counts the values in the JSON of a slice. */
 function countValues(text: Buffer): number {
   let values = 0
-  for (let i = skipBlanks(text, 0); i < text.length; values++) {
-    i = skipBlanks(text, endOf(text, i))
-    if (text[i] === 0x2c) i = skipBlanks(text, i + 1)
+  for (let i = skipWhitespace(text, 0); i < text.length; values++) {
+    i = skipWhitespace(text, findValueEnd(text, i))
+    if (text[i] === 0x2c) i = skipWhitespace(text, i + 1)
   }
   return values
 }

@@ -1,6 +1,6 @@
 // Appends a table to a grid.
 import type { Fid } from '../../../../contract/fid.ts'
-import { numbersAsText } from '../../../../ingest/index.ts'
+import { quoteNumbers } from '../../../../ingest/index.ts'
 import type { ColumnRow } from '../../../store/aggregates/grids.ts'
 import { encodeTypes } from '../../../store/schema/column-types.ts'
 import { transposeColumns } from '../../column/column-json.ts'
@@ -34,7 +34,7 @@ export async function appendTable(
     checkType(call, source, column, columns[k], warnings)
     const values = table.small![table.columns.indexOf(column)]
     return typeAfterConversion(column, columns[k].type) === 'text' && values.type === 'number'
-      ? numbersAsText(values.text)
+      ? quoteNumbers(values.text)
       : values.text
   })
   checkWarnings(call, warnings)

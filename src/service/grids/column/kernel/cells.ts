@@ -1,7 +1,7 @@
 // Hashes and finds the values of columns, with the WebAssembly of cells.as.ts if possible.
 import { randomBytes } from 'node:crypto'
 import { WasmModule } from '../../../../contract/wasm.ts'
-import { endOf, nextValue, skipBlanks } from '../../../../json/index.ts'
+import { findValueEnd, nextValue, skipWhitespace } from '../../../../json/index.ts'
 import { ValueKernel } from './values.ts'
 
 /** Exports of cells.as.ts. */
@@ -169,8 +169,8 @@ export class CellReader {
   /** Hashes a canonical text without a kernel, into `found`. */
   private hashInTypeScript(text: Buffer): { count: number; missing: number } {
     let [missing, count] = [-1, 0]
-    for (let i = skipBlanks(text, 0); i < text.length; ) {
-      const end = endOf(text, i)
+    for (let i = skipWhitespace(text, 0); i < text.length; ) {
+      const end = findValueEnd(text, i)
       let [low, high] = [seed.readInt32LE(0), seed.readInt32LE(4)]
       for (let k = i; k < end; k++) {
         low = Math.imul(low ^ text[k], 0x9e3779b1)
@@ -224,10 +224,10 @@ export class CellReader {
     const cells: Cell[] = []
     if (!this.kernel || TEXT + text.length + PADDING.length > this.bytes!.length) {
       let row = 0
-      let at = skipBlanks(text, 0)
+      let at = skipWhitespace(text, 0)
       for (let k = 0; k < rows.length; k++) {
-        for (; row < rows[k]; row++) at = nextValue(text, endOf(text, at))
-        cells.push({ buf: text, start: at, end: endOf(text, at) })
+        for (; row < rows[k]; row++) at = nextValue(text, findValueEnd(text, at))
+        cells.push({ buf: text, start: at, end: findValueEnd(text, at) })
       }
       return cells
     }
@@ -253,8 +253,8 @@ export class CellReader {
 function* canonicalChunks(text: Buffer, asText: boolean): Generator<Buffer> {
   let values: string[] = []
   let size = 0
-  for (let i = skipBlanks(text, 0); i < text.length; ) {
-    const end = endOf(text, i)
+  for (let i = skipWhitespace(text, 0); i < text.length; ) {
+    const end = findValueEnd(text, i)
     const value = canonicalValue(text.toString('utf8', i, end), asText)
     values.push(value)
     size += value.length * 3
