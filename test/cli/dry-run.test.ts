@@ -45,6 +45,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   'column set': [['column', 'set', 'grid', 'n', '--data', '[1]'], /columns\.update/],
   'column add': [['column', 'add', 'grid', 'm', '--data', '[1]'], /columns\.create/],
   'column rename': [['column', 'rename', 'grid', 'n', 'm'], /columns\.update/],
+  'column key': [['column', 'key', 'grid', 'n'], /rows\.append/],
   'column remove': [['column', 'remove', 'grid', 'n'], /columns\.delete/],
   share: [['share', 'grid', '--user', 'bob'], /collaborators\.\w+.*"users":\["bob"\]/],
   unshare: [['unshare', 'grid', '--user', 'bob'], /collaborators\.\w+/],

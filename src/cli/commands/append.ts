@@ -66,7 +66,6 @@ export const command = defineCommand({
     'tail -n +2 today.csv | gridline append sales - --no-header',
     'gridline append alice:12 events.jsonl',
     'gridline append customers today.csv --key id      # update rows with the same id, append others',
-    'gridline append customers --key id                # set the key, without rows; --key "" removes it',
   ],
   async run(context, [grid, file], options) {
     const rows = options.row as string[] | undefined
@@ -130,7 +129,8 @@ export const command = defineCommand({
       const counts = formatUpsertCounts(done)
       if (isKeyOnly) {
         const { primary_key: key } = await client.call('grids.get', { fid })
-        context.messages.note(key ? `the key of ${grid} is ${key.join(', ')}` : `${grid} has no key any more`)
+        context.messages.note(key ? `the key of ${grid} is ${key.join(', ')}` : `${grid} has no key`)
+        context.messages.note(`use gridline column key ${grid} to set a key without rows`)
       } else if (counts !== undefined) context.messages.note(`${source.name}: ${counts}`)
       const action = counts === undefined ? 'appended' : 'updated'
       return { item: { ...done, action }, view: appendedView }

@@ -1,14 +1,16 @@
 // `gridline column`: reads and changes columns of grids.
 import { formatColumnType } from '../../charts/spec/column-names.ts'
-import { type Client, resolveFid } from '../../client/index.ts'
+import { type BodySource, type Client, resolveFid } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { findClosest, formatCount, formatList } from '../../contract/message-texts.ts'
+import { dataTypes } from '../../contract/operations/index.ts'
 import type { ColumnMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
 import { readWhole } from '../files/input.ts'
+import { toKeyHeaders } from '../files/parse-options.ts'
 import { type TableView, versionColumn } from '../output/view.ts'
 
 const view: TableView = {
@@ -220,6 +222,45 @@ const remove = defineCommand({
   },
 })
 
+const key = defineCommand({
+  output: objectOf('Grid'),
+  arguments: '<grid> <columns>',
+  writes: true,
+  createsVersions: true,
+  examples: [
+    'gridline column key customers id',
+    'gridline column key sales day,city',
+    'gridline column key customers ""      # remove the key',
+  ],
+  async run(context, [grid, columns]) {
+    const client = await context.client()
+    const fid = await resolveFid(client, grid, 'grid')
+    await client.call('rows.append', { fid, headers: toKeyHeaders({ key: columns }), body: NO_ROWS })
+    return { item: await client.call('grids.get', { fid }), view: keyView }
+  },
+})
+
+/** The body of an append without rows. */
+const NO_ROWS: BodySource = {
+  type: dataTypes.ndjson,
+  repeatable: true,
+  async *open() {},
+}
+
+const keyView: TableView = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'filename', title: 'NAME' },
+    {
+      field: 'primary_key',
+      title: 'KEY',
+      format: (names: readonly string[] | null) => names?.join(', ') ?? 'none',
+    },
+    versionColumn,
+  ],
+}
+
 /** Maximum number of plots that are checked before columns are removed. */
 const MAX_CHECKED_PLOTS = 20
 
@@ -262,4 +303,5 @@ export const commands: readonly CommandEntry[] = [
   subcommand('add', 'Add a column', add),
   subcommand('rename', 'Rename a column', rename),
   subcommand('remove', 'Remove columns', remove, ['rm']),
+  subcommand('key', 'Set or remove the primary key of a grid', key),
 ]

@@ -211,7 +211,7 @@ export async function deleteColumns(service: Service, call: Call, uids: string[]
     if (key)
       throw new Problem('conflict', `column ${key.name} is in the key of the grid`, {
         field: 'uid',
-        hint: 'Remove the key first: gridline append GRID --key ""',
+        hint: 'Remove the key first: gridline column key GRID ""',
       })
     const left = storedColumns(layout).filter(({ uid }) => !uids.includes(uid))
     return planColumns(service, call, layout, left, () => null)

@@ -38,7 +38,7 @@ export async function checkRevertedKey(
   const source = `version ${row.version}`
   if (columns.length < key.length)
     throw new Problem('bad_data', `${source} lacks a column of the key of the grid`, {
-      hint: 'Remove the key first: gridline append GRID --key ""',
+      hint: 'Remove the key first: gridline column key GRID ""',
     })
   await checkKey(
     { ...whole, blobs: store.blobs, columns },
