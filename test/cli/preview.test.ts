@@ -1,52 +1,12 @@
 // gridline preview: images and charts in the terminal.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { deflateSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import {
-  braille,
-  graphicsOf,
-  PIXELS_PER_DOT,
-  picture,
-  sparkline,
-} from '../../src/cli/output/terminal-image.ts'
+import { graphicsOf, picture, sparkline } from '../../src/cli/output/terminal-image.ts'
 import { gridline } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 
-/** Encodes a PNG of three channels without filters, from the color of each pixel. */
-function png(width: number, height: number, colorAt: (x: number, y: number) => number[]): Uint8Array {
-  const chunk = (type: string, body: Buffer): Buffer => {
-    const head = Buffer.alloc(8)
-    head.writeUInt32BE(body.length)
-    head.write(type, 4, 'latin1')
-    return Buffer.concat([head, body, Buffer.alloc(4)])
-  }
-  const header = Buffer.alloc(13)
-  header.writeUInt32BE(width)
-  header.writeUInt32BE(height, 4)
-  header.set([8, 2], 8)
-  const lines = Array.from({ length: height }, (_, y) => [
-    0,
-    ...Array.from({ length: width }, (_, x) => colorAt(x, y)).flat(),
-  ])
-  return Buffer.concat([
-    Buffer.alloc(8),
-    chunk('IHDR', header),
-    chunk('IDAT', deflateSync(Buffer.from(lines.flat()))),
-    chunk('IEND', Buffer.alloc(0)),
-  ])
-}
-
 describe('pictures in the terminal', () => {
-  it('braille dots match the dark parts of the image, in its color', () => {
-    const size = PIXELS_PER_DOT
-    const image = png(4 * size, 4 * size, (x, y) =>
-      Math.floor(x / size) === Math.floor(y / size) ? [200, 0, 0] : [255, 255, 255],
-    )
-    expect(braille(image, false)).toEqual(['⠑⢄'])
-    expect(braille(image, true)).toEqual(['\u001b[38;2;200;0;0m⠑⢄\u001b[39m'])
-  })
-
   it('terminals with graphics get the image itself, but not inside tmux', () => {
     expect(graphicsOf({ TERM: 'xterm-kitty' })).toBe('kitty')
     expect(graphicsOf({ TERM_PROGRAM: 'iTerm.app' })).toBe('iterm')
@@ -82,7 +42,7 @@ describe('gridline preview', () => {
     const { code, stdout } = await run('preview', 'figure.json')
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/^ +T *\n[\s\S]*[\u2801-\u28ff][\s\S]*\ny: 0 to 3\n/),
+      expect.stringMatching(/^T\ny: 0 to 3\nCharacters cannot show this chart/),
     ])
     expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/)
     writeFileSync(join(folder.path, 'sales.csv'), 'city,price\nOslo,1\nRome,3\nBonn,\n')

@@ -8,7 +8,7 @@ import type { ImageFormat } from '../../contract/operations/index.ts'
 import { hasColor } from './color.ts'
 import { withBins } from './histogram.ts'
 import { drawPlot, formatLegend, type TextTrace } from './plot-text.ts'
-import { braille, graphicsOf, picture, sizeFor } from './terminal-image.ts'
+import { graphicsOf, picture } from './terminal-image.ts'
 import { formatTextChart } from './text-chart.ts'
 
 export interface ChartFigure {
@@ -27,22 +27,23 @@ const MAX_CHART_COLUMNS = 100
 const CHART_LINES = 20
 
 /**
- * Draws a chart for a terminal or pipe: an image if the terminal supports it, otherwise characters. Chart
- * types that characters cannot show are rendered by Chromium and converted to dots.
+ * Draws a chart for a terminal or pipe: an image if the terminal supports it, otherwise characters. Of charts that
+ * characters cannot show, prints the title and the ranges of the axes.
  */
 export async function drawChart(
   original: ChartFigure,
   environment: NodeJS.ProcessEnv,
   stream: NodeJS.WriteStream,
 ): Promise<string> {
-  const { drawFigure } = await import('../../service/index.ts')
   const { figure: drawable, lostCount } = removeLostTraces(original)
   const figure = fillMissingLabels(drawable)
   if (lostCount > 0 && figure.data?.length === 0) return formatMissingData(lostCount)
-  const draw = (drawn: object, width: number, height: number): Promise<Uint8Array> =>
-    drawFigure(JSON.stringify(drawn), { format: 'png' satisfies ImageFormat, width, height }, environment)
   const graphics = stream.isTTY ? graphicsOf(environment) : undefined
-  if (graphics) return picture(await draw(figure, 700, 450), graphics)
+  if (graphics) {
+    const { drawFigure } = await import('../../service/index.ts')
+    const options = { format: 'png' satisfies ImageFormat, width: 700, height: 450 } as const
+    return picture(await drawFigure(JSON.stringify(figure), options, environment), graphics)
+  }
   const columns = Math.min(MAX_CHART_COLUMNS, stream.columns || 80)
   const { data = [], layout = {} } = figure
   const textLines = formatTextChart(data as Record<string, unknown>[], columns)
@@ -71,13 +72,12 @@ export async function drawChart(
       '',
     ].join('\n')
   }
-  const { width, height } = sizeFor(columns, CHART_LINES)
-  const image = await draw(removeIllegible(figure), width, height)
   const title = titleOf(figure.layout)
+  const types = [...new Set(data.map(({ type }) => String(type ?? 'scatter')))].join(', ')
   return [
-    ...(title ? [center(title, columns)] : []),
-    ...braille(image, color),
+    ...(title ? [title] : []),
     ...describeAxes(figure),
+    `Characters cannot show this chart (${types}). Use gridline open or gridline image to see it.`,
     ...formatOmissions(drawable),
     ...(lostCount > 0 ? [formatMissingData(lostCount).trimEnd()] : []),
     '',
@@ -151,42 +151,6 @@ function hasMissingData(value: unknown): boolean {
 /** Formats the note about missing columns. */
 function formatMissingData(lostCount: number): string {
   return `No data: ${lostCount === 1 ? 'the trace refers' : `${lostCount} traces refer`} to columns that no longer exist.\n`
-}
-
-/** Removes parts that are illegible as dots: texts, grid lines, legends and margins. */
-function removeIllegible({ data = [], layout = {} }: ChartFigure): object {
-  const bare: Record<string, unknown> = {
-    ...layout,
-    template: undefined,
-    title: undefined,
-    annotations: undefined,
-    showlegend: false,
-    paper_bgcolor: '#fff',
-    plot_bgcolor: '#fff',
-    margin: { l: 6, r: 6, t: 6, b: 6 },
-  }
-  const axis = {
-    showgrid: false,
-    showticklabels: false,
-    ticks: '',
-    title: undefined,
-    zeroline: false,
-    showline: true,
-    linecolor: '#888',
-  }
-  const names = new Set([
-    'xaxis',
-    'yaxis',
-    ...Object.keys(layout).filter((name) => /^[xy]axis\d*$/.test(name)),
-  ])
-  for (const name of names) bare[name] = { ...(layout[name] as object), ...axis }
-  const traces = data.map((trace) => ({
-    ...trace,
-    showscale: false,
-    text: undefined,
-    marker: { ...(trace as { marker?: object }).marker, showscale: false },
-  }))
-  return { data: traces, layout: bare }
 }
 
 function titleOf(layout: Record<string, unknown> = {}): string | undefined {

@@ -1,7 +1,6 @@
 // Draws lines, points and bars as characters, from the data of a figure.
 import { sortLabels } from '../../charts/figure/label-order.ts'
 import { roundUpToStep } from '../../charts/figure/steps.ts'
-import { DOTS } from './terminal-image.ts'
 
 /** Options for drawing a chart as characters. */
 export interface PlotTextOptions {
@@ -434,6 +433,14 @@ function createCategoryAxis(
     ticks: () => [...indexByLabel].map(([text, k]) => ({ at: positionOf(k), text: plain(text) })),
   }
 }
+
+/** Dots of a braille character: two columns of four. */
+const DOTS = [
+  [0x01, 0x08],
+  [0x02, 0x10],
+  [0x04, 0x20],
+  [0x40, 0x80],
+]
 
 /** Canvas of braille dots. Each character has the color of the trace drawn last. */
 class Canvas {
