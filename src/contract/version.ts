@@ -1,3 +1,4 @@
+// The version of the product.
 import manifest from '../../package.json' with { type: 'json' }
 
 /** Version of the product, from package.json. */

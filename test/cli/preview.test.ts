@@ -42,7 +42,7 @@ describe('gridline preview', () => {
     const { code, stdout } = await run('preview', 'figure.json')
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/^T\ny: 0 to 3\nCharacters cannot show this chart/),
+      expect.stringMatching(/^T *\ny: 0 to 3\nCharacters cannot show this chart/),
     ])
     expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/)
     writeFileSync(join(folder.path, 'sales.csv'), 'city,price\nOslo,1\nRome,3\nBonn,\n')

@@ -1,3 +1,4 @@
+// `gridline append`: appends rows to a grid, or updates them by key.
 import { type CallOptions, type Client, encodeHeader, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatOfFileName } from '../../contract/formats.ts'

@@ -1,3 +1,4 @@
+// `gridline auth`: login, logout and the state of the login.
 import type { CommandEntry } from '../core/define.ts'
 
 /** Subcommands of `auth`, as in other tools. */

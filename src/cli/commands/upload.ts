@@ -191,7 +191,7 @@ function exitOf(made: readonly object[]): number {
   return isFailed ? errorCodes.checks_failed.exit : 0
 }
 
-/** What `gridline open` shows of an upload. */
+/** Returns the file or draft that `gridline open` shows after an upload. */
 function openedBy({ filename, fid, draft, version }: Partial<UploadedGrid>): string | undefined {
   return draft !== undefined && version === 0 ? `${fid}@${draft}` : filename
 }

@@ -1,7 +1,8 @@
+// The row that --dry-run prints for a change.
 import { type OperationName, operations } from '../../contract/operations/index.ts'
 import type { TableView } from '../output/view.ts'
 
-/** What a command would have changed: thrown in place of the request, with --dry-run. */
+/** The change a command would have made: thrown in place of the request, with --dry-run. */
 export class Planned extends Error {
   constructor(
     readonly operation: OperationName,
@@ -21,14 +22,14 @@ export class Planned extends Error {
   }
 }
 
-/** What would be done, as one says it. */
+/** Returns the phrase for a change, as "publish". */
 function phraseOf(operation: OperationName, change: unknown): string {
   const fields = Object.entries((change ?? {}) as Record<string, unknown>).filter(
     ([, value]) => value !== undefined,
   )
   const given = new Map(fields)
   if (operation === 'files.update') {
-    const said = [
+    const phrases = [
       given.has('filename') && 'rename',
       (given.has('parent') || given.has('parent_path')) && 'move',
       given.get('world_readable') === true && 'publish',
@@ -36,7 +37,7 @@ function phraseOf(operation: OperationName, change: unknown): string {
       given.get('share_key_enabled') === true && 'create a secret link',
       given.get('share_key_enabled') === false && 'revoke the secret link',
     ].filter(Boolean)
-    if (said.length > 0) return said.join(', ')
+    if (phrases.length > 0) return phrases.join(', ')
   }
   if (operation === 'versions.keep' && given.get('kept') === false) return 'stop keeping a version'
   return PHRASES[operation] ?? operations[operation].summary
@@ -46,7 +47,7 @@ function phraseOf(operation: OperationName, change: unknown): string {
 function changeText(operation: OperationName, change: Record<string, unknown>): string {
   const isUpdate = operation === 'files.update'
   const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-  const said = (name: string, value: unknown): string | undefined => {
+  const wordsOf = (name: string, value: unknown): string | undefined => {
     if (value === undefined || value === null) return undefined
     if (name === 'filename') return `name=${text(value)}`
     if (name === 'parent')
@@ -59,14 +60,14 @@ function changeText(operation: OperationName, change: Record<string, unknown>): 
     if (name === 'cols') {
       const cols = typeof value === 'string' ? JSON.parse(value) : value
       return (cols as object[])
-        .flatMap((column) => Object.entries(column).map(([key, one]) => said(key, one)))
+        .flatMap((column) => Object.entries(column).map(([key, one]) => wordsOf(key, one)))
         .filter((one) => one !== undefined)
         .join(' ')
     }
     return `${name}=${text(value)}`
   }
   return Object.entries(change)
-    .map(([name, value]) => said(name, value))
+    .map(([name, value]) => wordsOf(name, value))
     .filter((one) => one !== undefined)
     .join(' ')
 }

@@ -1,3 +1,4 @@
+// Reads and writes PNG images.
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
 export interface Pixels {

@@ -26,7 +26,7 @@ export interface Preview {
   rows: number | null
   columns: { name: string; type: string }[]
   warnings: string[]
-  /** What the upload would do. */
+  /** The effect of the upload. */
   would: 'create' | 'rename' | 'replace' | 'append' | 'nothing' | 'fail' | 'trash' | 'draft'
   /** The existing file with that name, or null. */
   target: { fid: string; filetype: string } | null
@@ -145,7 +145,7 @@ export async function savePlan(
   context.messages.note(`wrote ${plan}; nothing was changed. To do it: gridline apply ${plan}`)
 }
 
-/** What a plan would do. */
+/** The contents of a plan. */
 interface Planned {
   files: readonly LocalFile[]
   previews: readonly Preview[]

@@ -153,7 +153,7 @@ export class Tokenizer {
     let repairs = 0
     let row = from
     /** Repairs a malformed row. Returns the offset of the next row, HALTED or MALFORMED. */
-    const mend = (): number => {
+    const repair = (): number => {
       const next = this.repairRow(buf, row, to, final, rows)
       if (next < 0) return next
       rows++
@@ -186,7 +186,7 @@ export class Tokenizer {
         if (buf[i] === quote) {
           end = this.findClosingQuote(buf, row, i, to, final, line)
           if (end === MALFORMED) {
-            const mended = this.blankRows > 0 ? MALFORMED : mend()
+            const mended = this.blankRows > 0 ? MALFORMED : repair()
             if (mended === MALFORMED) {
               if (rows > 0) break scan
               throw this.createRowError()
@@ -283,7 +283,7 @@ export class Tokenizer {
           row = split
           continue
         }
-        const mended = this.canRepair(buf, row, i, to, cell, line > this.line) ? mend() : MALFORMED
+        const mended = this.canRepair(buf, row, i, to, cell, line > this.line) ? repair() : MALFORMED
         if (mended === NEEDS_MORE_TEXT) break
         if (mended >= 0) continue
         const problem = this.padOrRejectRow(buf, row, i, rows, cell, surplus)

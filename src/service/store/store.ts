@@ -35,9 +35,9 @@ import { type Blobs, type Claim, StoredBlobs, UnkeptBlobs } from './objects/blob
 import { Locations } from './objects/locations.ts'
 import type { Db } from './schema/schema.ts'
 
-/** What reads the store, by subject. */
+/** Readers of the store, by subject. */
 export type Readers = ReturnType<typeof createReaders>
-/** What reads and writes the store, by subject. */
+/** Readers and writers of the store, by subject. */
 export type Writers = ReturnType<typeof createWriters>['writers']
 
 function createReaders(db: Db, quotas: Quotas) {

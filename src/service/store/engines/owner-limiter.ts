@@ -1,8 +1,9 @@
 // Limits concurrent work per owner.
 import { Problem } from '../../../contract/errors.ts'
 
-/** Maximum number of queued jobs per owner, and how long a job waits, in ms. */
+/** Maximum number of queued jobs per owner. */
 const MAX_QUEUED_JOBS = 512
+/** Maximum time a job waits, in ms. */
 const QUEUE_TIMEOUT_MS = 5_000
 
 interface OwnerQueue {

@@ -70,7 +70,7 @@ const MAX_CONCURRENT_REQUESTS = 8
 /** Blobs of a dry run: what is stored is removed at its end. */
 export class UnkeptBlobs implements Blobs {
   private readonly claims = new Map<string, Claim>()
-  /** What was stored, by name: rows that refer to it are rolled back. */
+  /** Blobs stored by this dry run, by name: rows that refer to it are rolled back. */
   private readonly fresh = new Map<string, BlobRef>()
 
   constructor(private readonly stored: Blobs) {}

@@ -11,7 +11,7 @@ interface TableRules<T extends Table> {
   key: readonly ColumnOf<T>[]
   /** The node of its rows on Citus: of their owner, of their `home`, or every node. See docs/adr/0032. */
   node: 'owner' | 'home' | 'everywhere'
-  /** What deletes its rows: the file (and its owner), the owner, or nothing. null: they have no owner who is renamed. */
+  /** The object whose deletion deletes its rows: the file (and its owner), the owner, or nothing. null: they have no owner who is renamed. */
   goesWith: 'file' | 'user' | 'nothing' | null
   /** Columns with usernames, except `owner`. They are renamed with the user. */
   usernames: readonly ColumnOf<T>[]
