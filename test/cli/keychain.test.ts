@@ -80,14 +80,18 @@ it.skipIf(!hasKeyring)('the desktop keychain keeps the key of a login until logo
       cp "$HOME/.config/gridline/config.json" "$HOME/after-login.json"
       ${cli} whoami
       ${cli} logout
+      ! ${cli} whoami --profile default
+      echo '${key}' | ${cli} login ${server.url} --user kim
+      ${cli} config unset api_key
       ! ${cli} whoami --profile default`
     const { stdout, stderr } = await ended(
       spawn('dbus-run-session', ['--', 'sh', '-c', script], {
         env: { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: run },
       }),
     )
+    const login = `kim\t${server.url}\tdefault\n`
     expect(stdout, stderr).toBe(
-      `kim\t${server.url}\tdefault\nkim\t${server.url}\tdefault\tkeychain, profile default\n`,
+      `${login}kim\t${server.url}\tdefault\tkeychain, profile default\n${login}api_key\t\tdefault\n`,
     )
     const settings = readFileSync(join(home, 'after-login.json'), 'utf8')
     expect(settings).not.toContain(key)

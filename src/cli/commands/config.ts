@@ -81,21 +81,24 @@ const unset = defineCommand({
   examples: ['gridline config unset format', 'gridline config unset url'],
   async run(context, [settingName]) {
     const name = parseSettingName(settingName)
-    const settings = await context.settings()
+    const profileName = (await context.settings()).profile.value!
+    const removesKey = name === 'api_key' || name === 'url'
+    const { keychain, key_origin } = (await context.config.read()).profiles?.[profileName] ?? {}
+    if (removesKey && keychain && key_origin) await context.keychain.delete(profileName, key_origin)
     await context.config.update((config) => {
       if (name === 'format' || name === 'profile' || name === 'theme' || name === 'locale') {
         delete config[name]
         return
       }
-      const profile = config.profiles?.[settings.profile.value!]
+      const profile = config.profiles?.[profileName]
       if (!profile) return
       delete profile[name]
       // Without URL, the key has no server.
-      if (name === 'url') {
+      if (name === 'url') delete profile.ca_file
+      if (removesKey) {
         delete profile.api_key
         delete profile.keychain
         delete profile.key_origin
-        delete profile.ca_file
       }
     })
     return { item: await loadRow(context, name), view }
