@@ -206,6 +206,8 @@ describe('upload', () => {
     expect((await run(['upload', 'less.csv', ...replace, '--dry-run', '--yes'])).code).toBe(0)
     expect((await run(['cat', 'keeps'])).stdout).toBe('a,b\n1,x\n2,y\n3,z\n4,z\n')
     expect((await run(['upload', 'less.csv', ...replace, '--yes'])).code).toBe(0)
+    // 100 % permits an empty file.
+    expect((await run(['upload', 'none.csv', ...replace, '--max-shrink', '100%'])).code).toBe(0)
   })
 
   it('append reads files like upload, and --strict stores nothing of a file with warnings', async () => {

@@ -151,7 +151,7 @@ export function checkColumnLoss(
 }
 
 /**
- * Throws `row_loss` if a grid would shrink by more percent of its rows than `Max-Shrink` allows, or lose all.
+ * Throws `row_loss` if a grid would shrink by more percent of its rows than `Max-Shrink` allows.
  */
 export function checkRowLoss(
   { headers }: Pick<DataCall, 'headers'>,
@@ -161,7 +161,7 @@ export function checkRowLoss(
 ): void {
   const maxPercent = headers['Max-Shrink']
   if (maxPercent === undefined || before === 0 || rows >= before) return
-  if (rows > 0 && (before - rows) * 100 <= before * maxPercent) return
+  if ((before - rows) * 100 <= before * maxPercent) return
   throw new Problem(
     'row_loss',
     `the file has ${formatCount(rows, 'row')}, and '${file.filename}' has ${before}: ${formatCount(before - rows, 'row')} would be lost`,
