@@ -104,30 +104,27 @@ export async function writeComment(context: Context, marker: string, body: strin
   try {
     const id = await findComment(forge, marker)
     const text = JSON.stringify({ body: `${marker}\n${body}` })
-    const response =
-      id === undefined
-        ? await sendRequest(forge, 'POST', forge.url, text)
-        : await sendRequest(forge, forge.update, forge.commentUrl(id), text)
-    if (response.ok) return true
-    context.messages.note(
-      [401, 403, 404].includes(response.status)
-        ? 'the token may not comment: the review is only in the summary'
-        : `the comment was not written (status ${response.status})`,
-    )
+    if (id === undefined) await sendRequest(forge, 'POST', forge.url, text)
+    else await sendRequest(forge, forge.update, forge.commentUrl(id), text)
+    return true
   } catch (error) {
-    context.messages.note(`the comment was not written: ${(error as Error).message}`)
+    context.messages.note(
+      `the comment was not written: ${(error as Error).message}; the review is only in the summary`,
+    )
+    return false
   }
-  return false
 }
 
-/** Finds our comment with `marker`, or undefined if it or its author cannot be determined. */
+/**
+ * Finds our comment with `marker`, or undefined if there is none, or its author cannot be determined. Throws if
+ * the comments cannot be listed: a second comment would then be possible.
+ */
 async function findComment(forge: CommentApi, marker: string): Promise<number | undefined> {
   const byUsers: ForgeComment[] = []
   for (let page = 1; page <= MAX_COMMENT_PAGES; page++) {
     const response = await sendRequest(forge, 'GET', `${forge.url}?per_page=100&page=${page}`)
-    if (!response.ok) return undefined
     const comments = (await response.json()) as unknown
-    if (!Array.isArray(comments)) return undefined
+    if (!Array.isArray(comments)) throw new Error('the comments cannot be listed')
     const candidates = (comments as ForgeComment[]).filter(({ body }) => body?.startsWith(marker))
     // Any user can write a comment that begins with the marker: trust bots, and the account of the token.
     const byBot = candidates.find(({ user, author }) => user?.type === 'Bot' || author?.bot === true)
@@ -136,27 +133,36 @@ async function findComment(forge: CommentApi, marker: string): Promise<number | 
     if (comments.length < 100) break
   }
   if (byUsers.length === 0) return undefined
-  const response = await sendRequest(forge, 'GET', forge.userUrl)
-  if (!response.ok) return undefined
-  const { login, username } = (await response.json()) as { login?: string; username?: string }
-  const account = login ?? username
+  // Tokens of apps have no account.
+  const account = await loadAccount(forge).catch(() => undefined)
   return byUsers.find(
     ({ user, author }) => account !== undefined && (user?.login ?? author?.username) === account,
   )?.id
 }
 
+/** Loads the name of the token's account. Throws if the token has none. */
+async function loadAccount(forge: CommentApi): Promise<string | undefined> {
+  const response = await sendRequest(forge, 'GET', forge.userUrl)
+  const { login, username } = (await response.json()) as { login?: string; username?: string }
+  return login ?? username
+}
+
+/** Sends a request. Throws if it cannot be sent, or its status is not 2xx. */
 async function sendRequest(
   { headers }: CommentApi,
   method: string,
   url: string,
   body?: string,
-): Promise<{ ok: boolean; status: number; json(): Promise<unknown> }> {
+): Promise<{ json(): Promise<unknown> }> {
   const { fetch } = await import('../../vendor/undici.ts')
-  return fetch(url, {
+  const response = await fetch(url, {
     method,
     headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
     body,
     redirect: 'error',
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   })
+  if (response.ok) return response
+  const { status } = response
+  throw new Error([401, 403, 404].includes(status) ? 'the token may not comment' : `status ${status}`)
 }
