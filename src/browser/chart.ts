@@ -228,12 +228,17 @@ function followChanges(): void {
     return
   }
   eventSource = new EventSource(liveUrl('events'))
-  eventSource.addEventListener('state', (event) => drawIfChanged((event as MessageEvent<string>).data))
-  // If a proxy blocks the event stream, poll instead.
-  eventSource.addEventListener('error', () => {
-    eventSource?.close()
-    schedulePoll()
-  })
+  eventSource.addEventListener('state', (event) =>
+    drawIfChanged((event as MessageEvent<string>).data).catch(pollInstead),
+  )
+  // A proxy can block the event stream.
+  eventSource.addEventListener('error', pollInstead)
+}
+
+/** Follows changes by polling instead of events. */
+function pollInstead(): void {
+  eventSource?.close()
+  schedulePoll()
 }
 
 /** Schedules the next poll. */
@@ -255,21 +260,21 @@ async function poll(): Promise<void> {
   schedulePoll()
 }
 
-/** Draws the data again if it has changed. */
+/** Draws the data again if it has changed. Throws if it could not be loaded: the next state then draws it. */
 async function drawIfChanged(newState: string): Promise<void> {
-  if (newState === state) return
-  state = newState
-  await drawCurrentData()
+  if (newState !== state && (await drawCurrentData())) state = newState
 }
 
-/** Loads and draws the current data, with points for the visible ranges. */
-async function drawCurrentData(): Promise<void> {
+/** Loads and draws the current data, with points for the visible ranges. Returns false if a newer call does. */
+async function drawCurrentData(): Promise<boolean> {
   const number = ++lastDrawing
   const ranges = listVisibleRanges().map((range) => `&range=${encodeURIComponent(range)}`)
   const response = await fetch(liveUrl('live') + ranges.join(''))
-  const text = response.ok ? await response.text() : undefined
-  // Ignore outdated responses.
-  if (text !== undefined && number === lastDrawing) await draw(text)
+  if (!response.ok) throw new Error(`status ${response.status}`)
+  const text = await response.text()
+  const isNewest = number === lastDrawing
+  if (isNewest) await draw(text)
+  return isNewest
 }
 
 /** True if the chart shows fewer points than its data: zooming then loads more. */
