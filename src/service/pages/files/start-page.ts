@@ -27,7 +27,7 @@ export async function renderStartPage(
   query: URLSearchParams,
 ): Promise<PageAnswer> {
   const searched = query.get('q')?.trim() ?? ''
-  if (caller && searched !== '') return renderSearchPage(service, caller.username, searched)
+  if (caller && searched !== '') return renderSearchPage(service, caller.username, searched, query)
   const { recent, shared, plots } = await service.store.read(async (readers) => {
     const { lists, folders, sharing, plots } = readers
     const dirtyFolders = await folders.listDirtyOwners()
@@ -78,9 +78,16 @@ export async function renderStartPage(
 }
 
 /** Searches the user's files by file and column name. */
-async function renderSearchPage(service: Service, username: string, searched: string): Promise<PageAnswer> {
-  const query = searched.slice(0, MAX_SEARCH_CHARACTERS)
-  const files = await service.store.read(({ lists }) => lists.searchFiles(username, query, MAX_RESULTS + 1))
+async function renderSearchPage(
+  service: Service,
+  username: string,
+  searched: string,
+  query: URLSearchParams,
+): Promise<PageAnswer> {
+  const searchText = searched.slice(0, MAX_SEARCH_CHARACTERS)
+  const files = await service.store.read(({ lists }) =>
+    lists.searchFiles(username, searchText, MAX_RESULTS + 1),
+  )
   const cut =
     searched.length > MAX_SEARCH_CHARACTERS
       ? `<p class="note">Only the first ${MAX_SEARCH_CHARACTERS} characters are searched for.</p>`
@@ -93,7 +100,14 @@ async function renderSearchPage(service: Service, username: string, searched: st
     files.length === 0
       ? '<p>No file has this in its name or in the name of a column.</p>'
       : `<p>Your files with this in their names, or in the names of their columns.</p>${await renderFileTable(service, files.slice(0, MAX_RESULTS))}${more}`
-  return createPage(renderDocument(`Search: ${query}`, cut + body, { user: username, searchText: query }))
+  return createPage(
+    renderDocument(`Search: ${searchText}`, cut + body, {
+      user: username,
+      scheme: readColorScheme(query, 'auto'),
+      scripts: [assetPathOf('page.js')],
+      searchText,
+    }),
+  )
 }
 
 /** `/~alice/`: lists the visible files of a user, last changed first. Throws `not_found`. */
