@@ -1,4 +1,5 @@
 // Converts times with a zone to UTC: plotly.js would drop the zone. See docs/formats.md#types.
+import { isObject } from '../charts/figure/figure.ts'
 
 /** An ISO 8601 time with a zone. */
 const TIME_WITH_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)$/i
@@ -55,8 +56,4 @@ function timeToUtc(value: unknown): unknown {
         .toISOString()
         .replace('T', ' ')
         .replace(/(?:\.000)?Z$/, '')
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

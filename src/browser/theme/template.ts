@@ -1,5 +1,7 @@
 // plotly template of the default theme.
+
 import { COLORS, DARK_COLORS } from '../../charts/figure/colors.ts'
+import { isObject } from '../../charts/figure/figure.ts'
 import { type Attributes, FONT, TEXT_PIXELS } from './arrangement.ts'
 import {
   createColorScale,
@@ -119,8 +121,4 @@ export function mergeTemplates(under: Attributes, over: Attributes): Attributes 
   for (const [key, value] of Object.entries(over))
     merged[key] = isObject(value) && isObject(under[key]) ? mergeTemplates(under[key], value) : value
   return merged
-}
-
-function isObject(value: unknown): value is Attributes {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

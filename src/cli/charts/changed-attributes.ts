@@ -1,4 +1,5 @@
 /** Attribute that differs between two figures. */
+import { isObject } from '../../charts/figure/figure.ts'
 export interface AttributeChange {
   /** Path, such as `data[0].marker.color`. */
   attribute: string
@@ -22,10 +23,6 @@ export function listChangedAttributes(before: unknown, after: unknown, path = ''
     ).flat()
   }
   return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ attribute: path, before, after }]
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Returns whether a value is an array of objects, such as traces or annotations. */

@@ -1,7 +1,7 @@
 // Loads themes.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
-import type { Attributes } from '../../charts/figure/figure.ts'
+import { type Attributes, isObject } from '../../charts/figure/figure.ts'
 import { findBuiltInTheme, listBuiltInThemes, type Theme } from '../../charts/figure/themes.ts'
 import { Problem } from '../../contract/errors.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
@@ -54,10 +54,6 @@ function readTemplate(file: string): Attributes {
   if (Object.keys(template).length === 0) throw refuse('it is empty')
   if (!Object.values(template).every(isObject)) throw refuse('expected objects as layout, data and dark')
   return template
-}
-
-function isObject(value: unknown): value is Attributes {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function listThemeNames(): string[] {

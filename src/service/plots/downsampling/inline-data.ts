@@ -1,12 +1,8 @@
 /** Downsamples the large traces of a figure with inline data. */
+
+import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { parseInstant } from '../../../json/index.ts'
-import {
-  type Attributes,
-  getAtPath,
-  isObject,
-  listPointArrays,
-  selectRows,
-} from '../transforms/attributes.ts'
+import { getAtPath, listPointArrays, selectRows } from '../transforms/attributes.ts'
 import { readVisibleAxis, type VisibleAxis, type VisibleRanges } from './axes.ts'
 import {
   bucketsPerTrace,

@@ -1,10 +1,10 @@
 /** Transform `aggregate`, and our transforms `number` and `cells`: combine the points of groups. */
+
+import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { listDataAttributes } from '../data-attributes.ts'
 import {
-  type Attributes,
   getAtPath,
   groupRows,
-  isObject,
   listPointArrays,
   MISSING_LABEL,
   resolveTarget,

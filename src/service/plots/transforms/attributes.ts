@@ -1,13 +1,8 @@
 /** Reads and changes attributes of traces by path. */
+import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { listDataAttributes } from '../data-attributes.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a trace can have any attribute
-export type Attributes = Record<string, any>
 export type Transform = Attributes
-
-export function isObject(value: unknown): value is Attributes {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Converts a value to a key, as plotly.js does: 1 and "1" are equal. */
 export function toKey(value: unknown): string {

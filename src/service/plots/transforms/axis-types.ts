@@ -1,5 +1,6 @@
 /** Detects axis types as plotly.js does, and converts values to numbers. */
-import { type Attributes, isObject, toKey } from './attributes.ts'
+import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
+import { toKey } from './attributes.ts'
 
 /** Converts values to comparable numbers and back. Undefined: the value has no position on the axis. */
 export interface Conversion {

@@ -1,5 +1,6 @@
 /** Transforms `span`, `negate` and `amounts`: bars between two values, and bars on two sides of zero. */
-import type { Attributes, Transform } from './attributes.ts'
+import type { Attributes } from '../../../charts/figure/figure.ts'
+import type { Transform } from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
 
 /** Replaces `y` of bars by their length from `base`, in ms for times. A bar without both ends is a gap. */

@@ -1,6 +1,8 @@
 /** Counts histograms, so that pages load bars instead of all values. See docs/api.md#own-transforms. */
+
+import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { roundUpToStep } from '../../../charts/figure/steps.ts'
-import { type Attributes, groupRows, isObject, MISSING_LABEL, type Transform } from './attributes.ts'
+import { groupRows, MISSING_LABEL, type Transform } from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
 import { endOfPeriod, startOfPeriod } from './period.ts'
 import { extentOf } from './spreads.ts'

@@ -1,5 +1,6 @@
 /** Transform `filter`: keeps points by a condition. */
-import { type Attributes, resolveTarget, selectRows, type Transform, toKey } from './attributes.ts'
+import type { Attributes } from '../../../charts/figure/figure.ts'
+import { resolveTarget, selectRows, type Transform, toKey } from './attributes.ts'
 import type { AxisTypes } from './axis-types.ts'
 
 type Test = (value: number | undefined) => boolean

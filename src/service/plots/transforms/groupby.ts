@@ -1,11 +1,11 @@
 /** Transform `groupby`: splits a trace by group. */
+
+import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
 import {
-  type Attributes,
   copyTrace,
   getAtPath,
   groupRows,
-  isObject,
   listPointArrays,
   selectRows,
   type Transform,

@@ -1,4 +1,6 @@
 /** Evaluates `transforms` of traces as plotly.js 2.35 did. See docs/api.md#transforms. */
+
+import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
 import { describeMissingRows } from '../../../charts/omitted.ts'
 import { humanizeName, pluralize } from '../../../charts/spec/words.ts'
@@ -8,10 +10,8 @@ import { shouldYield, yieldToEventLoop } from '../../../json/index.ts'
 import { aggregate, aggregateToCells, aggregateToNumber } from './aggregate.ts'
 import { animateFigure, MAX_FRAMES, seriesNameOf } from './animate.ts'
 import {
-  type Attributes,
   copyTrace,
   getAtPath,
-  isObject,
   listPointArrays,
   removeAtPath,
   setAtPath,

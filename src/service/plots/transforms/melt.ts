@@ -1,12 +1,6 @@
 /** Transform `melt`: combines several columns into one. */
-import {
-  type Attributes,
-  getAtPath,
-  isObject,
-  listPointArrays,
-  setAtPath,
-  type Transform,
-} from './attributes.ts'
+import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
+import { getAtPath, listPointArrays, setAtPath, type Transform } from './attributes.ts'
 
 /** Returns whether a trace has several columns in `y`, which `melt` combines. */
 export function hasMeltedColumns({ transforms, y }: Attributes): boolean {

@@ -1,5 +1,6 @@
 /** Transform `per`: replaces dates by the start of their period. */
-import { type Attributes, resolveTarget, setAtPath, type Transform } from './attributes.ts'
+import type { Attributes } from '../../../charts/figure/figure.ts'
+import { resolveTarget, setAtPath, type Transform } from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
 
 const DAY_MS = 86_400_000

@@ -1,4 +1,6 @@
 /** Transforms `rows`, `order` and `complete`: select and sort rows as queries on grids do. */
+
+import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { parseInstant, shouldYield, yieldToEventLoop } from '../../../json/index.ts'
 import {
@@ -11,14 +13,7 @@ import {
   type Scalar,
 } from '../../../query/index.ts'
 import { mergeSort } from '../../grids/read/sort.ts'
-import {
-  type Attributes,
-  isObject,
-  listPointArrays,
-  resolveTarget,
-  selectRows,
-  type Transform,
-} from './attributes.ts'
+import { listPointArrays, resolveTarget, selectRows, type Transform } from './attributes.ts'
 import { hasMeltedColumns } from './melt.ts'
 
 /** A column of a `rows` transform. */

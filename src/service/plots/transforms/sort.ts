@@ -1,5 +1,6 @@
 /** Transform `sort` of plotly.js. */
-import { type Attributes, resolveTarget, selectRows, type Transform } from './attributes.ts'
+import type { Attributes } from '../../../charts/figure/figure.ts'
+import { resolveTarget, selectRows, type Transform } from './attributes.ts'
 import type { AxisTypes } from './axis-types.ts'
 
 /** Sorts the points by the target, stably. */

@@ -1,5 +1,6 @@
 /** Keeps the largest points or groups, and combines the rest. */
-import { type Attributes, getAtPath, selectRows, setAtPath, type Transform, toKey } from './attributes.ts'
+import type { Attributes } from '../../../charts/figure/figure.ts'
+import { getAtPath, selectRows, setAtPath, type Transform, toKey } from './attributes.ts'
 
 /** Returns the name of the combined rest. */
 const nameOfRest = (count: number): string => `other (${count})`

@@ -1,6 +1,8 @@
 /** Transform `trend`: adds a regression line or a moving mean. */
+
+import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { parseInstant } from '../../../json/index.ts'
-import { type Attributes, isObject, type Transform } from './attributes.ts'
+import type { Transform } from './attributes.ts'
 
 /**
  * Creates the trend line of a trace: linear regression, or the mean of the last `window` points. Undefined

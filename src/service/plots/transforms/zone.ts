@@ -1,6 +1,8 @@
 /** Transform `zone`: converts times to a time zone. */
+
+import type { Attributes } from '../../../charts/figure/figure.ts'
 import { parseInstant } from '../../../json/index.ts'
-import { type Attributes, resolveTarget, setAtPath, type Transform } from './attributes.ts'
+import { resolveTarget, setAtPath, type Transform } from './attributes.ts'
 
 /** Matches a time with an offset from UTC. */
 const TIME_WITH_OFFSET = /[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$/i

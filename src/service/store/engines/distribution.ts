@@ -37,12 +37,12 @@ export async function distribute(engine: Engine, limits: Limits, isDry = false):
   return run(async (db) => {
     if (!(await hasCitusExtension(db)))
       throw new Problem('invalid_request', 'the extension citus is not installed in the database', {
-        hint: 'Run "create extension citus" in this database on every node, and add the nodes with citus_add_node. See docs/operating.md, Citus.',
+        hint: 'Run "create extension citus" in this database on every node, and add the nodes with citus_add_node. See docs/operating.md.',
       })
     const nodes = await countNodes(db)
     if (nodes === 0)
       throw new Problem('invalid_request', 'no node of the Citus cluster may hold rows', {
-        hint: "Add workers with select citus_add_node('host', 5432), or let the coordinator hold rows with citus_set_node_property. See docs/operating.md, Citus.",
+        hint: "Add workers with select citus_add_node('host', 5432), or let the coordinator hold rows with citus_set_node_property. See docs/operating.md.",
       })
     const missing = await listUndistributedTables(db)
     await assertColocated(db)
