@@ -228,7 +228,7 @@ export function readLimits(environment: Record<string, string | undefined> = {})
     if (!Object.hasOwn(limits, name)) {
       const similar = findClosest(name, Object.keys(limits))
       throw new Problem('usage', `${variable}: unknown limit`, {
-        hint: `${similar === undefined ? '' : `Did you mean ${VARIABLE_PREFIX}${similar.toUpperCase()}? `}The limits are listed in docs/api.md.`,
+        hint: `${similar === undefined ? '' : `Did you mean ${VARIABLE_PREFIX}${similar.toUpperCase()}? `}List the limits with: gridline help limits`,
       })
     }
     const value = Number(text)
