@@ -41,14 +41,18 @@ export async function checkNewUsername(store: Store, user: string, name: string)
   })
 }
 
+/** Maximum number of attempts while figures with grids of the user change. */
+const MAX_ATTEMPTS = 10
+
 /**
  * Renames a user in one transaction. Files, keys, sessions, shares and teams get the new name in their ids.
  * The former name stays reserved: links, keys and scripts with it keep working.
+ * Throws `conflict` if plots with grids of the user keep changing.
  */
 export async function renameUser(store: Store, username: string, name: string): Promise<ListedUser> {
   const { username: owner } = await findUser(store, username)
   await checkNewUsername(store, owner, name)
-  for (;;) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const figures = await storeRenamedFigures(store, owner, name)
     const owners = [owner, name, ...figures.map((figure) => figure.owner)]
     const isRenamed = await store.write(owners, async (writers) => {
@@ -63,6 +67,9 @@ export async function renameUser(store: Store, username: string, name: string): 
     })
     if (isRenamed) return findUser(store, name)
   }
+  throw new Problem('overloaded', `plots that use grids of ${owner} keep changing`, {
+    hint: 'Try again later.',
+  })
 }
 
 /** Stores new figures for all plots that refer to grids of `owner`, with `name` instead. */
