@@ -47,7 +47,7 @@ const MAX_ATTEMPTS = 10
 /**
  * Renames a user in one transaction. Files, keys, sessions, shares and teams get the new name in their ids.
  * The former name stays reserved: links, keys and scripts with it keep working.
- * Throws `conflict` if plots with grids of the user keep changing.
+ * Throws `overloaded` if plots with grids of the user keep changing.
  */
 export async function renameUser(store: Store, username: string, name: string): Promise<ListedUser> {
   const { username: owner } = await findUser(store, username)
