@@ -400,8 +400,9 @@ function randomKey(): string {
   return `${part()}${part()}${part()}${part()}`
 }
 
-/** Resolves after `ms`; rejects when `signal` aborts. */
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Resolves after `ms`; rejects with the reason of `signal` if that aborts before. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted()
   return new Promise((resolve, reject) => {
     const abort = (): void => {
       clearTimeout(timer)

@@ -124,10 +124,7 @@ export function isTransient({ code }: Problem): boolean {
   return TRANSIENT_ERRORS.has(code)
 }
 
-/**
- * Returns the number of bytes received by the server; undefined if it does not know the upload or is
- * unreachable.
- */
+/** Returns the number of bytes received by the server; undefined if it cannot be asked or refuses. */
 async function loadReceivedBytes(client: Client, id: string): Promise<number | undefined> {
   try {
     for (let k = 0; ; k++) {

@@ -10,7 +10,7 @@ function endTurn(): void {
   isWatching = false
 }
 
-/** Returns whether this turn of the event loop has taken longer than `MAX_TURN_MS`. */
+/** Returns whether more than `MAX_TURN_MS` have passed since the first call in this turn of the event loop. */
 export function shouldYield(): boolean {
   if (isWatching) return performance.now() - turnStart > MAX_TURN_MS
   // This is the first call in this turn.

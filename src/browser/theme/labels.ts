@@ -83,7 +83,7 @@ function escapeAxis(axis: Attributes): Attributes {
     : escaped
 }
 
-/** Escapes labels. `values` at the labels: a label without a value stays empty. */
+/** Escapes labels. Missing labels are NO_LABEL, unless `values` has no value at their position. */
 function escapeAxisLabels(labels: unknown, values: unknown): unknown {
   const list = listOf(labels)
   if (list.length === 0) return labels

@@ -54,7 +54,10 @@ export function nameLines(draft: Draft): void {
   writeEndNames(draft, lines, ends, findEarlyEnds(lines, layout))
 }
 
-/** Returns the series that can be named at their ends; none if their names do not fit. */
+/**
+ * Returns the visible traces to name at their ends instead of in the legend; none without an automatic legend,
+ * in narrow views and with several plots, and for too few or too many traces.
+ */
 export function listNameableSeries(draft: Draft): Attributes[] {
   const { data, layout, view } = draft
   if (layout.showlegend !== true || layout.legend !== undefined || isNarrow(view) || !hasOnePlot(draft))

@@ -14,8 +14,8 @@ import { convertHorizontal } from './read-options.ts'
 import { readSpec } from './read-spec.ts'
 
 /**
- * Changes the options, type and theme of a chart, and keeps everything else. Throws `usage` for figures that
- * are not charts of the grid.
+ * Changes the options, type and theme of a chart, and keeps its manual edits. Options that the new type does not
+ * accept are removed. Throws `usage` for figures that are not charts of the grid.
  */
 export async function applyOptions(
   client: ChartClient,

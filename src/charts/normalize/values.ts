@@ -78,7 +78,7 @@ export class ChartValues {
 
   /**
    * Counts the rows with a value and the distinct values, and returns the largest absolute number. `isLabel`:
-   * null counts as a value.
+   * null counts as a value. Undefined without statistics; `distinct` is `rows` if unknown.
    */
   async countDistinct(
     name: string,

@@ -2,8 +2,11 @@
 import { parseColumnNames } from '../../charts/spec/column-names.ts'
 import type { Client } from '../../client/index.ts'
 
-/** Returns the columns named by an option; undefined for all. */
-export async function resolveColumns(
+/**
+ * Returns the column names in an option, split at commas; undefined for all. Words without a comma are returned
+ * as they are, without a check.
+ */
+export async function splitColumnNames(
   client: Client,
   fid: string,
   words: readonly string[] | undefined,

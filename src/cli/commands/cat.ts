@@ -5,7 +5,7 @@ import { formatCount } from '../../contract/message-texts.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { sortOption, whereOption } from '../../contract/row-options.ts'
-import { resolveColumns } from '../charts/columns.ts'
+import { splitColumnNames } from '../charts/columns.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
 import { otherOutput } from '../core/output-schema.ts'
@@ -75,7 +75,7 @@ export const command = defineCommand({
     if (rowOptions.length > 1) throw new Problem('usage', 'use only one of: --limit, --tail, --sample')
     if (grids.length === 1 && !isPattern(grids[0])) {
       const { client, fid } = await openGridOrFile(context, grids[0], readingOptionsOf(options))
-      const names = await resolveColumns(client, fid, options.columns)
+      const names = await splitColumnNames(client, fid, options.columns)
       return printGrid(context, client, fid, { ...options, columns: names })
     }
     const client = await context.client()

@@ -3,7 +3,7 @@ import { formatColumnType } from '../../charts/spec/column-names.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { whereOption } from '../../contract/row-options.ts'
-import { resolveColumns } from '../charts/columns.ts'
+import { splitColumnNames } from '../charts/columns.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { openGridOrFile } from '../files/local-data.ts'
@@ -89,7 +89,7 @@ export const command = defineCommand({
     const { client, fid } = await openGridOrFile(context, grid, reading)
     const description = await client.call('grids.describe', {
       fid,
-      query: { columns: await resolveColumns(client, fid, columns), where },
+      query: { columns: await splitColumnNames(client, fid, columns), where },
     })
     const rows = description.row_count
     context.messages.aside(`${description.filename}: ${formatCount(rows, 'row')}`)

@@ -192,7 +192,10 @@ function isAccessError(error: unknown): boolean {
   return error instanceof Problem && (error.code === 'unauthenticated' || error.code === 'forbidden')
 }
 
-/** Uploads a file as draft, and compares the draft with the grid. */
+/**
+ * Uploads a file as draft, and compares the draft with the grid, unless it is new or unchanged. `sender` uploads
+ * to the same draft.
+ */
 async function reviewAsDraft(
   context: Context,
   client: Client,

@@ -79,18 +79,18 @@ async function groupPage(
     '.SH DESCRIPTION',
     escapeMan('All commands also have the options of gridline(1).'),
   ]
-  for (const entry of commands) lines.push(...(await commandLines(entry, ['gridline'])))
+  for (const entry of commands) lines.push(...(await formatManSections(entry, ['gridline'])))
   lines.push('.SH SEE ALSO', '.BR gridline (1)')
   return `${lines.join('\n')}\n`
 }
 
-/** Returns the lines of a command and its subcommands. */
-async function commandLines(entry: CommandEntry, path: readonly string[]): Promise<string[]> {
+/** Formats the sections (roff) of a command and its subcommands. */
+async function formatManSections(entry: CommandEntry, path: readonly string[]): Promise<string[]> {
   const loaded = await entry.load()
   const commandPath = [...path, entry.name]
   if ('commands' in loaded)
     return (
-      await Promise.all(loaded.commands.map((subcommand) => commandLines(subcommand, commandPath)))
+      await Promise.all(loaded.commands.map((subcommand) => formatManSections(subcommand, commandPath)))
     ).flat()
   const { command } = loaded
   const { arguments: syntax = '', usage = syntax, examples = [] } = command as Command

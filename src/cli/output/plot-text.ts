@@ -113,7 +113,7 @@ export function drawPlot(
   return result
 }
 
-/** Formats the legend: names of traces in their colors. */
+/** Formats the legend as one line: the names of traces, in their colors. None for less than two traces. */
 export function formatLegend(
   traces: readonly TextTrace[],
   color: boolean,

@@ -48,7 +48,7 @@ export async function readRequest(
   return { options, expanded, files: read, names, isBatch: isMultiple || files.length > 1, isDry }
 }
 
-/** Throws `usage` for options that exclude each other. */
+/** Throws `usage` for options that exclude or need each other, and for an invalid --name or --draft. */
 function checkOptions(options: UploadOptions): void {
   const { name, plot, plan } = options
   if (options.delete !== true && options.maxDelete !== undefined)

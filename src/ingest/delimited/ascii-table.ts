@@ -310,7 +310,7 @@ function detectBoxed(lines: readonly string[]): AsciiTable | undefined {
   }
 }
 
-/** Detects Markdown tables. */
+/** Returns how to read a Markdown table; undefined if there is none. */
 function detectMarkdown(lines: readonly string[]): AsciiTable | undefined {
   const rule = lines.findIndex((line, k) => k > 0 && isMarkdownRule(line))
   if (rule < 1 || lines.findIndex((line) => line.includes('|')) !== rule - 1) return undefined

@@ -101,7 +101,7 @@ class RowIndex {
 
   constructor(readonly all: readonly Row[]) {}
 
-  /** Returns whether a row before row `k` has exactly these cells, as a header of an earlier table has. */
+  /** Returns whether `names` are the non-empty cells of a row before row `k`, as of an earlier table's header. */
   hasEarlierRow(k: number, names: readonly string[]): boolean {
     this.firstIndexes ??= new Map(
       this.all.map(({ filled }, at) => [filled.join('\0'), at] as const).reverse(),

@@ -152,7 +152,7 @@ export class Tokenizer {
     let rows = 0
     let repairs = 0
     let row = from
-    /** Repairs a malformed row. Returns the offset of the next row, HALTED or MALFORMED. */
+    /** Repairs a malformed row. Returns the offset of the next row, NEEDS_MORE_TEXT or MALFORMED. */
     const repair = (): number => {
       const next = this.repairRow(buf, row, to, final, rows)
       if (next < 0) return next
@@ -324,7 +324,7 @@ export class Tokenizer {
   /**
    * Returns the offset at which a row continues whose line ends at `i` with `lacking` cells missing, if all
    * rows end with a delimiter: in the next line with delimiters, if it has as many and ends with one.
-   * Otherwise `i`, or HALTED.
+   * Otherwise `i`, or NEEDS_MORE_TEXT.
    */
   private findContinuation(buf: Uint8Array, i: number, to: number, final: boolean, lacking: number): number {
     const { delimiter } = this
@@ -450,7 +450,7 @@ export class Tokenizer {
 
   /**
    * Reads a malformed row as one cell per column, if a single best reading exists. Returns the offset of the
-   * next row, HALTED or MALFORMED.
+   * next row, NEEDS_MORE_TEXT or MALFORMED.
    */
   private repairRow(buf: Uint8Array, row: number, to: number, final: boolean, rows: number): number {
     const { width } = this
@@ -619,7 +619,7 @@ export class Tokenizer {
     return this.openCell !== undefined && this.openCell.at > 2 * this.openCell.open
   }
 
-  /** Returns the offset of the closing quote, HALTED or MALFORMED. Sets `newlines` and `flags`. */
+  /** Returns the offset of the closing quote, NEEDS_MORE_TEXT or MALFORMED. Sets `newlines` and `flags`. */
   private findClosingQuote(
     buf: Uint8Array,
     row: number,

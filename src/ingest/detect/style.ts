@@ -39,7 +39,9 @@ export async function chooseStyle(
     : readCandidate(text, best.style.delimiter, best.style.crOnly, options)
 }
 
-/** Decides whether lone CRs end rows: if there is no LF, or if the rows are then more uniform. */
+/**
+ * Chooses the delimiter, and whether lone CRs end rows: if there is no LF, or if the rows are then more uniform.
+ */
 async function chooseLineEnds(
   text: string,
   options: DelimitedOptions,

@@ -12,6 +12,7 @@ export async function peek(source: Bytes, size: number): Promise<{ head: Buffer;
     chunks.push(value)
     length += value.length
   }
+  /** Streams the whole source: the chunks read so far, then the rest. */
   async function* whole(): AsyncGenerator<Uint8Array> {
     try {
       yield* chunks

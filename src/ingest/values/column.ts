@@ -167,7 +167,7 @@ export class ColumnBuilder {
         if (isTyped && this.form === 'text' && this.numbers === 0 && this.texts?.canBeMoments) {
           this.typedBytes += kernel.scanMoments(end) - OUT
           this.typedRows += kernel.stop
-          this.texts.addMoments(kernel.numbers, kernel.times)
+          this.texts.countMoments(kernel.numbers, kernel.times)
         }
         row = stop
         if (row === to) return

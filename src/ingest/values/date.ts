@@ -195,7 +195,7 @@ function listMonthNames(languages: readonly string[]): ReadonlyMap<string, numbe
   return months
 }
 
-/** Returns a date in ISO 8601; undefined if the day does not exist. */
+/** Returns a date in ISO 8601; undefined if the day does not exist or the year has fewer than four digits. */
 function toIsoDay(year: string, month: string, day: string): string | undefined {
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
   date.setUTCFullYear(Number(year))

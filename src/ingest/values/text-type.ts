@@ -118,8 +118,8 @@ export class TextType {
     )
   }
 
-  /** Adds ISO 8601 days and times without zone. Requires `canBeMoments`. */
-  addMoments(days: number, times: number): void {
+  /** Counts values: ISO 8601 days, and days with times without zone. Requires `canBeMoments`. */
+  countMoments(days: number, times: number): void {
     if (days + times === 0) return
     this.count += days + times
     this.form = 'iso'

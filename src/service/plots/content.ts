@@ -389,7 +389,7 @@ async function* streamReferencedData(
   yield CLOSE_BRACKET
 }
 
-/** Streams the selected rows of a reference. */
+/** Streams the selected rows of a reference as a JSON array; an array per column if it names several. */
 async function* streamSelectedRows(
   grids: Map<string, ReferencedGrid>,
   { source }: Reference,

@@ -206,7 +206,7 @@ class FigureScanner {
     this.#limits = limits
   }
 
-  /** Scans one trace. */
+  /** Collects the column references of a trace. `path`: its path in the figure. Throws beyond `figure_traces`. */
   scanTrace(trace: RawJson, path: string, type: string): void {
     if (trace.kind !== 'object') return
     if (this.#limits && ++this.#traces > this.#limits.figure_traces)
@@ -257,7 +257,7 @@ class FigureScanner {
       i = skipWhitespace(buf, member.end)
       if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
     }
-    if (references.length > 0) setSiblings(buf, references, spans)
+    if (references.length > 0) linkSiblings(buf, references, spans)
     return { end: i + 1, typed: hasBdata && hasDtype }
   }
 
@@ -368,8 +368,11 @@ function canEndInSrc(buf: Buffer, start: number, nameEnd: number): boolean {
   return hasEscapes(buf, start, nameEnd)
 }
 
-/** Sets the spans of the data attributes beside the references of one object. */
-function setSiblings(buf: Buffer, references: readonly Reference[], spans: readonly number[]): void {
+/**
+ * Sets `sibling` of each reference to the span of the data attribute that it replaces. `spans`: four offsets per
+ * member of the object: start and end of the name, start and end of the value.
+ */
+function linkSiblings(buf: Buffer, references: readonly Reference[], spans: readonly number[]): void {
   const byDataName = new Map(references.map((reference) => [reference.name, reference]))
   for (let k = 0; k < spans.length; k += 4) {
     const [start, nameEnd, value, end] = spans.slice(k, k + 4)

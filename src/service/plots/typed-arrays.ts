@@ -97,6 +97,7 @@ const CHUNK_BYTES = 64 * 1024
 /** Maximum number of dimensions, as in plotly.js. */
 const MAX_DIMENSIONS = 3
 
+/** Returns whether a text is padded base64. Yields to the event loop in long texts. */
 async function isBase64(text: string): Promise<boolean> {
   if (text.length % 4 !== 0) return false
   const STRETCH = 1 << 20

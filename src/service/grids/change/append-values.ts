@@ -35,7 +35,8 @@ export interface GrowingColumn {
 /**
  * Plans the slices of new rows, by column. The rows up to the first content-defined boundary are merged with
  * the open slices (ingest/values/slice-ends.ts). Without a boundary, only slices that double in size are
- * merged, so that each value is rewritten a logarithmic number of times.
+ * merged, so that each value is rewritten a logarithmic number of times. `keys`: positions of the columns whose
+ * values define the boundaries; default: all.
  */
 async function planMerges(
   columns: readonly GrowingColumn[],

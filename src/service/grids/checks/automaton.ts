@@ -253,7 +253,7 @@ class NondeterministicAutomaton {
     return this.steps.length > MAX_NFA_STATES
   }
 
-  /** Adds a tree after a state. Returns its end state. */
+  /** Adds a tree after a state. Returns its end state. Stops if the automaton is too large (`isLarge`). */
   addTree(tree: Tree, from: number): number {
     if (this.isLarge) return from
     switch (tree.kind) {

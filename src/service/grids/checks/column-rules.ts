@@ -21,6 +21,7 @@ export const COLUMN_RULE_RUNNERS: {
 } = {
   cannot: (_, { why }) => cannotRunOutcome(why),
   unique: (run, _, { column, unique }) => run.unique([column], false, unique),
+  /** Passes if at most `maxShare` of the values are missing. */
   async nulls({ checked }, { maxShare: most }, { values }) {
     const { rows } = checked.snap
     const count = await values.countMissing()

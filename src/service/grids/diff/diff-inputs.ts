@@ -78,8 +78,7 @@ export class RowList {
   }
 
   /**
-   * Returns whether the list has one of the rows from..from + count. Ignores positions that `same` marks with
-   * 1.
+   * Returns whether the list has a row in [from, from + count). Ignores entries of the list that are 1 in `same`.
    */
   hasRowWithin(from: number, count: number, same?: Uint8Array): boolean {
     for (let n = this.firstIndex(from); n < this.order.length && this.rows[this.order[n]] < from + count; n++)

@@ -156,7 +156,7 @@ class Statistics {
     }
   }
 
-  /** Extends minimum and maximum. Numbers are less than texts. */
+  /** Extends minimum and maximum. Numbers are less than texts. `written`: the number as the grid has it. */
   private extendRange(value: number | string, written?: string): void {
     if (this.min === null || isLess(value, this.min)) {
       this.min = value

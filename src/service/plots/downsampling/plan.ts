@@ -92,7 +92,7 @@ export async function planDownsampling(
 /** Attributes of traces that need all points: these refer to points by number, or to other traces. */
 const WHOLE_TRACE_ATTRIBUTES = ['stackgroup', 'transforms', 'selectedpoints']
 
-/** Finds traces whose points are numbers or dates in two columns of one grid. */
+/** Finds scatter traces of numbers or dates in one grid: y, and x if it is set. None in figures with frames. */
 function findCandidates(
   { figure, references, tracesWithArrays: withArrays, grids }: DownsamplingInput,
   ranges: VisibleRanges,

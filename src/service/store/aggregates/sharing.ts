@@ -297,6 +297,7 @@ export class SharingWriter extends SharingReader {
     await this.db.deleteFrom('collaborators').where('kind', '=', 'team').where('name', '=', team).execute()
   }
 
+  /** Adds a user to a team, unless already a member. Throws `unauthenticated` if there is no such user. */
   async addMember(team: string, username: string): Promise<void> {
     await new AccountWriter(this.db, this.journal).assertUser(username)
     await this.recordTeamEvent('team.member.add', team, username)

@@ -33,7 +33,7 @@ export class AppendQueue {
     private readonly flush: (fid: Fid) => Promise<void>,
   ) {}
 
-  /** Queues an append. Resolves when its rows are on disk; to undefined if it needs a plan (`needsPlan`). */
+  /** Queues an append. Resolves when its rows are on disk; to undefined if nothing was written since the grid needs a plan (`needsPlan`). */
   async add(append: Append): Promise<Appended | undefined> {
     await this.pauses.get(gridKeyOf(append.fid))
     return new Promise<Appended | undefined>((resolve, reject) => {
