@@ -150,6 +150,7 @@ function removeExtension(name: string): string {
 const NOTICE_PATTERN =
   /^(?:[^:]+: )?(?:delimiter detected: |sheet .* was skipped: it is empty$|sheets were skipped, which are empty: )/s
 
+/** Returns whether a warning only tells what was detected or skipped: `strict` does not refuse it. */
 export function isNotice(warning: string): boolean {
   return NOTICE_PATTERN.test(warning)
 }

@@ -45,10 +45,12 @@ export interface Draft {
   barTitle?: string
 }
 
+/** Returns whether the view is as narrow as the screen of a phone. */
 export function isNarrow({ width }: View): boolean {
   return width < NARROW_PIXELS
 }
 
+/** Returns the margin between a chart and its frame, in pixels. */
 export function edgePixelsOf(view: View): number {
   return isNarrow(view) ? NARROW_EDGE_PIXELS : EDGE_PIXELS
 }

@@ -66,6 +66,7 @@ export function withPercentAxis(layout: Attributes, stack: ChartOptions['stack']
   return stack === 'percent' ? { ...layout, yaxis: { ticksuffix: '%', ...layout.yaxis } } : layout
 }
 
+/** Returns a layout without axes and legend setting. */
 export function withoutAxes({ xaxis: _, yaxis: __, showlegend: ___, ...rest }: Attributes): Attributes {
   return rest
 }

@@ -64,10 +64,12 @@ class EntryMeter {
   }
 }
 
+/** Creates the error for an archive whose files are too large together. */
 export function tooMuchUnpackedError(source: string, { unpacked_bytes }: ArchiveLimits): Problem {
   return badData(source, {}, `more than ${formatBytes(unpacked_bytes)} unpacked (limit unpacked_bytes)`)
 }
 
+/** Creates the error for an archive that is too large itself. */
 export function tooLargeArchiveError(source: string, { archive_bytes }: ArchiveLimits): Problem {
   return badData(
     source,

@@ -18,6 +18,7 @@ export function isBomb(unpacked: number, packed: number, { compression_ratio }: 
   return unpacked > MIN_BOMB_BYTES && unpacked > packed * compression_ratio
 }
 
+/** Creates the error for data that grows too much when unpacked. */
 export function bombError(name: string, { compression_ratio }: Ratio): Problem {
   return badData(
     name,

@@ -273,6 +273,7 @@ function isSentence(rows: readonly string[][], first: number): boolean {
   )
 }
 
+/** Returns whether a cell has only digits, with dots and commas and a sign. It need not be a valid number. */
 export function isNumeric(cell: string): boolean {
   return /^\s*[+-]?[\d.,]+\s*$/.test(cell)
 }

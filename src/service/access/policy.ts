@@ -53,6 +53,7 @@ export const FIELD_ACCESS: Record<keyof FileUpdate, FileAccess> = {
   share_key_enabled: 'own',
 }
 
+/** Returns whether one of the roles has the access to a file in this state. */
 export function isAllowed(access: FileAccess, state: State, roles: ReadonlySet<Role>): boolean {
   return ROLES_BY_ACCESS[access][state].some((role) => roles.has(role))
 }

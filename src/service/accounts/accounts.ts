@@ -149,6 +149,7 @@ export interface ListedUser {
   keys: number
 }
 
+/** Lists all users, with their files and keys. Times are in ISO 8601. */
 export async function listUsers(store: Store): Promise<ListedUser[]> {
   const rows = await store.read(({ accounts }) => accounts.listAllUsers())
   return rows.map(({ owner, email, is_admin, date_joined, disabled_at, files, keys }) => ({

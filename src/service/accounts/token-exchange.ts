@@ -226,6 +226,7 @@ export async function addTrust(
   })
 }
 
+/** Lists the trusted issuers of tokens of CI jobs, of all users. */
 export async function listTrust(store: Store): Promise<Trust[]> {
   return (await store.read(({ accounts }) => accounts.listAllTrust())).map(formatTrust)
 }

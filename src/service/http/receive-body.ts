@@ -19,6 +19,7 @@ export function addSpeedCheck(check: () => void): void {
   timer ??= setInterval(runSpeedChecks, SPEED_CHECK_MS).unref()
 }
 
+/** Ends the calls of a check. */
 export function removeSpeedCheck(check: () => void): void {
   speedChecks.delete(check)
 }

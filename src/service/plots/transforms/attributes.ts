@@ -38,6 +38,7 @@ export function setAtPath(trace: Attributes, path: string, value: unknown): void
   if (!Array.isArray(parent)) parent[last] = value
 }
 
+/** Removes the attribute at a path such as `marker.color`, if it exists. */
 export function removeAtPath(trace: Attributes, path: string): void {
   const names = path.split('.')
   const last = names.pop()!

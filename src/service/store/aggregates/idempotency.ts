@@ -39,6 +39,7 @@ export function isSameRequest(write: WriteKey, before: Pick<WriteKey, 'operation
   )
 }
 
+/** Creates the error for an idempotency key that was used for another request. */
 export function reusedKeyError(): Problem {
   return new Problem('idempotency_mismatch', 'this Idempotency-Key was used for another request', {
     hint: 'Use a new key for every new request.',

@@ -23,13 +23,15 @@ const TYPES_BY_LETTER = new Map(
 )
 
 export function isColumnType(text: string): text is ColumnType {
-  return text in LETTERS_BY_TYPE
+  return Object.hasOwn(LETTERS_BY_TYPE, text)
 }
 
+/** Encodes the types of a grid as a letter per column. */
 export function encodeTypes(types: readonly ColumnType[]): string {
   return types.map((type) => LETTERS_BY_TYPE[type]).join('')
 }
 
+/** Decodes the letters of `encodeTypes`. Unknown letters, of a later version, are `json`. */
 export function decodeTypes(text: string): ColumnType[] {
   return [...text].map((letter) => TYPES_BY_LETTER.get(letter) ?? 'json')
 }
