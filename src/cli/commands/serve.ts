@@ -255,7 +255,16 @@ export const command = defineCommand({
       theme,
       serverName,
       limit: limitOptions = [],
+      oidcIssuer,
+      oidcClientId,
+      oidcDomain,
+      oidcTeam,
+      oidcGroupsClaim,
+      ...unread
     } = options
+    // Does not compile if an option is declared above, but not read here.
+    unread satisfies Record<string, never>
+    const oidcOptions = { oidcIssuer, oidcClientId, oidcDomain, oidcTeam, oidcGroupsClaim }
     const environment = applyLimitOptions(context.environment, limitOptions)
     if (serverName !== undefined && !/^[A-Za-z0-9-]{1,80}$/.test(serverName))
       throw new Problem('usage', '--server-name: use up to 80 letters, digits and hyphens')
@@ -293,7 +302,7 @@ export const command = defineCommand({
         smtp,
         mailFrom: mailFrom ?? `gridline@${new URL(publicUrl ?? localUrl).hostname}`,
         urlImport: allowUrlImport === true,
-        provider: parseProvider(options, context.environment),
+        provider: parseProvider(oidcOptions, context.environment),
         serverName,
         theme: theme === undefined ? undefined : loadTheme(theme),
         log: quiet ? undefined : (line) => log.add(line),
