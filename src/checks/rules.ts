@@ -22,11 +22,34 @@ interface RuleKind<R> {
 
 type RuleKinds<R extends { rule: string }> = { readonly [N in R['rule']]: RuleKind<Extract<R, { rule: N }>> }
 
-const ACCEPTED_SWITCH = 'true or false'
-
 /** Creates a parser of a rule that is either on or off. */
-function createSwitchParser<R>(rule: R): RuleParser<R>['parse'] {
-  return (value) => (value === true ? rule : value === false ? [] : undefined)
+function createSwitchParser<R>(rule: R): RuleParser<R> {
+  return {
+    accepts: 'true or false',
+    parse: (value) => (value === true ? rule : value === false ? [] : undefined),
+  }
+}
+
+/** Creates a parser of a range, in percent if `isPercent`. */
+function createRangeParser<N extends string>(rule: N, accepts: string, isPercent = false) {
+  return {
+    accepts,
+    parse: (value: unknown) => {
+      const range = parseRange(value, isPercent)
+      return range && { rule, range }
+    },
+  }
+}
+
+/** Creates a parser of a maximum share. */
+function createShareParser<N extends string>(rule: N) {
+  return {
+    accepts: 'a percentage, such as 5%',
+    parse: (value: unknown) => {
+      const maxShare = parseShare(value)
+      return maxShare === undefined ? undefined : { rule, maxShare }
+    },
+  }
 }
 
 /** Creates a parser of a limit: a finite number or a date. */
@@ -61,11 +84,11 @@ const COLUMN_RULES: RuleKinds<ColumnRule> = {
     describe: ({ type }) => `type ${type}`,
   },
   required: {
-    parsers: { required: { accepts: ACCEPTED_SWITCH, parse: createSwitchParser({ rule: 'required' }) } },
+    parsers: { required: createSwitchParser({ rule: 'required' }) },
     describe: () => 'no missing values',
   },
   unique: {
-    parsers: { unique: { accepts: ACCEPTED_SWITCH, parse: createSwitchParser({ rule: 'unique' }) } },
+    parsers: { unique: createSwitchParser({ rule: 'unique' }) },
     describe: () => 'unique',
   },
   enum: {
@@ -105,25 +128,13 @@ const COLUMN_RULES: RuleKinds<ColumnRule> = {
   },
   length: {
     parsers: {
-      length: {
-        accepts: 'a number or a range, such as 2..10',
-        parse: (value) => {
-          const range = parseRange(value)
-          return range && { rule: 'length', range }
-        },
-      },
+      length: createRangeParser('length', 'a number or a range, such as 2..10'),
     },
     describe: ({ range }) => `${formatRange(range)} characters`,
   },
   nulls: {
     parsers: {
-      nulls: {
-        accepts: 'a percentage, such as 5%',
-        parse: (value) => {
-          const maxShare = parseShare(value)
-          return maxShare === undefined ? undefined : { rule: 'nulls', maxShare }
-        },
-      },
+      nulls: createShareParser('nulls'),
     },
     describe: ({ maxShare: most }) => `at most ${formatPercent(most)} missing values`,
   },
@@ -158,13 +169,7 @@ const TABLE_RULES: RuleKinds<TableRule> = {
   },
   rows: {
     parsers: {
-      rows: {
-        accepts: 'a number or a range, such as 1.. or 100..200',
-        parse: (value) => {
-          const range = parseRange(value)
-          return range && { rule: 'rows', range }
-        },
-      },
+      rows: createRangeParser('rows', 'a number or a range, such as 1.. or 100..200'),
     },
     describe: ({ range }) => `${formatRange(range)} rows`,
   },
@@ -194,31 +199,19 @@ const TABLE_RULES: RuleKinds<TableRule> = {
   },
   plot_columns: {
     parsers: {
-      plot_columns: { accepts: ACCEPTED_SWITCH, parse: createSwitchParser({ rule: 'plot_columns' }) },
+      plot_columns: createSwitchParser({ rule: 'plot_columns' }),
     },
     describe: () => 'all columns that plots use',
   },
   'change.rows': {
     parsers: {
-      'change.rows': {
-        accepts: 'a range of percentages, such as -10%..+50%',
-        parse: (value) => {
-          const range = parseRange(value, true)
-          return range && { rule: 'change.rows', range }
-        },
-      },
+      'change.rows': createRangeParser('change.rows', 'a range of percentages, such as -10%..+50%', true),
     },
     describe: ({ range }) => `rows change by ${formatRange(range, '%')}`,
   },
   'change.removed': {
     parsers: {
-      'change.removed': {
-        accepts: 'a percentage, such as 5%',
-        parse: (value) => {
-          const maxShare = parseShare(value)
-          return maxShare === undefined ? undefined : { rule: 'change.removed', maxShare }
-        },
-      },
+      'change.removed': createShareParser('change.removed'),
     },
     describe: ({ maxShare: most }) => `at most ${formatPercent(most)} of the rows removed`,
   },
