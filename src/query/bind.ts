@@ -3,15 +3,18 @@
 import { Problem } from '../contract/errors.ts'
 import { findClosest, formatList, withSuggestion } from '../contract/message-texts.ts'
 import { detectMoment, parseInstant } from '../json/index.ts'
+import { countUses, type Expression, queriedColumns } from './expression.ts'
 import { createLikeTest } from './like.ts'
 import {
-  type Arithmetic,
-  type Comparison,
-  countUses,
-  type Expression,
-  queriedColumns,
-  type Where,
-} from './parse.ts'
+  ARITHMETIC,
+  COMPARISONS,
+  type ComparisonTest,
+  compareValues,
+  logicalAnd,
+  negate,
+  type Scalar,
+} from './operators.ts'
+import type { Where } from './parse.ts'
 import { queryError } from './tokens.ts'
 
 /** Column types, as named by the API. */
@@ -21,13 +24,6 @@ export interface QueryColumn {
   name: string
   type: QueryType
 }
-
-/**
- * A value of a row. Dates and times are ms since 1970; integers that a double cannot represent are bigints;
- * arrays and objects are `COMPOUND`, which equals nothing. null is unknown.
- */
-export type Scalar = number | bigint | string | boolean | null | typeof COMPOUND
-export const COMPOUND = Symbol('array or object')
 
 /** A test of rows. `test` takes the values of `columns`, in that order. */
 export interface RowTest {
@@ -152,11 +148,11 @@ class Binder {
       }
       case 'negative': {
         const run = this.bindNumber(expression.of)
-        return { kind: 'number', run: (row) => OPERATIONS['-'](0, run(row)) }
+        return { kind: 'number', run: (row) => ARITHMETIC['-'].compute(0, run(row)) }
       }
       case 'arithmetic': {
         const [left, right] = [this.bindNumber(expression.left), this.bindNumber(expression.right)]
-        const compute = OPERATIONS[expression.sign]
+        const compute = ARITHMETIC[expression.sign].compute
         return { kind: 'number', run: (row) => compute(left(row), right(row)) }
       }
       case 'compare': {
@@ -166,7 +162,7 @@ class Binder {
           expression.left,
           expression.right,
         )
-        const test = COMPARISON_TESTS[expression.sign]
+        const test = COMPARISONS[expression.sign].test
         if (expression.left.kind === 'column' && expression.right.kind === 'literal')
           return {
             kind: 'boolean',
@@ -184,7 +180,7 @@ class Binder {
           expression.of,
           expression.high,
         )
-        const [least, most] = [COMPARISON_TESTS['>='], COMPARISON_TESTS['<=']]
+        const [least, most] = [COMPARISONS['>='].test, COMPARISONS['<='].test]
         return {
           kind: 'boolean',
           run: (row) => {
@@ -313,7 +309,7 @@ class Binder {
         const value = operand.run(row)
         let result: Scalar = false
         for (const { run } of items) {
-          const same = compareValues(value, run(row), COMPARISON_TESTS['='])
+          const same = compareValues(value, run(row), COMPARISONS['='].test)
           if (same === true) return true
           if (same === null) result = null
         }
@@ -348,19 +344,10 @@ function toExactDouble(value: bigint): number | undefined {
   return BigInt(double) === value ? double : undefined
 }
 
-function negate(value: Scalar): Scalar {
-  return typeof value === 'boolean' ? !value : null
-}
-
 /** Evaluates `and`: false if one operand is false, else null if one is null. */
 function evaluateAnd(left: Evaluate, right: Evaluate, row: readonly Scalar[]): Scalar {
   const leftValue = left(row)
   return leftValue === false ? false : logicalAnd(leftValue, right(row))
-}
-
-function logicalAnd(left: Scalar, right: Scalar): Scalar {
-  if (left === false || right === false) return false
-  return left === true && right === true ? true : null
 }
 
 function evaluateOr(left: Evaluate, right: Evaluate, row: readonly Scalar[]): Scalar {
@@ -370,26 +357,8 @@ function evaluateOr(left: Evaluate, right: Evaluate, row: readonly Scalar[]): Sc
   return rightValue === true ? true : leftValue === false && rightValue === false ? false : null
 }
 
-type Test = (left: never, right: never) => boolean
-
-/** Tests by sign of the comparison. */
-const COMPARISON_TESTS: Record<Comparison, Test> = {
-  // An integer can be a number or a bigint.
-  '=': (left: Scalar, right: Scalar) => left === right || isSameInteger(left, right),
-  '<>': (left: Scalar, right: Scalar) => left !== right && !isSameInteger(left, right),
-  '<': (left: number, right: number) => left < right,
-  '<=': (left: number, right: number) => left <= right,
-  '>': (left: number, right: number) => left > right,
-  '>=': (left: number, right: number) => left >= right,
-}
-
-function isSameInteger(left: Scalar, right: Scalar): boolean {
-  // biome-ignore lint/suspicious/noDoubleEquals: compares a bigint with a number exactly
-  return typeof left !== typeof right && left == (right as number)
-}
-
 /** Compiles the comparison of a column with a constant: the fast path of `compareValues`. */
-function compareWithConstant(column: number, constant: Scalar, test: Test): Evaluate {
+function compareWithConstant(column: number, constant: Scalar, test: ComparisonTest): Evaluate {
   if (typeof constant !== 'number' && typeof constant !== 'string')
     return (row) => compareValues(row[column], constant, test)
   const type = typeof constant
@@ -399,35 +368,4 @@ function compareWithConstant(column: number, constant: Scalar, test: Test): Eval
       ? test(value as never, constant as never)
       : compareValues(value, constant, test)
   }
-}
-
-/** Compares two values; null if one is null, or if their types differ. */
-function compareValues(left: Scalar, right: Scalar, test: Test): Scalar {
-  if (left === null || right === null || left === COMPOUND || right === COMPOUND) return null
-  const isComparable = typeof left === typeof right || (isNumber(left) && isNumber(right))
-  return isComparable ? test(left as never, right as never) : null
-}
-
-function isNumber(value: Scalar): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint'
-}
-
-/**
- * Creates an operation on numbers; null for other values and results that are not finite, such as a division
- * by zero.
- */
-const createOperation =
-  (compute: (a: number, b: number) => number) =>
-  (left: Scalar, right: Scalar): Scalar => {
-    if (!isNumber(left) || !isNumber(right)) return null
-    const value = compute(Number(left), Number(right))
-    return Number.isFinite(value) ? value : null
-  }
-
-const OPERATIONS: Record<Arithmetic, (left: Scalar, right: Scalar) => Scalar> = {
-  '+': createOperation((a, b) => a + b),
-  '-': createOperation((a, b) => a - b),
-  '*': createOperation((a, b) => a * b),
-  '/': createOperation((a, b) => a / b),
-  '%': createOperation((a, b) => a % b),
 }

@@ -1,18 +1,17 @@
 // Language of `where` and `sort`, for the API, pages, charts and commands. See docs/filtering.md.
 export {
   bindWhere,
-  COMPOUND,
   type QueryColumn,
   type QueryType,
   type RowTest,
   resolveColumn,
-  type Scalar,
 } from './bind.ts'
+export { queriedColumns } from './expression.ts'
+export { COMPOUND, type Scalar } from './operators.ts'
 export { formatSortKey, parseSort, type SortKey } from './order.ts'
 export {
   parseNumberLiteral,
   parseWhere,
-  queriedColumns,
   quoteColumnName,
   renameColumns,
   type Where,

@@ -1,25 +1,15 @@
 // Parses `where` expressions. See docs/filtering.md.
-import { likeStepsPerCharacter, MAX_PATTERN_CHARACTERS } from './like.ts'
+import { childrenOf, type Expression } from './expression.ts'
+import { MAX_PATTERN_CHARACTERS } from './like.ts'
+import {
+  ARITHMETIC,
+  type Arithmetic,
+  COMPARISON_BY_SPELLING,
+  PREDICATES,
+  type PredicateWord,
+  RESERVED,
+} from './operators.ts'
 import { queryError, type Token, tokenize } from './tokens.ts'
-
-/**
- * A parsed expression: comparisons, `and`, `or`, `not`, `in`, `like`, `ilike`, `between`, `is null` and
- * arithmetic. `at`: position in the text, from 0.
- */
-export type Expression = { at: number } & (
-  | { kind: 'literal'; value: number | bigint | string | boolean | null }
-  | { kind: 'column'; name: string }
-  | { kind: 'not' | 'negative'; of: Expression }
-  | { kind: 'and' | 'or'; left: Expression; right: Expression }
-  | { kind: 'compare'; sign: Comparison; left: Expression; right: Expression }
-  | { kind: 'arithmetic'; sign: Arithmetic; left: Expression; right: Expression }
-  | { kind: 'in'; of: Expression; list: readonly Expression[] }
-  | { kind: 'between'; of: Expression; low: Expression; high: Expression }
-  | { kind: 'like'; of: Expression; pattern: string; anyCase: boolean }
-  | { kind: 'null'; of: Expression }
-)
-export type Comparison = '=' | '<>' | '<' | '<=' | '>' | '>='
-export type Arithmetic = '+' | '-' | '*' | '/' | '%'
 
 /** An expression with its text, for messages. */
 export interface Where {
@@ -29,29 +19,12 @@ export interface Where {
 
 /** Maximum number of operators of an expression. */
 const MAX_OPERATORS = 1000
+const SIGNS = Object.keys(ARITHMETIC) as Arithmetic[]
 /** Maximum nesting of parentheses, `not` and signs. */
 const MAX_NESTING = 100
-/** Reserved words. A column of such a name is written in double quotes. */
-const RESERVED = new Set('and or not in like ilike between is null true false'.split(' '))
-const COMPARISONS: Readonly<Record<string, Comparison>> = {
-  '=': '=',
-  '==': '=',
-  '<>': '<>',
-  '!=': '<>',
-  '<': '<',
-  '<=': '<=',
-  '>': '>',
-  '>=': '>=',
-}
-
 /** Parses a `where` expression. Throws `invalid_query` with the position of the error. */
 export function parseWhere(text: string): Where {
   return { text, expression: new Parser(text, tokenize('where', text)).parse() }
-}
-
-/** Returns the names of the columns that an expression reads, without duplicates. */
-export function queriedColumns(expression: Expression): string[] {
-  return [...countUses(expression).columns.keys()]
 }
 
 /** Replaces the column names in the text of an expression. */
@@ -71,29 +44,6 @@ export function renameColumns(text: string, names: ReadonlyMap<string, string>):
     from = at + text.slice(at, tokens[k + 1].at).trimEnd().length
   }
   return written + text.slice(from)
-}
-
-/** Counts the nodes of an expression, and the steps per character of each column. */
-export function countUses(expression: Expression): { all: number; columns: ReadonlyMap<string, number> } {
-  const columns = new Map<string, number>()
-  let nodes = 0
-  const visit = (node: Expression, steps = 1): void => {
-    nodes++
-    if (node.kind === 'column') columns.set(node.name, (columns.get(node.name) ?? 0) + steps)
-    // A list of constants is a single lookup.
-    if (node.kind === 'in' && node.list.every(({ kind }) => kind === 'literal')) visit(node.of)
-    else if (node.kind === 'like') visit(node.of, likeStepsPerCharacter(node.pattern, node.anyCase))
-    else for (const child of childrenOf(node)) visit(child)
-  }
-  visit(expression)
-  return { all: nodes, columns }
-}
-
-function childrenOf(expression: Expression): readonly Expression[] {
-  if ('left' in expression) return [expression.left, expression.right]
-  if (expression.kind === 'in') return [expression.of, ...expression.list]
-  if (expression.kind === 'between') return [expression.of, expression.low, expression.high]
-  return 'of' in expression ? [expression.of] : []
 }
 
 /** Recursive descent parser. */
@@ -191,12 +141,11 @@ class Parser {
   private parsePredicate(): Expression {
     const left = this.parseSum()
     const { at, kind, text } = this.current
-    if (kind === 'sign' && Object.hasOwn(COMPARISONS, text)) {
+    const sign = kind === 'sign' ? COMPARISON_BY_SPELLING.get(text) : undefined
+    if (sign) {
       this.nextIndex++
-      const sign = COMPARISONS[text]
       const expression: Expression = { kind: 'compare', sign, left, right: this.parseSum(), at }
-      const after = this.current
-      if (after.kind === 'sign' && Object.hasOwn(COMPARISONS, after.text))
+      if (this.current.kind === 'sign' && COMPARISON_BY_SPELLING.has(this.current.text))
         throw this.createError('comparisons cannot be chained', 'Write: low < x and x < high')
       return expression
     }
@@ -206,52 +155,56 @@ class Parser {
       return negateIf(isNot, { kind: 'null', of: left, at })
     }
     const isNot = this.acceptWord('not')
-    const expression = this.parseMembership(left, at)
-    if (isNot && !expression) throw this.createError('expected in, like, ilike or between')
-    return expression ? negateIf(isNot, expression) : left
+    const word = PREDICATES.find((candidate) => this.acceptWord(candidate))
+    if (word) return negateIf(isNot, this.predicateParsers[word](left, at))
+    if (isNot)
+      throw this.createError(`expected ${PREDICATES.slice(0, -1).join(', ')} or ${PREDICATES.at(-1)}`)
+    return left
   }
 
-  /**
-   * Parses the rest after `x` or `x not`: `in (…)`, `like '…'`, `between … and …`; undefined for other
-   * tokens.
-   */
-  private parseMembership(of: Expression, at: number): Expression | undefined {
-    if (this.acceptWord('in')) {
+  /** Parsers of the rest after `x in`, `x between` and so on. `of`: the value before the word. */
+  private readonly predicateParsers: Record<PredicateWord, (of: Expression, at: number) => Expression> = {
+    in: (of, at) => {
       this.expect('( after in', this.acceptSign('('))
       const list = [this.parseSum()]
       while (this.acceptSign(',')) list.push(this.parseSum())
       this.expect(', or )', this.acceptSign(')'))
       return { kind: 'in', of, list, at }
-    }
-    if (this.acceptWord('between')) {
+    },
+    between: (of, at) => {
       const low = this.parseSum()
       this.expect('and', this.acceptWord('and'))
       const high = this.parseSum()
       return { kind: 'between', of, low, high, at }
-    }
-    const anyCase = this.current.text.toLowerCase() === 'ilike'
-    if (!this.acceptWord('like') && !this.acceptWord('ilike')) return undefined
-    const { kind, text: pattern } = this.current
+    },
+    like: (of, at) => ({ kind: 'like', of, pattern: this.parsePattern(), anyCase: false, at }),
+    ilike: (of, at) => ({ kind: 'like', of, pattern: this.parsePattern(), anyCase: true, at }),
+  }
+
+  private parsePattern(): string {
+    const { kind, text } = this.current
     if (kind !== 'text') throw this.createError("expected a text after like, such as 'Os%'")
-    if (pattern.length > MAX_PATTERN_CHARACTERS)
+    if (text.length > MAX_PATTERN_CHARACTERS)
       throw this.createError(`the pattern is longer than ${MAX_PATTERN_CHARACTERS} characters`)
     this.nextIndex++
-    return { kind: 'like', of, pattern, anyCase, at }
+    return text
   }
 
   private parseSum(): Expression {
-    return this.parseChain(['+', '-'], () => this.parseProduct())
+    return this.parseChain('sum', () => this.parseProduct())
   }
 
   private parseProduct(): Expression {
-    return this.parseChain(['*', '/', '%'], () => this.parseSigned())
+    return this.parseChain('product', () => this.parseSigned())
   }
 
-  private parseChain(signs: readonly Arithmetic[], operand: () => Expression): Expression {
+  private parseChain(level: 'sum' | 'product', operand: () => Expression): Expression {
     let left = operand()
     for (;;) {
       const { at } = this.current
-      const sign = signs.find((candidate) => this.acceptSign(candidate))
+      const sign = SIGNS.find(
+        (candidate) => ARITHMETIC[candidate].level === level && this.acceptSign(candidate),
+      )
       if (!sign) return left
       left = { kind: 'arithmetic', sign, left, right: operand(), at }
     }

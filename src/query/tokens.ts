@@ -1,5 +1,6 @@
 // Splits `where` expressions into tokens, and creates their errors.
 import { Problem } from '../contract/errors.ts'
+import { ARITHMETIC, COMPARISON_BY_SPELLING } from './operators.ts'
 
 /** Maximum length of an expression. */
 const MAX_EXPRESSION_CHARACTERS = 10_000
@@ -28,7 +29,14 @@ export function queryError(
 const BLANK = /\s+/y
 const NUMBER = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y
 const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_]*/uy
-const SIGN = /<=|>=|<>|!=|==|[=<>+\-*/%(),]/y
+/** Signs, the longest first. */
+const SIGN = new RegExp(
+  [...COMPARISON_BY_SPELLING.keys(), ...Object.keys(ARITHMETIC), '(', ')', ',']
+    .sort((a, b) => b.length - a.length)
+    .map((sign) => sign.replace(/\W/g, '\\$&'))
+    .join('|'),
+  'y',
+)
 const QUOTED = { "'": /'((?:[^']|'')*)'/y, '"': /"((?:[^"]|"")*)"/y, '`': /`((?:[^`]|``)*)`/y } as const
 
 /** Splits an expression into tokens. Throws `invalid_query`. */

@@ -1,4 +1,5 @@
 // The language of conditions: read, checked against types, and evaluated as DuckDB does.
+import { readFileSync } from 'node:fs'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -11,6 +12,7 @@ import {
   quoteColumnName,
   type Scalar,
 } from '../../src/query/index.ts'
+import { ARITHMETIC, COMPARISON_BY_SPELLING, PREDICATES } from '../../src/query/operators.ts'
 import { runs } from '../support/property-runs.ts'
 
 const columns = [
@@ -32,6 +34,13 @@ function rejected(text: string): string {
 }
 
 describe('conditions', () => {
+  it('every operator is in docs/filtering.md', () => {
+    const text = readFileSync(new URL('../../docs/filtering.md', import.meta.url), 'utf8')
+    for (const sign of [...COMPARISON_BY_SPELLING.keys(), ...Object.keys(ARITHMETIC)])
+      expect(text.includes(`\`${sign}\``) || text.includes(`\`a ${sign} `), sign).toBe(true)
+    for (const word of PREDICATES) expect(text).toContain(`\`a ${word} `)
+  })
+
   it.each([
     ['', 'expected a condition, at the end'],
     ['n >', 'expected a column, a number or a text, at the end'],
