@@ -1,5 +1,6 @@
 // Binds expressions to columns: checks their types, and compiles them to tests of rows.
 
+import { COLUMN_TYPES, type ColumnType } from '../contract/column-types.ts'
 import { Problem } from '../contract/errors.ts'
 import { findClosest, formatList, withSuggestion } from '../contract/message-texts.ts'
 import { detectMoment, parseInstant } from '../json/index.ts'
@@ -17,12 +18,9 @@ import {
 import type { Where } from './parse.ts'
 import { queryError } from './tokens.ts'
 
-/** Column types, as named by the API. */
-export type QueryType = 'number' | 'text' | 'boolean' | 'date' | 'datetime' | 'json' | 'empty'
-
 export interface QueryColumn {
   name: string
-  type: QueryType
+  type: ColumnType
 }
 
 /** A test of rows. `test` takes the values of `columns`, in that order. */
@@ -35,7 +33,7 @@ export interface RowTest {
   reads: readonly number[]
 }
 
-type Kind = 'number' | 'text' | 'boolean' | 'moment' | 'any' | 'null'
+type Kind = (typeof COLUMN_TYPES)[ColumnType]['compared'] | 'null'
 type Evaluate = (row: readonly Scalar[]) => Scalar
 interface BoundExpression {
   kind: Kind
@@ -44,15 +42,6 @@ interface BoundExpression {
   constant?: Scalar
 }
 
-const KIND_BY_TYPE: Record<QueryType, Kind> = {
-  number: 'number',
-  text: 'text',
-  boolean: 'boolean',
-  date: 'moment',
-  datetime: 'moment',
-  json: 'any',
-  empty: 'any',
-}
 const KIND_LABELS: Record<Kind, string> = {
   number: 'a number',
   text: 'text',
@@ -132,7 +121,10 @@ class Binder {
         return bindLiteral(expression.value)
       case 'column': {
         const k = this.names.indexOf(expression.name)
-        return { kind: KIND_BY_TYPE[resolveColumn(expression.name, this.columns).type], run: (row) => row[k] }
+        return {
+          kind: COLUMN_TYPES[resolveColumn(expression.name, this.columns).type].compared,
+          run: (row) => row[k],
+        }
       }
       case 'not': {
         const run = this.bindCondition(expression.of)

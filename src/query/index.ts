@@ -2,7 +2,6 @@
 export {
   bindWhere,
   type QueryColumn,
-  type QueryType,
   type RowTest,
   resolveColumn,
 } from './bind.ts'

@@ -1,5 +1,6 @@
 // Layout of a chart: titles, axes, shapes and notes.
 
+import { isMomentType } from '../../contract/column-types.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatList } from '../../contract/message-texts.ts'
 import { parseSort } from '../../query/index.ts'
@@ -98,7 +99,7 @@ function axisAttributesOf({ name, type, date_order }: Column): {
       hint: `Read the file with ${columns.join(' or ')}, or as labels with --column ${JSON.stringify(`${name}:text`)}; for an existing grid, upload it again with --on-conflict replace.`,
     })
   }
-  if (type === 'date' || type === 'datetime') return { type: 'date' }
+  if (isMomentType(type)) return { type: 'date' }
   return hasLabels({ type }) ? { type: 'category', automargin: true } : {}
 }
 

@@ -1,4 +1,5 @@
 // Titles of charts and axes.
+import { isMomentType } from '../../contract/column-types.ts'
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import type { Attributes } from '../figure/figure.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
@@ -8,7 +9,7 @@ import { humanizeName } from '../spec/words.ts'
 /** Returns whether an axis needs a title. Dates and column names need none, except dates in a zone. */
 export function needsTitle({ uid, type, zoned }: Column, { zone }: ChartOptions): boolean {
   if (uid === '') return false
-  return (type !== 'date' && type !== 'datetime') || zoned === true || zone !== undefined
+  return !isMomentType(type) || zoned === true || zone !== undefined
 }
 
 /** Returns the name of a column, with the zone of its times. */

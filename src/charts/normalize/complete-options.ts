@@ -1,4 +1,5 @@
 // Chooses the chart type and columns that the user left out.
+import { isMomentType } from '../../contract/column-types.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
 import {
   COLUMN_NAMES_AXIS,
@@ -156,7 +157,7 @@ async function swapForLabels(
   const [x, y] = [findColumn(options.x), findColumn(options.y)]
   if (x?.type !== 'number' || y === undefined || options.aggregate === 'count') return { ...options }
   const isLabels = hasLabels(y)
-  const isDates = y.type === 'date' || y.type === 'datetime'
+  const isDates = isMomentType(y.type)
   if ((!isLabels && !isDates) || NUMERIC_X_TYPES.has(type ?? AUTO)) return { ...options }
   // Text that looks like numbers is not labels.
   if (isLabels && detectNumberStyle(await sample(y)) !== undefined) return { ...options }
@@ -187,8 +188,7 @@ interface ColumnsByKind {
 
 function groupColumnsByKind(cols: readonly Column[]): ColumnsByKind {
   const dates = cols.filter(
-    ({ type, name }) =>
-      type === 'date' || type === 'datetime' || (type === 'number' && YEAR.test(name.trim())),
+    ({ type, name }) => isMomentType(type) || (type === 'number' && YEAR.test(name.trim())),
   )
   const numbers = cols.filter((column) => column.type === 'number' && !dates.includes(column))
   const plain = numbers.filter(({ name }) => !IDENTIFIER.test(name.trim()))

@@ -7,7 +7,6 @@ import {
   formatSortKey,
   parseSort,
   parseWhere,
-  type QueryType,
   queriedColumns,
   resolveColumn,
 } from '../../query/index.ts'
@@ -194,11 +193,7 @@ export class ChartColumnResolver {
     for (const { name } of keys) this.resolveColumn('--sort', name)
     const columns = usedNames.map((name) => resolveColumn(name, this.grid.cols))
     for (const column of columns) this.usedColumns.add(column)
-    if (condition)
-      bindWhere(
-        condition,
-        columns.map(({ name, type }) => ({ name, type: type as QueryType })),
-      )
+    if (condition) bindWhere(condition, columns)
     if (!condition && rowKeys.length === 0) return undefined
     return {
       type: 'rows',

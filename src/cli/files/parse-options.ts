@@ -57,8 +57,7 @@ export const textOptions = [
   },
   {
     flags: '--column <name:type>',
-    description:
-      'set the type of a column: number, text, boolean, date, datetime, date-dmy or date-mdy (repeatable)',
+    description: `set the type of a column: ${GIVEN_TYPES.slice(0, -1).join(', ')} or ${GIVEN_TYPES.at(-1)} (repeatable)`,
     repeatable: true,
   },
 ] as const satisfies readonly Option[]

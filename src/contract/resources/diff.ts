@@ -1,6 +1,6 @@
 /** Differences between two grids, or between two versions of a grid. See docs/diff.md. */
+import { COLUMN_TYPE_NAMES } from '../column-types.ts'
 import * as s from '../schema.ts'
-import { columnTypes } from './grids.ts'
 
 export type DiffValue = string | number | boolean | null
 
@@ -20,8 +20,8 @@ export const DiffColumn = s.object({
   }),
   name_before: s.nullable(s.string({ description: 'null: added.' })),
   name_after: s.nullable(s.string({ description: 'null: removed.' })),
-  type_before: s.nullable(s.enumOf(columnTypes)),
-  type_after: s.nullable(s.enumOf(columnTypes)),
+  type_before: s.nullable(s.enumOf(COLUMN_TYPE_NAMES)),
+  type_after: s.nullable(s.enumOf(COLUMN_TYPE_NAMES)),
   cells_changed: s.integer({ description: 'Number of different cells in changed rows.' }),
 })
 export type DiffColumn = s.Static<typeof DiffColumn>

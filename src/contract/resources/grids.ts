@@ -1,16 +1,15 @@
 /** Grids, their columns and rows. See docs/api.md#grids. */
+import { COLUMN_TYPE_NAMES } from '../column-types.ts'
 import * as s from '../schema.ts'
 import { CheckReport } from './checks.ts'
 import { FolderMeta, META_FIELDS } from './files.ts'
 import { CREATABLE_FIELDS } from './shared.ts'
 
-export const columnTypes = ['empty', 'number', 'text', 'boolean', 'date', 'datetime', 'json'] as const
-
 export const ColumnMeta = s.object({
   name: s.string(),
   uid: s.string(),
   order: s.integer(),
-  type: s.enumOf(columnTypes, {
+  type: s.enumOf(COLUMN_TYPE_NAMES, {
     description: 'Type of the values that are not null; `json` if their types differ.',
   }),
   date_order: s.optional(
@@ -40,7 +39,7 @@ const scalar = s.anything()
 
 export const ColumnDescription = s.object({
   name: s.string(),
-  type: s.enumOf(columnTypes),
+  type: s.enumOf(COLUMN_TYPE_NAMES),
   rows: s.integer(),
   nulls: s.integer(),
   distinct: s.integer({

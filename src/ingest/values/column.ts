@@ -425,6 +425,8 @@ export class ColumnBuilder {
         const date = parseDate(cell, dateOrderOf(this.rules.declaredType), true)
         return date === undefined || date === 'ambiguous' ? date : `"${date}"`
       }
+      default:
+        return this.effectiveType satisfies never
     }
   }
 

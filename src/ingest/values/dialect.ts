@@ -1,4 +1,10 @@
 // Dialect, options and column types of delimited text.
+
+import {
+  type ColumnType as ApiColumnType,
+  COLUMN_TYPE_NAMES,
+  COLUMN_TYPES,
+} from '../../contract/column-types.ts'
 import type { Limits } from '../../contract/limits.ts'
 import type { Moment } from '../../json/index.ts'
 import type { DateOrder } from './date.ts'
@@ -86,7 +92,7 @@ export interface ColumnProfile {
  * Type of a column's values: numbers, texts, booleans, dates and times as texts, or any JSON. All types allow
  * nulls.
  */
-export type ColumnType = 'number' | 'text' | 'boolean' | 'json' | Moment
+export type ColumnType = Exclude<ApiColumnType, 'empty'> | Moment
 
 /** First value of a type in a column. `where`: `line 3` or `record 5`. */
 export interface FirstValue {
@@ -96,8 +102,10 @@ export interface FirstValue {
 }
 
 /** Types that users can give with NAME:TYPE. Dates may have times; see `parseDate`. */
-export const GIVEN_TYPES = ['number', 'text', 'boolean', 'date', 'datetime', 'date-dmy', 'date-mdy'] as const
-export type GivenType = (typeof GIVEN_TYPES)[number]
+export type GivenType = (typeof COLUMN_TYPES)[ApiColumnType]['declaredAs'][number]
+export const GIVEN_TYPES: readonly GivenType[] = COLUMN_TYPE_NAMES.flatMap(
+  (type) => COLUMN_TYPES[type].declaredAs,
+)
 
 /** Returns the order of day and month that a type implies. */
 export function dateOrderOf(type: GivenType | undefined): DateOrder {

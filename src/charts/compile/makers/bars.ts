@@ -1,4 +1,5 @@
 // Makers of bars, ranges, prices and other charts of bars.
+import { isMomentType } from '../../../contract/column-types.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Attributes } from '../../figure/figure.ts'
 import type { Column } from '../../spec/options.ts'
@@ -43,7 +44,7 @@ export const barsMakers = {
   timeline: (parts) => {
     const [start, end] = requireTwoColumns('timeline', parts)
     const { layout, columnAxis, columns } = parts
-    const isTime = ({ type }: Column): boolean => type === 'date' || type === 'datetime'
+    const isTime = ({ type }: Column): boolean => isMomentType(type)
     // Years are numbers: both columns must be numbers, or both dates.
     const kinds = [start, end].filter(({ type }) => type !== 'empty')
     if (!kinds.every(isTime) && !kinds.every(({ type }) => type === 'number'))

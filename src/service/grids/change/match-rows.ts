@@ -1,9 +1,10 @@
 // Matches the rows of a table with the rows of a grid by key.
 
+import { mustCompareAsText } from '../../store/schema/column-types.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import type { Table } from '../input/tables.ts'
-import { indexTableKeys, mustCompareAsText } from '../keys/primary-key.ts'
+import { indexTableKeys } from '../keys/primary-key.ts'
 
 /**
  * Matches rows by key. `tableColumns`: columns of the table, in the order of the grid's columns;
@@ -20,7 +21,11 @@ export async function matchRows(
   const columns = keyPositions.map((k) => {
     const gridColumn = grid.columns[k]
     const tableColumn = { ...tableColumns[k]!, name: gridColumn.name }
-    return { own: tableColumn, theirs: gridColumn, asText: mustCompareAsText(gridColumn, tableColumn) }
+    return {
+      own: tableColumn,
+      theirs: gridColumn,
+      asText: mustCompareAsText(gridColumn.type, tableColumn.type),
+    }
   })
   const own = await indexTableKeys(
     reader,

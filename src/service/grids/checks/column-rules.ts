@@ -1,7 +1,7 @@
 // Runs the rules for whole columns.
 import { formatPercent, type WholeColumnRule } from '../../../checks/index.ts'
 import { formatCount } from '../../../contract/message-texts.ts'
-import { familyOf } from '../../store/schema/column-types.ts'
+import { isStringType } from '../../store/schema/column-types.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
 import type { ColumnHashes, ColumnValues } from './column-values.ts'
 import { type CheckRun, cannotRunOutcome, failedOutcome, type Outcome, PASSED } from './outcome.ts'
@@ -33,7 +33,7 @@ export const COLUMN_RULE_RUNNERS: {
     )
   },
   async max_age(_, { ms }, { column, values }) {
-    if (!['date', 'datetime', 'text', 'empty'].includes(familyOf(column.type)))
+    if (column.type !== 'empty' && !isStringType(column.type))
       return cannotRunOutcome('the column has no dates')
     const newest = await values.findNewest()
     if (newest === undefined) return failedOutcome('there are no values')

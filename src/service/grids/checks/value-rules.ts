@@ -1,5 +1,5 @@
 // Compiles rules for single values to tests (docs/checks.md).
-import type { Checks, ColumnRule, ValueRule } from '../../../checks/index.ts'
+import type { Checks, CheckType, ColumnRule, ValueRule } from '../../../checks/index.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/index.ts'
 import { detectMoment } from '../../../json/index.ts'
@@ -135,9 +135,9 @@ const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/
 const INTEGER = /^\s*[+-]?\d+\s*$/
 const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$/
 
-function createTypeTest(type: string, texts: readonly string[] | undefined): ValueTest {
+function createTypeTest(type: CheckType, texts: readonly string[] | undefined): ValueTest {
   const booleans = new Set(texts)
-  const tests: Readonly<Record<string, (value: unknown) => boolean>> = {
+  const tests: Record<CheckType, (value: unknown) => boolean> = {
     text: (value) => typeof value !== 'object',
     number: (value) => typeof value === 'number' || (typeof value === 'string' && NUMBER.test(value)),
     integer: (value) =>

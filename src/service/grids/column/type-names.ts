@@ -1,23 +1,13 @@
 // Column types in messages.
+import { COLUMN_TYPES } from '../../../contract/column-types.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { excerpt } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 
-/** Nouns of column types. */
-const NOUNS: Record<ReturnType<typeof familyOf>, string> = {
-  empty: 'nothing',
-  number: 'numbers',
-  text: 'text',
-  boolean: 'booleans',
-  date: 'dates',
-  datetime: 'dates with times',
-  json: 'mixed values',
-}
-
 /** Returns the noun for the values of a column type. */
 export function nounOf(type: ColumnType): string {
-  return type === 'datetime-zone' ? 'times with a zone' : NOUNS[familyOf(type)]
+  return type === 'datetime-zone' ? 'times with a zone' : COLUMN_TYPES[familyOf(type)].noun
 }
 
 /**

@@ -3,7 +3,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatList } from '../../../contract/message-texts.ts'
 import { WorkBudget } from '../../../json/index.ts'
-import { familyOf } from '../../store/schema/column-types.ts'
+import { familyOf, mustCompareAsText } from '../../store/schema/column-types.ts'
 import type { ColumnChunk } from '../column/chunks.ts'
 import { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
@@ -236,7 +236,7 @@ function pairColumns(
       pairs.push({
         before: oldColumn,
         after: column,
-        asText: mustCompareAsText(oldColumn, column),
+        asText: mustCompareAsText(oldColumn.type, column.type),
         isKey: key.includes(column.name),
       })
   }
@@ -253,15 +253,6 @@ function pairColumns(
   }
   const removed = olds.filter((column) => !paired.has(column) && isChosen(column.name))
   return { pairs, added, removed }
-}
-
-/**
- * Returns whether columns must be compared as texts: one has numbers, booleans or JSON, the other does not.
- */
-function mustCompareAsText({ type: a }: SnapshotColumn, { type: b }: SnapshotColumn): boolean {
-  const [one, other] = [familyOf(a), familyOf(b)]
-  const isText = (family: string): boolean => ['text', 'date', 'datetime', 'empty'].includes(family)
-  return one !== other && !(isText(one) && isText(other))
 }
 
 /** Returns the columns that have moved: those outside of the longest subsequence in the same order. */

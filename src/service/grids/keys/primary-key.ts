@@ -3,7 +3,6 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatList } from '../../../contract/message-texts.ts'
 import { WorkBudget } from '../../../json/index.ts'
-import { familyOf } from '../../store/schema/column-types.ts'
 import { CellReader } from '../column/kernel/cells.ts'
 import { formatColumns, largestChunkBytes, type Snapshot, type SnapshotColumn } from '../column/snapshot.ts'
 import { formatKeyFault, indexKeys, type KeyFault, type KeyIndex } from '../diff/keys.ts'
@@ -98,13 +97,4 @@ export async function checkKey(
   } finally {
     reader.release()
   }
-}
-
-/**
- * Returns whether columns must be compared as texts: one has numbers, booleans or JSON, the other does not.
- */
-export function mustCompareAsText(a: SnapshotColumn, b: SnapshotColumn): boolean {
-  const [one, other] = [familyOf(a.type), familyOf(b.type)]
-  const isText = (family: string): boolean => ['text', 'date', 'datetime', 'empty'].includes(family)
-  return one !== other && !(isText(one) && isText(other))
 }

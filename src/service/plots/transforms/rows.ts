@@ -1,6 +1,7 @@
 /** Transforms `rows`, `order` and `complete`: select and sort rows as queries on grids do. */
 
 import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
+import { COLUMN_TYPES, type ColumnType, isMomentType } from '../../../contract/column-types.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { parseInstant, shouldYield, yieldToEventLoop } from '../../../json/index.ts'
 import {
@@ -8,7 +9,6 @@ import {
   COMPOUND,
   parseSort,
   parseWhere,
-  type QueryType,
   resolveColumn,
   type Scalar,
 } from '../../../query/index.ts'
@@ -19,7 +19,7 @@ import { hasMeltedColumns } from './melt.ts'
 /** A column of a `rows` transform. */
 interface NamedColumn {
   name: string
-  type: QueryType
+  type: ColumnType
   values: readonly Scalar[]
 }
 
@@ -129,7 +129,7 @@ function readColumns(names: unknown, values: unknown, types: unknown): NamedColu
   return names.map((name, k) => {
     const list: unknown[] = Array.isArray(lists[k]) ? lists[k] : []
     const declared: unknown = Array.isArray(types) ? types[k] : undefined
-    const type = isQueryType(declared) ? declared : detectQueryType(list)
+    const type = isColumnType(declared) ? declared : detectColumnType(list)
     return { name: String(name), type, values: list.map((value) => toScalar(value, type)) }
   })
 }
@@ -138,19 +138,17 @@ function nullIfNaN(time: number): number | null {
   return Number.isNaN(time) ? null : time
 }
 
-const QUERY_TYPES: readonly string[] = ['number', 'text', 'boolean', 'date', 'datetime', 'json', 'empty']
-
-function isQueryType(type: unknown): type is QueryType {
-  return typeof type === 'string' && QUERY_TYPES.includes(type)
+function isColumnType(type: unknown): type is ColumnType {
+  return typeof type === 'string' && Object.hasOwn(COLUMN_TYPES, type)
 }
 
 /** Detects the type of values, as for columns of grids. */
-function detectQueryType(values: readonly unknown[]): QueryType {
-  let result: QueryType = 'empty'
+function detectColumnType(values: readonly unknown[]): ColumnType {
+  let result: ColumnType = 'empty'
   for (const value of values) {
     if (value === null || value === undefined) continue
     const type = typeof value
-    const valueType: QueryType =
+    const valueType: ColumnType =
       type === 'number' || type === 'boolean'
         ? type
         : type !== 'string'
@@ -166,11 +164,10 @@ function detectQueryType(values: readonly unknown[]): QueryType {
 }
 
 /** Converts a value for queries: dates to ms since 1970, arrays and objects to `COMPOUND`. */
-function toScalar(value: unknown, type: QueryType): Scalar {
+function toScalar(value: unknown, type: ColumnType): Scalar {
   if (value === null || value === undefined) return null
   if (typeof value === 'object') return COMPOUND
-  const isMoment = type === 'datetime' || type === 'date'
-  return isMoment && typeof value === 'string' ? nullIfNaN(parseInstant(value)) : (value as Scalar)
+  return isMomentType(type) && typeof value === 'string' ? nullIfNaN(parseInstant(value)) : (value as Scalar)
 }
 
 /** Compares values: numbers before texts; missing values last, also in descending order (`sign` −1). */
@@ -187,7 +184,7 @@ function compareScalars(a: Scalar, b: Scalar, sign: number): number {
 export function sortByTarget(trace: Attributes, { target = 'x', descending }: Transform): void {
   const targetValues = resolveTarget(trace, target)
   if (!targetValues) return
-  const type = detectQueryType(targetValues)
+  const type = detectColumnType(targetValues)
   const values = targetValues.map((value) => toScalar(value, type))
   const sign = descending === true ? -1 : 1
   selectRows(

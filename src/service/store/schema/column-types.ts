@@ -1,4 +1,9 @@
 // Types of column values: detects, merges and encodes them.
+import {
+  type ColumnType as ApiColumnType,
+  COLUMN_TYPES,
+  isMomentType,
+} from '../../../contract/column-types.ts'
 import { detectMoment, findValueEnd, jsonKindOf, skipWhitespace } from '../../../json/index.ts'
 import type { ColumnType } from './schema.ts'
 
@@ -36,30 +41,30 @@ export function decodeTypes(text: string): ColumnType[] {
   return [...text].map((letter) => TYPES_BY_LETTER.get(letter) ?? 'json')
 }
 
-type FamilyOf<T> = T extends `${infer F}-${string}` ? F : T
-type Family = FamilyOf<ColumnType>
-
 /** Returns a type without its variant, such as `date` for `date-dmy`. */
-export function familyOf(type: ColumnType): Family {
-  return type.split('-', 1)[0] as Family
+export function familyOf(type: ColumnType): ApiColumnType {
+  return type.split('-', 1)[0] as ApiColumnType
 }
 
 /** Returns whether values of the type are JSON strings. Columns of such types merge to text at worst. */
 export function isStringType(type: ColumnType): boolean {
-  const family = familyOf(type)
-  return family === 'text' || family === 'date' || family === 'datetime'
+  return COLUMN_TYPES[familyOf(type)].isString
 }
 
 /** Returns whether values of the type can contain commas. */
 export function canContainCommas(type: ColumnType): boolean {
-  const family = familyOf(type)
-  return family === 'text' || family === 'json'
+  return COLUMN_TYPES[familyOf(type)].hasCommas
 }
 
 /** Returns whether values of the type are dates, with or without times. */
 export function isDateType(type: ColumnType): boolean {
-  const family = familyOf(type)
-  return family === 'date' || family === 'datetime'
+  return isMomentType(familyOf(type))
+}
+
+/** Returns whether columns must be compared as texts: one has numbers, booleans or JSON, the other does not. */
+export function mustCompareAsText(a: ColumnType, b: ColumnType): boolean {
+  const areStrings = [a, b].every((type) => type === 'empty' || isStringType(type))
+  return familyOf(a) !== familyOf(b) && !areStrings
 }
 
 /** Returns the type of a column with values of both types. Keeps the variant of the first if possible. */

@@ -1,5 +1,6 @@
 // The database tables.
 import type { Generated, Kysely } from 'kysely'
+import type { ColumnType as ApiColumnType } from '../../../contract/column-types.ts'
 
 /**
  * Type of a column's values, ignoring nulls; `json` if they differ. The part after a hyphen is a variant that
@@ -7,19 +8,13 @@ import type { Generated, Kysely } from 'kysely'
  * order.
  */
 export type ColumnType =
-  | 'empty'
-  | 'number'
-  | 'text'
+  | ApiColumnType
   | 'text-undecided'
-  | 'boolean'
-  | 'date'
   | 'date-dmy'
   | 'date-mdy'
-  | 'datetime'
   | 'datetime-dmy'
   | 'datetime-mdy'
   | 'datetime-zone'
-  | 'json'
 
 /** Access of a collaborator: 0 read, 1 read and write. */
 export type MayWrite = 0 | 1
