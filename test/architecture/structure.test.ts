@@ -14,6 +14,8 @@ import { limits } from '../../src/contract/limits.ts'
 import { methodsOf, type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
 import { version } from '../../src/contract/version.ts'
 import { ROLES_BY_ACCESS } from '../../src/service/access/policy.ts'
+import { createJobHandlers } from '../../src/service/background/job-kinds.ts'
+import type { Store } from '../../src/service/store/store.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -256,6 +258,22 @@ describe('the contract', () => {
       if (body.kind !== 'none') expect(Object.keys(limits), name).toContain(body.limit)
       if (path.includes(':fid')) expect([...Object.keys(ROLES_BY_ACCESS), 'operator'], name).toContain(access)
     }
+  })
+
+  it('every limit is checked somewhere', () => {
+    const code = sources('src')
+      .filter((path) => path !== 'src/contract/limits.ts')
+      .map((path) => readFileSync(join(root, path), 'utf8').replace(/^\s*(\/\/|\*|\/\*).*$/gm, ''))
+      .join('\n')
+    const names = new Set(
+      [...code.matchAll(/\blimits\.([a-z_]+)|\b([a-z]+(?:_[a-z]+)+)\b/g)].map(([, one, two]) => one ?? two),
+    )
+    expect(Object.keys(limits).filter((name) => !names.has(name))).toEqual([])
+  })
+
+  it('every kind of background job is in docs/operating.md', () => {
+    const guide = readFileSync(join(root, 'docs/operating.md'), 'utf8')
+    for (const kind of Object.keys(createJobHandlers({} as Store))) expect(guide).toContain(`\`${kind}\``)
   })
 
   it('API paths are defined only in the contract', () => {

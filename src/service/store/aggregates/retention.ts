@@ -27,7 +27,7 @@ export function selectExpiredVersions(
   rows: readonly VersionAge[],
   current: number,
   now: number,
-  rules: RetentionLimits,
+  limits: RetentionLimits,
 ): number[] {
   const expired: number[] = []
   let recent = 0
@@ -38,11 +38,11 @@ export function selectExpiredVersions(
     day = date
     if (version === current) recent++
     if (version === current || kept_at !== null) continue
-    if (made_at >= now - rules.version_days * DAY_MS && recent < rules.versions) {
+    if (made_at >= now - limits.version_days * DAY_MS && recent < limits.versions) {
       recent++
       continue
     }
-    if (isLastOfDay && made_at >= now - rules.daily_version_days * DAY_MS) continue
+    if (isLastOfDay && made_at >= now - limits.daily_version_days * DAY_MS) continue
     expired.push(version)
   }
   return expired
@@ -85,7 +85,7 @@ export async function expireDrafts(
 /** Deletes expired versions, file by file. Returns how many. */
 export async function expireVersions(
   engine: Engine,
-  rules: RetentionLimits,
+  limits: RetentionLimits,
   now = Date.now(),
 ): Promise<number> {
   let removed = 0
@@ -105,7 +105,7 @@ export async function expireVersions(
           .executeTakeFirst()
         if (!file) return []
         const rows = await new VersionReader(db).list(owner, idlocal, undefined, MAX_EXAMINED_VERSIONS)
-        return selectExpiredVersions(rows, file.content_version, now, rules)
+        return selectExpiredVersions(rows, file.content_version, now, limits)
       })
       if (expired.length > 0)
         removed += await engine.write([owner], (db) =>
