@@ -117,6 +117,21 @@ describe('a server that', () => {
     expect([code, last]).toEqual([9, expect.stringMatching(/timed out after 1 s/)])
   })
 
+  it.each([
+    ['rm', 'alice:1'],
+    ['append', 'alice:1', 'new.csv'],
+    ['upload', 'new.csv'],
+  ])('%s --dry-run sends no write to a server that does not know the header', async (...args) => {
+    writeFileSync(join(folder.path, 'new.csv'), 'a\n1\n')
+    const meta = { fid: 'alice:1', filename: 'sales', filetype: 'grid', version: 1, cols: [] }
+    const { code, last, seen } = await against(
+      (_, response) => json(response, 200, JSON.stringify(meta)),
+      [...args, '--dry-run'],
+    )
+    expect([code, seen.map(({ method }) => method).filter((method) => method !== 'GET')]).toEqual([2, []])
+    expect(last).toMatch(/does not support dry runs.*Update the server/)
+  })
+
   it('a redirect is not followed with the key', async () => {
     const other: IncomingMessage[] = []
     const elsewhere = createServer((request, response) => {
