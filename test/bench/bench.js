@@ -1,13 +1,16 @@
 // npm run bench [-- NAME …]: both sides of each row in one run, A B A B, medians. Gates nothing.
-import { mkdirSync } from 'node:fs'
+// npm run bench -- --against REF [ROW …] compares the work tree with a commit; --json FILE writes the result.
+// npm run bench -- --against REF --bisect ROW finds the first commit since REF at which a row is slower.
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const place = `${root}.bench`
 mkdirSync(place, { recursive: true })
 await build({
-  entryPoints: [`${root}test/bench/rows.ts`, `${root}test/bench/duckdb.ts`],
+  entryPoints: ['rows', 'duckdb', 'compare'].map((name) => `${root}test/bench/${name}.ts`),
   outdir: place,
   outExtension: { '.js': '.mjs' },
   bundle: true,
@@ -16,5 +19,22 @@ await build({
   packages: 'external',
   logLevel: 'warning',
 })
-const { bench } = await import(`${place}/rows.mjs`)
-await bench(root, place, process.argv.slice(2))
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { against: { type: 'string' }, bisect: { type: 'string' }, json: { type: 'string' } },
+})
+if (values.against) {
+  const compare = await import(`${place}/compare.mjs`)
+  if (values.bisect) {
+    const found = await compare.findSlowerCommit(root, place, values.bisect, values.against)
+    console.log(found ?? `${values.bisect} is not slower than at ${values.against}`)
+  } else {
+    const builds = [compare.buildCommit(root, place, values.against), compare.buildWorkTree(root)]
+    const results = await compare.compareBuilds(builds, place, positionals)
+    if (values.json) writeFileSync(values.json, `${JSON.stringify(results)}\n`)
+    compare.printComparisons(results)
+  }
+} else {
+  const { bench } = await import(`${place}/rows.mjs`)
+  await bench(root, place, positionals)
+}

@@ -1,5 +1,5 @@
 /** Benchmarks of hostile input against ordinary large input. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { ingestDelimited } from '../../src/ingest/index.ts'
 import { NO_JSON_LIMITS, parseRaw } from '../../src/json/index.ts'
@@ -7,15 +7,7 @@ import { scanFigure } from '../../src/service/plots/scan.ts'
 import { blankLine, bombs, costlyFigures, sameNames } from '../support/hostile.ts'
 import type { Row } from './faults.ts'
 import { cpuMs, median, peakReport, residentMegabytes } from './measure.ts'
-
-/** What the rows of this file need from a benchmark server. */
-export interface Server {
-  url: string
-  child: ChildProcess
-  authorization: string
-  env: Record<string, string>
-  stop: () => Promise<void>
-}
+import type { Server } from './server.ts'
 
 const ROUNDS = 5
 

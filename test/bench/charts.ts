@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import puppeteer, { type Browser } from 'puppeteer-core'
 import { findChromium } from '../../src/draw/find-chromium.ts'
-import type { Server } from './bounds.ts'
 import type { Row } from './faults.ts'
 import { median } from './measure.ts'
+import type { Server } from './server.ts'
 
 const ROUNDS = 9
 

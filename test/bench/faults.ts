@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { startPostgres } from '../support/postgres.ts'
-import { post } from './load.ts'
+import { sendLoad } from './load.ts'
 
 /** What the rows of this file need from a benchmark server. */
 interface Server {
@@ -48,11 +48,8 @@ export async function overload(serve: () => Promise<Server>, folder: string): Pr
     body: '{"filename":"g","data":{"cols":{"n":{"data":[]},"city":{"data":[]}}}}',
   })
   const load = (connections: number) =>
-    post(
-      server.url,
-      '/v2/grids/bench:0/row',
-      server.authorization,
-      () => '{"rows":[[1,"Oslo"]]}',
+    sendLoad(
+      { ...server, method: 'POST', path: '/v2/grids/bench:0/row', body: () => '{"rows":[[1,"Oslo"]]}' },
       connections,
       5,
     )

@@ -8,12 +8,19 @@ export interface Load {
   failures: number
 }
 
-/** Sends POSTs of `body` to `path` on `connections` connections, one after the other on each, for `seconds`. */
-export function post(
-  url: string,
-  path: string,
-  authorization: string,
-  body: () => string,
+/** A request that is sent again and again. */
+export interface LoadRequest {
+  url: string
+  method: 'GET' | 'POST'
+  path: string
+  authorization: string
+  /** Returns the JSON body of the next request. */
+  body?: () => string
+}
+
+/** Sends requests on `connections` connections, one after the other on each, for `seconds`. */
+export function sendLoad(
+  { url, method, path, authorization, body }: LoadRequest,
   connections: number,
   seconds: number,
 ): Promise<Load> {
@@ -27,9 +34,12 @@ export function post(
       const socket = connect(Number(port), hostname)
       socket.setNoDelay(true)
       const send = (): void => {
-        const text = body()
+        const text = body?.() ?? ''
+        const writeHeaders = body
+          ? `Content-Type: application/json\r\nIdempotency-Key: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`
+          : ''
         socket.write(
-          `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nIdempotency-Key: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+          `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n${writeHeaders}\r\n${text}`,
         )
       }
       let pending = ''
@@ -44,7 +54,7 @@ export function post(
           ? pending.endsWith('0\r\n\r\n')
           : pending.length >= head + 4 + Number(length?.[1] ?? 0)
         if (!whole) return
-        if (pending.startsWith('HTTP/1.1 201')) acks++
+        if (pending.startsWith('HTTP/1.1 20')) acks++
         else failures++
         pending = ''
         if (performance.now() < end) send()

@@ -1,16 +1,17 @@
 // Benchmarks of commands, uploads, appends and reads, each against a peer.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from 'undici'
 import { archives, dialect, figures, piped, survey } from './bounds.ts'
 import { charts, grouped } from './charts.ts'
 import { failover, names, overload, type Row } from './faults.ts'
 import { writeCsv } from './generate.ts'
-import { post } from './load.ts'
-import { median, peakReport, residentMegabytes } from './measure.ts'
+import { sendLoad } from './load.ts'
+import { cpuMs, median, peakReport, residentMegabytes } from './measure.ts'
 import { modules } from './modules.ts'
+import { type Server, startServer } from './server.ts'
 import { versions } from './versions.ts'
 
 interface Place {
@@ -410,44 +411,9 @@ function memory(place: Place): Row[] {
   ]
 }
 
-interface Server {
-  url: string
-  child: ChildProcess
-  authorization: string
-  env: Record<string, string>
-  stop: () => Promise<void>
-}
-
-async function serve(place: Place): Promise<Server> {
-  const home = join(place.folder, 'served')
-  rmSync(home, { recursive: true, force: true })
-  const env = { GRIDLINE_HOME: home }
-  const made = spawnSync(process.execPath, [place.executable, 'admin', 'create-user', 'bench', '--json'], {
-    env: { ...process.env, ...env },
-    encoding: 'utf8',
-  })
-  const { api_key } = JSON.parse(made.stdout)
-  const child = spawn(process.execPath, [place.executable, 'serve', '--port', '0', '-q'], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  const url = await new Promise<string>((resolve) => {
-    child.stderr!.on('data', (chunk) => {
-      const found = /listening on (\S+)/.exec(String(chunk))
-      if (found) resolve(found[1])
-    })
-  })
-  return {
-    url,
-    child,
-    authorization: `Basic ${Buffer.from(`bench:${api_key}`).toString('base64')}`,
-    env: { GRIDLINE_HOME: place.home, GRIDLINE_URL: url, GRIDLINE_USER: 'bench', GRIDLINE_API_KEY: api_key },
-    stop: () =>
-      new Promise((resolve) => {
-        child.once('exit', () => resolve())
-        child.kill('SIGINT')
-      }),
-  }
+/** Starts a server of its own for a row. */
+function serve(place: Place): Promise<Server> {
+  return startServer(place.executable, join(place.folder, 'served'), place.home)
 }
 
 async function served(place: Place, csv: string): Promise<Row[]> {
@@ -495,12 +461,6 @@ async function bareServer(): Promise<{ url: string; stop: () => void }> {
   return { url: `http://127.0.0.1:${String(port).trim()}`, stop: () => child.kill('SIGTERM') }
 }
 
-/** Returns the CPU time of a process, in seconds. */
-function usedCpu({ pid }: ChildProcess): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
 async function appendAndRead(place: Place): Promise<Row[]> {
   const server = await serve(place)
   const bare = await bareServer()
@@ -525,14 +485,10 @@ async function appendAndRead(place: Place): Promise<Row[]> {
   let n = 0
   const bareRates: number[] = []
   const run = async (name: keyof typeof grids, url = server.url): Promise<number> => {
-    const load = await post(
-      url,
-      `/v2/grids/${grids[name]}/row`,
-      server.authorization,
-      () => `{"rows":[[${n++},"Oslo",12.5]]}`,
-      64,
-      4,
-    )
+    const path = `/v2/grids/${grids[name]}/row`
+    const { authorization } = server
+    const body = (): string => `{"rows":[[${n++},"Oslo",12.5]]}`
+    const load = await sendLoad({ url, authorization, method: 'POST', path, body }, 64, 4)
     if (load.failures > 0) throw new Error(`${load.failures} appends failed`)
     return load.acks / load.seconds
   }
@@ -565,13 +521,13 @@ async function appendAndRead(place: Place): Promise<Row[]> {
   }
   // MB of JSON per second of CPU time, uncompressed and in Brotli.
   const perCpu = async (encoding: string): Promise<number> => {
-    const used = usedCpu(server.child)
+    const used = cpuMs(server.child)
     const { statusCode, body } = await request(`${server.url}/v2/grids/${grids.large}/content`, {
       headers: { ...headers, 'accept-encoding': encoding },
     })
     if (statusCode !== 200) throw new Error(`content: ${statusCode}`)
     for await (const _ of body);
-    return contentBytes / 1e6 / (usedCpu(server.child) - used)
+    return contentBytes / 1e6 / ((cpuMs(server.child) - used) / 1000)
   }
   const unpacked: number[] = []
   const packed: number[] = []
