@@ -11,6 +11,7 @@ import {
 import { familyOf, isDateType } from '../../store/schema/column-types.ts'
 import type { RowSet } from '../column/row-set.ts'
 import { type Snapshot, type SnapshotColumn, streamColumn } from '../column/snapshot.ts'
+import { DistinctValues } from './distinct-values.ts'
 
 /** Maximum number of distinct values that are counted. */
 const MAX_DISTINCT_VALUES = 100_000
@@ -59,10 +60,12 @@ class Statistics {
   private row = 0
   private min: number | string | null = null
   private max: number | string | null = null
+  /** Minimum and maximum if they are texts of ASCII. */
+  private bounds: readonly [Buffer, Buffer] | undefined
   /** Minimum and maximum as written, if they are numbers. */
   private minWritten: string | undefined
   private maxWritten: string | undefined
-  private readonly seen = new Set<string>()
+  private readonly seen = new DistinctValues()
   private isExact = true
   /** True if numbers or times never decrease. */
   private isAscending = true
@@ -97,27 +100,27 @@ class Statistics {
     if (first === 0x22 && this.isMoments) this.addTime(buf, start + 1, end - 1)
     else if (first === 0x22) {
       this.hasTexts = true
-      this.extendRange(decodeTextStart(buf, start, end))
-    } else if (first === 0x2d || (first >= 0x30 && first <= 0x39))
-      this.addNumber(buf.toString('latin1', start, end), row)
+      if (!this.isBetweenBounds(buf, start + 1, end - 1)) this.addText(decodeTextStart(buf, start, end))
+    } else if (first === 0x2d || (first >= 0x30 && first <= 0x39)) this.addNumber(buf, start, end, row)
   }
 
   private addDistinct(buf: Buffer, start: number, end: number): void {
     if (!this.isExact) return
-    const length = end - start
-    this.seen.add(
-      length > MAX_KEPT_VALUE_BYTES
-        ? createHash('sha256').update(buf.subarray(start, end)).digest('base64')
-        : buf.toString('latin1', start, end),
-    )
+    if (end - start <= MAX_KEPT_VALUE_BYTES) this.seen.add(buf, start, end)
+    else {
+      const hash = createHash('sha256').update(buf.subarray(start, end)).digest()
+      this.seen.add(hash, 0, hash.length)
+    }
     if (this.seen.size >= MAX_DISTINCT_VALUES) this.isExact = false
   }
 
-  private addNumber(text: string, row: number): void {
-    const value = Number(text)
+  private addNumber(buf: Buffer, start: number, end: number, row: number): void {
+    const value = parseShortNumber(buf, start, end) ?? Number(buf.toString('latin1', start, end))
     // The number exceeds the range of a double.
     if (!Number.isFinite(value)) return
-    this.extendRange(value, text)
+    const { min, max } = this
+    if (typeof min !== 'number' || typeof max !== 'number' || value < min || value > max)
+      this.extendRange(value, buf.toString('latin1', start, end))
     this.trackOrder(value)
     this.sum += value
     const run = this.ranges[Math.min(this.ranges.length - 1, Math.floor(row / this.rangeRows))]
@@ -136,6 +139,36 @@ class Statistics {
   private random(): number {
     this.seed = (Math.imul(this.seed, 1_664_525) + 1_013_904_223) >>> 0
     return this.seed / 2 ** 32
+  }
+
+  private addText(text: string): void {
+    this.extendRange(text)
+    const { min, max } = this
+    const areAscii = typeof min === 'string' && typeof max === 'string' && ASCII.test(min) && ASCII.test(max)
+    this.bounds = areAscii ? [Buffer.from(min as string), Buffer.from(max as string)] : undefined
+  }
+
+  /** Returns whether the text buf[start, end) lies between minimum and maximum; false if unsure. */
+  private isBetweenBounds(buf: Buffer, start: number, end: number): boolean {
+    if (!this.bounds) return false
+    const [low, high] = this.bounds
+    let [equalsLow, equalsHigh] = [true, true]
+    for (let i = start; i < end; i++) {
+      const c = buf[i]
+      // Escapes are not decoded, and other characters than ASCII sort differently in UTF-8 and UTF-16.
+      if (c === 0x5c || c >= 0x80) return false
+      const k = i - start
+      if (equalsLow) {
+        if (k >= low.length || c > low[k]) equalsLow = false
+        else if (c < low[k]) return false
+      }
+      if (equalsHigh) {
+        if (k >= high.length || c > high[k]) return false
+        if (c < high[k]) equalsHigh = false
+      }
+      if (!equalsLow && !equalsHigh) return true
+    }
+    return false
   }
 
   private trackOrder(value: number): void {
@@ -193,6 +226,34 @@ class Statistics {
           : this.ranges.map(({ sum, count }) => (count === 0 ? null : finiteOrNull(sum / count))),
     }
   }
+}
+
+/** Texts whose bytes sort as their characters. */
+const ASCII = /^[ -~]*$/
+/** Powers of ten that a double represents exactly, by exponent. */
+const POWERS_OF_TEN = Array.from({ length: 16 }, (_, k) => 10 ** k)
+
+/**
+ * Parses a JSON number of at most 15 digits without an exponent; undefined for others. The quotient of two
+ * integers that a double represents exactly is the nearest double.
+ */
+function parseShortNumber(buf: Buffer, start: number, end: number): number | undefined {
+  if (end - start > 16) return undefined
+  const isNegative = buf[start] === 0x2d
+  let value = 0
+  let digits = 0
+  let point = -1
+  for (let i = isNegative ? start + 1 : start; i < end; i++) {
+    const c = buf[i]
+    if (c >= 0x30 && c <= 0x39) {
+      value = value * 10 + (c - 0x30)
+      digits++
+    } else if (c === 0x2e && point < 0) point = i
+    else return undefined
+  }
+  if (digits > 15) return undefined
+  if (point >= 0) value /= POWERS_OF_TEN[end - 1 - point]
+  return isNegative ? -value : value
 }
 
 /** Returns a number, or its text if it has more digits than a double can represent. */
