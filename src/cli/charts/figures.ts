@@ -1,7 +1,7 @@
 // Reads figures from JSON and HTML files.
 import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { Problem } from '../../contract/errors.ts'
+import { messageOf, Problem } from '../../contract/errors.ts'
 import { defaultLimits } from '../../contract/limits.ts'
 import { readWhole } from '../files/input.ts'
 
@@ -112,7 +112,7 @@ async function extractFigure(text: string, source: string): Promise<string> {
   try {
     parsed = JSON.parse(text)
   } catch (error) {
-    throw new Problem('bad_data', `${source}: not JSON: ${(error as Error).message}`, { hint: FIGURE_HINT })
+    throw new Problem('bad_data', `${source}: not JSON: ${messageOf(error)}`, { hint: FIGURE_HINT })
   }
   if (Array.isArray(parsed)) {
     if (isFigure(parsed)) return `{"data":${text}}`

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, join } from 'node:path'
-import { Problem } from '../../contract/errors.ts'
+import { messageOf, Problem } from '../../contract/errors.ts'
 import { formatBytes } from '../../contract/limits.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { version } from '../../contract/version.ts'
@@ -90,8 +90,8 @@ async function checkSettings(context: Context): Promise<Check> {
       return failedCheck('settings', 'warning', `${path} can be read by other users`, `chmod 600 ${path}`)
     return passedCheck('settings', `${path}; profile ${profile.value} (${profile.source})`)
   } catch (error) {
-    const { message, hint } = error as Problem
-    return failedCheck('settings', 'failure', message, hint ?? 'Fix the file.')
+    const hint = error instanceof Problem ? error.hint : undefined
+    return failedCheck('settings', 'failure', messageOf(error), hint ?? 'Fix the file.')
   }
 }
 
@@ -191,7 +191,7 @@ function checkDatabase({ environment }: Context): Check {
     return failedCheck(
       'database',
       'failure',
-      `${data}: ${(error as Error).message}`,
+      `${data}: ${messageOf(error)}`,
       'Check the folder, or set GRIDLINE_HOME.',
     )
   }

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { resolveFid } from '../../client/index.ts'
-import { Problem } from '../../contract/errors.ts'
+import { messageOf, Problem } from '../../contract/errors.ts'
 import { assertValidChanges, type Difference, listDifferences } from '../charts/attributes.ts'
 import { createFigureBody } from '../charts/create.ts'
 import { loadFigure } from '../charts/update-figure.ts'
@@ -110,7 +110,7 @@ function parseFigure(text: string, keepHint: string): { data: object[]; layout: 
   try {
     figure = JSON.parse(text)
   } catch (error) {
-    throw refuse((error as Error).message)
+    throw refuse(messageOf(error))
   }
   const { data, layout } = (figure ?? {}) as { data?: unknown; layout?: unknown }
   if (!Array.isArray(data) || typeof layout !== 'object' || layout === null)

@@ -1,7 +1,7 @@
 // Reads checks files.
 import { readFile } from 'node:fs/promises'
 import { parseChecks } from '../../checks/index.ts'
-import { Problem } from '../../contract/errors.ts'
+import { messageOf, Problem } from '../../contract/errors.ts'
 import type { ChecksDocument } from '../../contract/resources/index.ts'
 
 /** Default name of a checks file. */
@@ -48,9 +48,9 @@ async function parseYaml(file: string, text: string): Promise<unknown> {
     throw new Problem('bad_checks', `${file}: ${first.replace(/:$/, '')}`, { line: error.linePos?.[0].line })
   }
   try {
-    return document.toJS({ maxAliasCount: 100 }) as unknown
+    return document.toJS({ maxAliasCount: 100 })
   } catch (thrown) {
-    throw new Problem('bad_checks', `${file}: ${(thrown as Error).message}`)
+    throw new Problem('bad_checks', `${file}: ${messageOf(thrown)}`)
   }
 }
 

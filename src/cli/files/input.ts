@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { BodySource } from '../../client/index.ts'
-import { Problem } from '../../contract/errors.ts'
+import { messageOf, Problem, systemCodeOf } from '../../contract/errors.ts'
 import { findClosest } from '../../contract/message-texts.ts'
 
 const CHUNK_BYTES = 512 * 1024
@@ -123,7 +123,7 @@ function findSimilarFile(file: string): string | undefined {
 /** Converts an error of reading a file to a Problem. */
 function toReadProblem(file: string, error: unknown): Problem {
   if (error instanceof Problem) return error
-  const { code, message } = error as NodeJS.ErrnoException
+  const code = systemCodeOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     const suggestion = findSimilarFile(file)
     return new Problem('no_such_file', `no such file: ${file}`, {
@@ -132,7 +132,7 @@ function toReadProblem(file: string, error: unknown): Problem {
   }
   if (code === 'EACCES' || code === 'EPERM')
     return new Problem('failed', `cannot read ${file}: permission denied`, { hint: 'Check its permissions.' })
-  return new Problem('failed', `${file}: ${message}`)
+  return new Problem('failed', `${file}: ${messageOf(error)}`)
 }
 
 /**

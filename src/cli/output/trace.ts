@@ -1,5 +1,7 @@
 // Traces requests, for --verbose.
+
 import type { Fetch } from '../../client/index.ts'
+import { messageOf } from '../../contract/errors.ts'
 
 /** Headers with secret values. */
 const SECRET_HEADERS = /^(authorization|cookie|set-cookie|proxy-authorization|x-api-key)$/i
@@ -20,7 +22,7 @@ export function traceFetch(fetch: Fetch, line: (text: string) => void): Fetch {
         line(`< ${name}: ${maskHeader(name, value)}`)
       return response
     } catch (error) {
-      line(`< ${(error as Error).message}, after ${Math.round(performance.now() - started)} ms`)
+      line(`< ${messageOf(error)}, after ${Math.round(performance.now() - started)} ms`)
       throw error
     }
   }

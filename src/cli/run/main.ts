@@ -1,6 +1,6 @@
 // Entry point of the command line: parses, runs and prints one command.
 import type { Command as Commander } from 'commander'
-import { formatErrorBody, Problem } from '../../contract/errors.ts'
+import { formatErrorBody, messageOf, Problem } from '../../contract/errors.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 import { OUTPUT_FORMATS, type OutputFormat, parseFormatName } from '../config/settings.ts'
 import { Context, type GlobalFlags } from '../core/context.ts'
@@ -309,7 +309,7 @@ async function reportError(context: Context, error: unknown): Promise<number> {
     if (context.hasTimedOut) process.exit(error.exit)
     return error.exit
   }
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   context.messages.error(
     new Problem('failed', message, { hint: 'Set GRIDLINE_DEBUG=1 to print the stack trace.' }),
   )
