@@ -1,4 +1,6 @@
 // Error codes, and the error class of server and command line.
+import type { CheckReport } from './resources/checks.ts'
+
 /**
  * Error codes with HTTP status, exit code of the command line, and hint. See docs/api.md#errors. Existing
  * clients retry 429 and 503 for minutes: only errors that a retry can fix may have these.
@@ -78,7 +80,7 @@ export interface ProblemInfo {
   /** True if another attempt would fail too. */
   isPermanent?: boolean
   /** For `checks_failed`: result of each rule, as in CheckReport. */
-  checks?: unknown
+  checks?: CheckReport
   /** For `wrong_server`: name of the right server. */
   server?: string
 }
@@ -93,7 +95,7 @@ export class Problem extends Error {
   readonly column?: string | number
   readonly retryAfter?: number
   readonly isPermanent?: boolean
-  readonly checks?: unknown
+  readonly checks?: CheckReport
   readonly server?: string
 
   constructor(code: ErrorCode, message: string, info: ProblemInfo = {}) {
@@ -133,7 +135,7 @@ export interface ErrorBody {
     column?: string | number
     hint?: string
     /** For `checks_failed`: result of each rule. */
-    checks?: unknown
+    checks?: CheckReport
     /** For `wrong_server`: name of the right server. */
     server?: string
   }[]

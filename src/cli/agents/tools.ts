@@ -19,16 +19,11 @@ const DEFAULT_ROWS = 100
 /** Maximum number of listed files. */
 const MAX_FILES = 50
 
-const textSchema = (description?: string): Schema =>
-  ({ type: 'string', ...(description && { description }) }) as Schema
-const textsSchema = (description?: string): Schema =>
-  ({ type: 'array', items: textSchema(), ...(description && { description }) }) as Schema
-const integerSchema = (description?: string): Schema =>
-  ({ type: 'integer', ...(description && { description }) }) as Schema
-const booleanSchema = (description?: string): Schema =>
-  ({ type: 'boolean', ...(description && { description }) }) as Schema
-const objectSchema = (description?: string): Schema =>
-  ({ type: 'object', ...(description && { description }) }) as Schema
+const textSchema = (description?: string): Schema => ({ type: 'string', description })
+const textsSchema = (description?: string): Schema => ({ type: 'array', items: textSchema(), description })
+const integerSchema = (description?: string): Schema => ({ type: 'integer', description })
+const booleanSchema = (description?: string): Schema => ({ type: 'boolean', description })
+const objectSchema = (description?: string): Schema => ({ type: 'object', description })
 const fileSchema = textSchema('Path (Reports/sales), id (alice:12) or link')
 
 export const TOOLS: Readonly<Record<string, Tool>> = {
@@ -98,7 +93,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         type: 'string',
         enum: [...CHART_TYPE_CHOICES],
         description: 'Default: chosen from the columns',
-      } as Schema,
+      },
       ...Object.fromEntries(
         (['x', 'y', 'by', 'aggregate', 'where', 'title'] as const).map((name) => [name, textSchema()]),
       ),

@@ -187,7 +187,7 @@ export async function annotateErrors<T>(context: Context, file: string, work: ()
   } catch (error) {
     if (error instanceof Problem && error.checks) {
       if (error.code !== 'checks_failed') annotate(context, file, error)
-      annotateReport(context, file, error.checks as CheckReport)
+      annotateReport(context, file, error.checks)
       annotatedProblems.add(error)
     } else if (error instanceof Problem && (error.exit === 7 || error.line !== undefined))
       annotate(context, file, error)

@@ -17,8 +17,7 @@ export async function checkLocalFile(
     const { checks } = await loadLocalGrid(context, file, options, { Checks: encodeChecksHeader(document) })
     return checks!
   } catch (error) {
-    if (error instanceof Problem && error.code === 'checks_failed' && error.checks)
-      return error.checks as CheckReport
+    if (error instanceof Problem && error.code === 'checks_failed' && error.checks) return error.checks
     throw error
   }
 }

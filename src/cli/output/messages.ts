@@ -1,6 +1,5 @@
 // Writes notes, warnings, errors and progress to stderr.
 import { formatErrorBody, Problem } from '../../contract/errors.ts'
-import type { CheckReport } from '../../contract/resources/index.ts'
 import { formatFailedRows, ruleTitle } from './check-rows.ts'
 import { hasColor } from './color.ts'
 import { escapeTerminal } from './escape-terminal.ts'
@@ -160,8 +159,7 @@ export class Messages {
 
 /** Lists the rows that failed checks, below an error. */
 function formatFailedChecks({ checks }: Problem): string[] {
-  const { results } = (checks ?? { results: [] }) as CheckReport
-  return results
+  return (checks?.results ?? [])
     .filter(({ passed, severity, rows }) => !passed && severity === 'error' && rows.length > 0)
     .flatMap((result) => [`  ${ruleTitle(result)}`, ...formatFailedRows(result)])
 }
