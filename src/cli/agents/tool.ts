@@ -1,6 +1,6 @@
 // Types of MCP tools.
 import type { Client } from '../../client/index.ts'
-import type { Schema } from '../../contract/schema.ts'
+import type { Schema, Static } from '../../contract/schema.ts'
 import type { Context } from '../core/context.ts'
 
 /** Result of a tool: texts, and images as base64. */
@@ -24,6 +24,22 @@ export interface Tool {
   /** True for tools that change files: only offered with `--allow-write`. */
   writes?: true
   run(call: ToolCall): Promise<Content[]>
+}
+
+/** Declares a tool; `run` gets arguments typed by their schemas. */
+export function defineTool<const P extends Tool['properties'], const R extends keyof P & string = never>(
+  tool: Omit<Tool, 'properties' | 'required' | 'run'> & {
+    properties: P
+    required: readonly R[]
+    run(call: ToolCall & { toolArguments: ArgumentsOf<P, R> }): Promise<Content[]>
+  },
+): Tool {
+  return tool
+}
+
+/** Arguments of a tool by name: required ones, and others. */
+type ArgumentsOf<P extends Tool['properties'], R extends keyof P> = { [K in R]: Static<P[K]> } & {
+  [K in Exclude<keyof P, R>]?: Static<P[K]>
 }
 
 /** Returns a text as content. */

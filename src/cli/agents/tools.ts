@@ -8,26 +8,33 @@ import { encodeHeader, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { methodsOf, type Operation, operations, routesOf } from '../../contract/operations/index.ts'
-import type { FileMeta } from '../../contract/resources/index.ts'
+import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
 import type { Schema } from '../../contract/schema.ts'
 import { createPlot } from '../charts/create.ts'
 import { loadTheme } from '../charts/themes.ts'
-import { type Content, jsonContent, type Tool, type ToolCall, textContent } from './tool.ts'
+import { type Content, defineTool, jsonContent, type Tool, type ToolCall, textContent } from './tool.ts'
 
 /** Default number of rows. */
 const DEFAULT_ROWS = 100
 /** Maximum number of listed files. */
 const MAX_FILES = 50
 
-const textSchema = (description?: string): Schema => ({ type: 'string', description })
-const textsSchema = (description?: string): Schema => ({ type: 'array', items: textSchema(), description })
-const integerSchema = (description?: string): Schema => ({ type: 'integer', description })
-const booleanSchema = (description?: string): Schema => ({ type: 'boolean', description })
-const objectSchema = (description?: string): Schema => ({ type: 'object', description })
+const textSchema = (description?: string): Schema<string> => ({ type: 'string', description })
+const textsSchema = (description?: string): Schema<string[]> => ({
+  type: 'array',
+  items: textSchema(),
+  description,
+})
+const integerSchema = (description?: string): Schema<number> => ({ type: 'integer', description })
+const booleanSchema = (description?: string): Schema<boolean> => ({ type: 'boolean', description })
+const objectSchema = (description?: string): Schema<Record<string, unknown>> => ({
+  type: 'object',
+  description,
+})
 const fileSchema = textSchema('Path (Reports/sales), id (alice:12) or link')
 
 export const TOOLS: Readonly<Record<string, Tool>> = {
-  find: {
+  find: defineTool({
     description: 'Find grids, plots and folders by name or column, or list a folder',
     properties: {
       query: textSchema('Part of a name, or a column'),
@@ -35,7 +42,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     },
     required: [],
     async run({ client, toolArguments }) {
-      const { query, folder } = toolArguments as { query?: string; folder?: string }
+      const { query, folder } = toolArguments
       const page_size = MAX_FILES
       const { children } =
         query !== undefined
@@ -48,8 +55,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
               })
       return jsonContent((children?.results ?? []).map(summarizeFile))
     },
-  },
-  read_rows: {
+  }),
+  read_rows: defineTool({
     description: 'Read rows of a grid as CSV',
     properties: {
       grid: fileSchema,
@@ -60,13 +67,13 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     },
     required: ['grid'],
     async run({ client, toolArguments }) {
-      const { grid, columns, where, sort, limit = DEFAULT_ROWS } = toolArguments as Record<string, never>
+      const { grid, columns, where, sort, limit = DEFAULT_ROWS } = toolArguments
       const fid = await resolveFid(client, grid, 'grid')
       const query = { format: 'csv' as const, columns, where, sort, head: limit }
       return textContent(await (await client.response('grids.content', { fid, query })).text())
     },
-  },
-  describe: {
+  }),
+  describe: defineTool({
     description: 'Describe a file: columns and statistics of a grid, type and options of a plot',
     properties: { file: fileSchema },
     required: ['file'],
@@ -82,8 +89,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const { type, options } = figure.layout?.meta?.spec ?? {}
       return jsonContent({ ...summarizeFile(meta), type, options, grids: meta.references })
     },
-  },
-  chart: {
+  }),
+  chart: defineTool({
     description:
       'Return an image of a plot; or create a plot of a grid, store it as name, and return its link and image (needs --allow-write)',
     properties: {
@@ -118,8 +125,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       }
       return [image, ...jsonContent({ fid, web_url })]
     },
-  },
-  check: {
+  }),
+  check: defineTool({
     description: 'Check a grid against rules, by default its own',
     properties: {
       grid: fileSchema,
@@ -129,10 +136,10 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     async run({ client, toolArguments }) {
       const fid = await resolveFid(client, String(toolArguments.grid), 'grid')
       const json = toolArguments.rules === undefined ? {} : { checks: toolArguments.rules }
-      return jsonContent(await client.call('checks.run', { fid, json: json as never }))
+      return jsonContent(await client.call('checks.run', { fid, json }))
     },
-  },
-  diff: {
+  }),
+  diff: defineTool({
     description: 'Compare a grid with another one, or with an earlier version',
     properties: {
       grid: fileSchema,
@@ -143,13 +150,13 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     },
     required: ['grid'],
     async run({ client, toolArguments }) {
-      const { grid, base, ...query } = toolArguments as Record<string, never>
+      const { grid, base, ...query } = toolArguments
       const fid = await resolveFid(client, grid, 'grid')
       const other = base === undefined ? undefined : await resolveFid(client, base, 'grid')
-      return jsonContent(await client.call('grids.diff', { fid, query: { ...query, base: other } as never }))
+      return jsonContent(await client.call('grids.diff', { fid, query: { ...query, base: other } }))
     },
-  },
-  upload_draft: {
+  }),
+  upload_draft: defineTool({
     description: 'Store data as a draft of a grid, or as a new private grid: invisible to readers',
     properties: {
       filename: textSchema('With extension: sales.csv'),
@@ -159,7 +166,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     required: ['filename', 'content'],
     writes: true,
     async run({ client, toolArguments }) {
-      const { filename, content, draft = 'agent' } = toolArguments as Record<string, string>
+      const { filename, content, draft = 'agent' } = toolArguments
       const headers = { Draft: draft, 'On-Conflict': 'replace' as const }
       const plainHeaders = { [FILE_NAME_HEADER]: encodeHeader(filename) }
       const body = {
@@ -171,8 +178,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       }
       return jsonContent(await client.call('grids.upload', { headers, plainHeaders, body }))
     },
-  },
-  publish: {
+  }),
+  publish: defineTool({
     description: 'Make a file public, or private again',
     properties: { file: fileSchema, public: booleanSchema('Default: true') },
     required: ['file'],
@@ -180,10 +187,10 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     async run({ client, toolArguments }) {
       const fid = await resolveFid(client, String(toolArguments.file))
       const json = { world_readable: toolArguments.public !== false }
-      return jsonContent(summarizeFile(await client.call('files.update', { fid, json } as never)))
+      return jsonContent(summarizeFile(await client.call('files.update', { fid, json })))
     },
-  },
-  share: {
+  }),
+  share: defineTool({
     description: 'Share a file with users, teams or e-mail addresses',
     properties: {
       file: fileSchema,
@@ -196,10 +203,10 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     async run({ client, toolArguments }) {
       const { file: name, ...json } = toolArguments
       const fid = await resolveFid(client, String(name))
-      return jsonContent(await client.call('collaborators.add', { fid, json } as never))
+      return jsonContent(await client.call('collaborators.add', { fid, json }))
     },
-  },
-  api: {
+  }),
+  api: defineTool({
     description: 'Send any request to the API (see /v2/openapi.json); writes need --allow-write',
     properties: {
       method: textSchema('Default: GET'),
@@ -209,12 +216,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     },
     required: ['path'],
     async run({ client, toolArguments, mayWrite }) {
-      const {
-        method = 'GET',
-        path,
-        query,
-        body,
-      } = toolArguments as Record<string, string> & { query?: object; body?: object }
+      const { method = 'GET', path, query, body } = toolArguments
       const [pathname, queryText = ''] = path.split('?')
       const operation = findOperation(method.toUpperCase(), pathname)
       if (!operation || operation.agentTool === 'none')
@@ -231,13 +233,12 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const response = await client.send(method.toUpperCase(), requestPath, {}, { json: body })
       return textContent(response.status === 204 ? 'done' : await response.text())
     },
-  },
+  }),
 }
 
 /** Returns the metadata that agents need. */
-function summarizeFile(meta: FileMeta): object {
-  const { fid, filename, filetype, world_readable, web_url, date_modified } = meta
-  const { row_count, cols } = meta as { row_count?: number; cols?: { name: string; type: string }[] }
+function summarizeFile(meta: FileMeta & Partial<Pick<GridMeta, 'row_count' | 'cols'>>): object {
+  const { fid, filename, filetype, world_readable, web_url, date_modified, row_count, cols } = meta
   return {
     ...{ fid, filename, filetype, world_readable, web_url, date_modified, row_count },
     ...(cols && { columns: cols.slice(0, MAX_FILES).map(({ name, type }) => `${name}:${type}`) }),
@@ -246,23 +247,20 @@ function summarizeFile(meta: FileMeta): object {
 
 /** Creates a plot of a grid, and returns its fid. Throws `usage`. */
 async function createStoredChart({ context, client, toolArguments, mayWrite }: ToolCall): Promise<string> {
-  const {
-    grid,
-    type,
-    name,
-    options: more = {},
-    ...mainOptions
-  } = toolArguments as Record<string, never> & { options?: object }
+  const { grid, type, name, options: more = {}, ...mainOptions } = toolArguments
   if (grid === undefined) throw new Problem('usage', 'expected plot or grid')
   if (!mayWrite) throw new Problem('usage', 'storing a plot needs gridline mcp --allow-write')
   const options = parseChartOptions({ ...(more as object), ...mainOptions })
-  const meta = await client.call('grids.get', { fid: await resolveFid(client, grid, 'grid') })
+  const meta = await client.call('grids.get', { fid: await resolveFid(client, String(grid), 'grid') })
   const notes: string[] = []
   const chart = await createChart(client, meta, type as ChartType | undefined, options, (note) =>
     notes.push(note),
   )
   const figure = options.theme === undefined ? chart.figure : setTheme(chart.figure, loadTheme(options.theme))
-  const destination = { filename: name ?? `${meta.filename} ${chart.type}`, on_conflict: 'replace' as const }
+  const destination = {
+    filename: String(name ?? `${meta.filename} ${chart.type}`),
+    on_conflict: 'replace' as const,
+  }
   return (await createPlot(context, JSON.stringify(figure), destination)).fid
 }
 
@@ -270,9 +268,10 @@ async function createStoredChart({ context, client, toolArguments, mayWrite }: T
 function parseChartOptions(values: Record<string, unknown>): ChartOptions {
   const options: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(values)) {
-    if (!(OPTION_NAMES as readonly string[]).includes(name))
+    const option = OPTION_NAMES.find((known) => known === name)
+    if (option === undefined)
       throw new Problem('usage', `no chart option named ${name}`, { hint: OPTION_NAMES.join(', ') })
-    const { kind } = getOption(name as keyof ChartOptions)
+    const { kind } = getOption(option)
     options[name] =
       kind === 'texts'
         ? [value].flat().map(String)
@@ -297,8 +296,8 @@ function findOperation(method: string, path: string): Operation | undefined {
       routeSegments.every((part, k) => part.startsWith(':') || part === segments[k])
     return isMatch ? routeSegments.filter((part) => !part.startsWith(':')).length : undefined
   }
-  const matches = (Object.values(operations) as Operation[]).flatMap((operation) => {
-    if (!methodsOf(operation).includes(method as never)) return []
+  const matches = Object.values<Operation>(operations).flatMap((operation) => {
+    if (!methodsOf(operation).some((known) => known === method)) return []
     return routesOf(operation).flatMap(({ path: route }) => {
       const count = countLiteralSegments(route)
       return count === undefined ? [] : [{ operation, count }]

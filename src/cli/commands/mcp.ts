@@ -71,7 +71,7 @@ function describeTool(name: string, { description, properties, required, writes 
     description,
     inputSchema: {
       type: 'object' as const,
-      properties: properties as Record<string, object>,
+      properties,
       required: [...required],
     },
     annotations: { readOnlyHint: writes !== true && name !== 'api' && name !== 'chart' },
