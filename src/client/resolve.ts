@@ -1,5 +1,4 @@
 // Resolves names, paths, links and versions to files.
-
 import { Problem, undefinedIfNotFound } from '../contract/errors.ts'
 import { formatFid, parseFid, parseFidLink } from '../contract/fid.ts'
 import { findClosest, withSuggestion } from '../contract/message-texts.ts'

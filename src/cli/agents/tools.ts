@@ -1,5 +1,4 @@
 // Tools of `gridline mcp`: one per task, and `api` for everything else.
-
 import { createChart } from '../../charts/create-chart.ts'
 import { setTheme } from '../../charts/figure/themes.ts'
 import { type ChartOptions, getOption, OPTION_NAMES } from '../../charts/spec/options.ts'

@@ -1,10 +1,8 @@
 // Sets and checks attributes of figures, by the schema of plotly.js.
 import { isDeepStrictEqual } from 'node:util'
+import type { Attributes, Figure } from '../../charts/figure/figure.ts'
 import { Problem } from '../../contract/errors.ts'
 import { findClosest, formatList, withSuggestion } from '../../contract/message-texts.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
-type Attributes = Record<string, any>
 
 /** Attributes that accept any value. */
 const UNCHECKED_ATTRIBUTES = new Set(['meta', 'customdata', 'transforms', 'template'])
@@ -34,9 +32,9 @@ export function parseAttributeEdit(assignment: string): AttributeEdit {
  * Returns a copy of a figure with changed attributes. Throws `usage` for paths or values that plotly.js does
  * not know, with a suggestion.
  */
-export async function applyEdits(figure: Attributes, changes: readonly AttributeEdit[]): Promise<Attributes> {
+export async function applyEdits(figure: Figure, changes: readonly AttributeEdit[]): Promise<Figure> {
   const { plotSchema } = await import('../../vendor/schema.ts')
-  const next: Attributes = structuredClone(figure)
+  const next = structuredClone(figure)
   for (const { path, value } of changes) {
     const names = path.split('.')
     if (names.length < 2)
@@ -69,7 +67,7 @@ export function findAttributeSchema(
       hint: 'For example: layout.title.text or data.0.marker.color',
     })
   const [index, ...traceNames] = rest
-  const trace: unknown = /^\d+$/.test(index ?? '') ? figure.data?.[Number(index)] : undefined
+  const trace = /^\d+$/.test(index ?? '') ? figure.data?.[Number(index)] : undefined
   if (typeof trace !== 'object' || trace === null) {
     const count = figure.data?.length ?? 0
     throw new Problem(
@@ -77,7 +75,7 @@ export function findAttributeSchema(
       `${names.join('.')}: the figure has ${count} traces, data.0 to data.${count - 1}`,
     )
   }
-  const type = String((trace as Attributes).type ?? 'scatter')
+  const type = String(trace.type ?? 'scatter')
   return walkSchema(traceNames, schema.traces[type]?.attributes ?? {}, names)
 }
 
@@ -117,8 +115,8 @@ function walkSchema(
     node = child
     // A list: all items have the same attributes.
     if (node.items !== undefined && /^\d+$/.test(names[k + 1] ?? '')) {
-      const [item] = Object.values(node.items as Attributes)
-      return walkSchema(names.slice(k + 2), item as object, path)
+      const [item] = Object.values<object>(node.items)
+      return walkSchema(names.slice(k + 2), item, path)
     }
   }
   return undefined

@@ -1,6 +1,7 @@
 // Reads figures from JSON and HTML files.
 import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
+import { isObject } from '../../charts/figure/figure.ts'
 import { messageOf, Problem } from '../../contract/errors.ts'
 import { defaultLimits } from '../../contract/limits.ts'
 import { readWhole } from '../files/input.ts'
@@ -35,8 +36,8 @@ export async function isFigureFile(word: string): Promise<boolean> {
 /** Returns whether a JSON value is a figure or a list of traces, not a table. */
 function isFigure(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0 || value.some(isTrace)
-  if (typeof value !== 'object' || value === null) return false
-  const { data, layout, figure, x } = value as Record<string, unknown>
+  if (!isObject(value)) return false
+  const { data, layout, figure, x } = value
   if (figure !== undefined || typeof layout === 'object') return true
   if (typeof x === 'object' && x !== null && 'data' in x) return true
   return Array.isArray(data) ? isFigure(data) : typeof data === 'object' && data !== null && isFigure(data)
@@ -44,8 +45,8 @@ function isFigure(value: unknown): boolean {
 
 /** Returns whether a JSON value is a trace. */
 function isTrace(trace: unknown): boolean {
-  if (typeof trace !== 'object' || trace === null || Array.isArray(trace)) return false
-  const { x, y, z, type } = trace as Record<string, unknown>
+  if (!isObject(trace)) return false
+  const { x, y, z, type } = trace
   if ([x, y, z].some(Array.isArray) || Object.keys(trace).some((key) => /^[a-z]+src$/.test(key))) return true
   return (
     typeof type === 'string' &&

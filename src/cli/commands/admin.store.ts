@@ -33,10 +33,8 @@ export async function confirmChange(
 }
 
 /** Returns the URL of a database for output, without user and password. */
-export function displayUrl(context: Context, url: unknown): string {
-  return maskPasswords(
-    ((url as string | undefined) ?? databaseUrl(context.environment)).replace(/\/\/[^@/]*@/, '//…@'),
-  )
+export function displayUrl(context: Context, url: string | undefined): string {
+  return maskPasswords((url ?? databaseUrl(context.environment)).replace(/\/\/[^@/]*@/, '//…@'))
 }
 
 type StoreWork<T> = (
@@ -117,16 +115,16 @@ function isSqliteFileMissing(context: Context, url: string | undefined): boolean
 }
 
 /** Throws `no_such_file` if a SQLite database does not exist: opening would create it. */
-export function assertDatabaseExists(context: Context, url: unknown): void {
-  const effectiveUrl = (url as string | undefined) ?? databaseUrl(context.environment)
+export function assertDatabaseExists(context: Context, url: string | undefined): void {
+  const effectiveUrl = url ?? databaseUrl(context.environment)
   if (!effectiveUrl.startsWith('sqlite:')) return
   const file = sqliteFileOf(context, url, '')
   if (!existsSync(file)) throw new Problem('no_such_file', `no such database: ${file}`)
 }
 
 /** Returns the file of a SQLite database. Throws `usage` for other databases, with `hint`. */
-export function sqliteFileOf(context: Context, url: unknown, hint: string): string {
-  const effectiveUrl = (url as string | undefined) ?? databaseUrl(context.environment)
+export function sqliteFileOf(context: Context, url: string | undefined, hint: string): string {
+  const effectiveUrl = url ?? databaseUrl(context.environment)
   if (effectiveUrl.startsWith('sqlite:'))
     return effectiveUrl.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
   throw new Problem('usage', 'this command works only with SQLite databases', { hint })

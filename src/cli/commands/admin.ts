@@ -206,7 +206,7 @@ const compact = defineCommand({
   examples: ['gridline admin compact', 'gridline admin compact --database postgres://gridline@db/gridline'],
   async run(context, _, { dryRun: dry, database: url }) {
     assertDatabaseExists(context, url)
-    const databaseAddress = (url as string | undefined) ?? databaseUrl(context.environment)
+    const databaseAddress = url ?? databaseUrl(context.environment)
     if (dry) {
       context.messages.line(
         `Dry run, nothing was changed. It would remove deleted data from ${displayUrl(context, url)} and shrink it.`,

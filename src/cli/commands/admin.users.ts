@@ -1,5 +1,4 @@
 // `gridline admin user` and `admin key`: lists and changes users, quotas and keys.
-
 import { Problem } from '../../contract/errors.ts'
 import { formatBytes } from '../../contract/limits.ts'
 import { formatCount } from '../../contract/message-texts.ts'

@@ -15,7 +15,7 @@ import { inputName } from '../files/input.ts'
 import { checkLocalFile } from '../files/local-checks.ts'
 import { isLocalDataFile, isLocalDirectory, openGridOrFile } from '../files/local-data.ts'
 import { assertNoReadingOptions, localOptions } from '../files/parse-options.ts'
-import { CHECK_FORMATS, type CheckFormat, formatChecks, type NamedReport } from '../output/checks.ts'
+import { CHECK_FORMATS, formatChecks, type NamedReport } from '../output/checks.ts'
 import { hasColor } from '../output/color.ts'
 import type { TableView } from '../output/view.ts'
 import { expandFiles } from '../upload/expand.ts'
@@ -159,7 +159,7 @@ async function printReports(
   const exit = reports.every(({ passed }) => passed) ? 0 : CHECKS_FAILED_EXIT
   const { flags, environment } = context
   if (output !== undefined) {
-    await writeReport(output, formatChecks(reports, format as CheckFormat, false))
+    await writeReport(output, formatChecks(reports, format, false))
     const failed = reports.filter(({ passed }) => !passed)
     const text = formatChecks(failed, 'table', hasColor(process.stdout, environment))
     return flags.json === undefined && flags.jq === undefined
@@ -168,7 +168,7 @@ async function printReports(
   }
   if (flags.json !== undefined || flags.jq !== undefined)
     return { items: [...reports], view: EMPTY_VIEW, exit }
-  return { text: formatChecks(reports, format as CheckFormat, hasColor(process.stdout, environment)), exit }
+  return { text: formatChecks(reports, format, hasColor(process.stdout, environment)), exit }
 }
 
 /** View of results that are only printed as JSON. */

@@ -179,7 +179,7 @@ const add = defineCommand({
     if (dataOption === undefined) throw new Problem('usage', '--data is missing', { hint: 'Use --data.' })
     const client = await context.client()
     const fid = await resolveFid(client, grid, 'grid')
-    const json = { cols: JSON.stringify([{ name, data: await readValues(dataOption as string) }]) }
+    const json = { cols: JSON.stringify([{ name, data: await readValues(dataOption) }]) }
     const { cols, version } = await client.call('columns.create', { fid, json })
     return { item: { ...cols[0], version }, view: writtenView }
   },
@@ -272,7 +272,7 @@ async function warnAboutPlots(
   removed: readonly { uid: string; name: string }[],
 ): Promise<void> {
   const { referencers } = await client.call('files.get', { fid })
-  for (const plot of referencers.slice(0, MAX_CHECKED_PLOTS) as string[]) {
+  for (const plot of referencers.slice(0, MAX_CHECKED_PLOTS)) {
     // Skip plots that the caller cannot read.
     const response = await undefinedIfNotFound(client.response('plots.content', { fid: plot }))
     if (!response) continue

@@ -36,7 +36,8 @@ function formatValue(name: SettingName, value: string | undefined): string | nul
 
 /** Returns a setting name. Throws `usage` for other texts. */
 function parseSettingName(name: string): SettingName {
-  if ((SETTING_NAMES as readonly string[]).includes(name)) return name as SettingName
+  const setting = SETTING_NAMES.find((known) => known === name)
+  if (setting !== undefined) return setting
   const suggestion = findClosest(name, SETTING_NAMES)
   throw new Problem('usage', `no setting named ${name}`, {
     hint: withSuggestion(suggestion, `Available settings: ${SETTING_NAMES.join(', ')}`),

@@ -37,11 +37,11 @@ export const command = defineCommand({
     const client = await context.client()
     const { files, parent, name } =
       to === undefined && words.length > 1
-        ? await parseDestination(client, words, options.name as string | undefined)
+        ? await parseDestination(client, words, options.name)
         : {
             files: words,
             parent: to === undefined ? undefined : await resolveFolderId(client, to),
-            name: options.name as string | undefined,
+            name: options.name,
           }
     if (name !== undefined && (files.length > 1 || (await matchesSeveral(client, files[0]))))
       throw new Problem('usage', 'a name can only be given for one file', {

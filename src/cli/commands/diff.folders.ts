@@ -92,10 +92,7 @@ async function listGrids(
     grids.set(path, load)
   }
   if (fid !== '') {
-    for (const { file, folders } of await listTree(
-      client,
-      (await client.call('files.get', { fid })) as never,
-    ))
+    for (const { file, folders } of await listTree(client, await client.call('files.get', { fid })))
       if (file.filetype === 'grid')
         add([...folders.slice(1), file.filename].join('/'), async () => ({
           ...side,

@@ -6,7 +6,7 @@ import { parseColumnNames } from '../../charts/spec/column-names.ts'
 import { resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { gridNameOf } from '../../contract/formats.ts'
-import type { GridDiff } from '../../contract/resources/index.ts'
+import type { FileMeta, GridDiff, GridMeta } from '../../contract/resources/index.ts'
 import { type AttributeChange, listChangedAttributes } from '../charts/changed-attributes.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
@@ -131,10 +131,11 @@ function assertNoContradiction({ columns, ignore, stat, format, image }: DiffOpt
 async function resolveLastChange(context: Context, file: string): Promise<readonly [DiffInput, DiffInput]> {
   const client = await context.clientFor(file)
   const { fid, version } = await resolveVersion(client, file)
-  const { version: latest, draft } = (await client.call('files.get', { fid, version })) as {
-    version?: number
-    draft?: string
-  }
+  const { version: latest, draft }: FileMeta & Partial<Pick<GridMeta, 'version' | 'draft'>> =
+    await client.call('files.get', {
+      fid,
+      version,
+    })
   if (draft !== undefined) {
     const name = file.slice(0, file.lastIndexOf('@'))
     return [

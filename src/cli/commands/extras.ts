@@ -37,7 +37,7 @@ const add = defineCommand({
     const fid = await resolveFid(client, file)
     const text = await readText(content)
     const json = {
-      filename: (name as string | undefined) ?? basename(content),
+      filename: name ?? basename(content),
       content: /\.json$/i.test(content) ? parseJson(content, text) : text,
       referencers: [fid],
     }

@@ -1,7 +1,7 @@
 // `gridline history`: lists versions, or removes one.
 import { type Client, resolveVersion } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
-import type { Version } from '../../contract/resources/index.ts'
+import type { FileMeta, Version } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
 import { parseVersionRef } from '../../contract/version-ref.ts'
 import { listChangedAttributes } from '../charts/changed-attributes.ts'
@@ -122,7 +122,7 @@ async function findKeptVersions(
   const { filetype, referencers } = await client.call('files.get', { fid })
   const charts: string[] = []
   if (filetype === 'grid')
-    for (const chart of (referencers as string[]).slice(0, MAX_SEARCHED_CHARTS))
+    for (const chart of referencers.slice(0, MAX_SEARCHED_CHARTS))
       for (const chartVersion of await listVersions(chart))
         if (chartVersion.kept) charts.push(`${chart}@${chartVersion.name ?? chartVersion.version}`)
   return { version: target?.kept === true, name: target?.name ?? undefined, charts }
@@ -166,9 +166,9 @@ export const command = defineCommand({
     }
     const versions: Version[] = []
     // With a version: list it and earlier ones.
-    const newest =
+    const newest: (FileMeta & { version?: number }) | undefined =
       upToVersion === undefined ? undefined : await client.call('files.get', { fid, version: upToVersion })
-    const newestVersion = (newest as { version?: number } | undefined)?.version
+    const newestVersion = newest?.version
     for (
       let before = newestVersion === undefined ? undefined : newestVersion + 1;
       versions.length < limit;

@@ -39,7 +39,8 @@ export async function loginInBrowser(
     if (isExpected) resolveCode(code)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
   const timer = setTimeout(() => resolveCode(''), BROWSER_TIMEOUT_MS)
   try {
     const page = `${url}/authorize?${new URLSearchParams({ port: String(port), challenge, state, name })}`

@@ -85,7 +85,7 @@ export const command = defineCommand({
       }
     }
     const user =
-      (options.user as string | undefined) ??
+      options.user ??
       context.environment.GRIDLINE_USER ??
       (isTerminal ? await promptLine('Username: ') : undefined)
     if (!user) throw new Problem('usage', 'the user is missing', { hint: 'Use --user NAME.' })

@@ -23,7 +23,7 @@ export const command = defineCommand({
     'gridline mv Reports/sales /',
   ],
   async run(context, words, { to }) {
-    const folder = (to as string | undefined) ?? words[words.length - 1]
+    const folder = to ?? words[words.length - 1]
     const files = to === undefined ? words.slice(0, -1) : words
     if (files.length === 0)
       throw new Problem('usage', 'expected files and a folder', { hint: 'See: gridline mv --help' })

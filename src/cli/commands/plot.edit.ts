@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isObject } from '../../charts/figure/figure.ts'
 import { resolveFid } from '../../client/index.ts'
 import { messageOf, Problem } from '../../contract/errors.ts'
 import { assertValidChanges, type Difference, listDifferences } from '../charts/attributes.ts'
@@ -112,10 +113,9 @@ function parseFigure(text: string, keepHint: string): { data: object[]; layout: 
   } catch (error) {
     throw refuse(messageOf(error))
   }
-  const { data, layout } = (figure ?? {}) as { data?: unknown; layout?: unknown }
-  if (!Array.isArray(data) || typeof layout !== 'object' || layout === null)
+  if (!isObject(figure) || !Array.isArray(figure.data) || typeof (figure.layout ?? '') !== 'object')
     throw refuse('expected a list "data" and an object "layout"')
-  return figure as { data: object[]; layout: object }
+  return { ...figure, data: figure.data, layout: figure.layout }
 }
 
 /** Formats a difference as one line. */

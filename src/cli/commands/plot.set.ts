@@ -110,10 +110,10 @@ export const setCommand = defineCommand({
         next = await applyOptions(client, grid, original, type, options, theme, note)
         next = await addRegions(client, grid, next, options, note)
       }
-      let figure = (await applyEdits(next, changes)) as Figure
+      let figure = await applyEdits(next, changes)
       // Sequentially: all series colors of --by are in one attribute.
       for (const assignment of colorOf)
-        figure = (await applyEdits(figure, seriesColorChanges(figure, assignment))) as Figure
+        figure = await applyEdits(figure, seriesColorChanges(figure, assignment))
       return figure
     })
     return { item: updated, view: changedView }

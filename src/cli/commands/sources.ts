@@ -23,7 +23,7 @@ export const command = defineCommand({
   async run(context, [file], { relation }) {
     const client = await context.clientFor(file)
     const fid = await resolveFid(client, file)
-    const document = await client.call('files.sources', { fid, query: { relation: relation as undefined } })
+    const document = await client.call('files.sources', { fid, query: { relation } })
     if (relation !== undefined)
       await loadAllPages(document, (query) => client.call('files.sources', { fid, query }))
     const isTree = process.stdout.isTTY && context.flags.json === undefined && context.flags.jq === undefined

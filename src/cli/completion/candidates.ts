@@ -187,7 +187,7 @@ async function expandCompletion(
   }
   if (typeof expected === 'object' && 'words' in expected)
     return { words: expected.words.map((word) => ({ word })), localFiles: false }
-  const kinds = [expected].flat() as CompletionKind[]
+  const kinds = typeof expected === 'string' ? [expected] : expected
   const names = kinds.filter((kind) => kind !== 'local')
   const values = await Promise.all(
     names.map((kind) => listValues(context, { kind, grid }, current, deadline)),

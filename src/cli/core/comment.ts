@@ -125,9 +125,9 @@ async function findComment(forge: CommentApi, marker: string): Promise<number | 
   const byUsers: ForgeComment[] = []
   for (let page = 1; page <= MAX_COMMENT_PAGES; page++) {
     const response = await sendRequest(forge, 'GET', `${forge.url}?per_page=100&page=${page}`)
-    const comments = (await response.json()) as unknown
+    const comments: unknown = await response.json()
     if (!Array.isArray(comments)) throw new Error('the comments cannot be listed')
-    const candidates = (comments as ForgeComment[]).filter(({ body }) => body?.startsWith(marker))
+    const candidates: ForgeComment[] = comments.filter(({ body }) => body?.startsWith(marker))
     // Any user can write a comment that begins with the marker: trust bots, and the account of the token.
     const byBot = candidates.find(({ user, author }) => user?.type === 'Bot' || author?.bot === true)
     if (byBot) return byBot.id

@@ -24,9 +24,7 @@ export class Planned extends Error {
 
 /** Returns the phrase for a change, as "publish". */
 function phraseOf(operation: OperationName, change: unknown): string {
-  const fields = Object.entries((change ?? {}) as Record<string, unknown>).filter(
-    ([, value]) => value !== undefined,
-  )
+  const fields: [string, unknown][] = Object.entries(change ?? {}).filter(([, value]) => value !== undefined)
   const given = new Map(fields)
   if (operation === 'files.update') {
     const phrases = [

@@ -42,12 +42,12 @@ type Of = OutputObject | readonly OutputObject[]
 
 /** Declares an array of objects; `fields` describes fields that the contract lacks. */
 export function arrayOf(of: Of, fields: Readonly<Record<string, string>> = {}): OutputSchema {
-  return { kind: 'array', objects: [of].flat() as OutputObject[], fields }
+  return { kind: 'array', objects: typeof of === 'string' ? [of] : of, fields }
 }
 
 /** Declares one object; `fields` describes fields that the contract lacks. */
 export function objectOf(of: Of, fields: Readonly<Record<string, string>> = {}): OutputSchema {
-  return { kind: 'object', objects: [of].flat() as OutputObject[], fields }
+  return { kind: 'object', objects: typeof of === 'string' ? [of] : of, fields }
 }
 
 /** Declares output that is not an object of the contract. */

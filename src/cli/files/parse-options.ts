@@ -76,7 +76,7 @@ export const readingOptions = [
 /** Reading options for commands with their own --format and --no-header. */
 export const localOptions = readingOptions.filter(
   ({ flags }) => flags !== '--header' && flags !== '--no-header',
-) as Exclude<(typeof readingOptions)[number], { flags: '--header' | '--no-header' }>[] & readonly Option[]
+)
 
 /** Throws `usage` if reading options are used without a local file. */
 export function assertNoReadingOptions(options: ReadingOptions): void {
@@ -158,8 +158,8 @@ function parseColumnTypes(columns: readonly string[] | undefined): Map<string, G
   return new Map(
     columns.map((option) => {
       const at = option.lastIndexOf(':')
-      const type = option.slice(at + 1) as GivenType
-      if (at > 0 && GIVEN_TYPES.includes(type)) return [option.slice(0, at), type]
+      const type = GIVEN_TYPES.find((known) => known === option.slice(at + 1))
+      if (at > 0 && type) return [option.slice(0, at), type]
       throw new Problem('usage', `--column ${option}: must be NAME:TYPE`, {
         hint: `Available types: ${GIVEN_TYPES.join(', ')}.`,
       })

@@ -14,7 +14,7 @@ export function parseCells(ndjson: string, names: readonly string[]): Cells {
         const value = row.get(name)
         if (!value || value.kind === 'null') return ''
         if (value.kind !== 'number') numeric[k] = false
-        return value.kind === 'string' ? (value.toValue() as string) : value.bytes.toString('utf8')
+        return value.kind === 'string' ? String(value.toValue()) : value.bytes.toString('utf8')
       })
     })
   return { names, numeric, rows }

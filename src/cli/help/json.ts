@@ -3,7 +3,6 @@ import type { ObjectSchema, Schema } from '../../contract/schema.ts'
 import { type CommandEntry, listCommands } from '../core/define.ts'
 import {
   DRY_RUN_FIELDS,
-  type OutputObject,
   type OutputSchema,
   outputObjects,
   UPLOAD_PREVIEW_FIELDS,
@@ -14,8 +13,8 @@ export async function generateJsonReference(commands: readonly CommandEntry[]): 
   const rows = (await listCommands(commands)).map(
     ({ path, command }) => `| \`${path}\` | ${formatOutput(command.output)} |`,
   )
-  const sections = (Object.keys(outputObjects) as OutputObject[]).map(
-    (name) => `## ${name}\n\n${formatFieldTable(outputObjects[name])}`,
+  const sections = Object.entries(outputObjects).map(
+    ([name, schema]) => `## ${name}\n\n${formatFieldTable(schema)}`,
   )
   return `${[
     '# JSON output',
@@ -51,7 +50,7 @@ function formatOutput(prints: OutputSchema): string {
 /** Formats the fields of an object as a table. */
 function formatFieldTable({ properties, required = [] }: ObjectSchema): string {
   const rows = Object.entries(properties).map(([field, schema]) => {
-    const { description = '' } = schema as { description?: string }
+    const { description = '' } = schema
     const optional = required.includes(field) ? '' : ', optional'
     return `| \`${field}\` | ${formatType(schema)}${optional} | ${description.replaceAll('|', '\\|')} |`
   })
@@ -60,17 +59,7 @@ function formatFieldTable({ properties, required = [] }: ObjectSchema): string {
 
 /** Formats a type. */
 function formatType(schema: Schema<unknown>): string {
-  const {
-    type,
-    items,
-    anyOf,
-    enum: choices,
-  } = schema as {
-    type?: string
-    items?: Schema<unknown>
-    anyOf?: Schema<unknown>[]
-    enum?: readonly unknown[]
-  }
+  const { type, items, anyOf, enum: choices } = schema
   if (choices) return choices.map((choice) => `\`${choice}\``).join(', ')
   if (anyOf) return anyOf.map(formatType).join(' or ')
   if (type === 'array') return items ? `array of ${formatType(items)}` : 'array'

@@ -1,6 +1,5 @@
 // Generates the man pages.
 import {
-  type Command,
   type CommandEntry,
   commandOptionsOf,
   globalOptions,
@@ -93,7 +92,7 @@ async function formatManSections(entry: CommandEntry, path: readonly string[]): 
       await Promise.all(loaded.commands.map((subcommand) => formatManSections(subcommand, commandPath)))
     ).flat()
   const { command } = loaded
-  const { arguments: syntax = '', usage = syntax, examples = [] } = command as Command
+  const { arguments: syntax = '', usage = syntax, examples = [] } = command
   return [
     `.SH ${escapeMan(commandPath.join(' ').toUpperCase())}`,
     escapeMan(`${entry.summary}.`),

@@ -2,6 +2,7 @@
 import { applyTheme } from '../../browser/theme/index.ts'
 import { isStacked } from '../../charts/figure/bar-mode.ts'
 import { COLORS } from '../../charts/figure/colors.ts'
+import { isObject } from '../../charts/figure/figure.ts'
 import { NO_LABEL } from '../../charts/figure/shared-names.ts'
 import { describeOmitted, dropUnplacedRows } from '../../charts/omitted.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
@@ -46,7 +47,7 @@ export async function drawChart(
   }
   const columns = Math.min(MAX_CHART_COLUMNS, stream.columns || 80)
   const { data = [], layout = {} } = figure
-  const textLines = formatTextChart(data as Record<string, unknown>[], columns)
+  const textLines = formatTextChart(data, columns)
   const heading = titleOf(layout)
   if (textLines)
     return [...(heading ? [heading] : []), ...textLines, ...formatOmissions(drawable), ''].join('\n')
@@ -56,7 +57,7 @@ export async function drawChart(
   const plotLines = drawPlot(withBins(arrangement.data), arrangement.layout, options)
   if (plotLines) {
     const title = titleOf(layout)
-    const titles = [layout.yaxis, layout.xaxis].map((axis) => titleOf(axis as Record<string, unknown>))
+    const titles = [layout.yaxis, layout.xaxis].map(titleOf)
     const isRotated = arrangement.data.some(
       ({ orientation }, k) => orientation === 'h' && data[k]?.orientation !== 'h',
     )
@@ -99,8 +100,7 @@ function arrangeFigure(
     width: columns * CHARACTER_PIXELS,
     height: CHART_LINES * LINE_PIXELS,
   } as const
-  const themedFigure = applyTheme({ data: data as Record<string, unknown>[], layout }, view)
-  return { arrangement: themedFigure as { data: Trace[]; layout: Record<string, unknown> }, colors: COLORS }
+  return { arrangement: applyTheme({ data, layout }, view), colors: COLORS }
 }
 
 /** Returns the line about omitted data that pages show below a chart; none for other figures. */
@@ -113,7 +113,7 @@ function formatOmissions({ data = [], layout = {} }: ChartFigure): string[] {
 
 /** Labels rows without a label, as on pages. */
 function fillMissingLabels(figure: ChartFigure): ChartFigure {
-  const isLabels = (axis: unknown): boolean => (axis as { type?: unknown } | undefined)?.type === 'category'
+  const isLabels = (axis: unknown): boolean => isObject(axis) && axis.type === 'category'
   const { data = [], layout = {} } = figure
   if (layout.meta === undefined) return figure
   const fillLabels = (values: unknown): unknown =>
@@ -139,11 +139,10 @@ function removeLostTraces(figure: ChartFigure): { figure: ChartFigure; lostCount
 
 /** Returns whether a trace, or an object in it, refers to data that is missing. */
 function hasMissingData(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const record = value as Record<string, unknown>
-  return Object.entries(record).some(([name, member]) =>
+  if (!isObject(value)) return false
+  return Object.entries(value).some(([name, member]) =>
     name.endsWith('src') && typeof member === 'string' && /^[^:]+:\d+:./.test(member)
-      ? record[name.slice(0, -'src'.length)] === undefined
+      ? value[name.slice(0, -'src'.length)] === undefined
       : hasMissingData(member),
   )
 }
@@ -153,9 +152,10 @@ function formatMissingData(lostCount: number): string {
   return `No data: ${lostCount === 1 ? 'the trace refers' : `${lostCount} traces refer`} to columns that no longer exist.\n`
 }
 
-function titleOf(layout: Record<string, unknown> = {}): string | undefined {
-  const { title } = layout
-  const text = typeof title === 'string' ? title : (title as { text?: unknown } | undefined)?.text
+/** Returns the title of a layout or axis; undefined without one. */
+function titleOf(attributes: unknown): string | undefined {
+  const title = isObject(attributes) ? attributes.title : undefined
+  const text = isObject(title) ? title.text : title
   return typeof text === 'string' ? toPlainText(text) : undefined
 }
 
@@ -249,7 +249,7 @@ function formatPieSlices({ labels, values }: Trace): string[] {
 
 /** Returns the title of an axis in parentheses, or an empty text. */
 function axisLabelOf(axis: unknown): string {
-  const label = titleOf(axis as Record<string, unknown>)
+  const label = titleOf(axis)
   return label ? ` (${label})` : ''
 }
 
@@ -258,8 +258,8 @@ function formatRange(values: readonly unknown[]): string | undefined {
   const presentValues = values.filter((value) => value !== null && value !== undefined)
   if (presentValues.length === 0) return undefined
   if (presentValues.every((value) => typeof value === 'number')) {
-    let [min, max] = [presentValues[0] as number, presentValues[0] as number]
-    for (const value of presentValues as number[]) {
+    let [min, max] = [presentValues[0], presentValues[0]]
+    for (const value of presentValues) {
       if (value < min) min = value
       if (value > max) max = value
     }

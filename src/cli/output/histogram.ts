@@ -10,7 +10,7 @@ export function withBins(traces: readonly TextTrace[]): readonly TextTrace[] {
   if (traces.length === 0 || !traces.every(isCountHistogram)) return traces
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { x } of traces)
-    for (const value of x as unknown[])
+    for (const value of x)
       if (typeof value === 'number') [min, max] = [Math.min(min, value), Math.max(max, value)]
   const step = roundUpToStep((max - min) / MAX_BINS)
   const first = Math.floor(min / step)
@@ -18,14 +18,14 @@ export function withBins(traces: readonly TextTrace[]): readonly TextTrace[] {
   if (!(max > min) || !(count <= 4 * MAX_BINS)) return traces
   return traces.map((trace) => {
     const y = new Array<number>(count).fill(0)
-    for (const value of trace.x as unknown[])
-      if (typeof value === 'number') y[Math.floor(value / step) - first]++
+    for (const value of trace.x) if (typeof value === 'number') y[Math.floor(value / step) - first]++
     return { ...trace, type: 'bar', x: y.map((_, k) => (first + k + 0.5) * step), y }
   })
 }
 
 /** Returns whether a trace is a histogram that counts numbers of x. */
-function isCountHistogram({ type, x, y, ...attributes }: TextTrace): boolean {
+function isCountHistogram(trace: TextTrace): trace is TextTrace & { x: (number | null)[] } {
+  const { type, x, y, ...attributes } = trace
   return (
     type === 'histogram' &&
     y === undefined &&

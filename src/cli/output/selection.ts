@@ -1,5 +1,4 @@
 // Selects fields of output: --json fields and --jq.
-
 import { messageOf, Problem } from '../../contract/errors.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 

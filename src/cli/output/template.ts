@@ -1,5 +1,4 @@
 // Formats output by --template.
-
 import { Problem } from '../../contract/errors.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 

@@ -1,5 +1,4 @@
 // Traces requests, for --verbose.
-
 import type { Fetch } from '../../client/index.ts'
 import { messageOf } from '../../contract/errors.ts'
 

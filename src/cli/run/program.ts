@@ -116,7 +116,7 @@ export async function registerCommands(
         values
           .slice(0, child.registeredArguments.length)
           .flat()
-          .filter((arg) => arg !== undefined) as string[],
+          .filter((arg) => typeof arg === 'string'),
         options,
       )
     })

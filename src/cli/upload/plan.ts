@@ -179,11 +179,11 @@ async function loadServerAndUser(context: Context): Promise<Pick<Plan, 'server' 
 }
 
 /** Returns a file with its etag; for a folder, with the etags of its content. */
-async function loadTarget(client: Client, file: Pick<FileMeta, 'fid' | 'filetype'>): Promise<Target> {
+async function loadTarget(client: Client, file: FileMeta): Promise<Target> {
   const target: Target = { fid: file.fid, etag: await loadEtag(client, file.fid) }
   if (file.filetype !== 'fold') return target
   const inside: Target[] = []
-  for (const { file: child } of await listTree(client, file as FileMeta))
+  for (const { file: child } of await listTree(client, file))
     if (child.fid !== file.fid) inside.push({ fid: child.fid, etag: await loadEtag(client, child.fid) })
   return { ...target, inside: inside.sort((a, b) => (a.fid < b.fid ? -1 : 1)) }
 }
