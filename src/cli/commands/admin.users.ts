@@ -3,7 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { formatBytes } from '../../contract/limits.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { loginName } from '../config/settings.ts'
-import { type CommandEntry, defineCommand, dryRunOption, subcommand } from '../core/define.ts'
+import { type Command, type CommandEntry, defineCommand, dryRunOption, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf } from '../core/output-schema.ts'
 import type { TableView } from '../output/view.ts'
 import { changeStore, confirmChange, confirmOptions, databaseOption, withStore } from './admin.store.ts'
@@ -42,27 +42,53 @@ const list = defineCommand({
   },
 })
 
-const disable = defineCommand({
-  output: objectOf([], USER_FIELDS),
-  arguments: '<user>',
-  options: [...confirmOptions, databaseOption],
-  examples: ['gridline admin user disable bob', 'gridline admin user disable bob --yes'],
-  async run(context, [name], options) {
-    const user = await withStore(
-      context,
-      options.database,
-      async ({ findUser, setDisabled }, store) => {
-        const { username, keys, files } = await findUser(store, name)
-        const question = `Disable ${username}? All sessions end.${describeEffect(keys, 'key', ['stops working', 'stop working'])} Files (${files}), links and shares do not change.`
+type Service = typeof import('../../service/index.ts')
+type Store = import('../../service/index.ts').Store
+
+/** Change of a user that asks for confirmation. */
+interface UserChange {
+  arguments: string
+  examples: readonly string[]
+  /** Note that is printed after the change. */
+  note: string
+  /** Returns the question about a user. Throws if the change is impossible. */
+  ask(
+    user: Awaited<ReturnType<Service['findUser']>>,
+    given: { service: Service; store: Store; newName: string; database: string | undefined },
+  ): string | Promise<string>
+  apply(service: Service, store: Store, username: string, newName: string): Promise<object>
+}
+
+/** Declares a command that finds a user, asks for confirmation, and changes the user. */
+function defineUserChange({ arguments: syntax, examples, note, ask, apply }: UserChange): Command {
+  return defineCommand({
+    output: objectOf([], USER_FIELDS),
+    arguments: syntax,
+    options: [...confirmOptions, databaseOption],
+    examples,
+    async run(context, [name, newName], options) {
+      const { database } = options
+      const changeUser = async (service: Service, store: Store): Promise<object | undefined> => {
+        const user = await service.findUser(store, name)
+        const question = await ask(user, { service, store, newName, database })
         if (!(await confirmChange(context, question, options))) return undefined
-        return setDisabled(store, username, true)
-      },
-      options,
-    )
-    if (!user) return undefined
-    context.messages.note('Running servers refuse the user within two seconds.')
-    return { item: user, view: userView }
-  },
+        return apply(service, store, user.username, newName)
+      }
+      const user = await withStore(context, database, changeUser, options)
+      if (!user) return undefined
+      context.messages.note(note)
+      return { item: user, view: userView }
+    },
+  })
+}
+
+const disable = defineUserChange({
+  arguments: '<user>',
+  examples: ['gridline admin user disable bob', 'gridline admin user disable bob --yes'],
+  note: 'Running servers refuse the user within two seconds.',
+  ask: ({ username, keys, files }) =>
+    `Disable ${username}? All sessions end.${describeEffect(keys, 'key', ['stops working', 'stop working'])} Files (${files}), links and shares do not change.`,
+  apply: ({ setDisabled }, store, username) => setDisabled(store, username, true),
 })
 
 const enable = defineCommand({
@@ -80,55 +106,28 @@ const enable = defineCommand({
   },
 })
 
-const rename = defineCommand({
-  output: objectOf([], USER_FIELDS),
+const rename = defineUserChange({
   arguments: '<user> <name>',
-  options: [...confirmOptions, databaseOption],
   examples: ['gridline admin user rename bob robert', 'gridline admin user rename bob robert --yes'],
-  async run(context, [name, newName], options) {
-    const user = await withStore(
-      context,
-      options.database,
-      async (service, store) => {
-        const { username, keys, files } = await service.findUser(store, name)
-        if (options.database === undefined && username === loginName())
-          throw new Problem('usage', `cannot rename ${username}: it is the user of this machine`, {
-            hint: 'Commands without a server use the login name of this machine.',
-          })
-        await service.checkNewUsername(store, username, newName)
-        const question = `Rename ${username} to ${newName}?${describeEffect(files, 'file', ['gets an id and a link with the new name', 'get ids and links with the new name'])} Keys (${keys}), sessions, shares and teams are kept. Links, keys and scripts with the name ${username} still work, and nobody else can take this name.`
-        if (!(await confirmChange(context, question, options))) return undefined
-        return service.renameUser(store, username, newName)
-      },
-      options,
-    )
-    if (!user) return undefined
-    context.messages.note('Running servers use the new name within two seconds.')
-    return { item: user, view: userView }
+  note: 'Running servers use the new name within two seconds.',
+  async ask({ username, keys, files }, { service, store, newName, database }) {
+    if (database === undefined && username === loginName())
+      throw new Problem('usage', `cannot rename ${username}: it is the user of this machine`, {
+        hint: 'Commands without a server use the login name of this machine.',
+      })
+    await service.checkNewUsername(store, username, newName)
+    return `Rename ${username} to ${newName}?${describeEffect(files, 'file', ['gets an id and a link with the new name', 'get ids and links with the new name'])} Keys (${keys}), sessions, shares and teams are kept. Links, keys and scripts with the name ${username} still work, and nobody else can take this name.`
   },
+  apply: ({ renameUser }, store, username, newName) => renameUser(store, username, newName),
 })
 
-const remove = defineCommand({
-  output: objectOf([], USER_FIELDS),
+const remove = defineUserChange({
   arguments: '<user>',
-  options: [...confirmOptions, databaseOption],
   examples: ['gridline admin user delete bob', 'gridline admin user delete bob --yes'],
-  async run(context, [name], options) {
-    const user = await withStore(
-      context,
-      options.database,
-      async ({ findUser, deleteUser }, store) => {
-        const { username, keys, files } = await findUser(store, name)
-        const question = `Permanently delete ${username} with ${formatCount(files, 'file')}, ${formatCount(keys, 'key')}, all sessions, teams and shares? Links to the files stop working, and plots of others lose data from them. To keep the files, use gridline admin user disable ${username} instead.`
-        if (!(await confirmChange(context, question, options))) return undefined
-        return deleteUser(store, username)
-      },
-      options,
-    )
-    if (!user) return undefined
-    context.messages.note('To release the disk space, run: gridline admin compact')
-    return { item: user, view: userView }
-  },
+  note: 'To release the disk space, run: gridline admin compact',
+  ask: ({ username, keys, files }) =>
+    `Permanently delete ${username} with ${formatCount(files, 'file')}, ${formatCount(keys, 'key')}, all sessions, teams and shares? Links to the files stop working, and plots of others lose data from them. To keep the files, use gridline admin user disable ${username} instead.`,
+  apply: ({ deleteUser }, store, username) => deleteUser(store, username),
 })
 
 const quotaFields = {
