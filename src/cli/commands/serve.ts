@@ -1,7 +1,7 @@
 // `gridline serve`: runs the server.
 import { Problem } from '../../contract/errors.ts'
-import { listChangedLimits, readLimits } from '../../contract/limits.ts'
-import type { ProviderOptions, RunningService } from '../../service/index.ts'
+import { type Limits, listChangedLimits, readLimits } from '../../contract/limits.ts'
+import type { Listening, ProviderOptions, RunningService } from '../../service/index.ts'
 import { loadTheme } from '../charts/themes.ts'
 import {
   databaseUrl,
@@ -11,9 +11,11 @@ import {
   normalizeServerUrl,
   recordLocalServer,
 } from '../config/settings.ts'
-import { defineCommand } from '../core/define.ts'
+import type { Context } from '../core/context.ts'
+import { defineCommand, type Option, type OptionValues } from '../core/define.ts'
 import { otherOutput } from '../core/output-schema.ts'
 import { RequestLog } from '../output/request-log.ts'
+import { SignalQueue } from './serve.signals.ts'
 
 /** Returns hints for connecting other clients. */
 function formatClientHints(url: string): string[] {
@@ -28,47 +30,106 @@ function formatClientHints(url: string): string[] {
 /** Maximum time to close database connections, in ms. */
 const CLOSE_TIMEOUT_MS = 10_000
 
-type Signal = 'SIGINT' | 'SIGTERM'
+const serveOptions = [
+  {
+    flags: '--host <address>',
+    variable: 'GRIDLINE_HOST',
+    description: 'address to listen on (default: 127.0.0.1)',
+  },
+  {
+    flags: '--port <port>',
+    integer: { max: 65_535 },
+    variable: 'GRIDLINE_PORT',
+    description: 'port to listen on; 0 for any free port (default: 8080)',
+  },
+  {
+    flags: '--database <url>',
+    variable: 'GRIDLINE_DATABASE',
+    description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
+  },
+  {
+    flags: '--blobs <place>',
+    variable: 'GRIDLINE_BLOBS',
+    description:
+      'storage of large values: sql (the database), file:DIR or s3://bucket/prefix?endpoint=…&region=… (default: unchanged)',
+  },
+  {
+    flags: '--url <url>',
+    variable: 'GRIDLINE_PUBLIC_URL',
+    description: 'public URL of the server, used in links',
+  },
+  {
+    flags: '--health-port <port>',
+    integer: { max: 65535 },
+    variable: 'GRIDLINE_HEALTH_PORT',
+    description: 'also serve /healthz on this port, from a thread that load does not delay',
+  },
+  {
+    flags: '--proxies <count>',
+    integer: { max: 16 },
+    variable: 'GRIDLINE_PROXIES',
+    description: 'number of trusted proxies that add to X-Forwarded-For (default: 0)',
+  },
+  {
+    flags: '--smtp <url>',
+    variable: 'GRIDLINE_SMTP',
+    description: 'SMTP server for sending invitations: smtp://user:password@host:587',
+  },
+  {
+    flags: '--mail-from <address>',
+    variable: 'GRIDLINE_MAIL_FROM',
+    description: 'sender of invitations (default: gridline@HOST, where HOST is the host of --url)',
+  },
+  {
+    flags: '--oidc-issuer <url>',
+    variable: 'GRIDLINE_OIDC_ISSUER',
+    description: 'OpenID Connect provider for signing in with the browser',
+  },
+  {
+    flags: '--oidc-client-id <id>',
+    variable: 'GRIDLINE_OIDC_CLIENT_ID',
+    description: 'OAuth client id; secret: GRIDLINE_OIDC_CLIENT_SECRET; redirect URI: URL/signin/oidc/return',
+  },
+  {
+    flags: '--oidc-domain <domain>',
+    variable: 'GRIDLINE_OIDC_DOMAINS',
+    repeatable: true,
+    description: 'allow only verified e-mail addresses of this domain (default: all users of the provider)',
+  },
+  {
+    flags: '--oidc-team <group=owner:team>',
+    variable: 'GRIDLINE_OIDC_TEAMS',
+    repeatable: true,
+    description: 'sync a team with a group of the identity provider',
+  },
+  {
+    flags: '--oidc-groups-claim <name>',
+    variable: 'GRIDLINE_OIDC_GROUPS_CLAIM',
+    description: 'claim with the groups of a user (default: groups)',
+  },
+  {
+    flags: '--server-name <name>',
+    variable: 'GRIDLINE_SERVER_NAME',
+    description: 'unique name of this server on a shared database',
+  },
+  {
+    flags: '--allow-url-import',
+    variable: 'GRIDLINE_ALLOW_URL_IMPORT',
+    description: 'allow grids to be created from files at public URLs (source_url)',
+  },
+  {
+    flags: '--theme <theme>',
+    variable: 'GRIDLINE_THEME',
+    description: 'default theme of new charts: a built-in theme or a JSON file',
+  },
+  {
+    flags: '--limit <name=value>',
+    repeatable: true,
+    description: 'set a limit, such as requests_per_minute=600; see docs/api.md [GRIDLINE_LIMIT_NAME]',
+  },
+] as const satisfies readonly Option[]
 
-/** Queue of the signals that ask the process to end. No signal is lost. */
-class SignalQueue {
-  private readonly pending: Signal[] = []
-  private resolveNext: ((signal: Signal) => void) | undefined
-
-  constructor() {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      // Listen before removing the other listeners: without a listener, a signal ends the process.
-      const previousListeners = process.listeners(signal)
-      process.on(signal, () => {
-        if (this.resolveNext) this.resolveNext(signal)
-        else this.pending.push(signal)
-      })
-      for (const listener of previousListeners) process.removeListener(signal, listener)
-    }
-  }
-
-  /** Waits for the next signal. Returns undefined after `timeoutMs`, if given. */
-  next(timeoutMs?: number): Promise<Signal | undefined> {
-    const signal = this.pending.shift()
-    if (signal) return Promise.resolve(signal)
-    return new Promise((resolve) => {
-      const timer = timeoutMs === undefined ? undefined : setTimeout(() => done(undefined), timeoutMs)
-      const done = (received: Signal | undefined): void => {
-        clearTimeout(timer)
-        this.resolveNext = undefined
-        resolve(received)
-      }
-      this.resolveNext = done
-    })
-  }
-
-  /** Returns the result of `work`, or the signal if one arrives first. */
-  async raceWith<T>(work: Promise<T>): Promise<T | Signal> {
-    const outcome = await Promise.race([work, this.next()])
-    this.resolveNext = undefined
-    return outcome as T | Signal
-  }
-}
+type ServeOptions = OptionValues<typeof serveOptions>
 
 /** Adds the limits of `--limit name=value` to the environment. Throws `usage`. */
 function applyLimitOptions(
@@ -92,13 +153,7 @@ function applyLimitOptions(
 
 /** Returns the identity provider from the options. Throws `usage` if incomplete or invalid. */
 function parseProvider(
-  options: {
-    oidcIssuer?: string
-    oidcClientId?: string
-    oidcDomain?: string[]
-    oidcTeam?: string[]
-    oidcGroupsClaim?: string
-  },
+  options: Pick<ServeOptions, 'oidcIssuer' | 'oidcClientId' | 'oidcDomain' | 'oidcTeam' | 'oidcGroupsClaim'>,
   environment: NodeJS.ProcessEnv,
 ): ProviderOptions | undefined {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcDomain, oidcTeam, oidcGroupsClaim } = options
@@ -135,105 +190,7 @@ function parseProvider(
 
 export const command = defineCommand({
   output: otherOutput('nothing; its log is JSON'),
-  options: [
-    {
-      flags: '--host <address>',
-      variable: 'GRIDLINE_HOST',
-      description: 'address to listen on (default: 127.0.0.1)',
-    },
-    {
-      flags: '--port <port>',
-      integer: { max: 65_535 },
-      variable: 'GRIDLINE_PORT',
-      description: 'port to listen on; 0 for any free port (default: 8080)',
-    },
-    {
-      flags: '--database <url>',
-      variable: 'GRIDLINE_DATABASE',
-      description: 'sqlite:FILE or postgres://… (default: the database on this machine)',
-    },
-    {
-      flags: '--blobs <place>',
-      variable: 'GRIDLINE_BLOBS',
-      description:
-        'storage of large values: sql (the database), file:DIR or s3://bucket/prefix?endpoint=…&region=… (default: unchanged)',
-    },
-    {
-      flags: '--url <url>',
-      variable: 'GRIDLINE_PUBLIC_URL',
-      description: 'public URL of the server, used in links',
-    },
-    {
-      flags: '--health-port <port>',
-      integer: { max: 65535 },
-      variable: 'GRIDLINE_HEALTH_PORT',
-      description: 'also serve /healthz on this port, from a thread that load does not delay',
-    },
-    {
-      flags: '--proxies <count>',
-      integer: { max: 16 },
-      variable: 'GRIDLINE_PROXIES',
-      description: 'number of trusted proxies that add to X-Forwarded-For (default: 0)',
-    },
-    {
-      flags: '--smtp <url>',
-      variable: 'GRIDLINE_SMTP',
-      description: 'SMTP server for sending invitations: smtp://user:password@host:587',
-    },
-    {
-      flags: '--mail-from <address>',
-      variable: 'GRIDLINE_MAIL_FROM',
-      description: 'sender of invitations (default: gridline@HOST, where HOST is the host of --url)',
-    },
-    {
-      flags: '--oidc-issuer <url>',
-      variable: 'GRIDLINE_OIDC_ISSUER',
-      description: 'OpenID Connect provider for signing in with the browser',
-    },
-    {
-      flags: '--oidc-client-id <id>',
-      variable: 'GRIDLINE_OIDC_CLIENT_ID',
-      description:
-        'OAuth client id; secret: GRIDLINE_OIDC_CLIENT_SECRET; redirect URI: URL/signin/oidc/return',
-    },
-    {
-      flags: '--oidc-domain <domain>',
-      variable: 'GRIDLINE_OIDC_DOMAINS',
-      repeatable: true,
-      description: 'allow only verified e-mail addresses of this domain (default: all users of the provider)',
-    },
-    {
-      flags: '--oidc-team <group=owner:team>',
-      variable: 'GRIDLINE_OIDC_TEAMS',
-      repeatable: true,
-      description: 'sync a team with a group of the identity provider',
-    },
-    {
-      flags: '--oidc-groups-claim <name>',
-      variable: 'GRIDLINE_OIDC_GROUPS_CLAIM',
-      description: 'claim with the groups of a user (default: groups)',
-    },
-    {
-      flags: '--server-name <name>',
-      variable: 'GRIDLINE_SERVER_NAME',
-      description: 'unique name of this server on a shared database',
-    },
-    {
-      flags: '--allow-url-import',
-      variable: 'GRIDLINE_ALLOW_URL_IMPORT',
-      description: 'allow grids to be created from files at public URLs (source_url)',
-    },
-    {
-      flags: '--theme <theme>',
-      variable: 'GRIDLINE_THEME',
-      description: 'default theme of new charts: a built-in theme or a JSON file',
-    },
-    {
-      flags: '--limit <name=value>',
-      repeatable: true,
-      description: 'set a limit, such as requests_per_minute=600; see docs/api.md [GRIDLINE_LIMIT_NAME]',
-    },
-  ],
+  options: serveOptions,
   examples: [
     'gridline serve',
     'gridline serve --host 0.0.0.0 --url https://charts.example.com',
@@ -241,85 +198,24 @@ export const command = defineCommand({
     'gridline serve --theme house.json',
   ],
   async run(context, _, options) {
-    const {
-      host = '127.0.0.1',
-      port: requestedPort = 8080,
-      database,
-      blobs,
-      url,
-      proxies,
-      healthPort,
-      smtp,
-      mailFrom,
-      allowUrlImport,
-      theme,
-      serverName,
-      limit: limitOptions = [],
-      oidcIssuer,
-      oidcClientId,
-      oidcDomain,
-      oidcTeam,
-      oidcGroupsClaim,
-      ...unread
-    } = options
-    // Does not compile if an option is declared above, but not read here.
-    unread satisfies Record<string, never>
-    const oidcOptions = { oidcIssuer, oidcClientId, oidcDomain, oidcTeam, oidcGroupsClaim }
-    const environment = applyLimitOptions(context.environment, limitOptions)
-    if (serverName !== undefined && !/^[A-Za-z0-9-]{1,80}$/.test(serverName))
-      throw new Problem('usage', '--server-name: use up to 80 letters, digits and hyphens')
-    if (smtp !== undefined && !(URL.canParse(smtp) && /^smtps?:\/\/[^/]/.test(smtp)))
-      throw new Problem('usage', '--smtp: must be smtp://user:password@host:587, or begin with smtps://')
-    if (mailFrom !== undefined && !/^[^\s@]+@[^\s@]+$|^[^<>]*<[^\s@<>]+@[^\s@<>]+>$/.test(mailFrom))
-      throw new Problem('usage', `--mail-from ${mailFrom}: must be an e-mail address`)
-    if (database === 'sqlite::memory:')
-      throw new Problem('usage', '--database sqlite::memory:: a server needs a persistent database', {
-        hint: 'Name a file: --database sqlite:FILE',
-      })
-    const { createService, listen, reserveSpace, startHealthThread, useOpenTelemetry } = await import(
-      '../../service/index.ts'
-    )
-    const isTraced = await useOpenTelemetry()
-    const { messages } = context
-    const quiet = context.flags.quiet === true
+    const settings = readSettings(context.environment, options)
+    const { host, port, proxies, database, url, healthPort, environment } = settings
+    const service = await import('../../service/index.ts')
+    const isTraced = await service.useOpenTelemetry()
     if (!database) makeFoldersPrivate(context.environment)
     const publicUrl = url === undefined ? undefined : normalizeServerUrl(url)
     // Listen first: the port is part of links. Start the service afterwards.
-    let service: RunningService | undefined
+    let current: RunningService | undefined
     const log = new RequestLog(process.stderr)
-    const databaseAddress = database ?? databaseUrl(context.environment)
     const limits = readLimits(environment)
     const signals = new SignalQueue()
-    const listening = await listen(() => service, { host, port: requestedPort, limits, proxies })
+    const listening = await service.listen(() => current, { host, port, limits, proxies })
     const localUrl = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
-    let health: Awaited<ReturnType<typeof startHealthThread>> | undefined
+    const server: Server = { context, settings, limits, signals, log, listening, localUrl, publicUrl }
     try {
-      if (healthPort !== undefined) health = await startHealthThread(host, healthPort)
-      const starting = createService({
-        database: databaseAddress,
-        blobs,
-        url: publicUrl ?? localUrl,
-        smtp,
-        mailFrom: mailFrom ?? `gridline@${new URL(publicUrl ?? localUrl).hostname}`,
-        urlImport: allowUrlImport === true,
-        provider: parseProvider(oidcOptions, context.environment),
-        serverName,
-        theme: theme === undefined ? undefined : loadTheme(theme),
-        log: quiet ? undefined : (line) => log.add(line),
-        audit: quiet ? undefined : (line) => log.add(line),
-        environment,
-      })
-      const running = await signals.raceWith(starting)
-      if (typeof running === 'string') {
-        // The end of the process rolls back the transaction of a migration; the next start continues.
-        messages.note('stopped before the server was ready')
-        process.exit(running === 'SIGINT' ? 130 : 0)
-      }
-      // With --blobs, the location was checked when the database was opened.
-      if (blobs === undefined) await running.store.locations.checkCurrent()
-      service = running
-      if (databaseAddress.startsWith('sqlite:') && databaseAddress !== 'sqlite::memory:')
-        reserveSpace(databaseAddress.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
+      if (healthPort !== undefined) server.health = await service.startHealthThread(host, healthPort)
+      const running = await startService(server)
+      current = running
       running.startJobs()
       const maintenanceTimer = setInterval(
         () => running.store.engine.updateStatistics().catch(() => {}),
@@ -327,51 +223,152 @@ export const command = defineCommand({
       )
       // From now on, the local database uses this URL in links.
       if (!database) recordLocalServer(context.environment, publicUrl ?? localUrl)
-      const changedNames = listChangedLimits(limits)
-      if (isTraced) messages.note('recording spans with the OpenTelemetry of this process')
-      if (changedNames.length > 0) messages.note(`limits: ${changedNames.join(', ')}`)
-      messages.line(`listening on ${localUrl}${publicUrl ? ` for ${publicUrl}` : ''}`)
-      if (health) messages.note(`/healthz is also available at http://${host}:${health.port}/healthz`)
-      const isOpen = !/^(127\.|localhost$|::1$)/.test(host)
-      if (isOpen) messages.note(`reachable from other machines on port ${listening.port} (--host ${host})`)
-      if (isOpen && !publicUrl?.startsWith('https:'))
-        messages.warning(
-          'API keys and data are sent unencrypted over HTTP; put a proxy with HTTPS in front, and start with --url https://… (see docs/operating.md)',
-        )
-      if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
-        messages.note(`To log in to this server, create a key: gridline admin create-key ${loginName()}`)
-      for (const line of formatClientHints(publicUrl ?? localUrl)) messages.aside(line)
+      if (isTraced) context.messages.note('recording spans with the OpenTelemetry of this process')
+      await announce(server, running)
       const signal = await signals.next()
       // SIGTERM comes from an operator: drain first. SIGINT comes from a terminal.
       if (signal === 'SIGTERM') {
-        messages.note(`stopping in ${limits.drain_seconds} seconds (limit drain_seconds)`)
+        context.messages.note(`stopping in ${limits.drain_seconds} seconds (limit drain_seconds)`)
         running.drain()
         await signals.next(limits.drain_seconds * 1000)
       }
       clearInterval(maintenanceTimer)
-      messages.note('stopping')
-      const stopping = listening.stop(signal === 'SIGTERM' ? limits.stop_seconds * 1000 : undefined)
-      await Promise.race([stopping, signals.next()])
-      await listening.stop(0)
-      // All requests are done: do not wait for a database that does not respond.
-      const closed = running.close().then(() => 'closed')
-      const timeout = new Promise<undefined>((resolve) => {
-        setTimeout(() => resolve(undefined), CLOSE_TIMEOUT_MS).unref()
-      })
-      const isClosed = (await Promise.race([closed, signals.next(), timeout])) === 'closed'
-      log.flush()
-      await health?.close()
-      // A random port changes with the next start.
-      if (!database && requestedPort === 0) deleteLocalServerRecord(context.environment)
-      if (!isClosed) {
-        messages.warning('the database does not respond; closed its connections')
-        process.exit(0)
-      }
+      await stopServer(server, running, signal === 'SIGTERM' ? limits.stop_seconds * 1000 : undefined)
     } catch (error) {
-      await health?.close()
+      await server.health?.close()
       await listening.stop(0)
       throw error
     }
     return undefined
   },
 })
+
+type Settings = ReturnType<typeof readSettings>
+
+/** Checks the options, and groups those of the service. Throws `usage`. */
+function readSettings(processEnvironment: NodeJS.ProcessEnv, options: ServeOptions) {
+  const {
+    host = '127.0.0.1',
+    port = 8080,
+    database,
+    blobs,
+    url,
+    proxies,
+    healthPort,
+    smtp,
+    mailFrom,
+    allowUrlImport,
+    theme,
+    serverName,
+    limit: limitOptions = [],
+    oidcIssuer,
+    oidcClientId,
+    oidcDomain,
+    oidcTeam,
+    oidcGroupsClaim,
+    ...unread
+  } = options
+  // Does not compile if an option is declared above, but not read here.
+  unread satisfies Record<string, never>
+  const environment = applyLimitOptions(processEnvironment, limitOptions)
+  if (serverName !== undefined && !/^[A-Za-z0-9-]{1,80}$/.test(serverName))
+    throw new Problem('usage', '--server-name: use up to 80 letters, digits and hyphens')
+  if (smtp !== undefined && !(URL.canParse(smtp) && /^smtps?:\/\/[^/]/.test(smtp)))
+    throw new Problem('usage', '--smtp: must be smtp://user:password@host:587, or begin with smtps://')
+  if (mailFrom !== undefined && !/^[^\s@]+@[^\s@]+$|^[^<>]*<[^\s@<>]+@[^\s@<>]+>$/.test(mailFrom))
+    throw new Problem('usage', `--mail-from ${mailFrom}: must be an e-mail address`)
+  if (database === 'sqlite::memory:')
+    throw new Problem('usage', '--database sqlite::memory:: a server needs a persistent database', {
+      hint: 'Name a file: --database sqlite:FILE',
+    })
+  const provider = { oidcIssuer, oidcClientId, oidcDomain, oidcTeam, oidcGroupsClaim }
+  const service = { blobs, smtp, mailFrom, serverName, environment, urlImport: allowUrlImport === true }
+  return { host, port, proxies, database, url, healthPort, theme, environment, provider, service }
+}
+
+/** Server that listens. */
+interface Server {
+  context: Context
+  settings: Settings
+  limits: Limits
+  signals: SignalQueue
+  log: RequestLog
+  listening: Listening
+  /** URL on this machine. */
+  localUrl: string
+  /** URL of --url, for links. */
+  publicUrl: string | undefined
+  health?: Awaited<ReturnType<typeof import('../../service/index.ts').startHealthThread>>
+}
+
+/** Creates the service on its database. Exits if a signal arrives before the service is ready. */
+async function startService(server: Server): Promise<RunningService> {
+  const { context, settings, signals, log, localUrl, publicUrl } = server
+  const { service, theme, provider } = settings
+  const { createService, reserveSpace } = await import('../../service/index.ts')
+  const database = settings.database ?? databaseUrl(context.environment)
+  const addToLog = context.flags.quiet === true ? undefined : log.add.bind(log)
+  const starting = createService({
+    ...service,
+    database,
+    url: publicUrl ?? localUrl,
+    mailFrom: service.mailFrom ?? `gridline@${new URL(publicUrl ?? localUrl).hostname}`,
+    provider: parseProvider(provider, context.environment),
+    theme: theme === undefined ? undefined : loadTheme(theme),
+    log: addToLog,
+    audit: addToLog,
+  })
+  const running = await signals.raceWith(starting)
+  if (typeof running === 'string') {
+    // The end of the process rolls back the transaction of a migration; the next start continues.
+    context.messages.note('stopped before the server was ready')
+    process.exit(running === 'SIGINT' ? 130 : 0)
+  }
+  // With --blobs, the location was checked when the database was opened.
+  if (service.blobs === undefined) await running.store.locations.checkCurrent()
+  if (database.startsWith('sqlite:'))
+    reserveSpace(database.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''))
+  return running
+}
+
+/** Prints where the server listens, and what its operator should know. */
+async function announce(server: Server, running: RunningService): Promise<void> {
+  const { settings, limits, listening, health, localUrl, publicUrl } = server
+  const { messages } = server.context
+  const { host, database } = settings
+  const changedNames = listChangedLimits(limits)
+  if (changedNames.length > 0) messages.note(`limits: ${changedNames.join(', ')}`)
+  messages.line(`listening on ${localUrl}${publicUrl ? ` for ${publicUrl}` : ''}`)
+  if (health) messages.note(`/healthz is also available at http://${host}:${health.port}/healthz`)
+  const isOpen = !/^(127\.|localhost$|::1$)/.test(host)
+  if (isOpen) messages.note(`reachable from other machines on port ${listening.port} (--host ${host})`)
+  if (isOpen && !publicUrl?.startsWith('https:'))
+    messages.warning(
+      'API keys and data are sent unencrypted over HTTP; put a proxy with HTTPS in front, and start with --url https://… (see docs/operating.md)',
+    )
+  if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
+    messages.note(`To log in to this server, create a key: gridline admin create-key ${loginName()}`)
+  for (const line of formatClientHints(publicUrl ?? localUrl)) messages.aside(line)
+}
+
+/** Stops listening and closes the database. `graceMs`: time for running requests; another signal ends it. */
+async function stopServer(server: Server, running: RunningService, graceMs?: number): Promise<void> {
+  const { context, settings, signals, log, listening, health } = server
+  context.messages.note('stopping')
+  await Promise.race([listening.stop(graceMs), signals.next()])
+  await listening.stop(0)
+  // All requests are done: do not wait for a database that does not respond.
+  const closed = running.close().then(() => 'closed')
+  const timeout = new Promise<undefined>((resolve) => {
+    setTimeout(() => resolve(undefined), CLOSE_TIMEOUT_MS).unref()
+  })
+  const isClosed = (await Promise.race([closed, signals.next(), timeout])) === 'closed'
+  log.flush()
+  await health?.close()
+  // A random port changes with the next start.
+  if (!settings.database && settings.port === 0) deleteLocalServerRecord(context.environment)
+  if (!isClosed) {
+    context.messages.warning('the database does not respond; closed its connections')
+    process.exit(0)
+  }
+}
