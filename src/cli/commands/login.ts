@@ -55,63 +55,58 @@ export const command = defineCommand({
       })
     const url = normalizeServerUrl(serverAddress)
     const caFile = resolveCertificates(context, existingProfile, url)
-    if (options.oidc) {
-      const { token } = await fetchIdentityToken(url, context.environment)
-      const { client, close } = await connectRemote(url, { caFile })
-      try {
-        const { username, api_key, expires_at } = await client.call('oidc.exchange', { json: { token } })
-        await storeCredentials(context, profile, { url, user: username, ca_file: caFile }, api_key)
-        context.messages.note(`Logged in to ${url} as ${username}, until ${expires_at}.`)
-        return { item: { username, server: url, profile, expires_at }, view: loginView }
-      } finally {
-        await close()
-      }
-    }
-    const inBrowser =
+    const usesBrowser =
+      !options.oidc &&
       isTerminal &&
       options.browser !== false &&
       options.user === undefined &&
       !context.environment.GRIDLINE_USER &&
       !context.environment.GRIDLINE_API_KEY
-    if (inBrowser) {
-      const { client, close } = await connectRemote(url, { ...context.connectOptions(), caFile })
-      try {
-        const { username, api_key } = await loginInBrowser(context, client, url)
-        await storeCredentials(context, profile, { url, user: username, ca_file: caFile }, api_key)
-        context.messages.note(`Logged in to ${url} as ${username}.`)
-        return { item: { username, server: url, profile }, view: loginView }
-      } finally {
-        await close()
-      }
-    }
-    const user =
-      options.user ??
-      context.environment.GRIDLINE_USER ??
-      (isTerminal ? await promptLine('Username: ') : undefined)
-    if (!user) throw new Problem('usage', 'the user is missing', { hint: 'Use --user NAME.' })
-    const apiKey =
-      context.environment.GRIDLINE_API_KEY ??
-      (isTerminal ? await promptHidden('API key: ') : (await readWhole('-')).toString('utf8').trim())
-    if (!apiKey)
-      throw new Problem('usage', 'the API key is missing', {
-        hint: 'Set GRIDLINE_API_KEY, or pass the key on standard input.',
-      })
-    const keyFrom = context.environment.GRIDLINE_API_KEY
-      ? 'environment GRIDLINE_API_KEY'
-      : isTerminal
-        ? 'the terminal'
-        : 'standard input'
-    const { client, close } = await connectRemote(url, { user, apiKey, keyFrom, caFile })
+    const identity = options.oidc ? await fetchIdentityToken(url, context.environment) : undefined
+    const given =
+      identity || usesBrowser ? undefined : await readCredentials(context, isTerminal, options.user)
+    const { client, close } = await connectRemote(url, {
+      ...(usesBrowser && context.connectOptions()),
+      ...given,
+      caFile,
+    })
     try {
-      const me = await client.call('users.current')
-      await storeCredentials(context, profile, { url, user, ca_file: caFile }, apiKey)
-      context.messages.note(`Logged in to ${url} as ${me.username}.`)
-      return { item: { username: me.username, server: url, profile }, view: loginView }
+      const login = identity
+        ? await client.call('oidc.exchange', { json: identity })
+        : given
+          ? { ...(await client.call('users.current')), api_key: given.apiKey }
+          : await loginInBrowser(context, client, url)
+      const { username, api_key } = login
+      const user = given?.user ?? username
+      await storeCredentials(context, profile, { url, user, ca_file: caFile }, api_key)
+      const expiry = identity && 'expires_at' in login ? { expires_at: login.expires_at } : undefined
+      const until = expiry ? `, until ${expiry.expires_at}` : ''
+      context.messages.note(`Logged in to ${url} as ${username}${until}.`)
+      return { item: { username, server: url, profile, ...expiry }, view: loginView }
     } finally {
       await close()
     }
   },
 })
+
+/** Reads user and API key from option, environment, terminal or standard input. Throws `usage` without one. */
+async function readCredentials(
+  { environment: { GRIDLINE_USER, GRIDLINE_API_KEY } }: Context,
+  isTerminal: boolean,
+  userOption: string | undefined,
+): Promise<{ user: string; apiKey: string; keyFrom: string }> {
+  const user = userOption ?? GRIDLINE_USER ?? (isTerminal ? await promptLine('Username: ') : undefined)
+  if (!user) throw new Problem('usage', 'the user is missing', { hint: 'Use --user NAME.' })
+  const apiKey =
+    GRIDLINE_API_KEY ??
+    (isTerminal ? await promptHidden('API key: ') : (await readWhole('-')).toString('utf8').trim())
+  if (!apiKey)
+    throw new Problem('usage', 'the API key is missing', {
+      hint: 'Set GRIDLINE_API_KEY, or pass the key on standard input.',
+    })
+  const input = isTerminal ? 'the terminal' : 'standard input'
+  return { user, apiKey, keyFrom: GRIDLINE_API_KEY ? 'environment GRIDLINE_API_KEY' : input }
+}
 
 /**
  * Returns the path of trusted certificates: from --ca-file, or from the profile if it is for the same server.
