@@ -33,19 +33,8 @@ export async function main(commandWords: string[]): Promise<{ code: number; comm
     // Other users of this machine can see command lines.
     const masked = maskCommandLine(argv)
     if (masked) process.title = `gridline ${masked.join(' ')}`
-    const topic = await loadHelpTopic(argv)
-    if (topic !== undefined) {
-      process.stdout.write(topic)
-      return { code: 0, command: 'help' }
-    }
-    if (argv[0] === '__update') {
-      await (await import('./update.ts')).fetchLatestVersion(process.env)
-      return { code: 0, command: '' }
-    }
-    if (/^__(re)?complete/.test(argv[0] ?? '')) {
-      await (await import('../completion/complete.ts')).completeWords(commands, argv)
-      return { code: 0, command: '__complete' }
-    }
+    const done = await runWithoutProgram(argv)
+    if (done !== undefined) return { code: 0, command: done }
     const { CommanderError, EPILOGUE, createProgram, registerCommands } = await import('./program.ts')
     const program = createProgram()
     path = await resolveCommandPath(commands, moveGlobalFlagsLast(argv))
@@ -95,6 +84,22 @@ export async function main(commandWords: string[]): Promise<{ code: number; comm
     }
   }
   return { code, command: path.map(({ name }) => name).join(' ') }
+}
+
+/** Runs a help topic or an internal word, and returns its name; undefined for commands of the registry. */
+async function runWithoutProgram(argv: readonly string[]): Promise<string | undefined> {
+  const topic = await loadHelpTopic(argv)
+  if (topic !== undefined) {
+    process.stdout.write(topic)
+    return 'help'
+  }
+  if (argv[0] === '__update') {
+    await (await import('./update.ts')).fetchLatestVersion(process.env)
+    return ''
+  }
+  if (!/^__(re)?complete/.test(argv[0] ?? '')) return undefined
+  await (await import('../completion/complete.ts')).completeWords(commands, argv)
+  return '__complete'
 }
 
 /** Returns the fields that the command can print. */
@@ -205,29 +210,25 @@ async function runCommand(
       ...failure,
       problem: withLocalFileHint(failure.problem),
     }))
-    const hasItems = outcome && 'items' in outcome && outcome.items.length > 0
-    const hasItem = outcome && 'item' in outcome
-    if (outcome && (failures.length === 0 || hasItems || hasItem)) {
+    const rows = rowsOf(outcome)
+    if (outcome && (failures.length === 0 || rows.length > 0)) {
       const format = parseFormatName((await context.settings()).format.value ?? '')
       await Promise.race([print(outcome, context.flags, format, context.environment), ...ends])
     }
-    if (context.flags.outputFile !== undefined)
-      await writeResults(context.flags.outputFile, outcome, failures)
+    if (context.flags.outputFile !== undefined) await writeResults(context.flags.outputFile, rows, failures)
     context.messages.failures(failures)
     if (command.reportsToCi && !dryRun) {
       const { reportToCi } = await import('../core/ci.ts')
-      const results =
-        outcome && 'items' in outcome ? outcome.items : outcome && 'item' in outcome ? [outcome.item] : []
-      await reportToCi(context, results, failures)
+      await reportToCi(context, rows, failures)
     }
     if (failures.length === 0) return outcome?.exit ?? 0
-    if (hasItems) return 8
+    if (outcome && 'items' in outcome && rows.length > 0) return 8
     const exits = new Set(failures.map(({ problem }) => problem.exit))
     return exits.size === 1 ? failures[0].problem.exit : 1
   } catch (error) {
     const { outputFile } = context.flags
     if (outputFile !== undefined && error instanceof Problem)
-      await writeResults(outputFile, undefined, [{ subject: args[0] ?? '', problem: error }])
+      await writeResults(outputFile, [], [{ subject: args[0] ?? '', problem: error }])
     if (command.reportsToCi && !context.flags.dryRun && error instanceof Problem) {
       const { reportToCi } = await import('../core/ci.ts')
       const subject = args.join(' ') || String(options.grid ?? options.name ?? '-')
@@ -260,21 +261,25 @@ function applyLimit(
   return { ...outcome, items: outcome.items.slice(0, limit) }
 }
 
+/** Returns the rows of a result; none for texts and bytes. */
+function rowsOf(outcome: CommandResult): object[] {
+  if (outcome && 'items' in outcome) return outcome.items
+  return outcome && 'item' in outcome ? [outcome.item] : []
+}
+
 /** Writes results and failures to a file, one JSON object per line. */
 async function writeResults(
   file: string,
-  outcome: CommandResult,
+  rows: readonly object[],
   failures: readonly Failure[],
 ): Promise<void> {
-  const results =
-    outcome && 'items' in outcome ? outcome.items : outcome && 'item' in outcome ? [outcome.item] : []
   const failed = failures.map(({ subject, problem }) => ({
     file: subject,
     action: 'failed',
     ...formatErrorBody(problem).errors[0],
   }))
   const { writeFile } = await import('node:fs/promises')
-  await writeFile(file, [...results, ...failed].map((line) => `${JSON.stringify(line)}\n`).join('')).catch(
+  await writeFile(file, [...rows, ...failed].map((line) => `${JSON.stringify(line)}\n`).join('')).catch(
     (error) => {
       throw new Problem('failed', `cannot write ${file}: ${error.message}`)
     },
