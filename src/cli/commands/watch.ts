@@ -106,7 +106,9 @@ async function uploadChanges(
   if (lastUpload && newRows === 'wait') return { ...lastUpload, fileState: seen }
   if (lastUpload && newRows && newRows !== 'wait') {
     try {
-      return await appendRows(context, file, lastUpload, newRows, options, sum, seen)
+      await appendRows(context, file, lastUpload.fid, newRows, options)
+      const size = lastUpload.size + newRows.bytes.length
+      return { fid: lastUpload.fid, size, fileState: seen, sha256: sum(size) }
     } catch (error) {
       if (!(error instanceof Problem) || error.exit !== 7) throw error
       // Rows that cannot be appended can be valid in the whole file.
@@ -126,19 +128,17 @@ async function uploadChanges(
   return { fid, size: bytes.length, fileState: seen, sha256: sum(bytes.length) }
 }
 
-/** Appends new rows. Returns the new state. */
+/** Appends new rows. */
 async function appendRows(
   context: Context,
   file: string,
-  lastUpload: UploadState,
+  fid: string,
   rows: NewRows,
   options: ReadingOptions,
-  sum: (size: number) => string,
-  seen: string,
-): Promise<UploadState> {
+): Promise<void> {
   const client = await context.client()
   const { rows_added, row_count } = await client.call('rows.append', {
-    fid: lastUpload.fid,
+    fid,
     headers: {
       ...toReadingHeaders(options),
       Delimiter: rows.delimiter,
@@ -154,8 +154,6 @@ async function appendRows(
     },
   })
   context.messages.note(`${file}: ${formatCount(rows_added, 'row')} appended, ${row_count} in total`)
-  const size = lastUpload.size + rows.bytes.length
-  return { fid: lastUpload.fid, size, fileState: seen, sha256: sum(size) }
 }
 
 /** New rows with their format. */
