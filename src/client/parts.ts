@@ -22,6 +22,14 @@ export interface PartsSource {
   open(from: number): AsyncIterable<Uint8Array>
 }
 
+/** Request that starts or resumes an upload. */
+interface PartsRequest {
+  headers: HeadersOf<'grids.upload'>
+  plainHeaders: Record<string, string>
+  /** Id of an interrupted upload of the same bytes. */
+  unfinished?: string
+}
+
 /** Callbacks. Offsets and sizes in bytes, waits in ms. */
 export interface PartsEvents {
   /** Called with the number of sent bytes. */
@@ -36,16 +44,13 @@ export interface PartsEvents {
 
 /**
  * Uploads a file in parts. After a broken connection, continues at the server's offset, or starts again if
- * the server has lost the upload. `unfinished`: id of an interrupted upload of the same bytes. See
- * docs/api.md#uploads-in-parts.
+ * the server has lost the upload. See docs/api.md#uploads-in-parts.
  */
 export async function uploadInParts(
   client: Client,
   source: PartsSource,
-  headers: HeadersOf<'grids.upload'>,
-  plainHeaders: Record<string, string>,
+  { headers, plainHeaders, unfinished }: PartsRequest,
   events: PartsEvents = {},
-  unfinished?: string,
 ): Promise<ResultOf<'grids.upload'>> {
   let upload: UploadState | undefined
   if (unfinished !== undefined) {

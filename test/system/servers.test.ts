@@ -83,7 +83,10 @@ describe('three servers', () => {
         yield Buffer.from('n\n2\n').subarray(from)
       },
     }
-    const { file } = await uploadInParts(client, source, {}, { 'X-File-Name': 'turns.csv' })
+    const { file } = await uploadInParts(client, source, {
+      headers: {},
+      plainHeaders: { 'X-File-Name': 'turns.csv' },
+    })
     expect(file.filename).toBe('turns')
   })
 

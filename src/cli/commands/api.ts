@@ -87,8 +87,6 @@ export const command = defineCommand({
         : createBody(
             await makeRepeatable(await openInput(input)),
             headers['content-type'] ?? 'application/json',
-            () => {},
-            () => {},
           )
     const isDry = options.dryRun && method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
     const response = await client.send(method, requestPath, headers, { json, body, isDry })

@@ -34,6 +34,7 @@ const appendedView: TableView = {
 }
 
 const formats = { csv: dataTypes.csv, tsv: dataTypes.tsv, ndjson: dataTypes.ndjson } as const
+type Format = keyof typeof formats
 
 export const command = defineCommand({
   output: objectOf('Appended rows', { action: 'appended, or updated (rows by key)' }),
@@ -69,57 +70,32 @@ export const command = defineCommand({
     'gridline append customers today.csv --key id      # update rows with the same id, append others',
   ],
   async run(context, [grid, file], options) {
-    const rows = options.row as string[] | undefined
-    if (rows && file !== undefined) throw new Problem('usage', '--row and a file cannot be used together')
-    const piped = !rows && file === undefined && !process.stdin.isTTY ? await pipedInput() : undefined
-    // Nothing but a key: it is set, or removed.
-    const isKeyOnly = !rows && file === undefined && options.key !== undefined && !piped
-    if (!rows && file === undefined && !isKeyOnly && process.stdin.isTTY) {
-      throw new Problem('usage', 'nothing to append', {
-        hint: 'Pass a file, - for standard input, or --row.',
-      })
-    }
-    const input = isKeyOnly
-      ? rowsInput([])
-      : rows
-        ? rowsInput(rows)
-        : (piped ?? (await openInput(file ?? '-')))
-    // With --dry-run, `yes` is always set.
-    const { confirmed } = options as { confirmed?: boolean }
-    const allowed = {
+    const given = await openRows(options, file)
+    const { isKeyOnly } = given
+    const { yes, confirmed, dryRun } = options
+    const reading = toReadingHeaders(options)
+    const headers = {
       'Allow-Type-Change': options.allowTypeChange ? true : undefined,
       Strict: options.strict ? true : undefined,
-      ...toKeyHeaders({ ...options, yes: options.dryRun ? confirmed : options.yes }),
+      ...toKeyHeaders({ ...options, yes: dryRun ? confirmed : yes }),
       ...(await readChecksHeaders(options.checks)),
+      ...reading,
+      ...(options.row && { Header: false, Delimiter: reading.Delimiter ?? '%2C' }),
     }
-    const headers = rows
-      ? {
-          ...allowed,
-          ...toReadingHeaders(options),
-          Header: false,
-          Delimiter: toReadingHeaders(options).Delimiter ?? '%2C',
-        }
-      : { ...allowed, ...toReadingHeaders(options) }
     const { client, server } = await context.connect()
-    const { type, input: source } = await typed(
-      server === undefined ? input : await makeRepeatable(input),
-      isKeyOnly ? 'ndjson' : rows ? 'csv' : (options.format as keyof typeof formats | undefined),
+    const { type, input: source } = await detectType(
+      server === undefined ? given.input : await makeRepeatable(given.input),
+      given.format,
     )
     const fid = await resolveFid(client, grid, 'grid')
     const progress = new Progress(context.messages, source.name, source.size)
-    const meter = new FileMeter(progress)
     try {
       const request = {
         headers,
         plainHeaders: { [FILE_NAME_HEADER]: encodeHeader(source.name) },
-        body: createBody(
-          source,
-          type,
-          (bytes) => meter.add(bytes),
-          () => meter.restart(),
-        ),
+        body: createBody(source, type, new FileMeter(progress)),
       }
-      if (options.dryRun) {
+      if (dryRun) {
         const warn = (text: string): void => context.messages.warning(text, file)
         throw await planned(client, fid, request, isKeyOnly ? options.key : undefined, warn)
       }
@@ -163,7 +139,24 @@ async function planned(
   })
 }
 
-/** Standard input, unless it is empty. */
+/** Opens the rows of --row, the file or standard input. Without rows, --key is only set or removed. */
+async function openRows(
+  { row, format, key }: { row?: string[]; format?: Format; key?: string },
+  file: string | undefined,
+): Promise<{ input: Input; format?: Format; isKeyOnly?: true }> {
+  if (row && file !== undefined) throw new Problem('usage', '--row and a file cannot be used together')
+  if (row) return { input: rowsInput(row), format: 'csv' }
+  if (file !== undefined) return { input: await openInput(file), format }
+  const piped = process.stdin.isTTY ? undefined : await pipedInput()
+  if (key !== undefined && !piped) return { input: rowsInput([]), format: 'ndjson', isKeyOnly: true }
+  if (process.stdin.isTTY)
+    throw new Problem('usage', 'nothing to append', {
+      hint: 'Pass a file, - for standard input, or --row.',
+    })
+  return { input: piped ?? (await openInput('-')), format }
+}
+
+/** Opens standard input; undefined if it is empty. */
 async function pipedInput(): Promise<Input | undefined> {
   const input = await openInput('-')
   const { peek } = await import('../../ingest/index.ts')
@@ -183,12 +176,9 @@ function rowsInput(rows: readonly string[]): Input {
   }
 }
 
-/** The media type of an input: as given, by its extension, or by its first character. */
-async function typed(
-  input: Input,
-  told: keyof typeof formats | undefined,
-): Promise<{ type: string; input: Input }> {
-  if (told) return { type: formats[told], input }
+/** Returns the media type of an input: as given, by its extension, or by its first character. */
+async function detectType(input: Input, format: Format | undefined): Promise<{ type: string; input: Input }> {
+  if (format) return { type: formats[format], input }
   const named = formatOfFileName(input.name)
   if (named === 'ndjson' || named === 'tsv') return { type: formats[named], input }
   if (named === 'csv' || named === 'text') return { type: formats.csv, input }

@@ -25,7 +25,6 @@ const view: TableView = {
 }
 
 const CONFLICT_RULES = ['fail', 'skip', 'replace'] as const
-type ConflictRule = (typeof CONFLICT_RULES)[number]
 
 export const command = defineCommand({
   output: arrayOf([], {
@@ -78,7 +77,10 @@ export const command = defineCommand({
       ),
     )
     const base = (options.folder ?? '').split('/').filter((name) => name !== '')
-    const push = new Push(source, target, base, options.public === true, options.onConflict ?? 'fail', {
+    const push = new Push(source, target, {
+      base,
+      isPublic: options.public === true,
+      rule: options.onConflict ?? 'fail',
       warn: (text) => context.messages.warning(text),
       confirm: (question) => confirm(question, options.yes === true || context.flags.dryRun === true),
     })
@@ -131,6 +133,16 @@ interface CopyDestination {
   world_readable: boolean
 }
 
+interface PushOptions {
+  /** Names of the destination folder and its ancestors. */
+  base: readonly string[]
+  isPublic: boolean
+  rule: (typeof CONFLICT_RULES)[number]
+  warn: (text: string) => void
+  /** Asks for confirmation. Throws if declined, or without a terminal. */
+  confirm: (question: string) => Promise<void>
+}
+
 /** Copies files from one server to another, in order. */
 class Push {
   /** New fid of each copied grid, by source fid. */
@@ -144,20 +156,13 @@ class Push {
   constructor(
     private readonly source: Client,
     private readonly target: Client,
-    private readonly base: readonly string[],
-    private readonly isPublic: boolean,
-    private readonly rule: ConflictRule,
-    private readonly prompts: {
-      warn: (text: string) => void
-      /** Asks for confirmation. Throws if declined, or without a terminal. */
-      confirm: (question: string) => Promise<void>
-    },
+    private readonly options: PushOptions,
   ) {}
 
   /** Copies one file. Returns an output row. */
   async copyFile({ file, folders }: TreeEntry): Promise<object> {
-    const folder = [...this.base, ...folders].join('/')
-    const path = [...this.base, ...folders, file.filename].join('/')
+    const folder = [...this.options.base, ...folders].join('/')
+    const path = [...this.options.base, ...folders, file.filename].join('/')
     const existing = await lookupOrUndefined(this.target, path)
     // Another file of this run has that name: grids of a plot can come from several folders.
     if (existing && file.filetype !== 'fold' && this.usedFids.has(existing.fid))
@@ -166,11 +171,11 @@ class Push {
         folders,
       })
     const isSame = existing?.filetype === file.filetype
-    if (existing && !(isSame && (this.rule !== 'fail' || file.filetype === 'fold')))
+    if (existing && !(isSame && (this.options.rule !== 'fail' || file.filetype === 'fold')))
       throw new Problem('already_exists', `a file named ${path} already exists`, {
         hint: 'Use --on-conflict skip or replace, or another --folder.',
       })
-    const isReused = existing !== undefined && (file.filetype === 'fold' || this.rule === 'skip')
+    const isReused = existing !== undefined && (file.filetype === 'fold' || this.options.rule === 'skip')
     const copy = isReused
       ? existing
       : await this.createCopy(file, folder, path, existing).catch((error) => {
@@ -198,7 +203,7 @@ class Push {
   private plannedFor({ change }: Planned, { filetype }: FileMeta, existing: FileMeta | undefined): Planned {
     const creates = { fold: 'folders.create', grid: 'grids.create', plot: 'plots.create' } as const
     const operation = creates[filetype as keyof typeof creates]
-    return new Planned(operation, existing?.fid, existing ? { on_conflict: this.rule } : change)
+    return new Planned(operation, existing?.fid, existing ? { on_conflict: this.options.rule } : change)
   }
 
   /** Creates or replaces the destination file. */
@@ -212,12 +217,13 @@ class Push {
     const destination = {
       filename: file.filename,
       parent_path: folder === '' ? undefined : folder,
-      world_readable: this.isPublic,
+      world_readable: this.options.isPublic,
     }
     switch (file.filetype) {
       case 'fold':
-        return (await this.target.call('folders.create', { json: { path, world_readable: this.isPublic } }))
-          .file
+        return (
+          await this.target.call('folders.create', { json: { path, world_readable: this.options.isPublic } })
+        ).file
       case 'grid':
         return isReplacement
           ? this.copyGridAsCsv(file.fid, destination, 'replace')
@@ -254,7 +260,7 @@ class Push {
       return (await this.target.call('grids.create', { body: json })).file as FileMeta
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'too_large') throw error
-      this.prompts.warn(`${destination.filename}: too large to keep the column uids; copied as CSV`)
+      this.options.warn(`${destination.filename}: too large to keep the column uids; copied as CSV`)
       return this.copyGridAsCsv(fid, destination, 'fail')
     }
   }
@@ -304,16 +310,18 @@ class Push {
       Columns: encodeURIComponent(JSON.stringify(columns)),
     }
     const send = (uploadHeaders: typeof headers) =>
-      uploadInParts(this.target, { size: undefined, open: rows }, uploadHeaders, {
-        [FILE_NAME_HEADER]: encodeHeader(`${filename}.csv`),
-      })
+      uploadInParts(
+        this.target,
+        { size: undefined, open: rows },
+        { headers: uploadHeaders, plainHeaders: { [FILE_NAME_HEADER]: encodeHeader(`${filename}.csv`) } },
+      )
     const sendWithConfirmation = async (
       uploadHeaders: typeof headers,
     ): Promise<Awaited<ReturnType<typeof send>>> =>
       send(uploadHeaders).catch(async (error) => {
         const acceptHeaders = error instanceof Problem ? acceptLossHeaders(error) : undefined
         if (!acceptHeaders) throw error
-        await this.prompts.confirm(`${filename}: ${error.message}. Replace it?`)
+        await this.options.confirm(`${filename}: ${error.message}. Replace it?`)
         return sendWithConfirmation({ ...uploadHeaders, ...acceptHeaders } as typeof headers)
       })
     const uploaded = await sendWithConfirmation(headers)

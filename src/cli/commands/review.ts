@@ -23,9 +23,10 @@ import {
   MAX_SUMMARY_CHARACTERS,
 } from '../output/review.ts'
 import type { TableView } from '../output/view.ts'
+import { resolveDestination } from '../upload/destination.ts'
 import { expandFiles, type LocalFile } from '../upload/expand.ts'
 import { toUploadRow } from '../upload/result.ts'
-import { resolveDestination, Sender, type SendOptions } from '../upload/send.ts'
+import { Sender, type SendOptions } from '../upload/send.ts'
 
 /** Maximum number of rows of a diff to load: more than fit into a comment. */
 const MAX_DIFF_ROWS = 2000
@@ -127,7 +128,7 @@ export const command = defineCommand({
       const work = async (): Promise<FileReview & { fid?: string }> => {
         if (mayWrite)
           try {
-            return await reviewAsDraft(context, client, sender, local, options, draft)
+            return await reviewAsDraft(context, sender, local, options, draft)
           } catch (error) {
             if (!isAccessError(error)) throw error
             mayWrite = false
@@ -198,7 +199,6 @@ function isAccessError(error: unknown): boolean {
  */
 async function reviewAsDraft(
   context: Context,
-  client: Client,
   sender: Sender,
   local: LocalFile,
   options: ReviewOptions,
@@ -214,6 +214,7 @@ async function reviewAsDraft(
   // If the key has duplicates, a check reports that: compare rows in order.
   const hasKey = !checks?.results.some(({ rule, passed }) => rule === 'key' && !passed)
   const key = hasKey ? parseKey(options, grid) : ['']
+  const client = await context.client()
   const diff = await client.call('grids.diff', {
     fid,
     version: draft,

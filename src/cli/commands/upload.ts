@@ -17,13 +17,14 @@ import { parsePercent, toParseOptions, toReadingHeaders } from '../files/parse-o
 import { Progress } from '../output/progress.ts'
 import { chartView, type TableView } from '../output/view.ts'
 import { createUploadChart, refuseChart } from '../upload/chart.ts'
+import { resolveDestinationHeaders } from '../upload/destination.ts'
 import { isAddress, type LocalFile } from '../upload/expand.ts'
 import { listRemovals, type Removal } from '../upload/mirror.ts'
 import { type UploadOptions, uploadOptions, usualOptions } from '../upload/options.ts'
 import { type Preview, preview, previewOfRemoval, previewView, savePlan } from '../upload/preview.ts'
 import { readRequest, type UploadRequest } from '../upload/request.ts'
 import { toUploadRow, UPLOAD_FIELDS, type UploadedGrid, uploadedView } from '../upload/result.ts'
-import { resolveDestinationHeaders, Sender, type SendOptions } from '../upload/send.ts'
+import { Sender, type SendOptions } from '../upload/send.ts'
 
 /** Charts of uploaded files, with the actions taken for grid and chart. */
 const chartedView: TableView = {
@@ -100,8 +101,8 @@ async function prepareUpload(
     ...toReadingHeaders(options.unpivot === undefined ? options : { column: options.column }),
     ...(await readChecksHeaders(options.checks)),
   }
-  // With --dry-run, `yes` is always set. What a plan would lose is seen in it.
-  const confirmed = options.plan !== undefined || (options as { confirmed?: boolean }).confirmed === true
+  // What a plan would lose is seen in it.
+  const confirmed = options.plan !== undefined || options.confirmed === true
   const sending: SendOptions = {
     ...options,
     yes: isDry ? confirmed : options.yes,

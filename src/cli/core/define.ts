@@ -109,13 +109,16 @@ type OptionValue<O extends Option> = O extends { integer: object }
           ? string | true
           : boolean
 
-/** Option values by name, typed by their declarations. Undeclared names do not compile. */
+/**
+ * Option values by name, typed by their declarations. Undeclared names do not compile. `confirmed` is --yes as
+ * given: with --dry-run, `yes` is always set.
+ */
 export type OptionValues<L extends readonly Option[], Writes = undefined, Lists = undefined> = ([
   L[number],
 ] extends [never]
   ? object
   : { [O in L[number] as string extends O['flags'] ? never : OptionName<O['flags']>]?: OptionValue<O> }) &
-  (Writes extends true ? { dryRun?: boolean } : unknown) &
+  (Writes extends true ? { dryRun?: boolean; confirmed?: boolean } : unknown) &
   (Lists extends object ? { limit?: number } : unknown)
 
 /** Returns the name of an option value in commander: `min-quality` → `minQuality`. */

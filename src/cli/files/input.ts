@@ -7,6 +7,7 @@ import { buffer } from 'node:stream/consumers'
 import type { BodySource } from '../../client/index.ts'
 import { messageOf, Problem, systemCodeOf } from '../../contract/errors.ts'
 import { findClosest } from '../../contract/message-texts.ts'
+import type { FileMeter } from '../output/progress.ts'
 
 const CHUNK_BYTES = 512 * 1024
 
@@ -135,31 +136,24 @@ function toReadProblem(file: string, error: unknown): Problem {
   return new Problem('failed', `${file}: ${messageOf(error)}`)
 }
 
-/**
- * Creates a request body from an input. Calls `count` with the bytes sent, and `again` when sending restarts.
- */
-export function createBody(
-  input: Input,
-  type: string,
-  count: (bytes: number) => void,
-  again: () => void,
-): BodySource {
+/** Creates a request body from an input. `meter` counts the bytes, again if sending restarts. */
+export function createBody(input: Input, type = 'application/octet-stream', meter?: FileMeter): BodySource {
   let wasOpened = false
   return {
     type,
     repeatable: input.repeatable,
     open() {
-      if (wasOpened) again()
+      if (wasOpened) meter?.restart()
       wasOpened = true
-      return countBytes(input, count)
+      return meter ? countBytes(input, meter) : input.open()
     },
   }
 }
 
 /** Yields the chunks of an input, and counts their bytes. */
-async function* countBytes(input: Input, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+async function* countBytes(input: Input, meter: FileMeter): AsyncGenerator<Uint8Array> {
   for await (const chunk of input.open()) {
-    count(chunk.length)
+    meter.add(chunk.length)
     yield chunk
   }
 }

@@ -81,12 +81,7 @@ export async function loadLocalFile(
   const uploaded = await client.call('grids.upload', {
     headers: { ...toReadingHeaders(options), ...moreHeaders, 'Parent-Path': folder },
     plainHeaders: { [FILE_NAME_HEADER]: encodeHeader(basename(inputName(file))) },
-    body: createBody(
-      input,
-      'application/octet-stream',
-      () => {},
-      () => {},
-    ),
+    body: createBody(input),
   })
   // Failed checks are in the report.
   const warnings =

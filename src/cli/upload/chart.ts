@@ -12,10 +12,10 @@ import type { Context } from '../core/context.ts'
 import { readTables } from '../files/local-columns.ts'
 import { loadLocalGrid } from '../files/local-data.ts'
 import { toParseOptions } from '../files/parse-options.ts'
+import { resolveDestination } from './destination.ts'
 import { isAddress, type LocalFile } from './expand.ts'
 import type { UploadOptions } from './options.ts'
 import type { UploadedGrid } from './result.ts'
-import { resolveDestination } from './send.ts'
 
 /** Maximum size of a file whose chart is tried before it is sent, in bytes: reading it twice takes longer than it is worth. */
 const MAX_TRIED_BYTES = 4 * 1024 * 1024

@@ -8,8 +8,8 @@ import { formatCount } from '../../contract/message-texts.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { confirm } from '../core/prompt.ts'
 import { listTree } from '../files/list-tree.ts'
+import { resolveDestinationHeaders } from './destination.ts'
 import { createMatcher, type Expanded, type LocalFile } from './expand.ts'
-import { resolveDestinationHeaders } from './send.ts'
 
 /** Maximum percentage of grids that are removed without confirmation. */
 const MAX_UNCONFIRMED_PERCENT = 50

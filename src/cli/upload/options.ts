@@ -92,7 +92,7 @@ export const uploadOptions = [
   },
 ] as const satisfies readonly Option[]
 
-export type UploadOptions = OptionValues<typeof uploadOptions>
+export type UploadOptions = OptionValues<typeof uploadOptions, true>
 
 /** The options that most uploads need. */
 export const usualOptions: ShortHelp = {

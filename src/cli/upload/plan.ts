@@ -6,8 +6,9 @@ import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { openInput } from '../files/input.ts'
 import { listTree } from '../files/list-tree.ts'
+import { resolveDestination } from './destination.ts'
 import type { LocalFile } from './expand.ts'
-import { computeSourceTag, resolveDestination, type SendOptions } from './send.ts'
+import { computeSourceTag, type SendOptions } from './send.ts'
 
 /** Version of the file format. */
 const PLAN_FORMAT = 1

@@ -12,11 +12,12 @@ import type { Context } from '../core/context.ts'
 import { makeRepeatable, openInput } from '../files/input.ts'
 import { toParseOptions } from '../files/parse-options.ts'
 import type { TableView } from '../output/view.ts'
+import { resolveDestination } from './destination.ts'
 import { isAddress, type LocalFile } from './expand.ts'
 import type { Removal } from './mirror.ts'
 import type { UploadOptions } from './options.ts'
 import { writePlan } from './plan.ts'
-import { conflictRuleOf, resolveDestination, type Sender, type SendOptions } from './send.ts'
+import { conflictRuleOf, type Sender, type SendOptions } from './send.ts'
 
 /** A row of a dry run: a table, and what would become of it. */
 export interface Preview {

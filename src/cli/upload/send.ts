@@ -7,11 +7,9 @@ import {
   isTransient,
   lookupOrUndefined,
   type PartsEvents,
-  splitFolderId,
   uploadInParts,
 } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import { parseFid } from '../../contract/fid.ts'
 import { gridNameOf, uploadNameOf } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { HeadersOf, ResultOf } from '../../contract/operations/index.ts'
@@ -21,15 +19,14 @@ import { confirm } from '../core/prompt.ts'
 import { createBody, type Input, makeRepeatable, openInput } from '../files/input.ts'
 import { listChildren } from '../files/pages.ts'
 import { toKeyHeaders } from '../files/parse-options.ts'
-import { resolveFolderId } from '../files/targets.ts'
 import { FileMeter, Progress } from '../output/progress.ts'
+import { type DestinationHeaders, resolveDestinationHeaders } from './destination.ts'
 import type { LocalFile } from './expand.ts'
 
 /** Size in bytes above which files are uploaded in parts. */
 const MULTIPART_THRESHOLD_BYTES = 64 * 1024 * 1024
 
 type Headers = HeadersOf<'grids.upload'>
-type DestinationHeaders = Pick<Headers, 'Parent' | 'Parent-Path'>
 
 export interface SendOptions {
   name?: string
@@ -80,6 +77,17 @@ export function acceptLossHeaders(
   return { 'Max-Shrink': deleteMissing ? 100 : undefined }
 }
 
+/** File that is being sent. */
+interface Transfer {
+  client: Client
+  isRemote: boolean
+  input: Input
+  file: string
+  meter: FileMeter
+  /** Required etag of the grid. */
+  ifMatch?: string
+}
+
 /** Uploads local files to a server, or to the in-process service. */
 export class Sender {
   /** Files of each destination folder before the upload, by folder. */
@@ -123,7 +131,8 @@ export class Sender {
     const meter = new FileMeter(progress)
     try {
       const headers: Headers = { ...this.buildHeaders(), ...destination, 'Source-Tag': tag }
-      let result = await this.sendOnce(client, server !== undefined, input, file, headers, meter, ifMatch)
+      const transfer = { client, isRemote: server !== undefined, input, file, meter }
+      let result = await this.sendOnce({ ...transfer, ifMatch }, headers)
       // The file changed after its hash was computed: send it again without the hash.
       if (tag !== undefined && fileStateOf(file) !== stateBefore) {
         // Appended rows stay. With a key, sending again updates them.
@@ -131,14 +140,7 @@ export class Sender {
         const retryHeaders = { ...headers, 'On-Conflict': rule, 'Source-Tag': undefined }
         meter.restart()
         if (rule === 'replace' || this.options.key !== undefined)
-          result = await this.sendOnce(
-            client,
-            server !== undefined,
-            await openInput(file),
-            file,
-            retryHeaders,
-            meter,
-          )
+          result = await this.sendOnce({ ...transfer, input: await openInput(file) }, retryHeaders)
       }
       if (this.totalProgress) this.totalProgress.finishFile()
       return result
@@ -152,7 +154,6 @@ export class Sender {
     const { client } = await this.context.connect()
     const name = uploadNameOf(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
     const progress = new Progress(this.context.messages, input.name, input.size)
-    const meter = new FileMeter(progress)
     try {
       return await client.tryCall('grids.upload', {
         headers: {
@@ -160,12 +161,7 @@ export class Sender {
           ...(await resolveDestinationHeaders(client, this.options.folder, folders)),
         },
         plainHeaders: { [FILE_NAME_HEADER]: encodeHeader(name) },
-        body: createBody(
-          input,
-          'application/octet-stream',
-          (bytes) => meter.add(bytes),
-          () => meter.restart(),
-        ),
+        body: createBody(input, undefined, new FileMeter(progress)),
       })
     } catch (thrown) {
       if (!(thrown instanceof Problem)) throw thrown
@@ -194,14 +190,8 @@ export class Sender {
     const input = await openInput(file)
     if (!this.skipsUnchanged || input.size === undefined) return false
     const { client } = await this.context.connect()
-    return (
-      (await this.findUnchanged(
-        client,
-        file,
-        folders,
-        await computeSourceTag(input, this.options.reading),
-      )) !== undefined
-    )
+    const tag = await computeSourceTag(input, this.options.reading)
+    return (await this.findUnchanged(client, file, folders, tag)) !== undefined
   }
 
   /** Returns the headers for all files of this run. */
@@ -231,15 +221,8 @@ export class Sender {
   }
 
   /** Uploads a file, in one request or in parts. Asks about data loss, then sends again. */
-  private async sendOnce(
-    client: Client,
-    isRemote: boolean,
-    input: Input,
-    file: string,
-    headers: Headers,
-    meter: FileMeter,
-    ifMatch?: string,
-  ): Promise<ResultOf<'grids.upload'>> {
+  private async sendOnce(transfer: Transfer, headers: Headers): Promise<ResultOf<'grids.upload'>> {
+    const { client, isRemote, input, file, meter, ifMatch } = transfer
     const name = uploadNameOf(this.options.name, file === '-' ? undefined : basename(file)) ?? basename(file)
     const plainHeaders = { [FILE_NAME_HEADER]: encodeHeader(name), ...(ifMatch && { 'if-match': ifMatch }) }
     const isInParts =
@@ -248,16 +231,11 @@ export class Sender {
       input.name !== 'standard input'
     const send = (uploadHeaders: Headers): Promise<ResultOf<'grids.upload'>> =>
       isInParts
-        ? this.sendInParts(client, input, file, uploadHeaders, plainHeaders, meter)
+        ? this.sendInParts(transfer, uploadHeaders, plainHeaders)
         : client.call('grids.upload', {
             headers: uploadHeaders,
             plainHeaders,
-            body: createBody(
-              input,
-              'application/octet-stream',
-              (bytes) => meter.add(bytes),
-              () => meter.restart(),
-            ),
+            body: createBody(input, undefined, meter),
           })
     try {
       return await send(headers)
@@ -268,18 +246,15 @@ export class Sender {
       if (!acceptHeaders) throw problem
       const question = this.options.deleteMissing ? 'Remove them?' : 'Replace it?'
       await confirm(`${input.name}: ${problem.message}. ${question}`, false)
-      return this.sendOnce(client, isRemote, input, file, { ...headers, ...acceptHeaders }, meter, ifMatch)
+      return this.sendOnce(transfer, { ...headers, ...acceptHeaders })
     }
   }
 
   /** Uploads a file in parts. Resumes an interrupted upload of the same file with the same options. */
   private async sendInParts(
-    client: Client,
-    input: Input,
-    file: string,
+    { client, input, file, meter }: Transfer,
     headers: Headers,
     plainHeaders: Record<string, string>,
-    meter: FileMeter,
   ): Promise<ResultOf<'grids.upload'>> {
     const { environment, messages } = this.context
     const { UnfinishedUploads } = await import('./resumable.ts')
@@ -295,7 +270,8 @@ export class Sender {
         messages.note(`${input.name}: ${problem.message}; continuing in ${Math.ceil(wait / 1000)} s`),
     }
     try {
-      const result = await uploadInParts(client, source, headers, plainHeaders, events, unfinished.get(key))
+      const request = { headers, plainHeaders, unfinished: unfinished.get(key) }
+      const result = await uploadInParts(client, source, request, events)
       unfinished.delete(key)
       return result
     } catch (error) {
@@ -350,42 +326,6 @@ async function listFilesIn(client: Client, destination: DestinationHeaders): Pro
     fid = `${username}:${destination.Parent}`
   }
   return new Map((await listChildren(client, fid)).map((file) => [file.filename, file]))
-}
-
-/**
- * Returns headers for --folder: a path, `alice:12`, `alice:12/sub`, or an id (12) if no folder has that name.
- */
-export async function resolveDestinationHeaders(
-  client: Client,
-  folder: string | undefined,
-  subfolders: readonly string[] = [],
-): Promise<DestinationHeaders> {
-  if (folder === undefined) return subfolders.length > 0 ? { 'Parent-Path': subfolders.join('/') } : {}
-  const isId =
-    parseFid(folder) !== undefined ||
-    splitFolderId(folder).user !== undefined ||
-    (/^-?\d+$/.test(folder) && !(await lookupOrUndefined(client, folder)))
-  if (!isId) return { 'Parent-Path': [folder.replace(/\/+$/, ''), ...subfolders].join('/') }
-  const parent = /^-?\d+$/.test(folder) ? Number(folder) : await resolveFolderId(client, folder)
-  if (subfolders.length === 0) return { Parent: parent }
-  const { username } = await client.call('users.current')
-  const { path } = await client.call('files.path', { fid: `${username}:${parent}` })
-  return { 'Parent-Path': [path.replace(/^\/+|\/+$/g, ''), ...subfolders].join('/') }
-}
-
-/** Returns the path of a local file's grid, and the folder in which the path starts. */
-export async function resolveDestination(
-  client: Client,
-  { name, folder }: Pick<SendOptions, 'name' | 'folder'>,
-  { file, folders }: LocalFile,
-): Promise<{ path: string; parent?: number }> {
-  const destination = await resolveDestinationHeaders(client, folder, folders)
-  const filename = gridNameOf(name ?? (file === '-' ? undefined : basename(file)))
-  const folderPath = destination['Parent-Path']
-  return {
-    path: folderPath === undefined ? filename : `${folderPath}/${filename}`,
-    parent: destination.Parent,
-  }
 }
 
 /** Returns the SHA-256 of a file's content and parse options. */
