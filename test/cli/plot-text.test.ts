@@ -1,6 +1,7 @@
 // Charts drawn with characters.
 import { describe, expect, it } from 'vitest'
-import { drawPlot, formatLegend, type TextTrace } from '../../src/cli/output/plot-text.ts'
+import type { TextTrace } from '../../src/cli/output/plot-marks.ts'
+import { drawPlot, formatLegend } from '../../src/cli/output/plot-text.ts'
 
 const plain = (text: string): string => text.replaceAll('\u001b', '?')
 const draw = (traces: TextTrace[], layout: Record<string, unknown> = {}, color = false) =>

@@ -1,6 +1,6 @@
 // Converts histograms to bars.
 import { roundUpToStep } from '../../charts/figure/steps.ts'
-import type { TextTrace } from './plot-text.ts'
+import type { TextTrace } from './plot-marks.ts'
 
 /** Approximate maximum number of bars. */
 const MAX_BINS = 25
