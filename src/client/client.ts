@@ -1,5 +1,5 @@
 // Client of the API: requests, retries, idempotency keys and errors.
-import { type ErrorBody, type ErrorCode, errorCodes, isErrorCode, Problem } from '../contract/errors.ts'
+import { errorCodes, Problem } from '../contract/errors.ts'
 import {
   DRY_RUN_HEADER,
   FILE_NAME_HEADER,
@@ -19,6 +19,7 @@ import {
   type ResultOf,
 } from '../contract/operations/index.ts'
 import { version } from '../contract/version.ts'
+import { toConnectionProblem, toProblem, toRedirectProblem, withKeyHint } from './request-errors.ts'
 
 /** Request as sent by a `Fetch`. */
 export interface SentRequest extends HttpRequest {
@@ -310,84 +311,12 @@ export class Client {
       if (error instanceof Problem) throw error
       throw signal?.aborted && signal.reason instanceof Problem
         ? signal.reason
-        : this.toConnectionProblem(error)
+        : toConnectionProblem(error, { ...this.options, url: this.url })
     }
     if (response.status >= 300 && response.status < 400 && response.status !== 304)
-      throw this.toRedirectProblem(response)
+      throw toRedirectProblem(response, this.url)
     if (response.status < 300 || response.status === 304) return response
-    throw this.withKeyHint(await toProblem(response))
-  }
-
-  /** Adds to errors of authentication which key was refused, or how to set one. */
-  private withKeyHint(problem: Problem): Problem {
-    const { code, message, hint = '' } = problem
-    if (code !== 'unauthenticated') return problem
-    const { apiKey, keyFrom } = this.options
-    if (apiKey !== undefined)
-      return keyFrom === undefined
-        ? problem
-        : new Problem(code, message, { hint: `API key source: ${keyFrom}. ${hint}`.trim() })
-    // Other messages are about identity tokens.
-    if (!/requires an account|user is required/.test(message)) return problem
-    return new Problem(code, `no API key is set for ${this.url}`, {
-      hint: 'Log in with gridline login, or set GRIDLINE_USER and GRIDLINE_API_KEY. CI jobs can use gridline login --oidc.',
-    })
-  }
-
-  /** Converts an error of the network to a Problem. */
-  private toConnectionProblem(error: unknown): Problem {
-    const cause = (error as { cause?: NodeJS.ErrnoException }).cause ?? (error as NodeJS.ErrnoException)
-    // Report errors of the source file unchanged.
-    if (cause instanceof Problem) return cause
-    const reason = REASON_BY_CODE.get(cause.code ?? '') ?? cause.message ?? 'the request failed'
-    const { proxy } = this.options
-    if (/CERT|ISSUER|VERIFY/.test(cause.code ?? ''))
-      return new Problem('unreachable', `the certificate of ${this.url} is not trusted: ${reason}`, {
-        hint: 'If you trust the issuer, name its certificate with --ca-file FILE.',
-        isPermanent: true,
-      })
-    if (proxy)
-      return new Problem(
-        'unreachable',
-        `no response from ${this.url} through the proxy ${proxy}: ${reason}`,
-        {
-          hint: 'Check the proxy, or name the server in NO_PROXY.',
-        },
-      )
-    if (/^EPROTO$|SSL_WRONG_VERSION|WRONG_VERSION_NUMBER/.test(cause.code ?? ''))
-      return new Problem('unreachable', `${this.url} does not support HTTPS`, {
-        hint: `If the server has no certificate, use ${this.url.replace(/^https/, 'http')}`,
-        isPermanent: true,
-      })
-    if (cause.code === 'ENOTFOUND')
-      return new Problem('unreachable', `${this.url}: ${reason}`, {
-        hint: 'Check the URL (gridline config list).',
-        isPermanent: true,
-      })
-    return new Problem('unreachable', `no response from ${this.url}: ${reason}`, {
-      hint: 'Check the server and its URL (gridline config list).',
-    })
-  }
-
-  /**
-   * Returns the error for a redirect. Redirects are not followed: credentials are for the configured URL
-   * only.
-   */
-  private toRedirectProblem(response: HttpResponse): Problem {
-    const location = response.headers.location ?? ''
-    if (!URL.canParse(location, this.url))
-      return new Problem('failed', `${this.url} responded with a redirect (status ${response.status})`)
-    const target = new URL(location, this.url)
-    const from = new URL(this.url)
-    const isHttpsUpgrade =
-      from.protocol === 'http:' && target.protocol === 'https:' && from.hostname === target.hostname
-    return new Problem(
-      'failed',
-      isHttpsUpgrade
-        ? `${this.url} redirects from http to https: ${target.origin}`
-        : `${this.url} redirects to ${target.origin}${target.pathname}`,
-      { hint: `If that is the intended server, set GRIDLINE_URL=${target.origin}` },
-    )
+    throw withKeyHint(await toProblem(response), { ...this.options, url: this.url })
   }
 }
 
@@ -416,19 +345,6 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   })
 }
 
-/** Descriptions of connection errors. */
-const REASON_BY_CODE = new Map([
-  ['ECONNREFUSED', 'the connection was refused'],
-  ['ENOTFOUND', 'unknown host'],
-  ['EAI_AGAIN', 'the host name cannot be resolved now'],
-  ['ECONNRESET', 'the connection was lost'],
-  ['EPIPE', 'the connection was lost'],
-  ['UND_ERR_SOCKET', 'the connection was lost'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'no connection within 10 s'],
-  ['UND_ERR_HEADERS_TIMEOUT', 'it did not respond in time'],
-  ['UND_ERR_BODY_TIMEOUT', 'it stopped responding'],
-])
-
 /** Encodes text for a header: UTF-8 bytes as Latin-1. Throws `usage` for control characters. */
 export function encodeHeader(text: string): string {
   if (/[\u0000-\u001f\u007f]/.test(text))
@@ -447,74 +363,4 @@ async function parseJson(response: HttpResponse): Promise<unknown> {
       hint: 'Check the URL: gridline config list',
     })
   }
-}
-
-/** Converts an error response to a Problem. */
-async function toProblem(response: HttpResponse): Promise<Problem> {
-  const text = await response.text().catch(() => '')
-  const { headers } = response
-  const retryAfter = parseRetryAfter(headers['retry-after'])
-  try {
-    const body = JSON.parse(text) as {
-      detail?: string
-      errors?: Partial<ErrorBody['errors'][number]>[]
-    }
-    const [first] = body.errors ?? []
-    const code = isErrorCode(first?.code) ? first.code : errorCodeOf(response.status)
-    return new Problem(code, first?.message ?? body.detail ?? `status ${response.status}`, {
-      ...first,
-      retryAfter,
-    })
-  } catch {
-    const { STATUS_CODES } = await import('node:http')
-    const summary = summarizeBody(text, headers['content-type']) || STATUS_CODES[response.status]
-    return new Problem(
-      errorCodeOf(response.status),
-      `the server responded with status ${response.status}${summary ? `: ${summary}` : ''}`,
-      { retryAfter, hint: 'Check that the URL is a Gridline server: gridline config list' },
-    )
-  }
-}
-
-/** Parses `Retry-After` (seconds or a date) to ms from now. */
-function parseRetryAfter(text: string | null | undefined): number | undefined {
-  if (!text) return undefined
-  const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - Date.now()
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
-}
-
-/** Summarizes a response that is not JSON in one line: for HTML, by title or first heading. */
-function summarizeBody(text: string, type: string | null | undefined): string {
-  const isPage = type?.includes('html') || /^\s*</.test(text)
-  if (!isPage) return joinLines(text)
-  const [, title = ''] = /<title[^>]*>([^<]*)/i.exec(text) ?? /<h1[^>]*>([^<]*)/i.exec(text) ?? []
-  return title.trim() === '' ? 'a page, not JSON' : `a page, not JSON: ${joinLines(title)}`
-}
-
-/** Joins lines, at most 200 characters. */
-function joinLines(text: string): string {
-  return text
-    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ')
-    .trim()
-    .slice(0, 200)
-}
-
-/** Error codes of statuses, for responses without error code. */
-const CODE_BY_STATUS = new Map<number, ErrorCode>([
-  [401, 'unauthenticated'],
-  [403, 'forbidden'],
-  [404, 'not_found'],
-  [409, 'conflict'],
-  [412, 'version_mismatch'],
-  [413, 'too_large'],
-  [429, 'rate_limited'],
-  [502, 'overloaded'],
-  [503, 'overloaded'],
-  [504, 'overloaded'],
-  [507, 'disk_full'],
-])
-
-/** Returns the error code of a status. */
-function errorCodeOf(status: number): ErrorCode {
-  return CODE_BY_STATUS.get(status) ?? (status >= 500 ? 'internal' : 'invalid_request')
 }
