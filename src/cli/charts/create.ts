@@ -12,6 +12,21 @@ export type PlotDestination = Pick<
   'filename' | 'parent' | 'parent_path' | 'world_readable' | 'on_conflict'
 >
 
+/** One-line descriptions of chart options, for the short help. */
+export const CHART_SHORT_HELP = {
+  '--x': 'column of the x axis; labels of a pie',
+  '--y': 'columns of the y axis: a,b or 2019-2023 or temp_*',
+  '--color': 'color points, bars or cells by a column of numbers',
+  '--by': 'draw one series per value of this column',
+  '--facet': 'draw one small chart per value, on the same scales',
+  '--aggregate': 'combine rows with the same x: sum, mean, count …',
+  '--per': 'with --aggregate: one point per day, month, year …',
+  '--top': 'only the largest series, bars or slices',
+  '--where': 'use only matching rows: temp > 20',
+  '--sort': 'sort rows by these columns: -date,city',
+  '--theme': 'gridline, newsroom, print, or a JSON file',
+}
+
 export const PLOT_CONFLICT_RULES = ['fail', 'rename', 'replace'] as const
 
 /** Throws `usage` if two files would replace the same file. `name`: destination path of each. */

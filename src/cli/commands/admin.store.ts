@@ -4,7 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import { readLimits } from '../../contract/limits.ts'
 import { databaseUrl, makeFoldersPrivate } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
-import { dryRunOption, type Option } from '../core/define.ts'
+import { dryRunOption, type Option, yesOption } from '../core/define.ts'
 import { maskPasswords } from '../core/environment.ts'
 import { confirm } from '../core/prompt.ts'
 
@@ -16,10 +16,7 @@ export const databaseOption = {
 } as const satisfies Option
 
 /** Options of commands that ask for confirmation. */
-export const confirmOptions = [
-  { flags: '-y, --yes', description: 'skip the confirmation prompt' },
-  dryRunOption,
-] as const
+export const confirmOptions = [yesOption, dryRunOption] as const
 
 /** Asks for confirmation. With --dry-run, only prints the question and returns false. Throws if declined. */
 export async function confirmChange(

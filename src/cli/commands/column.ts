@@ -6,7 +6,7 @@ import { findClosest, formatCount, formatList } from '../../contract/message-tex
 import { dataTypes } from '../../contract/operations/index.ts'
 import type { ColumnMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
+import { type CommandEntry, defineCommand, type Option, subcommand, yesOption } from '../core/define.ts'
 import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
 import { readWhole } from '../files/input.ts'
@@ -32,11 +32,6 @@ const writtenView: TableView = {
 const valuesOption = {
   flags: '--data <json>',
   description: 'values as a JSON array (- for standard input, @FILE for a file)',
-} as const satisfies Option
-
-const yesOption = {
-  flags: '-y, --yes',
-  description: 'skip the confirmation prompt',
 } as const satisfies Option
 
 /** Loads the columns of a grid. */

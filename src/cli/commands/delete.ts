@@ -2,33 +2,25 @@
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
-import { filetypeLabel } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import { defineCommand } from '../core/define.ts'
+import { defineCommand, yesOption } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
 import { runOnTargets } from '../files/batch.ts'
 import { resolveTargets } from '../files/targets.ts'
 import type { Failure } from '../output/failure.ts'
-import type { TableView } from '../output/view.ts'
+import { fileView, type TableView } from '../output/view.ts'
 
 /** Maximum number of names in the confirmation question. */
 const MAX_QUESTION_NAMES = 5
 
-const view: TableView = {
-  id: 'fid',
-  columns: [
-    { field: 'fid', title: 'FID' },
-    { field: 'filename', title: 'NAME' },
-    { field: 'filetype', title: 'TYPE', format: filetypeLabel },
-  ],
-}
+const view: TableView = { id: 'fid', columns: fileView.columns.slice(0, 3) }
 
 export const command = defineCommand({
   output: arrayOf('File'),
   writes: true,
   arguments: '<file...>',
-  options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }],
+  options: [yesOption],
   examples: ['gridline delete sales', 'gridline delete alice:12 --yes', "gridline delete '2023*' --yes"],
   async run(context, names, { yes, dryRun }) {
     const client = await context.client()

@@ -5,7 +5,7 @@ import type { FileMeta, Version } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
 import { parseVersionRef } from '../../contract/version-ref.ts'
 import { listChangedAttributes } from '../charts/changed-attributes.ts'
-import { defineCommand } from '../core/define.ts'
+import { defineCommand, yesOption } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
 import type { TableView } from '../output/view.ts'
@@ -138,7 +138,7 @@ export const command = defineCommand({
       flags: '--forget <version>',
       description: 'remove this version permanently, with data used only by it',
     },
-    { flags: '-y, --yes', description: 'skip the confirmation prompt' },
+    yesOption,
   ],
   examples: [
     'gridline history sales',

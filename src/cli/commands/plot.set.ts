@@ -14,6 +14,7 @@ import type { GridMeta } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
 import { type AttributeEdit, applyEdits, isColor, parseAttributeEdit } from '../charts/attributes.ts'
 import { addRegions } from '../charts/charts.ts'
+import { CHART_SHORT_HELP } from '../charts/create.ts'
 import { loadTheme } from '../charts/themes.ts'
 import { changeFigure, loadFigure } from '../charts/update-figure.ts'
 import { defineCommand, type Option, type ShortHelp } from '../core/define.ts'
@@ -31,21 +32,11 @@ const switchOffOptions = [
 /** Options shown by the short help. */
 const shortHelp: ShortHelp = {
   options: {
+    ...CHART_SHORT_HELP,
     '--type': 'new chart type',
-    '--x': 'column of the x axis; labels of a pie',
-    '--y': 'columns of the y axis: a,b or 2019-2023 or temp_*',
-    '--color': 'color points, bars or cells by a column of numbers',
-    '--by': 'draw one series per value of this column',
-    '--facet': 'draw one small chart per value, on the same scales',
-    '--aggregate': 'combine rows with the same x: sum, mean, count …',
-    '--per': 'with --aggregate: one point per day, month, year …',
-    '--top': 'only the largest series, bars or slices',
     '--stack': 'stack bars or areas: normal, percent, center or none',
-    '--where': 'use only matching rows: temp > 20',
-    '--sort': 'sort rows by these columns: -date,city',
     '--title': 'title of the chart; none for no title',
     '--subtitle': 'text below the title',
-    '--theme': 'gridline, newsroom, print, or a JSON file',
     '--color-of': 'color of a series: Oslo=#d62728',
     '--unset': 'remove an attribute by its path',
     '--dry-run': 'show what would change, without changing anything',

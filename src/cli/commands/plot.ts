@@ -8,6 +8,7 @@ import type { PlotMeta } from '../../contract/resources/index.ts'
 import { createThemedChart } from '../charts/charts.ts'
 import {
   assertDistinctNames,
+  CHART_SHORT_HELP,
   createFigureBody,
   createPlot,
   PLOT_CONFLICT_RULES,
@@ -71,25 +72,15 @@ const createOptions = [
 /** Options shown by the short help. */
 const shortHelp: ShortHelp = {
   options: {
+    ...CHART_SHORT_HELP,
     '--grid': 'create a chart from the columns of this grid',
     '--name': 'name of the plot',
     '--folder': 'destination folder; missing folders are created',
     '--public': 'make the plot and its data public',
     '--on-conflict': 'if the name is taken: fail, rename or replace',
     '--type': 'chart type (default: chosen from the columns)',
-    '--x': 'column of the x axis; labels of a pie',
-    '--y': 'columns of the y axis: a,b or 2019-2023 or temp_*',
-    '--color': 'color points, bars or cells by a column of numbers',
-    '--by': 'draw one series per value of this column',
-    '--facet': 'draw one small chart per value, on the same scales',
-    '--aggregate': 'combine rows with the same x: sum, mean, count …',
-    '--per': 'with --aggregate: one point per day, month, year …',
-    '--top': 'only the largest series, bars or slices',
     '--stack': 'stack bars or areas: normal, percent or center',
-    '--where': 'use only matching rows: temp > 20',
-    '--sort': 'sort rows by these columns: -date,city',
     '--title': 'title of the chart (default: from its columns)',
-    '--theme': 'gridline, newsroom, print, or a JSON file',
     '--dry-run': 'show what would be created, without changing anything',
   },
   topics: ['charts'],

@@ -25,6 +25,7 @@ import {
 import type { TableView } from '../output/view.ts'
 import { resolveDestination } from '../upload/destination.ts'
 import { expandFiles, type LocalFile } from '../upload/expand.ts'
+import { excludeOption } from '../upload/options.ts'
 import { toUploadRow } from '../upload/result.ts'
 import { Sender, type SendOptions } from '../upload/send.ts'
 
@@ -50,11 +51,7 @@ const options = [
     description: 'with directories or patterns: only matching files (repeatable)',
     repeatable: true,
   },
-  {
-    flags: '--exclude <pattern>',
-    description: 'with directories or patterns: skip matching files (repeatable)',
-    repeatable: true,
-  },
+  excludeOption,
   {
     flags: '--owner <user>',
     description: "without a key: compare with this user's public grids",

@@ -2,19 +2,16 @@
 import { formatColumnType } from '../../charts/spec/column-names.ts'
 import { type Client, resolveFid } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
-import { filetypeLabel } from '../../contract/resources/index.ts'
 import { defineCommand } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
 import { isPattern } from '../files/patterns.ts'
-import type { TableView } from '../output/view.ts'
+import { fileView, formatAccess, type TableView } from '../output/view.ts'
 
 const detailView: TableView = {
   id: 'fid',
   columns: [
-    { field: 'fid', title: 'FID' },
-    { field: 'filename', title: 'NAME' },
-    { field: 'filetype', title: 'TYPE', format: filetypeLabel },
+    ...fileView.columns.slice(0, 3),
     { field: 'row_count', title: 'ROWS', align: 'right' },
     {
       field: 'cols',
@@ -29,7 +26,7 @@ const detailView: TableView = {
     },
     { field: 'draft', title: 'DRAFT' },
     { field: 'version', title: 'VERSION' },
-    { field: 'world_readable', title: 'ACCESS', format: (value: boolean) => (value ? 'public' : 'private') },
+    { field: 'world_readable', title: 'ACCESS', format: formatAccess },
     { field: 'creation_time', title: 'CREATED', time: true },
     { field: 'date_modified', title: 'MODIFIED', time: true },
     { field: 'web_url', title: 'LINK' },

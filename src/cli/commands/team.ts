@@ -1,5 +1,5 @@
 // `gridline team`: creates, edits and lists teams.
-import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import { type CommandEntry, defineCommand, subcommand, yesOption } from '../core/define.ts'
 import { arrayOf, objectOf } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
 import type { TableView } from '../output/view.ts'
@@ -50,7 +50,7 @@ const deleteTeam = defineCommand({
   output: objectOf('Team'),
   writes: true,
   arguments: '<team>',
-  options: [{ flags: '-y, --yes', description: 'skip the confirmation prompt' }],
+  options: [yesOption],
   examples: ['gridline team delete finance', 'gridline team delete finance --yes'],
   async run(context, [team], { yes }) {
     const client = await context.client()

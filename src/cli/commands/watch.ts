@@ -13,6 +13,7 @@ import { defineCommand } from '../core/define.ts'
 import { otherOutput } from '../core/output-schema.ts'
 import { openInput } from '../files/input.ts'
 import { type ReadingOptions, readingOptions, toReadingHeaders } from '../files/parse-options.ts'
+import { destinationOptions } from '../upload/destination.ts'
 import { Sender } from '../upload/send.ts'
 
 /** Polling interval, in ms. */
@@ -25,9 +26,7 @@ export const command = defineCommand({
   arguments: '<file>',
   completion: ['local'],
   options: [
-    { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
-    { flags: '--folder <path|id>', description: 'destination folder; missing folders are created' },
-    { flags: '--public', description: 'make the grid public (readable by anyone)' },
+    ...destinationOptions,
     {
       flags: '--on-conflict <rule>',
       description: 'if the name is taken at the start: fail (default) or replace (keeps the id and link)',

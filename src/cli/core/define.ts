@@ -230,6 +230,13 @@ export const dryRunOption = {
   flags: '--dry-run',
   description: 'show what would change, without changing anything',
 } as const satisfies Option
+
+/** Option of commands that ask for confirmation. */
+export const yesOption = {
+  flags: '-y, --yes',
+  description: 'skip the confirmation prompt',
+} as const satisfies Option
+
 export const idempotencyOption: Option = {
   flags: '--idempotency-key <key>',
   description: 'apply the command only once, even if it is repeated with this key within 24 hours',

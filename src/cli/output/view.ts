@@ -40,7 +40,7 @@ export const fileView: TableView = {
       field: 'world_readable',
       title: 'ACCESS',
       isOptional: true,
-      format: (value: boolean) => (value ? 'public' : 'private'),
+      format: formatAccess,
     },
     { field: 'date_modified', title: 'MODIFIED', time: true, isOptional: true },
   ],
@@ -92,6 +92,6 @@ export const linkView: TableView = {
 export const changedView: TableView = { ...linkView, columns: [...linkView.columns, versionColumn] }
 
 /** Formats the access of a file. */
-function formatAccess(isPublic: boolean): string {
+export function formatAccess(isPublic: boolean): string {
   return isPublic ? 'public' : 'private'
 }

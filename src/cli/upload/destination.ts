@@ -4,8 +4,16 @@ import { type Client, lookupOrUndefined, splitFolderId } from '../../client/inde
 import { parseFid } from '../../contract/fid.ts'
 import { gridNameOf } from '../../contract/formats.ts'
 import type { HeadersOf } from '../../contract/operations/index.ts'
+import type { Option } from '../core/define.ts'
 import { resolveFolderId } from '../files/targets.ts'
 import type { LocalFile } from './expand.ts'
+
+/** Options of the destination of a grid. */
+export const destinationOptions = [
+  { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
+  { flags: '--folder <path|id>', description: 'destination folder; missing folders are created' },
+  { flags: '--public', description: 'make the grid public (readable by anyone)' },
+] as const satisfies readonly Option[]
 
 export type DestinationHeaders = Pick<HeadersOf<'grids.upload'>, 'Parent' | 'Parent-Path'>
 

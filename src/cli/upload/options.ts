@@ -10,11 +10,17 @@ import {
   readingOptions,
   strictOption,
 } from '../files/parse-options.ts'
+import { destinationOptions } from './destination.ts'
+
+/** Option that skips files of directories and patterns. */
+export const excludeOption = {
+  flags: '--exclude <pattern>',
+  description: 'with directories or patterns: skip matching files (repeatable)',
+  repeatable: true,
+} as const satisfies Option
 
 export const uploadOptions = [
-  { flags: '--name <name>', description: 'name of the grid (default: file name without its extension)' },
-  { flags: '--folder <path|id>', description: 'destination folder; missing folders are created' },
-  { flags: '--public', description: 'make the grid public (readable by anyone)' },
+  ...destinationOptions,
   {
     flags: '--on-conflict <rule>',
     description: 'if the name is taken: fail (default), rename, replace (keeps the id and link) or append',
@@ -55,11 +61,7 @@ export const uploadOptions = [
     description: 'with directories or patterns: upload only matching files (repeatable)',
     repeatable: true,
   },
-  {
-    flags: '--exclude <pattern>',
-    description: 'with directories or patterns: skip matching files (repeatable)',
-    repeatable: true,
-  },
+  excludeOption,
   {
     flags: '--draft <name>',
     description:
