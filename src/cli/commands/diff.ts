@@ -132,10 +132,7 @@ async function resolveLastChange(context: Context, file: string): Promise<readon
   const client = await context.clientFor(file)
   const { fid, version } = await resolveVersion(client, file)
   const { version: latest, draft }: FileMeta & Partial<Pick<GridMeta, 'version' | 'draft'>> =
-    await client.call('files.get', {
-      fid,
-      version,
-    })
+    await client.call('files.get', { fid, version })
   if (draft !== undefined) {
     const name = file.slice(0, file.lastIndexOf('@'))
     return [

@@ -2,6 +2,7 @@
 import { type Client, encodeHeader, lookupOrUndefined, uploadInParts } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import type { HeadersOf, ResultOf } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { createFigureBody } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
@@ -257,7 +258,7 @@ class Push {
     }
     try {
       const json = { type: 'application/json', repeatable: true, open: body }
-      return (await this.target.call('grids.create', { body: json })).file as FileMeta
+      return (await this.target.call('grids.create', { body: json })).file
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'too_large') throw error
       this.options.warn(`${destination.filename}: too large to keep the column uids; copied as CSV`)
@@ -305,27 +306,23 @@ class Push {
       'On-Conflict': rule,
       'Allow-Type-Change': rule === 'replace' || undefined,
       'Allow-Column-Loss': false,
-      'Max-Shrink': MAX_SHRINK_PERCENT as number | undefined,
+      'Max-Shrink': MAX_SHRINK_PERCENT,
       Header: true,
       Columns: encodeURIComponent(JSON.stringify(columns)),
     }
-    const send = (uploadHeaders: typeof headers) =>
+    const plainHeaders = { [FILE_NAME_HEADER]: encodeHeader(`${filename}.csv`) }
+    const send = (uploadHeaders: HeadersOf<'grids.upload'>): Promise<ResultOf<'grids.upload'>> =>
       uploadInParts(
         this.target,
         { size: undefined, open: rows },
-        { headers: uploadHeaders, plainHeaders: { [FILE_NAME_HEADER]: encodeHeader(`${filename}.csv`) } },
-      )
-    const sendWithConfirmation = async (
-      uploadHeaders: typeof headers,
-    ): Promise<Awaited<ReturnType<typeof send>>> =>
-      send(uploadHeaders).catch(async (error) => {
+        { headers: uploadHeaders, plainHeaders },
+      ).catch(async (error) => {
         const acceptHeaders = error instanceof Problem ? acceptLossHeaders(error) : undefined
         if (!acceptHeaders) throw error
         await this.options.confirm(`${filename}: ${error.message}. Replace it?`)
-        return sendWithConfirmation({ ...uploadHeaders, ...acceptHeaders } as typeof headers)
+        return send({ ...uploadHeaders, ...acceptHeaders })
       })
-    const uploaded = await sendWithConfirmation(headers)
-    return uploaded.file as FileMeta
+    return (await send(headers)).file
   }
 
   /** Copies a plot; its references point to the copied grids. */

@@ -14,13 +14,8 @@ import { graphicsOf, picture } from './terminal-image.ts'
 import { formatTextChart } from './text-chart.ts'
 
 export interface ChartFigure {
-  data?: Trace[]
+  data?: TextTrace[]
   layout?: Record<string, unknown>
-}
-
-interface Trace extends TextTrace {
-  labels?: unknown
-  values?: unknown
 }
 
 /** Maximum width of a chart, in characters. */
@@ -94,7 +89,7 @@ const LINE_PIXELS = 20
 function arrangeFigure(
   { data = [], layout = {} }: ChartFigure,
   columns: number,
-): { arrangement: { data: Trace[]; layout: Record<string, unknown> }; colors?: readonly string[] } {
+): { arrangement: { data: TextTrace[]; layout: Record<string, unknown> }; colors?: readonly string[] } {
   if (layout.meta === undefined) return { arrangement: { data, layout } }
   const view = {
     scheme: 'light',
@@ -200,7 +195,7 @@ function toArray(values: unknown): unknown[] {
  * Returns the values on the y axis: for lines and points, their values; for bars and filled areas, sums, and
  * zero.
  */
-function stackedHeights(data: readonly Trace[], layout: Record<string, unknown>): unknown[] {
+function stackedHeights(data: readonly TextTrace[], layout: Record<string, unknown>): unknown[] {
   if (data.some(({ type, orientation }) => type === 'histogram' || orientation === 'h')) return []
   const values: unknown[] = []
   const stackedSums = new Map<string, number>()
@@ -229,7 +224,7 @@ function stackedHeights(data: readonly Trace[], layout: Record<string, unknown>)
 const MAX_PIE_SLICES = 10
 
 /** Lists labels and values of a pie, largest first. */
-function formatPieSlices({ labels, values }: Trace): string[] {
+function formatPieSlices({ labels, values }: TextTrace): string[] {
   const sums = new Map<string, number>()
   const names = toArray(labels)
   for (const [k, value] of toArray(values).entries())

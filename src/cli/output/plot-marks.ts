@@ -2,16 +2,8 @@
 import { type Axis, isPresent } from './plot-axes.ts'
 import type { Canvas } from './plot-canvas.ts'
 
-/** Attributes of a trace that are read. */
+/** Attributes of a trace, with those of objects that are read. */
 export interface TextTrace {
-  name?: unknown
-  type?: unknown
-  mode?: unknown
-  x?: unknown
-  y?: unknown
-  orientation?: unknown
-  visible?: unknown
-  showlegend?: unknown
   line?: { color?: unknown; shape?: unknown }
   marker?: { color?: unknown }
   [other: string]: unknown
