@@ -134,6 +134,7 @@ interface CopyDestination {
   world_readable: boolean
 }
 
+/** Options of a push. */
 interface PushOptions {
   /** Names of the destination folder and its ancestors. */
   base: readonly string[]

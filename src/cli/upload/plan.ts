@@ -87,19 +87,8 @@ export async function writePlan(
 function sendingOptionsOf(options: SendOptions): SendOptions {
   const { name, folder, onConflict, allowTypeChange, yes, maxShrink, strict, key, deleteMissing, reading } =
     options
-  return {
-    name,
-    folder,
-    public: options.public,
-    onConflict,
-    allowTypeChange,
-    yes,
-    maxShrink,
-    strict,
-    key,
-    deleteMissing,
-    reading,
-  }
+  const rules = { onConflict, allowTypeChange, yes, maxShrink, strict, key, deleteMissing }
+  return { name, folder, public: options.public, ...rules, reading }
 }
 
 /** Reads a plan. Throws `usage` for other files. */
