@@ -10,7 +10,7 @@ export { type JsonLine, readJsonLines } from './records/ndjson.ts'
 export { resolveEncoding } from './text/encoding.ts'
 export { peek } from './text/peek.ts'
 export { type Bounds, boundsOf, mergeBounds } from './values/bounds.ts'
-export { quoteNumbers, type SliceEncoding as Form } from './values/column.ts'
+export { quoteNumbers, type SliceEncoding as Form } from './values/cell-json.ts'
 export {
   type ColumnType,
   type DelimitedOptions,

@@ -128,7 +128,7 @@ export class DelimitedTable {
     for (let row = from; row < to; ) {
       const last = this.findSliceEnd(buf, row, to)
       const end = last < 0 ? to : last + 1
-      await this.addCells(buf, row, end - row)
+      await this.addCells(buf, row, end)
       if (last >= 0) await this.flushSlices(true)
       row = end
     }
@@ -159,21 +159,17 @@ export class DelimitedTable {
     return -1
   }
 
-  /** Adds the cells of `count` rows to their columns. */
-  private async addCells(buf: Buffer, skip: number, count: number): Promise<void> {
+  /** Adds the cells of rows [from, to) to their columns. */
+  private async addCells(buf: Buffer, from: number, to: number): Promise<void> {
     const { tokenizer, builders, kernel } = this
-    const { starts, ends, lines, width } = tokenizer
     const isPlain = this.plainRows?.arePlain
-    const first = skip * width
-    const [s, e, l] =
-      skip > 0 ? [starts.subarray(first), ends.subarray(first), lines.subarray(skip)] : [starts, ends, lines]
     let wrong: ColumnBuilder['firstWrong']
-    for (let column = 0; column < width; column++) {
-      if (isPlain) builders[column].addPlain(kernel!, column, width, skip, skip + count)
-      else builders[column].add(buf, s, e, l, column, width, count)
-      builders[column].typeTexts(l, count)
-      const wrongCell = builders[column].firstWrong
-      if (wrongCell && (!wrong || wrongCell.line < wrong.line)) wrong = wrongCell
+    for (const [column, builder] of builders.entries()) {
+      if (isPlain) builder.addPlain(kernel!, column, from, to)
+      else builder.add(buf, tokenizer, column, from, to)
+      builder.typeTexts(tokenizer.lines, to)
+      const { firstWrong } = builder
+      if (firstWrong && (!wrong || firstWrong.line < wrong.line)) wrong = firstWrong
       if (column % 64 === 63 && shouldYield()) await yieldToEventLoop()
     }
     if (wrong) throw wrong.error

@@ -10,7 +10,7 @@ import {
   type RecordStyle,
   repairRecord,
 } from '../detect/repair.ts'
-import { ESCAPED, QUOTED } from '../values/cell-flags.ts'
+import { ESCAPED, QUOTED } from '../values/cells.ts'
 import type { Dialect } from '../values/dialect.ts'
 import { isPaddedNumber } from '../values/number.ts'
 import { badData, type Warnings } from '../values/warnings.ts'

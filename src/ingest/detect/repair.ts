@@ -1,6 +1,6 @@
 // Finds the most likely reading of a record with misplaced quotes.
 
-import { ESCAPED, QUOTED } from '../values/cell-flags.ts'
+import { ESCAPED, QUOTED } from '../values/cells.ts'
 import type { Dialect } from '../values/dialect.ts'
 
 const LF = 0x0a

@@ -1,6 +1,6 @@
 // Splits the first rows of a text into cells, to detect its dialect.
 
-import { ESCAPED } from '../values/cell-flags.ts'
+import { ESCAPED } from '../values/cells.ts'
 import type { DelimitedOptions, Dialect } from '../values/dialect.ts'
 import { isWellFormed, MAX_REPAIR_BYTES, repairRecord } from './repair.ts'
 

@@ -88,6 +88,8 @@ export class Kernel {
   readonly starts: Int32Array
   readonly ends: Int32Array
   readonly lines: Int32Array
+  /** Number of columns. */
+  width = 0
 
   private constructor(
     private readonly exports: Exports,
@@ -143,6 +145,7 @@ export class Kernel {
       this.bytes[at] = text.length
       text.copy(this.bytes, at + 1)
     }
+    this.width = width
     // UTF-8 never contains byte 255.
     this.exports.configure(
       width,

@@ -1,6 +1,6 @@
 // Result of parsing a table.
 import type { Bounds } from './bounds.ts'
-import type { SliceEncoding } from './column.ts'
+import type { SliceEncoding } from './cell-json.ts'
 import type { ColumnType, Dialect, FirstValue } from './dialect.ts'
 import type { Rewrite } from './text-type.ts'
 
