@@ -1,5 +1,6 @@
 // Converts ASCII tables (psql, MySQL, Markdown) and texts with long delimiters to CSV.
 import type { Problem } from '../../contract/errors.ts'
+import { defaultLimits } from '../../contract/limits.ts'
 import { type Bytes, excerpt, yieldToEventLoop } from '../../json/index.ts'
 import { isNumeric } from '../detect/table-start.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
@@ -61,15 +62,15 @@ export function convertAsciiTable(
   text: Bytes,
   head: Buffer,
   options: DelimitedOptions,
-  maxRecord: number,
-  source: string,
   warnings: Warnings,
 ): { text: Bytes; options: DelimitedOptions } | undefined {
+  const { source = 'input', limits = defaultLimits } = options
   if (options.delimiter !== undefined || options.quote !== undefined) return undefined
   const lines = head.toString('utf8', 0, Math.min(head.length, 64 * 1024)).split(/\r?\n/)
   if (lines.length > 1) lines.pop()
   lines.splice(MAX_HEAD_LINES)
-  const changed = (change: (line: string) => string): Bytes => mapLines(text, change, maxRecord, source)
+  const changed = (change: (line: string) => string): Bytes =>
+    mapLines(text, change, limits.record_bytes, source)
   const longDelimiter = LONG_DELIMITERS.find((delimiter) => isLongDelimiter(delimiter, lines))
   if (longDelimiter !== undefined) {
     warnings.note(`delimiter detected: ${longDelimiter === '\t\t' ? 'two tabs' : longDelimiter}`)

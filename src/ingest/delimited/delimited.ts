@@ -1,13 +1,6 @@
 // Parses delimited text: decodes it, detects its dialect, and reads it in blocks.
 import { defaultLimits } from '../../contract/limits.ts'
-import {
-  asBuffer,
-  type Bytes,
-  ensureCapacity,
-  excerpt,
-  shouldYield,
-  yieldToEventLoop,
-} from '../../json/index.ts'
+import { type Bytes, ensureCapacity, shouldYield, yieldToEventLoop } from '../../json/index.ts'
 import { SAMPLE_BYTES, sniff } from '../detect/sniff.ts'
 import { Kernel } from '../kernel/index.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
@@ -16,11 +9,11 @@ import { nullMarkersOf } from '../values/column.ts'
 import type { DelimitedOptions, Dialect } from '../values/dialect.ts'
 import { keyPositionsOf } from '../values/slice-ends.ts'
 import type { IngestResult, SliceSink } from '../values/table.ts'
-import { isTotal } from '../values/total.ts'
-import { badData, lineTooLongError, Warnings } from '../values/warnings.ts'
+import { lineTooLongError, Warnings } from '../values/warnings.ts'
 import { convertAsciiTable } from './ascii-table.ts'
 import { DelimitedTable, repeatedHeaderOf } from './delimited-table.ts'
 import { canUseKernel } from './plain-rows.ts'
+import { skipLastLines } from './skip-last.ts'
 
 const MAX_BLOCK_BYTES = 512 * 1024
 
@@ -38,100 +31,20 @@ export async function ingestDelimited(
   const source = requested.source ?? 'input'
   const maxRecord = (requested.limits ?? defaultLimits).record_bytes
   const decoded = decodeToUtf8(input, requested.encoding, source, warnings)
-  const text = requested.skipLast ? skipLastLines(decoded, requested, maxRecord, source, warnings) : decoded
+  const text = requested.skipLast ? skipLastLines(decoded, requested.skipLast, requested, warnings) : decoded
   let { head, whole, ended } = await readSample(text, maxRecord, source)
-  const printed = convertAsciiTable(whole, head, requested, maxRecord, source, warnings)
+  const printed = convertAsciiTable(whole, head, requested, warnings)
   const options = printed?.options ?? requested
   if (printed) ({ head, whole, ended } = await readSample(printed.text, maxRecord, source))
   const dialect = await sniff(head, ended, options, warnings)
   const kernel = acquireKernel(dialect, options, !ended)
   try {
-    const table = new DelimitedTable(dialect, options, sink, warnings, source, kernel)
-    await parseBlocks(whole, dialect, table, kernel, maxRecord, source)
+    const table = new DelimitedTable(dialect, options, sink, warnings, kernel)
+    await parseBlocks(whole, table, maxRecord, source)
     return await table.finish()
   } finally {
     kernel?.release()
   }
-}
-
-/**
- * Removes the last `skipLast` lines. Empty lines among them are removed too, but not counted. Lines end with
- * LF, CR or both.
- */
-async function* skipLastLines(
-  text: Bytes,
-  { skipLast: count = 0, sheetName }: DelimitedOptions,
-  maxRecord: number,
-  source: string,
-  warnings: Warnings,
-): AsyncGenerator<Uint8Array> {
-  /** Complete lines that may be among the last: each non-empty one with the empty lines after it. */
-  const lines: Buffer[] = []
-  let filled = 0
-  let rest: Buffer[] = []
-  let size = 0
-  let quotes = 0
-  /** Adds a line. Returns the line that can no longer be among the last. */
-  const add = (line: Buffer): Buffer | undefined => {
-    size += line.length
-    if (line.toString('latin1').trim() === '' && lines.length > 0)
-      lines.push(Buffer.concat([lines.pop()!, line]))
-    else {
-      lines.push(line)
-      filled++
-    }
-    if (filled <= count) return undefined
-    filled--
-    const first = lines.shift()!
-    size -= first.length
-    for (const c of first) if (c === 0x22) quotes++
-    return first
-  }
-  for await (const chunk of text) {
-    const buf = asBuffer(chunk)
-    const out: Buffer[] = []
-    let start = 0
-    for (let k = 0; k < buf.length; k++) {
-      const isLf = buf[k] === 0x0a
-      // A CR and LF may be split between chunks; the LF is then an empty line.
-      if (!isLf && (buf[k] !== 0x0d || buf[k + 1] === 0x0a)) continue
-      const part = Buffer.from(buf.subarray(start, k + 1))
-      const done = add(rest.length > 0 ? Buffer.concat([...rest, part]) : part)
-      rest = []
-      if (done) out.push(done)
-      start = k + 1
-    }
-    if (start < buf.length) rest.push(Buffer.from(buf.subarray(start)))
-    if (size + rest.reduce((sum, { length }) => sum + length, 0) > 4 * maxRecord)
-      throw lineTooLongError(source, 1, maxRecord)
-    if (out.length > 0) yield Buffer.concat(out)
-    if (shouldYield()) await yieldToEventLoop()
-  }
-  const last = rest.length > 0 ? add(Buffer.concat(rest)) : undefined
-  if (last) yield last
-  // Not every sheet of a workbook has a total in its last line.
-  const skipped = lines.map((line) => line.toString('utf8').trim())
-  if (
-    sheetName !== undefined &&
-    !skipped.some((line) =>
-      isTotal(
-        line
-          .split(',')
-          .find((cell) => cell !== '')
-          ?.replaceAll('"', '') ?? '',
-      ),
-    )
-  )
-    warnings.note(
-      `skipped by --skip-last ${count}: ${skipped.map((line) => excerpt(Buffer.from(line), 60)).join('; ')}`,
-    )
-  if (quotes % 2 === 1)
-    throw badData(
-      source,
-      {},
-      `the last ${count} lines begin inside a quoted cell`,
-      'Choose a number of lines that begins with a whole row (--skip-last).',
-    )
 }
 
 /** Reads the beginning of the text, long enough to detect the dialect. */
@@ -196,13 +109,11 @@ async function* splitIntoBlocks(text: Bytes): Bytes {
 /** Passes the text to the table in blocks. Each block begins with the incomplete row of the previous one. */
 async function parseBlocks(
   text: Bytes,
-  dialect: Dialect,
   table: DelimitedTable,
-  kernel: Kernel | undefined,
   maxRecord: number,
   source: string,
 ): Promise<void> {
-  const { tokenizer } = table
+  const { tokenizer, dialect, kernel } = table
   let work = kernel?.text ?? Buffer.allocUnsafe(2 * MAX_BLOCK_BYTES + 1)
   let filled = 0
   let threshold = MAX_BLOCK_BYTES

@@ -1,0 +1,112 @@
+// Describes the columns of a delimited table, and texts among their numbers and dates.
+import { excerpt } from '../../json/index.ts'
+import type { ColumnBuilder } from '../values/column.ts'
+import { type Dialect, dateOrderOf, type FirstValue } from '../values/dialect.ts'
+import type { ParsedColumn } from '../values/table.ts'
+
+/** Minimum number of dates or booleans before a contradiction is reported. */
+const MIN_TYPED_VALUES = 3
+
+/** Texts with the form of days, such as `32.12.2024`. */
+const DAY_SHAPED = /^\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d)/
+
+/**
+ * Describes a column of `rows` rows. `isConverted`: the sink has received its texts in their detected type.
+ */
+export function describeColumn(
+  builder: ColumnBuilder,
+  name: string,
+  rows: number,
+  isConverted: boolean,
+): ParsedColumn {
+  const { firstText, effectiveType, numbers } = builder
+  const seen = firstText && firstValuesOf(builder, firstText)
+  const isText =
+    effectiveType === undefined
+      ? builder.isText
+      : effectiveType === 'text' || effectiveType.startsWith('date')
+  if (!isText)
+    return {
+      name,
+      type: rows === 0 ? 'empty' : effectiveType === 'boolean' ? effectiveType : 'number',
+      seen,
+    }
+  const text = numbers > 0 && effectiveType === undefined ? firstText : undefined
+  const type = effectiveType === undefined && rows === 0 ? 'empty' : 'text'
+  const typed = typeOfTextColumn(builder)
+  if (isConverted) delete typed.rewrite
+  return { name, type, seen, text, ...typed }
+}
+
+/**
+ * Returns the first text of a column, and the first that contradicts its type if the column began as dates or
+ * booleans.
+ */
+function firstValuesOf(
+  { texts, brokenLine }: ColumnBuilder,
+  { line, text }: { line: number; text: string },
+): FirstValue[] {
+  const broken = brokenLine === undefined ? undefined : texts?.broken
+  const first = { type: broken?.before ?? ('text' as const), where: `line ${line}`, text }
+  return broken ? [first, { type: 'text', where: `line ${brokenLine}`, text: broken.text }] : [first]
+}
+
+/** Returns the detected type of a column's texts; empty for plain text. */
+function typeOfTextColumn({ texts, brokenLine, effectiveType }: ColumnBuilder): Partial<ParsedColumn> {
+  if (texts === undefined) return {}
+  const { type, order, rewrite, isUndecided } = texts.result()
+  const { broken, count } = texts
+  if (isUndecided) return { dateOrder: 'undecided' }
+  if (type !== 'text') return { type, dateOrder: dateOrderOf(effectiveType) ?? order, rewrite }
+  if (!broken || brokenLine === undefined) return {}
+  if (count < MIN_TYPED_VALUES && (broken.before === 'boolean' || !DAY_SHAPED.test(broken.text))) return {}
+  return { text: { line: brokenLine, text: broken.text } }
+}
+
+/** Lists warnings about columns that have both numbers and texts, or a text that contradicts their type. */
+export function listMixedColumns(
+  columns: readonly ParsedColumn[],
+  builders: readonly ColumnBuilder[],
+  { names, profile }: Dialect,
+): string[] {
+  const mixed = columns.flatMap(({ name, text }) =>
+    text
+      ? [
+          `column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${formatMissingHint(text.text)}`,
+        ]
+      : [],
+  )
+  for (const [k, builder] of builders.entries()) {
+    const odd = profile.nonNumbers[k]
+    // If a number came first, `mixed` already has a warning.
+    if (odd && builder.isText && builder.numbers === 0 && builder.effectiveType === undefined)
+      mixed.push(
+        `column ${names[k]} holds numbers except in ${formatLines(odd)}; kept as text${formatMissingHint(odd[0].text)}`,
+      )
+  }
+  return mixed
+}
+
+/** Formats values with their lines: `lines 2 and 3 ("%", "Smp")`. */
+function formatLines(values: readonly { line: number; text: string }[]): string {
+  const [first, second] = values
+  const quoted = (text: string): string => JSON.stringify(excerpt(text))
+  if (values.length === 1) return `line ${first.line} (${quoted(first.text)})`
+  if (values.length === 2)
+    return `lines ${first.line} and ${second.line} (${quoted(first.text)}, ${quoted(second.text)})`
+  return `${values.length} lines (first: line ${first.line}: ${quoted(first.text)})`
+}
+
+/** Returns whether a text looks like a marker of a missing value. */
+export function isMissingMarker(text: string): boolean {
+  return /^(n\/?a|n\.a\.|nan|\(?null\)?|none|nil|missing|unknown|tbd|[-+]?inf(inity)?|#[a-z/0]+[!?]?|-+|\?+|\*+|\.+|…|\.\.\.)$/i.test(
+    text,
+  )
+}
+
+/** Returns a hint on `--null`, if a text among numbers looks like a missing value. */
+function formatMissingHint(text: string): string {
+  return isMissingMarker(text)
+    ? ` (if that is a missing value: --null ${/^[\w/.-]+$/.test(text) ? text : JSON.stringify(text)})`
+    : ''
+}
