@@ -34,19 +34,29 @@ export interface RecordReading {
   lines: number
 }
 
+/** A possible cell. */
+interface CellReading {
+  start: number
+  end: number
+  flags: number
+  /** Offset of the delimiter or line end after it. */
+  stop: number
+  cost: number
+  /** Number of line ends inside. */
+  lines: number
+}
+
 /** Start of a cell, and the cheapest path to it. */
 interface Step {
   at: number
-  cell: number
+  /** Number of cells before it. */
+  cells: number
   cost: number
   /** Number of paths of that cost; 2 for two or more. */
   ways: number
   lines: number
-  /** The previous cell, with its offsets and flags. */
-  from: Step | undefined
-  start: number
-  end: number
-  flags: number
+  /** The previous cell, and the step at its start. */
+  from?: { step: Step; cell: CellReading }
 }
 
 export type RecordStyle = Pick<Dialect, 'skipSpace' | 'crOnly'> & {
@@ -56,139 +66,179 @@ export type RecordStyle = Pick<Dialect, 'skipSpace' | 'crOnly'> & {
   escape: number
 }
 
+/** Form that a record must have: its number of cells, in a table of `width` columns. */
+interface RecordForm {
+  cells: number
+  width: number
+  style: RecordStyle
+}
+
 /**
- * Returns the cheapest reading of the record at buf[row] with exactly `expected` cells; undefined if none
- * exists, or several have the same cost. The table has `width` columns. buf[to] must be a line end.
+ * Returns the cheapest reading of the record at buf[row] with exactly `form.cells` cells; undefined if none
+ * exists, or several have the same cost. buf[to] must be a line end.
  */
 export function repairRecord(
   buf: Uint8Array,
   row: number,
   to: number,
-  expected: number,
-  width: number,
-  style: RecordStyle,
+  form: RecordForm,
 ): RecordReading | undefined {
-  const { delimiter, quote, escape: escaper, skipSpace, crOnly } = style
-  const limit = Math.min(to, row + MAX_REPAIR_BYTES)
-  const endsLine = (i: number): boolean =>
-    i >= to || buf[i] === LF || (buf[i] === CR && (crOnly || buf[i + 1] === LF || i + 1 >= to))
-  const begin: Step = {
-    at: row,
-    cell: 0,
-    cost: 0,
-    ways: 1,
-    lines: 0,
-    from: undefined,
-    start: 0,
-    end: 0,
-    flags: 0,
-  }
-  // By offset and cell number. Offsets are visited in ascending order, so each is final when visited.
-  const waiting = new Map<number, Map<number, Step>>([[row, new Map([[0, begin]])]])
-  const order: number[] = [row]
-  let best: Step | undefined
-  let steps = 0
+  return new RecordSearch(buf, row, to, form).run()
+}
 
-  /** Adds a cell after `from` that ends at `stop`, a delimiter or a line end. */
-  const reach = (
-    from: Step,
-    stop: number,
-    start: number,
-    end: number,
-    flags: number,
-    cost: number,
-    lines: number,
-  ) => {
-    const total = from.cost + cost
-    if (best && total > best.cost) return
-    const step: Step = {
-      at: stop + 1,
-      cell: from.cell + 1,
-      cost: total,
-      ways: from.ways,
-      lines: from.lines + lines,
-      from,
-      start,
-      end,
-      flags,
+/** Search for the cheapest reading of one record, cell by cell. */
+class RecordSearch {
+  private readonly limit: number
+  /** By offset and number of cells. Offsets are visited in ascending order, so each is final when visited. */
+  private readonly waiting: Map<number, Map<number, Step>>
+  private readonly order: number[]
+  private best: Step | undefined
+  private steps = 0
+
+  constructor(
+    private readonly buf: Uint8Array,
+    row: number,
+    private readonly to: number,
+    private readonly form: RecordForm,
+  ) {
+    this.limit = Math.min(to, row + MAX_REPAIR_BYTES)
+    this.waiting = new Map([[row, new Map([[0, { at: row, cells: 0, cost: 0, ways: 1, lines: 0 }]])]])
+    this.order = [row]
+  }
+
+  run(): RecordReading | undefined {
+    const { buf, waiting, order } = this
+    const { quote, skipSpace } = this.form.style
+    for (let k = 0; k < order.length; k++) {
+      const steps = [...waiting.get(order[k])!.values()]
+      let start = order[k]
+      if (skipSpace) while (buf[start] === SPACE) start++
+      if (!this.addUnquoted(steps, start)) return undefined
+      if (buf[start] === quote && !this.addQuoted(steps, start)) return undefined
     }
-    if (endsLine(stop)) {
-      if (step.cell !== expected) return
-      step.at = stop
-      if (!best || total < best.cost) best = step
+    return this.best && this.readPath(this.best)
+  }
+
+  private endsLine(i: number): boolean {
+    const { buf, to } = this
+    return (
+      i >= to ||
+      buf[i] === LF ||
+      (buf[i] === CR && (this.form.style.crOnly || buf[i + 1] === LF || i + 1 >= to))
+    )
+  }
+
+  private endsCell(i: number): boolean {
+    return this.endsLine(i) || this.buf[i] === this.form.style.delimiter
+  }
+
+  private isLineEnd(c: number): boolean {
+    return c === LF || (c === CR && this.form.style.crOnly)
+  }
+
+  /** Returns whether a complete record begins at an offset, which then does not belong to a cell. */
+  private isRecordStart(at: number): boolean {
+    return isRecordStart(this.buf, at, this.to, this.form.width, this.form.style)
+  }
+
+  /** Adds a cell after each of `steps`. */
+  private addCell(steps: readonly Step[], cell: CellReading): void {
+    for (const step of steps)
+      this.addStep({
+        at: cell.stop + 1,
+        cells: step.cells + 1,
+        cost: step.cost + cell.cost,
+        ways: step.ways,
+        lines: step.lines + cell.lines,
+        from: { step, cell },
+      })
+  }
+
+  /** Adds a step, unless there is a cheaper one. */
+  private addStep(step: Step): void {
+    const { best, waiting, order } = this
+    const { at, cells, cost } = step
+    if (best && cost > best.cost) return
+    if (this.endsLine(at - 1)) {
+      if (cells !== this.form.cells) return
+      step.at--
+      if (!best || cost < best.cost) this.best = step
       else best.ways = 2
       return
     }
-    if (step.cell >= expected) return
-    let cells = waiting.get(stop + 1)
-    if (!cells) {
-      cells = new Map()
-      waiting.set(stop + 1, cells)
+    if (cells >= this.form.cells) return
+    let others = waiting.get(at)
+    if (!others) {
+      others = new Map()
+      waiting.set(at, others)
       // Offsets are few, but reached in any order.
       let k = order.length
-      while (k > 0 && order[k - 1] > stop + 1) k--
-      order.splice(k, 0, stop + 1)
+      while (k > 0 && order[k - 1] > at) k--
+      order.splice(k, 0, at)
     }
-    const existing = cells.get(step.cell)
-    if (!existing || total < existing.cost) cells.set(step.cell, step)
-    else if (total === existing.cost) existing.ways = 2
+    const existing = others.get(cells)
+    if (!existing || cost < existing.cost) others.set(cells, step)
+    else if (cost === existing.cost) existing.ways = 2
+  }
+
+  /**
+   * Adds the unquoted cell at `start`, which ends at the first delimiter, or at the first that quotes do not
+   * hide. Returns whether the search can continue.
+   */
+  private addUnquoted(steps: readonly Step[], start: number): boolean {
+    const { buf, limit } = this
+    const { quote } = this.form.style
+    let quotes = 0
+    let stop = start
+    for (; !this.endsCell(stop); stop++) if (buf[stop] === quote) quotes++
+    if (stop > limit) return false
+    const cost = buf[start] === quote ? quotes * LITERAL_QUOTE_COST : 0
+    this.addCell(steps, { start, end: stop, flags: 0, stop, cost, lines: 0 })
+    const hidden = quotes > 0 ? this.findVisibleEnd(start) : undefined
+    if (hidden && hidden.stop !== stop)
+      this.addCell(steps, {
+        start,
+        end: hidden.stop,
+        flags: 0,
+        ...hidden,
+        cost: HIDING_QUOTES_COST + (hidden.lines > 0 ? SPANS_LINES_COST : 0),
+      })
+    return true
   }
 
   /**
    * Finds the end of a cell in which pairs of quotes hide delimiters and line ends, and counts these lines.
    */
-  const hiding = (start: number): { stop: number; lines: number } | undefined => {
+  private findVisibleEnd(start: number): { stop: number; lines: number } | undefined {
+    const { buf, to, limit } = this
     let inside = false
     let lines = 0
     for (let i = start; i <= limit; i++) {
-      if (++steps > MAX_SEARCH_STEPS) return undefined
+      if (++this.steps > MAX_SEARCH_STEPS) return undefined
       const c = buf[i]
-      if (!inside && (endsLine(i) || c === delimiter)) return { stop: i, lines }
+      if (!inside && this.endsCell(i)) return { stop: i, lines }
       if (i >= to) return undefined
-      if (c === quote) inside = !inside
-      else if (c === LF || (c === CR && crOnly)) {
-        if (++lines > MAX_CELL_LINES || isRecordStart(buf, i + 1, to, width, style)) return undefined
-      }
+      if (c === this.form.style.quote) inside = !inside
+      else if (this.isLineEnd(c) && (++lines > MAX_CELL_LINES || this.isRecordStart(i + 1))) return undefined
     }
     return undefined
   }
 
-  for (let k = 0; k < order.length; k++) {
-    const cells = waiting.get(order[k])!
-    let start = order[k]
-    if (skipSpace) while (buf[start] === SPACE) start++
-    // Unquoted, a cell ends at the first delimiter.
-    let quotes = 0
-    let stop = start
-    for (; !endsLine(stop) && buf[stop] !== delimiter; stop++) if (buf[stop] === quote) quotes++
-    if (stop > limit) return undefined
-    const literal = buf[start] === quote ? quotes * LITERAL_QUOTE_COST : 0
-    for (const step of cells.values()) reach(step, stop, start, stop, 0, literal, 0)
-    if (quotes > 0) {
-      const hidden = hiding(start)
-      if (hidden && hidden.stop !== stop)
-        for (const step of cells.values())
-          reach(
-            step,
-            hidden.stop,
-            start,
-            hidden.stop,
-            0,
-            HIDING_QUOTES_COST + (hidden.lines > 0 ? SPANS_LINES_COST : 0),
-            hidden.lines,
-          )
-    }
-    if (buf[start] !== quote) continue
-    // Quoted, it can end at any quotes before a delimiter or line end.
+  /**
+   * Adds the quoted cells at `start`, which can end at any quotes before a delimiter or line end. Returns
+   * whether the search can continue.
+   */
+  private addQuoted(steps: readonly Step[], start: number): boolean {
+    const { buf, to, limit } = this
+    const { delimiter, quote, escape: escaper } = this.form.style
     let cost = 0
     let lines = 0
     let flags = QUOTED
     for (let i = start + 1; i < limit && lines <= MAX_CELL_LINES; i++) {
-      if (++steps > MAX_SEARCH_STEPS) return undefined
+      if (++this.steps > MAX_SEARCH_STEPS) return false
       const c = buf[i]
-      if (c === LF || (c === CR && crOnly)) {
-        // A line that is a complete record does not belong to a cell.
-        if (isRecordStart(buf, i + 1, to, width, style)) break
+      if (this.isLineEnd(c)) {
+        if (this.isRecordStart(i + 1)) break
         lines++
         continue
       }
@@ -201,34 +251,43 @@ export function repairRecord(
       let run = i + 1
       while (buf[run] === quote && run < to) run++
       const count = run - i
-      let after = run
-      while ((buf[after] === SPACE || buf[after] === TAB) && buf[after] !== delimiter) after++
-      if (endsLine(after) || buf[after] === delimiter) {
-        const quotedCost =
-          cost + (count % 2 === 0 ? LITERAL_QUOTE_COST : 0) + (lines > 0 ? SPANS_LINES_COST : 0)
-        const cellFlags = count > 1 ? flags | ESCAPED : flags
-        for (const step of cells.values())
-          reach(step, after, start + 1, run - 1, cellFlags, quotedCost, lines)
-      }
+      let stop = run
+      while ((buf[stop] === SPACE || buf[stop] === TAB) && buf[stop] !== delimiter) stop++
+      if (this.endsCell(stop))
+        this.addCell(steps, {
+          start: start + 1,
+          end: run - 1,
+          flags: count > 1 ? flags | ESCAPED : flags,
+          stop,
+          cost: cost + (count % 2 === 0 ? LITERAL_QUOTE_COST : 0) + (lines > 0 ? SPANS_LINES_COST : 0),
+          lines,
+        })
       if (count % 2 === 1) cost += LITERAL_QUOTE_COST
-      if (best && cost > best.cost) break
+      if (this.best && cost > this.best.cost) break
       flags |= ESCAPED
       i = run - 1
     }
+    return true
   }
-  if (!best || best.ways > 1) return undefined
-  const starts: number[] = []
-  const ends: number[] = []
-  for (let step: Step | undefined = best; step?.from; step = step.from) {
-    if (step.ways > 1) return undefined
-    starts.unshift(step.start)
-    ends.unshift((step.end << 2) | step.flags)
+
+  /** Returns the reading that ends with a step; undefined if it is not the only one. */
+  private readPath(last: Step): RecordReading | undefined {
+    const { buf, to } = this
+    const starts: number[] = []
+    const ends: number[] = []
+    for (let step = last; ; step = step.from.step) {
+      if (step.ways > 1) return undefined
+      if (!step.from) break
+      const { start, end, flags } = step.from.cell
+      starts.unshift(start)
+      ends.unshift((end << 2) | flags)
+    }
+    const stop = last.at
+    const next = stop >= to ? to : buf[stop] === CR && buf[stop + 1] === LF ? stop + 2 : stop + 1
+    // The next line can be the rest of a cell whose quote was taken literally.
+    if (next < to && isCellRemainder(buf, next, to, this.form.width, this.form.style)) return undefined
+    return { starts, ends, next, lines: last.lines + 1 }
   }
-  const stop = best.at
-  const next = stop >= to ? to : buf[stop] === CR && buf[stop + 1] === LF ? stop + 2 : stop + 1
-  // The next line can be the rest of a cell whose quote was taken literally.
-  if (next < to && isCellRemainder(buf, next, to, width, style)) return undefined
-  return { starts, ends, next, lines: best.lines + 1 }
 }
 
 /** Maximum size of a record whose form is checked. */

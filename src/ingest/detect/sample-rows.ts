@@ -191,7 +191,7 @@ function repairRow(
   }
   const recordStyle = { ...codes, skipSpace, crOnly }
   if (isWellFormed(buf, 0, buf.length - 1, recordStyle)) return undefined
-  const reading = repairRecord(buf, 0, buf.length - 1, width, width, recordStyle)
+  const reading = repairRecord(buf, 0, buf.length - 1, { cells: width, width, style: recordStyle })
   if (!reading) return undefined
   const row = reading.starts.map((start, k) => {
     const cell = buf.toString('utf8', start, reading.ends[k] >> 2)
