@@ -145,17 +145,43 @@ const MAX_BZIP2_STREAMS = 100_000
 const BZIP2_BLOCK_BYTES = 100_000
 const BZIP2_MARGIN_BYTES = 25_000
 
+/** Packed bytes, which the bzip2 library takes synchronously. */
+class Bzip2Input {
+  private readonly chunks: Uint8Array[] = []
+  private packed = 0
+  private hasEnded = false
+
+  constructor(private readonly iterator: AsyncIterator<Uint8Array>) {}
+
+  /** Reads until `size` bytes follow the first `bytesRead`, or the input ends. */
+  async readAhead(bytesRead: number, size: number): Promise<void> {
+    while (!this.hasEnded && this.packed - bytesRead < size) {
+      const { value, done } = await this.iterator.next()
+      this.hasEnded = done === true
+      if (done || value.length === 0) continue
+      this.chunks.push(value)
+      this.packed += value.length
+    }
+  }
+
+  takeChunk(): Uint8Array | undefined {
+    return this.chunks.shift()
+  }
+
+  /** Returns whether all bytes have been read. */
+  isAtEnd(bytesRead: number): boolean {
+    return this.hasEnded && this.packed <= bytesRead
+  }
+}
+
 /** Decompresses bzip2, block by block. */
 async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
   const [{ default: bzip2 }, { default: bitsOf }] = await Promise.all([
     import('unbzip2-stream/lib/bzip2.js'),
     import('unbzip2-stream/lib/bit_iterator.js'),
   ])
-  const chunks: Uint8Array[] = []
-  const input = whole[Symbol.asyncIterator]()
-  let bits: ReturnType<typeof bitsOf> | undefined
-  let packed = 0
-  let ended = false
+  const iterator = whole[Symbol.asyncIterator]()
+  const input = new Bzip2Input(iterator)
   let level = 0
   let sum = 0
   let size = 0
@@ -163,41 +189,35 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
   // Shared by all blocks, since hostile data has many empty streams.
   let work = new Int32Array(0)
   let out = Buffer.alloc(0)
-  /** Calls the library. Past the last byte, it reads undefined values and throws. */
-  const tried = <T>(read: () => T): T => {
-    try {
-      return read()
-    } catch (error) {
-      if (error instanceof Problem) throw error
-      throw damagedError(name, 'bzip2', ended && packed <= (bits?.bytesRead ?? 0))
-    }
-  }
   try {
-    for (;;) {
-      while (!ended && packed - (bits?.bytesRead ?? 0) < BZIP2_MARGIN_BYTES + BZIP2_BLOCK_BYTES * level) {
-        const { value, done } = await input.next()
-        ended = done === true
-        if (done || value.length === 0) continue
-        chunks.push(value)
-        packed += value.length
+    // The library reads the first chunk at once.
+    await input.readAhead(0, BZIP2_MARGIN_BYTES)
+    const bits = bitsOf(() => input.takeChunk())
+    /** Calls the library. Past the last byte, it reads undefined values and throws. */
+    const attempt = <T>(read: () => T): T => {
+      try {
+        return read()
+      } catch (error) {
+        if (error instanceof Problem) throw error
+        throw damagedError(name, 'bzip2', input.isAtEnd(bits.bytesRead))
       }
-      // The library reads the first chunk at once.
-      bits ??= bitsOf(() => chunks.shift())
-      const reader = bits
-      const { bytesRead } = reader
-      if (ended && packed <= bytesRead) {
+    }
+    for (;;) {
+      const block = BZIP2_BLOCK_BYTES * level
+      await input.readAhead(bits.bytesRead, BZIP2_MARGIN_BYTES + block)
+      const { bytesRead } = bits
+      if (input.isAtEnd(bytesRead)) {
         if (level > 0) throw damagedError(name, 'bzip2', true)
         return
       }
       if (level === 0) {
-        level = tried(() => bzip2.header(reader))
+        level = attempt(() => bzip2.header(bits))
         sum = 0
         if (++streams > MAX_BZIP2_STREAMS) throw bombError(name, limits)
         if (work.length < BZIP2_BLOCK_BYTES * level) work = new Int32Array(BZIP2_BLOCK_BYTES * level)
         await yieldToEventLoop()
         continue
       }
-      const block = BZIP2_BLOCK_BYTES * level
       let at = 0
       const put = (byte: number): void => {
         if (at === out.length) {
@@ -206,12 +226,12 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
         }
         out[at++] = byte
       }
-      const next = tried(() => bzip2.decompress(reader, put, work, block, sum))
+      const next = attempt(() => bzip2.decompress(bits, put, work, block, sum))
       // The stream ends; another may follow.
       if (next === null) level = 0
       else sum = next
       size += at
-      if (isBomb(size, reader.bytesRead, limits)) throw bombError(name, limits)
+      if (isBomb(size, bits.bytesRead, limits)) throw bombError(name, limits)
       if (at > 0) {
         yield out.subarray(0, at)
         // The consumer may still use the yielded buffer.
@@ -220,6 +240,6 @@ async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenera
       await yieldToEventLoop()
     }
   } finally {
-    await input.return?.()
+    await iterator.return?.()
   }
 }

@@ -4,7 +4,7 @@ import { defaultLimits } from '../../contract/limits.ts'
 import { type Bytes, excerpt, yieldToEventLoop } from '../../json/index.ts'
 import { isNumeric } from '../detect/table-start.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
-import { badData, lineTooLongError, type Warnings } from '../values/warnings.ts'
+import { badData, COMMENT_LINES_WARNING, lineTooLongError, type Warnings } from '../values/warnings.ts'
 
 /** Maximum number of lines in which an ASCII table is recognized. */
 const MAX_HEAD_LINES = 100
@@ -97,7 +97,7 @@ export function convertAsciiTable(
     comment: DROPPED_LINE,
     header: options.header ?? true,
   }
-  warnings.mute('comment')
+  warnings.mute(COMMENT_LINES_WARNING)
   return { text: changed(createCsvConverter(printed, source, warnings)), options: csvOptions }
 }
 
@@ -140,11 +140,7 @@ function createCsvConverter(
   let header: string | undefined
   const drop = (line: string): string => {
     if (line.trim() !== '' && !isFooter(line) && !isBorder(line))
-      warnings.count(
-        'unprinted',
-        number,
-        (where) => `lines outside the table were skipped: ${where}: ${excerpt(line.trim(), 60)}`,
-      )
+      warnings.countLine(number, 'lines outside the table were skipped', `: ${excerpt(line.trim(), 60)}`)
     return DROPPED_LINE
   }
   const broken = (line: string): Problem =>

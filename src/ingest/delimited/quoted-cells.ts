@@ -63,12 +63,7 @@ export class QuotedCells {
           (buf[after] !== CR || crOnly || buf[after + 1] === LF)
         ) {
           if (stray >= 0 && newlines > 0) return this.rejectStrayQuote(block, open, stray, line)
-          if (stray >= 0)
-            this.warnings.count(
-              'stray',
-              line,
-              (where) => `unescaped quotes inside quoted cells were kept: ${where}`,
-            )
+          if (stray >= 0) this.warnings.countLine(line, 'unescaped quotes inside quoted cells were kept')
           this.newlines = newlines
           this.flags = flags
           return j

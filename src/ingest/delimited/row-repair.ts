@@ -30,13 +30,20 @@ const MAX_MISSING_CELLS = 2
 
 /** Repairs the row that is being scanned. Its text begins at `row` and ends at `end`. */
 export class RowRepair {
+  /** Built once, since all rows of a file can be short or long. */
+  private readonly shortWarning: string
+  private readonly longWarning: string
+
   constructor(
     private readonly rows: ScannedRows,
     private readonly dialect: Pick<Dialect, 'collapse' | 'trailing' | 'profile'>,
     private readonly style: RecordStyle,
     private readonly warnings: Warnings,
     private readonly source: string,
-  ) {}
+  ) {
+    this.shortWarning = `rows with fewer than ${rows.width} cells were filled with nulls`
+    this.longWarning = `empty cells beyond column ${rows.width} were dropped`
+  }
 
   /**
    * Returns whether a row of the wrong length may have another reading. A short row just lacks cells, unless
@@ -124,7 +131,7 @@ export class RowRepair {
     this.padRow(row, reading.starts.length)
     rows.lines[rows.rows++] = rows.line
     const text = excerpt(buf.subarray(row, Math.min(reading.next, row + 200)), 60)
-    this.warnings.count(warning, rows.line, (where) => `${warning}: ${where}: ${text.trim()}`)
+    this.warnings.countLine(rows.line, warning, `: ${text.trim()}`)
     rows.line += reading.lines
     return reading.next
   }
@@ -164,7 +171,7 @@ export class RowRepair {
         `expected ${width} cells, found ${cells}, one of them empty, so the others may have shifted: ${text()}`,
         'Remove the extra delimiter.',
       )
-    this.warnings.count('long', line, (where) => `empty cells beyond column ${width} were dropped: ${where}`)
+    this.warnings.countLine(line, this.longWarning)
     return undefined
   }
 
@@ -174,11 +181,7 @@ export class RowRepair {
     if (cells === width) return
     this.rows.padRow(row, cells)
     if (isInHeader) return
-    this.warnings.count(
-      'short',
-      line,
-      (where) => `rows with fewer than ${width} cells were filled with nulls: ${where}`,
-    )
+    this.warnings.countLine(line, this.shortWarning)
   }
 
   /** Drops one empty cell of a row with one too many, if it is clear which. Returns whether it did. */
@@ -192,10 +195,10 @@ export class RowRepair {
     if (!cells) return false
     rows.setCells(cells)
     const text = excerpt(buf.subarray(row, end), 60)
-    this.warnings.count(
-      'spare',
+    this.warnings.countLine(
       rows.line,
-      (where) => `an empty cell was dropped from rows with one cell too many: ${where}: ${text}`,
+      'an empty cell was dropped from rows with one cell too many',
+      `: ${text}`,
     )
     return true
   }

@@ -4,7 +4,7 @@ import { excerpt } from '../../json/index.ts'
 import { MAX_REPAIR_BYTES } from '../detect/repair.ts'
 import { QUOTED } from '../values/cells.ts'
 import type { Dialect } from '../values/dialect.ts'
-import { badData, type Warnings } from '../values/warnings.ts'
+import { badData, COMMENT_LINES_WARNING, type Warnings } from '../values/warnings.ts'
 import { QuotedCells } from './quoted-cells.ts'
 import { isNote, isNoteText } from './row-notes.ts'
 import { RowRepair } from './row-repair.ts'
@@ -168,7 +168,7 @@ export class Tokenizer extends ScannedRows {
         const what = `the header is repeated below a title: a second table starts here: ${text}`
         return this.stop(badData(this.source, { line: this.line }, what, 'Put each table in its own file.'))
       }
-      this.warnings.count('header', this.line, (where) => `repeated headers were skipped: ${where}`)
+      this.warnings.countLine(this.line, 'repeated headers were skipped')
       return this.endRow(next)
     }
     if (isGap) this.gapLines.push(this.line)
@@ -194,7 +194,7 @@ export class Tokenizer extends ScannedRows {
     const lineEnd = buf.indexOf(this.dialect.crOnly ? CR : LF, row)
     const end = lineEnd < 0 ? to : lineEnd
     if (end >= to && !final) return NEEDS_MORE_TEXT
-    this.warnings.count('comment', this.line, (where) => `comment lines were skipped: ${where}`)
+    this.warnings.countLine(this.line, COMMENT_LINES_WARNING)
     this.line++
     return Math.min(end, to) + 1
   }
@@ -278,11 +278,7 @@ export class Tokenizer extends ScannedRows {
     if (k >= to && !final) return k - i > MAX_REPAIR_BYTES ? i : NEEDS_MORE_TEXT
     const end = buf[k - 1] === CR ? k - 2 : k - 1
     if (delimiters !== lacking || buf[end] !== delimiter) return i
-    this.warnings.count(
-      'joined',
-      this.line,
-      (where) => `rows without a delimiter at the end were continued on the next line: ${where}`,
-    )
+    this.warnings.countLine(this.line, 'rows without a delimiter at the end were continued on the next line')
     return rest
   }
 
@@ -293,12 +289,12 @@ export class Tokenizer extends ScannedRows {
     const isEmptyCell = ends[first] === starts[first] << 2
     if (cells > 1) {
       if (this.hasSurplus || !isEmptyCell || this.countEmpty(cells) < Math.min(cells, width)) return false
-      this.warnings.count('empty', line, (where) => `rows of empty cells were skipped: ${where}`)
+      this.warnings.countLine(line, 'rows of empty cells were skipped')
     } else {
       if (!isEmptyCell && (width === 1 || !this.isBlank(buf))) return false
       // In a single column, a blank line is an empty cell, unless only blank lines follow.
       if (width === 1) this.blankRows++
-      else this.warnings.count('blank', line, (where) => `blank lines were skipped: ${where}`)
+      else this.warnings.countLine(line, 'blank lines were skipped')
     }
     this.isAfterGap = true
     return true

@@ -34,99 +34,136 @@ export function readSampleRows(
   { comment }: DelimitedOptions,
   expected?: number,
 ): SampleRows {
-  const { delimiter, quote, escape: escaper, crOnly, skipSpace, collapse } = style
-  const rows: string[][] = []
-  const at: number[] = []
-  const quoted: SampleRows['quoted'] = []
-  const isForeign = createForeignTest(style)
-  let cells = 0
-  let foreign = 0
-  let line = 0
-  let i = 0
-  while (i < text.length && rows.length < MAX_SAMPLE_ROWS) {
-    if (comment && text[i] === comment) {
-      while (i < text.length && !isRowEnd(text, i, crOnly)) i++
-      i += text[i] === '\r' && text[i + 1] === '\n' ? 2 : 1
-      line++
-      continue
-    }
-    const row: string[] = []
-    const rowStart = { i, line }
-    const inQuotes = { count: 0, first: false }
-    at.push(line)
-    quoted.push(inQuotes)
-    if (collapse) while (text[i] === delimiter) i++
-    for (;;) {
-      if (skipSpace) while (text[i] === ' ') i++
-      let cell = ''
-      let closed = false
-      if (quote !== '' && text[i] === quote) {
-        const parts: string[] = []
-        let from = ++i
-        const opened = i
-        for (;;) {
-          i = indexOfQuote(text, quote, escaper, i)
-          const isEscape = escaper !== '' && text[i] === escaper
-          const escaped = text[i + 1] === quote || (isEscape && text[i + 1] === escaper)
-          if (escaped) {
-            parts.push(text.slice(from, i))
-            from = i + 1
-            i += 2
-          } else if (isEscape && i < text.length) i++
-          else break
-        }
-        if (i >= text.length) i = opened - 1
-        else {
-          line += countOccurrences(text, crOnly ? '\r' : '\n', opened, i)
-          cell = parts.join('') + text.slice(from, i)
-          i++
-          // Stray quotes inside the cell, if it is closed on its line.
-          const end = findStrayEnd(text, i, style)
-          if (end !== undefined) {
-            cell += text.slice(i - 1, end).replaceAll(quote + quote, quote)
-            i = end + 1
-          }
-          closed = true
-          inQuotes.count++
-          if (row.length === 0) inQuotes.first = true
-        }
-      }
-      const start = i
-      const lacking = (style.closed ?? 0) - row.length
-      while (i < text.length && text[i] !== delimiter) {
-        const isEnd = isRowEnd(text, i, crOnly)
-        if (isEnd && (row.length === 0 || !isContinued(text, i, delimiter, lacking))) break
-        if (isEnd && text[i] === '\n') line++
-        i++
-      }
-      cell += text.slice(start, i)
-      row.push(cell)
-      cells++
-      if (!closed && isForeign(cell)) foreign++
-      // Over the limit: stop reading.
-      if (row.length > MAX_ROW_CELLS)
-        return { rows: [...rows, row], lineIndexes: at, quoted, foreignShare: 0 }
-      if (text[i] !== delimiter) break
-      i++
-      if (collapse) {
-        while (text[i] === delimiter) i++
-        if (i >= text.length || isRowEnd(text, i, crOnly)) break
-      }
-    }
-    if (text[i] === '\r' && text[i + 1] === '\n') i++
-    i++
-    line++
-    const repaired =
-      expected !== undefined && row.length !== expected && row.length > 1
-        ? repairRow(text.slice(rowStart.i, rowStart.i + MAX_REPAIR_BYTES), expected, style)
-        : undefined
-    if (repaired) {
-      i = rowStart.i + repaired.length
-      line = rowStart.line + repaired.lines
-    }
-    rows.push(repaired?.row ?? row)
+  return new SampleReader(text, style).read(comment, expected)
+}
+
+/** Reader of the rows of one text. */
+class SampleReader {
+  private readonly lineIndexes: number[] = []
+  private readonly quoted: SampleRows['quoted'] = []
+  private readonly isForeign: (cell: string) => boolean
+  private cells = 0
+  private foreign = 0
+  private line = 0
+  /** Index of the next character. */
+  private at = 0
+
+  constructor(
+    private readonly text: string,
+    private readonly style: Style,
+  ) {
+    this.isForeign = createForeignTest(style)
   }
-  return { rows, lineIndexes: at, quoted, foreignShare: foreign / Math.max(1, cells) }
+
+  read(comment: string | undefined, expected: number | undefined): SampleRows {
+    const { text, style, lineIndexes, quoted } = this
+    const rows: string[][] = []
+    while (this.at < text.length && rows.length < MAX_SAMPLE_ROWS) {
+      if (comment && text[this.at] === comment) {
+        while (this.at < text.length && !isRowEnd(text, this.at, style.crOnly)) this.at++
+        this.skipLineEnd()
+        continue
+      }
+      const start = { at: this.at, line: this.line }
+      const row = this.readRow()
+      // Over the limit: stop reading.
+      if (row.length > MAX_ROW_CELLS) return { rows: [...rows, row], lineIndexes, quoted, foreignShare: 0 }
+      const repaired =
+        expected !== undefined && row.length !== expected && row.length > 1
+          ? repairRow(text.slice(start.at, start.at + MAX_REPAIR_BYTES), expected, style)
+          : undefined
+      if (repaired) {
+        this.at = start.at + repaired.length
+        this.line = start.line + repaired.lines
+      }
+      rows.push(repaired?.row ?? row)
+    }
+    return { rows, lineIndexes, quoted, foreignShare: this.foreign / Math.max(1, this.cells) }
+  }
+
+  private skip(character: string): void {
+    while (this.text[this.at] === character) this.at++
+  }
+
+  private skipLineEnd(): void {
+    this.at += this.text[this.at] === '\r' && this.text[this.at + 1] === '\n' ? 2 : 1
+    this.line++
+  }
+
+  /** Reads a row and its line end. Stops inside a row of too many cells. */
+  private readRow(): string[] {
+    const { text } = this
+    const { delimiter, crOnly, skipSpace, collapse } = this.style
+    const row: string[] = []
+    const inQuotes = { count: 0, first: false }
+    this.lineIndexes.push(this.line)
+    this.quoted.push(inQuotes)
+    if (collapse) this.skip(delimiter)
+    for (;;) {
+      if (skipSpace) this.skip(' ')
+      const quoted = this.readQuoted()
+      if (quoted !== undefined) {
+        inQuotes.count++
+        if (row.length === 0) inQuotes.first = true
+      }
+      const cell = (quoted ?? '') + this.readUnquoted(row.length)
+      row.push(cell)
+      this.cells++
+      if (quoted === undefined && this.isForeign(cell)) this.foreign++
+      if (row.length > MAX_ROW_CELLS) return row
+      if (text[this.at] !== delimiter) break
+      this.at++
+      if (!collapse) continue
+      this.skip(delimiter)
+      if (this.at >= text.length || isRowEnd(text, this.at, crOnly)) break
+    }
+    this.skipLineEnd()
+    return row
+  }
+
+  /** Reads a quoted text; undefined if there is none, or its quote is not closed. */
+  private readQuoted(): string | undefined {
+    const { text, style } = this
+    const { quote, escape: escaper, crOnly } = style
+    if (quote === '' || text[this.at] !== quote) return undefined
+    const parts: string[] = []
+    const opened = this.at + 1
+    let from = opened
+    let i = opened
+    for (;;) {
+      i = indexOfQuote(text, quote, escaper, i)
+      const isEscape = escaper !== '' && text[i] === escaper
+      if (text[i + 1] === quote || (isEscape && text[i + 1] === escaper)) {
+        parts.push(text.slice(from, i))
+        from = i + 1
+        i += 2
+      } else if (isEscape && i < text.length) i++
+      else break
+    }
+    if (i >= text.length) return undefined
+    this.line += countOccurrences(text, crOnly ? '\r' : '\n', opened, i)
+    const cell = parts.join('') + text.slice(from, i)
+    this.at = i + 1
+    // Stray quotes inside the cell, if it is closed on its line.
+    const end = findStrayEnd(text, i + 1, style)
+    if (end === undefined) return cell
+    this.at = end + 1
+    return cell + text.slice(i, end).replaceAll(quote + quote, quote)
+  }
+
+  /** Reads the text up to the next delimiter or line end. `cells`: number of cells before it in the row. */
+  private readUnquoted(cells: number): string {
+    const { text, at: start } = this
+    const { delimiter, crOnly, closed = 0 } = this.style
+    let i = start
+    for (; i < text.length && text[i] !== delimiter; i++) {
+      if (!isRowEnd(text, i, crOnly)) continue
+      if (cells === 0 || !isContinued(text, i, delimiter, closed - cells)) break
+      if (text[i] === '\n') this.line++
+    }
+    this.at = i
+    return text.slice(start, i)
+  }
 }
 
 /** Maximum number of characters searched for the rest of a row. */

@@ -26,10 +26,11 @@ export async function sniff(
   const source = options.source ?? 'input'
   let text = head.toString('utf8')
   if (!whole) text = text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1)
-  if (text.trim() === '' && head.length === 0)
-    throw badData(source, {}, 'the file is empty', 'Use a file with a header and rows.')
+  const rejectEmpty = (what: string): never => {
+    throw badData(source, {}, what, 'Use a file with a header and rows.')
+  }
   if (text.trim() === '')
-    throw badData(source, {}, 'the file contains only whitespace', 'Use a file with a header and rows.')
+    rejectEmpty(head.length === 0 ? 'the file is empty' : 'the file contains only whitespace')
 
   const skip = measureSkippedLines(text, options)
   text = text.slice(skip.length)
@@ -38,73 +39,98 @@ export async function sniff(
   const isUsed = sepLine && text.slice(sepLine[0].length).includes(sepLine[1])
   const delimiter = parseDelimiter(options.delimiter) ?? (isUsed ? sepLine[1] : undefined)
   if (sepLine) text = text.slice(sepLine[0].length)
+  const sepLines = sepLine ? 1 : 0
   const comment = options.comment ?? (whole ? await detectComment(text, { ...options, delimiter }) : '')
   if (comment !== '' && options.comment === undefined)
     warnings.note(`lines that begin with ${comment} were read as comments; to read them: --comment none`)
   const best = await chooseStyle(text, { ...options, delimiter, comment }, warnings)
   for (const [k, line] of best.lineIndexes.entries()) best.lineIndexes[k] = line + skip.lines
-  if (!delimiter && best.width > 1 && best.style.delimiter !== ',')
-    warnings.note(`delimiter detected: ${delimiterLabel(best.style.delimiter)}`)
-  if (best.style.quote !== '"' && options.quote === undefined)
-    warnings.note(`quote character detected: ${best.style.quote}`)
-  if (best.style.escape === '\\' && options.escape === undefined)
-    warnings.note('escape for quotes inside cells detected: \\"')
-  if (best.style.skipSpace) warnings.note('spaces after delimiters were removed')
-
+  noteStyle(best, { ...options, delimiter }, warnings)
   if (whole && best.rows.every((row) => row.every((cell) => cell.trim() === '')))
-    throw badData(source, {}, 'the file contains only empty cells', 'Use a file with a header and rows.')
+    rejectEmpty('the file contains only empty cells')
 
   const start = options.header === false ? 0 : findTableStart(best)
   const table = best.rows.slice(start)
-  const first = table[0]?.[0] ?? ''
-  // The last comment line holds the names.
-  if (start > 0 && best.rows[start - 1][0].startsWith('#') && /^#[\s"]/.test(first)) {
-    table[0] = [first.replace(/^#\s*/, '').replace(/^"(.*)"$/, '$1'), ...table[0].slice(1)]
-    warnings.note(`the # before the first name was removed: ${excerpt(first)}`)
-  }
-  refuseTwoTables(best, start, sepLine ? 1 : 0, source)
-  const preamble = (best.lineIndexes[start] ?? skip.lines) + (sepLine ? 1 : 0)
-  const skipped = preamble - skip.lines - (sepLine ? 1 : 0)
-  if (skipped > 0 && best.rows.slice(0, start).some((row) => row.some((cell) => cell !== ''))) {
-    warnings.note(
-      `${skipped === 1 ? `line ${skip.lines + 1} was` : `lines ${skip.lines + 1} to ${skip.lines + skipped} were`} skipped (text above the table): ${excerpt(best.rows[0].join(best.style.delimiter))}`,
-    )
-  }
+  if (start > 0) removeCommentMark(best.rows[start - 1], table, warnings)
+  refuseTwoTables(best, start, sepLines, source)
+  const preamble = (best.lineIndexes[start] ?? skip.lines) + sepLines
+  noteTextAbove(best, start, { from: skip.lines, to: preamble - sepLines }, warnings)
   const header = options.header === undefined ? detectHeaderRows(table) : { count: Number(options.header) }
   const headerRows = header.count
-  refuseNoRows(best, { start, headerRows, before: sepLine ? 1 : 0 }, source)
-  if (headerRows === 0 && options.header === undefined) {
-    warnings.note(`no header detected in line ${preamble + 1}; columns are named column_1, column_2, …`)
-  }
-  if (header.besides !== undefined) {
-    const lines =
-      headerRows === 2 ? `line ${preamble + 2} was` : `lines ${preamble + 2} to ${preamble + headerRows} were`
-    warnings.note(`${lines} skipped: ${header.besides}`)
-  } else if (headerRows === 2)
-    warnings.note(`lines ${preamble + 1} and ${preamble + 2} were read as two header rows and joined`)
-  else if (headerRows === 3)
-    warnings.note(`lines ${preamble + 1} to ${preamble + 3} were read as three header rows and joined`)
-  const count = Math.max(table[0]?.length ?? 0, best.agreeing > 0.5 ? best.width : 0)
-  const maxColumns = (options.limits ?? defaultLimits).columns
-  if (count > maxColumns) {
-    throw badData(
-      source,
-      { line: preamble + 1 },
-      `${count > MAX_ROW_CELLS ? `more than ${MAX_ROW_CELLS}` : count} columns; the limit is ${maxColumns} (columns)`,
-      'Split the file, or turn columns into rows.',
-    )
-  }
+  refuseNoRows(best, { start, headerRows, before: sepLines }, source)
+  if (headerRows > 0 || options.header === undefined) noteHeader(header, preamble + 1, warnings)
+  const line = preamble + 1
+  refuseManyColumns(Math.max(table[0]?.length ?? 0, best.agreeing > 0.5 ? best.width : 0), line, options)
   const candidate = { ...best, quoted: best.quoted.slice(start) }
-  refuseSplitNumbers(table, headerRows, candidate, { line: preamble + 1, source })
+  refuseSplitNumbers(table, headerRows, candidate, { line, source })
   const names = nameColumns(table, header, candidate, warnings)
   // A repeated header is not a row.
   const data = table.slice(headerRows).filter((row) => row.some((cell, k) => cell !== table[0][k]))
-  const lineOf = (row: string[]): number => best.lineIndexes[best.rows.indexOf(row)] + 1 + (sepLine ? 1 : 0)
+  const lineOf = (row: string[]): number => best.lineIndexes[best.rows.indexOf(row)] + 1 + sepLines
   const profile = profileColumns(data, names.length, options, lineOf)
   // In a single column, a value can equal the name.
   const repeated =
     headerRows === 1 && names.length > 1 && table[0].length === names.length ? table[0] : undefined
   return { ...best.style, preamble, headerRows, names, repeated, trailing: best.trailing, comment, profile }
+}
+
+/** Warns about the parts of the style that the options do not give. */
+function noteStyle({ style, width }: Candidate, options: DelimitedOptions, warnings: Warnings): void {
+  if (!options.delimiter && width > 1 && style.delimiter !== ',')
+    warnings.note(`delimiter detected: ${delimiterLabel(style.delimiter)}`)
+  if (style.quote !== '"' && options.quote === undefined)
+    warnings.note(`quote character detected: ${style.quote}`)
+  if (style.escape === '\\' && options.escape === undefined)
+    warnings.note('escape for quotes inside cells detected: \\"')
+  if (style.skipSpace) warnings.note('spaces after delimiters were removed')
+}
+
+/** Removes the # of a comment line that holds the names, if the line above it is a comment too. */
+function removeCommentMark(above: readonly string[], table: string[][], warnings: Warnings): void {
+  const first = table[0]?.[0] ?? ''
+  if (!above[0].startsWith('#') || !/^#[\s"]/.test(first)) return
+  table[0] = [first.replace(/^#\s*/, '').replace(/^"(.*)"$/, '$1'), ...table[0].slice(1)]
+  warnings.note(`the # before the first name was removed: ${excerpt(first)}`)
+}
+
+/** Warns about text above the row `start`, on lines [from, to), from 0. */
+function noteTextAbove(
+  { rows, style }: Candidate,
+  start: number,
+  { from, to }: { from: number; to: number },
+  warnings: Warnings,
+): void {
+  if (to <= from || rows.slice(0, start).every((row) => row.every((cell) => cell === ''))) return
+  const lines = to === from + 1 ? `line ${to} was` : `lines ${from + 1} to ${to} were`
+  warnings.note(`${lines} skipped (text above the table): ${excerpt(rows[0].join(style.delimiter))}`)
+}
+
+/** Warns about a header that is missing, or not one row. `line`: its first line. */
+function noteHeader({ count, besides }: HeaderRows, line: number, warnings: Warnings): void {
+  if (count === 0)
+    warnings.note(`no header detected in line ${line}; columns are named column_1, column_2, …`)
+  if (besides !== undefined) {
+    const lines = count === 2 ? `line ${line + 1} was` : `lines ${line + 1} to ${line + count - 1} were`
+    warnings.note(`${lines} skipped: ${besides}`)
+  } else if (count === 2)
+    warnings.note(`lines ${line} and ${line + 1} were read as two header rows and joined`)
+  else if (count === 3)
+    warnings.note(`lines ${line} to ${line + 2} were read as three header rows and joined`)
+}
+
+/** Throws `bad_data` if a table has more columns than the limit. */
+function refuseManyColumns(
+  count: number,
+  line: number,
+  { source = 'input', limits = defaultLimits }: DelimitedOptions,
+): void {
+  if (count <= limits.columns) return
+  throw badData(
+    source,
+    { line },
+    `${count > MAX_ROW_CELLS ? `more than ${MAX_ROW_CELLS}` : count} columns; the limit is ${limits.columns} (columns)`,
+    'Split the file, or turn columns into rows.',
+  )
 }
 
 /**

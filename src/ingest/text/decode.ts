@@ -94,11 +94,7 @@ async function* removeNulBytes(
       if (c === 0x0a) line++
       if (pending && c === QUOTE) out[at++] = QUOTE
       if (c === NUL) {
-        warnings.count(
-          'nul',
-          line,
-          (where) => `NUL bytes were removed, or read as escapes before quotes: ${where}`,
-        )
+        warnings.countLine(line, 'NUL bytes were removed, or read as escapes before quotes')
       } else out[at++] = c
       pending = c === NUL
     }

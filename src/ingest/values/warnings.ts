@@ -10,6 +10,9 @@ interface CountedWarning {
   text: (where: string) => string
 }
 
+/** Warning about skipped comments. */
+export const COMMENT_LINES_WARNING = 'comment lines were skipped'
+
 /** Collects warnings while parsing. Repeated ones are reported once, with the first line. */
 export class Warnings {
   private readonly counted = new Map<string, CountedWarning>()
@@ -36,6 +39,11 @@ export class Warnings {
       previous.count++
       previous.last = line
     }
+  }
+
+  /** Counts a line about which there is the same warning as about others, with details of the first one. */
+  countLine(line: number, warning: string, detail = ''): void {
+    this.count(warning, line, (where) => `${warning}: ${where}${detail}`)
   }
 
   /** Suppresses a kind of counted warnings. */

@@ -1,20 +1,21 @@
 // Reads OpenDocument spreadsheets.
 import type { Problem } from '../../contract/errors.ts'
-import { type ArchiveLimits, listZipMembers } from '../archive/archive.ts'
+import { type ArchiveEntry, type ArchiveLimits, listZipMembers } from '../archive/archive.ts'
 import type { SpooledFile } from '../archive/spool.ts'
-import { bombError, isBomb } from '../archive/unpack.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import {
+  convertSheets,
+  createUnpackCounter,
   formatClockMs,
-  noteEmptySheets,
+  limitSheets,
   noteUncomputedFormula,
   type Sheet,
+  type SheetReading,
   SheetWriter,
-  spoolSheet,
 } from './sheet-csv.ts'
 import { findSheet, MAX_SHEET_ROWS, parseRange, WHOLE_SHEET } from './sheet-range.ts'
-import { parsePart, readPart, type XmlVisitor } from './xml-parts.ts'
+import { parsePart, readPart, type XmlTag, type XmlVisitor } from './xml-parts.ts'
 
 /** Maximum number of columns of a sheet. */
 const MAX_SHEET_COLUMNS = 16_384
@@ -32,196 +33,187 @@ export async function* readOdsSheets(
   warnings: Warnings,
   { sheet: requested, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
 ): AsyncGenerator<Sheet> {
+  const reading = { source, limits, warnings }
   const area = range === undefined ? WHOLE_SHEET : parseRange(range)
   const members = await listZipMembers(spooled, limits, source)
   const content = members.find(({ path }) => path === 'content.xml')
   if (!content) throw badData(source, {}, 'not a spreadsheet: it has no content.xml')
   // A first pass reads the sheet names, to find the requested one.
-  const sheetNames: { name: string }[] = []
+  const sheetNames = await readSheetNames(content, source)
+  limitSheets(sheetNames.length, reading)
+  const count = createUnpackCounter(spooled.size, reading)
+  const chosen = requested === undefined ? undefined : findSheet(sheetNames, requested, source)
+  const writers = sheetNames.map(({ name }) => new SheetWriter(name, source, area, count))
+  const visitor = new RowVisitor(writers, chosen, reading)
+  // All sheets are in one part, which is read once. A step can complete several small ones.
+  const steps = parsePart(content, source, visitor)
+  const readRows = async function* (writer: SheetWriter, k: number): AsyncGenerator<Uint8Array> {
+    while (visitor.closed <= k && !(await steps.next()).done) yield* writer.takeBytes(false)
+    yield* writer.takeBytes(true)
+  }
+  const sheets = writers
+    .map((writer, k) => ({ writer, rows: readRows(writer, k) }))
+    .filter((_, k) => chosen === undefined || k === chosen)
+  const isWhole = chosen === undefined && area === WHOLE_SHEET
+  const oneOfSeveral = writers.length > 1 && chosen === undefined
+  try {
+    yield* convertSheets(sheets, { kind: 'spreadsheet', oneOfSeveral, isWhole }, reading)
+  } finally {
+    await steps.return(undefined)
+  }
+}
+
+/** Reads the names of all sheets. Throws `bad_data` if the document is not a spreadsheet. */
+async function readSheetNames(content: ArchiveEntry, source: string): Promise<{ name: string }[]> {
+  const names: { name: string }[] = []
   let isSpreadsheet = false
   let depth = 0
   await readPart(content, source, {
     open({ name, attributes }) {
       if (name === 'office:spreadsheet') isSpreadsheet = true
       if (isSpreadsheet && name === 'table:table' && depth++ === 0)
-        sheetNames.push({ name: attributes['table:name'] ?? '' })
+        names.push({ name: attributes['table:name'] ?? '' })
     },
     close(name) {
       if (isSpreadsheet && name === 'table:table') depth--
     },
   })
-  if (!isSpreadsheet)
-    throw badData(
-      source,
-      {},
-      'this is an OpenDocument file, but not a spreadsheet',
-      'Export its table as CSV.',
-    )
-  if (sheetNames.length > limits.archive_entries)
-    throw badData(
-      source,
-      {},
-      `${sheetNames.length} sheets; the limit is ${limits.archive_entries} (archive_entries)`,
-    )
-  let produced = 0
-  const count = (bytes: number): void => {
-    produced += bytes
-    if (isBomb(produced, spooled.size, limits)) throw bombError(source, limits)
-  }
-  const chosen = requested === undefined ? undefined : findSheet(sheetNames, requested, source)
-  const isRequested = (k: number): boolean => chosen === undefined || k === chosen
-  const writers = sheetNames.map(({ name }) => new SheetWriter(name, source, area, count))
-  const textOf = (cell: string | undefined): string => cell ?? ''
-  const tooLarge = (k: number): Problem =>
-    badData(
-      source,
-      {},
-      `a row of sheet ${sheetNames[k].name} is too large, or is repeated too often`,
-      'Export it as CSV.',
-    )
-  const visitor = createRowVisitor(isRequested, warnings, tooLarge, (k, row, filled, number) =>
-    writers[k].addRow(row, filled, number, textOf),
-  )
-  // All sheets are in one part, which is read once. A step can complete several small ones.
-  const steps = parsePart(content, source, visitor)
-  const rows = async function* (k: number): AsyncGenerator<Uint8Array> {
-    while (visitor.closed <= k && !(await steps.next()).done) yield* writers[k].takeBytes(false)
-    yield* writers[k].takeBytes(true)
-  }
-  let sheets = 0
-  const empty: string[] = []
-  try {
-    for (const k of sheetNames.keys()) {
-      if (!isRequested(k)) continue
-      const oneOfSeveral = sheetNames.length > 1 && chosen === undefined
-      const before = sheets
-      for await (const sheet of spoolSheet(rows(k), writers[k], oneOfSeveral, limits, source, warnings)) {
-        sheets++
-        yield sheet
-      }
-      if (sheets === before && chosen === undefined) empty.push(sheetNames[k].name)
-    }
-  } finally {
-    await steps.return(undefined)
-  }
-  const isWhole = chosen === undefined && area === WHOLE_SHEET
-  noteEmptySheets('spreadsheet', { names: empty, sheets, isWhole }, source, warnings)
+  if (isSpreadsheet) return names
+  const what = 'this is an OpenDocument file, but not a spreadsheet'
+  throw badData(source, {}, what, 'Export its table as CSV.')
 }
 
-/**
- * Creates a visitor that calls `take` for each non-empty row of the requested sheets, with sheet, cells,
- * number of filled cells, and row number. Counts completed sheets in `closed`.
- */
-function createRowVisitor(
-  isRequested: (sheet: number) => boolean,
-  warnings: Warnings,
-  tooLarge: (sheet: number) => Problem,
-  take: (sheet: number, row: (string | undefined)[], filled: number, number: number) => void,
-): XmlVisitor & { closed: number } {
+/** Passes the non-empty rows of the chosen sheets to their writers. */
+class RowVisitor implements XmlVisitor {
+  /** Number of completed sheets. */
+  closed = 0
   /** Nesting of tables: a cell can contain a table, which is skipped. */
-  let depth = 0
-  let number = 0
-  let repeatedRows = 1
-  let row: (string | undefined)[] = []
-  let filled = 0
-  let size = 0
-  let column = 0
-  let repeated = 1
+  private depth = 0
+  private number = 0
+  private repeatedRows = 1
+  private row: (string | undefined)[] = []
+  private filled = 0
+  private size = 0
+  private column = 0
+  private repeated = 1
   /** Value of the current cell, or the text of its paragraphs. */
-  let value: string | undefined
-  let text: string | undefined
-  let inParagraph = false
+  private value: string | undefined
+  private paragraphs: string | undefined
+  private inParagraph = false
   /** Whether the cell has a formula without a value. */
-  let isUncomputed = false
+  private isUncomputed = false
   /** Nesting of notes and phonetic hints, whose paragraphs do not belong to the cell. */
-  let notes = 0
-  const isHere = (): boolean => depth === 1 && isRequested(visitor.closed)
-  /** Appends to the text of the cell. Many short parts can exceed the limit. */
-  const add = (part: string): void => {
-    text = `${text ?? ''}${part}`
-    if (text.length > MAX_CELL_CHARACTERS) throw tooLarge(visitor.closed)
+  private notes = 0
+
+  constructor(
+    private readonly writers: readonly SheetWriter[],
+    private readonly chosen: number | undefined,
+    private readonly reading: SheetReading,
+  ) {}
+
+  private isHere(): boolean {
+    return this.depth === 1 && (this.chosen === undefined || this.chosen === this.closed)
   }
-  const addCell = (): void => {
-    const cell = value ?? text
-    if (cell === undefined && isUncomputed) noteUncomputedFormula(number + 1, column, warnings)
+
+  open({ name, attributes }: XmlTag): void {
+    if (name === 'table:table' && ++this.depth === 1) this.number = 0
+    if (!this.isHere()) return
+    switch (name) {
+      case 'table:table-row':
+        this.repeatedRows = parseRepeat(attributes['table:number-rows-repeated'])
+        this.row = []
+        this.filled = 0
+        this.size = 0
+        this.column = 0
+        break
+      case 'table:table-cell':
+      case 'table:covered-table-cell':
+        this.repeated = parseRepeat(attributes['table:number-columns-repeated'])
+        this.value = cellValueOf(attributes, this.number + 1, this.reading.warnings)
+        this.isUncomputed =
+          attributes['table:formula'] !== undefined && attributes['office:value-type'] === undefined
+        this.paragraphs = undefined
+        break
+      case 'office:annotation':
+      case 'text:ruby-text':
+        this.notes++
+        break
+      case 'text:p':
+        if (this.notes > 0) break
+        this.addText(this.paragraphs === undefined ? '' : '\n')
+        this.inParagraph = true
+        break
+      case 'text:s':
+        this.addInside(' '.repeat(Math.min(1000, parseRepeat(attributes['text:c']))))
+        break
+      case 'text:tab':
+        this.addInside('\t')
+        break
+      case 'text:line-break':
+        this.addInside('\n')
+        break
+    }
+  }
+
+  text(part: string): void {
+    if (this.isHere() && this.inParagraph) this.addInside(part)
+  }
+
+  close(name: string): void {
+    if (name === 'table:table' && --this.depth === 0) this.closed++
+    if (!this.isHere()) return
+    if (name === 'office:annotation' || name === 'text:ruby-text') this.notes--
+    else if (name === 'text:p') this.inParagraph = false
+    else if (name === 'table:table-cell' || name === 'table:covered-table-cell') this.addCell()
+    else if (name === 'table:table-row') this.addRow()
+  }
+
+  /** Appends to the text of the cell, if it has a paragraph. */
+  private addInside(part: string): void {
+    if (this.notes === 0 && this.paragraphs !== undefined) this.addText(part)
+  }
+
+  /** Appends to the text of the cell. Many short parts can exceed the limit. */
+  private addText(part: string): void {
+    this.paragraphs = `${this.paragraphs ?? ''}${part}`
+    if (this.paragraphs.length > MAX_CELL_CHARACTERS) throw this.tooLargeError()
+  }
+
+  /** Adds the current cell, as often as it is repeated. */
+  private addCell(): void {
+    const { row, column, repeated } = this
+    const cell = this.value ?? this.paragraphs
+    if (cell === undefined && this.isUncomputed)
+      noteUncomputedFormula(this.number + 1, column, this.reading.warnings)
     if (cell !== undefined && cell !== '') {
-      size += cell.length * Math.max(0, Math.min(repeated, MAX_SHEET_COLUMNS - column))
-      if (size > MAX_ROW_CHARACTERS) throw tooLarge(visitor.closed)
+      this.size += cell.length * Math.max(0, Math.min(repeated, MAX_SHEET_COLUMNS - column))
+      if (this.size > MAX_ROW_CHARACTERS) throw this.tooLargeError()
       for (let k = 0; k < repeated && column + k < MAX_SHEET_COLUMNS; k++) {
         row[column + k] = cell
-        filled++
+        this.filled++
       }
     }
-    column += repeated
+    this.column += repeated
+    this.value = undefined
+    this.paragraphs = undefined
   }
-  const visitor = {
-    closed: 0,
-    open({ name, attributes }: Parameters<NonNullable<XmlVisitor['open']>>[0]) {
-      if (name === 'table:table' && ++depth === 1) number = 0
-      if (!isHere()) return
-      switch (name) {
-        case 'table:table-row':
-          repeatedRows = parseRepeat(attributes['table:number-rows-repeated'])
-          row = []
-          filled = 0
-          size = 0
-          column = 0
-          break
-        case 'table:table-cell':
-        case 'table:covered-table-cell':
-          repeated = parseRepeat(attributes['table:number-columns-repeated'])
-          value = cellValueOf(attributes, number + 1, warnings)
-          isUncomputed =
-            attributes['table:formula'] !== undefined && attributes['office:value-type'] === undefined
-          text = undefined
-          break
-        case 'office:annotation':
-        case 'text:ruby-text':
-          notes++
-          break
-        case 'text:p':
-          if (notes > 0) break
-          if (text === undefined) text = ''
-          else add('\n')
-          inParagraph = true
-          break
-        case 'text:s':
-          if (notes === 0 && text !== undefined)
-            add(' '.repeat(Math.min(1000, parseRepeat(attributes['text:c']))))
-          break
-        case 'text:tab':
-          if (notes === 0 && text !== undefined) add('\t')
-          break
-        case 'text:line-break':
-          if (notes === 0 && text !== undefined) add('\n')
-          break
-      }
-    },
-    text(part: string) {
-      if (isHere() && notes === 0 && inParagraph && text !== undefined) add(part)
-    },
-    close(name: string) {
-      if (name === 'table:table' && --depth === 0) visitor.closed++
-      if (!isHere()) return
-      if (name === 'office:annotation' || name === 'text:ruby-text') notes--
-      else if (name === 'text:p') inParagraph = false
-      else if (name === 'table:table-cell' || name === 'table:covered-table-cell') {
-        addCell()
-        value = undefined
-        text = undefined
-      } else if (name === 'table:table-row') {
-        if (
-          filled > 0 &&
-          (size + row.length) * Math.min(repeatedRows, MAX_SHEET_ROWS) > MAX_REPEATED_CHARACTERS
-        )
-          throw tooLarge(visitor.closed)
-        for (let k = 0; filled > 0 && k < repeatedRows && number + k < MAX_SHEET_ROWS; k++)
-          take(visitor.closed, row, filled, number + k + 1)
-        number += repeatedRows
-      }
-    },
+
+  /** Adds the current row, as often as it is repeated. */
+  private addRow(): void {
+    const { row, filled, number, repeatedRows } = this
+    this.number += repeatedRows
+    if (filled === 0) return
+    if ((this.size + row.length) * Math.min(repeatedRows, MAX_SHEET_ROWS) > MAX_REPEATED_CHARACTERS)
+      throw this.tooLargeError()
+    for (let k = 0; k < repeatedRows && number + k < MAX_SHEET_ROWS; k++)
+      this.writers[this.closed].addRow(row, filled, number + k + 1, (cell) => cell ?? '')
   }
-  return visitor
+
+  private tooLargeError(): Problem {
+    const { name } = this.writers[this.closed].size
+    const what = `a row of sheet ${name} is too large, or is repeated too often`
+    return badData(this.reading.source, {}, what, 'Export it as CSV.')
+  }
 }
 
 /** Parses a repeat count: at least 1. */
@@ -266,7 +258,7 @@ function cellValueOf(
       return formatDuration(attributes['office:time-value'])
     default:
       if (attributes['calcext:value-type'] !== 'error') return undefined
-      warnings.count('error', line, (where) => `formula errors were read as null: ${where}`)
+      warnings.countLine(line, 'formula errors were read as null')
       return ''
   }
 }

@@ -3,6 +3,7 @@ import { formatList } from '../../contract/message-texts.ts'
 import type { Bytes } from '../../json/index.ts'
 import { type ArchiveLimits, tooMuchUnpackedError } from '../archive/archive.ts'
 import { readChunks, spoolToFile } from '../archive/spool.ts'
+import { bombError, isBomb } from '../archive/unpack.ts'
 import { isSparse, sparseError } from '../delimited/sparse.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import type { CellRange } from './sheet-range.ts'
@@ -112,14 +113,63 @@ export class SheetWriter {
   }
 }
 
+/** Surroundings of the sheets that are read from a workbook. */
+export interface SheetReading {
+  /** Name of the workbook in messages. */
+  source: string
+  limits: ArchiveLimits
+  warnings: Warnings
+}
+
+/** Kind and choice of the sheets of a workbook. */
+interface SheetChoice {
+  kind: 'workbook' | 'spreadsheet'
+  oneOfSeveral: boolean
+  /** Whether all sheets are read, completely. */
+  isWhole: boolean
+}
+
+/**
+ * Yields the converted sheets that are not empty, and warns about empty ones. Throws `bad_data` if no table
+ * was found.
+ */
+export async function* convertSheets(
+  sheets: Iterable<{ writer: SheetWriter; rows: Bytes }>,
+  choice: SheetChoice,
+  reading: SheetReading,
+): AsyncGenerator<Sheet> {
+  let found = 0
+  const empty: string[] = []
+  for (const { writer, rows } of sheets) {
+    const before = found
+    for await (const sheet of spoolSheet(rows, writer, choice.oneOfSeveral, reading)) {
+      found++
+      yield sheet
+    }
+    if (found === before) empty.push(writer.size.name)
+  }
+  const { source, warnings } = reading
+  if (found === 0)
+    throw badData(
+      source,
+      {},
+      choice.isWhole ? `all sheets of the ${choice.kind} are empty` : 'no values in this sheet or range',
+    )
+  const names = formatList(empty, 10)
+  if (empty.length > 0)
+    warnings.note(
+      empty.length === 1
+        ? `sheet ${names} was skipped: it is empty`
+        : `sheets were skipped, which are empty: ${names}`,
+    )
+}
+
 /** Yields a converted sheet, in a temporary file while it is read; nothing if the sheet is empty. */
-export async function* spoolSheet(
+async function* spoolSheet(
   rows: Bytes,
   { size }: SheetWriter,
   oneOfSeveral: boolean,
-  limits: ArchiveLimits,
-  source: string,
-  warnings: Warnings,
+  { limits, source, warnings }: SheetReading,
 ): AsyncGenerator<Sheet> {
   const csv = await spoolToFile(rows, limits.unpacked_bytes, () => tooMuchUnpackedError(source, limits))
   try {
@@ -205,28 +255,24 @@ async function* removeLeftColumns(csv: Bytes, left: number, from: number): Async
 }
 
 /**
- * Warns about skipped empty sheets. Throws `bad_data` if no table was found, neither in any sheet (`isWhole`)
- * nor in the requested sheet or range.
+ * Creates a function that counts the bytes of converted text. It throws `bad_data` if the workbook is a bomb.
+ * `packed`: size of the workbook.
  */
-export function noteEmptySheets(
-  kind: 'workbook' | 'spreadsheet',
-  { names, sheets, isWhole }: { names: readonly string[]; sheets: number; isWhole: boolean },
-  source: string,
-  warnings: Warnings,
-): void {
-  if (sheets === 0)
-    throw badData(
-      source,
-      {},
-      isWhole ? `all sheets of the ${kind} are empty` : 'no values in this sheet or range',
-    )
-  if (names.length === 0) return
-  const sheetNames = formatList(names, 10)
-  warnings.note(
-    names.length === 1
-      ? `sheet ${sheetNames} was skipped: it is empty`
-      : `sheets were skipped, which are empty: ${sheetNames}`,
-  )
+export function createUnpackCounter(
+  packed: number,
+  { source, limits }: SheetReading,
+): (bytes: number) => void {
+  let unpacked = 0
+  return (bytes) => {
+    unpacked += bytes
+    if (isBomb(unpacked, packed, limits)) throw bombError(source, limits)
+  }
+}
+
+/** Throws `bad_data` if a workbook has too many sheets. */
+export function limitSheets(count: number, { source, limits: { archive_entries } }: SheetReading): void {
+  if (count > archive_entries)
+    throw badData(source, {}, `${count} sheets; the limit is ${archive_entries} (archive_entries)`)
 }
 
 /**

@@ -4,16 +4,17 @@ import { formatBytes } from '../../contract/limits.ts'
 import { excerpt } from '../../json/index.ts'
 import { type ArchiveEntry, type ArchiveLimits, listZipMembers } from '../archive/archive.ts'
 import type { SpooledFile } from '../archive/spool.ts'
-import { bombError, isBomb } from '../archive/unpack.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import {
+  convertSheets,
+  createUnpackCounter,
   formatClockMs,
-  noteEmptySheets,
+  limitSheets,
   noteUncomputedFormula,
   type Sheet,
+  type SheetReading,
   SheetWriter,
-  spoolSheet,
 } from './sheet-csv.ts'
 import { columnIndexOf, findSheet, MAX_SHEET_ROWS, parseRange, WHOLE_SHEET } from './sheet-range.ts'
 import { localNameOf, parsePart, readPart, type XmlVisitor } from './xml-parts.ts'
@@ -32,8 +33,6 @@ interface Workbook {
   /** Number format by cell style. */
   dates: NumberFormat[]
   from1904: boolean
-  /** Counts the bytes of converted text. Throws `bad_data` beyond the limits. */
-  count(bytes: number): void
 }
 
 /**
@@ -47,6 +46,7 @@ export async function* readXlsxSheets(
   warnings: Warnings,
   { sheet: requested, range }: Pick<DelimitedOptions, 'sheet' | 'range'> = {},
 ): AsyncGenerator<Sheet> {
+  const reading = { source, limits, warnings }
   const area = range === undefined ? WHOLE_SHEET : parseRange(range)
   const members = new Map(
     (await listZipMembers(spooled, limits, source)).map((member) => [normalizePartName(member.path), member]),
@@ -57,6 +57,43 @@ export async function* readXlsxSheets(
       ?.path ?? 'xl/workbook.xml'
   const main = part(mainPath)
   if (!main) throw badData(source, {}, 'not a workbook: it has no main part')
+  const { entries, from1904 } = await readMainPart(main, source)
+  limitSheets(entries.length, reading)
+  const folder = mainPath.slice(0, mainPath.lastIndexOf('/') + 1)
+  const relations = await readRelations(
+    part(`${folder}_rels/${mainPath.slice(folder.length)}.rels`),
+    folder,
+    source,
+  )
+  const related = (kind: string, usual: string): ArchiveEntry | undefined =>
+    part(relations.find((candidate) => candidate.kind === kind)?.path ?? folder + usual)
+  const book: Workbook = {
+    texts: await readSharedStrings(related('sharedStrings', 'sharedStrings.xml'), source),
+    dates: await readCellFormats(related('styles', 'styles.xml'), source),
+    from1904,
+  }
+  const chosen = requested === undefined ? undefined : findSheet(entries, requested, source)
+  const count = createUnpackCounter(spooled.size, reading)
+  const sheets = entries.flatMap(({ name, id }, k) => {
+    const relation = relations.find((candidate) => candidate.id === id)
+    const path = relation?.path ?? `${folder}worksheets/sheet${k + 1}.xml`
+    const member = part(path)
+    // Skips chart sheets and dialogs.
+    const isSheet = relation?.kind ? relation.kind === 'worksheet' : path.includes('worksheets/')
+    if (!member || !isSheet || (chosen !== undefined && k !== chosen)) return []
+    const writer = new SheetWriter(name, source, area, count)
+    return [{ writer, rows: convertSheet(member, writer, book, reading) }]
+  })
+  const isWhole = chosen === undefined && area === WHOLE_SHEET
+  const oneOfSeveral = entries.length > 1 && chosen === undefined
+  yield* convertSheets(sheets, { kind: 'workbook', oneOfSeveral, isWhole }, reading)
+}
+
+/** Reads the names and relation ids of the sheets, and whether days count from 1904. */
+async function readMainPart(
+  main: ArchiveEntry,
+  source: string,
+): Promise<{ entries: { name: string; id: string }[]; from1904: boolean }> {
   const entries: { name: string; id: string }[] = []
   let from1904 = false
   await readPart(main, source, {
@@ -67,53 +104,7 @@ export async function* readXlsxSheets(
         from1904 = /^(1|true)$/.test(attributes.date1904 ?? '')
     },
   })
-  if (entries.length > limits.archive_entries)
-    throw badData(
-      source,
-      {},
-      `${entries.length} sheets; the limit is ${limits.archive_entries} (archive_entries)`,
-    )
-  const folder = mainPath.slice(0, mainPath.lastIndexOf('/') + 1)
-  const relations = await readRelations(
-    part(`${folder}_rels/${mainPath.slice(folder.length)}.rels`),
-    folder,
-    source,
-  )
-  const related = (kind: string, usual: string): ArchiveEntry | undefined =>
-    part(relations.find((candidate) => candidate.kind === kind)?.path ?? folder + usual)
-  let produced = 0
-  const book: Workbook = {
-    count(bytes) {
-      produced += bytes
-      if (isBomb(produced, spooled.size, limits)) throw bombError(source, limits)
-    },
-    texts: await readSharedStrings(related('sharedStrings', 'sharedStrings.xml'), source),
-    dates: await readCellFormats(related('styles', 'styles.xml'), source),
-    from1904,
-  }
-  const chosen = requested === undefined ? undefined : findSheet(entries, requested, source)
-  let sheets = 0
-  const empty: string[] = []
-  for (const [k, { name, id }] of entries.entries()) {
-    if (chosen !== undefined && k !== chosen) continue
-    const relation = relations.find((candidate) => candidate.id === id)
-    const path = relation?.path ?? `${folder}worksheets/sheet${k + 1}.xml`
-    const member = part(path)
-    // Skips chart sheets and dialogs.
-    const isSheet = relation?.kind ? relation.kind === 'worksheet' : path.includes('worksheets/')
-    if (!member || !isSheet) continue
-    const writer = new SheetWriter(name, source, area, book.count)
-    const rows = convertSheet(member, writer, book, source, warnings)
-    const oneOfSeveral = entries.length > 1 && chosen === undefined
-    const before = sheets
-    for await (const sheet of spoolSheet(rows, writer, oneOfSeveral, limits, source, warnings)) {
-      sheets++
-      yield sheet
-    }
-    if (sheets === before && chosen === undefined) empty.push(name)
-  }
-  const isWhole = chosen === undefined && area === WHOLE_SHEET
-  noteEmptySheets('workbook', { names: empty, sheets, isWhole }, source, warnings)
+  return { entries, from1904 }
 }
 
 /** Normalizes a part name: `/` as separator, no leading `/`, lower case. */
@@ -305,8 +296,7 @@ async function* convertSheet(
   member: ArchiveEntry,
   writer: SheetWriter,
   book: Workbook,
-  source: string,
-  warnings: Warnings,
+  { source, warnings }: SheetReading,
 ): AsyncGenerator<Uint8Array> {
   const textOf = (cell: Cell | undefined, line: number): string => formatCell(cell, book, line, warnings)
   const noValue = (line: number, column: number): void => noteUncomputedFormula(line, column, warnings)
@@ -359,20 +349,12 @@ function formatCell(cell: Cell | undefined, book: Workbook, line: number, warnin
 /** Formats an integer with the leading zeros that the workbook displays. */
 function padWithZeros(number: number, width: number, line: number, warnings: Warnings): string {
   if (!Number.isInteger(number) || number < 0) return String(number)
-  warnings.count(
-    'zeros',
-    line,
-    (where) => `numbers with a format of zeros were read as text with leading zeros: ${where}`,
-  )
+  warnings.countLine(line, 'numbers with a format of zeros were read as text with leading zeros')
   return String(number).padStart(width, '0')
 }
 
 function noteDayZero(line: number, warnings: Warnings): void {
-  warnings.count(
-    'dayless',
-    line,
-    (where) => `dates of day 0, which does not exist, were read as null or as their time: ${where}`,
-  )
+  warnings.countLine(line, 'dates of day 0, which does not exist, were read as null or as their time')
 }
 
 /**
