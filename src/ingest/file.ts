@@ -1,13 +1,7 @@
 // Reads any data file: detects its format and passes it to the reader of that format.
 
 import { Problem } from '../contract/errors.ts'
-import {
-  type FileFormat,
-  fileFormats,
-  formatOfFileName,
-  gridNameOf,
-  removeCompressionExtension,
-} from '../contract/formats.ts'
+import { gridNameOf, removeCompressionExtension } from '../contract/formats.ts'
 import type { Limits } from '../contract/limits.ts'
 import { formatList } from '../contract/message-texts.ts'
 import { type Bytes, toByteStream } from '../json/index.ts'
@@ -15,7 +9,8 @@ import type { ArchiveEntry } from './archive/archive.ts'
 import { decompress, UnpackMeter } from './archive/unpack.ts'
 import { isDataFile, isDocumentationFile } from './data-file-name.ts'
 import { ingestDelimited } from './delimited/delimited.ts'
-import { hasBlankRows, MAX_SPLIT_BYTES, splitTables } from './delimited/several-tables.ts'
+import { hasBlankRows, MAX_SPLIT_BYTES, splitTables, type TablePart } from './delimited/several-tables.ts'
+import { detectKind, type Kind, readerByName } from './detect/file-kind.ts'
 import { peek } from './text/peek.ts'
 import type { DelimitedOptions } from './values/dialect.ts'
 import type { IngestResult, SliceSink } from './values/table.ts'
@@ -45,8 +40,6 @@ export interface FileOptions extends DelimitedOptions {
 /** Maximum number of nested archives. */
 const MAX_ARCHIVE_DEPTH = 4
 
-type Kind = FileFormat['reader']
-
 /**
  * Parses a data file: delimited text, JSON, NDJSON, Parquet, Arrow, a workbook, or an archive of those.
  * `open` creates the sink of each table. A single table has an empty path.
@@ -71,7 +64,7 @@ export async function ingestFile<S extends SliceSink>(
   const isTextByName = readerByName(options.fileName) === 'delimited'
   if (kind === 'lines' && isTextByName) reading.warnings.note('read as NDJSON: each line is a JSON object')
   if (kind === 'json' && isTextByName) reading.warnings.note('read as JSON')
-  await readers[kind](reading as ReadContext<SliceSink>, whole, kind)
+  await readers[kind](reading, whole, kind)
   const { tables, warnings } = reading
   if (tables.length === 0)
     throw badData(
@@ -122,14 +115,14 @@ interface ReadContext<S> {
   tables: ParsedTable<S>[]
 }
 
-type Reader = (reading: ReadContext<SliceSink>, whole: Bytes, kind: Kind) => Promise<void>
+type Reader = <S extends SliceSink>(reading: ReadContext<S>, whole: Bytes, kind: Kind) => Promise<void>
 
 /** Reader of each format. */
 const readers: Record<Kind, Reader> = {
   tar: readTar,
   zip: readZip,
-  parquet: readColumnar,
-  arrow: readColumnar,
+  parquet: (reading, whole) => readColumnar(reading, whole, 'parquet'),
+  arrow: (reading, whole) => readColumnar(reading, whole, 'arrow'),
   delimited: async ({ tables, options, open, warnings }, whole) => {
     tables.push(...(await readDelimited(whole, options, open, warnings)))
   },
@@ -138,7 +131,7 @@ const readers: Record<Kind, Reader> = {
 }
 
 /** Reads a file in an archive. Skips files that are not data. */
-async function readMember(reading: ReadContext<SliceSink>, member: ArchiveEntry): Promise<void> {
+async function readMember<S extends SliceSink>(reading: ReadContext<S>, member: ArchiveEntry): Promise<void> {
   const { source, options, open, warnings, tables } = reading
   const parts = member.path.split('/')
   const name = parts.pop()!
@@ -165,14 +158,14 @@ async function readMember(reading: ReadContext<SliceSink>, member: ArchiveEntry)
     tables.push({ ...table, path: [...parts, gridNameOf(name), ...table.path] })
 }
 
-async function readTar(reading: ReadContext<SliceSink>, whole: Bytes): Promise<void> {
+async function readTar<S extends SliceSink>(reading: ReadContext<S>, whole: Bytes): Promise<void> {
   const { readTarMembers } = await import('./archive/archive.ts')
   for await (const member of readTarMembers(whole, reading.options.limits, reading.source))
     await readMember(reading, member)
 }
 
 /** Reads a ZIP file: a workbook, or an archive of files. */
-async function readZip(reading: ReadContext<SliceSink>, whole: Bytes): Promise<void> {
+async function readZip<S extends SliceSink>(reading: ReadContext<S>, whole: Bytes): Promise<void> {
   const { source, options } = reading
   const { tooLargeArchiveError, listZipMembers } = await import('./archive/archive.ts')
   const { spoolToFile } = await import('./archive/spool.ts')
@@ -195,8 +188,8 @@ async function readZip(reading: ReadContext<SliceSink>, whole: Bytes): Promise<v
 }
 
 /** Reads the sheets of a workbook. If there are several, skips those that cannot be read. */
-async function readSheets(
-  { source, options, open, warnings, tables }: ReadContext<SliceSink>,
+async function readSheets<S extends SliceSink>(
+  { source, options, open, warnings, tables }: ReadContext<S>,
   sheets: ReturnType<typeof readXlsxSheets>,
 ): Promise<void> {
   let failed: Problem | undefined
@@ -219,7 +212,11 @@ async function readSheets(
 }
 
 /** Reads Parquet or Arrow, from a temporary file since they need random access. */
-async function readColumnar(reading: ReadContext<SliceSink>, whole: Bytes, kind: Kind): Promise<void> {
+async function readColumnar<S extends SliceSink>(
+  reading: ReadContext<S>,
+  whole: Bytes,
+  format: 'parquet' | 'arrow',
+): Promise<void> {
   const { source, options, open, tables } = reading
   noteIgnoredTypes(reading)
   const [{ tooLargeArchiveError }, { spoolToFile }, { ingestColumnar }] = await Promise.all([
@@ -231,13 +228,8 @@ async function readColumnar(reading: ReadContext<SliceSink>, whole: Bytes, kind:
   const spooled = await spoolToFile(whole, limits.archive_bytes, () => tooLargeArchiveError(source, limits))
   try {
     const sink = open()
-    const ingested = await ingestColumnar(kind as 'parquet' | 'arrow', spooled, {
-      limits,
-      source,
-      sink,
-      who,
-      keys: options.keys,
-    })
+    const { keys } = options
+    const ingested = await ingestColumnar(format, spooled, { limits, source, sink, who, keys })
     tables.push({ path: [], ingested, sink })
   } finally {
     await spooled.close()
@@ -245,7 +237,7 @@ async function readColumnar(reading: ReadContext<SliceSink>, whole: Bytes, kind:
 }
 
 /** Warns that requested column types are ignored: the file defines its own. */
-function noteIgnoredTypes({ options, warnings, source }: ReadContext<SliceSink>): void {
+function noteIgnoredTypes({ options, warnings, source }: ReadContext<unknown>): void {
   const names = [...(options.types?.keys() ?? [])].map(String)
   if (names.length > 0)
     warnings.note(
@@ -253,7 +245,11 @@ function noteIgnoredTypes({ options, warnings, source }: ReadContext<SliceSink>)
     )
 }
 
-async function readRecords(reading: ReadContext<SliceSink>, whole: Bytes, kind: Kind): Promise<void> {
+async function readRecords<S extends SliceSink>(
+  reading: ReadContext<S>,
+  whole: Bytes,
+  kind: Kind,
+): Promise<void> {
   const { options, open, tables } = reading
   noteIgnoredTypes(reading)
   const { ingestJson, ingestJsonLines } = await import('./records/records.ts')
@@ -269,116 +265,55 @@ async function readDelimited<S extends SliceSink>(
   open: () => S,
   warnings: Warnings,
 ): Promise<ParsedTable<S>[]> {
-  const { head, whole: input } = await peek(bytes, MAX_SPLIT_BYTES + 1)
-  const isLong = head.length > MAX_SPLIT_BYTES
+  const { head, whole } = await peek(bytes, MAX_SPLIT_BYTES + 1)
   const sink = open()
-  const read = (): Promise<IngestResult> => ingestDelimited(input, options, sink)
-  if (isLong) return [{ path: [], ingested: await read(), sink }]
-  const ingested = await read().catch((error: unknown) => error)
-  const isRead = !(ingested instanceof Error)
-  const isPatchy =
-    isRead && (ingested as IngestResult).warnings.some((text) => text.startsWith('rows with fewer'))
-  // Options that place the table mean a single one.
-  const isPlaced = options.header === false || options.skip !== undefined
-  if (isRead && !isPatchy && (isPlaced || !hasBlankRows(head)))
-    return [{ path: [], ingested: ingested as IngestResult, sink }]
+  let single: ParsedTable<S>[] | undefined
+  let failed: unknown
+  try {
+    const ingested = await ingestDelimited(whole, options, sink)
+    single = [{ path: [], ingested, sink }]
+    if (head.length > MAX_SPLIT_BYTES) return single
+    const isPatchy = ingested.warnings.some((text) => text.startsWith('rows with fewer'))
+    // Options that place the table mean a single one.
+    const isPlaced = options.header === false || options.skip !== undefined
+    if (!isPatchy && (isPlaced || !hasBlankRows(head))) return single
+  } catch (error) {
+    if (head.length > MAX_SPLIT_BYTES) throw error
+    failed = error
+  }
   // Rows that do not fit may be another table.
   const parts = await splitTables(head, options)
   if (parts.length === 1) {
-    if (!isRead) throw ingested
-    return [{ path: [], ingested: ingested as IngestResult, sink }]
+    if (!single) throw failed
+    return single
   }
   const tables: ParsedTable<S>[] = []
   try {
-    for (const [k, part] of parts.entries()) {
-      const partSink = open()
-      const reading = {
-        ...options,
-        encoding: 'utf-8',
-        source: `${options.source ?? 'input'}, table ${k + 1}`,
-      }
-      const { title } = part
-      const isOwn =
-        title !== undefined && parts.every((sibling) => sibling === part || sibling.title !== title)
-      tables.push({
-        path: [isOwn ? title : `table ${k + 1}`],
-        ingested: await ingestDelimited(toByteStream(part.bytes), reading, partSink),
-        sink: partSink,
-      })
-    }
+    for (const part of parts) tables.push(await readPart(part, parts, options, open()))
   } catch (error) {
     // The error of reading one table has the line numbers of the file.
-    throw isRead ? error : ingested
+    throw failed ?? error
   }
   const lines = parts.map(({ line }) => line).join(', ')
   warnings.note(`${parts.length} tables found, in lines ${lines}; each becomes a separate grid`)
   return tables
 }
 
-/** Detects the format of a file from its first bytes, or else from its extension. */
-function detectKind(head: Buffer, fileName = ''): Kind {
-  if (head.toString('latin1', 0, 4) === 'PK\x03\x04' || head.toString('latin1', 0, 4) === 'PK\x05\x06')
-    return 'zip'
-  if (head.toString('latin1', 257, 262) === 'ustar') return 'tar'
-  if (head.toString('latin1', 0, 4) === 'PAR1') return 'parquet'
-  // Arrow streams begin with bytes that no text has.
-  const isStream = head.length >= 8 && head.readUInt32LE(0) === 0xffffffff
-  if (head.toString('latin1', 0, 6) === 'ARROW1' || isStream) return 'arrow'
-  const named = readerByName(fileName)
-  if (named === 'lines') return 'lines'
-  const text = head
-    .toString('utf8')
-    .replace(/^\ufeff/, '')
-    .trimStart()
-  const looksLikeJson = /^(\{\s*("|\})|\[\s*([{["\d\-\]]|null|true|false))/.test(text)
-  // NDJSON: the first line is a complete JSON value, and another one follows.
-  const end = text.indexOf('\n')
-  const isLines =
-    looksLikeJson && end > 0 && isJson(text.slice(0, end)) && /^\s*[{[]/.test(text.slice(end + 1))
-  if (named === 'json') return isLines ? 'lines' : 'json'
-  if (!looksLikeJson) return 'delimited'
-  // NDJSON, whatever the extension.
-  if (isNdjsonObjects(text) || (isLines && named !== 'delimited')) return 'lines'
-  // Tables can begin like JSON too: `[10:00] started`, `[0,1),5`.
-  const isObject = named !== 'delimited' && text.startsWith('{')
-  return isObject || isJsonPrefix(text) ? 'json' : 'delimited'
-}
-
-/** Returns the format that the extension stands for; undefined for unknown extensions. */
-function readerByName(fileName = ''): Kind | undefined {
-  const name = formatOfFileName(fileName)
-  return name && fileFormats[name].reader
-}
-
-/** Returns whether all complete lines of a text are JSON objects. The last one may be cut off. */
-function isNdjsonObjects(text: string): boolean {
-  const lines = text.split('\n').slice(0, -1)
-  return lines.length > 0 && lines.every((line) => line.trimStart().startsWith('{') && isJson(line))
-}
-
-/** Returns whether a text is JSON or a prefix of it: valid if cut at its last comma and closed. */
-function isJsonPrefix(text: string): boolean {
-  const open: string[] = []
-  let cut = text
-  let isString = false
-  for (let k = 0; k < text.length; k++) {
-    const c = text[k]
-    if (isString && c === '\\') k++
-    else if (c === '"') isString = !isString
-    else if (isString) continue
-    else if (c === '{' || c === '[') open.unshift(c === '{' ? '}' : ']')
-    else if (c === '}' || c === ']') open.shift()
-    else if (c === ',') cut = text.slice(0, k) + open.join('')
-  }
-  return isJson(text) || isJson(cut)
-}
-
-function isJson(line: string): boolean {
-  try {
-    JSON.parse(line)
-    return true
-  } catch {
-    return false
+/** Reads one of several tables. Its name is its title, if no other table has the same. */
+async function readPart<S extends SliceSink>(
+  part: TablePart,
+  parts: readonly TablePart[],
+  options: FileOptions,
+  sink: S,
+): Promise<ParsedTable<S>> {
+  const { bytes, title } = part
+  const name = `table ${parts.indexOf(part) + 1}`
+  const source = `${options.source ?? 'input'}, ${name}`
+  const isUnique = parts.every((sibling) => sibling === part || sibling.title !== title)
+  return {
+    path: [title !== undefined && isUnique ? title : name],
+    ingested: await ingestDelimited(toByteStream(bytes), { ...options, encoding: 'utf-8', source }, sink),
+    sink,
   }
 }
 

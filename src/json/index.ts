@@ -1,5 +1,6 @@
 // Parses JSON without converting its values, and yields to the event loop during long work.
 export { asBuffer, type Bytes, ensureCapacity, toByteStream } from './bytes.ts'
+export { decodeStringAsync, parseJsonString } from './decode-string.ts'
 export {
   concatAsync,
   loadAhead,
@@ -15,21 +16,7 @@ export {
   parseInstantBytes,
   parseTwoDigits,
 } from './iso-date.ts'
-export {
-  decodeMemberName,
-  decodeStringAsync,
-  findStringEnd,
-  findValueEnd,
-  hasEscapes,
-  type JsonLimits,
-  jsonKindOf,
-  type Member,
-  NO_JSON_LIMITS,
-  nextValue,
-  parseMembersAsync,
-  parseRaw,
-  parseRawAsync,
-  RawJson,
-  skipWhitespace,
-} from './raw-json.ts'
+export { decodeMemberName, type JsonLimits, type Member, NO_JSON_LIMITS, RawJson } from './raw-json.ts'
+export { findStringEnd, findValueEnd, hasEscapes, jsonKindOf, nextValue, skipWhitespace } from './scan.ts'
+export { parseMembersAsync, parseRaw, parseRawAsync } from './validate.ts'
 export { type RequestOrigin, WorkBudget } from './work-budget.ts'

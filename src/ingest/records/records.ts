@@ -10,6 +10,7 @@ import {
   excerpt,
   findValueEnd,
   jsonKindOf,
+  parseJsonString,
   parseRawAsync,
   type RawJson,
   shouldYield,
@@ -468,7 +469,7 @@ function readCells(row: RawJson, most: number, source: string): RawJson[] {
  */
 function headerNamesOf(cells: readonly RawJson[]): string[] | undefined {
   if (cells.length === 0 || cells.some(({ kind }) => kind !== 'string')) return undefined
-  const names = cells.map((cell) => cell.toValue() as string)
+  const names = cells.map(({ bytes }) => parseJsonString(bytes.toString('utf8')))
   return new Set(names).size === names.length && names.every((name) => name.trim() !== '') ? names : undefined
 }
 

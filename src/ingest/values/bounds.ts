@@ -1,5 +1,5 @@
 // Lowest and highest values of slices, and their number of nulls.
-import { findValueEnd, skipWhitespace } from '../../json/index.ts'
+import { findValueEnd, parseJsonString, skipWhitespace } from '../../json/index.ts'
 
 export interface Bounds {
   /** JSON of a number or string; undefined without values, for other values, and for long strings. */
@@ -28,7 +28,7 @@ export function mergeBounds(first: Bounds, second: Bounds, rows: readonly [numbe
 /** Compares two numbers or strings, given as JSON. */
 function compareJson(a: string, b: string): number {
   if (!a.startsWith('"')) return Number(a) - Number(b)
-  return Buffer.compare(Buffer.from(JSON.parse(a) as string), Buffer.from(JSON.parse(b) as string))
+  return Buffer.compare(Buffer.from(parseJsonString(a)), Buffer.from(parseJsonString(b)))
 }
 
 /** Returns the bounds of comma-separated JSON values. */
@@ -109,5 +109,5 @@ export function boundUnlessLong(json: string): string | undefined {
 
 /** Returns the bytes of a JSON string's value. */
 function decodeJsonString(text: Buffer, start: number, end: number): Buffer {
-  return Buffer.from(JSON.parse(text.toString('utf8', start, end)) as string)
+  return Buffer.from(parseJsonString(text.toString('utf8', start, end)))
 }

@@ -5,6 +5,7 @@ import {
   excerpt,
   isCalendarDay,
   type Moment,
+  parseJsonString,
   parseTwoDigits,
 } from '../../json/index.ts'
 import { type DateOrder, looksLikeDate, parseDate } from './date.ts'
@@ -228,7 +229,7 @@ export class TextType {
 function decodeExcerpt(buf: Uint8Array, start: number, end: number): string {
   const text = excerpt(buf.subarray(start, end))
   try {
-    return JSON.parse(`"${text}"`) as string
+    return parseJsonString(`"${text}"`)
   } catch {
     return text
   }

@@ -1,0 +1,71 @@
+// Detects the format of a file from its first bytes and its name.
+import { type FileFormat, fileFormats, formatOfFileName } from '../../contract/formats.ts'
+
+export type Kind = FileFormat['reader']
+
+/** Detects the format of a file from its first bytes, or else from its extension. */
+export function detectKind(head: Buffer, fileName = ''): Kind {
+  if (head.toString('latin1', 0, 4) === 'PK\x03\x04' || head.toString('latin1', 0, 4) === 'PK\x05\x06')
+    return 'zip'
+  if (head.toString('latin1', 257, 262) === 'ustar') return 'tar'
+  if (head.toString('latin1', 0, 4) === 'PAR1') return 'parquet'
+  // Arrow streams begin with bytes that no text has.
+  const isStream = head.length >= 8 && head.readUInt32LE(0) === 0xffffffff
+  if (head.toString('latin1', 0, 6) === 'ARROW1' || isStream) return 'arrow'
+  const named = readerByName(fileName)
+  if (named === 'lines') return 'lines'
+  const text = head
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .trimStart()
+  const looksLikeJson = /^(\{\s*("|\})|\[\s*([{["\d\-\]]|null|true|false))/.test(text)
+  // NDJSON: the first line is a complete JSON value, and another one follows.
+  const end = text.indexOf('\n')
+  const isLines =
+    looksLikeJson && end > 0 && isJson(text.slice(0, end)) && /^\s*[{[]/.test(text.slice(end + 1))
+  if (named === 'json') return isLines ? 'lines' : 'json'
+  if (!looksLikeJson) return 'delimited'
+  // NDJSON, whatever the extension.
+  if (isNdjsonObjects(text) || (isLines && named !== 'delimited')) return 'lines'
+  // Tables can begin like JSON too: `[10:00] started`, `[0,1),5`.
+  const isObject = named !== 'delimited' && text.startsWith('{')
+  return isObject || isJsonPrefix(text) ? 'json' : 'delimited'
+}
+
+/** Returns the format that the extension stands for; undefined for unknown extensions. */
+export function readerByName(fileName = ''): Kind | undefined {
+  const name = formatOfFileName(fileName)
+  return name && fileFormats[name].reader
+}
+
+/** Returns whether all complete lines of a text are JSON objects. The last one may be cut off. */
+function isNdjsonObjects(text: string): boolean {
+  const lines = text.split('\n').slice(0, -1)
+  return lines.length > 0 && lines.every((line) => line.trimStart().startsWith('{') && isJson(line))
+}
+
+/** Returns whether a text is JSON or a prefix of it: valid if cut at its last comma and closed. */
+function isJsonPrefix(text: string): boolean {
+  const open: string[] = []
+  let cut = text
+  let isString = false
+  for (let k = 0; k < text.length; k++) {
+    const c = text[k]
+    if (isString && c === '\\') k++
+    else if (c === '"') isString = !isString
+    else if (isString) continue
+    else if (c === '{' || c === '[') open.unshift(c === '{' ? '}' : ']')
+    else if (c === '}' || c === ']') open.shift()
+    else if (c === ',') cut = text.slice(0, k) + open.join('')
+  }
+  return isJson(text) || isJson(cut)
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line)
+    return true
+  } catch {
+    return false
+  }
+}
