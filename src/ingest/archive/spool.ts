@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import type { Bytes } from '../../json/index.ts'
+import { errorCodeOf } from './unpack.ts'
 
 /** A temporary file. It is already unlinked, so the system deletes it when the process ends. */
 export interface SpooledFile {
@@ -29,7 +30,7 @@ export async function spoolToFile(bytes: Bytes, most: number, tooLarge: () => Pr
     }
   } catch (error) {
     await handle.close()
-    throw toWriteError(error as NodeJS.ErrnoException)
+    throw toWriteError(error)
   }
   return { handle, size, close: () => handle.close() }
 }
@@ -44,8 +45,8 @@ const REASON_BY_CODE: Record<string, string> = {
 }
 
 /** Converts errors of writing to the temporary folder; returns other errors unchanged. */
-function toWriteError(error: NodeJS.ErrnoException): Error {
-  const { code = '' } = error
+function toWriteError(error: unknown): unknown {
+  const code = errorCodeOf(error) ?? ''
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new Problem('disk_full', `the disk of ${tmpdir()} is full`, {
       hint: 'Free space there, or set TMPDIR to another folder.',

@@ -82,6 +82,11 @@ async function* gunzip(whole: Bytes, name: string, limits: Limits): AsyncGenerat
 /** Size of chunks of unpacked data. */
 const UNPACKED_CHUNK_BYTES = 256 * 1024
 
+/** Returns the code of an error of the system, such as ENOSPC; undefined for others. */
+export function errorCodeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
 /** Decompresses a source with a stream of Node.js. Throws `bad_data` for damaged data and bombs. */
 async function* decompressWith(
   whole: Bytes,
@@ -102,7 +107,7 @@ async function* decompressWith(
     }
   } catch (error) {
     // Errors of the source are passed on.
-    const { code } = error as NodeJS.ErrnoException
+    const code = errorCodeOf(error)
     const isTruncated = code === 'Z_BUF_ERROR' || error instanceof TruncatedFrame
     if (!isTruncated && !(error instanceof NotAFrame) && !code?.startsWith('Z')) throw error
     throw damagedError(name, format, isTruncated)

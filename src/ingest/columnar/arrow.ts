@@ -12,6 +12,7 @@ import {
   formatTimestamp,
   MAX_SAFE,
   type ToJson,
+  toBigInt,
   toBooleanJson,
   toNestedJson,
   toNumberJson,
@@ -161,12 +162,12 @@ function momentFormatterOf(type: DataType): (value: unknown) => string {
   if (type.typeId === Type.Date) return (value) => formatDay(Math.floor(Number(value) / DAY_MS))
   if (type.typeId === Type.Time) {
     const perSecond = TICKS_PER_SECOND[type.unit]
-    return (value) => formatTime(BigInt(value as bigint), perSecond)
+    return (value) => formatTime(toBigInt(value), perSecond)
   }
   const { unit, timezone } = type as Extract<DataType, { typeId: typeof Type.Timestamp }>
   const perSecond = TICKS_PER_SECOND[unit]
   // Values with a time zone are in UTC.
-  return (value) => `${formatTimestamp(BigInt(value as bigint), perSecond)}${timezone ? 'Z' : ''}`
+  return (value) => `${formatTimestamp(toBigInt(value), perSecond)}${timezone ? 'Z' : ''}`
 }
 
 /** Ticks per second by Arrow time unit: s, ms, µs, ns. */

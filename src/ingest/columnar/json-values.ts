@@ -36,10 +36,15 @@ export const toSingleJson: ToJson = (value, lost) => {
 export function createDecimalWriter(scale: number, isText: boolean): ToJson {
   return (value) => {
     if (value === null || value === undefined) return 'null'
-    const unscaled = value instanceof Uint8Array ? parseBigEndian(value) : BigInt(value as number | bigint)
+    const unscaled = value instanceof Uint8Array ? parseBigEndian(value) : toBigInt(value)
     const text = formatScaled(unscaled, scale)
     return isText ? `"${text}"` : text
   }
+}
+
+/** Converts an integer of either numeric type. */
+export function toBigInt(value: unknown): bigint {
+  return typeof value === 'bigint' ? value : BigInt(Number(value))
 }
 
 /** Formats an unscaled integer as a decimal. */
@@ -69,6 +74,11 @@ export const toStringJson: ToJson = (value) => {
   return JSON.stringify(String(value).toWellFormed())
 }
 
+/** Returns whether a value is an array of numbers in binary form. */
+function isTypedArray(value: unknown): value is ArrayLike<unknown> {
+  return ArrayBuffer.isView(value) && !(value instanceof DataView)
+}
+
 /** Writes nested values as JSON. */
 export const toNestedJson: ToJson = (value, lost) => {
   if (value === null || value === undefined) return 'null'
@@ -76,7 +86,7 @@ export const toNestedJson: ToJson = (value, lost) => {
     if (typeof inner === 'bigint')
       return inner >= -MAX_SAFE && inner <= MAX_SAFE ? Number(inner) : inner.toString()
     if (inner instanceof Uint8Array) return decodeBytes(inner)
-    if (ArrayBuffer.isView(inner)) return Array.from(inner as unknown as ArrayLike<unknown>)
+    if (isTypedArray(inner)) return Array.from(inner)
     if (inner instanceof Map) return Object.fromEntries(inner)
     if (typeof inner === 'number' && !Number.isFinite(inner)) {
       lost.infinite++

@@ -1,14 +1,7 @@
 // Detects dates, times and booleans among texts, and converts them.
-import {
-  detectMoment,
-  ensureCapacity,
-  excerpt,
-  isCalendarDay,
-  type Moment,
-  parseJsonString,
-  parseTwoDigits,
-} from '../../json/index.ts'
+import { detectMoment, ensureCapacity, excerpt, type Moment, parseJsonString } from '../../json/index.ts'
 import { type DateOrder, looksLikeDate, parseDate } from './date.ts'
+import { MAX_NUMERIC_DATE_BYTES, parseNumericDate, writeNumericDate } from './numeric-date.ts'
 
 /**
  * Detects dates in typed formats such as Parquet: only ISO 8601, since programs that write these formats use
@@ -50,11 +43,6 @@ const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const LETTER_N = 0x6e
 const ZERO = 0x30
-const SPACE = 0x20
-const COLON = 0x3a
-const HYPHEN = 0x2d
-/** Maximum length of a date written by `writeNumericDate`. */
-const MAX_NUMERIC_DATE_BYTES = 21
 /** Maximum length of a text that can be a date. */
 const MAX_DATE_BYTES = 64
 /** Maximum number of cached readings: the same days occur again and again. */
@@ -64,6 +52,7 @@ const MAX_CACHED_READINGS = 4096
 interface DateReading {
   dmy: string | undefined
   mdy: string | undefined
+  moment: Moment
   /** Texts of different forms do not agree: `/`, `.`, `-`, `year` or `name`. */
   form: string
 }
@@ -187,7 +176,7 @@ export class TextType {
     if (this.asWritten || (isFirst && !canBeDate(buf, start, end))) return false
     // Fast path: most other dates are numeric. Their ISO text is only built in `convertTexts`.
     const numbers = parseNumericDate(buf, start, end)
-    const { dmy, mdy, form } = numbers ?? readDate(buf, start, end, this.readings)
+    const { dmy, mdy, form, moment: type } = numbers ?? readDate(buf, start, end, this.readings)
     if (this.form !== undefined && this.form !== form) return false
     if (!dmy && !mdy) return false
     this.canBeDmy &&= Boolean(dmy)
@@ -197,9 +186,7 @@ export class TextType {
     this.form = form
     this.isRewritten = true
     this.written ??= Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
-    return this.addMoment(
-      numbers ? (numbers.hour < 0 ? 'date' : 'datetime') : momentTypeOf((dmy || mdy) as string),
-    )
+    return this.addMoment(type)
   }
 
   /** Returns whether a moment agrees with those before. Days among times are midnight; zones do not mix. */
@@ -284,7 +271,8 @@ function readDate(buf: Uint8Array, start: number, end: number, cache: Map<string
     const date = parseDate(text, order)
     return date === 'ambiguous' || date?.startsWith('0000') ? undefined : date
   }
-  const reading = { dmy: clear('dmy'), mdy: clear('mdy'), form: dateFormOf(text) }
+  const [dmy, mdy] = [clear('dmy'), clear('mdy')]
+  const reading = { dmy, mdy, moment: momentTypeOf(dmy ?? mdy ?? ''), form: dateFormOf(text) }
   if (cache.size >= MAX_CACHED_READINGS) cache.clear()
   cache.set(text, reading)
   return reading
@@ -296,135 +284,6 @@ function dateFormOf(text: string): string {
   if (/^\d{4}-\d{2}-\d{2}/.test(trimmed)) return 'iso'
   if (/^\d{4}/.test(trimmed)) return 'year'
   return /^\d{1,2}([-/.\s])\s?\d{1,2}[-/.\s]/.exec(trimmed)?.[1] ?? 'name'
-}
-
-/** Offset at which `parseNumericDate` and its helpers read. */
-let readOffset = 0
-
-/** Parses up to `maxDigits` digits at `readOffset`; −1 if there are none. */
-function readDigits(buf: Uint8Array, end: number, maxDigits: number): number {
-  let value = 0
-  const from = readOffset
-  while (
-    readOffset < end &&
-    readOffset - from < maxDigits &&
-    buf[readOffset] >= ZERO &&
-    buf[readOffset] <= 0x39
-  )
-    value = value * 10 + buf[readOffset++] - ZERO
-  return readOffset === from ? -1 : value
-}
-
-/** Last parsed numeric date. `hour` is −1 without a time. */
-const lastNumeric = {
-  first: 0,
-  second: 0,
-  year: 0,
-  hour: -1,
-  minute: 0,
-  seconds: 0,
-  dmy: false,
-  mdy: false,
-  form: '',
-}
-const FORM_BY_SEPARATOR: Record<number, string> = { 47: '/', 46: '.', 45: '-' }
-
-/** Parses `31.01.2024`, the most common form, into `lastNumeric`. */
-function parsePaddedDay(buf: Uint8Array, i: number): boolean {
-  const form = FORM_BY_SEPARATOR[buf[i + 2]]
-  if (form === undefined || buf[i + 5] !== buf[i + 2]) return false
-  const [first, second] = [parseTwoDigits(buf, i), parseTwoDigits(buf, i + 3)]
-  const [century, ofCentury] = [parseTwoDigits(buf, i + 6), parseTwoDigits(buf, i + 8)]
-  if (first < 0 || second < 0 || century < 0 || ofCentury < 0) return false
-  const year = century * 100 + ofCentury
-  lastNumeric.first = first
-  lastNumeric.second = second
-  lastNumeric.year = year
-  lastNumeric.hour = -1
-  lastNumeric.dmy = isCalendarDay(year, second, first)
-  lastNumeric.mdy = isCalendarDay(year, first, second)
-  lastNumeric.form = form
-  return true
-}
-
-/**
- * Parses numeric dates such as `31.01.2024` and `1/31/2024`, also with ` 9:30` or ` 09:30:00`. Returns
- * `lastNumeric`, which the next call overwrites.
- */
-function parseNumericDate(buf: Uint8Array, start: number, end: number): typeof lastNumeric | undefined {
-  if (end - start === 10 && parsePaddedDay(buf, start)) return lastNumeric
-  readOffset = start
-  const first = readDigits(buf, end, 2)
-  const separator = buf[readOffset]
-  const form = first < 0 ? undefined : FORM_BY_SEPARATOR[separator]
-  if (form === undefined) return undefined
-  readOffset++
-  const second = readDigits(buf, end, 2)
-  if (second < 0 || buf[readOffset++] !== separator) return undefined
-  const from = readOffset
-  const year = readDigits(buf, end, 4)
-  if (readOffset - from !== 4) return undefined
-  let hour = -1
-  let minute = 0
-  let seconds = 0
-  if (readOffset < end) {
-    if (buf[readOffset++] !== SPACE) return undefined
-    hour = readDigits(buf, end, 2)
-    if (hour < 0 || hour > 23 || buf[readOffset++] !== COLON) return undefined
-    minute = readTwoDigits(buf, end)
-    if (minute < 0 || minute > 59) return undefined
-    if (readOffset < end && buf[readOffset] === COLON) {
-      readOffset++
-      seconds = readTwoDigits(buf, end)
-      if (seconds < 0 || seconds > 59) return undefined
-    }
-    if (readOffset < end) return undefined
-  }
-  lastNumeric.first = first
-  lastNumeric.second = second
-  lastNumeric.year = year
-  lastNumeric.hour = hour
-  lastNumeric.minute = minute
-  lastNumeric.seconds = seconds
-  lastNumeric.dmy = isCalendarDay(year, second, first)
-  lastNumeric.mdy = isCalendarDay(year, first, second)
-  lastNumeric.form = form
-  return lastNumeric
-}
-
-/** Writes `lastNumeric` as a JSON string in ISO 8601 at `to`. Returns the offset after it. */
-function writeNumericDate(out: Uint8Array, to: number, order: DateOrder): number {
-  const { first, second, year, hour, minute, seconds } = lastNumeric
-  const [day, month] = order === 'mdy' ? [second, first] : [first, second]
-  let k = to
-  const pair = (value: number): void => {
-    out[k++] = ZERO + Math.floor(value / 10)
-    out[k++] = ZERO + (value % 10)
-  }
-  out[k++] = QUOTE
-  pair(Math.floor(year / 100))
-  pair(year % 100)
-  out[k++] = HYPHEN
-  pair(month)
-  out[k++] = HYPHEN
-  pair(day)
-  if (hour >= 0) {
-    out[k++] = 0x54
-    pair(hour)
-    out[k++] = COLON
-    pair(minute)
-    out[k++] = COLON
-    pair(seconds)
-  }
-  out[k++] = QUOTE
-  return k
-}
-
-/** Parses exactly two digits at `readOffset`; −1 otherwise. */
-function readTwoDigits(buf: Uint8Array, end: number): number {
-  const from = readOffset
-  const value = readDigits(buf, end, 2)
-  return readOffset - from === 2 ? value : -1
 }
 
 /**
