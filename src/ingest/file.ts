@@ -14,7 +14,7 @@ import { detectKind, type Kind, readerByName } from './detect/file-kind.ts'
 import { peek } from './text/peek.ts'
 import type { DelimitedOptions } from './values/dialect.ts'
 import type { IngestResult, SliceSink } from './values/table.ts'
-import { badData, Warnings } from './values/warnings.ts'
+import { badFile, Warnings } from './values/warnings.ts'
 import type { readXlsxSheets } from './workbook/xlsx.ts'
 
 /** A parsed table of a file. */
@@ -67,9 +67,8 @@ export async function ingestFile<S extends SliceSink>(
   await readers[kind](reading, whole, kind)
   const { tables, warnings } = reading
   if (tables.length === 0)
-    throw badData(
+    throw badFile(
       source,
-      {},
       'the archive contains no data file',
       'Supported files are CSV, TSV, JSON, NDJSON, XLSX, ODS, Parquet and Arrow.',
     )
@@ -81,25 +80,23 @@ export async function ingestFile<S extends SliceSink>(
 /** Detects the format of a file. Throws `bad_data` for unsupported formats, options and nesting. */
 function requireSupportedKind(head: Buffer, source: string, options: FileOptions): Kind {
   if (head.toString('latin1', 0, 4) === 'PARE')
-    throw badData(source, {}, 'this is an encrypted Parquet file', 'Write it without encryption.')
+    throw badFile(source, 'this is an encrypted Parquet file', 'Write it without encryption.')
   const kind = detectKind(head, options.fileName)
   // Streams of Arrow before 0.15 have no signature.
   if (kind === 'delimited' && readerByName(options.fileName) === 'arrow' && head.includes(0))
-    throw badData(
+    throw badFile(
       source,
-      {},
       'this is not an Arrow file, or it was written by Arrow before 0.15',
       'Write it again with a current version of Arrow.',
     )
   if (kind === 'delimited' && /\.json5$/i.test(removeCompressionExtension(options.fileName ?? '')))
-    throw badData(source, {}, 'this is JSON5, which is not supported', 'Convert it to JSON.')
+    throw badFile(source, 'this is JSON5, which is not supported', 'Convert it to JSON.')
   if (kind !== 'zip' && kind !== 'tar' && (options.sheet ?? options.range) !== undefined)
-    throw badData(source, {}, 'this is not a workbook: it has no sheets', 'Leave out --sheet and --range.')
+    throw badFile(source, 'this is not a workbook: it has no sheets', 'Leave out --sheet and --range.')
   const { depth = 0 } = options
   if (depth > MAX_ARCHIVE_DEPTH)
-    throw badData(
+    throw badFile(
       source,
-      {},
       `archives are nested ${depth} deep; the limit is ${MAX_ARCHIVE_DEPTH}`,
       'Unpack them first.',
     )
@@ -141,9 +138,8 @@ async function readMember<S extends SliceSink>(reading: ReadContext<S>, member: 
     return
   }
   if (tables.length >= options.limits.archive_entries)
-    throw badData(
+    throw badFile(
       source,
-      {},
       `more than ${options.limits.archive_entries} data files (limit archive_entries)`,
       'Split it into several archives.',
     )
@@ -180,7 +176,7 @@ async function readZip<S extends SliceSink>(reading: ReadContext<S>, whole: Byte
       return
     }
     const unsupported = describeUnsupportedOffice(members.map(({ path }) => path))
-    if (unsupported) throw badData(source, {}, unsupported, 'Save it as XLSX or CSV first.')
+    if (unsupported) throw badFile(source, unsupported, 'Save it as XLSX or CSV first.')
     for (const member of members) await readMember(reading, member)
   } finally {
     await spooled.close()

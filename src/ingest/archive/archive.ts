@@ -5,7 +5,7 @@ import type { Entry, ZipFile } from 'yauzl'
 import { Problem } from '../../contract/errors.ts'
 import { formatBytes } from '../../contract/limits.ts'
 import { type Bytes, excerpt } from '../../json/index.ts'
-import { badData } from '../values/warnings.ts'
+import { badFile } from '../values/warnings.ts'
 import type { SpooledFile } from './spool.ts'
 import { bombError, isBomb } from './unpack.ts'
 
@@ -29,12 +29,7 @@ function toDamagedError(source: string): (error: unknown) => Problem {
   return (error) => {
     if (error instanceof Problem) return error
     const message = error instanceof Error ? error.message : String(error)
-    return badData(
-      source,
-      {},
-      `the archive is damaged: ${excerpt(message, 120)}`,
-      'Create or download it again.',
-    )
+    return badFile(source, `the archive is damaged: ${excerpt(message, 120)}`, 'Create or download it again.')
   }
 }
 
@@ -66,14 +61,13 @@ class EntryMeter {
 
 /** Creates the error for an archive whose files are too large together. */
 export function tooMuchUnpackedError(source: string, { unpacked_bytes }: ArchiveLimits): Problem {
-  return badData(source, {}, `more than ${formatBytes(unpacked_bytes)} unpacked (limit unpacked_bytes)`)
+  return badFile(source, `more than ${formatBytes(unpacked_bytes)} unpacked (limit unpacked_bytes)`)
 }
 
 /** Creates the error for an archive that is too large itself. */
 export function tooLargeArchiveError(source: string, { archive_bytes }: ArchiveLimits): Problem {
-  return badData(
+  return badFile(
     source,
-    {},
     `larger than ${formatBytes(archive_bytes)} (limit archive_bytes)`,
     'Upload its files one by one.',
   )
@@ -89,14 +83,13 @@ function normalizePath(path: string, source: string): string {
     parts.includes('..') ||
     path.includes('\0')
   )
-    throw badData(source, {}, `a file has a path that leads out of the archive: ${excerpt(path)}`)
+    throw badFile(source, `a file has a path that leads out of the archive: ${excerpt(path)}`)
   return parts.filter((part) => part !== '' && part !== '.').join('/')
 }
 
 function tooManyFiles(count: number, limit: number, source: string): Problem {
-  return badData(
+  return badFile(
     source,
-    {},
     `${count} files; the limit is ${limit} (archive_entries)`,
     'Split it into several archives.',
   )
@@ -158,7 +151,7 @@ export async function listZipMembers(
   return files.map((entry) => {
     const path = normalizePath(entry.fileName, source)
     if (entry.isEncrypted())
-      throw badData(source, {}, `${excerpt(path)} is encrypted`, 'Create the archive without a password.')
+      throw badFile(source, `${excerpt(path)} is encrypted`, 'Create the archive without a password.')
     // Check the declared size now; the actual size is checked while unpacking.
     if (isBomb(entry.uncompressedSize, entry.compressedSize, limits)) throw bombError(source, limits)
     return {
@@ -180,7 +173,7 @@ function refuseOverlaps(entries: readonly Entry[], source: string): void {
     const next = inOrder[k + 1]
     const end = entry.relativeOffsetOfLocalHeader + 30 + entry.fileNameLength + entry.compressedSize
     if (next && end > next.relativeOffsetOfLocalHeader)
-      throw badData(source, {}, 'files in the archive overlap', 'Create it again with another program.')
+      throw badFile(source, 'files in the archive overlap', 'Create it again with another program.')
   }
 }
 

@@ -5,7 +5,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { type Bytes, yieldToEventLoop } from '../../json/index.ts'
 import { peek } from '../text/peek.ts'
-import { badData } from '../values/warnings.ts'
+import { badFile } from '../values/warnings.ts'
 import { NotAFrame, splitZstdFrames, TruncatedFrame } from './zstd-frames.ts'
 
 /** Unpacked size below which any ratio is allowed: a column of zeros compresses very well. */
@@ -20,9 +20,8 @@ export function isBomb(unpacked: number, packed: number, { compression_ratio }: 
 
 /** Creates the error for data that grows too much when unpacked. */
 export function bombError(name: string, { compression_ratio }: Ratio): Problem {
-  return badData(
+  return badFile(
     name,
-    {},
     `the data grows more than ${compression_ratio} times when unpacked (limit compression_ratio)`,
     'Unpack it before you upload it.',
   )
@@ -118,7 +117,7 @@ async function* decompressWith(
 
 function damagedError(name: string, format: string, isTruncated: boolean): Problem {
   const what = isTruncated ? 'truncated' : 'damaged'
-  return badData(name, {}, `the ${format} data is ${what}`, 'Download or compress the file again.')
+  return badFile(name, `the ${format} data is ${what}`, 'Download or compress the file again.')
 }
 
 /**
@@ -128,9 +127,8 @@ function damagedError(name: string, format: string, isTruncated: boolean): Probl
 async function* unzstd(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
   const { createZstdDecompress } = zlib as unknown as { createZstdDecompress?: typeof createGunzip }
   if (!createZstdDecompress)
-    throw badData(
+    throw badFile(
       name,
-      {},
       'compressed with zstd, which needs Node.js 22.15 or later',
       'Unpack it first: zstd -d FILE',
     )

@@ -11,6 +11,8 @@ import {
   formatTime,
   formatTimestamp,
   MAX_SAFE,
+  type Plain,
+  skipNulls,
   type ToJson,
   toBigInt,
   toBooleanJson,
@@ -175,18 +177,14 @@ const TICKS_PER_SECOND = [1n, 1000n, 1_000_000n, 1_000_000_000n]
 const DAY_MS = 24 * 3600 * 1000
 
 /** Returns the function that converts values of a type to JSON values, at any depth. Throws `RefusedFile`. */
-function jsonConverterOf(type: DataType): (value: unknown) => unknown {
-  const unlessNull =
-    (make: (value: never) => unknown) =>
-    (value: unknown): unknown =>
-      value === null || value === undefined ? null : make(value as never)
+function jsonConverterOf(type: DataType): Plain {
   switch (type.typeId) {
     case Type.Date:
     case Type.Timestamp:
     case Type.Time:
-      return unlessNull(momentFormatterOf(type))
+      return skipNulls(momentFormatterOf(type))
     case Type.Decimal:
-      return unlessNull((value) => convertDecimal(value, type.scale))
+      return skipNulls((value) => convertDecimal(value, type.scale))
     case Type.Float:
       return type.precision === 2 ? (value) => value : convertSingle
     case Type.Dictionary:
@@ -201,7 +199,7 @@ function jsonConverterOf(type: DataType): (value: unknown) => unknown {
     case Type.LargeListView:
     case Type.FixedSizeList: {
       const inner = jsonConverterOf(type.children[0].type)
-      return unlessNull((value: Iterable<unknown>) => Array.from(value, inner))
+      return skipNulls((value: Iterable<unknown>) => Array.from(value, inner))
     }
     case Type.Struct: {
       if (new Set(type.children.map(({ name }) => name)).size < type.children.length)
@@ -210,7 +208,7 @@ function jsonConverterOf(type: DataType): (value: unknown) => unknown {
           'Rename one of them, or leave it out.',
         )
       const inner = type.children.map((child) => [child.name, jsonConverterOf(child.type)] as const)
-      return unlessNull((value: Record<string, unknown>) =>
+      return skipNulls((value: Record<string, unknown>) =>
         Object.fromEntries(inner.map(([name, toPlain]) => [name, toPlain(value[name])])),
       )
     }
@@ -218,7 +216,7 @@ function jsonConverterOf(type: DataType): (value: unknown) => unknown {
       const [key, toPlain] = (
         type.children[0].type as Extract<DataType, { typeId: typeof Type.Struct }>
       ).children.map((child) => jsonConverterOf(child.type))
-      return unlessNull((value: Iterable<[unknown, unknown]>) =>
+      return skipNulls((value: Iterable<[unknown, unknown]>) =>
         Array.from(value, ([name, item]) => [key(name), toPlain(item)]),
       )
     }

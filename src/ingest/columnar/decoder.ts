@@ -12,7 +12,7 @@ import { type ColumnType, createEmptyDialect } from '../values/dialect.ts'
 import { keyPositionsOf } from '../values/slice-ends.ts'
 import type { IngestResult, SliceSink } from '../values/table.ts'
 import { IsoTexts } from '../values/text-type.ts'
-import { badData } from '../values/warnings.ts'
+import { badFile } from '../values/warnings.ts'
 import { AlignedSlices } from './align-slices.ts'
 import type { ColumnarFormat, ColumnarJob, ColumnarMessage } from './decoder-messages.ts'
 
@@ -140,7 +140,7 @@ async function* receiveMessages(worker: ChildProcess, source: string): AsyncGene
   let failed: Problem | undefined
   let wake: (() => void) | undefined
   const fail = (why: string): void => {
-    failed ??= badData(source, {}, why, 'Write it again with smaller row groups, or as CSV.')
+    failed ??= badFile(source, why, 'Write it again with smaller row groups, or as CSV.')
     wake?.()
   }
   worker.on('message', (message: ColumnarMessage) => {
@@ -191,14 +191,14 @@ async function ingestMessages(
   let rows = 0
   let bytes = 0
   for await (const message of messages) {
-    if ('refused' in message) throw badData(source, {}, message.refused, message.hint)
+    if ('refused' in message) throw badFile(source, message.refused, message.hint)
     if ('columns' in message) {
       const names = makeUniqueNames(message.columns, limits, source)
       columns = message.columns.map(({ type }, k) => ({ name: names[k], type }))
       rows = message.rows
       counts = columns.map(() => 0)
       texts = columns.map(({ type }) => (type === 'text' ? new IsoTexts() : undefined))
-      if (columns.length === 0) throw badData(source, {}, 'no columns')
+      if (columns.length === 0) throw badFile(source, 'no columns')
       sink.begin?.(names)
       slices = new AlignedSlices(sink, names.length, keyPositionsOf(names, keys))
     } else if ('text' in message) {
@@ -223,7 +223,7 @@ async function ingestMessages(
 }
 
 function damagedError(source: string): Problem {
-  return badData(source, {}, 'the file is damaged: its columns have different numbers of rows')
+  return badFile(source, 'the file is damaged: its columns have different numbers of rows')
 }
 
 /** Returns unique, non-empty column names. Throws `bad_data` for invalid ones. */
@@ -231,11 +231,10 @@ function makeUniqueNames(columns: readonly { name: unknown }[], limits: Limits, 
   const used = new Set<string>()
   return columns.map(({ name }, k) => {
     if (typeof name !== 'string' || !name.isWellFormed() || name.includes('\0'))
-      throw badData(source, {}, `the name of column ${k + 1} is not valid text`)
+      throw badFile(source, `the name of column ${k + 1} is not valid text`)
     if (name.length > limits.column_name_length)
-      throw badData(
+      throw badFile(
         source,
-        {},
         `a column name of ${name.length} characters; the limit is ${limits.column_name_length} (column_name_length)`,
       )
     const base = name.trim() === '' ? `column_${k + 1}` : name

@@ -42,6 +42,14 @@ export function createDecimalWriter(scale: number, isText: boolean): ToJson {
   }
 }
 
+/** Function that converts decoded values to JSON values. */
+export type Plain = (value: unknown) => unknown
+
+/** Extends a function to nulls. */
+export function skipNulls(make: (value: never) => unknown): Plain {
+  return (value) => (value === null || value === undefined ? null : make(value as never))
+}
+
 /** Converts an integer of either numeric type. */
 export function toBigInt(value: unknown): bigint {
   return typeof value === 'bigint' ? value : BigInt(Number(value))

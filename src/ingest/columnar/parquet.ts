@@ -18,6 +18,8 @@ import {
   formatTime,
   formatTimestamp,
   MAX_SAFE,
+  type Plain,
+  skipNulls,
   type ToJson,
   toBooleanJson,
   toNestedJson,
@@ -264,12 +266,6 @@ function refuseDuplicatePaths(field: SchemaTree): void {
     for (const child of children) add(child)
   }
   add(field)
-}
-
-type Plain = (value: unknown) => unknown
-
-function skipNulls(make: (value: never) => unknown): Plain {
-  return (value) => (value === null || value === undefined ? null : make(value as never))
 }
 
 /** Returns the function that converts values of a nested column to JSON values. */

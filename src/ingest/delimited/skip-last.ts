@@ -3,7 +3,7 @@ import { defaultLimits } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, excerpt, shouldYield, yieldToEventLoop } from '../../json/index.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { isTotal } from '../values/total.ts'
-import { badData, lineTooLongError, type Warnings } from '../values/warnings.ts'
+import { badFile, lineTooLongError, type Warnings } from '../values/warnings.ts'
 
 /**
  * Removes the last `count` lines. Empty lines among them are removed too, but not counted. Lines end with LF,
@@ -32,9 +32,8 @@ export async function* skipLastLines(
       `skipped by --skip-last ${count}: ${skipped.map((text) => excerpt(Buffer.from(text), 60)).join('; ')}`,
     )
   if (last.isInsideQuotes)
-    throw badData(
+    throw badFile(
       source,
-      {},
       `the last ${count} lines begin inside a quoted cell`,
       'Choose a number of lines that begins with a whole row (--skip-last).',
     )

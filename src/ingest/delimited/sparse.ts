@@ -1,6 +1,6 @@
 // Refuses tables that are too sparse.
 import type { Problem } from '../../contract/errors.ts'
-import { badData } from '../values/warnings.ts'
+import { badFile } from '../values/warnings.ts'
 
 /** Number of cells up to which any table is accepted. */
 const MIN_SPARSE_CELLS = 4_000_000
@@ -15,9 +15,8 @@ export function isSparse(rows: number, columns: number, values: number): boolean
 
 /** Creates the error for a sparse table: a few bytes of input must not create a huge table of empty cells. */
 export function sparseError(source: string, rows: number, columns: number, hint: string): Problem {
-  return badData(
+  return badFile(
     source,
-    {},
     `at least ${rows} rows and ${columns} columns, with fewer than one cell in ${MAX_CELLS_PER_VALUE} filled`,
     hint,
   )

@@ -50,19 +50,7 @@ export class Tokenizer extends ScannedRows {
   private lastLine = 0
 
   constructor(
-    private readonly dialect: Pick<
-      Dialect,
-      | 'delimiter'
-      | 'quote'
-      | 'escape'
-      | 'crOnly'
-      | 'skipSpace'
-      | 'collapse'
-      | 'trailing'
-      | 'profile'
-      | 'comment'
-      | 'closed'
-    >,
+    private readonly dialect: Dialect,
     width: number,
     private readonly warnings: Warnings,
     private readonly source: string,

@@ -259,3 +259,8 @@ function countOccurrences(text: string, c: string, from: number, to: number): nu
 function isRowEnd(text: string, i: number, crEnds: boolean): boolean {
   return text[i] === '\n' || (text[i] === '\r' && (crEnds || text[i + 1] === '\n'))
 }
+
+/** Returns whether a row is not a blank line. */
+export function isFilledRow(row: readonly string[]): boolean {
+  return row.length > 1 || row[0] !== ''
+}

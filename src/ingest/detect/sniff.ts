@@ -4,10 +4,10 @@ import { excerpt } from '../../json/index.ts'
 import type { ColumnProfile, DelimitedOptions, Dialect } from '../values/dialect.ts'
 import { findStyle, isAmbiguousNumber, isJsonNumber, parseStyledNumber } from '../values/number.ts'
 import { isTotal } from '../values/total.ts'
-import { badData, Warnings } from '../values/warnings.ts'
+import { badData, badFile, Warnings } from '../values/warnings.ts'
 import type { Candidate } from './candidate.ts'
 import { countHeaderRows, detectHeaderRows, type HeaderRows } from './header.ts'
-import { MAX_ROW_CELLS } from './sample-rows.ts'
+import { isFilledRow, MAX_ROW_CELLS } from './sample-rows.ts'
 import { chooseStyle } from './style.ts'
 import { parseDelimiter } from './style-options.ts'
 import { findTableStart, isBlankDelimiter, isNumeric, refuseNoRows, refuseTwoTables } from './table-start.ts'
@@ -27,7 +27,7 @@ export async function sniff(
   let text = head.toString('utf8')
   if (!whole) text = text.slice(0, Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1)
   const rejectEmpty = (what: string): never => {
-    throw badData(source, {}, what, 'Use a file with a header and rows.')
+    throw badFile(source, what, 'Use a file with a header and rows.')
   }
   if (text.trim() === '')
     rejectEmpty(head.length === 0 ? 'the file is empty' : 'the file contains only whitespace')
@@ -158,10 +158,6 @@ async function detectComment(text: string, options: DelimitedOptions): Promise<s
     (without.width > plain.width || !isUniform(table.filter(isFilledRow)))
     ? '#'
     : ''
-}
-
-function isFilledRow(row: readonly string[]): boolean {
-  return row.length > 1 || row[0] !== ''
 }
 
 /** Returns whether a row is empty, or has text in its first cell only. */

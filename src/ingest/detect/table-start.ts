@@ -1,6 +1,6 @@
 // Finds the first row of a table, below titles, labels and comments.
 import { badData } from '../values/warnings.ts'
-import type { Candidate } from './candidate.ts'
+import { type Candidate, MAX_LABEL_LINES } from './candidate.ts'
 import { countHeaderRows, isDataValue } from './header.ts'
 import { MAX_SAMPLE_ROWS } from './sample-rows.ts'
 
@@ -66,9 +66,6 @@ function formatColumnCount(count: number): string {
 function isBlankOrComment(row: readonly string[]): boolean {
   return row.every((cell) => cell.trim() === '') || row[0].startsWith('#')
 }
-
-/** Maximum number of lines with labels and values (`Station,Seattle`) above a table. */
-export const MAX_LABEL_LINES = 8
 
 /** Returns whether lines of one width look like a table. */
 function looksLikeTable(rows: string[][]): boolean {

@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, parseRaw, type RawJson, yieldToEventLoop } from '../../json/index.ts'
-import { badData } from '../values/warnings.ts'
+import { badFile } from '../values/warnings.ts'
 
 const OPEN = 0x7b
 const CLOSE = 0x7d
@@ -24,9 +24,8 @@ export async function* readJsonArray(text: Bytes, source: string, limits: Limits
   let depth = 0
   let inString = false
   const wrong = (what: string): Problem =>
-    badData(
+    badFile(
       source,
-      {},
       `item ${item + 1} of the array: ${what}`,
       'Give an array of objects: [{"a": 1}, {"a": 2}].',
     )

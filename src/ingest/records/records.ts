@@ -6,316 +6,19 @@ import { formatList } from '../../contract/message-texts.ts'
 import {
   type Bytes,
   concatAsync,
-  ensureCapacity,
   excerpt,
-  findValueEnd,
-  jsonKindOf,
   parseJsonString,
   parseRawAsync,
   type RawJson,
   shouldYield,
-  skipWhitespace,
   yieldToEventLoop,
 } from '../../json/index.ts'
-import { isSparse, sparseError } from '../delimited/sparse.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
-import {
-  type ColumnType,
-  createEmptyDialect,
-  type DelimitedOptions,
-  type FirstValue,
-} from '../values/dialect.ts'
-import { findSliceEnds, hashJsonValue, keyPositionsOf, SliceEnds } from '../values/slice-ends.ts'
 import type { IngestResult, SliceSink } from '../values/table.ts'
-import { IsoTexts } from '../values/text-type.ts'
-import { badData, Warnings } from '../values/warnings.ts'
+import { badFile, Warnings } from '../values/warnings.ts'
 import { readJsonArray } from './json-array.ts'
 import { readJsonLines } from './ndjson.ts'
-
-export type JsonOptions = Pick<DelimitedOptions, 'source' | 'encoding' | 'limits' | 'flatten' | 'keys'>
-
-/** Maximum initial size of a column's buffer. */
-const MAX_INITIAL_BUFFER_BYTES = 512 * 1024
-/** Maximum number of nulls added at once. */
-const MAX_NULLS_PER_WRITE = 65_536
-
-/** A column with its buffered values, comma-separated, up to the next slice. */
-class RecordColumn {
-  type: ColumnType | 'empty' = 'empty'
-  private readonly texts = new IsoTexts()
-  /** The first value of each type. */
-  readonly firstValues: FirstValue[] = []
-  rows = 0
-  /** Number of rows already passed to the sink. */
-  sentRows = 0
-  private out: Buffer = Buffer.allocUnsafe(64)
-  private at = 0
-
-  constructor(
-    readonly name: string,
-    /** Name before it was made unique. */
-    readonly requestedName: string,
-    readonly position: number,
-  ) {}
-
-  /** Returns the size of the buffered text, in bytes. */
-  get size(): number {
-    return this.at
-  }
-
-  add(json: Buffer, record: number): void {
-    const value = compactValue(json)
-    this.write(value)
-    this.rows++
-    const kind = jsonKindOf(value[0])
-    if (kind === 'null') return
-    const type = kind === 'string' ? 'text' : kind === 'number' || kind === 'boolean' ? kind : 'json'
-    this.texts.add(value)
-    if (!this.firstValues.some((first) => first.type === type))
-      this.firstValues.push({ type, where: `record ${record}`, text: excerpt(value) })
-    this.type = this.type === 'empty' || this.type === type ? type : 'json'
-  }
-
-  /** Returns the common type of all values. */
-  get resultType(): ColumnType {
-    if (this.type === 'empty') return 'text'
-    return this.type === 'text' ? this.texts.type : this.type
-  }
-
-  /** Adds `count` nulls. */
-  addNulls(count: number): void {
-    if (count === 0) return
-    this.write(repeatNull(count))
-    this.rows += count
-  }
-
-  /** Returns the slice so far, and starts a new one. */
-  takeSlice(): { rows: number; text: Buffer } {
-    const slice = { rows: this.rows, text: this.out.subarray(0, this.at) }
-    this.sentRows += this.rows
-    this.out = Buffer.allocUnsafe(Math.max(64, Math.min(this.at, MAX_INITIAL_BUFFER_BYTES)))
-    this.at = 0
-    this.rows = 0
-    return slice
-  }
-
-  private write(text: Buffer): void {
-    this.out = ensureCapacity(this.out, this.at, text.length + 1)
-    if (this.rows > 0) this.out[this.at++] = 0x2c
-    text.copy(this.out, this.at)
-    this.at += text.length
-  }
-}
-
-/** Removes line ends and indentation from an object or array; returns other values unchanged. */
-function compactValue(value: Buffer): Buffer {
-  if ((value[0] !== 0x7b && value[0] !== 0x5b) || !(value.includes(0x0a) || value.includes(0x0d)))
-    return value
-  const out = Buffer.allocUnsafe(value.length)
-  let at = 0
-  let inString = false
-  for (let k = 0; k < value.length; k++) {
-    const c = value[k]
-    if (inString) {
-      out[at++] = c
-      if (c === 0x5c) out[at++] = value[++k]
-      else if (c === 0x22) inString = false
-    } else if (c > 0x20) {
-      out[at++] = c
-      inString = c === 0x22
-    }
-  }
-  return out.subarray(0, at)
-}
-
-const NULLS_TEXT = Buffer.from('null,'.repeat(MAX_NULLS_PER_WRITE))
-
-function repeatNull(count: number): Buffer {
-  return NULLS_TEXT.subarray(0, count * 5 - 1)
-}
-
-/** Collects records into columns and slices. Columns are added when their names first appear. */
-class RecordTable {
-  private readonly columns: RecordColumn[] = []
-  private readonly byName = new Map<string, RecordColumn>()
-  /** Columns of members of nested objects, by path. Different paths can have the same name. */
-  private readonly nested = new Map<string, RecordColumn>()
-  private readonly names = new Set<string>()
-  rows = 0
-  private readonly ends = new SliceEnds()
-  private valueCount = 0
-
-  constructor(
-    private readonly sink: SliceSink,
-    private readonly options: JsonOptions,
-  ) {}
-
-  /** Returns the column of a member; adds it if it is new. `place`: path of a member of a nested object. */
-  getOrAddColumn(memberName: string, place?: string): RecordColumn {
-    const existing = place === undefined ? this.byName.get(memberName) : this.nested.get(place)
-    if (existing) return existing
-    const most = (this.options.limits ?? defaultLimits).columns
-    const source = this.options.source ?? 'input'
-    if (most !== undefined && this.columns.length >= most)
-      throw badData(source, {}, `more than ${most} columns (limit columns)`)
-    if (!memberName.isWellFormed() || memberName.includes('\0'))
-      throw badData(source, {}, `a column name is not valid text: ${excerpt(memberName)}`)
-    const nonEmpty = memberName.trim() === '' ? `column_${this.columns.length + 1}` : memberName
-    let name = nonEmpty
-    for (let n = 2; this.names.has(name); n++) name = `${nonEmpty} (${n})`
-    const column = new RecordColumn(name, nonEmpty, this.columns.length)
-    this.columns.push(column)
-    if (place === undefined) this.byName.set(memberName, column)
-    else this.nested.set(place, column)
-    this.names.add(name)
-    this.sink.begin?.([name])
-    return column
-  }
-
-  /** Adds the columns of a record, without values. */
-  addColumns(cells: Iterable<Member>): void {
-    for (const [name, , place] of this.options.flatten ? flattenMembers(cells) : cells)
-      this.getOrAddColumn(name, place)
-  }
-
-  /** Adds a record. Missing columns get null. */
-  async addRecord(cells: Iterable<Member>): Promise<void> {
-    let size = 0
-    let hash = 0
-    for (const [name, cell, place] of this.options.flatten ? flattenMembers(cells) : cells) {
-      const column = this.getOrAddColumn(name, place)
-      this.padColumn(column)
-      column.add(cell.bytes, this.rows + 1)
-      size += cell.bytes.length
-      if (this.isKey(column.name)) hash = hashJsonValue(hash, cell.buf, cell.start, cell.end)
-      this.valueCount++
-      if (this.valueCount % 256 === 0 && shouldYield()) await yieldToEventLoop()
-    }
-    this.rows++
-    this.rejectSparse()
-    if (this.ends.addRow(size, () => hash)) await this.flushSlices(true)
-    else if (shouldYield()) await yieldToEventLoop()
-  }
-
-  private isKey(name: string): boolean {
-    const { keys } = this.options
-    return keys === undefined || keys.length === 0 || keys.includes(name)
-  }
-
-  /** Adds complete columns. */
-  async addCompleteColumns(arrays: readonly (readonly [string, RawJson])[]): Promise<void> {
-    const keys = keyPositionsOf(
-      arrays.map(([name]) => name),
-      this.options.keys,
-    )
-    const texts = arrays.map(([, array]) => array.buf.subarray(array.start + 1, array.end - 1))
-    const ends = await findSliceEnds(texts, keys)
-    for (const [name, array] of arrays) await this.addCompleteColumn(name, array, ends)
-  }
-
-  private async addCompleteColumn(name: string, array: RawJson, ends: readonly number[]): Promise<void> {
-    const column = this.getOrAddColumn(name)
-    const { buf } = array
-    let next = 0
-    let i = skipWhitespace(buf, array.start + 1)
-    while (buf[i] !== 0x5d) {
-      const end = findValueEnd(buf, i)
-      column.add(buf.subarray(i, end), column.sentRows + column.rows + 1)
-      this.valueCount++
-      if (column.sentRows + column.rows === ends[next]) {
-        next++
-        await this.sendSlice(column, true)
-      }
-      i = skipWhitespace(buf, end)
-      if (buf[i] === 0x2c) i = skipWhitespace(buf, i + 1)
-    }
-    this.rows = Math.max(this.rows, column.sentRows + column.rows)
-    this.rejectSparse()
-  }
-
-  /**
-   * Throws `bad_data` if the table is sparse: a few bytes of records must not create a huge table of nulls.
-   */
-  private rejectSparse(): void {
-    const { rows, columns, valueCount } = this
-    if (!isSparse(rows, columns.length, valueCount)) return
-    throw sparseError(
-      this.options.source ?? 'input',
-      rows,
-      columns.length,
-      'Give records with the same names, for example {"name": …, "value": …}.',
-    )
-  }
-
-  /** Pads a column with nulls up to the current row. */
-  private padColumn(column: RecordColumn): void {
-    for (let missing = this.rows - column.sentRows - column.rows; missing > 0; missing -= MAX_NULLS_PER_WRITE)
-      column.addNulls(Math.min(missing, MAX_NULLS_PER_WRITE))
-  }
-
-  /** Passes the buffered values of a column to the sink. */
-  private async sendSlice(column: RecordColumn, ended: boolean): Promise<void> {
-    if (column.rows === 0) return
-    const { rows, text } = column.takeSlice()
-    await this.sink.slice({ column: column.position, rows, form: 'text', text, ended })
-    await yieldToEventLoop()
-  }
-
-  private async flushSlices(ended: boolean): Promise<void> {
-    for (const column of this.columns) {
-      this.padColumn(column)
-      await this.sendSlice(column, ended)
-    }
-  }
-
-  /** Passes the remaining values to the sink, and returns the result with its warnings. */
-  async finish(warnings: Warnings): Promise<IngestResult> {
-    await this.flushSlices(false)
-    const source = this.options.source ?? 'input'
-    if (this.rows === 0 || this.columns.length === 0)
-      throw badData(source, {}, 'no rows', 'Give at least one row.')
-    for (const { name, requestedName, position } of this.columns)
-      if (name !== requestedName)
-        warnings.note(
-          `column ${position + 1} has the duplicate name ${excerpt(requestedName)}; renamed to ${excerpt(name)}`,
-        )
-    for (const { name, type, firstValues: values } of this.columns)
-      if (type === 'json' && values.length > 1)
-        warnings.note(
-          `column ${name} holds values of several types (${values
-            .map(({ where, text }) => `${where}: ${text}`)
-            .join(', ')}); kept as JSON values`,
-        )
-    return {
-      rows: this.rows,
-      columns: this.columns.map(({ name, resultType, firstValues: values }) => ({
-        name,
-        type: resultType,
-        seen: values,
-      })),
-      dialect: createEmptyDialect(this.columns.map(({ name }) => name)),
-      warnings: warnings.list(),
-    }
-  }
-}
-
-/** A value with the name of its column and, inside a nested object, its unique path in the record. */
-type Member = [name: string, cell: RawJson, place?: string]
-
-/**
- * Yields the members of a record, replacing objects by their members: `{"a": {"b": {"c": 1}}}` gives `a.b.c`.
- * A member `a.b.c` of the record itself is another column.
- */
-function* flattenMembers(cells: Iterable<Member>, above = '', placeAbove = ''): Generator<Member> {
-  for (const [name, cell, ownPlace] of cells) {
-    const path = above + name
-    const place = ownPlace ?? `${placeAbove}${name.length}:${name}`
-    const members = cell.kind === 'object' ? cell.entries() : undefined
-    // An empty object is kept as a value.
-    if (members && members.size > 0) yield* flattenMembers(members, `${path}.`, place)
-    else yield [path, cell, above === '' ? ownPlace : place]
-  }
-}
+import { type JsonOptions, type Member, RecordTable } from './record-table.ts'
 
 function propertiesOf(feature: RawJson): Iterable<Member> {
   const properties = feature.get('properties')
@@ -372,9 +75,8 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
     size += part.length
     if (size <= most) continue
     if (!/^\s*\[\s*\{/.test(Buffer.concat(parts.slice(0, 1024)).toString('latin1', 0, 1024)))
-      throw badData(
+      throw badFile(
         source,
-        {},
         `a JSON document of more than ${formatBytes(most)} that is not an array of records (limit json_body_bytes)`,
         'Use NDJSON, with one JSON object per line, which has no such limit.',
       )
@@ -392,7 +94,7 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
   const table = new RecordTable(sink, options)
   if (json.kind === 'array') await readItems(json, table, source, limits.columns)
   else if (json.kind === 'object') await readMembers(json, table, source, warnings, limits.columns)
-  else throw badData(source, {}, 'neither an object nor an array', SHAPES_HINT)
+  else throw badFile(source, 'neither an object nor an array', SHAPES_HINT)
   return table.finish(warnings)
 }
 
@@ -446,11 +148,11 @@ async function readItems(
       }
       const cells = readCells(item, most, source)
       if (names && cells.length > names.length)
-        throw badData(source, {}, `row ${at} has ${cells.length} values; there are ${names.length} names`)
+        throw badFile(source, `row ${at} has ${cells.length} values; there are ${names.length} names`)
       await table.addRecord(cells.map((cell, k) => [names?.[k] ?? `column_${k + 1}`, cell]))
     } else if (kind !== 'object' && kind !== 'array' && item.kind !== 'object' && item.kind !== 'array')
       await table.addRecord([['value', item]])
-    else throw badData(source, {}, `item ${at} has another type than the items before it`, SHAPES_HINT)
+    else throw badFile(source, `item ${at} has another type than the items before it`, SHAPES_HINT)
   }
 }
 
@@ -459,7 +161,7 @@ function readCells(row: RawJson, most: number, source: string): RawJson[] {
   const cells: RawJson[] = []
   for (const cell of row.items()) {
     cells.push(cell)
-    if (cells.length > most) throw badData(source, {}, `more than ${most} columns (limit columns)`)
+    if (cells.length > most) throw badFile(source, `more than ${most} columns (limit columns)`)
   }
   return cells
 }
@@ -495,24 +197,17 @@ async function readMembers(
     const dataArrays: [string, RawJson][] = []
     for (const [name, column] of cols.entries()) {
       const data = column.kind === 'object' ? column.entries().get('data') : undefined
-      if (data?.kind !== 'array')
-        throw badData(source, {}, `column ${excerpt(name)} has no data`, SHAPES_HINT)
+      if (data?.kind !== 'array') throw badFile(source, `column ${excerpt(name)} has no data`, SHAPES_HINT)
       dataArrays.push([name, data])
     }
     await table.addCompleteColumns(dataArrays)
     return
   }
   if (isFigure(members))
-    throw badData(
-      source,
-      {},
-      'this is a figure, not a table',
-      'To create a plot from it: gridline plot create',
-    )
+    throw badFile(source, 'this is a figure, not a table', 'To create a plot from it: gridline plot create')
   if (members.has('nbformat') && members.get('cells')?.kind === 'array')
-    throw badData(
+    throw badFile(
       source,
-      {},
       'this is a notebook, not a table',
       'Write its tables to files, for example with df.to_csv("table.csv").',
     )
@@ -538,6 +233,6 @@ async function readMembers(
     return
   }
   if (arrays.length === 0 || arrays.length < members.size)
-    throw badData(source, {}, 'an object whose members are not all arrays', SHAPES_HINT)
+    throw badFile(source, 'an object whose members are not all arrays', SHAPES_HINT)
   await table.addCompleteColumns(arrays)
 }

@@ -3,7 +3,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import type { Problem } from '../../contract/errors.ts'
 import { asBuffer, type Bytes } from '../../json/index.ts'
 import { countNewlines } from '../kernel/index.ts'
-import { badData, type Warnings } from '../values/warnings.ts'
+import { badData, badFile, type Warnings } from '../values/warnings.ts'
 import { createDecoder, type Decoder, guessLegacyEncoding, resolveEncoding } from './encoding.ts'
 import { peek } from './peek.ts'
 
@@ -132,24 +132,22 @@ function detectEncoding(head: Buffer, name: string): string {
   const start = head.toString('latin1')
   const signature = BINARY_SIGNATURES.find(([magic]) => start.startsWith(magic))
   if (signature) {
-    throw badData(name, {}, `this is ${signature[1]}, not delimited text`, 'Export it as CSV first.')
+    throw badFile(name, `this is ${signature[1]}, not delimited text`, 'Export it as CSV first.')
   }
   const markup = /^(?:\xef\xbb\xbf)?\s*<(!doctype html|html|table|\?xml)\b/i
     .exec(start.slice(0, 200))?.[1]
     .toLowerCase()
   if (markup) {
     const what = markup === '?xml' ? 'an XML file' : 'an HTML page'
-    throw badData(
+    throw badFile(
       name,
-      {},
       `this is ${what}, not delimited text`,
       'Export the table as CSV, or save it as .xlsx.',
     )
   }
   if (isSqlDump(start))
-    throw badData(
+    throw badFile(
       name,
-      {},
       'this is an SQL dump, not delimited text',
       'Export the table as CSV, for example with: \\copy TABLE to table.csv csv header',
     )
@@ -213,12 +211,7 @@ async function* decodeStrict(source: Bytes, encoding: string, name: string): Asy
       return Buffer.from(decoder.decode(chunk))
     } catch {
       const where = chunk ? `between line ${line} and line ${line + countNewlines(chunk)}` : 'at the end'
-      throw badData(
-        name,
-        {},
-        `invalid ${encoding} bytes ${where}`,
-        'Give another --encoding, or fix the file.',
-      )
+      throw badFile(name, `invalid ${encoding} bytes ${where}`, 'Give another --encoding, or fix the file.')
     }
   }
   for await (const chunk of source) {

@@ -74,6 +74,11 @@ export function badData(
   return new Problem('bad_data', `${place.join(', ')}: ${what}`, { ...where, hint })
 }
 
+/** Creates a `bad_data` error about a whole file. */
+export function badFile(source: string, what: string, hint?: string): Problem {
+  return badData(source, {}, what, hint)
+}
+
 /** Creates the error for a line over the limit, in bytes. `line`: from 1. */
 export function lineTooLongError(source: string, line: number, limit: number): Problem {
   return badData(

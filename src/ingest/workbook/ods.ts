@@ -3,7 +3,7 @@ import type { Problem } from '../../contract/errors.ts'
 import { type ArchiveEntry, type ArchiveLimits, listZipMembers } from '../archive/archive.ts'
 import type { SpooledFile } from '../archive/spool.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
-import { badData, type Warnings } from '../values/warnings.ts'
+import { badFile, type Warnings } from '../values/warnings.ts'
 import {
   convertSheets,
   createUnpackCounter,
@@ -37,7 +37,7 @@ export async function* readOdsSheets(
   const area = range === undefined ? WHOLE_SHEET : parseRange(range)
   const members = await listZipMembers(spooled, limits, source)
   const content = members.find(({ path }) => path === 'content.xml')
-  if (!content) throw badData(source, {}, 'not a spreadsheet: it has no content.xml')
+  if (!content) throw badFile(source, 'not a spreadsheet: it has no content.xml')
   // A first pass reads the sheet names, to find the requested one.
   const sheetNames = await readSheetNames(content, source)
   limitSheets(sheetNames.length, reading)
@@ -80,7 +80,7 @@ async function readSheetNames(content: ArchiveEntry, source: string): Promise<{ 
   })
   if (isSpreadsheet) return names
   const what = 'this is an OpenDocument file, but not a spreadsheet'
-  throw badData(source, {}, what, 'Export its table as CSV.')
+  throw badFile(source, what, 'Export its table as CSV.')
 }
 
 /** Passes the non-empty rows of the chosen sheets to their writers. */
@@ -212,7 +212,7 @@ class RowVisitor implements XmlVisitor {
   private tooLargeError(): Problem {
     const { name } = this.writers[this.closed].size
     const what = `a row of sheet ${name} is too large, or is repeated too often`
-    return badData(this.reading.source, {}, what, 'Export it as CSV.')
+    return badFile(this.reading.source, what, 'Export it as CSV.')
   }
 }
 

@@ -5,7 +5,7 @@ import { type ArchiveLimits, tooMuchUnpackedError } from '../archive/archive.ts'
 import { readChunks, spoolToFile } from '../archive/spool.ts'
 import { bombError, isBomb } from '../archive/unpack.ts'
 import { isSparse, sparseError } from '../delimited/sparse.ts'
-import { badData, type Warnings } from '../values/warnings.ts'
+import { badFile, type Warnings } from '../values/warnings.ts'
 import type { CellRange } from './sheet-range.ts'
 
 /** A sheet converted to CSV, with rows of equal width. */
@@ -150,9 +150,8 @@ export async function* convertSheets(
   }
   const { source, warnings } = reading
   if (found === 0)
-    throw badData(
+    throw badFile(
       source,
-      {},
       choice.isWhole ? `all sheets of the ${choice.kind} are empty` : 'no values in this sheet or range',
     )
   const names = formatList(empty, 10)
@@ -272,7 +271,7 @@ export function createUnpackCounter(
 /** Throws `bad_data` if a workbook has too many sheets. */
 export function limitSheets(count: number, { source, limits: { archive_entries } }: SheetReading): void {
   if (count > archive_entries)
-    throw badData(source, {}, `${count} sheets; the limit is ${archive_entries} (archive_entries)`)
+    throw badFile(source, `${count} sheets; the limit is ${archive_entries} (archive_entries)`)
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { Problem } from '../../contract/errors.ts'
 import { formatList as namesListed } from '../../contract/message-texts.ts'
-import { badData } from '../values/warnings.ts'
+import { badFile } from '../values/warnings.ts'
 
 /** Maximum number of rows of a sheet. */
 export const MAX_SHEET_ROWS = 1_048_576
@@ -25,9 +25,8 @@ export function findSheet(sheets: readonly { name: string }[], requested: string
   const at =
     near < 0 && Number.isInteger(number) && number >= 1 && number <= sheets.length ? number - 1 : near
   if (at >= 0) return at
-  throw badData(
+  throw badFile(
     source,
-    {},
     `no sheet ${JSON.stringify(requested)}`,
     `Its sheets are: ${namesListed(sheets.map(({ name }) => name))}`,
   )

@@ -5,7 +5,7 @@ import { excerpt } from '../../json/index.ts'
 import { type ArchiveEntry, type ArchiveLimits, listZipMembers } from '../archive/archive.ts'
 import type { SpooledFile } from '../archive/spool.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
-import { badData, type Warnings } from '../values/warnings.ts'
+import { badData, badFile, type Warnings } from '../values/warnings.ts'
 import {
   convertSheets,
   createUnpackCounter,
@@ -56,7 +56,7 @@ export async function* readXlsxSheets(
     (await readRelations(part('_rels/.rels'), '', source)).find(({ kind }) => kind === 'officeDocument')
       ?.path ?? 'xl/workbook.xml'
   const main = part(mainPath)
-  if (!main) throw badData(source, {}, 'not a workbook: it has no main part')
+  if (!main) throw badFile(source, 'not a workbook: it has no main part')
   const { entries, from1904 } = await readMainPart(main, source)
   limitSheets(entries.length, reading)
   const folder = mainPath.slice(0, mainPath.lastIndexOf('/') + 1)
@@ -155,9 +155,8 @@ async function readSharedStrings(member: ArchiveEntry | undefined, source: strin
       current += text
       size += text.length
       if (size > MAX_SHARED_STRINGS_BYTES)
-        throw badData(
+        throw badFile(
           source,
-          {},
           `more than ${formatBytes(MAX_SHARED_STRINGS_BYTES)} of text`,
           'Export its sheets as CSV.',
         )

@@ -3,7 +3,7 @@ import type { SaxesParser, SaxesTagPlain } from 'saxes'
 import { Problem } from '../../contract/errors.ts'
 import { excerpt, yieldToEventLoop } from '../../json/index.ts'
 import type { ArchiveEntry } from '../archive/archive.ts'
-import { badData } from '../values/warnings.ts'
+import { badFile } from '../values/warnings.ts'
 
 /** Number of characters parsed per step. Few, since each can refer to a long text. */
 const MAX_STEP_CHARACTERS = 4096
@@ -126,7 +126,7 @@ class PartParser {
       if (error instanceof Problem) throw error
       const first = this.failed ?? error
       const what = excerpt(first instanceof Error ? first.message : '', 120)
-      throw badData(this.source, {}, `${this.path} is damaged: ${what}`)
+      throw badFile(this.source, `${this.path} is damaged: ${what}`)
     }
   }
 }
