@@ -39,8 +39,8 @@ export async function decodeStringAsync({
     at += buf.copy(out, at, i, upTo)
     i = upTo
     if (i === end - 1) break
-    const simple = SIMPLE_ESCAPES.get(buf[i + 1])
-    if (simple !== undefined) {
+    const simple = SIMPLE_ESCAPES[buf[i + 1]]
+    if (simple > 0) {
       out[at++] = simple
       i += 2
       continue
@@ -52,17 +52,9 @@ export async function decodeStringAsync({
   return out.subarray(0, at)
 }
 
-/** Single-character escapes: character after the backslash → decoded byte. */
-const SIMPLE_ESCAPES = new Map([
-  [0x22, 0x22],
-  [0x5c, 0x5c],
-  [0x2f, 0x2f],
-  [0x62, 0x08],
-  [0x66, 0x0c],
-  [0x6e, 0x0a],
-  [0x72, 0x0d],
-  [0x74, 0x09],
-])
+/** Decoded byte of each single-character escape, by the byte after the backslash; 0 for others. */
+export const SIMPLE_ESCAPES = new Uint8Array(128)
+for (const c of '"\\/bfnrt') SIMPLE_ESCAPES[c.charCodeAt(0)] = parseJsonString(`"\\${c}"`).charCodeAt(0)
 
 /** Returns the length of the escape at `i`, or of both escapes of a surrogate pair. */
 function escapeLengthAt(buf: Buffer, i: number): number {

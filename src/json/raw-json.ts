@@ -149,19 +149,14 @@ const MIN_CACHED_OBJECT_BYTES = 64 * 1024
 
 /** Yields the members of the object at `start`. */
 function* iterateMembers(buf: Buffer, start: number): Generator<Member> {
-  for (let at = findFirstMember(buf, start); at; at = findNextMember(buf, at.end)) yield at
-}
-
-/** Returns the first member of the object at `from`; undefined if it is empty. */
-function findFirstMember(buf: Buffer, from: number): Member | undefined {
-  const start = skipWhitespace(buf, from + 1)
-  return buf[start] === 0x7d ? undefined : parseMemberAt(buf, start)
-}
-
-/** Returns the next member after offset `end`; undefined if there is none. */
-function findNextMember(buf: Buffer, end: number): Member | undefined {
-  const comma = skipWhitespace(buf, end)
-  return buf[comma] === 0x2c ? parseMemberAt(buf, skipWhitespace(buf, comma + 1)) : undefined
+  let at = skipWhitespace(buf, start + 1)
+  while (buf[at] !== 0x7d) {
+    const member = parseMemberAt(buf, at)
+    yield member
+    at = skipWhitespace(buf, member.end)
+    if (buf[at] === 0x2c) at = skipWhitespace(buf, at + 1)
+    else return
+  }
 }
 
 /** Returns the member whose name starts at `start`. */

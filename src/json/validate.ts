@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Problem } from '../contract/errors.ts'
 import { defaultLimits } from '../contract/limits.ts'
+import { SIMPLE_ESCAPES } from './decode-string.ts'
 import { yieldToEventLoop } from './event-loop.ts'
 import { excerpt } from './excerpt.ts'
 import { decodeMemberName, type JsonLimits, type Member, RawJson, tooManyMembersError } from './raw-json.ts'
@@ -234,18 +235,8 @@ function scanString(buf: Uint8Array, from: number, upTo: number): number {
       if (next === 0x75) {
         for (let k = 2; k < 6; k++) if (!isHex(buf[i + k])) throw new NotJson(i)
         i += 6
-      } else if (
-        next === 0x22 ||
-        next === 0x5c ||
-        next === 0x2f ||
-        next === 0x62 ||
-        next === 0x66 ||
-        next === 0x6e ||
-        next === 0x72 ||
-        next === 0x74
-      ) {
-        i += 2
-      } else throw new NotJson(i)
+      } else if (SIMPLE_ESCAPES[next] > 0) i += 2
+      else throw new NotJson(i)
     } else if (c >= 0x20) i++
     else throw new NotJson(i)
   }

@@ -143,24 +143,16 @@ function createCsvConverter(
       warnings.countLine(number, 'lines outside the table were skipped', `: ${excerpt(line.trim(), 60)}`)
     return DROPPED_LINE
   }
+  const fail = (line: string, what: string, hint: string): Problem =>
+    badData(source, { line: number }, `${what}: ${excerpt(line.trim(), 60)}`, hint)
   const broken = (line: string): Problem =>
-    badData(
-      source,
-      { line: number },
-      `a value of the table contains a line end: ${excerpt(line.trim(), 60)}`,
-      'Export the table as CSV.',
-    )
+    fail(line, 'a value of the table contains a line end', 'Export the table as CSV.')
   return (line) => {
     number++
     if (number <= printed.header) return drop(line)
     if (ended) {
       if (line.trim() !== '' && printed.cells(line) && !isFooter(line))
-        throw badData(
-          source,
-          { line: number },
-          `a second table starts here: ${excerpt(line.trim(), 60)}`,
-          'Put each table in its own file.',
-        )
+        throw fail(line, 'a second table starts here', 'Put each table in its own file.')
       return drop(line)
     }
     if (isFooter(line) || printed.isEnd?.(line)) {
@@ -254,7 +246,7 @@ function areQuotedLines(lines: readonly string[]): boolean {
 const MAX_QUOTED_LINE_CHARACTERS = 8192
 
 /** Splits a line at its bars. */
-function splitAtBars(line: string): string[] | undefined {
+function splitAtBars(line: string): string[] {
   const inner = line
     .trim()
     .replace(/^[|│┃║]/, '')
@@ -276,11 +268,14 @@ function hasContinuation(cells: readonly string[], widths: readonly number[]): b
 const COLUMN_TYPE =
   /^(u?(tiny|small|big|huge)?int(eger)?\d*|varchar.*|char.*|text|double|float\d*|real|date|timestamp.*|time|bool(ean)?|decimal.*|numeric.*|blob|uuid|json|i\d+|f\d+|str)$/i
 
+/** Lines that DuckDB prints in place of rows. */
+const DUCKDB_FOOTER = /\brows\b|\bshown\b|·/
+
 /** Detects tables with a border: MySQL, `psql` with border 2, DuckDB and others. */
 function detectBoxed(lines: readonly string[]): AsciiTable | undefined {
   const top = lines.findIndex((line) => isBorder(line) && /[+┌╔╭┏]/.test(line.trim()[0] ?? ''))
   if (top < 0 || !BAR.test(lines[top + 1]?.trim()[0] ?? '')) return undefined
-  const width = splitAtBars(lines[top + 1])!.length
+  const width = splitAtBars(lines[top + 1]).length
   const widths = lines[top]
     .trim()
     .slice(1, -1)
@@ -289,21 +284,19 @@ function detectBoxed(lines: readonly string[]): AsciiTable | undefined {
   // DuckDB prints the types of the columns below their names.
   const second = isBorder(lines[top + 3] ?? '') && !isBorder(lines[top + 2]) ? lines[top + 2] : ''
   const types =
-    second !== '' && splitAtBars(second)!.every((cell) => COLUMN_TYPE.test(cell)) ? second : undefined
-  const isBottom = (line: string): boolean => /^\s*[└╚╰┗]/.test(line)
+    second !== '' && splitAtBars(second).every((cell) => COLUMN_TYPE.test(cell)) ? second : undefined
   return {
     what: 'a table with a border',
     header: top,
     cells: (line) => {
       if (line === types || isBorder(line) || !BAR.test(line.trim()[0] ?? '')) return undefined
-      const cells = splitAtBars(line)!
-      // Skips lines that DuckDB prints in place of rows. Others contain a bar in a value, which is refused.
-      return cells.length === width || !/\brows\b|\bshown\b|·/.test(line) ? cells : undefined
+      const cells = splitAtBars(line)
+      // Other lines of another width contain a bar in a value, which is refused.
+      return cells.length === width || !DUCKDB_FOOTER.test(line) ? cells : undefined
     },
-    isStray: (line) =>
-      line.trim() !== '' && line !== types && !isBorder(line) && !/\brows\b|\bshown\b|·/.test(line),
+    isStray: (line) => line.trim() !== '' && line !== types && !isBorder(line) && !DUCKDB_FOOTER.test(line),
     isContinued: (line) => hasContinuation(line.trim().slice(1, -1).split(BAR), widths),
-    isEnd: isBottom,
+    isEnd: (line) => /^\s*[└╚╰┗]/.test(line),
   }
 }
 

@@ -14,6 +14,7 @@ import {
   yieldToEventLoop,
 } from '../../json/index.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
+import { resumeStream } from '../text/peek.ts'
 import type { IngestResult, SliceSink } from '../values/table.ts'
 import { badFile, Warnings } from '../values/warnings.ts'
 import { readJsonArray } from './json-array.ts'
@@ -96,19 +97,6 @@ export async function ingestJson(input: Bytes, options: JsonOptions, sink: Slice
   else if (json.kind === 'object') await readMembers(json, table, source, warnings, limits.columns)
   else throw badFile(source, 'neither an object nor an array', SHAPES_HINT)
   return table.finish(warnings)
-}
-
-/** Yields chunks that were already read, releasing them, and then the rest of the stream. */
-async function* resumeStream(
-  parts: Uint8Array[],
-  rest: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  for (let part = parts.shift(); part; part = parts.shift()) yield part
-  for (;;) {
-    const { value, done } = await rest.next()
-    if (done) return
-    yield value
-  }
 }
 
 /** Returns the features of a GeoJSON collection; undefined for other objects. */

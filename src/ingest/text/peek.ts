@@ -12,19 +12,22 @@ export async function peek(source: Bytes, size: number): Promise<{ head: Buffer;
     chunks.push(value)
     length += value.length
   }
-  /** Streams the whole source: the chunks read so far, then the rest. */
-  async function* whole(): AsyncGenerator<Uint8Array> {
-    try {
-      yield* chunks
-      chunks.length = 0
-      for (;;) {
-        const { value, done } = await iterator.next()
-        if (done) return
-        yield value
-      }
-    } finally {
-      await iterator.return?.()
+  return { head: await concatAsync(chunks), whole: resumeStream(chunks, iterator) }
+}
+
+/** Yields chunks that were already read, releasing them, and then the rest of the stream. */
+export async function* resumeStream(
+  chunks: Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for (let chunk = chunks.shift(); chunk; chunk = chunks.shift()) yield chunk
+    for (;;) {
+      const { value, done } = await rest.next()
+      if (done) return
+      yield value
     }
+  } finally {
+    await rest.return?.()
   }
-  return { head: await concatAsync(chunks), whole: whole() }
 }

@@ -165,11 +165,7 @@ export function styleOptionsOf({ decimal, thousands }: NumberStyle): string {
 }
 
 /** Styles with a decimal comma, simplest first. */
-const COMMA_STYLES: readonly NumberStyle[] = [
-  { decimal: ',', thousands: '' },
-  { decimal: ',', thousands: '.' },
-  { decimal: ',', thousands: ' ' },
-]
+const COMMA_STYLES = KNOWN_STYLES.filter(({ decimal }) => decimal === ',')
 
 /**
  * Returns the style with a decimal comma in which all cells are amounts, as in 1.234,50 €; undefined if none

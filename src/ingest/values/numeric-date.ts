@@ -1,5 +1,5 @@
 // Parses dates of numbers, such as 31.01.2024, and writes them in ISO 8601.
-import { isCalendarDay, type Moment, parseTwoDigits } from '../../json/index.ts'
+import { isCalendarDay, parseTwoDigits } from '../../json/index.ts'
 import type { DateOrder } from './date.ts'
 
 const QUOTE = 0x22
@@ -27,23 +27,8 @@ function readDigits(buf: Uint8Array, end: number, maxDigits: number): number {
   return readOffset === from ? -1 : value
 }
 
-/** A numeric date. `hour` is −1 without a time. */
-interface NumericDate {
-  first: number
-  second: number
-  year: number
-  hour: number
-  minute: number
-  seconds: number
-  /** Whether the day or the month can be first. */
-  dmy: boolean
-  mdy: boolean
-  moment: Moment
-  form: string
-}
-
-/** The last parsed date. */
-const lastNumeric: NumericDate = {
+/** The last parsed date. `hour` is −1 without a time; `dmy` and `mdy`: whether the day or month can be first. */
+const lastNumeric = {
   first: 0,
   second: 0,
   year: 0,
@@ -52,7 +37,6 @@ const lastNumeric: NumericDate = {
   seconds: 0,
   dmy: false,
   mdy: false,
-  moment: 'date',
   form: '',
 }
 const FORM_BY_SEPARATOR: Record<number, string> = { 47: '/', 46: '.', 45: '-' }
@@ -69,7 +53,6 @@ function parsePaddedDay(buf: Uint8Array, i: number): boolean {
   lastNumeric.second = second
   lastNumeric.year = year
   lastNumeric.hour = -1
-  lastNumeric.moment = 'date'
   lastNumeric.dmy = isCalendarDay(year, second, first)
   lastNumeric.mdy = isCalendarDay(year, first, second)
   lastNumeric.form = form
@@ -80,7 +63,11 @@ function parsePaddedDay(buf: Uint8Array, i: number): boolean {
  * Parses numeric dates such as `31.01.2024` and `1/31/2024`, also with ` 9:30` or ` 09:30:00`. Returns
  * `lastNumeric`, which the next call overwrites.
  */
-export function parseNumericDate(buf: Uint8Array, start: number, end: number): NumericDate | undefined {
+export function parseNumericDate(
+  buf: Uint8Array,
+  start: number,
+  end: number,
+): typeof lastNumeric | undefined {
   if (end - start === 10 && parsePaddedDay(buf, start)) return lastNumeric
   readOffset = start
   const first = readDigits(buf, end, 2)
@@ -113,7 +100,6 @@ export function parseNumericDate(buf: Uint8Array, start: number, end: number): N
   lastNumeric.second = second
   lastNumeric.year = year
   lastNumeric.hour = hour
-  lastNumeric.moment = hour < 0 ? 'date' : 'datetime'
   lastNumeric.minute = minute
   lastNumeric.seconds = seconds
   lastNumeric.dmy = isCalendarDay(year, second, first)

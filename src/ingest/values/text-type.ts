@@ -176,7 +176,8 @@ export class TextType {
     if (this.asWritten || (isFirst && !canBeDate(buf, start, end))) return false
     // Fast path: most other dates are numeric. Their ISO text is only built in `convertTexts`.
     const numbers = parseNumericDate(buf, start, end)
-    const { dmy, mdy, form, moment: type } = numbers ?? readDate(buf, start, end, this.readings)
+    const reading = numbers ?? readDate(buf, start, end, this.readings)
+    const { dmy, mdy, form } = reading
     if (this.form !== undefined && this.form !== form) return false
     if (!dmy && !mdy) return false
     this.canBeDmy &&= Boolean(dmy)
@@ -186,7 +187,7 @@ export class TextType {
     this.form = form
     this.isRewritten = true
     this.written ??= Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8')
-    return this.addMoment(type)
+    return this.addMoment('moment' in reading ? reading.moment : reading.hour < 0 ? 'date' : 'datetime')
   }
 
   /** Returns whether a moment agrees with those before. Days among times are midnight; zones do not mix. */
