@@ -3,13 +3,9 @@ import type { Problem } from '../../contract/errors.ts'
 import { excerpt } from '../../json/index.ts'
 import type { RecordStyle } from '../detect/repair.ts'
 import { ESCAPED } from '../values/cells.ts'
+import { CR, LF, SPACE, TAB } from '../values/characters.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import { MALFORMED, NEEDS_MORE_TEXT, type TextBlock } from './scanned-rows.ts'
-
-const LF = 0x0a
-const CR = 0x0d
-const SPACE = 0x20
-const TAB = 0x09
 
 /** Finds closing quotes. Remembers a cell that a block cuts, to continue inside it. */
 export class QuotedCells {

@@ -1,9 +1,9 @@
 // Recognizes notes below a table.
+
+import { SPACE } from '../values/characters.ts'
 import type { ColumnProfile } from '../values/dialect.ts'
 import { isPaddedNumber } from '../values/number.ts'
 import type { ScannedRows } from './scanned-rows.ts'
-
-const SPACE = 0x20
 
 /** Beginnings and contents of notes about a table that names and values do not have. */
 const NOTE =

@@ -10,13 +10,11 @@ import {
   type RecordStyle,
   repairRecord,
 } from '../detect/repair.ts'
+import { CR, LF } from '../values/characters.ts'
 import type { Dialect } from '../values/dialect.ts'
 import { badData, type Warnings } from '../values/warnings.ts'
 import { MALFORMED, NEEDS_MORE_TEXT, type ScannedRows, type TextBlock } from './scanned-rows.ts'
 import { removeSurplusCell } from './surplus-cell.ts'
-
-const LF = 0x0a
-const CR = 0x0d
 
 /** Delimiters that a single row may use instead of the table's. */
 const OTHER_DELIMITERS = [

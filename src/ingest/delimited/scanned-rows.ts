@@ -1,8 +1,6 @@
 // Holds the offsets of the rows and cells that a tokenizer has found.
 import { QUOTED, type RowCells } from '../values/cells.ts'
-
-const SPACE = 0x20
-const TAB = 0x09
+import { SPACE, TAB } from '../values/characters.ts'
 
 /** Results in place of an offset: more text is needed, or the row is malformed. */
 export const NEEDS_MORE_TEXT = -1

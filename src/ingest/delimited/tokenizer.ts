@@ -3,16 +3,13 @@ import type { Problem } from '../../contract/errors.ts'
 import { excerpt } from '../../json/index.ts'
 import { MAX_REPAIR_BYTES } from '../detect/repair.ts'
 import { QUOTED } from '../values/cells.ts'
+import { CR, LF, SPACE } from '../values/characters.ts'
 import type { Dialect } from '../values/dialect.ts'
 import { badData, COMMENT_LINES_WARNING, type Warnings } from '../values/warnings.ts'
 import { QuotedCells } from './quoted-cells.ts'
 import { isNote, isNoteText } from './row-notes.ts'
 import { RowRepair } from './row-repair.ts'
 import { MALFORMED, NEEDS_MORE_TEXT, ScannedRows, type TextBlock } from './scanned-rows.ts'
-
-const LF = 0x0a
-const CR = 0x0d
-const SPACE = 0x20
 
 /** Maximum number of repairs per call of `next`, since each is slow. */
 const MAX_REPAIRS_PER_CALL = 16

@@ -1,12 +1,8 @@
 // Finds the most likely reading of a record with misplaced quotes.
 
 import { ESCAPED, QUOTED } from '../values/cells.ts'
+import { CR, LF, SPACE, TAB } from '../values/characters.ts'
 import type { Dialect } from '../values/dialect.ts'
-
-const LF = 0x0a
-const CR = 0x0d
-const SPACE = 0x20
-const TAB = 0x09
 
 /** Maximum size of a record that is repaired. */
 export const MAX_REPAIR_BYTES = 32 * 1024

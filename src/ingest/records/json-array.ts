@@ -2,13 +2,11 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../contract/limits.ts'
 import { asBuffer, type Bytes, parseRaw, type RawJson, yieldToEventLoop } from '../../json/index.ts'
+import { BACKSLASH, COMMA, QUOTE } from '../values/characters.ts'
 import { badFile } from '../values/warnings.ts'
 
 const OPEN = 0x7b
 const CLOSE = 0x7d
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
 const END = 0x5d
 
 const isWhitespace = (c: number): boolean => c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09

@@ -3,6 +3,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import type { Problem } from '../../contract/errors.ts'
 import { asBuffer, type Bytes } from '../../json/index.ts'
 import { countNewlines } from '../kernel/index.ts'
+import { LF, QUOTE } from '../values/characters.ts'
 import { badData, badFile, type Warnings } from '../values/warnings.ts'
 import { createDecoder, type Decoder, guessLegacyEncoding, resolveEncoding } from './encoding.ts'
 import { peek } from './peek.ts'
@@ -55,7 +56,6 @@ export async function* decodeToUtf8(
 }
 
 const NUL = 0
-const QUOTE = 0x22
 const CTRL_Z = 0x1a
 
 /** Line number at the end of the bytes read so far. */
@@ -227,7 +227,6 @@ async function* decodeStrict(source: Bytes, encoding: string, name: string): Asy
 const GUESS_SAMPLE_BYTES = 64 * 1024
 /** Maximum bytes kept of the line before the first invalid byte. */
 const MAX_LINE_START_BYTES = 4096
-const LF = 0x0a
 
 /** Passes valid UTF-8 through. If the first non-ASCII byte is invalid, guesses the encoding from there. */
 async function* passUtf8OrGuess(

@@ -1,4 +1,5 @@
 // Writes the cells of a column as JSON.
+import { BACKSLASH, COMMA, HYPHEN, LETTER_N, NINE, POINT, QUOTE, SPACE, ZERO } from './characters.ts'
 
 /**
  * Encoding of the values of a slice. `number`: each cell as written in the file, which is a JSON number (with
@@ -8,16 +9,6 @@
  */
 export type SliceEncoding = 'number' | 'text'
 
-const COMMA = 0x2c
-const MINUS = 0x2d
-const POINT = 0x2e
-const ZERO = 0x30
-const NINE = 0x39
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const SPACE = 0x20
-/** The first byte of `null`. */
-const LETTER_N = 0x6e
 const HEX = '0123456789abcdef'
 
 /**
@@ -33,7 +24,7 @@ export function copyPlainNumber(
 ): number {
   let i = start
   let to = at
-  if (buf[i] === MINUS) out[to++] = buf[i++]
+  if (buf[i] === HYPHEN) out[to++] = buf[i++]
   const digits = i
   let point = 0
   if (buf[i] === ZERO && i + 1 !== end && buf[i + 1] !== POINT) return -1

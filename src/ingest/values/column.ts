@@ -6,15 +6,13 @@ import type { Bounds } from './bounds.ts'
 import { CellBounds } from './cell-bounds.ts'
 import { copyByte, copyEscaped, copyPlainNumber, quoteNumbers, type SliceEncoding } from './cell-json.ts'
 import { ESCAPED, QUOTED, type RowCells } from './cells.ts'
+import { BACKSLASH, COMMA, QUOTE } from './characters.ts'
 import type { GivenType } from './dialect.ts'
 import { type ColumnRules, convertToGiven, createTypeError } from './given-type.ts'
 import { isPaddedNumber } from './number.ts'
 import { TextType } from './text-type.ts'
 
-const COMMA = 0x2c
 const EQUALS = 0x3d
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
 const NULL = Buffer.from('null,')
 const EMPTY = Buffer.from('"",')
 /** A quoted empty cell in `number` encoding: null. It becomes the empty string if the column becomes text. */

@@ -1,12 +1,8 @@
 // Parses dates of numbers, such as 31.01.2024, and writes them in ISO 8601.
 import { isCalendarDay, parseTwoDigits } from '../../json/index.ts'
+import { COLON, HYPHEN, QUOTE, SPACE, ZERO } from './characters.ts'
 import type { DateOrder } from './date.ts'
 
-const QUOTE = 0x22
-const SPACE = 0x20
-const HYPHEN = 0x2d
-const ZERO = 0x30
-const COLON = 0x3a
 /** Maximum length of a date written by `writeNumericDate`. */
 export const MAX_NUMERIC_DATE_BYTES = 21
 

@@ -1,5 +1,6 @@
 // Detects dates, times and booleans among texts, and converts them.
 import { detectMoment, ensureCapacity, excerpt, type Moment, parseJsonString } from '../../json/index.ts'
+import { BACKSLASH, COMMA, LETTER_N, QUOTE, ZERO } from './characters.ts'
 import { type DateOrder, looksLikeDate, parseDate } from './date.ts'
 import { MAX_NUMERIC_DATE_BYTES, parseNumericDate, writeNumericDate } from './numeric-date.ts'
 
@@ -38,11 +39,6 @@ export interface DetectedTextType {
   isUndecided?: boolean
 }
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const LETTER_N = 0x6e
-const ZERO = 0x30
 /** Maximum length of a text that can be a date. */
 const MAX_DATE_BYTES = 64
 /** Maximum number of cached readings: the same days occur again and again. */
