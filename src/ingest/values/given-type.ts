@@ -50,6 +50,8 @@ export function convertToGiven(
       const date = parseDate(cell, dateOrderOf(declaredType), true)
       return date === undefined || date === 'ambiguous' ? date : `"${date}"`
     }
+    default:
+      return type satisfies never
   }
 }
 
