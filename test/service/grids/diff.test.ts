@@ -8,7 +8,8 @@ import {
   canonicalValue,
 } from '../../../src/service/grids/column/kernel/cells.ts'
 import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
-import { type DiffInput, diffTables } from '../../../src/service/grids/diff/diff.ts'
+import { diffTables } from '../../../src/service/grids/diff/diff.ts'
+import type { DiffInput } from '../../../src/service/grids/diff/diff-inputs.ts'
 import { listChangedRows } from '../../../src/service/grids/diff/diff-rows.ts'
 import { runs } from '../../support/property-runs.ts'
 

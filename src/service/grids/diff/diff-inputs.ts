@@ -1,4 +1,5 @@
 // Inputs of a diff, and hashes of chosen rows.
+import { Problem } from '../../../contract/errors.ts'
 import type { WorkBudget } from '../../../json/index.ts'
 import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
@@ -9,6 +10,21 @@ import type { GroupedTable } from './row-groups.ts'
 export interface DiffInput {
   name: string
   snap: Snapshot
+}
+
+export interface DiffOptions {
+  /** Columns to match rows by. Without a key, rows are compared in order. */
+  key: readonly string[]
+  /** Columns to compare; default: all. */
+  columns?: readonly string[]
+  ignore?: readonly string[]
+  /** Numbers that differ by no more are equal. */
+  tolerance?: number
+  /** True if columns are matched by uid, and only then by name. */
+  isSameGrid?: boolean
+  work?: WorkBudget
+  /** True if people read the diff: without a key, finds a column that helps to recognize rows. */
+  context?: boolean
 }
 
 /** A column of both tables. */
@@ -122,4 +138,24 @@ export async function hashRows(
     }
   }
   return picked
+}
+
+/** Matched rows. `single`: rows of one table only; `pairs`: rows of both that may differ. */
+export interface MatchedRows {
+  single: RowChange[]
+  pairs: RowPairs
+  /** With a key: whether the rows of both tables have different orders. */
+  isReordered?: boolean
+}
+
+/** Maximum number of rows per table in row groups that differ. */
+export const MAX_DIFF_ROWS = 20_000_000
+
+/** Throws `too_large` if more than `MAX_DIFF_ROWS` rows must be read. */
+export function checkRowLimit(a: number, b: number): void {
+  if (Math.max(a, b) <= MAX_DIFF_ROWS) return
+  throw new Problem(
+    'too_large',
+    `${Math.max(a, b)} rows differ in their slices; the limit is ${MAX_DIFF_ROWS}`,
+  )
 }

@@ -1,6 +1,6 @@
 // Lists the first changed rows of a diff, with their values.
 import type { DiffRow, DiffValue } from '../../../contract/resources/index.ts'
-import { columnChunksOf, readCells } from '../column/chunks.ts'
+import { type ColumnChunk, columnChunksOf, readCells } from '../column/chunks.ts'
 import { type CellReader, canonicalValue } from '../column/kernel/cells.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
 import { isNear } from './changed-cells.ts'
@@ -51,11 +51,15 @@ export async function listChangedRows(
     }),
   )
   const isBoth = ({ before: a, after: b }: RowChange): boolean => a >= 0 && b >= 0
+  const snaps = { before: before.snap, after: after.snap }
   const cellsOf = (
     side: 'before' | 'after',
     column: SnapshotColumn,
     isChosen: (change: RowChange) => boolean,
-  ) => readCellsOfChanges(reader, (side === 'before' ? before : after).snap, column, listed, side, isChosen)
+  ) => {
+    const targets = listed.map((change) => (isChosen(change) ? change[side] : undefined))
+    return readCellsAt(reader, columnChunksOf(snaps[side], column), targets)
+  }
   for (const pair of pairs) {
     const { name } = pair.after
     const oldCells = await cellsOf('before', pair.before, ({ before: row }) => row >= 0)
@@ -90,24 +94,17 @@ function isSameValue({ asText }: ColumnPair, old: string, now: string, tolerance
   return old === now || canonicalValue(old, asText) === canonicalValue(now, asText)
 }
 
-/** Reads the JSON values of a column for the chosen changes; undefined for all others. */
-async function readCellsOfChanges(
+/** Reads the JSON values of rows in any order; undefined where `rows` is undefined. */
+async function readCellsAt(
   reader: CellReader,
-  snap: DiffInput['snap'],
-  column: SnapshotColumn,
-  changes: readonly RowChange[],
-  side: 'before' | 'after',
-  isChosen: (change: RowChange) => boolean,
+  chunks: readonly ColumnChunk[],
+  rows: readonly (number | undefined)[],
 ): Promise<(string | undefined)[]> {
-  const targets = changes.flatMap((change, k) => (isChosen(change) ? [{ row: change[side], k }] : []))
+  const targets = rows.flatMap((row, k) => (row === undefined ? [] : [{ row, k }]))
   targets.sort((a, b) => a.row - b.row)
-  const texts = await readCells(
-    reader,
-    columnChunksOf(snap, column),
-    targets.map(({ row }) => row),
-  )
-  const cells = new Array<string | undefined>(changes.length)
-  for (const [n, { k }] of targets.entries()) cells[k] = texts[n]
+  const sorted = targets.map(({ row }) => row)
+  const cells = new Array<string | undefined>(rows.length)
+  for (const [n, text] of (await readCells(reader, chunks, sorted)).entries()) cells[targets[n].k] = text
   return cells
 }
 
@@ -124,7 +121,7 @@ function toDiffValue(json: string): DiffValue {
   const first = json[0]
   if (first === 'n') return null
   if (first === 't' || first === 'f') return first === 't'
-  if (first === '"') return cutText(JSON.parse(json) as string)
+  if (first === '"') return cutText(JSON.parse(json))
   if (first === '[' || first === '{') return cutText(json)
   const number = Number(json)
   return canonicalValue(json, false) === canonicalValue(String(number), false) ? number : json

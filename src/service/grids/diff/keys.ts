@@ -27,14 +27,11 @@ export interface KeyIndex {
   index: RowIndex
 }
 
-/**
- * Indexes the `rows` rows to read of a table by key. Throws `problem(fault)` if a key is null or not unique.
- */
+/** Indexes the rows to read of a table by key. Throws `problem(fault)` if a key is null or not unique. */
 export async function indexKeys(
   reader: CellReader,
   table: GroupedTable,
   key: readonly KeyColumn[],
-  rows: number,
   problem: (fault: KeyFault) => Error,
   work: WorkBudget,
 ): Promise<KeyIndex> {
@@ -47,6 +44,7 @@ export async function indexKeys(
     }
     return problem({ rows: tableRows, key: texts.join(', ') })
   }
+  const { chosenRows: rows } = table
   const hashes = new RowHashes(rows)
   for (const { column, asText } of key) {
     const missing = await table.hash(reader, column, hashes, asText)

@@ -3,6 +3,7 @@ import { loadAhead } from '../../../json/index.ts'
 import type { ColumnChunk } from '../column/chunks.ts'
 import { RowHashes } from '../column/kernel/cells.ts'
 import { isNear } from './changed-cells.ts'
+import type { RowRange } from './common-subsequence.ts'
 import type { ComparedTables, RowChange } from './diff-inputs.ts'
 import { chunksWithin, type RowGroup } from './row-groups.ts'
 
@@ -25,8 +26,8 @@ export class PairedRowGroups {
   readonly changes: RowChange[] = []
   /** Number of changed cells, by column pair. */
   readonly cells: number[]
-  private one = new RowHashes(0)
-  private other = new RowHashes(0)
+  /** Hashes of the chunks that are being compared. */
+  private hashes: HashPair = { before: new RowHashes(0), after: new RowHashes(0) }
 
   constructor(
     private readonly tables: ComparedTables,
@@ -50,7 +51,9 @@ export class PairedRowGroups {
       for (const { column, parts } of columns) {
         for (const [a] of parts) {
           const [textA, textB] = (await texts.next()).value!
-          this.compareTexts(column, textA, textB, a.rows, a.from - pair.a.from, rows)
+          const different = this.compareTexts(column, textA, textB, a.rows)
+          const from = a.from - pair.a.from
+          rows.add(column, { from, to: from + a.rows }, different, this.hashes)
           await this.tables.work.spendAndPause(textA.length + textB.length)
         }
       }
@@ -77,33 +80,26 @@ export class PairedRowGroups {
     })
   }
 
-  private compareTexts(
-    column: number,
-    a: Buffer,
-    b: Buffer,
-    count: number,
-    firstRow: number,
-    rows: ChangedRows,
-  ): void {
+  /** Returns the rows, among `count`, in which two chunks of a column differ. Sets `hashes`. */
+  private compareTexts(column: number, a: Buffer, b: Buffer, count: number): number[] {
     const { reader, pairs } = this.tables
     const { asText } = pairs[column]
-    this.one = clearHashes(this.one, count)
-    this.other = clearHashes(this.other, count)
-    reader.addHashes(a, this.one, 0, asText)
-    reader.addHashes(b, this.other, 0, asText)
-    let different: number[] = []
-    for (let row = 0; row < count; row++) if (!this.one.isSame(row, this.other, row)) different.push(row)
-    if (this.tolerance > 0 && !asText && different.length > 0) {
-      const textsA = reader
-        .findCells(a, different)
-        .map(({ buf, start, end }) => buf.toString('utf8', start, end))
-      const cellsB = reader.findCells(b, different)
-      different = different.filter((_, k) => {
-        const { buf, start, end } = cellsB[k]
-        return !isNear(textsA[k], buf.toString('utf8', start, end), this.tolerance)
-      })
-    }
-    rows.add(column, firstRow, different, this.one, this.other, count)
+    const before = clearHashes(this.hashes.before, count)
+    const after = clearHashes(this.hashes.after, count)
+    this.hashes = { before, after }
+    reader.addHashes(a, before, 0, asText)
+    reader.addHashes(b, after, 0, asText)
+    const different: number[] = []
+    for (let row = 0; row < count; row++) if (!before.isSame(row, after, row)) different.push(row)
+    if (this.tolerance === 0 || asText || different.length === 0) return different
+    const textsA = reader
+      .findCells(a, different)
+      .map(({ buf, start, end }) => buf.toString('utf8', start, end))
+    const cellsB = reader.findCells(b, different)
+    return different.filter((_, k) => {
+      const { buf, start, end } = cellsB[k]
+      return !isNear(textsA[k], buf.toString('utf8', start, end), this.tolerance)
+    })
   }
 
   private record({ a, b }: RowGroupPair, rows: ChangedRows): void {
@@ -118,6 +114,12 @@ function clearHashes(hashes: RowHashes, rows: number): RowHashes {
   hashes.low.fill(0, 0, rows)
   hashes.high.fill(0, 0, rows)
   return hashes
+}
+
+/** Hashes of the same rows in both tables. */
+interface HashPair {
+  before: RowHashes
+  after: RowHashes
 }
 
 /** Changed rows of a pair of row groups, with hashes of each row over the columns that differ. */
@@ -137,19 +139,12 @@ class ChangedRows {
     this.after = new RowHashes(rows)
   }
 
-  /** Adds the hashes of a column, of `count` rows from `at` on. `different`: changed rows among them. */
-  add(
-    column: number,
-    firstRow: number,
-    different: readonly number[],
-    beforeHashes: RowHashes,
-    afterHashes: RowHashes,
-    count: number,
-  ): void {
-    this.before.combine(firstRow, beforeHashes, count)
-    this.after.combine(firstRow, afterHashes, count)
+  /** Adds the hashes of a column in a range of rows. `different`: changed rows, from the start of the range. */
+  add(column: number, { from, to }: RowRange, different: readonly number[], hashes: HashPair): void {
+    this.before.combine(from, hashes.before, to - from)
+    this.after.combine(from, hashes.after, to - from)
     this.cells[column] += different.length
-    for (const row of different) this.isChanged[firstRow + row] = 1
+    for (const row of different) this.isChanged[from + row] = 1
   }
 
   list(): number[] {

@@ -20,6 +20,8 @@ export class GroupedTable {
   readonly rowGroups: RowGroup[]
   readonly chunks: ColumnChunk[][]
   readonly rows: number
+  /** Number of rows to read. */
+  chosenRows = 0
   /** Row groups to read, each with the index of its first row. */
   private chosen: { chunk: RowGroup; at: number }[] = []
 
@@ -40,12 +42,12 @@ export class GroupedTable {
 
   /** Sets the row groups to read. Returns their number of rows. */
   choose(chunks: readonly RowGroup[]): number {
-    let count = 0
+    this.chosenRows = 0
     this.chosen = chunks.map((chunk) => {
-      count += chunk.rows
-      return { chunk, at: count - chunk.rows }
+      this.chosenRows += chunk.rows
+      return { chunk, at: this.chosenRows - chunk.rows }
     })
-    return count
+    return this.chosenRows
   }
 
   /** Returns the row of the table for an index. */

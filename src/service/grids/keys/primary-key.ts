@@ -72,7 +72,8 @@ export async function indexTableKeys(
       hint: `Key values must be unique and not null. The key is: ${formatList(columns.map(({ name }) => name))}`,
     })
   }
-  return indexKeys(reader, table, columns, table.choose(table.rowGroups), problem, work)
+  table.choose(table.rowGroups)
+  return indexKeys(reader, table, columns, problem, work)
 }
 
 /**
