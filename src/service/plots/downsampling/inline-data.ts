@@ -2,7 +2,7 @@
 
 import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { parseInstant } from '../../../json/index.ts'
-import { getAtPath, listPointArrays, selectRows } from '../transforms/attributes.ts'
+import { getArrayAt, listPointArrays, selectRows } from '../transforms/attributes.ts'
 import { readVisibleAxis, type VisibleAxis, type VisibleRanges } from './axes.ts'
 import {
   bucketsPerTrace,
@@ -42,7 +42,7 @@ export function downsampleFigure(
     for (let k = 0; k < length; k++) choice.add(x[k], y[k])
     const rows = [...choice.selectedRows()].sort((a, b) => a - b)
     const paths = listPointArrays(trace).filter(
-      (path) => isPerPoint(path) && (getAtPath(trace, path) as unknown[]).length >= length,
+      (path) => isPerPoint(path) && getArrayAt(trace, path).length >= length,
     )
     selectRows(trace, rows, trace, paths)
     drawn += rows.length

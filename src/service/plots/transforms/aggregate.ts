@@ -3,7 +3,7 @@
 import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { listDataAttributes } from '../data-attributes.ts'
 import {
-  getAtPath,
+  getArrayAt,
   groupRows,
   listPointArrays,
   MISSING_LABEL,
@@ -13,7 +13,7 @@ import {
   type Transform,
   toKey,
 } from './attributes.ts'
-import type { AxisTypes } from './axis-types.ts'
+import type { AxisTypes, Conversion } from './axis-types.ts'
 
 /** Combines the values of a group. `numbers` has only valid numbers; `all` has undefined for other values. */
 type Aggregate = (numbers: readonly number[], all: readonly (number | undefined)[]) => number | undefined
@@ -86,7 +86,7 @@ export function aggregate(trace: Attributes, transform: Transform, axes: AxisTyp
     : groupValues
   const groupings = [...groupRows(keys).values()]
   // Arrays of later transforms keep all their values.
-  const index = (trace.transforms as unknown[]).indexOf(transform)
+  const index = trace.transforms.indexOf(transform)
   const isLater = (path: string): boolean => Number(/^transforms\.(\d+)/.exec(path)?.[1] ?? -1) >= index
   const paths = new Set(listPointArrays(trace).filter((path) => !isLater(path)))
   const aggregated = new Set<string>()
@@ -97,10 +97,10 @@ export function aggregate(trace: Attributes, transform: Transform, axes: AxisTyp
       continue
     if (!paths.has(target) && !(func === 'count' && isDataAttribute(trace, target))) continue
     aggregated.add(target)
-    const array = getAtPath(trace, target)
-    const values = Array.isArray(array) ? array : []
+    const values = getArrayAt(trace, target)
     const options = { func: toKey(func), funcmode, isEmptyNone: empty === 'none' }
-    setAtPath(trace, target, aggregateValues(trace, target, values, groupings, options, axes))
+    const getConversion = () => axes.getConversion(trace, target, values)
+    setAtPath(trace, target, aggregateValues(values, groupings, options, getConversion))
   }
   const firsts = groupings.map(([first]) => first)
   selectRows(
@@ -116,10 +116,11 @@ export function aggregateToNumber(trace: Attributes, { func = 'last' }: Transfor
   const { customdata: values } = trace
   if (trace.type !== 'indicator' || !Array.isArray(values)) return
   const present = values.filter((value) => value !== null && value !== undefined)
+  const getConversion = () => axes.getConversion(trace, 'customdata', present)
   const [value] =
     present.length === 0
       ? [func === 'count' ? 0 : undefined]
-      : aggregateValues(trace, 'customdata', present, [[...present.keys()]], { func: toKey(func) }, axes)
+      : aggregateValues(present, [[...present.keys()]], { func: toKey(func) }, getConversion)
   if (typeof value === 'number') trace.value = value
   delete trace.customdata
   delete trace.customdatasrc
@@ -140,18 +141,16 @@ function isDataAttribute({ type = 'scatter' }: Attributes, path: string): boolea
 
 /** Aggregates values by group. Unknown functions take the first value. */
 function aggregateValues(
-  trace: Attributes,
-  target: string,
   values: readonly unknown[],
   groupings: readonly number[][],
   { func, funcmode, isEmptyNone = false }: { func: string; funcmode?: unknown; isEmptyNone?: boolean },
-  axes: AxisTypes,
+  getConversion: () => Conversion,
 ): unknown[] {
   if (func === 'count') return groupings.map((rows) => rows.length)
   if (func === 'last') return groupings.map((rows) => values[rows[rows.length - 1]])
   const isDeviation = func === 'stddev'
   if (!isDeviation && !Object.hasOwn(AGGREGATES, func)) return groupings.map(([first]) => values[first])
-  const { toNumber, toValue } = axes.getConversion(trace, target, values)
+  const { toNumber, toValue } = getConversion()
   return groupings.map((rows) => {
     const all = rows.map((k) => toNumber(values[k]))
     const numbers = all.filter((value): value is number => value !== undefined)

@@ -4,6 +4,7 @@ import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
 import { escapeMarkup } from '../../../contract/plotly-markup.ts'
 import { parseInstant } from '../../../json/index.ts'
+import { getArrayAt } from './attributes.ts'
 
 /** Maximum number of frames of an animation. */
 export const MAX_FRAMES = 200
@@ -60,7 +61,7 @@ export function animateFigure(
 function shareColorRange(traces: Attributes[]): Attributes[] {
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { marker } of traces)
-    for (const color of isObject(marker) && Array.isArray(marker.color) ? (marker.color as unknown[]) : [])
+    for (const color of isObject(marker) && Array.isArray(marker.color) ? marker.color : [])
       if (typeof color === 'number') [min, max] = [Math.min(min, color), Math.max(max, color)]
   if (min <= max)
     for (const trace of traces)
@@ -92,7 +93,7 @@ function sortFrames(names: readonly string[]): string[] {
 function fixAxisRange(original: unknown, traces: readonly Attributes[], letter: 'x' | 'y'): Attributes {
   const axis: Attributes = isObject(original) ? original : {}
   if (axis.range !== undefined || axis.type === 'log') return axis
-  const values = traces.flatMap((trace) => (Array.isArray(trace[letter]) ? (trace[letter] as unknown[]) : []))
+  const values = traces.flatMap((trace) => getArrayAt(trace, letter))
   if (axis.type === 'category') {
     const labels = [...new Set(values.map((value) => value ?? NO_LABEL))]
     const withRange = { ...axis, range: [-0.5, labels.length - 0.5] }

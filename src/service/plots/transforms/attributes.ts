@@ -14,7 +14,7 @@ export function getAtPath(trace: Attributes, path: string): unknown {
   let value: unknown = trace
   for (const name of path.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
-    value = (value as Attributes)[name]
+    value = Reflect.get(value, name)
   }
   return value
 }
@@ -50,6 +50,16 @@ function arrayOrEmpty(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
+/** Returns the array at a path; an empty one if there is none. */
+export function getArrayAt(trace: Attributes, path: string): unknown[] {
+  return arrayOrEmpty(getAtPath(trace, path))
+}
+
+/** Returns the transforms of a trace. */
+export function listTransforms({ transforms }: Attributes): Transform[] {
+  return arrayOrEmpty(transforms).filter(isObject)
+}
+
 /** Attributes of transforms that can be arrays with a value per point. */
 const TRANSFORM_ARRAYS = ['groups', 'target']
 
@@ -61,7 +71,7 @@ export function listPointArrays(trace: Attributes): string[] {
   if (trace.type === 'splom')
     for (const [k, dimension] of arrayOrEmpty(trace.dimensions).entries())
       if (isObject(dimension) && Array.isArray(dimension.values)) paths.push(`dimensions.${k}.values`)
-  for (const [k, transform] of ((trace.transforms ?? []) as unknown[]).entries())
+  for (const [k, transform] of arrayOrEmpty(trace.transforms).entries())
     if (isObject(transform))
       for (const name of TRANSFORM_ARRAYS)
         if (Array.isArray(transform[name])) paths.push(`transforms.${k}.${name}`)
@@ -76,7 +86,7 @@ export function selectRows(
   paths: Iterable<string> = listPointArrays(trace),
 ): void {
   for (const path of paths) {
-    const array = getAtPath(trace, path) as unknown[]
+    const array = getArrayAt(trace, path)
     setAtPath(
       into,
       path,
@@ -104,7 +114,7 @@ export function groupRows(values: readonly unknown[]): Map<string, number[]> {
 export function resolveTarget(trace: Attributes, target: unknown): readonly unknown[] | undefined {
   if (Array.isArray(target)) {
     const lists = listPointArrays(trace).filter((path) => !path.startsWith('transforms.'))
-    const counts = lists.map((path) => (getAtPath(trace, path) as unknown[]).length)
+    const counts = lists.map((path) => getArrayAt(trace, path).length)
     return counts.length === 0 ? target : target.slice(0, Math.max(...counts))
   }
   const values = typeof target === 'string' ? getAtPath(trace, target) : undefined

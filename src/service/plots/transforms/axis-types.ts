@@ -39,7 +39,8 @@ export class AxisTypes {
       for (const value of values) conversion.toNumber(value)
       return conversion
     }
-    const axis = typeof trace[`${target}axis`] === 'string' ? (trace[`${target}axis`] as string) : target
+    const declared: unknown = trace[`${target}axis`]
+    const axis = typeof declared === 'string' ? declared : target
     const name = `${target}axis${axis.slice(1)}`
     const cached = this.conversionCache.get(name)
     if (cached) return cached

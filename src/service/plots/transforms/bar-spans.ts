@@ -39,5 +39,5 @@ export function keepAmounts(trace: Attributes, transform: Transform): void {
 export function negateValues(trace: Attributes, transform: Transform): void {
   keepAmounts(trace, transform)
   if (Array.isArray(trace.y))
-    trace.y = trace.y.map((value: unknown) => (value === null ? null : -(value as number)))
+    trace.y = trace.y.map((value: number | null) => (value === null ? null : -value))
 }

@@ -2,7 +2,7 @@
 
 import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { roundUpToStep } from '../../../charts/figure/steps.ts'
-import { groupRows, MISSING_LABEL, type Transform } from './attributes.ts'
+import { getArrayAt, groupRows, listTransforms, MISSING_LABEL, type Transform } from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
 import { endOfPeriod, startOfPeriod } from './period.ts'
 import { extentOf } from './spreads.ts'
@@ -32,7 +32,7 @@ export function planBins(traces: readonly Attributes[], layout: unknown): void {
     (trace) => findBinsTransform(trace) !== undefined && Array.isArray(trace.x),
   )
   const axis: Attributes = isObject(layout) && isObject(layout.xaxis) ? layout.xaxis : {}
-  const values = histograms.flatMap(({ x }) => x as unknown[])
+  const values = histograms.flatMap((trace) => getArrayAt(trace, 'x'))
   const bins =
     histograms.length === 0
       ? undefined
@@ -42,10 +42,8 @@ export function planBins(traces: readonly Attributes[], layout: unknown): void {
   for (const trace of histograms) findBinsTransform(trace)!.bins = bins
 }
 
-function findBinsTransform({ transforms }: Attributes): Transform | undefined {
-  return (transforms as unknown[])
-    .filter(isObject)
-    .find(({ type, enabled }) => type === 'bins' && enabled !== false)
+function findBinsTransform(trace: Attributes): Transform | undefined {
+  return listTransforms(trace).find(({ type, enabled }) => type === 'bins' && enabled !== false)
 }
 
 /** Chooses bins for numbers; undefined for labels. */

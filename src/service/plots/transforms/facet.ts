@@ -30,24 +30,7 @@ export function arrangeFacets(
   const columnCount =
     columns?.length ?? (names.length <= 3 ? names.length : Math.ceil(Math.sqrt(names.length)))
   const rowCount = Math.ceil(names.length / columnCount)
-  const hasGridlineTheme = isThemed(layout)
-  const colors = colorwayOf(layout)
-  const series: string[] = []
-  for (const trace of traces) {
-    const facet = facets.get(trace)
-    if (facet === undefined) continue
-    const number = names.indexOf(facetTitleOf(facet)) + 1
-    trace.xaxis = number === 1 ? 'x' : `x${number}`
-    trace.yaxis = number === 1 ? 'y' : `y${number}`
-    const name = String(trace.name)
-    const isNew = !series.includes(name)
-    if (isNew) series.push(name)
-    trace.legendgroup = name
-    trace.showlegend = isNew && name !== ''
-    const color = colors[series.indexOf(name) % colors.length]
-    trace.marker = { color, ...(isObject(trace.marker) ? trace.marker : {}) }
-    trace.line = { color, ...(isObject(trace.line) ? trace.line : {}) }
-  }
+  const series = placeTraces(traces, facets, names, colorwayOf(layout))
   const axes: Attributes = {}
   const titles = names.map((text, k) => {
     const [column, row] = [k % columnCount, Math.floor(k / columnCount)]
@@ -57,18 +40,7 @@ export function arrangeFacets(
     const isLowest = k + columnCount >= names.length
     axes[`xaxis${suffix}`] = createFacetAxis(layout.xaxis, x, `y${suffix}`, k > 0 && 'x', isLowest)
     axes[`yaxis${suffix}`] = createFacetAxis(layout.yaxis, y, `x${suffix}`, k > 0 && 'y', column === 0)
-    return {
-      name: 'gridline-facet',
-      text: escapeMarkup(text),
-      x: (x[0] + x[1]) / 2,
-      y: y[1],
-      xref: 'paper',
-      yref: 'paper',
-      xanchor: 'center',
-      yanchor: 'bottom',
-      showarrow: false,
-      font: { size: 13 },
-    }
+    return createFacetTitle(text, x, y)
   })
   const annotations: unknown[] = Array.isArray(layout.annotations) ? layout.annotations : []
   const height = layout.height ?? (rowCount > 2 ? rowCount * ROW_PIXELS + 150 : undefined)
@@ -80,7 +52,7 @@ export function arrangeFacets(
       ...(height !== undefined && { height }),
       ...(Array.isArray(layout.shapes) && { shapes: repeatShapes(layout.shapes, names.length) }),
       // Gridline's theme places the legend itself.
-      ...(!hasGridlineTheme && {
+      ...(!isThemed(layout) && {
         legend: {
           orientation: 'h',
           x: 0,
@@ -93,6 +65,51 @@ export function arrangeFacets(
       ...(columns !== undefined && { meta: { ...layout.meta, facets: { rows, columns } } }),
       annotations: [...annotations, ...titles],
     },
+  }
+}
+
+/**
+ * Assigns the axes of their small chart to traces, in place, and one color per series. Returns the names of
+ * the series.
+ */
+function placeTraces(
+  traces: readonly Attributes[],
+  facets: ReadonlyMap<Attributes, readonly string[]>,
+  titles: readonly string[],
+  colors: readonly string[],
+): string[] {
+  const series: string[] = []
+  for (const trace of traces) {
+    const facet = facets.get(trace)
+    if (facet === undefined) continue
+    const number = titles.indexOf(facetTitleOf(facet)) + 1
+    trace.xaxis = number === 1 ? 'x' : `x${number}`
+    trace.yaxis = number === 1 ? 'y' : `y${number}`
+    const name = String(trace.name)
+    const isNew = !series.includes(name)
+    if (isNew) series.push(name)
+    trace.legendgroup = name
+    trace.showlegend = isNew && name !== ''
+    const color = colors[series.indexOf(name) % colors.length]
+    trace.marker = { color, ...(isObject(trace.marker) ? trace.marker : {}) }
+    trace.line = { color, ...(isObject(trace.line) ? trace.line : {}) }
+  }
+  return series
+}
+
+/** Creates the title of a small chart above its domain. */
+function createFacetTitle(text: string, x: [number, number], y: [number, number]): Attributes {
+  return {
+    name: 'gridline-facet',
+    text: escapeMarkup(text),
+    x: (x[0] + x[1]) / 2,
+    y: y[1],
+    xref: 'paper',
+    yref: 'paper',
+    xanchor: 'center',
+    yanchor: 'bottom',
+    showarrow: false,
+    font: { size: 13 },
   }
 }
 

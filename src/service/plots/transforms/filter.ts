@@ -6,8 +6,9 @@ import type { AxisTypes } from './axis-types.ts'
 type Test = (value: number | undefined) => boolean
 type Bound = number | undefined
 
-const isBelow = (a: Bound, b: Bound): boolean => (a as number) < (b as number)
-const isAtMost = (a: Bound, b: Bound): boolean => (a as number) <= (b as number)
+// Undefined is neither below nor above a number.
+const isBelow = (a: Bound, b: Bound): boolean => a !== undefined && b !== undefined && a < b
+const isAtMost = (a: Bound, b: Bound): boolean => a !== undefined && b !== undefined && a <= b
 
 /** Operations with one bound. */
 const COMPARISONS: Readonly<Record<string, (bound: Bound) => Test>> = {

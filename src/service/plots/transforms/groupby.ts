@@ -4,9 +4,10 @@ import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
 import {
   copyTrace,
-  getAtPath,
+  getArrayAt,
   groupRows,
   listPointArrays,
+  listTransforms,
   selectRows,
   type Transform,
   toKey,
@@ -46,9 +47,8 @@ function applyGroupStyle(
 /** Returns whether an earlier transform splits the trace into series. */
 function isSplitBefore({ transforms }: Attributes, path: string): boolean {
   const position = Number(path.split('.')[1])
-  return (transforms as Transform[]).some(
-    (transform, k) =>
-      k < position && transform?.type === 'groupby' && transform.facet !== true && transform.animate !== true,
+  return listTransforms({ transforms: transforms.slice(0, position) }).some(
+    ({ type, facet, animate }) => type === 'groupby' && facet !== true && animate !== true,
   )
 }
 
@@ -64,7 +64,7 @@ export function applyGroupBy(
   frames: Map<unknown, string> = new Map(),
 ): Attributes[] {
   let traces = [copyTrace(original)]
-  for (const k of (original.transforms as unknown[]).keys())
+  for (const k of original.transforms.keys())
     traces = traces.flatMap((trace) => {
       const transform: unknown = trace.transforms[k]
       if (!isObject(transform) || transform.type !== 'groupby' || transform.enabled === false) return [trace]
@@ -97,13 +97,8 @@ export function applyGroupBy(
 /** Counts the combinations of groups that occur: the maximum number of traces after splitting. */
 export function countGroups(trace: Attributes): number {
   const combinations = new Set<string>()
-  const lists = (trace.transforms as unknown[]).flatMap((transform) =>
-    isObject(transform) &&
-    transform.type === 'groupby' &&
-    transform.enabled !== false &&
-    Array.isArray(transform.groups)
-      ? [transform.groups as unknown[]]
-      : [],
+  const lists = listTransforms(trace).flatMap(({ type, enabled, groups }): unknown[][] =>
+    type === 'groupby' && enabled !== false && Array.isArray(groups) ? [groups] : [],
   )
   const rows = Math.max(0, ...lists.map(({ length }) => length))
   for (let row = 0; row < rows; row++) combinations.add(JSON.stringify(lists.map((list) => toKey(list[row]))))
@@ -113,90 +108,79 @@ export function countGroups(trace: Attributes): number {
 /** Splits a trace by the groups at `path`. */
 function splitTrace(
   trace: Attributes,
-  {
-    nameformat,
-    styles,
-    otherGroup,
-    other,
-    top,
-    facet,
-    animate,
-    style: styleKind,
-    hue,
-    drop,
-    order,
-    sides,
-  }: Transform,
+  transform: Transform,
   path: string,
   index: number,
   count: number,
 ): Attributes[] {
-  const groups = getAtPath(trace, path)
-  if (!Array.isArray(groups) || groups.length === 0) return [trace]
+  const groups = getArrayAt(trace, path)
+  if (groups.length === 0) return [trace]
+  const { nameformat, otherGroup, facet, animate, hue, drop } = transform
   const isNamed = count > 1 || (hue !== undefined && isSplitBefore(trace, path))
   const defaultFormat = facet === true || animate === true || !isNamed ? '%{group}' : '%{group} (%{trace})'
   const format = typeof nameformat === 'string' ? nameformat : defaultFormat
   const paths = listPointArrays(trace)
-  const isStyled = styleKind !== undefined
-  const isExtended = top !== undefined || facet === true || animate === true
-  const rows = [...groupRows(groups)]
-  // Sort numeric groups, such as years and classes.
-  const isOrdered =
-    isExtended &&
-    rows.every(([key]) => key === otherGroup || key === NO_LABEL || STARTS_WITH_NUMBER.test(key))
-  const numberOf = (key: string): number =>
-    key === otherGroup || key === NO_LABEL
-      ? Number.POSITIVE_INFINITY
-      : Number.parseFloat(key.replace(/(\d),(?=\d{3})/g, '$1'))
-  if (isOrdered) rows.sort(([a], [b]) => numberOf(a) - numberOf(b) || (a < b ? -1 : 1))
-  if (Array.isArray(order)) {
-    const orderOf = (key: string): number => (order.includes(key) ? order.indexOf(key) : order.length)
-    rows.sort(([a], [b]) => orderOf(a) - orderOf(b))
-  }
-  // The group of all others is last.
-  rows.sort(([a], [b]) => Number(a === otherGroup) - Number(b === otherGroup))
+  const rows = sortGroups([...groupRows(groups)], transform)
   const isLeftOut = (key: string): boolean =>
     key === otherGroup && (drop === true || trace.meta?.isBand === true)
   return rows
     .filter(([key]) => !isLeftOut(key))
     .map(([key, keyRows]) => {
-      const style = findGroupStyle(styles, key)
-      const name = isObject(style) ? style.name : undefined
-      const part = mergeStyle(copyTrace(trace), isObject(style) ? style : {})
+      const style = findGroupStyle(transform.styles, key)
+      const part = mergeStyle(copyTrace(trace), style)
       part.name =
-        typeof name === 'string'
-          ? name
+        typeof style.name === 'string'
+          ? style.name
           : format
               .replaceAll('%{group}', labelOf(groups[keyRows[0]]))
               .replaceAll('%{trace}', labelOf(trace.name ?? `trace ${index}`))
       // Name the group of rows without a value.
-      if (isExtended && String(part.name).trim() === '') part.name = NO_LABEL
+      if (isExtended(transform) && String(part.name).trim() === '') part.name = NO_LABEL
       selectRows(trace, keyRows, part, paths)
-      if (isStyled) part.meta = { group: key }
+      if (transform.style !== undefined) part.meta = { group: key }
       // Draw the first of two sides below zero; both show their values on hover.
-      if (sides === true) part.transforms.push({ type: key === rows[0][0] ? 'negate' : 'amounts' })
-      if (key === otherGroup) {
-        // The group of all others is gray.
-        part.line = { color: OTHER_COLOR, ...(isObject(part.line) ? part.line : {}) }
-        part.marker = { color: OTHER_COLOR, ...(isObject(part.marker) ? part.marker : {}) }
-      }
-      if (key === otherGroup && typeof other === 'string') {
-        // Combine the points of its groups at the same x.
-        part.name = `${part.name}, ${other === 'avg' ? 'mean' : other}`
-        part.transforms.push({
-          type: 'aggregate',
-          groups: 'x',
-          aggregations: [{ target: 'y', func: other, empty: 'none' }],
-        })
-      }
+      if (transform.sides === true) part.transforms.push({ type: key === rows[0][0] ? 'negate' : 'amounts' })
+      if (key === otherGroup) formatOtherGroup(part, transform)
       return part
     })
 }
 
-/** Returns the style of a group; undefined if it has none. */
-function findGroupStyle(styles: unknown, key: string): unknown {
+/** Returns whether a `groupby` combines groups, or makes small charts or frames of them. */
+function isExtended({ top, facet, animate }: Transform): boolean {
+  return top !== undefined || facet === true || animate === true
+}
+
+/** Sorts groups with their rows, in place: numeric ones such as years by number, or by `order` if it is set. */
+function sortGroups(rows: [string, number[]][], transform: Transform): [string, number[]][] {
+  const { otherGroup, order } = transform
+  const isNumbered = (key: string): boolean => key !== otherGroup && key !== NO_LABEL
+  const numberOf = (key: string): number =>
+    isNumbered(key) ? Number.parseFloat(key.replace(/(\d),(?=\d{3})/g, '$1')) : Number.POSITIVE_INFINITY
+  if (isExtended(transform) && rows.every(([key]) => !isNumbered(key) || STARTS_WITH_NUMBER.test(key)))
+    rows.sort(([a], [b]) => numberOf(a) - numberOf(b) || (a < b ? -1 : 1))
+  if (Array.isArray(order)) {
+    const orderOf = (key: string): number => (order.includes(key) ? order.indexOf(key) : order.length)
+    rows.sort(([a], [b]) => orderOf(a) - orderOf(b))
+  }
+  // The group of all others is last.
+  return rows.sort(([a], [b]) => Number(a === otherGroup) - Number(b === otherGroup))
+}
+
+/** Colors the group of all others gray. With `other`, combines its points at the same x. */
+function formatOtherGroup(part: Attributes, { other }: Transform): void {
+  part.line = { color: OTHER_COLOR, ...(isObject(part.line) ? part.line : {}) }
+  part.marker = { color: OTHER_COLOR, ...(isObject(part.marker) ? part.marker : {}) }
+  if (typeof other !== 'string') return
+  part.name = `${part.name}, ${other === 'avg' ? 'mean' : other}`
+  const aggregations = [{ target: 'y', func: other, empty: 'none' }]
+  part.transforms.push({ type: 'aggregate', groups: 'x', aggregations })
+}
+
+/** Returns the style of a group; without attributes if it has none. */
+function findGroupStyle(styles: unknown, key: string): Attributes {
   const list = Array.isArray(styles) ? styles.filter(isObject) : []
-  return list.findLast((style) => toKey(style.target) === key)?.value
+  const style: unknown = list.findLast(({ target }) => toKey(target) === key)?.value
+  return isObject(style) ? style : {}
 }
 
 /** Merges a style into a trace, in place. */

@@ -2,17 +2,16 @@
 
 import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
-import { describeMissingRows } from '../../../charts/omitted.ts'
-import { humanizeName, pluralize } from '../../../charts/spec/words.ts'
 import { Problem } from '../../../contract/errors.ts'
-import { formatCount } from '../../../contract/message-texts.ts'
 import { shouldYield, yieldToEventLoop } from '../../../json/index.ts'
 import { aggregate, aggregateToCells, aggregateToNumber } from './aggregate.ts'
 import { animateFigure, MAX_FRAMES, seriesNameOf } from './animate.ts'
 import {
   copyTrace,
+  getArrayAt,
   getAtPath,
   listPointArrays,
+  listTransforms,
   removeAtPath,
   setAtPath,
   type Transform,
@@ -25,6 +24,7 @@ import { arrangeFacets, colorwayOf, countFacets, MAX_FACETS } from './facet.ts'
 import { filterPoints } from './filter.ts'
 import { applyGroupBy, countGroups } from './groupby.ts'
 import { meltColumns } from './melt.ts'
+import { NotShown } from './not-shown.ts'
 import { truncateToPeriod } from './period.ts'
 import { keepCompleteRows, selectAndSortRows, sortByTarget } from './rows.ts'
 import { sortPoints } from './sort.ts'
@@ -108,6 +108,18 @@ export interface TransformLimits {
 
 const DEFAULT_LIMITS: TransformLimits = { traces: 1000, frameTraces: 10_000, shared: 4 * 1024 * 1024 }
 
+/** Traces of a figure, split by group. */
+interface SplitTraces {
+  traces: unknown[]
+  /** Facets of traces. */
+  facets: Map<Attributes, string[]>
+  /** Frames of traces. */
+  frames: Map<unknown, string>
+  /** Number of groups, and the characters of attributes that they repeat. */
+  groups: number
+  shared: number
+}
+
 /** Evaluates the transforms of a figure. Ignores unknown ones. Throws `too_large` and `bad_figure`. */
 export async function evaluateTransforms(
   figure: { data?: unknown; layout?: unknown },
@@ -115,126 +127,97 @@ export async function evaluateTransforms(
 ): Promise<object> {
   const { data } = figure
   if (!Array.isArray(data)) return figure
-  const traces = data.filter(isObject)
-  const expanded: unknown[] = []
-  const facets = new Map<Attributes, string[]>()
-  const frames = new Map<unknown, string>()
-  const notShown = new Set<string>()
-  let [total, shared] = [0, 0]
   const ready: unknown[] = []
   for (const trace of data) ready.push(hasTransforms(trace) ? await prepareTrace(trace) : trace)
-  // Count unseen rows before rows are aggregated. Figures of Gridline list what they do not show.
-  const isGridlineFigure =
-    isObject(figure.layout) && isObject(figure.layout.meta) && figure.layout.meta.spec !== undefined
-  if (isGridlineFigure)
-    for (const text of describeMissingRows({
-      data: ready.filter(isObject),
-      layout: figure.layout as Attributes,
-    }))
-      notShown.add(text)
-  const unseenCounts = new Map<string, [count: number, what: string, why: string]>()
-  const addUnseen = (transforms: readonly Transform[]): void => {
-    for (const { unseen } of transforms) {
-      if (!Array.isArray(unseen)) continue
-      const [count, what, why] = unseen as [number, string, string]
-      unseenCounts.set(why, [count + (unseenCounts.get(why)?.[0] ?? 0), what, why])
-    }
-  }
-  for (const { transforms } of ready.filter(hasTransforms))
-    addUnseen(
-      (transforms as unknown[])
-        .filter(isObject)
-        .filter(({ type }) => Object.hasOwn(PREPARATIONS, toKey(type))),
-    )
-  limitGroups(ready.filter(hasTransforms))
-  planBins(ready.filter(hasTransforms), figure.layout)
+  // Count unseen rows before rows are aggregated.
+  const notShown = new NotShown(figure.layout, ready.filter(isObject))
+  const transformed = ready.filter(hasTransforms)
+  for (const trace of transformed) notShown.addUnseen(listTransforms(trace).filter(isPreparation))
+  limitGroups(transformed)
+  planBins(transformed, figure.layout)
   // A band belongs to its line: it is not a separate series.
   const seriesCount = data.filter((trace) => !isObject(trace) || trace.meta?.isBand !== true).length
+  const split = await splitTraces(ready, seriesCount, limits)
+  checkArrangement(split, figure.layout, limits)
+  const { frames, facets } = split
+  const parts = split.traces.filter(isObject)
+  const arranged = facets.size > 0 ? arrangeFacets(figure, parts, facets) : figure
+  const axes = new AxisTypes(isObject(arranged.layout) ? arranged.layout : {}, parts, data.filter(isObject))
+  const drawn: unknown[] = []
+  for (const [k, trace] of split.traces.entries()) {
+    if (!hasTransforms(trace)) {
+      drawn.push(trace)
+      continue
+    }
+    if (hasTrend(trace)) setColor(trace, k, arranged.layout)
+    const evaluated = await evaluateTrace(trace, axes, notShown)
+    const frame = frames.get(trace)
+    if (frame !== undefined) for (const part of evaluated) frames.set(part, frame)
+    drawn.push(...evaluated)
+  }
+  const described = notShown.addTo(arranged)
+  if (frames.size === 0) return { ...described, data: drawn }
+  checkFrames(drawn, split, limits)
+  return animateFigure(described, drawn, frames)
+}
+
+/** Splits traces by group. `seriesCount`: number of series before. Throws `too_large`. */
+async function splitTraces(
+  ready: readonly unknown[],
+  seriesCount: number,
+  limits: TransformLimits,
+): Promise<SplitTraces> {
+  const split: SplitTraces = { traces: [], facets: new Map(), frames: new Map(), groups: 0, shared: 0 }
   for (const [k, trace] of ready.entries()) {
     if (!hasTransforms(trace)) {
-      expanded.push(trace)
+      split.traces.push(trace)
       continue
     }
     const count = trace.transforms.length
     if (count > MAX_TRANSFORMS)
       throw createTooManyError(`a trace has ${count} transforms; at most ${MAX_TRANSFORMS} are evaluated`)
     const groups = countGroups(trace)
-    total += groups
-    if (total > limits.traces)
-      throw createTooManyError(`the figure has ${total} groups; at most ${limits.traces} are drawn`)
-    shared += groups * measureSharedAttributes(trace)
-    if (shared > limits.shared) throw createTooManyError('the groups of the figure share too many attributes')
-    for (const part of applyGroupBy(trace, k, seriesCount, facets, frames)) expanded.push(part)
+    split.groups += groups
+    if (split.groups > limits.traces)
+      throw createTooManyError(`the figure has ${split.groups} groups; at most ${limits.traces} are drawn`)
+    split.shared += groups * measureSharedAttributes(trace)
+    if (split.shared > limits.shared)
+      throw createTooManyError('the groups of the figure share too many attributes')
+    for (const part of applyGroupBy(trace, k, seriesCount, split.facets, split.frames))
+      split.traces.push(part)
     if (shouldYield()) await yieldToEventLoop()
   }
+  return split
+}
+
+/** Throws `too_large` for too many small charts or frames. */
+function checkArrangement({ facets, frames }: SplitTraces, layout: unknown, limits: TransformLimits): void {
   const facetCount = countFacets(facets)
   if (facetCount > MAX_FACETS) throw createTooManyError(`the figure has more than ${MAX_FACETS} small charts`)
   if (new Set(frames.values()).size > MAX_FRAMES)
     throw createTooManyError(`the figure has more than ${MAX_FRAMES} frames`)
-  if (facetCount * JSON.stringify(figure.layout ?? null).length > limits.shared)
+  if (facetCount * JSON.stringify(layout ?? null).length > limits.shared)
     throw createTooManyError('the small charts of the figure share too many attributes')
-  const arranged = facets.size > 0 ? arrangeFacets(figure, expanded.filter(isObject), facets) : figure
-  const axes = new AxisTypes(
-    isObject(arranged.layout) ? arranged.layout : {},
-    expanded.filter(isObject),
-    traces,
-  )
-  const drawn: unknown[] = []
-  for (const [k, trace] of expanded.entries()) {
-    if (!hasTransforms(trace)) {
-      drawn.push(trace)
-      continue
-    }
-    if (hasTrend(trace)) setColor(trace, k, arranged.layout)
-    const original = { transforms: trace.transforms }
-    const evaluatedTrace = await evaluateTrace(trace, axes)
-    const trend = createTrendLine({ ...evaluatedTrace, ...original })
-    const transforms = (original.transforms as unknown[]).filter(isObject)
-    addUnseen(transforms.filter(({ type }) => Object.hasOwn(TRANSFORMS, toKey(type))))
-    for (const { left, of } of transforms)
-      if (typeof left === 'number' && left > 0)
-        notShown.add(formatMore(left, typeof of === 'string' ? humanizeName(of) : 'value'))
-    const frame = frames.get(trace)
-    if (frame !== undefined)
-      for (const part of trend ? [evaluatedTrace, trend] : [evaluatedTrace]) frames.set(part, frame)
-    if (trend) evaluatedTrace.opacity ??= TRACE_OPACITY
-    drawn.push(evaluatedTrace, ...(trend ? [trend] : []))
-  }
-  for (const [count, what, why] of unseenCounts.values())
-    notShown.add(`${formatCount(count, what)} ${why}`.trim())
-  if (frames.size > 0) {
-    const series = new Set(
-      drawn.filter((trace) => frames.has(trace)).map((trace) => seriesNameOf(trace as Attributes)),
+}
+
+/** Throws `too_large` if the frames together have too many series or attributes. */
+function checkFrames(
+  drawn: readonly unknown[],
+  { frames, groups, shared }: SplitTraces,
+  limits: TransformLimits,
+): void {
+  const moving = drawn.filter((trace): trace is Attributes => frames.has(trace))
+  const frameSeries = new Set(moving.map(seriesNameOf)).size * new Set(frames.values()).size
+  if (frameSeries > limits.frameTraces)
+    throw createTooManyError(
+      `the figure has ${frameSeries} series in its frames; at most ${limits.frameTraces} are drawn`,
     )
-    const frameSeries = series.size * new Set(frames.values()).size
-    if (frameSeries > limits.frameTraces)
-      throw createTooManyError(
-        `the figure has ${frameSeries} series in its frames; at most ${limits.frameTraces} are drawn`,
-      )
-    if ((shared / total) * frameSeries > limits.shared)
-      throw createTooManyError('the frames of the figure share too many attributes')
-    return animateFigure(addNotShown(arranged, notShown, isGridlineFigure), drawn, frames)
-  }
-  return { ...addNotShown(arranged, notShown, isGridlineFigure), data: drawn }
-}
-
-/** Formats `1 more city`, `2,300 more cities`. */
-function formatMore(count: number, thing: string): string {
-  return `${count.toLocaleString('en')} more ${count === 1 ? thing : pluralize(thing)}`
-}
-
-/** Adds the list of what a figure does not show to its metadata. */
-function addNotShown(figure: Attributes, notShown: ReadonlySet<string>, isCounted: boolean): Attributes {
-  if (notShown.size === 0 && !isCounted) return figure
-  const layout: Attributes = isObject(figure.layout) ? figure.layout : {}
-  const meta = { ...layout.meta, notShown: [...notShown], ...(isCounted && { isCounted }) }
-  return { ...figure, layout: { ...layout, meta } }
+  if ((shared / groups) * frameSeries > limits.shared)
+    throw createTooManyError('the frames of the figure share too many attributes')
 }
 
 function hasTrend(trace: Attributes): boolean {
-  return (trace.transforms as unknown[]).some(
-    (transform) => isObject(transform) && transform.type === 'trend',
-  )
+  return listTransforms(trace).some(({ type }) => type === 'trend')
 }
 
 /** Sets the color that a trace has by its index, so that its trend line gets the same. */
@@ -251,17 +234,15 @@ function setColor(trace: Attributes, index: number, layout: unknown): void {
 
 /** Applies the transforms that precede grouping, to a copy of the trace. Throws `bad_figure`. */
 async function prepareTrace(original: Attributes): Promise<Attributes> {
-  const transforms = (original.transforms as unknown[]).filter(isObject)
-  const isPreparation = (transform: Transform): boolean =>
-    transform.type === 'groupby'
-      ? hasGridlineOptions(transform)
-      : Object.hasOwn(PREPARATIONS, toKey(transform.type))
-  if (!transforms.some(isPreparation)) return original
+  const transforms = listTransforms(original)
+  const isNeeded = (transform: Transform): boolean =>
+    transform.type === 'groupby' ? hasGridlineOptions(transform) : isPreparation(transform)
+  if (!transforms.some(isNeeded)) return original
   if (transforms.filter(({ type }) => type === 'rows').length > 1)
     throw new Problem('bad_figure', 'a trace has more than one transform of type rows')
   const trace = copyTrace(original)
   cutToShortest(trace)
-  const active = (trace.transforms as unknown[]).filter(isObject).filter(({ enabled }) => enabled !== false)
+  const active = listTransforms(trace).filter(({ enabled }) => enabled !== false)
   // Rows are selected first, whatever the order of transforms.
   const inOrder = [
     ...active.filter(({ type }) => type === 'rows'),
@@ -274,7 +255,7 @@ async function prepareTrace(original: Attributes): Promise<Attributes> {
       transform.groups = transform.groups.map((group: unknown) =>
         group === null || group === '' ? NO_LABEL : (group ?? NO_LABEL),
       )
-    if (Object.hasOwn(PREPARATIONS, type)) await PREPARATIONS[type](trace, transform)
+    if (isPreparation(transform)) await PREPARATIONS[type](trace, transform)
   }
   return trace
 }
@@ -283,7 +264,7 @@ async function prepareTrace(original: Attributes): Promise<Attributes> {
 function limitGroups(traces: readonly Attributes[]): void {
   const sizes = new Map<unknown, GroupSizes>()
   const merges = traces.flatMap((trace) =>
-    (trace.transforms as unknown[]).filter(isObject).flatMap((transform) => {
+    listTransforms(trace).flatMap((transform) => {
       const { type, top: limit, enabled, groups, groupssrc: column = transform } = transform
       if (type !== 'groupby' || limit === undefined || enabled === false || !Array.isArray(groups)) return []
       const groupSizes = sizes.get(column) ?? new Map()
@@ -308,9 +289,7 @@ function countUnmergedGroups({ top: most }: Transform): number {
 
 /** Returns the number of characters that each group of a trace repeats: all but point arrays and styles. */
 function measureSharedAttributes(trace: Attributes): number {
-  const styles = (trace.transforms as unknown[]).map((transform) =>
-    isObject(transform) ? transform.styles : undefined,
-  )
+  const styles = listTransforms(trace).map((transform) => transform.styles)
   const divided = new Set([...listPointArrays(trace).map((path) => getAtPath(trace, path)), ...styles])
   return JSON.stringify(trace, (_, value) => (divided.has(value) ? undefined : value)).length
 }
@@ -323,10 +302,8 @@ function hasTransforms(trace: unknown): trace is Attributes {
   return isObject(trace) && Array.isArray(trace.transforms) && trace.transforms.length > 0
 }
 
-/** Applies one transform. */
-async function applyTransform(trace: Attributes, transform: Transform, axes: AxisTypes): Promise<void> {
-  TRANSFORMS[toKey(transform.type)](trace, transform, axes)
-  if (shouldYield()) await yieldToEventLoop()
+function isPreparation({ type }: Transform): boolean {
+  return Object.hasOwn(PREPARATIONS, toKey(type))
 }
 
 /** Cuts the point arrays to the shorter one of x and y, since further points are not drawn. */
@@ -334,23 +311,30 @@ function cutToShortest(trace: Attributes): void {
   const { x, y } = trace
   if (!Array.isArray(x) || !Array.isArray(y)) return
   const length = Math.min(x.length, y.length)
-  for (const path of listPointArrays(trace))
-    setAtPath(trace, path, (getAtPath(trace, path) as unknown[]).slice(0, length))
+  for (const path of listPointArrays(trace)) setAtPath(trace, path, getArrayAt(trace, path).slice(0, length))
 }
 
-/** Applies the transforms of a trace that follow grouping. */
-async function evaluateTrace(trace: Attributes, axes: AxisTypes): Promise<Attributes> {
+/**
+ * Applies the transforms of a trace that follow grouping. Returns the trace, and its trend line if it has
+ * one.
+ */
+async function evaluateTrace(trace: Attributes, axes: AxisTypes, notShown: NotShown): Promise<Attributes[]> {
   cutToShortest(trace)
   axes.numberLabels(trace)
-  for (const transform of trace.transforms as unknown[])
-    if (
-      isObject(transform) &&
-      transform.enabled !== false &&
-      Object.hasOwn(TRANSFORMS, toKey(transform.type))
-    )
-      await applyTransform(trace, transform, axes)
+  const transforms = listTransforms(trace)
+  const known = transforms.filter(({ type }) => Object.hasOwn(TRANSFORMS, toKey(type)))
+  for (const transform of known) {
+    if (transform.enabled === false) continue
+    TRANSFORMS[toKey(transform.type)](trace, transform, axes)
+    if (shouldYield()) await yieldToEventLoop()
+  }
   // The arrays no longer equal the columns that they refer to.
   for (const path of listPointArrays(trace)) removeAtPath(trace, `${path}src`)
-  const { transforms, ...rest } = trace
-  return rest
+  notShown.addUnseen(known)
+  notShown.addLeft(transforms)
+  const { transforms: _, ...evaluated } = trace
+  const trend = createTrendLine({ ...evaluated, transforms })
+  if (!trend) return [evaluated]
+  evaluated.opacity ??= TRACE_OPACITY
+  return [evaluated, trend]
 }

@@ -1,13 +1,12 @@
 /** Transform `melt`: combines several columns into one. */
-import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
-import { getAtPath, listPointArrays, setAtPath, type Transform } from './attributes.ts'
+import type { Attributes } from '../../../charts/figure/figure.ts'
+import { getArrayAt, listPointArrays, listTransforms, setAtPath, type Transform } from './attributes.ts'
 
 /** Returns whether a trace has several columns in `y`, which `melt` combines. */
-export function hasMeltedColumns({ transforms, y }: Attributes): boolean {
+export function hasMeltedColumns(trace: Attributes): boolean {
+  const { y } = trace
   return (
-    Array.isArray(y) &&
-    y.every(Array.isArray) &&
-    (transforms as unknown[]).some((transform) => isObject(transform) && transform.type === 'melt')
+    Array.isArray(y) && y.every(Array.isArray) && listTransforms(trace).some(({ type }) => type === 'melt')
   )
 }
 
@@ -20,7 +19,7 @@ export function meltColumns(trace: Attributes, { names }: Transform): void {
   const areNumbers = names.every((name) => /^\d{1,4}(?:\.\d+)?$/.test(String(name)))
   const columnNames = columns.map((_, k) => (areNumbers ? Number(names[k]) : String(names[k] ?? '')))
   for (const path of listPointArrays(trace).filter((name) => name !== 'x' && name !== 'y')) {
-    const list = getAtPath(trace, path) as unknown[]
+    const list = getArrayAt(trace, path)
     setAtPath(trace, path, Array.from({ length: count }, (_, row) => columns.map(() => list[row])).flat())
   }
   trace.x = Array.from({ length: count }, () => columnNames).flat()

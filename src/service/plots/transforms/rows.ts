@@ -151,9 +151,9 @@ function detectColumnType(values: readonly unknown[]): ColumnType {
     const valueType: ColumnType =
       type === 'number' || type === 'boolean'
         ? type
-        : type !== 'string'
+        : typeof value !== 'string'
           ? 'json'
-          : result !== 'text' && !Number.isNaN(parseInstant(value as string))
+          : result !== 'text' && !Number.isNaN(parseInstant(value))
             ? 'datetime'
             : 'text'
     if (result === 'empty' || result === valueType) result = valueType

@@ -4,7 +4,7 @@ import type { Attributes } from '../../../charts/figure/figure.ts'
 import { COMPASS, WEEKDAYS } from '../../../charts/figure/shared-names.ts'
 import { roundUpToStep } from '../../../charts/figure/steps.ts'
 import { humanizeName } from '../../../charts/spec/words.ts'
-import { groupRows, selectRows, setAtPath, type Transform, toKey } from './attributes.ts'
+import { getArrayAt, groupRows, selectRows, setAtPath, type Transform, toKey } from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
 
 /** Returns the finite numbers among values. */
@@ -15,16 +15,16 @@ function finiteNumbers(values: readonly unknown[]): number[] {
 /** Converts values to a cumulative distribution: `y` is the percentage of values that are at most `x`. */
 export function cumulateValues(trace: Attributes): void {
   if (!Array.isArray(trace.x)) return
-  const values: unknown[] = trace.x
+  const { x: values } = trace
   const rows = [...values.keys()].filter((k) => typeof values[k] === 'number')
   selectRows(
     trace,
-    rows.sort((a, b) => (values[a] as number) - (values[b] as number)),
+    rows.sort((a, b) => values[a] - values[b]),
   )
   // Equal values get the percentage of the last one.
   const shares: number[] = []
   let done = 0
-  for (const [, sameRows] of groupRows((trace.x as unknown[]).map(toKey))) {
+  for (const [, sameRows] of groupRows(getArrayAt(trace, 'x').map(toKey))) {
     done += sameRows.length
     for (const k of sameRows) shares[k] = (100 * done) / rows.length
   }

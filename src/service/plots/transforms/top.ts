@@ -1,6 +1,14 @@
 /** Keeps the largest points or groups, and combines the rest. */
 import type { Attributes } from '../../../charts/figure/figure.ts'
-import { getAtPath, selectRows, setAtPath, type Transform, toKey } from './attributes.ts'
+import {
+  getArrayAt,
+  getAtPath,
+  listTransforms,
+  selectRows,
+  setAtPath,
+  type Transform,
+  toKey,
+} from './attributes.ts'
 
 /** Returns the name of the combined rest. */
 const nameOfRest = (count: number): string => `other (${count})`
@@ -41,8 +49,8 @@ export function keepLargest(trace: Attributes, transform: Transform): void {
   }
   if (rest.length === 0) return
   const sum = rest.reduce((total, k) => total + toSize(sizes[k]), 0)
-  setAtPath(trace, target, [...(getAtPath(trace, target) as unknown[]), sum])
-  setAtPath(trace, labels, [...(getAtPath(trace, labels) as unknown[]), nameOfRest(rest.length)])
+  setAtPath(trace, target, [...getArrayAt(trace, target), sum])
+  setAtPath(trace, labels, [...getArrayAt(trace, labels), nameOfRest(rest.length)])
 }
 
 /** Sizes of groups: the sum of absolute `y` values, or the number of points without `y`. */
@@ -51,7 +59,7 @@ export type GroupSizes = Map<string, number>
 /** Adds the points of a trace to the sizes of its groups. */
 export function addGroupSizes(sizes: GroupSizes, trace: Attributes, groups: readonly unknown[]): void {
   // After `rank`, the original values are in customdata.
-  const isRanked = (trace.transforms as Transform[]).some(({ type }) => type === 'rank')
+  const isRanked = listTransforms(trace).some(({ type }) => type === 'rank')
   const values: unknown = isRanked ? trace.customdata : trace.y
   const sized = Array.isArray(values) && trace.type !== 'histogram' ? values : undefined
   for (const [k, group] of groups.entries()) {

@@ -1,18 +1,15 @@
 /** Transform `trend`: adds a regression line or a moving mean. */
 
-import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
+import type { Attributes } from '../../../charts/figure/figure.ts'
 import { parseInstant } from '../../../json/index.ts'
-import type { Transform } from './attributes.ts'
+import { listTransforms, type Transform } from './attributes.ts'
 
 /**
  * Creates the trend line of a trace: linear regression, or the mean of the last `window` points. Undefined
  * with fewer than two points. See docs/api.md#own-transforms.
  */
 export function createTrendLine(trace: Attributes): Attributes | undefined {
-  const transforms: unknown[] = Array.isArray(trace.transforms) ? trace.transforms : []
-  const transform = transforms
-    .filter(isObject)
-    .find(({ type, enabled }) => type === 'trend' && enabled !== false)
+  const transform = listTransforms(trace).find(({ type, enabled }) => type === 'trend' && enabled !== false)
   if (!transform || !Array.isArray(trace.y)) return undefined
   const [isLogX, isLogY] = [transform.logX === true, transform.logY === true]
   const sorted = sortPoints(trace.x, trace.y)
