@@ -270,8 +270,7 @@ export async function writeFigure(
   return addNextVersion(
     writers,
     plot,
-    previous,
-    gridsBefore,
+    { ...previous, grids: gridsBefore },
     { hash, bytes },
     { operation: 'figure', ...change, by },
   )

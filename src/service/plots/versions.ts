@@ -47,12 +47,16 @@ export async function loadGridVersions(readers: Readers, { owner, idlocal }: Fid
   return JSON.stringify(versions)
 }
 
-/** Adds the next version of a plot, and returns its number. `grids`: grid versions of the previous one. */
+/** Parses the grid versions of a plot: version by fid. */
+export function parseGridVersions(json: string): Record<string, number> {
+  return JSON.parse(json)
+}
+
+/** Adds the next version of a plot, and returns its number. `grids`: versions of the grids it showed. */
 export async function addNextVersion(
   { versions, files }: Writers,
   file: FileRow,
-  previous: ContentRow,
-  grids: string,
+  { grids, ...previous }: Pick<ContentRow, 'hash' | 'bytes'> & { grids: string },
   current: Pick<ContentRow, 'hash' | 'bytes'>,
   { operation, by, of_version = undefined }: FigureChange,
 ): Promise<number> {
@@ -123,7 +127,7 @@ export async function findGridVersion(
   }
   const gridVersionsJson = plotVersion.row?.grids
   if (!gridVersionsJson) return undefined
-  const versions = JSON.parse(gridVersionsJson) as Record<string, number>
+  const versions = parseGridVersions(gridVersionsJson)
   const version = versions[formatFid(grid)]
   if (version === undefined || version === content_version) return undefined
   return (await readers.versions.get(owner, idlocal, version)) ?? 'expired'
@@ -166,7 +170,7 @@ export async function loadKeptColumns(
   grid: Fid,
   uids: ReadonlySet<string>,
 ): Promise<SnapshotColumn[]> {
-  const properties = JSON.parse(keptVersion.types ?? '{}') as Record<string, KeptColumn>
+  const properties: Record<string, KeptColumn> = JSON.parse(keptVersion.types ?? '{}')
   const slices = await readers.versions.listSlicesIn({
     owner: keptVersion.owner,
     idlocal: keptVersion.idlocal,
