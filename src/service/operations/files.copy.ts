@@ -18,7 +18,7 @@ import { FIGURE_MEDIA_TYPE } from '../plots/store-figure.ts'
 import { addFirstVersion } from '../plots/versions.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
-import { storedContentOf } from '../store/aggregates/plots.ts'
+import { type StoredContent, storedContentOf } from '../store/aggregates/plots.ts'
 import { loadDecompressed, storeCompressed } from '../store/aggregates/slice-json.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
@@ -170,45 +170,13 @@ async function copyPlot(
         throw new Problem('conflict', 'the plot was changed by another request', { hint: 'Copy it again.' })
       const created = await addCopy(writers, file, fields, file.filename)
       const grids: number[] = []
-      for (const { grid, isReadable, uids } of copies) {
-        const target = targets.get(formatFid(grid))!
-        const row = await writers.files.get(grid.owner, grid.idlocal)
-        // Access may have been revoked since the plan was made.
-        const reader = isReadable ? call : ownerPrincipal(file.owner)
-        if (!row || !(await loadVisibleFile(writers, grid, reader)))
-          throw new Problem('conflict', 'a grid of the plot was changed by another request', {
-            hint: 'Copy it again.',
-          })
-        const name = isReadable ? row.filename : `${truncateName(file.filename)}_grid`
-        await writers.files.add({
-          owner: fields.owner,
-          idlocal: target.idlocal,
-          filetype: 'grid',
-          filename: await findFreeName(writers.files, fields.owner, created.parent, name),
-          parent: created.parent,
-          world_readable: fields.world_readable,
-          metadata: isReadable ? row.metadata : '{}',
-          source_fid: formatFid(grid),
-        })
-        await copyColumns(writers, grid, target, fields.owner, isReadable ? undefined : uids)
+      for (const copied of copies) {
+        const target = targets.get(formatFid(copied.grid))!
+        await copyGridOfPlot(writers, call, copied, target, { from: file, to: created })
         grids.push(target.idlocal)
       }
-      const figure = stored ?? storedContentOf(content)
-      const { hash } = figure.blob
-      const { bytes } = figure
-      const to = { owner: fields.owner, idlocal: created.idlocal }
-      await writers.plots.setContent(to, figure, FIGURE_MEDIA_TYPE)
-      await addFirstVersion(writers, to, { hash, bytes }, { operation: 'copy', by: fields.owner })
-      await writers.plots.setPlot(
-        to.owner,
-        to.idlocal,
-        (await writers.plots.getPlot(file.owner, file.idlocal))?.quality ?? 0,
-      )
-      await writers.plots.setGrids(
-        to.owner,
-        to.idlocal,
-        plan.map(({ grid }) => targets.get(formatFid(grid)) ?? grid),
-      )
+      const referenced = plan.map(({ grid }) => targets.get(formatFid(grid)) ?? grid)
+      await addFigure(writers, file, created, stored ?? storedContentOf(content), referenced)
       const warnings = plan.some(({ isReadable }) => !isReadable) ? [UNREADABLE_WARNING] : []
       if (plan.some(({ isShown, hasMissingColumns }) => !isShown || hasMissingColumns))
         warnings.push('some data of this plot is missing or not readable, so the copy does not show it')
@@ -216,6 +184,57 @@ async function copyPlot(
     },
     { owners: [call.fid.owner, ...plan.map(({ grid }) => grid.owner)] },
   )
+}
+
+/** Adds the figure of a copied plot, which refers to `grids`. */
+async function addFigure(
+  writers: Writers,
+  from: FileRow,
+  { owner, idlocal }: FileRow,
+  figure: StoredContent,
+  grids: readonly Fid[],
+): Promise<void> {
+  const { blob, bytes } = figure
+  await writers.plots.setContent({ owner, idlocal }, figure, FIGURE_MEDIA_TYPE)
+  await addFirstVersion(
+    writers,
+    { owner, idlocal },
+    { hash: blob.hash, bytes },
+    { operation: 'copy', by: owner },
+  )
+  const plot = await writers.plots.getPlot(from.owner, from.idlocal)
+  await writers.plots.setPlot(owner, idlocal, plot?.quality ?? 0)
+  await writers.plots.setGrids(owner, idlocal, grids)
+}
+
+/** Copies a grid with the plot that shows it. Throws `conflict` if it can no longer be read. */
+async function copyGridOfPlot(
+  writers: Writers,
+  call: OperationCall<'files.copy'>,
+  { grid, isReadable, uids }: GridCopyPlan,
+  target: Fid,
+  plot: { from: FileRow; to: FileRow },
+): Promise<void> {
+  const row = await writers.files.get(grid.owner, grid.idlocal)
+  // Access may have been revoked since the plan was made.
+  const reader = isReadable ? call : ownerPrincipal(plot.from.owner)
+  if (!row || !(await loadVisibleFile(writers, grid, reader)))
+    throw new Problem('conflict', 'a grid of the plot was changed by another request', {
+      hint: 'Copy it again.',
+    })
+  const { owner, parent, world_readable } = plot.to
+  const name = isReadable ? row.filename : `${truncateName(plot.from.filename)}_grid`
+  await writers.files.add({
+    owner,
+    idlocal: target.idlocal,
+    filetype: 'grid',
+    filename: await findFreeName(writers.files, owner, parent, name),
+    parent,
+    world_readable,
+    metadata: isReadable ? row.metadata : '{}',
+    source_fid: formatFid(grid),
+  })
+  await copyColumns(writers, grid, target, owner, isReadable ? undefined : uids)
 }
 
 interface GridCopyPlan {
@@ -238,7 +257,8 @@ async function planCopy(
 ): Promise<GridCopyPlan[]> {
   const { file, state, roles } = await authorizeCall(readers, call)
   const sources = listSources(figure)
-  const referenced = await loadReferencedGrids(service, readers, file.owner, sources, call)
+  const viewer = { owner: file.owner, principal: call }
+  const referenced = await loadReferencedGrids(service.store, readers, viewer, sources)
   const plan = new Map<string, GridCopyPlan>()
   for (const { grid, uids } of sources) {
     const key = formatFid(grid)

@@ -13,7 +13,7 @@ import {
   resolveVisibleFiles,
 } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
-import { createPage, formatPageUrl, ListCursors } from '../core/paging.ts'
+import { createPage, formatPageUrl, ListCursors, type PageOf, type Position } from '../core/paging.ts'
 import { formatHomeMeta, loadListedMetas } from '../files/meta.ts'
 import { createFolders, findByPath, nameTaken, resolveDestination, splitPath } from '../files/names.ts'
 import { getFile, lookUpFile } from '../files/read.ts'
@@ -44,94 +44,102 @@ function pageSizeOf({ limits }: Service, { page_size }: ListQuery): number {
 
 const EMPTY_PAGE: Children = { results: [], count: 0, next: null, previous: null }
 
-/** Loads a page of a folder, or of all files of a user. Pages by cursor; `page=N` is for old clients. */
+/** List of the files in a folder, or of all files of a user. */
+interface ChildList {
+  owner: string
+  /** Undefined for all files. */
+  parent?: number
+  trashed?: boolean
+  /** Path of the list in links to its pages. */
+  path: string
+}
+
+/** Loads a page of a list. Pages by cursor; `page=N` is for old clients. */
 async function loadChildren(
   service: Service,
   principal: Principal,
-  owner: string,
-  parent: number | undefined,
+  list: ChildList,
   query: ListQuery,
-  path: string,
-  trashed = false,
 ): Promise<Children> {
-  const skip = query.cursor === undefined && query.page ? (query.page - 1) * pageSizeOf(service, query) : 0
+  const { order_by: order = 'filename', page, cursor } = query
+  const size = pageSizeOf(service, query)
+  const skip = cursor === undefined && page ? (page - 1) * size : 0
   if (skip > service.limits.list_position)
     throw new Problem(
       'invalid_request',
-      `page: ${query.page}, which begins after ${skip} files; the limit is ${service.limits.list_position} (list_position)`,
+      `page: ${page}, which begins after ${skip} files; the limit is ${service.limits.list_position} (list_position)`,
       { field: 'page', hint: 'Follow next from the first page, without page.' },
     )
-  const order = query.order_by ?? 'filename'
-  const descending = order.startsWith('-')
-  const field = order.replace('-', '') as 'filename' | 'date_modified'
-  const size = pageSizeOf(service, query)
-  const cursors = new ListCursors<ChildKey>(service.cursors, `${path} ${owner} ${order}`)
-  const from = await cursors.parse(query.cursor)
+  const field = order.endsWith('filename') ? 'filename' : 'date_modified'
+  const cursors = new ListCursors<ChildKey>(service.cursors, `${list.path} ${list.owner} ${order}`)
+  const from = await cursors.parse(cursor)
   const loaded = await service.store.read(async (readers) => {
-    const folder =
-      parent === undefined || parent === ROOT
-        ? undefined
-        : await loadVisibleFile(readers, { owner, idlocal: parent }, principal)
-    // Content of trashed folders is not listed.
-    if (parent !== undefined && parent !== ROOT && folder?.state !== 'active') return undefined
-    const list = {
-      owner,
-      parent,
+    const files = await loadFilePage(readers, principal, list, {
       filetypes: query.filetype,
-      viewer: await loadListScope(
-        readers,
-        owner,
-        principal.caller,
-        parent === undefined ? undefined : (folder ?? 'home'),
-      ),
-      trashed,
-    }
-    const page = { ...list, order: field, limit: size + 1 }
-    let files = createPage(
-      await readers.lists.loadPage({
-        ...page,
-        descending: descending !== (from?.backwards === true),
-        after: from?.key,
-        skip,
-      }),
+      field,
+      descending: order.startsWith('-'),
       size,
+      skip,
       from,
-    )
-    // Everything before the cursor was deleted: return the first page.
-    if (from?.backwards && files.items.length === 0)
-      files = createPage(await readers.lists.loadPage({ ...page, descending }), size, undefined)
-    const visible = (await resolveVisibleFiles(readers, files.items, principal)).filter(
-      (file) => file !== undefined,
-    )
-    return {
-      files,
-      metas: await loadListedMetas(service, readers, visible, principal),
-      count: await readers.lists.countFiles(list),
-    }
+    })
+    if (!files) return undefined
+    const resolved = await resolveVisibleFiles(readers, files.items, principal)
+    const visible = resolved.filter((file) => file !== undefined)
+    return { ...files, metas: await loadListedMetas(service, readers, visible, principal) }
   })
   if (!loaded) return EMPTY_PAGE
-  const { files, metas, count } = loaded
-  const { page } = query
-  if (files.items.length === 0 && from === undefined && (page ?? 1) > 1)
+  const { items, next, previous, metas: results, count } = loaded
+  if (items.length === 0 && from === undefined && (page ?? 1) > 1)
     throw new Problem('not_found', `there is no page ${page}`)
   const urlOf = (paging: { cursor?: string; page?: number }): string =>
-    formatPageUrl(service.url, path, { ...query, page: undefined, cursor: undefined, ...paging })
+    formatPageUrl(service.url, list.path, { ...query, page: undefined, cursor: undefined, ...paging })
   // Requests with `page=N` get links with page numbers. All others get cursors.
   if (from === undefined && page)
     return {
-      results: metas,
+      results,
       count,
-      next: files.next ? urlOf({ page: page + 1 }) : null,
+      next: next ? urlOf({ page: page + 1 }) : null,
       previous: page > 1 ? urlOf({ page: page - 1 }) : null,
     }
   const link = async (file: FileRow | undefined, backwards: boolean): Promise<string | null> =>
     file ? urlOf({ cursor: await cursors.format([file[field], file.idlocal], backwards) }) : null
-  return {
-    results: metas,
-    count,
-    next: await link(files.next, false),
-    previous: await link(files.previous, true),
+  return { results, count, next: await link(next, false), previous: await link(previous, true) }
+}
+
+/** Order and position of a page. */
+interface PageOptions {
+  filetypes: Filetype[] | undefined
+  field: 'filename' | 'date_modified'
+  descending: boolean
+  size: number
+  skip: number
+  from: Position<ChildKey> | undefined
+}
+
+/** Loads the files of a page, and counts those of all pages. Undefined if the folder is not visible. */
+async function loadFilePage(
+  readers: Readers,
+  principal: Principal,
+  { owner, parent, trashed = false }: ChildList,
+  { filetypes, field: order, descending, size, skip, from }: PageOptions,
+): Promise<(PageOf<FileRow> & { count: number | null }) | undefined> {
+  const isFolder = parent !== undefined && parent !== ROOT
+  const folder = isFolder ? await loadVisibleFile(readers, { owner, idlocal: parent }, principal) : undefined
+  // Content of trashed folders is not listed.
+  if (isFolder && folder?.state !== 'active') return undefined
+  const place = parent === undefined ? undefined : (folder ?? 'home')
+  const viewer = await loadListScope(readers, owner, principal.caller, place)
+  const list = { owner, parent, filetypes, viewer, trashed }
+  const page = { ...list, order, limit: size + 1 }
+  const isDescending = descending !== (from?.backwards === true)
+  let rows = await readers.lists.loadPage({ ...page, descending: isDescending, after: from?.key, skip })
+  let files = createPage(rows, size, from)
+  // Everything before the cursor was deleted: return the first page.
+  if (from?.backwards && rows.length === 0) {
+    rows = await readers.lists.loadPage({ ...page, descending })
+    files = createPage(rows, size, undefined)
   }
+  return { ...files, count: await readers.lists.countFiles(list) }
 }
 
 /** Sort key of a file in the list. */
@@ -208,7 +216,8 @@ async function loadHomeFolder(
   owner: string,
   query: ListQuery,
 ): Promise<FolderMeta> {
-  const page = await loadChildren(service, principal, owner, ROOT, query, pathOf('folders.home'))
+  const list = { owner, parent: ROOT, path: pathOf('folders.home') }
+  const page = await loadChildren(service, principal, list, query)
   await checkUserExists(service, owner, page)
   return {
     ...formatHomeMeta(owner, principal.caller?.username === owner ? 'admin' : 'read', service.url),
@@ -234,18 +243,12 @@ export const folderHandlers = {
   },
 
   'folders.home': async (service, call) => ({
-    body: await loadHomeFolder(
-      service,
-      call,
-      requireOwner(call.caller, call.query.user),
-      call.query as ListQuery,
-    ),
+    body: await loadHomeFolder(service, call, requireOwner(call.caller, call.query.user), call.query),
   }),
 
   'folders.all': async (service, call) => {
     const owner = requireOwner(call.caller, call.query.user)
-    const query = call.query as ListQuery
-    const page = await loadChildren(service, call, owner, undefined, query, pathOf('folders.all'))
+    const page = await loadChildren(service, call, { owner, path: pathOf('folders.all') }, call.query)
     await checkUserExists(service, owner, page)
     return { body: { children: page } }
   },
@@ -263,17 +266,9 @@ export const folderHandlers = {
   }),
 
   'folders.trashed': async (service, call) => {
-    const query = { ...call.query, filetype: ['plot', 'grid', 'fold', 'extra'] } as ListQuery
-    const page = await loadChildren(
-      service,
-      call,
-      call.caller!.username,
-      undefined,
-      query,
-      pathOf('folders.trashed'),
-      true,
-    )
-    return { body: { children: page } }
+    const list = { owner: call.caller!.username, trashed: true, path: pathOf('folders.trashed') }
+    const query: ListQuery = { ...call.query, filetype: ['plot', 'grid', 'fold', 'extra'] }
+    return { body: { children: await loadChildren(service, call, list, query) } }
   },
 
   'folders.search': async (service, call) => {
@@ -295,13 +290,13 @@ export const folderHandlers = {
   'folders.lookup': (service, call) => lookUpFile(service, call, call.query, 'fold'),
 
   'folders.get': async (service, call) => {
-    const query = call.query as ListQuery
+    const { query } = call
     const { owner, idlocal } = call.fid
     if (idlocal === ROOT)
       return { body: await loadHomeFolder(service, call, owner, { ...query, user: owner }) }
     const { body } = await getFile(service, call, call.fid, 'fold')
     // No entity tag: children change without changing the folder.
-    const path = pathOf('folders.get', formatFid(call.fid))
-    return { body: { ...body, children: await loadChildren(service, call, owner, idlocal, query, path) } }
+    const list = { owner, parent: idlocal, path: pathOf('folders.get', formatFid(call.fid)) }
+    return { body: { ...body, children: await loadChildren(service, call, list, query) } }
   },
 } satisfies Partial<Handlers>

@@ -207,7 +207,7 @@ export async function replaceFigure<T>(
           const isSame = stored.grid === undefined && content?.hash === stored.content.blob.hash
           const result = await change(writers, access, stored, isSame)
           const file = await writers.files.get(owner, idlocal)
-          await writeFigure(writers, file!, stored, call, references)
+          await writeFigure(writers, file!, stored, call, { before: references })
           // The version has already been incremented if other fields changed.
           if (file!.version === access.file.version && !isSame) await writers.files.change(owner, idlocal)
           return result

@@ -130,8 +130,11 @@ async function revertPlot(service: Service, call: RevertCall, text: string): Pro
     const content = await writers.plots.getContent(current.owner, current.idlocal)
     if (content?.hash === slice.blob.hash)
       return { version: current.content_version, of_version, action: 'unchanged' }
-    const change = { operation: 'revert' as const, of_version, grids }
-    const version = await writeFigure(writers, current, stored, call, references, change)
+    const version = await writeFigure(writers, current, stored, call, {
+      before: references,
+      change: { operation: 'revert', of_version },
+      gridVersions: grids,
+    })
     await writers.files.change(current.owner, current.idlocal)
     return { version, of_version, action: 'reverted' }
   }

@@ -11,16 +11,10 @@ import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { fileEtag } from '../core/etag.ts'
 import { type ResolvedVersion, resolveVersionRef } from '../files/versions.ts'
-import type { RowSet } from '../grids/column/row-set.ts'
-import { streamColumn } from '../grids/column/snapshot.ts'
-import { createArrayWriter, streamFirstRows } from '../grids/read/rows.ts'
-import { streamColumnValues } from '../grids/read/selected-json.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import { type ContentRow, storedContentOf } from '../store/aggregates/plots.ts'
 import { loadDecompressed } from '../store/aggregates/slice-json.ts'
-import { BatchedBlobs, type BlobReader } from '../store/objects/blobs.ts'
 import type { Readers } from '../store/store.ts'
-import { isTransposed } from './data-attributes.ts'
 import type { VisibleRanges } from './downsampling/axes.ts'
 import { type Downsampling, planDownsampling } from './downsampling/plan.ts'
 import { isPerPoint } from './downsampling/select-points.ts'
@@ -33,6 +27,7 @@ import {
   trimReferencedGrids,
 } from './referenced-grids.ts'
 import { type Reference, scanFigure } from './scan.ts'
+import { createBatchReader, streamReferencedData, streamSelectedRows } from './stream-data.ts'
 import { versionContentOf } from './versions.ts'
 
 /**
@@ -139,8 +134,9 @@ export async function openFigure(
   )
   const sources = references.map(({ source }) => source)
   const { version } = content
+  const viewer = { owner: file.owner, principal: request, version }
   const { grids, fingerprint } = await store.read(async (readers) => ({
-    grids: await loadReferencedGrids(service, readers, file.owner, sources, request, version),
+    grids: await loadReferencedGrids(store, readers, viewer, sources),
     fingerprint: await fingerprintFigure(readers, file, content, request, version),
   }))
   return {
@@ -346,65 +342,3 @@ async function* streamWithOptions(
   }
   yield Buffer.from('}}')
 }
-
-/**
- * Creates a reader that batches the slices of these references, in this order. Matrices are read separately.
- */
-function createBatchReader(
-  grids: Map<string, ReferencedGrid>,
-  references: readonly Reference[],
-): BlobReader | undefined {
-  const [first] = grids.values()
-  if (!first) return undefined
-  const inOrder = references.filter(
-    ({ source, type, attribute }) => source.uids.length === 1 || !isTransposed(type, attribute),
-  )
-  const slices = inOrder.flatMap(({ source: { grid, uids } }) => {
-    const { columns } = grids.get(formatFid(grid))!
-    return uids.flatMap((uid) => columns.get(uid)!.slices)
-  })
-  return new BatchedBlobs(first.snap.blobs, slices)
-}
-
-/** Streams the data of a reference: one column as an array; several as rows (matrices) or as columns. */
-async function* streamReferencedData(
-  grids: Map<string, ReferencedGrid>,
-  { source, type, attribute }: Reference,
-  blobs?: BlobReader,
-): Bytes {
-  const { snap: snapshot, columns } = grids.get(formatFid(source.grid))!
-  const snap = blobs ? { ...snapshot, blobs } : snapshot
-  const dataColumns = source.uids.map((uid) => columns.get(uid)!)
-  yield OPEN_BRACKET
-  if (dataColumns.length === 1) yield* streamColumn(snap, dataColumns[0])
-  else if (isTransposed(type, attribute))
-    yield* streamFirstRows({ ...snap, columns: dataColumns }, createArrayWriter())
-  else {
-    for (const [k, column] of dataColumns.entries()) {
-      yield k > 0 ? NEXT_ARRAY : OPEN_BRACKET
-      yield* streamColumn(snap, column)
-    }
-    yield CLOSE_BRACKET
-  }
-  yield CLOSE_BRACKET
-}
-
-/** Streams the selected rows of a reference as a JSON array; an array per column if it names several. */
-async function* streamSelectedRows(
-  grids: Map<string, ReferencedGrid>,
-  { source }: Reference,
-  rows: RowSet,
-): Bytes {
-  const { snap, columns } = grids.get(formatFid(source.grid))!
-  yield OPEN_BRACKET
-  for (const [k, uid] of source.uids.entries()) {
-    if (source.uids.length > 1) yield k > 0 ? NEXT_ARRAY : OPEN_BRACKET
-    yield* streamColumnValues(snap, columns.get(uid)!, { rows })
-  }
-  if (source.uids.length > 1) yield CLOSE_BRACKET
-  yield CLOSE_BRACKET
-}
-
-const OPEN_BRACKET = Buffer.from('[')
-const NEXT_ARRAY = Buffer.from('],[')
-const CLOSE_BRACKET = Buffer.from(']')

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { ownerPrincipal, type Principal, resolveVisibleFile } from '../access/access.ts'
-import type { Service } from '../core/context.ts'
 import type { ResolvedVersion } from '../files/versions.ts'
 import {
   type Snapshot,
@@ -14,9 +13,9 @@ import {
 import type { FileRow } from '../store/aggregates/files.ts'
 import { type ColumnRow, fingerprintOfGrid } from '../store/aggregates/grids.ts'
 import type { ContentRow } from '../store/aggregates/plots.ts'
-import type { Readers } from '../store/store.ts'
+import type { Readers, Store } from '../store/store.ts'
 import type { ColumnSource } from './scan.ts'
-import { findGridVersion, loadKeptColumns } from './versions.ts'
+import { findGridVersion, loadKeptColumns, type PlotViewer } from './versions.ts'
 
 /** A grid with the columns that a plot shows. */
 export interface ReferencedGrid {
@@ -32,12 +31,10 @@ export interface ReferencedGrid {
 
 /** Loads the grids of these sources that the plot's owner or the caller may read, by fid. */
 export async function loadReferencedGrids(
-  service: Service,
+  store: Store,
   readers: Readers,
-  owner: string,
+  viewer: PlotViewer,
   sources: readonly ColumnSource[],
-  principal: Principal,
-  version?: ResolvedVersion,
 ): Promise<Map<string, ReferencedGrid>> {
   const requested = new Map<string, { fid: Fid; uids: Set<string> }>()
   for (const { grid, uids } of sources) {
@@ -46,43 +43,47 @@ export async function loadReferencedGrids(
     for (const uid of uids) requested.get(key)!.uids.add(uid)
   }
   const grids = new Map<string, ReferencedGrid>()
+  const { version } = viewer
   const keptVersion = version?.row?.kept_at !== null && version?.time === undefined ? version?.row : undefined
   for (const [key, { fid, uids }] of requested) {
-    const visible = await findVisibleGrid(readers, owner, fid, principal)
+    const visible = await findVisibleGrid(readers, viewer, fid)
     if (keptVersion) {
-      const storedColumns = await loadKeptColumns(readers, keptVersion, fid, uids)
-      if (storedColumns.length === 0) continue
-      const rows = Math.max(0, ...storedColumns.map((column) => column.rows))
+      const columns = await loadKeptColumns(readers, keptVersion, fid, uids)
+      if (columns.length === 0) continue
+      const rows = Math.max(0, ...columns.map((column) => column.rows))
+      const snap = { blobs: store.blobs, columns, rows }
       grids.set(key, {
         file: visible?.file,
-        snap: { blobs: service.store.blobs, columns: storedColumns, rows },
-        columns: new Map(storedColumns.map((column) => [column.uid, column])),
+        snap,
+        columns: columnsByUid(snap),
         removedColumns: new Map(),
         isReadable: visible?.isReadable ?? false,
       })
       continue
     }
     if (!visible) continue
-    const gridVersion = version && (await findGridVersion(readers, owner, version, visible.file, principal))
+    const gridVersion = await findGridVersion(readers, viewer, visible.file)
     if (gridVersion === 'expired')
       throw new Problem('not_found', `the data that version ${version!.version} showed has expired`, {
         hint: 'To keep the data of a version: gridline keep FILE@3',
       })
     const selectColumns = (all: ColumnRow[]) => all.filter(({ uid }) => uids.has(uid))
-    const snap = await takeVersionSnapshot(service.store, readers, fid, gridVersion, selectColumns)
-    const columns = new Map(snap.columns.map((column) => [column.uid, column]))
+    const snap = await takeVersionSnapshot(store, readers, fid, gridVersion, selectColumns)
+    const columns = columnsByUid(snap)
     const isWhole = [...uids].every((uid) => columns.has(uid))
-    const removedColumns = isWhole ? [] : await readers.grids.listRemovedColumns(fid.owner, fid.idlocal)
-    const removed = new Map(removedColumns.map(({ uid, name }) => [uid, name]))
+    const removed = isWhole ? [] : await readers.grids.listRemovedColumns(fid.owner, fid.idlocal)
     grids.set(key, {
-      file: visible.file,
+      ...visible,
       snap,
       columns,
-      removedColumns: removed,
-      isReadable: visible.isReadable,
+      removedColumns: new Map(removed.map(({ uid, name }) => [uid, name])),
     })
   }
   return grids
+}
+
+function columnsByUid({ columns }: Snapshot): Map<string, SnapshotColumn> {
+  return new Map(columns.map((column) => [column.uid, column]))
 }
 
 /** Removes values that were appended after the requested versions. Call it outside of the transaction. */
@@ -92,21 +93,16 @@ export async function trimReferencedGrids(
   const trimmedByFid = new Map<string, ReferencedGrid>()
   for (const [key, grid] of grids) {
     const snap = await trimSnapshot(grid.snap)
-    trimmedByFid.set(key, {
-      ...grid,
-      snap,
-      columns: new Map(snap.columns.map((column) => [column.uid, column])),
-    })
+    trimmedByFid.set(key, { ...grid, snap, columns: columnsByUid(snap) })
   }
   return trimmedByFid
 }
 
-/** Loads a grid; undefined if neither the plot's owner nor `principal` may read it. */
+/** Loads a grid; undefined if neither the plot's owner nor the caller may read it. */
 async function findVisibleGrid(
   readers: Readers,
-  owner: string,
+  { owner, principal }: PlotViewer,
   fid: Fid,
-  principal: Principal,
 ): Promise<{ file: FileRow; isReadable: boolean } | undefined> {
   const file = await readers.files.get(fid.owner, fid.idlocal)
   if (file?.filetype !== 'grid') return undefined
@@ -125,6 +121,7 @@ export async function fingerprintFigure(
   principal: Principal,
   version?: ResolvedVersion,
 ): Promise<string> {
+  const viewer = { owner, principal, version }
   const digest = createHash('sha256').update(hash)
   if (version)
     digest.update(
@@ -133,12 +130,11 @@ export async function fingerprintFigure(
   for (const { kind, to_owner, to_idlocal } of await readers.plots.listReferences(owner, [idlocal])) {
     if (kind !== 'grid') continue
     const fid = { owner: to_owner, idlocal: to_idlocal }
-    const visible = await findVisibleGrid(readers, owner, fid, principal)
+    const visible = await findVisibleGrid(readers, viewer, fid)
     const grid = visible && (await readers.grids.get(to_owner, to_idlocal))
     const gridFingerprint = grid ? `${visible.file.version}.${fingerprintOfGrid(grid)}` : 'hidden'
     // The visible version of the grid depends on the caller.
-    const gridVersion =
-      version && visible && (await findGridVersion(readers, owner, version, visible.file, principal))
+    const gridVersion = visible && (await findGridVersion(readers, viewer, visible.file))
     if (gridVersion)
       digest.update(
         gridVersion === 'expired' ? '\nexpired' : `\n${gridVersion.version} ${gridVersion.made_at}`,

@@ -234,18 +234,26 @@ function createRawDataError({ path }: DataArray, count: number): Problem {
   )
 }
 
+/** Replacement of the figure of a plot. */
+interface FigureReplacement {
+  /** Columns that the plot refers to now. */
+  before?: ReadonlySet<string>
+  change?: Pick<FigureChange, 'operation' | 'of_version'>
+  /** Versions of the grids of the current figure, if they have changed in the transaction. */
+  gridVersions?: string
+}
+
 /** Writes a stored figure to its plot: data grid, content and references. Returns the version of the plot. */
 export async function writeFigure(
   writers: Writers,
   plot: FileRow,
   figure: PreparedFigure,
   principal: Principal,
-  before: ReadonlySet<string> = new Set(),
-  change?: Pick<FigureChange, 'operation' | 'of_version'> & { grids?: string },
+  { before = new Set(), change, gridVersions }: FigureReplacement = {},
 ): Promise<number> {
   const { owner, idlocal } = plot
   const previous = await writers.plots.getContent(owner, idlocal)
-  const gridsBefore = change?.grids ?? (previous ? await loadGridVersions(writers, plot) : '')
+  const gridsBefore = gridVersions ?? (previous ? await loadGridVersions(writers, plot) : '')
   if (figure.grid?.layout !== undefined) {
     const reusable = await findReusableGrid(writers, plot, principal, before)
     if (reusable?.idlocal !== figure.grid.idlocal || reusable.layout !== figure.grid.layout)

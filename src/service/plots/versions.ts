@@ -99,6 +99,15 @@ export function versionContentOf(
   return hash === null || bytes === null ? undefined : { owner, idlocal, hash, bytes, media_type }
 }
 
+/** A caller who views a plot, in a version. */
+export interface PlotViewer {
+  /** Owner of the plot: the plot shows all data that its owner may read. */
+  owner: string
+  principal: Principal
+  /** Undefined for the current version. */
+  version?: ResolvedVersion
+}
+
 /**
  * Finds the version of a grid that a version of a plot shows; undefined for the current one. Earlier versions
  * require that the owner of the plot or the caller can write the grid: removed content must not become
@@ -106,11 +115,10 @@ export function versionContentOf(
  */
 export async function findGridVersion(
   readers: Readers,
-  plotOwner: string,
-  plotVersion: ResolvedVersion,
+  { owner: plotOwner, principal, version: plotVersion }: PlotViewer,
   grid: FileRow,
-  principal: Principal,
 ): Promise<VersionRow | 'expired' | undefined> {
+  if (!plotVersion) return undefined
   const { owner, idlocal, content_version } = grid
   const canSeeEarlier =
     (await canWrite(readers, grid, ownerPrincipal(plotOwner))) ||

@@ -41,7 +41,7 @@ export interface SnapshotColumn {
  * Takes a snapshot of the current version, including the tail; call it in a read transaction. With
  * `firstSlices`, only that many slices per column are loaded, and so at least as many values can be read.
  */
-async function takeSnapshot(
+export async function takeSnapshot(
   store: Store,
   readers: Readers,
   { owner, idlocal }: Fid,
@@ -86,10 +86,9 @@ export async function takeVersionSnapshot(
   readers: Readers,
   fid: Fid,
   row: VersionRow | undefined,
-  choose: (columns: ColumnRow[]) => ColumnRow[] = (columns) => columns,
-  firstSlices?: number,
+  choose?: (columns: ColumnRow[]) => ColumnRow[],
 ): Promise<Snapshot> {
-  if (!row) return takeSnapshot(store, readers, fid, choose, firstSlices)
+  if (!row) return takeSnapshot(store, readers, fid, choose)
   const { owner, idlocal, epoch } = row
   const grid = await readers.grids.get(owner, idlocal)
   const slices = await readers.versions.listSlicesIn({ owner, idlocal, epoch })
@@ -104,7 +103,7 @@ export async function takeVersionSnapshot(
     return row.ragged ? storedRows : Math.min(storedRows, row.row_count ?? storedRows)
   })
   const all = versionColumns.map((column, k) => ({ ...column, rows: lengths[k] }))
-  const columns = choose(all).map((column): SnapshotColumn => {
+  const columns = (choose?.(all) ?? all).map((column): SnapshotColumn => {
     const { name, uid, position: order, type, rows } = column
     const values = tails[all.indexOf(column)]
     return {

@@ -2,10 +2,11 @@
 import type { Fid } from '../../../contract/fid.ts'
 import { yieldToEventLoop } from '../../../json/index.ts'
 import { Lru } from '../../core/lru.ts'
+import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import type { VersionRow } from '../../store/aggregates/versions.ts'
 import type { Readers, Store } from '../../store/store.ts'
 import { type Cell, ColumnCursor, createFirstRows } from '../column/cursor.ts'
-import { type Snapshot, type SnapshotColumn, takeVersionSnapshot } from '../column/snapshot.ts'
+import { type Snapshot, type SnapshotColumn, takeSnapshot, takeVersionSnapshot } from '../column/snapshot.ts'
 
 /** Maximum size of a preview, in columns and values per column. */
 const MAX_COLUMNS = 20
@@ -31,7 +32,10 @@ export function loadPreviewSnapshot(
   fid: Fid,
   row: VersionRow | undefined,
 ): Promise<Snapshot> {
-  return takeVersionSnapshot(store, readers, fid, row, (columns) => columns.slice(0, MAX_COLUMNS), MAX_VALUES)
+  const choose = (columns: ColumnRow[]): ColumnRow[] => columns.slice(0, MAX_COLUMNS)
+  return row
+    ? takeVersionSnapshot(store, readers, fid, row, choose)
+    : takeSnapshot(store, readers, fid, choose, MAX_VALUES)
 }
 
 /** Reads the first values of the first columns. Returns a JSON object by column name, as a string. */
