@@ -2,7 +2,8 @@
 import { Problem } from '../contract/errors.ts'
 import type { Checks, CheckType, ColumnRule, TableRule, WithSeverity } from './types.ts'
 
-type Members = Readonly<Record<string, unknown>>
+/** A JSON object. */
+export type Members = Readonly<Record<string, unknown>>
 
 /** Types of checks by type of a Table Schema. Types with a pattern only are in `TYPE_PATTERNS`. */
 const CHECK_TYPES: Readonly<Record<string, CheckType | undefined>> = {
@@ -40,23 +41,26 @@ const FALSE_TEXTS = ['false', 'False', 'FALSE', '0']
 const MAX_FIELDS = 20_000
 const MAX_KEYS = 100
 
+/** A Table Schema. */
+type TableSchema = Members & { fields: readonly unknown[] }
+
 /** Returns whether a checks file is a Table Schema: it has a list of fields. */
-export function isTableSchema(document: Members): boolean {
+export function isTableSchema(document: Members): document is TableSchema {
   return Array.isArray(document.fields)
 }
 
 /** Converts a Table Schema to checks. Constraints that cannot be checked become rules that always fail. */
-export function convertTableSchema(schema: Members): Checks {
-  const fields = schema.fields as readonly unknown[]
+export function convertTableSchema(schema: TableSchema): Checks {
+  const { fields } = schema
   if (fields.length > MAX_FIELDS) throw new Problem('bad_checks', `checks: more than ${MAX_FIELDS} fields`)
-  const columns = fields.map((field, k) => {
-    const { name } = (field ?? {}) as Members
+  const columns = fields.map(toMembers).map((field, k) => {
+    const { name } = field
     if (typeof name !== 'string') throw new Problem('bad_checks', `checks, fields[${k}]: name is missing`)
     return {
       column: name,
       isOptional: false,
       severity: 'error' as const,
-      rules: convertField(field as Members),
+      rules: convertField(field),
     }
   })
   const names = columns.map(({ column }) => column)
@@ -83,9 +87,7 @@ export function convertTableSchema(schema: Members): Checks {
   if (Array.isArray(schema.foreignKeys) && schema.foreignKeys.length > 0)
     table.push({ rule: 'cannot', name: 'foreignKeys', why: 'other tables are not read' })
   const missing = Array.isArray(schema.missingValues)
-    ? schema.missingValues.map((item) =>
-        typeof item === 'object' && item !== null ? String((item as Members).value) : String(item),
-      )
+    ? schema.missingValues.map((item) => String(isMembers(item) ? item.value : item))
     : []
   return {
     columns: columns.map((column) => ({
@@ -131,9 +133,8 @@ function convertField(field: Members): ColumnRule[] {
       name: 'decimalChar',
       why: 'set how numbers are read with --decimal and --thousands',
     })
-  const constraints = (field.constraints ?? {}) as Members
-  for (const [name, value] of Object.entries(constraints)) {
-    const rule = convertConstraint(name, value, constraints)
+  for (const [name, value] of Object.entries(field.constraints ?? {})) {
+    const rule = convertConstraint(name, value, toMembers(field.constraints))
     if (rule) rules.push(rule)
   }
   return rules
@@ -169,11 +170,21 @@ function convertConstraint(name: string, value: unknown, constraints: Members): 
       return { rule: 'pattern', pattern: String(value) }
     case 'enum':
       return Array.isArray(value)
-        ? { rule: 'enum', values: value as (string | number | boolean)[] }
+        ? { rule: 'enum', values: value }
         : { rule: 'cannot', name: 'enum', why: 'not a list' }
     default:
       return { rule: 'cannot', name, why: 'unknown constraint' }
   }
+}
+
+/** Returns whether a value is an object or a list. */
+export function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null
+}
+
+/** Returns the members of an object; none of other values. */
+function toMembers(value: unknown): Members {
+  return isMembers(value) ? value : {}
 }
 
 /** Returns a text or a list of texts as a list without duplicates; undefined for other values. */

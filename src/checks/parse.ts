@@ -3,7 +3,7 @@
 import { Problem } from '../contract/errors.ts'
 import { findClosest, formatList, withSuggestion } from '../contract/message-texts.ts'
 import { type Severity, severities } from '../contract/resources/index.ts'
-import { convertTableSchema, isTableSchema } from './frictionless.ts'
+import { convertTableSchema, isMembers, isTableSchema, type Members } from './frictionless.ts'
 import { COLUMN_RULE_PARSERS, TABLE_RULE_PARSERS } from './rules.ts'
 import type { Checks, TableRule, WithSeverity } from './types.ts'
 
@@ -11,8 +11,6 @@ import type { Checks, TableRule, WithSeverity } from './types.ts'
 const MAX_RULES = 50_000
 const MAX_COLUMNS = 20_000
 const MAX_GROUPS = 100
-
-type Members = Readonly<Record<string, unknown>>
 
 /** Parses a checks file or a Frictionless Table Schema. Throws `bad_checks` with the position. */
 export function parseChecks(value: unknown): Checks {
@@ -137,7 +135,7 @@ function parseGroups(value: unknown, location: string): Members[] {
 
 /** Returns `value` if it is an object; throws `bad_checks` otherwise. */
 function parseMapping(value: unknown, location: string): Members {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
+  if (isMembers(value) && !Array.isArray(value)) return value
   throw badChecks(location, 'must be a mapping of names to values')
 }
 

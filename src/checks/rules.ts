@@ -179,8 +179,8 @@ const TABLE_RULES: RuleKinds<TableRule> = {
         accepts: 'a condition, such as start <= end, or a list of them',
         parse: (value) => {
           const conditions: unknown[] = Array.isArray(value) ? value : [value]
-          return conditions.every((text) => isText(text) && text.trim() !== '')
-            ? conditions.map((text) => ({ rule: 'where', where: text as string }))
+          return conditions.every(isText) && conditions.every((text) => text.trim() !== '')
+            ? conditions.map((text) => ({ rule: 'where', where: text }))
             : undefined
         },
       },

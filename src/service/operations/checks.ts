@@ -40,9 +40,7 @@ export const checksHandlers = {
         columns: await readers.grids.listColumns(fid.owner, fid.idlocal),
       }
     })
-    const document = (call.fields.checks ?? parseStoredChecks(loaded.grid.checks)) as
-      | ChecksDocument
-      | undefined
+    const document = call.fields.checks ?? parseStoredChecks(loaded.grid.checks)
     if (!document)
       throw new Problem('bad_checks', 'the request contains no checks, and the grid has none', {
         hint: 'Name a checks file with --checks. To write one from the data: gridline check GRID --init',
@@ -97,5 +95,5 @@ export const checksHandlers = {
 
 /** Parses the stored checks of a grid; undefined for null. */
 function parseStoredChecks(checks: string | null): ChecksDocument | undefined {
-  return checks === null ? undefined : (JSON.parse(checks) as ChecksDocument)
+  return checks === null ? undefined : JSON.parse(checks)
 }

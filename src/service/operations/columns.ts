@@ -6,6 +6,7 @@ import { changeGrid, type RequestPlan } from '../grids/change/change.ts'
 import {
   checkArray,
   checkColumnName,
+  parseOrder,
   parseSmallValue,
   sliceEndsOf,
   storeColumnArray,
@@ -118,14 +119,10 @@ export async function updateColumns(
   }
   const changes = parts.map((column, k) => {
     const data = column.get('data')
-    const orderJson = column.get('order')
-    const order = (orderJson && parseSmallValue(orderJson, `cols.${k}.order`)) ?? undefined
-    if (order !== undefined && !Number.isSafeInteger(order))
-      throw invalidField(`cols.${k}.order`, 'must be an integer')
     return {
       uid: uids[k],
       name: readColumnName(column, k, service),
-      order: order as number | undefined,
+      order: parseOrder(column.get('order'), `cols.${k}.order`),
       data: data && checkArray(data, `cols.${k}.data`),
     }
   })

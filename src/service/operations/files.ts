@@ -88,7 +88,7 @@ export const fileHandlers = {
 
   'files.drop_reference': async (service, call) => {
     await updateFile(service, call, async ({ files, plots }, { file }) => {
-      const text = service.formerNames.currentFid(call.fields.fid as string)
+      const text = service.formerNames.currentFid(call.fields.fid)
       const [, owner, idlocal] = /^([^:]+):(\d{1,15})$/.exec(text) ?? []
       const dropped =
         owner !== undefined &&

@@ -1,7 +1,7 @@
 // Lists of public plots.
 import { pathOf } from '../../contract/operations/index.ts'
 import type { PlotMeta, PlotPage } from '../../contract/resources/index.ts'
-import { type AuthorizedFile, resolveVisibleFiles } from '../access/access.ts'
+import { resolveVisibleFiles } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import { createPage, formatPageUrl, ListCursors } from '../core/paging.ts'
 import { loadListedFigures, loadMetas, type PendingMeta, withFigure } from '../files/meta.ts'
@@ -81,7 +81,7 @@ async function loadPlotMetas(
 ): Promise<PendingMeta[]> {
   const visible = await resolveVisibleFiles(readers, files, call)
   // Owners can see their trashed plots, but not in this list.
-  const active = visible.filter((access) => access?.state === 'active') as AuthorizedFile[]
+  const active = visible.flatMap((access) => (access?.state === 'active' ? [access] : []))
   return loadMetas(service, readers, active, call)
 }
 

@@ -137,7 +137,7 @@ export const teamHandlers = {
   },
 
   'members.add': async (service, call) => {
-    const users = call.fields.users as string[]
+    const users = call.fields.users
     await changeTeam(service, call, users, async (writers) => {
       await addMembers(writers, await authorizeTeam(writers, call, true), users)
       return null
@@ -148,7 +148,7 @@ export const teamHandlers = {
   },
 
   'members.remove': async (service, call) => {
-    const users = call.fields.users as string[]
+    const users = call.fields.users
     const { team } = await changeTeam(service, call, users, async (writers) => {
       // Every member may leave the team.
       const isLeaving = users.every((user) => user === call.caller!.username)

@@ -18,10 +18,10 @@ export type FigurePart = Buffer | Reference
 /**
  * Replacement of buf[start, end) by `parts`. Without parts, the member is removed together with its comma.
  */
-interface TextEdit {
+interface TextEdit<P = FigurePart> {
   start: number
   end: number
-  parts: readonly FigurePart[]
+  parts: readonly P[]
 }
 
 /** Parses a figure and checks the types of `data`, `layout` and `frames`. Throws `invalid_request`. */
@@ -96,7 +96,7 @@ export function replaceArrays(
   const replaced = new Set(
     members.filter(({ kind }) => kind === 'array' || kind === 'typed').map(({ path }) => path),
   )
-  const edits = members.flatMap((item): TextEdit[] => {
+  const edits = members.flatMap((item): TextEdit<Buffer>[] => {
     const { path, name, start, end } = item
     const reference = refer(path)
     // If an array has a reference too, the array wins: the figure was downloaded with data and then edited.
@@ -106,19 +106,19 @@ export function replaceArrays(
       ? []
       : [{ start, end, parts: [formatMember(`${name}src`, JSON.stringify(reference))] }]
   })
-  return Buffer.concat([...applyEdits(figure, edits)] as Buffer[])
+  return Buffer.concat([...applyEdits(figure, edits)])
 }
 
 /** Replaces the grids in references. `replace` returns the new grid; undefined keeps the reference. */
 export function replaceGrids(figure: RawJson, replace: (grid: Fid) => Fid | undefined): Buffer {
-  const edits = referencesOf(scanFigure(figure)).flatMap(({ source, text, value }): TextEdit[] => {
+  const edits = referencesOf(scanFigure(figure)).flatMap(({ source, text, value }): TextEdit<Buffer>[] => {
     const grid = replace(source.grid)
     if (!grid) return []
     const star = text.trimEnd().endsWith('*') ? '*' : ''
     const replacement = `${grid.owner}:${grid.idlocal}:${source.uids.join(',')}${star}`
     return [{ start: value.start, end: value.end, parts: [Buffer.from(JSON.stringify(replacement))] }]
   })
-  return Buffer.concat([...applyEdits(figure, edits)] as Buffer[])
+  return Buffer.concat([...applyEdits(figure, edits)])
 }
 
 /**
@@ -208,7 +208,7 @@ function formatMember(name: string, value: string): Buffer {
 }
 
 /** Applies edits to the text of a figure. All other bytes are unchanged. */
-function* applyEdits({ buf, start, end }: RawJson, edits: readonly TextEdit[]): Generator<FigurePart> {
+function* applyEdits<P>({ buf, start, end }: RawJson, edits: readonly TextEdit<P>[]): Generator<P | Buffer> {
   let copied = start
   for (const edit of [...edits].sort((a, b) => a.start - b.start)) {
     // Skip edits inside a replaced part.

@@ -18,9 +18,9 @@ export async function evaluateFigureText(
   text: Uint8Array,
   { isDrawn, visibleRanges: ranges }: EvaluationOptions,
   limits?: TransformLimits,
-): Promise<Uint8Array> {
+): Promise<Uint8Array<ArrayBuffer>> {
   const figure = JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8'))
-  const evaluated = (await evaluateTransforms(figure, limits)) as { data?: unknown; layout?: unknown }
+  const evaluated = await evaluateTransforms(figure, limits)
   if (!isDrawn) return new TextEncoder().encode(JSON.stringify(evaluated))
   const { figure: downsampled, drawn, of } = downsampleFigure(evaluated, ranges)
   return new TextEncoder().encode(

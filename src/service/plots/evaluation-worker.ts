@@ -4,14 +4,14 @@ import { Problem } from '../../contract/errors.ts'
 import type { EvaluationAnswer, EvaluationJob } from './evaluation.ts'
 import { evaluateFigureText } from './evaluation-text.ts'
 
-const { text, options } = workerData as EvaluationJob
+const { text, options }: EvaluationJob = workerData
 
 function answer(message: EvaluationAnswer, transfer: ArrayBuffer[] = []): void {
   parentPort!.postMessage(message, transfer)
 }
 
 evaluateFigureText(text, options).then(
-  (result) => answer({ text: result }, [result.buffer as ArrayBuffer]),
+  (result) => answer({ text: result }, [result.buffer]),
   (error: unknown) => {
     if (!(error instanceof Problem)) throw error
     const { code, message, hint, field } = error

@@ -1,5 +1,6 @@
 /** Rates how complete a plot is. */
 import type { RawJson } from '../../json/index.ts'
+import { readText } from './scan.ts'
 
 /**
  * Rates a plot from 0 to 5, for `min_quality` and `max_quality`. One point each for a title, an axis title,
@@ -39,6 +40,6 @@ function hasAnyTitle(elements: Iterable<RawJson>): boolean {
 
 function hasTitle(element: RawJson | undefined): boolean {
   const title = element?.get('title')
-  const text = title?.kind === 'object' ? title.get('text') : title
-  return text?.kind === 'string' && (text.toValue() as string).trim() !== ''
+  const text = readText(title?.kind === 'object' ? title.get('text') : title)
+  return text !== undefined && text.trim() !== ''
 }

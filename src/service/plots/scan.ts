@@ -162,12 +162,15 @@ function createTooManyTracesError({ figure_traces }: FigureLimits): Problem {
 /** Scans a frame. Its traces update those of the figure, in order or as listed in `traces`. */
 function scanFrame(scanner: FigureScanner, frame: RawJson, path: string, types: string[]): void {
   const traces = frame.get('traces')
-  const targets = traces?.kind === 'array' ? (traces.toValue() as unknown[]) : undefined
+  const targets = traces?.toValue()
   for (const [name, list] of frame.members()) {
     let k = 0
     if (name !== 'data') continue
     for (const trace of list.items()) {
-      const type = readTraceType(trace) ?? types[Number(targets?.[k] ?? k)] ?? 'scatter'
+      const type =
+        readTraceType(trace) ??
+        types[Number((Array.isArray(targets) ? targets[k] : undefined) ?? k)] ??
+        'scatter'
       scanner.scanTrace(trace, `${path}.data.${k++}`, type)
     }
   }
@@ -175,8 +178,13 @@ function scanFrame(scanner: FigureScanner, frame: RawJson, path: string, types: 
 
 /** Returns the type of a trace; undefined if it has none. */
 function readTraceType(trace: RawJson): string | undefined {
-  const type = trace.get('type')
-  return type?.kind === 'string' ? (type.toValue() as string) : undefined
+  return readText(trace.get('type'))
+}
+
+/** Returns the text of a JSON string; undefined for other values. */
+export function readText(json: RawJson | undefined): string | undefined {
+  const value = json?.kind === 'string' ? json.toValue() : undefined
+  return typeof value === 'string' ? value : undefined
 }
 
 /** Maximum length of an attribute path. Paths of all known attributes are shorter. */
@@ -307,12 +315,12 @@ class FigureScanner {
     const dataPath = appendToPath(attribute, data)
     const mark = this.#createMark(member, data, dataPath)
     const isData = this.#dataAttributes.has(dataPath)
-    if (mark.value.kind !== 'string') {
+    const text = readText(mark.value)
+    if (text === undefined) {
       if (isData && mark.value.kind !== 'null') throw createReferenceError(mark, mark.value.kind)
       if (isData) this.#addMember({ kind: 'empty', ...mark }, 1)
       return undefined
     }
-    const text = mark.value.toValue() as string
     const source = text.length <= MAX_REFERENCE_CHARACTERS ? parseSource(text) : undefined
     if (source) {
       const reference: Reference = { kind: 'reference', ...mark, source, text }

@@ -65,15 +65,12 @@ export async function parseGridData(
     seen.add(name)
     if (column.kind !== 'object') throw invalidField(path, 'must be an object with data')
     const parts = column.entries()
-    const orderJson = parts.get('order')
-    const order = orderJson && parseSmallValue(orderJson, `${path}.order`)
-    if (order !== undefined && order !== null && !Number.isSafeInteger(order))
-      throw invalidField(`${path}.order`, 'must be an integer')
+    const order = parseOrder(parts.get('order'), `${path}.order`)
     columns.push({
       name,
       uid: parseUid(parts.get('uid'), uids),
       data: checkArray(parts.get('data'), `${path}.data`),
-      order: (order as number | null | undefined) ?? columns.length,
+      order: order ?? columns.length,
     })
   }
   columns.sort((a, b) => a.order - b.order)
@@ -98,6 +95,13 @@ export function parseSmallValue(json: RawJson, path: string): unknown {
   if (size > MAX_PARSED_BYTES)
     throw invalidField(path.slice(0, 80), `${size} bytes; the limit is ${MAX_PARSED_BYTES}`)
   return json.toValue()
+}
+
+/** Parses the order of a column; undefined if it is absent or null. Throws `invalid_request` if it is invalid. */
+export function parseOrder(json: RawJson | undefined, path: string): number | undefined {
+  const order = (json && parseSmallValue(json, path)) ?? undefined
+  if (order === undefined || (typeof order === 'number' && Number.isSafeInteger(order))) return order
+  throw invalidField(path, 'must be an integer')
 }
 
 /** Creates the error for more columns than the limit. */
@@ -209,22 +213,31 @@ export async function addGrid(
   const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
   const types = encodeTypes(columns.map(({ type }) => type))
   await writers.grids.add({ owner, idlocal, row_count, ragged, types })
-  const uids = await addColumns(writers, { owner, idlocal, epoch: 1 }, columns, new Set(), 0, true)
+  const uids = await addColumns(writers, { owner, idlocal, epoch: 1 }, columns, {
+    taken: new Set(),
+    position: 0,
+    isNew: true,
+  })
   await writers.versions.add(createFirstVersion({ owner, idlocal }, change, row_count, columns.length))
   return uids
 }
 
-/**
- * Adds columns with their slices from `position` on. `isNew`: the grid has had no columns. Returns their
- * uids.
- */
+/** Place of new columns. */
+interface ColumnPlace {
+  /** Uids that are in use. New ones are added. */
+  taken: Set<string>
+  /** Position of the first column. */
+  position: number
+  /** True if the grid has had no columns. */
+  isNew?: boolean
+}
+
+/** Adds columns with their slices. Returns their uids. */
 export async function addColumns(
   { grids }: Writers,
   { owner, idlocal, epoch }: GridEpoch,
   columns: readonly NewColumn[],
-  taken: Set<string>,
-  position: number,
-  isNew = false,
+  { taken, position, isNew = false }: ColumnPlace,
 ): Promise<string[]> {
   for (const { uid } of columns) if (uid) taken.add(uid)
   // A column added again gets its former uid, to which plots refer.

@@ -12,6 +12,7 @@ import { DRAFTS_FOLDER } from '../../store/aggregates/drafts.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { encodeTypes } from '../../store/schema/column-types.ts'
 import { primaryKeyNamesOf } from '../../store/schema/primary-key.ts'
+import type { Writers } from '../../store/store.ts'
 import { enforceChecksOnGrid, parseChecksHeader } from '../checks/enforce.ts'
 import { takeVersionSnapshot } from '../column/snapshot.ts'
 import { warnOfTypeChanges } from '../input/match-columns.ts'
@@ -47,6 +48,8 @@ export function parseDraftName({ headers }: Pick<DataCall, 'headers'>): string |
   return name
 }
 
+type DraftTarget = UploadTarget & { draft: string }
+
 /**
  * Stores a table as a draft of `existing`. Without an existing grid, creates a private grid in the folder of
  * drafts. A draft is stored even if it fails checks or the key of the grid; the result contains the failures.
@@ -55,41 +58,58 @@ export async function saveDraft(
   service: GridService,
   call: DataCall,
   table: Table,
-  target: UploadTarget & { draft: string },
+  target: DraftTarget,
   existing: FileRow | undefined,
 ): Promise<UploadResult> {
-  const { store, limits } = service
   const owner = call.caller!.username
-  const { draft: name } = target
-  const { drafts, isKnown } = await store.read(async (readers) => ({
+  const { drafts, isKnown } = await service.store.read(async (readers) => ({
     drafts: await readers.drafts.countDrafts(owner),
-    isKnown: (await readers.drafts.list(owner, name)).length > 0,
+    isKnown: (await readers.drafts.list(owner, target.draft)).length > 0,
   }))
-  if (drafts >= limits.drafts && !isKnown)
+  if (drafts >= service.limits.drafts && !isKnown)
     throw new Problem('too_large', `you have ${drafts} drafts (limit drafts)`, {
       hint: 'Delete those that are not needed: gridline draft list',
     })
-  if (!existing) {
-    const path = [DRAFTS_FOLDER, name, ...(target.parent_path ? [target.parent_path] : [])].join('/')
-    const draftTarget = { ...target, parent: undefined, parent_path: path, world_readable: false }
-    await store.read(async (readers) => {
-      const fileThere = await findByPath(
-        readers.files,
-        owner,
-        ROOT,
-        splitPath(`${path}/${target.filename}`, limits),
-      )
-      const draftThere = fileThere && (await readers.drafts.get(owner, fileThere.idlocal, name))
-      if (fileThere && draftThere?.version !== null)
-        throw new Problem('conflict', `${path}/${target.filename} exists and is not a draft`, {
-          hint: 'Move it out of the folder Drafts.',
-        })
-    })
-    const written = await saveGrid(service, call, table, { ...draftTarget, onConflict: 'replace' })
-    return { ...written, action: 'drafted' }
-  }
+  if (!existing) return saveNewGrid(service, call, table, target)
   if (existing.filetype !== 'grid') throw notAGridError(existing)
-  const { idlocal } = existing
+  const report = await checkDraft(service, call, table, existing)
+  return service.store.writeOnce(call.writeKey(owner), async (writers): Promise<UploadResult> => {
+    await writeDraft(writers, call, table, target, existing)
+    return { idlocal: existing.idlocal, action: 'drafted', ...report }
+  })
+}
+
+/** Stores a draft without a published grid as a private grid in the folder of drafts. */
+async function saveNewGrid(
+  service: GridService,
+  call: DataCall,
+  table: Table,
+  target: DraftTarget,
+): Promise<UploadResult> {
+  const owner = call.caller!.username
+  const path = [DRAFTS_FOLDER, target.draft, ...(target.parent_path ? [target.parent_path] : [])].join('/')
+  const filePath = `${path}/${target.filename}`
+  await service.store.read(async ({ files, drafts }) => {
+    const fileThere = await findByPath(files, owner, ROOT, splitPath(filePath, service.limits))
+    const draftThere = fileThere && (await drafts.get(owner, fileThere.idlocal, target.draft))
+    if (fileThere && draftThere?.version !== null)
+      throw new Problem('conflict', `${filePath} exists and is not a draft`, {
+        hint: 'Move it out of the folder Drafts.',
+      })
+  })
+  const place = { parent: undefined, parent_path: path, world_readable: false }
+  const saved = await saveGrid(service, call, table, { ...target, ...place, onConflict: 'replace' })
+  return { ...saved, action: 'drafted' }
+}
+
+/** Runs the key and the checks of a grid on its draft. Returns failures as a report and as warnings. */
+async function checkDraft(
+  service: GridService,
+  call: DataCall,
+  table: Table,
+  { owner, idlocal }: FileRow,
+): Promise<{ warnings: string[]; checks?: CheckReport }> {
+  const { store } = service
   const fid = { owner, idlocal }
   const { before, grid, columns } = await store.read(async (readers) => ({
     before: await takeVersionSnapshot(store, readers, fid, undefined),
@@ -101,50 +121,58 @@ export async function saveDraft(
   const naming = { source: call.fileName ?? 'the upload', lineOf: table.lineOf }
   const names = primaryKeyNamesOf(grid, columns)
   const fault = await checkKey(snap, names, naming).then(() => undefined, toKeyFault(names))
-  const layout = { grid, columns, slices: new Map() }
   const checked = await enforceChecksOnGrid(
     service,
     fid,
-    layout,
+    { grid, columns, slices: new Map() },
     { snap, before, ...naming, mayFail: true, ...(fault && { key: [] }) },
     parseChecksHeader(call),
   )
-  const checks = fault ? prependFault(checked.report, fault, table.rows) : checked.report
   const failures = fault ? [`check: ${fault.message}`, ...checked.warnings] : checked.warnings
-  const warnings = [...table.warnings, ...failures, ...warnOfTypeChanges(table.columns, columns)]
-  return store.writeOnce(call.writeKey(owner), async (writers) => {
-    const file = await writers.files.get(owner, idlocal)
-    const access = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
-    checkIfMatch(access.file, call.ifMatch)
-    if (await writers.versions.findByKeptName(owner, idlocal, name))
-      throw new Problem('conflict', `a kept version of '${existing.filename}' is named ${name}`, {
-        hint: 'Choose another name for the draft.',
-      })
-    const formerDraft = await writers.drafts.get(owner, idlocal, name)
-    if (formerDraft && formerDraft.version !== null)
-      await writers.versions.remove(owner, idlocal, [formerDraft.version])
-    // Columns get the uids of the grid's columns by name, so that plots can show the draft.
-    const uids = new Map((await writers.grids.listColumns(owner, idlocal)).map((one) => [one.name, one.uid]))
-    for (const removedColumn of await writers.grids.listRemovedColumns(owner, idlocal))
-      if (!uids.has(removedColumn.name)) uids.set(removedColumn.name, removedColumn.uid)
-    const taken = new Set(uids.values())
-    const made_by = usernameOf(call)
-    const version = await writers.versions.addDraft(
-      {
-        owner,
-        idlocal,
-        made_by,
-        operation: 'replace',
-        source: target.provenance ?? target.source_tag ?? null,
-        row_count: table.rows,
-        ragged: 0,
-        types: encodeTypes(table.columns.map(({ type }) => type)),
-      },
-      table.columns.map((column) => ({ ...column, uid: uids.get(column.name) ?? createUid(taken) })),
-    )
-    await writers.drafts.put({ owner, idlocal, name, version, made_at: Date.now(), made_by })
-    return { idlocal, action: 'drafted' as const, warnings, checks }
-  })
+  return {
+    warnings: [...table.warnings, ...failures, ...warnOfTypeChanges(table.columns, columns)],
+    checks: fault ? prependFault(checked.report, fault, table.rows) : checked.report,
+  }
+}
+
+/** Writes a draft, and removes the former one of the same name. */
+async function writeDraft(
+  writers: Writers,
+  call: DataCall,
+  table: Table,
+  { draft: name, provenance, source_tag }: DraftTarget,
+  { owner, idlocal, filename }: FileRow,
+): Promise<void> {
+  const file = await writers.files.get(owner, idlocal)
+  const access = await authorize(writers, file, call, { access: 'write', filetype: 'grid' })
+  checkIfMatch(access.file, call.ifMatch)
+  if (await writers.versions.findByKeptName(owner, idlocal, name))
+    throw new Problem('conflict', `a kept version of '${filename}' is named ${name}`, {
+      hint: 'Choose another name for the draft.',
+    })
+  const formerDraft = await writers.drafts.get(owner, idlocal, name)
+  if (formerDraft && formerDraft.version !== null)
+    await writers.versions.remove(owner, idlocal, [formerDraft.version])
+  // Columns get the uids of the grid's columns by name, so that plots can show the draft.
+  const uids = new Map((await writers.grids.listColumns(owner, idlocal)).map((one) => [one.name, one.uid]))
+  for (const removedColumn of await writers.grids.listRemovedColumns(owner, idlocal))
+    if (!uids.has(removedColumn.name)) uids.set(removedColumn.name, removedColumn.uid)
+  const taken = new Set(uids.values())
+  const made_by = usernameOf(call)
+  const version = await writers.versions.addDraft(
+    {
+      owner,
+      idlocal,
+      made_by,
+      operation: 'replace',
+      source: provenance ?? source_tag ?? null,
+      row_count: table.rows,
+      ragged: 0,
+      types: encodeTypes(table.columns.map(({ type }) => type)),
+    },
+    table.columns.map((column) => ({ ...column, uid: uids.get(column.name) ?? createUid(taken) })),
+  )
+  await writers.drafts.put({ owner, idlocal, name, version, made_at: Date.now(), made_by })
 }
 
 /** Returns a function that converts an error of a key to a failed check. It throws other errors again. */

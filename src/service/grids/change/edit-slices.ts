@@ -72,20 +72,18 @@ interface EditedSlice {
 
 /** Edits columns one at a time: matched rows get the values of the table, and missing rows can be removed. */
 export class ColumnEditor {
-  private readonly removed: Int32Array
   /** 1 for each matched row with a changed value. */
   private readonly isChangedRow: Uint8Array
 
   constructor(
-    private readonly blobs: Blobs,
-    private readonly owner: string,
+    private readonly target: { blobs: Blobs; owner: string },
     private readonly reader: CellReader,
     private readonly rows: MatchedRows,
+    /** Rows of the grid that are removed. */
+    private readonly removed: Int32Array,
     /** Number of rows of the table. */
     private readonly sourceRows: number,
-    isRemoving: boolean,
   ) {
-    this.removed = isRemoving ? rows.missing : new Int32Array(0)
     this.isChangedRow = new Uint8Array(rows.matched.length)
   }
 
@@ -96,7 +94,7 @@ export class ColumnEditor {
 
   /** Returns the slices of a column after the change. Slices without changed rows are kept. */
   async edit(column: SnapshotColumn, source: SnapshotColumn | undefined): Promise<SliceRef[]> {
-    const { blobs } = this
+    const { blobs } = this.target
     const parts = source && columnChunksOf({ blobs, columns: [], rows: this.sourceRows }, source)
     const hashes = parts && (await this.hashValues(parts))
     const slices: (SliceRef | undefined)[] = [...column.slices]
@@ -152,7 +150,7 @@ export class ColumnEditor {
       await yieldToEventLoop()
     }
     const filled = texts.filter((text) => text !== undefined)
-    const refs = await storeSlices(this.blobs, this.owner, filled)
+    const refs = await storeSlices(this.target.blobs, this.target.owner, filled)
     return batch.map(({ at }, k) => [at, texts[k] && refs.shift()])
   }
 

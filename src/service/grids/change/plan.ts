@@ -46,7 +46,8 @@ export async function commitPlan(
   const { grid } = layout
   const { fields, checks } = plan
   let committed: Committed = { version: file.content_version, uids: layout.columns.map(({ uid }) => uid) }
-  if (plan.columns) committed = await writeColumnsAndVersion(writers, file, layout, plan.columns, plan, by)
+  if (plan.columns)
+    committed = await writeColumnsAndVersion(writers, file, layout, { ...plan, columns: plan.columns }, by)
   else if (fields && Object.keys(fields).length > 0) await writers.files.change(owner, idlocal, fields)
   if (plan.key) {
     const columns = await writers.grids.listColumns(owner, idlocal)
@@ -69,8 +70,7 @@ async function writeColumnsAndVersion(
   writers: Writers,
   file: FileRow,
   layout: Layout,
-  columns: readonly NewColumn[],
-  plan: GridPlan,
+  plan: GridPlan & { columns: readonly NewColumn[] },
   by: string | null,
 ): Promise<Committed> {
   const { owner, idlocal } = file
@@ -79,7 +79,7 @@ async function writeColumnsAndVersion(
   const now = Date.now()
   const kind = await chooseVersionKind(writers, before, plan, by, now)
   const epoch = { owner, idlocal, epoch: grid.epoch + (kind === 'new' ? 1 : 0) }
-  const uids = await replaceColumns(writers, epoch, layout, columns)
+  const uids = await replaceColumns(writers, epoch, layout, plan.columns)
   if (kind === 'append') return { uids, version: await recordAppend(writers, before, by) }
   if (kind === 'current') {
     // Row counts are computed when the history is read, since a row may have changed twice.
@@ -183,7 +183,7 @@ async function replaceColumns(
     while (end < added.length && added[end].position === added[end - 1].position + 1) end++
     const { position } = added[k]
     const group = added.slice(k, end).map(({ column }) => column)
-    const groupUids = await addColumns(writers, epoch, group, taken, position)
+    const groupUids = await addColumns(writers, epoch, group, { taken, position })
     uids.splice(position, groupUids.length, ...groupUids)
     // A repeated transaction must use the same uids.
     for (const [n, column] of group.entries()) column.uid = groupUids[n]

@@ -84,25 +84,31 @@ export function upsert(
   table: Table,
   missing: readonly boolean[] = [],
 ): Promise<UpsertResult> {
-  return changeGrid(service, call, fid, (layout) => planUpsert(service, call, fid, table, layout, missing))
+  const request = { call, fid, table, missing }
+  return changeGrid(service, call, fid, (layout) => planUpsert(service, request, layout))
+}
+
+/** A table to add to a grid. `missing` marks columns of the grid that the table lacks. */
+interface UpsertRequest {
+  call: DataCall
+  fid: Fid
+  table: Table
+  missing: readonly boolean[]
 }
 
 async function planUpsert(
   service: GridService,
-  call: DataCall,
-  fid: Fid,
-  table: Table,
+  request: UpsertRequest,
   layout: Layout,
-  missing: readonly boolean[],
 ): Promise<RequestPlan<UpsertResult>> {
   const { grid, columns } = layout
-  const { idlocal } = fid
+  const { call, fid } = request
   const keyNames = parseKeyHeader(call)
   const key = keyNames
     ? findKeyColumns(columns, keyNames, 'the grid').map(({ uid }) => uid)
     : primaryKeyUidsOf(grid)
   if (key.length === 0) checkNoDeleteMissing(call)
-  const { matched, warnings } = await matchTable(service, call, table, layout, key, missing)
+  const { matched, warnings } = await matchTable(service, request, layout, key)
   const merged = await (key.length === 0 ? appendAll : mergeByKey)(service, call, layout, matched)
   const { rows_added, rows_updated, rows_unchanged, rows_removed } = merged
   const row_count = grid.row_count + rows_added - rows_removed
@@ -148,7 +154,7 @@ async function planUpsert(
           },
     isSmall,
     createResult: ({ version }) => ({
-      idlocal,
+      idlocal: fid.idlocal,
       ...counts,
       row_count,
       version,
@@ -163,12 +169,11 @@ async function planUpsert(
  */
 async function matchTable(
   service: GridService,
-  call: DataCall,
-  table: Table,
+  request: UpsertRequest,
   layout: Layout,
   key: readonly string[],
-  missing: readonly boolean[],
 ): Promise<{ matched: MatchedTable; warnings: string[] }> {
+  const { call, table, missing } = request
   const { columns } = layout
   const source = call.fileName ?? 'the upload'
   const missingNames: string[] = []
@@ -178,7 +183,7 @@ async function matchTable(
   // With a key, the stored values of missing columns are kept.
   const warnings = [...table.warnings, ...(key.length === 0 ? missingNames : [])]
   const before = await padColumns(service, layout)
-  const tableColumns = await convertColumns(service, call, table, before, inTable, warnings)
+  const tableColumns = await convertColumns(service, request, before, inTable, warnings)
   checkWarnings(call, warnings)
   const missingKey = columns.find(({ uid }, k) => key.includes(uid) && !tableColumns[k])
   if (missingKey)
@@ -210,8 +215,7 @@ async function padColumns({ store }: GridService, layout: Layout): Promise<Snaps
 /** Converts the columns of a table to the types of the grid. `inTable`: see `matchColumns`. */
 async function convertColumns(
   service: GridService,
-  call: DataCall,
-  table: Table,
+  { call, table }: UpsertRequest,
   columns: readonly SnapshotColumn[],
   inTable: readonly (NewColumn | undefined)[],
   warnings: string[],
@@ -312,10 +316,9 @@ async function mergeByKey(
       rows: table.rows,
       lineOf: table.lineOf,
     })
-    const isRemoving = call.headers['Delete-Missing'] === true
-    const removed = isRemoving ? rows.missing : new Int32Array(0)
+    const removed = call.headers['Delete-Missing'] === true ? rows.missing : new Int32Array(0)
     checkRemovedRows(call, removed.length, grid.row_count)
-    const editor = new ColumnEditor(blobs, owner, reader, rows, table.rows, isRemoving)
+    const editor = new ColumnEditor({ blobs, owner }, reader, rows, removed, table.rows)
     const edited: SliceRef[][] = []
     for (const [k, column] of gridColumns.entries())
       edited.push(await editor.edit(column, keyPositions.includes(k) ? undefined : tableColumns[k]))

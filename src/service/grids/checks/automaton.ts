@@ -15,8 +15,8 @@ export interface Automaton {
   accepts: Uint8Array
 }
 
-/** Set of bytes from 0 to 127, as a bit mask. */
-type ByteSet = readonly [number, number, number, number]
+/** Set of bytes from 0 to 127, as a bit mask of four integers. */
+type ByteSet = readonly number[]
 
 /** Syntax tree of a pattern. `all`: a sequence; `any`: alternatives. */
 type Tree =
@@ -30,7 +30,7 @@ const ALL_BYTES: ByteSet = [-1, -1, -1, -1]
 function byteSetOf(...codes: number[]): ByteSet {
   const bits = [0, 0, 0, 0]
   for (const code of codes) if (code < SYMBOLS) bits[code >> 5] |= 1 << (code & 31)
-  return bits as unknown as ByteSet
+  return bits
 }
 
 function byteRange(from: number, to: number): ByteSet {
@@ -40,11 +40,11 @@ function byteRange(from: number, to: number): ByteSet {
 }
 
 function union(a: ByteSet, b: ByteSet): ByteSet {
-  return a.map((bits, k) => bits | b[k]) as unknown as ByteSet
+  return a.map((bits, k) => bits | b[k])
 }
 
 function complement(a: ByteSet): ByteSet {
-  return a.map((bits) => ~bits) as unknown as ByteSet
+  return a.map((bits) => ~bits)
 }
 
 function hasByte(bytes: ByteSet, code: number): boolean {

@@ -33,7 +33,7 @@ class ChunkValues {
         .map((json) => (json.trim() === 'null' ? null : json.trim()))
       return this.texts
     }
-    this.parsed ??= JSON.parse(`[${this.text.toString('utf8')}]`) as unknown[]
+    this.parsed ??= parseColumn(this.text)
     return this.parsed
   }
 
@@ -176,8 +176,13 @@ export class ColumnValues {
     const text = await part.load()
     this.work.spend(text.length)
     await this.work.pause()
-    return JSON.parse(`[${text.toString('utf8')}]`) as unknown[]
+    return parseColumn(text)
   }
+}
+
+/** Parses the values of a column JSON. */
+function parseColumn(text: Buffer): unknown[] {
+  return JSON.parse(`[${text.toString('utf8')}]`)
 }
 
 /** Returns the values of ascending rows. */
@@ -187,7 +192,6 @@ export async function readParsedValues(
   column: SnapshotColumn,
   rows: readonly number[],
 ): Promise<unknown[]> {
-  return (await readCells(reader, columnChunksOf(snap, column), rows)).map(
-    (json) => JSON.parse(json) as unknown,
-  )
+  const cells = await readCells(reader, columnChunksOf(snap, column), rows)
+  return cells.map((json) => JSON.parse(json))
 }

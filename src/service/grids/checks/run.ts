@@ -189,10 +189,13 @@ class RuleRun implements CheckRun {
   async runColumn(group: ColumnGroup): Promise<CheckResult[]> {
     const results: CheckResult[] = []
     for (const rule of group.rules) {
-      const test = group.tests.get(rule)
-      const outcome = test
-        ? this.valueOutcome(rule as ValueRule, test.failures, group.column.type)
-        : await this.runColumnRule(rule as WholeColumnRule, group)
+      const outcome = isValueRule(rule)
+        ? this.valueOutcome(
+            rule,
+            group.tests.get(rule)?.failures ?? { count: 0, rows: [] },
+            group.column.type,
+          )
+        : await this.runColumnRule(rule, group)
       results.push(toColumnResult(rule, group.column.name, outcome))
     }
     return results

@@ -3,7 +3,7 @@ import { formatCount } from '../../../contract/message-texts.ts'
 import type { ColumnChunk } from '../column/chunks.ts'
 import { RowHashes } from '../column/kernel/cells.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
-import { RowIndex } from '../diff/common-subsequence.ts'
+import { RowIndex, type RowRange } from '../diff/common-subsequence.ts'
 import { MAX_DIFF_ROWS } from '../diff/diff-inputs.ts'
 import { GroupedTable } from '../diff/row-groups.ts'
 import { type ColumnHashes, MAX_LISTED_ROWS, readParsedValues } from './column-values.ts'
@@ -31,53 +31,71 @@ export async function findDuplicates(
   const isKnown = knownHashes !== undefined && (areRangesSeparate || knownHashes.ascending.size === 0)
   const hashes = isKnown ? knownHashes.hashes : new RowHashes(rows)
   if (!isKnown) for (const k of columns.keys()) await table.hash(run.reader, k, hashes, false)
-  const missingRows = await findRowsWithMissing(run, columns)
+  const missing = await findRowsWithMissing(run, columns)
+  const found: Duplicates = { rows: [], duplicates: 0, missing: 0 }
   // Key ranges that do not overlap are searched separately: small indexes are faster.
-  const listedRows: { row: number; first?: number }[] = []
-  let count = 0
-  let [duplicateCount, missingCount] = [0, 0]
   let start = 0
   for (const length of rangeLengths) {
-    const end = start + length
-    const index = ascending.has(start) ? undefined : new RowIndex(hashes, length)
-    for (let row = start; index && row < end; row++) {
-      if (run.work.spend(4)) await run.work.pause()
-      let first: number | undefined
-      if (missingRows?.has(row)) {
-        if (!isKey) continue
-        missingCount++
-      } else {
-        first = index.add(row)
-        if (first === undefined) continue
-        duplicateCount++
-      }
-      count++
-      if (listedRows.length < MAX_LISTED_ROWS) listedRows.push({ row, first })
-    }
-    start = end
+    const range = { from: start, to: start + length }
+    if (!ascending.has(start)) await searchRange(run, hashes, range, { missing, isKey }, found)
+    start = range.to
     await run.work.spendAndPause(1)
   }
-  if (count === 0) return { ...PASSED, count }
+  const count = found.duplicates + found.missing
+  return count === 0 ? { ...PASSED, count } : toOutcome(run, columns, found)
+}
+
+/** Rows that equal an earlier one or have no key, and the first of them. `first`: the earlier row. */
+interface Duplicates {
+  rows: { row: number; first?: number }[]
+  duplicates: number
+  missing: number
+}
+
+/** Adds the duplicates in a range of rows to `found`. Rows in `missing` have no key, or are skipped. */
+async function searchRange(
+  { work }: CheckRun,
+  hashes: RowHashes,
+  { from, to }: RowRange,
+  { missing, isKey }: { missing: ReadonlySet<number> | undefined; isKey: boolean },
+  found: Duplicates,
+): Promise<void> {
+  const index = new RowIndex(hashes, to - from)
+  for (let row = from; row < to; row++) {
+    if (work.spend(4)) await work.pause()
+    let first: number | undefined
+    if (missing?.has(row)) {
+      if (!isKey) continue
+      found.missing++
+    } else {
+      first = index.add(row)
+      if (first === undefined) continue
+      found.duplicates++
+    }
+    if (found.rows.length < MAX_LISTED_ROWS) found.rows.push({ row, first })
+  }
+}
+
+/** Describes duplicates, with the values of the listed rows. */
+async function toOutcome(
+  run: CheckRun,
+  columns: readonly SnapshotColumn[],
+  { rows, duplicates, missing }: Duplicates,
+): Promise<Outcome> {
   const parts = [
-    duplicateCount > 0 &&
-      `${formatCount(duplicateCount, 'row')} ${duplicateCount === 1 ? 'is a duplicate' : 'are duplicates'}`,
-    missingCount > 0 && `${formatCount(missingCount, 'row')} ${missingCount === 1 ? 'has' : 'have'} no key`,
+    duplicates > 0 &&
+      `${formatCount(duplicates, 'row')} ${duplicates === 1 ? 'is a duplicate' : 'are duplicates'}`,
+    missing > 0 && `${formatCount(missing, 'row')} ${missing === 1 ? 'has' : 'have'} no key`,
   ]
+  const numbers = rows.map(({ row }) => row)
   const values = await Promise.all(
-    columns.map((column) =>
-      readParsedValues(
-        run.reader,
-        snap,
-        column,
-        listedRows.map(({ row }) => row),
-      ),
-    ),
+    columns.map((column) => readParsedValues(run.reader, run.checked.snap, column, numbers)),
   )
   return {
     passed: false,
-    count,
+    count: duplicates + missing,
     message: parts.filter(Boolean).join(', '),
-    rows: run.takeListed(listedRows).map(({ row, first }, k) => {
+    rows: run.takeListed(rows).map(({ row, first }, k) => {
       const value =
         columns.length === 1
           ? values[0][k]

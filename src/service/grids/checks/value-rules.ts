@@ -236,7 +236,7 @@ async function compileRe2(pattern: string): Promise<(text: string) => boolean> {
   } catch (error) {
     throw new Problem(
       'bad_checks',
-      `checks: pattern ${JSON.stringify(pattern)} cannot be used: ${(error as Error).message}`,
+      `checks: pattern ${JSON.stringify(pattern)} cannot be used: ${error instanceof Error ? error.message : error}`,
       { hint: 'Patterns are regular expressions of RE2: without back references and look-around.' },
     )
   }

@@ -179,7 +179,7 @@ class TextCache {
 
   private decode(buf: Buffer, start: number, end: number): string {
     return hasEscapes(buf, start, end)
-      ? (JSON.parse(buf.toString('utf8', start, end)) as string)
+      ? JSON.parse(buf.toString('utf8', start, end))
       : buf.toString('utf8', start + 1, end - 1)
   }
 }

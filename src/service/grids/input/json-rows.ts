@@ -1,6 +1,7 @@
 // Parses rows sent as JSON or NDJSON.
 
 import { invalidField, Problem } from '../../../contract/errors.ts'
+import type { Limits } from '../../../contract/limits.ts'
 import { formatCount } from '../../../contract/message-texts.ts'
 import { badData, decompress, readJsonLines } from '../../../ingest/index.ts'
 import { NO_JSON_LIMITS, RawJson, shouldYield, yieldToEventLoop } from '../../../json/index.ts'
@@ -145,90 +146,120 @@ export async function readNdjsonRows(service: Service, call: DataCall): Promise<
     columns: await grids.listColumns(owner, idlocal),
     storedTypes: decodeTypes((await grids.get(owner, idlocal)).types),
   }))
-  let types = columns.map((): ColumnType => 'empty')
-  const lacks = columns.map(() => true)
-  const names = new Map(columns.map(({ name }, k) => [name, k]))
   const source = call.fileName ?? 'the rows'
-  const texts = new RowPacker()
-  let size = 0
-  const add = (line: number, value: RawJson): void => {
-    let row = value.bytes
-    if (value.kind === 'object') {
-      const cells: (Buffer | undefined)[] = columns.map(() => undefined)
-      for (const [name, cell] of value.entries()) {
-        const position = names.get(name)
-        if (position === undefined) {
-          throw new Problem(
-            'unknown_column',
-            `${source}, line ${line}: the grid has no column ${JSON.stringify(name)}`,
-            { hint: formatColumns(columns) },
-          )
-        }
-        cells[position] = cell.bytes
-        lacks[position] = false
-      }
-      row = Buffer.from(`[${cells.map((cell) => cell?.toString('utf8') ?? 'null').join(',')}]`)
-    } else {
-      let values = 0
-      for (const _ of value.items()) values++
-      if (values !== columns.length) {
-        throw badData(
-          source,
-          { line },
-          `${formatCount(values, 'value')}; the grid has ${formatCount(columns.length, 'column')}`,
-          'Give a value for every column; use null for missing values.',
-        )
-      }
-      row = Buffer.from(row)
-      lacks.fill(false)
-    }
-    const rowTypes = rowTypesOf(new RawJson(row, 0, row.length), columns.length)
-    if (!allowsTypeChange(call)) {
-      const misfit = rowTypes.findIndex((type, k) => {
-        // In an empty column, dates and other texts may be mixed: the column becomes text.
-        if (storedTypes[k] === 'empty' && isStringType(type) && isStringType(types[k])) return false
-        return !isAssignable(type, mergeTypes(storedTypes[k], types[k]))
-      })
-      if (misfit >= 0) {
-        const cell = [...new RawJson(row, 0, row.length).items()][misfit]
-        const type = mergeTypes(storedTypes[misfit], types[misfit])
-        throw typeChangeError(`${source}, line ${line}`, columns[misfit].name, cell.bytes, type)
-      }
-    }
-    types = mergeTypeLists(types, rowTypes)
-    size += row.length
-    if (size > limits.json_body_bytes) {
-      throw new Problem(
-        'too_large',
-        `${source}: more than ${limits.json_body_bytes} bytes of rows (limit json_body_bytes)`,
-        { hint: 'Append in several parts, or as CSV.' },
-      )
-    }
-    texts.add(row)
-  }
+  const rows = new NdjsonRows(columns, allowsTypeChange(call) ? undefined : storedTypes, source, limits)
   for await (const { line, value } of readJsonLines(decompress(call.bytes, source, limits), {
     source,
     limits,
   })) {
-    if (isArrayOfRecords(value, names)) for (const record of value.items()) add(line, record)
-    else add(line, value)
+    if (rows.isArrayOfRecords(value)) for (const record of value.items()) rows.add(line, record)
+    else rows.add(line, value)
   }
-  return {
-    bodies: texts.finish(),
-    width: columns.length,
-    types: encodeTypes(types),
-    columns,
-    isMissing: lacks,
-  }
+  return rows.finish()
 }
 
-/** Returns whether a line is an array of records (objects by column name), not one row of objects. */
-function isArrayOfRecords(value: RawJson, names: ReadonlyMap<string, number>): boolean {
-  if (value.kind !== 'array') return false
-  let records = 0
-  for (const item of value.items()) {
-    if (item.kind !== 'object' || ![...item.members()].every(([name]) => names.has(name))) return false
-    records++
+/** Collects the rows of NDJSON for a grid. */
+class NdjsonRows {
+  private types: ColumnType[]
+  private readonly isMissing: boolean[]
+  private readonly names: ReadonlyMap<string, number>
+  private readonly packer = new RowPacker()
+  private size = 0
+
+  constructor(
+    private readonly columns: readonly { uid: string; name: string }[],
+    /** Types that values must fit; undefined if they may change. */
+    private readonly storedTypes: readonly ColumnType[] | undefined,
+    private readonly source: string,
+    private readonly limits: Limits,
+  ) {
+    this.types = columns.map(() => 'empty')
+    this.isMissing = columns.map(() => true)
+    this.names = new Map(columns.map(({ name }, k) => [name, k]))
   }
-  return records > 0
+
+  /** Adds the row of a line. Throws for unknown columns, a wrong number of values, and types that do not fit. */
+  add(line: number, value: RawJson): void {
+    const row = value.kind === 'object' ? this.arrangeRecord(line, value) : this.copyRow(line, value)
+    const rowTypes = rowTypesOf(new RawJson(row, 0, row.length), this.columns.length)
+    if (this.storedTypes) this.checkTypes(line, row, rowTypes, this.storedTypes)
+    this.types = mergeTypeLists(this.types, rowTypes)
+    this.size += row.length
+    const { json_body_bytes: maxBytes } = this.limits
+    if (this.size > maxBytes)
+      throw new Problem(
+        'too_large',
+        `${this.source}: more than ${maxBytes} bytes of rows (limit json_body_bytes)`,
+        { hint: 'Append in several parts, or as CSV.' },
+      )
+    this.packer.add(row)
+  }
+
+  finish(): JsonRows {
+    const { columns, isMissing } = this
+    const types = encodeTypes(this.types)
+    return { bodies: this.packer.finish(), width: columns.length, types, columns, isMissing }
+  }
+
+  /** Arranges the values of a record in the order of the columns, as a JSON array. */
+  private arrangeRecord(line: number, record: RawJson): Buffer {
+    const cells: (Buffer | undefined)[] = this.columns.map(() => undefined)
+    for (const [name, cell] of record.entries()) {
+      const position = this.names.get(name)
+      if (position === undefined)
+        throw new Problem(
+          'unknown_column',
+          `${this.source}, line ${line}: the grid has no column ${JSON.stringify(name)}`,
+          { hint: formatColumns(this.columns) },
+        )
+      cells[position] = cell.bytes
+      this.isMissing[position] = false
+    }
+    return Buffer.from(`[${cells.map((cell) => cell?.toString('utf8') ?? 'null').join(',')}]`)
+  }
+
+  /** Copies the values of an array, which has one for each column. */
+  private copyRow(line: number, row: RawJson): Buffer {
+    const { length } = this.columns
+    let values = 0
+    for (const _ of row.items()) values++
+    if (values !== length)
+      throw badData(
+        this.source,
+        { line },
+        `${formatCount(values, 'value')}; the grid has ${formatCount(length, 'column')}`,
+        'Give a value for every column; use null for missing values.',
+      )
+    this.isMissing.fill(false)
+    return Buffer.from(row.bytes)
+  }
+
+  /** Throws `type_change` if a value does not fit the type of its column. */
+  private checkTypes(
+    line: number,
+    row: Buffer,
+    rowTypes: readonly ColumnType[],
+    storedTypes: readonly ColumnType[],
+  ): void {
+    const misfit = rowTypes.findIndex((type, k) => {
+      // In an empty column, dates and other texts may be mixed: the column becomes text.
+      if (storedTypes[k] === 'empty' && isStringType(type) && isStringType(this.types[k])) return false
+      return !isAssignable(type, mergeTypes(storedTypes[k], this.types[k]))
+    })
+    if (misfit < 0) return
+    const cell = [...new RawJson(row, 0, row.length).items()][misfit]
+    const type = mergeTypes(storedTypes[misfit], this.types[misfit])
+    throw typeChangeError(`${this.source}, line ${line}`, this.columns[misfit].name, cell.bytes, type)
+  }
+
+  /** Returns whether a line is an array of records (objects by column name), not one row of objects. */
+  isArrayOfRecords(value: RawJson): boolean {
+    if (value.kind !== 'array') return false
+    let records = 0
+    for (const item of value.items()) {
+      if (item.kind !== 'object' || ![...item.members()].every(([name]) => this.names.has(name))) return false
+      records++
+    }
+    return records > 0
+  }
 }

@@ -97,9 +97,8 @@ function decodeText(text: string, field: string): string {
 function parseColumnTypes(header: string | undefined): Map<string, GivenType> | undefined {
   if (header === undefined) return undefined
   try {
-    const types = new Map(
-      Object.entries(JSON.parse(decodeText(header, 'Columns')) as Record<string, GivenType>),
-    )
+    const typesByName: Record<string, GivenType> = JSON.parse(decodeText(header, 'Columns'))
+    const types = new Map(Object.entries(typesByName))
     if ([...types.values()].every((type) => GIVEN_TYPES.includes(type))) return types
   } catch {
     // Invalid JSON: fall through to the error.

@@ -11,7 +11,7 @@ import {
 import type { Bytes } from '../../../json/index.ts'
 import { isColumnType } from '../../store/schema/column-types.ts'
 import type { Store } from '../../store/store.ts'
-import { type ColumnJson, type ColumnType, toColumnJson } from '../column/column-json.ts'
+import { type ColumnJson, toColumnJson } from '../column/column-json.ts'
 import type { NewColumn } from '../column/layout.ts'
 import { SliceWriter } from '../column/slices.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
@@ -143,8 +143,8 @@ function columnTypeOf({
   dateOrder,
   seen,
 }: ParsedColumn): Pick<NewColumn, 'name' | 'type' | 'seen'> {
-  const order = dateOrder && (`${type}-${dateOrder}` as ColumnType)
-  return { name, type: order !== undefined && isColumnType(order) ? order : type, seen }
+  const ordered = `${type}-${dateOrder}`
+  return { name, type: isColumnType(ordered) ? ordered : type, seen }
 }
 
 /** Creates a snapshot to read a table that is not part of a grid yet. */

@@ -2,7 +2,7 @@
 
 /** Decodes the first `maxBytes` bytes of the JSON string buf[start, end). A cut character is left out. */
 export function decodeStart(buf: Buffer, start: number, end: number, maxBytes: number): string {
-  if (end - start <= maxBytes) return JSON.parse(buf.toString('utf8', start, end)) as string
+  if (end - start <= maxBytes) return JSON.parse(buf.toString('utf8', start, end))
   let stop = start + maxBytes
   // Do not cut a character of several bytes or an escape; the longest escape is \\uXXXX.
   while (stop > start + 1 && (buf[stop] & 0xc0) === 0x80) stop--
@@ -13,5 +13,5 @@ export function decodeStart(buf: Buffer, start: number, end: number, maxBytes: n
   let backslashes = 0
   while (isNear && slash - backslashes > start && buf[slash - backslashes] === 0x5c) backslashes++
   if (backslashes % 2 === 1) stop = slash
-  return JSON.parse(`${buf.toString('utf8', start, stop)}"`) as string
+  return JSON.parse(`${buf.toString('utf8', start, stop)}"`)
 }

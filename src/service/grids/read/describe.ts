@@ -276,14 +276,14 @@ function isLess(a: number | string, b: number | string): boolean {
 
 /** Decodes the beginning of a JSON string. */
 function decodeTextStart(buf: Buffer, start: number, end: number): string {
-  if (end - start <= MAX_KEPT_VALUE_BYTES) return JSON.parse(buf.toString('utf8', start, end)) as string
+  if (end - start <= MAX_KEPT_VALUE_BYTES) return JSON.parse(buf.toString('utf8', start, end))
   const whole = buf.toString('utf8', start + 1, Math.min(end - 1, start + MAX_KEPT_VALUE_BYTES * 6))
   // The cut can split an escape or a character.
   const text = whole
     .slice(0, MAX_KEPT_VALUE_BYTES)
     .replace(/(\\u?[0-9a-f]{0,3}|\ufffd|[\ud800-\udbff])$/i, '')
   try {
-    return JSON.parse(`"${text}"`) as string
+    return JSON.parse(`"${text}"`)
   } catch {
     return text
   }

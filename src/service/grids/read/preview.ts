@@ -79,7 +79,8 @@ function shortenCell({ buf, start, end }: Cell): string {
   const [first] = FIRST_CHARACTERS.exec(
     buf.toString('utf8', start, Math.min(end, start + 7 * MAX_VALUE_BYTES)),
   )!
-  return JSON.stringify(`${[...(JSON.parse(`${first}"`) as string)].slice(0, -1).join('')}…`)
+  const text: string = JSON.parse(`${first}"`)
+  return JSON.stringify(`${[...text].slice(0, -1).join('')}…`)
 }
 
 const QUOTE = 0x22

@@ -334,9 +334,9 @@ export function createDelimitedWriter(delimiter: ',' | '\t', isOrdered = false):
         }
         for (; blanks > 0; blanks--) out.addByte(0x0a)
       }
-      for (const [k, { buf, start, end }] of cells.entries()) {
+      for (const [k, value] of cells.entries()) {
         if (k > 0) out.addByte(separator)
-        writeCell(buf, start, end, separator, cell, out)
+        writeCell(value, separator, cell, out)
       }
       out.addByte(0x0a)
     },
@@ -346,18 +346,17 @@ export function createDelimitedWriter(delimiter: ',' | '\t', isOrdered = false):
   }
 }
 
+/** Writes a value as a cell. `quote` quotes a text if necessary. */
 function writeCell(
-  buf: Buffer,
-  start: number,
-  end: number,
+  { buf, start, end }: Cell,
   separator: number,
-  cell: (text: string) => string,
+  quote: (text: string) => string,
   out: OutputBuffer,
 ): void {
   const first = buf[start]
   if (first === 0x6e) return
   if (first === 0x5b || first === 0x7b) {
-    out.addText(cell(decodeUtf8(buf, start, end).replace(/[\r\n]\s*/g, '')))
+    out.addText(quote(decodeUtf8(buf, start, end).replace(/[\r\n]\s*/g, '')))
   } else if (first !== 0x22) {
     out.addBytes(buf, start, end)
   } else if (isPlain(buf, start + 1, end - 1, separator)) {
@@ -366,7 +365,7 @@ function writeCell(
     // Without escapes, the JSON string is also a valid quoted cell.
     out.addBytes(buf, start, end)
   } else {
-    out.addText(cell(JSON.parse(decodeUtf8(buf, start, end)) as string))
+    out.addText(quote(JSON.parse(decodeUtf8(buf, start, end))))
   }
 }
 

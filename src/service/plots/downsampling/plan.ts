@@ -6,7 +6,7 @@ import { type ScalarBatch, streamScalars } from '../../grids/column/scalars.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/column/snapshot.ts'
 import { isDateType } from '../../store/schema/column-types.ts'
 import type { ReferencedGrid } from '../referenced-grids.ts'
-import type { Reference } from '../scan.ts'
+import { type Reference, readText } from '../scan.ts'
 import { readVisibleAxis, type VisibleAxis, type VisibleRanges } from './axes.ts'
 import {
   bucketsPerTrace,
@@ -109,12 +109,8 @@ function findCandidates(
   for (const trace of data.items()) {
     const path = `data.${k++}`
     if (trace.kind !== 'object' || withArrays.has(path)) continue
-    const readText = (name: string): string | undefined => {
-      const value = trace.get(name)
-      return value?.kind === 'string' ? (value.toValue() as string) : undefined
-    }
-    const type = readText('type') ?? 'scatter'
-    const mode = readText('mode') ?? 'lines'
+    const type = readText(trace.get('type')) ?? 'scatter'
+    const mode = readText(trace.get('mode')) ?? 'lines'
     if ((type !== 'scatter' && type !== 'scattergl') || mode.includes('text')) continue
     if (WHOLE_TRACE_ATTRIBUTES.some((name) => trace.get(name))) continue
     const [x, y] = [byPath.get(`${path}.x`), byPath.get(`${path}.y`)]
@@ -125,7 +121,7 @@ function findCandidates(
       reference?.source.uids.length === 1 ? grid.columns.get(reference.source.uids[0]) : undefined,
     )
     if ((x && !(xs && isNumberOrTime(xs))) || !ys || !isNumberOrTime(ys)) continue
-    const name = `xaxis${(readText('xaxis') ?? 'x').slice(1)}`
+    const name = `xaxis${(readText(trace.get('xaxis')) ?? 'x').slice(1)}`
     const settings = layout?.kind === 'object' ? layout.get(name) : undefined
     const axisSettings = settings?.kind === 'object' ? (settings.toValue() as object) : undefined
     const axis = readVisibleAxis(axisSettings, xs !== undefined && isDateType(xs.type), ranges.get(name))

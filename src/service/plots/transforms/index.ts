@@ -124,7 +124,7 @@ interface SplitTraces {
 export async function evaluateTransforms(
   figure: { data?: unknown; layout?: unknown },
   limits: TransformLimits = DEFAULT_LIMITS,
-): Promise<object> {
+): Promise<{ data?: unknown; layout?: unknown }> {
   const { data } = figure
   if (!Array.isArray(data)) return figure
   const ready: unknown[] = []
