@@ -1,12 +1,11 @@
 // Renames users, and replaces their name in the figures of other users.
 import { Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
-import { NO_JSON_LIMITS, parseRaw } from '../../json/index.ts'
 import { findUser, formerNameTaken, type ListedUser } from '../accounts/accounts.ts'
 import { replaceGrids } from '../plots/edit-figure.ts'
+import { loadFigure } from '../plots/store-figure.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
-import { storedContentOf } from '../store/aggregates/plots.ts'
-import { loadDecompressed, storeCompressed } from '../store/aggregates/slice-json.ts'
+import { storeCompressed } from '../store/aggregates/slice-json.ts'
 import type { Store, Writers } from '../store/store.ts'
 
 /** Figure with the new name in its references, stored but not yet in use. */
@@ -79,11 +78,7 @@ async function storeRenamedFigures(store: Store, owner: string, name: string): P
   for (const plot of plots) {
     const content = await store.read((readers) => readers.plots.getContent(plot.owner, plot.idlocal))
     if (!content) continue
-    const figure = parseRaw(
-      await loadDecompressed(store.blobs, storedContentOf(content)),
-      'the figure',
-      NO_JSON_LIMITS,
-    )
+    const figure = await loadFigure(store, content)
     const text = replaceGrids(figure, (grid) => (grid.owner === owner ? { ...grid, owner: name } : undefined))
     changed.push({
       ...plot,

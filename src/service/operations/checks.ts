@@ -11,7 +11,7 @@ import { runChecks } from '../grids/checks/run.ts'
 import { createLayoutSnapshot } from '../grids/column/layout.ts'
 import { takeVersionSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
 import { primaryKeyNamesOf } from '../store/schema/primary-key.ts'
-import type { Handlers } from './handler.ts'
+import { analyze, type Handlers } from './handler.ts'
 
 /** Maximum size of the checks of a grid, in bytes. */
 const MAX_CHECKS_BYTES = 64 * 1024
@@ -48,19 +48,13 @@ export const checksHandlers = {
     const checks = parseChecks(document)
     return {
       body: { passed: true, row_count: loaded.snap.rows, errors: 0, warnings: 0, results: [] },
-      // May read all values: limited concurrency, and only while the client waits.
-      createBody: (user, work) =>
-        service.analysis.run(
-          user,
-          async () => {
-            const snap = await trimSnapshot(loaded.snap)
-            const removed = await listLostColumns(service, fid, [checks], loaded.columns, snap)
-            const before = loaded.before && (await trimSnapshot(loaded.before))
-            const key = primaryKeyNamesOf(loaded.grid, loaded.columns)
-            return { body: await runChecks(checks, { snap, before, key, lostColumns: removed, work }) }
-          },
-          work.isAborted,
-        ),
+      createBody: analyze(service, async (work) => {
+        const snap = await trimSnapshot(loaded.snap)
+        const lostColumns = await listLostColumns(service, fid, [checks], loaded.columns, snap)
+        const before = loaded.before && (await trimSnapshot(loaded.before))
+        const key = primaryKeyNamesOf(loaded.grid, loaded.columns)
+        return { body: await runChecks(checks, { snap, before, key, lostColumns, work }) }
+      }),
     }
   },
 

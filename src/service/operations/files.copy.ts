@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { FileCopied } from '../../contract/resources/index.ts'
-import { NO_JSON_LIMITS, parseRaw, type RawJson } from '../../json/index.ts'
+import type { RawJson } from '../../json/index.ts'
 import { authorizeCall, loadVisibleFile, ownerPrincipal } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
@@ -14,12 +14,12 @@ import { copyColumns } from '../grids/change/copy.ts'
 import { flushTail } from '../grids/change/flush.ts'
 import { listSources, replaceGrids } from '../plots/edit-figure.ts'
 import { loadReferencedGrids } from '../plots/referenced-grids.ts'
-import { FIGURE_MEDIA_TYPE } from '../plots/store-figure.ts'
+import { FIGURE_MEDIA_TYPE, loadFigure } from '../plots/store-figure.ts'
 import { addFirstVersion } from '../plots/versions.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
 import { type StoredContent, storedContentOf } from '../store/aggregates/plots.ts'
-import { loadDecompressed, storeCompressed } from '../store/aggregates/slice-json.ts'
+import { storeCompressed } from '../store/aggregates/slice-json.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
@@ -43,35 +43,18 @@ export async function copyFile(
   async function copy(): Promise<CopyResult> {
     const { file } = await store.read((readers) => authorizeCall(readers, call))
     const fields = { owner, world_readable: make_public ? 1 : 0 }
-    switch (file.filetype) {
-      case 'fold':
-        throw new Problem('invalid_request', 'a folder cannot be copied', { hint: 'Copy the files in it.' })
-      case 'grid':
-        await flushTail(service.store, file)
-        return store.writeOnce(
-          write,
-          async (writers) => {
-            const { file: grid } = await authorizeAgain(writers, call)
-            const created = await addCopy(writers, grid, fields, grid.filename)
-            await copyColumns(writers, grid, created, owner)
-            return { idlocal: created.idlocal, made: [created.idlocal], warnings: [] }
-          },
-          { owners: [file.owner] },
-        )
-      case 'extra':
-        return store.writeOnce(
-          write,
-          async (writers) => {
-            const { file: extra } = await authorizeAgain(writers, call)
-            const created = await addCopy(writers, extra, fields, extra.filename)
-            await copyContent(writers, extra, created)
-            return { idlocal: created.idlocal, made: [created.idlocal], warnings: [] }
-          },
-          { owners: [file.owner] },
-        )
-      case 'plot':
-        return copyPlot(service, call, fields, deep_copy === true)
+    if (file.filetype === 'fold')
+      throw new Problem('invalid_request', 'a folder cannot be copied', { hint: 'Copy the files in it.' })
+    if (file.filetype === 'plot') return copyPlot(service, call, fields, deep_copy === true)
+    if (file.filetype === 'grid') await flushTail(store, file)
+    const copyOnce = async (writers: Writers): Promise<CopyResult> => {
+      const { file: original } = await authorizeAgain(writers, call)
+      const created = await addCopy(writers, original, fields, original.filename)
+      if (file.filetype === 'grid') await copyColumns(writers, original, created, owner)
+      else await copyContent(writers, original, created)
+      return { idlocal: created.idlocal, made: [created.idlocal], warnings: [] }
     }
+    return store.writeOnce(write, copyOnce, { owners: [file.owner] })
   }
   const files = []
   for (const idlocal of result.made)
@@ -137,11 +120,7 @@ async function copyPlot(
   const { store } = service
   const content = await store.read(({ plots }) => plots.getContent(call.fid.owner, call.fid.idlocal))
   if (!content) throw new Problem('damaged', 'the figure of this plot is missing')
-  const figure = parseRaw(
-    await loadDecompressed(store.blobs, storedContentOf(content)),
-    'the figure',
-    NO_JSON_LIMITS,
-  )
+  const figure = await loadFigure(store, content)
   const plan = await store.read((readers) => planCopy(service, readers, call, figure))
   const isDeep = isDeepRequested || plan.some(({ isReadable }) => !isReadable)
   const copies = isDeep ? plan.filter(({ isShown }) => isShown) : []

@@ -15,7 +15,7 @@ import type { GridRow } from '../store/aggregates/grids.ts'
 import { familyOf } from '../store/schema/column-types.ts'
 import { primaryKeyNamesOf, primaryKeyUidsOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
-import type { OperationService as Service } from './handler.ts'
+import { analyze, type OperationService as Service } from './handler.ts'
 
 /** Default and maximum number of listed rows. */
 const DEFAULT_LISTED_ROWS = 100
@@ -57,33 +57,19 @@ export async function diffGrid(
   const common = { before: loaded.before.about, after: loaded.after.about, key }
   return {
     body: { ...common, ...NO_CHANGES },
-    // Reads many values: limited concurrency, and only while the client waits.
-    createBody: (user, work) =>
-      service.analysis.run(
-        user,
-        async () => {
-          const before = { ...loaded.before, snap: await trimSnapshot(loaded.before.snap) }
-          const after = { ...loaded.after, snap: await trimSnapshot(loaded.after.snap) }
-          const options = { key, columns, ignore, tolerance, isSameGrid, context, work }
-          const diff = await diffTables(before, after, options)
-          const maxRows = Math.min(limit, MAX_LISTED_ROWS)
-          const reader = CellReader.open(0)
-          const rows = await listChangedRows(reader, before, after, diff, {
-            limit: maxRows,
-            tolerance,
-            removedFirst: removed_first === true,
-          })
-          return {
-            body: {
-              ...common,
-              ...summarizeDiff(diff),
-              rows,
-              is_complete: rows.length === diff.changes.length,
-            },
-          }
-        },
-        work.isAborted,
-      ),
+    createBody: analyze(service, async (work) => {
+      const before = { ...loaded.before, snap: await trimSnapshot(loaded.before.snap) }
+      const after = { ...loaded.after, snap: await trimSnapshot(loaded.after.snap) }
+      const options = { key, columns, ignore, tolerance, isSameGrid, context, work }
+      const diff = await diffTables(before, after, options)
+      const rows = await listChangedRows(CellReader.open(0), before, after, diff, {
+        limit: Math.min(limit, MAX_LISTED_ROWS),
+        tolerance,
+        removedFirst: removed_first === true,
+      })
+      const is_complete = rows.length === diff.changes.length
+      return { body: { ...common, ...summarizeDiff(diff), rows, is_complete } }
+    }),
   }
 }
 

@@ -3,7 +3,7 @@ import { invalidField, Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { gridNameOf } from '../../contract/formats.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
-import type { CheckReport, ColumnDescription, GridMeta } from '../../contract/resources/index.ts'
+import type { ColumnDescription, GridMeta } from '../../contract/resources/index.ts'
 import type { DelimitedOptions } from '../../ingest/index.ts'
 import { decodeStringAsync, parseRawAsync } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, notFound } from '../access/access.ts'
@@ -22,7 +22,7 @@ import { addGrid, parseGridData, storeColumnArrays } from '../grids/change/creat
 import { parseDraftName } from '../grids/change/drafts.ts'
 import type { UploadResult, UploadTarget } from '../grids/change/save-grid.ts'
 import { saveTables } from '../grids/change/save-tables.ts'
-import { checkNoDeleteMissing, upsert } from '../grids/change/upsert.ts'
+import { checkNoDeleteMissing, type UpsertResult, upsert } from '../grids/change/upsert.ts'
 import {
   selectByName,
   selectByUid,
@@ -53,7 +53,7 @@ import { createColumns, deleteColumns, updateColumns } from './columns.ts'
 import { loadGridContent } from './grids.content.ts'
 import { diffGrid } from './grids.diff.ts'
 import { importFromUrl, parseSource } from './grids.import.ts'
-import type { Handlers, OperationService as Service } from './handler.ts'
+import { analyze, type Handlers, type OperationService as Service } from './handler.ts'
 import { findStreamedReplay, findUploadReplay } from './upload-replay.ts'
 
 /** Reads the grid in the path after checking access. Adds the entity tag to the result. */
@@ -158,20 +158,14 @@ export const gridHandlers = {
     const common = { fid: formatFid(call.fid), filename: file.filename, row_count: selectedColumns.rows }
     return {
       body: { ...common, columns: [] },
-      // Reads all values: limited concurrency, and only while the client waits.
-      createBody: (user, work) =>
-        service.analysis.run(
-          user,
-          async () => {
-            const selected = await selection.select(service.orders, snapshot, work)
-            const rows = 'rows' in selected ? selected.rows : undefined
-            const columns: ColumnDescription[] = []
-            for (const column of selectedColumns.columns)
-              columns.push(await describeColumn(selectedColumns, column, work, rows))
-            return { body: { ...common, row_count: rows?.count ?? selectedColumns.rows, columns } }
-          },
-          work.isAborted,
-        ),
+      createBody: analyze(service, async (work) => {
+        const selected = await selection.select(service.orders, snapshot, work)
+        const rows = 'rows' in selected ? selected.rows : undefined
+        const columns: ColumnDescription[] = []
+        for (const column of selectedColumns.columns)
+          columns.push(await describeColumn(selectedColumns, column, work, rows))
+        return { body: { ...common, row_count: rows?.count ?? selectedColumns.rows, columns } }
+      }),
     }
   },
 
@@ -320,17 +314,8 @@ async function readTable(service: Service, call: DataCall, options: DelimitedOpt
   return table
 }
 
-interface AppendedRows {
-  rows_added: number
-  row_count: number
-  /** Undefined in results that were stored for retries before version history existed. */
-  version?: number
-  warnings?: string[]
-  rows_updated?: number
-  rows_unchanged?: number
-  rows_removed?: number
-  checks?: CheckReport
-}
+/** Result of an append. `version` is undefined in results that were stored before versions existed. */
+type AppendedRows = Partial<UpsertResult> & Pick<UpsertResult, 'rows_added' | 'row_count'>
 
 function formatAppendResponse({ fid }: Call, appended: AppendedRows) {
   const {

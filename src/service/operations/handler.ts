@@ -1,7 +1,7 @@
 // Type of operation handlers, and the state that they share.
 import type { Fid } from '../../contract/fid.ts'
 import type { OperationName, ResultOf } from '../../contract/operations/index.ts'
-import type { Bytes } from '../../json/index.ts'
+import type { Bytes, WorkBudget } from '../../json/index.ts'
 import type { OidcSignIn } from '../accounts/oidc-users.ts'
 import type { TokenExchanger } from '../accounts/token-exchange.ts'
 import type { Admission } from '../core/admission.ts'
@@ -35,6 +35,11 @@ export interface OperationService extends Service {
   urlImport: UrlImport | undefined
   /** Drops cached credentials after a change of a key or user. */
   forgetCredentials(): void
+}
+
+/** Returns a `createBody` that reads many values: limited concurrency, and only while the client waits. */
+export function analyze<T>({ analysis }: OperationService, compute: (work: WorkBudget) => Promise<T>) {
+  return (user: string, work: WorkBudget) => analysis.run(user, () => compute(work), work.isAborted)
 }
 
 export type Handler<N extends OperationName> = (

@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import type { PlotCreated } from '../../contract/resources/index.ts'
-import { NO_JSON_LIMITS, parseRaw, type RawJson } from '../../json/index.ts'
+import type { RawJson } from '../../json/index.ts'
 import { type AuthorizedFile, loadVisibleFile } from '../access/access.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
 import {
@@ -18,18 +18,17 @@ import { getFile, updateFile } from '../files/read.ts'
 import { applyUpdate } from '../files/update.ts'
 import { flushTail } from '../grids/change/flush.ts'
 import { applyDefaultTheme } from '../plots/default-theme.ts'
-import { listSources } from '../plots/edit-figure.ts'
+import { listColumnsOf } from '../plots/edit-figure.ts'
 import {
   DataGridChanged,
   findReusableGrid,
+  loadFigure,
   type PreparedFigure,
   type ReusableGrid,
   storeFigure,
   writeFigure,
 } from '../plots/store-figure.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
-import { storedContentOf } from '../store/aggregates/plots.ts'
-import { loadDecompressed } from '../store/aggregates/slice-json.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
@@ -229,16 +228,8 @@ function ownersOf({ sources }: PreparedFigure): string[] {
 async function loadReferences(service: Service, call: Call): Promise<Set<string>> {
   const content = await service.store.read(({ plots }) => plots.getContent(call.fid.owner, call.fid.idlocal))
   if (!content) return new Set()
-  const figure = parseRaw(
-    await loadDecompressed(service.store.blobs, storedContentOf(content)),
-    'the figure',
-    NO_JSON_LIMITS,
-  )
-  return new Set(
-    listSources(figure).flatMap(({ grid, uids }) =>
-      uids.map((uid) => `${grid.owner}:${grid.idlocal}:${uid}`),
-    ),
-  )
+  const figure = await loadFigure(service.store, content)
+  return listColumnsOf(figure)
 }
 
 /** Returns the plot's data grid if it can be reused, after flushing its tail. */

@@ -5,7 +5,7 @@ import { authorizeCall } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
 import { updateFile } from '../files/read.ts'
 import type { ResolvedVersion } from '../files/versions.ts'
-import { usernameOf } from '../grids/change/versions.ts'
+import { createOlderVersion, usernameOf } from '../grids/change/versions.ts'
 import { openFigure } from '../plots/content.ts'
 import { addNextVersion, collectKeptData, loadGridVersions } from '../plots/versions.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
@@ -120,17 +120,8 @@ async function ensureVersionRow(
   if (row) return row
   const { owner, idlocal } = file
   const content = file.filetype === 'plot' ? await plots.getContent(owner, idlocal) : undefined
-  await versions.add({
-    owner,
-    idlocal,
-    version,
-    epoch: file.filetype === 'grid' ? (await grids.get(owner, idlocal)).epoch : version,
-    made_at: file.date_modified,
-    made_by: null,
-    operation: 'create',
-    message: null,
-    hash: content?.hash ?? null,
-    bytes: content?.bytes ?? null,
-  })
+  const epoch = file.filetype === 'grid' ? (await grids.get(owner, idlocal)).epoch : version
+  const { hash = null, bytes = null } = content ?? {}
+  await versions.add({ ...createOlderVersion(file, epoch), version, hash, bytes })
   return (await versions.get(owner, idlocal, version))!
 }

@@ -19,14 +19,14 @@ import { usernameOf } from '../grids/change/versions.ts'
 import { enforceChecksOnGrid } from '../grids/checks/enforce.ts'
 import { trimSnapshot } from '../grids/column/snapshot.ts'
 import { type FigureContent, loadPlotContent } from '../plots/content.ts'
-import { listSources } from '../plots/edit-figure.ts'
+import { listColumnsOf, listSources } from '../plots/edit-figure.ts'
 import { rateQuality } from '../plots/quality.ts'
-import { findReusableGrid, replaceFormerOwners, writeFigure } from '../plots/store-figure.ts'
+import { findReusableGrid, loadFigure, replaceFormerOwners, writeFigure } from '../plots/store-figure.ts'
 import { loadGridVersions, parseGridVersions } from '../plots/versions.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
 import { storedContentOf } from '../store/aggregates/plots.ts'
-import { loadDecompressed, storeCompressed } from '../store/aggregates/slice-json.ts'
+import { storeCompressed } from '../store/aggregates/slice-json.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 import { checkNotDraft, noVersions } from './versions.load.ts'
@@ -103,11 +103,7 @@ async function revertPlot(service: Service, call: RevertCall, text: string): Pro
   const { file, content } = await loadPlotContent(service, { ...call, version: text })
   if (content.version) checkNotDraft(content.version)
   const of_version = content.version?.version ?? file.content_version
-  let figure = parseRaw(
-    await loadDecompressed(store.blobs, storedContentOf(content)),
-    'the figure',
-    NO_JSON_LIMITS,
-  )
+  let figure = await loadFigure(store, content)
   let slice: SliceRef = { seq: 0, rows: 1, ...storedContentOf(content) }
   // Replace former usernames in the references.
   const usedGrids = listSources(figure).map((source) => source.grid)
@@ -117,9 +113,6 @@ async function revertPlot(service: Service, call: RevertCall, text: string): Pro
     figure = parseRaw(renamed, 'the figure', NO_JSON_LIMITS)
   }
   const sources = listSources(figure)
-  const references = new Set(
-    sources.flatMap(({ grid, uids }) => uids.map((uid) => `${formatFid(grid)}:${uid}`)),
-  )
   const stored = {
     content: slice,
     sources: sources.map((source) => ({ source, path: 'figure' })),
@@ -131,7 +124,7 @@ async function revertPlot(service: Service, call: RevertCall, text: string): Pro
     if (content?.hash === slice.blob.hash)
       return { version: current.content_version, of_version, action: 'unchanged' }
     const version = await writeFigure(writers, current, stored, call, {
-      before: references,
+      before: listColumnsOf(figure),
       change: { operation: 'revert', of_version },
       gridVersions: grids,
     })

@@ -5,7 +5,7 @@ import type { Version } from '../../contract/resources/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import { updateFile } from '../files/read.ts'
 import { resolveVersionRef } from '../files/versions.ts'
-import type { Handlers } from './handler.ts'
+import { analyze, type Handlers } from './handler.ts'
 import { countChanges, isUncounted } from './versions.counts.ts'
 import { keepVersion } from './versions.keep.ts'
 import { checkNotDraft, listVisibleVersions, loadVersionMeta, noVersions } from './versions.load.ts'
@@ -30,16 +30,11 @@ export const versionHandlers = {
     if (file.filetype !== 'grid' || !page.some(isUncounted)) return { body }
     return {
       body,
-      createBody: (user, work) =>
-        service.analysis.run(
-          user,
-          async () => {
-            const counts = await countChanges(service, call.fid, file.content_version, page, work)
-            const versions = body.versions.map((version) => ({ ...version, ...counts.get(version.version) }))
-            return { body: { ...body, versions } }
-          },
-          work.isAborted,
-        ),
+      createBody: analyze(service, async (work) => {
+        const counts = await countChanges(service, call.fid, file.content_version, page, work)
+        const versions = body.versions.map((version) => ({ ...version, ...counts.get(version.version) }))
+        return { body: { ...body, versions } }
+      }),
     }
   },
 

@@ -2,12 +2,10 @@
 
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { formatList } from '../../contract/message-texts.ts'
-import { NO_JSON_LIMITS, parseRaw } from '../../json/index.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
-import { storedContentOf } from '../store/aggregates/plots.ts'
-import { loadDecompressed } from '../store/aggregates/slice-json.ts'
 import type { Readers, Store } from '../store/store.ts'
 import { listSources } from './edit-figure.ts'
+import { loadFigure } from './store-figure.ts'
 
 /** Maximum number of plots that are read for warnings. */
 const MAX_WARNED_PLOTS = 20
@@ -54,11 +52,7 @@ async function* readPlotColumns(
     if (plot.owner !== grid.owner) continue
     const content = await readers.plots.getContent(plot.owner, plot.idlocal)
     if (!content) continue
-    const figure = parseRaw(
-      await loadDecompressed(store.blobs, storedContentOf(content)),
-      'the figure',
-      NO_JSON_LIMITS,
-    )
+    const figure = await loadFigure(store, content)
     const uids = listSources(figure)
       .filter((source) => formatFid(source.grid) === formatFid(grid))
       .flatMap((source) => source.uids)

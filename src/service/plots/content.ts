@@ -5,7 +5,7 @@ import { formatFid } from '../../contract/fid.ts'
 import { formatBytes, type Limits } from '../../contract/limits.ts'
 import { formatList } from '../../contract/message-texts.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'
-import { type Bytes, concatAsync, NO_JSON_LIMITS, parseRaw, RawJson, toByteStream } from '../../json/index.ts'
+import { type Bytes, concatAsync, RawJson, toByteStream } from '../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, type FileRequest, type Principal } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
@@ -27,6 +27,7 @@ import {
   trimReferencedGrids,
 } from './referenced-grids.ts'
 import { type Reference, scanFigure } from './scan.ts'
+import { loadFigure } from './store-figure.ts'
 import { createBatchReader, streamReferencedData, streamSelectedRows } from './stream-data.ts'
 import { versionContentOf } from './versions.ts'
 
@@ -120,11 +121,7 @@ export async function openFigure(
 ): Promise<FigureView> {
   const { file, content } = stored ?? (await loadPlotContent(service, request))
   const { store } = service
-  const figure = parseRaw(
-    await loadDecompressed(store.blobs, storedContentOf(content)),
-    'the figure',
-    NO_JSON_LIMITS,
-  )
+  const figure = await loadFigure(store, content)
   const members = scanFigure(figure)
   const references = referencesOf(members)
   const withArrays = new Set(

@@ -1,6 +1,6 @@
 /** Parses figures, and edits their JSON text without changing the rest of it. */
 import { Problem } from '../../contract/errors.ts'
-import type { Fid } from '../../contract/fid.ts'
+import { type Fid, formatFid } from '../../contract/fid.ts'
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import {
   decodeStringAsync,
@@ -61,6 +61,13 @@ export function referencesOf(members: readonly ScanResult[]): Reference[] {
 /** Lists the sources of all references in a stored figure. */
 export function listSources(figure: RawJson): ColumnSource[] {
   return referencesOf(scanFigure(figure)).map(({ source }) => source)
+}
+
+/** Returns the columns that a figure refers to, as `fid:uid`. */
+export function listColumnsOf(figure: RawJson): Set<string> {
+  return new Set(
+    listSources(figure).flatMap(({ grid, uids }) => uids.map((uid) => `${formatFid(grid)}:${uid}`)),
+  )
 }
 
 /** Converts data arrays to plain JSON. Throws if the decoded typed arrays exceed `maxBytes` in total. */

@@ -1,7 +1,7 @@
-/** Stores figures, and moves their data arrays into the columns of a grid. */
+/** Stores and loads figures, and moves their data arrays into the columns of a grid. */
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import { parseRawAsync, type RawJson } from '../../json/index.ts'
+import { NO_JSON_LIMITS, parseRaw, parseRawAsync, type RawJson } from '../../json/index.ts'
 import { canWrite, loadVisibleFile, type Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { findFreeName, truncateName } from '../files/names.ts'
@@ -13,7 +13,9 @@ import { usernameOf } from '../grids/change/versions.ts'
 import { loadLayout, type NewColumn } from '../grids/column/layout.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { ColumnRow, SliceRef } from '../store/aggregates/grids.ts'
-import { storeCompressed } from '../store/aggregates/slice-json.ts'
+import { type ContentRow, storedContentOf } from '../store/aggregates/plots.ts'
+import { loadDecompressed, storeCompressed } from '../store/aggregates/slice-json.ts'
+import type { BlobReader } from '../store/objects/blobs.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import {
   decodeArrays,
@@ -102,6 +104,14 @@ async function isNoMoreVisible({ sharing }: Readers, file: FileRow, plot: FileRo
 
 /** Media type of stored figures. */
 export const FIGURE_MEDIA_TYPE = 'application/json'
+
+/** Loads the figure of a plot. */
+export async function loadFigure(
+  { blobs }: { blobs: BlobReader },
+  content: Pick<ContentRow, 'owner' | 'hash' | 'bytes'>,
+): Promise<RawJson> {
+  return parseRaw(await loadDecompressed(blobs, storedContentOf(content)), 'the figure', NO_JSON_LIMITS)
+}
 
 /** Replaces former usernames in the references of a figure; undefined if there are none. */
 export function replaceFormerOwners(

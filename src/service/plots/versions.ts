@@ -2,6 +2,7 @@
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { canWrite, ownerPrincipal, type Principal } from '../access/access.ts'
 import type { ResolvedVersion } from '../files/versions.ts'
+import { createOlderVersion } from '../grids/change/versions.ts'
 import type { Snapshot, SnapshotColumn } from '../grids/column/snapshot.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
@@ -24,16 +25,7 @@ export async function addFirstVersion(
   { hash, bytes }: Pick<ContentRow, 'hash' | 'bytes'>,
   { operation, by }: FigureChange,
 ): Promise<void> {
-  await writers.versions.add({
-    owner,
-    idlocal,
-    version: 1,
-    epoch: 1,
-    made_by: by,
-    operation,
-    hash,
-    bytes,
-  })
+  await writers.versions.add({ owner, idlocal, version: 1, epoch: 1, made_by: by, operation, hash, bytes })
 }
 
 /** Loads the current versions of the grids of a plot, by fid, as JSON. */
@@ -64,14 +56,7 @@ export async function addNextVersion(
   if (!(await versions.change({ owner, idlocal, version }, { grids })))
     // The plot is older than versions: add its first one.
     await versions.add({
-      owner,
-      idlocal,
-      version,
-      epoch: version,
-      made_at: file.date_modified,
-      made_by: null,
-      operation: 'create',
-      message: null,
+      ...createOlderVersion(file, version),
       hash: previous.hash,
       bytes: previous.bytes,
       grids,

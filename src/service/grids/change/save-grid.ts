@@ -2,7 +2,7 @@
 import type { Problem } from '../../../contract/errors.ts'
 import { type Fid, ROOT } from '../../../contract/fid.ts'
 import type { ConflictRule } from '../../../contract/headers.ts'
-import type { CheckReport, UploadAction } from '../../../contract/resources/index.ts'
+import type { UploadAction } from '../../../contract/resources/index.ts'
 import { filetypeLabel } from '../../../contract/resources/index.ts'
 import {
   checkFilename,
@@ -69,20 +69,11 @@ export function notAGridError({ filename, filetype }: FileRow): Problem {
   )
 }
 
-/** Result of an upload. */
-export interface UploadResult {
+/** Result of an upload. Row counts are set if rows are matched by key. */
+export interface UploadResult extends Partial<Omit<UpsertResult, 'idlocal' | 'warnings' | 'row_count'>> {
   idlocal: number
   action: UploadAction
   warnings: string[]
-  /** Version that contains the upload. */
-  version?: number
-  /** Row counts are set if rows are matched by key. */
-  rows_added?: number
-  rows_updated?: number
-  rows_unchanged?: number
-  rows_removed?: number
-  /** Report of the checks, if any ran. */
-  checks?: CheckReport
 }
 
 /** Creates a grid from a stored table. With `replace` or `append`, updates an existing grid of the name. */

@@ -169,17 +169,13 @@ async function recordVersionEnd({ versions }: Writers, { file, grid }: GridBefor
   const end = { row_count, ragged, types }
   if (await versions.change({ owner, idlocal, version }, end)) return
   // Grids older than the version history have no row yet.
-  await versions.add({
-    owner,
-    idlocal,
-    version,
-    epoch,
-    made_at: file.date_modified,
-    made_by: null,
-    operation: 'create',
-    message: null,
-    ...end,
-  })
+  await versions.add({ ...createOlderVersion(file, epoch), ...end })
+}
+
+/** Creates the current version of a file that is older than the version history. */
+export function createOlderVersion(file: FileRow, epoch: number): NewVersion {
+  const { owner, idlocal, content_version: version, date_modified: made_at } = file
+  return { owner, idlocal, version, epoch, made_at, made_by: null, operation: 'create', message: null }
 }
 
 /** Counts added, removed and changed (renamed or retyped) columns. */

@@ -4,7 +4,7 @@ import type { FirstValue } from '../../../ingest/index.ts'
 import { type ColumnRow, type GridRow, isLocked, type SliceRef } from '../../store/aggregates/grids.ts'
 import type { Readers, Store } from '../../store/store.ts'
 import type { ColumnType } from './column-json.ts'
-import type { Snapshot } from './snapshot.ts'
+import { type Snapshot, toSnapshotColumn } from './snapshot.ts'
 
 /** Columns and slices of a grid, read in one transaction. `slices`: by uid of the column. */
 export interface Layout {
@@ -44,17 +44,5 @@ export interface NewColumn {
 
 /** Creates a snapshot of a layout. It contains no tail: the tail must be empty. */
 export function createLayoutSnapshot({ blobs }: Store, { grid, columns, slices }: Layout): Snapshot {
-  return {
-    blobs,
-    rows: grid.row_count,
-    columns: columns.map(({ name, uid, position, type, rows }) => ({
-      name,
-      uid,
-      order: position,
-      type,
-      rows,
-      slices: slices.get(uid) ?? [],
-      tail: Buffer.alloc(0),
-    })),
-  }
+  return { blobs, rows: grid.row_count, columns: columns.map((column) => toSnapshotColumn(column, slices)) }
 }

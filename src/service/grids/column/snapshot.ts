@@ -3,7 +3,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { findClosest, formatList } from '../../../contract/message-texts.ts'
-import { type Bytes, findValueEnd, nextValue, skipWhitespace } from '../../../json/index.ts'
+import { type Bytes, findValueEnd, skipWhitespace } from '../../../json/index.ts'
 import { loadVersionColumns } from '../../files/versions.ts'
 import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed, streamCompressedSlices, streamSlices } from '../../store/aggregates/slice-json.ts'
@@ -64,15 +64,8 @@ export async function takeSnapshot(
   )
   const columns = chosen.map((column): SnapshotColumn => {
     const values = tails[all.indexOf(column)]
-    return {
-      name: column.name,
-      uid: column.uid,
-      order: column.position,
-      type: column.type,
-      rows: column.rows + (values?.rows ?? 0),
-      slices: slices.get(column.uid) ?? [],
-      tail: values?.text ?? Buffer.alloc(0),
-    }
+    const rows = column.rows + (values?.rows ?? 0)
+    return { ...toSnapshotColumn(column, slices, values?.text), rows }
   })
   return { blobs: store.blobs, columns, rows: grid.row_count }
 }
@@ -103,20 +96,19 @@ export async function takeVersionSnapshot(
     return row.ragged ? storedRows : Math.min(storedRows, row.row_count ?? storedRows)
   })
   const all = versionColumns.map((column, k) => ({ ...column, rows: lengths[k] }))
-  const columns = (choose?.(all) ?? all).map((column): SnapshotColumn => {
-    const { name, uid, position: order, type, rows } = column
-    const values = tails[all.indexOf(column)]
-    return {
-      name,
-      uid,
-      order,
-      type,
-      rows,
-      slices: slices.get(uid) ?? [],
-      tail: values?.text ?? Buffer.alloc(0),
-    }
-  })
+  const columns = (choose?.(all) ?? all).map((column) =>
+    toSnapshotColumn(column, slices, tails[all.indexOf(column)]?.text),
+  )
   return { blobs: store.blobs, columns, rows: row.row_count ?? Math.max(0, ...lengths), isPast: true }
+}
+
+/** Returns a column with its slices, which are by uid, and its tail. */
+export function toSnapshotColumn(
+  { name, uid, position: order, type, rows }: ColumnRow,
+  slices: ReadonlyMap<string, SliceRef[]>,
+  tail: Buffer = Buffer.alloc(0),
+): SnapshotColumn {
+  return { name, uid, order, type, rows, slices: slices.get(uid) ?? [], tail }
 }
 
 /** Removes the values that were appended after the version of a snapshot. */
@@ -238,12 +230,8 @@ const COMMA = Buffer.from(',')
 /** Returns the first `count` values of a column JSON. */
 function takeValues(text: Buffer, count: number): Buffer {
   if (count <= 0) return text.subarray(0, 0)
-  let i = skipWhitespace(text, 0)
-  for (let n = 1; ; n++) {
-    const end = findValueEnd(text, i)
-    if (n === count) return text.subarray(0, end)
-    i = nextValue(text, end)
-  }
+  const last = skipWhitespace(text, skipValues(text, 0, count - 1))
+  return text.subarray(0, findValueEnd(text, last))
 }
 
 /** Returns a column JSON without its first `count` values. */
