@@ -127,15 +127,11 @@ const COLUMN_RULES: RuleKinds<ColumnRule> = {
     describe: ({ isExclusive, value }) => `${isExclusive ? 'less than' : 'at most'} ${value}`,
   },
   length: {
-    parsers: {
-      length: createRangeParser('length', 'a number or a range, such as 2..10'),
-    },
+    parsers: { length: createRangeParser('length', 'a number or a range, such as 2..10') },
     describe: ({ range }) => `${formatRange(range)} characters`,
   },
   nulls: {
-    parsers: {
-      nulls: createShareParser('nulls'),
-    },
+    parsers: { nulls: createShareParser('nulls') },
     describe: ({ maxShare: most }) => `at most ${formatPercent(most)} missing values`,
   },
   max_age: {
@@ -168,9 +164,7 @@ const TABLE_RULES: RuleKinds<TableRule> = {
     describe: ({ columns }) => `key: ${formatList(columns)}`,
   },
   rows: {
-    parsers: {
-      rows: createRangeParser('rows', 'a number or a range, such as 1.. or 100..200'),
-    },
+    parsers: { rows: createRangeParser('rows', 'a number or a range, such as 1.. or 100..200') },
     describe: ({ range }) => `${formatRange(range)} rows`,
   },
   where: {
@@ -198,9 +192,7 @@ const TABLE_RULES: RuleKinds<TableRule> = {
     describe: () => 'no other columns',
   },
   plot_columns: {
-    parsers: {
-      plot_columns: createSwitchParser({ rule: 'plot_columns' }),
-    },
+    parsers: { plot_columns: createSwitchParser({ rule: 'plot_columns' }) },
     describe: () => 'all columns that plots use',
   },
   'change.rows': {
@@ -210,9 +202,7 @@ const TABLE_RULES: RuleKinds<TableRule> = {
     describe: ({ range }) => `rows change by ${formatRange(range, '%')}`,
   },
   'change.removed': {
-    parsers: {
-      'change.removed': createShareParser('change.removed'),
-    },
+    parsers: { 'change.removed': createShareParser('change.removed') },
     describe: ({ maxShare: most }) => `at most ${formatPercent(most)} of the rows removed`,
   },
   unique: { parsers: {}, describe: ({ columns }) => `unique: ${formatList(columns)}` },

@@ -103,9 +103,7 @@ export const accountHandlers = {
       throw new Problem(
         'forbidden',
         `scopes: cannot grant the ${missing} scope: this API key does not have it`,
-        {
-          field: 'scopes',
-        },
+        { field: 'scopes' },
       )
     const { expiresAt } = call.caller!
     if (expiresAt !== null && (expires === undefined || Date.now() + parseDuration(expires) > expiresAt))

@@ -64,9 +64,7 @@ async function resolveTeam(readers: Readers, name: string, caller: string): Prom
     throw new Problem(
       'invalid_request',
       `teams: you are not in a team named ${JSON.stringify(name.slice(0, 100))}`,
-      {
-        field: 'teams',
-      },
+      { field: 'teams' },
     )
   return { kind: 'team', name: team.name_key }
 }

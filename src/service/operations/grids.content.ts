@@ -2,7 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { type contentFormats, dataTypes } from '../../contract/operations/index.ts'
 import { type Bytes, WorkBudget } from '../../json/index.ts'
-import { authorizeCall } from '../access/access.ts'
+import { type AuthorizedFile, authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import { fileEtag } from '../core/etag.ts'
 import { loadVersionRow } from '../files/versions.ts'
@@ -18,6 +18,8 @@ import {
 import { createDelimitedWriter, ndjson, type RowWriter } from '../grids/read/rows.ts'
 import { streamSelectedJson } from '../grids/read/selected-json.ts'
 import { type RowQuery, type Selected, Selection, streamSelected } from '../grids/read/selection.ts'
+import type { ColumnRow } from '../store/aggregates/grids.ts'
+import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
 /** Options of a grid download. */
@@ -53,6 +55,18 @@ function writeByRow(writer: (isOrdered: boolean) => RowWriter): ContentWriter['b
   return (snap, selected) => streamSelected(snap, writer('order' in selected), selected)
 }
 
+/** Takes a snapshot of the requested version of the grid in the path. `choose` selects columns. */
+export async function takeRequestedSnapshot(
+  { store }: Service,
+  readers: Readers,
+  access: AuthorizedFile,
+  call: Call,
+  choose?: (columns: ColumnRow[]) => ColumnRow[],
+): Promise<Snapshot> {
+  const row = await loadVersionRow(readers, access, call.version)
+  return takeVersionSnapshot(store, readers, call.fid, row, choose)
+}
+
 /** Returns the content of the grid in the path, in the requested format. */
 export async function loadGridContent(
   service: Service,
@@ -62,23 +76,13 @@ export async function loadGridContent(
   if (query.sample !== undefined && (format === 'json' || format === 'api'))
     throw new Problem('invalid_request', 'sample needs the format csv, tsv or ndjson', { field: 'sample' })
   const selection = new Selection(query)
-  const {
-    snap: loaded,
-    row,
-    tag,
-  } = await service.store.read(async (readers) => {
+  const { loaded, tag } = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)
-    const choose = columns && selectByName(columns)
-    const row = await loadVersionRow(readers, access, call.version)
-    return {
-      snap: await takeVersionSnapshot(service.store, readers, call.fid, row, (ownColumns) =>
-        selection.bind(ownColumns, choose ? choose(ownColumns) : ownColumns),
-      ),
-      row,
-      tag: fileEtag(access.file),
-    }
+    const choose = (all: ColumnRow[]) => selection.bind(all, columns ? selectByName(columns)(all) : all)
+    const loaded = await takeRequestedSnapshot(service, readers, access, call, choose)
+    return { loaded, tag: fileEtag(access.file) }
   })
-  const snapshot = row ? await trimSnapshot(loaded) : loaded
+  const snapshot = await trimSnapshot(loaded)
   const { type, body } = CONTENT_WRITERS[format === 'api' ? 'json' : format]
   const { head, offset, tail, sample } = query
   if (selection.needsValues) {

@@ -23,13 +23,7 @@ import { parseDraftName } from '../grids/change/drafts.ts'
 import type { UploadResult, UploadTarget } from '../grids/change/save-grid.ts'
 import { saveTables } from '../grids/change/save-tables.ts'
 import { checkNoDeleteMissing, type UpsertResult, upsert } from '../grids/change/upsert.ts'
-import {
-  selectByName,
-  selectByUid,
-  streamColumnsJson,
-  takeVersionSnapshot,
-  trimSnapshot,
-} from '../grids/column/snapshot.ts'
+import { selectByName, selectByUid, streamColumnsJson, trimSnapshot } from '../grids/column/snapshot.ts'
 import { type JsonRows, parseJsonRows, readNdjsonRows, toTable } from '../grids/input/json-rows.ts'
 import { loadColumns } from '../grids/input/match-columns.ts'
 import {
@@ -50,7 +44,7 @@ import { dayOrderOf, familyOf } from '../store/schema/column-types.ts'
 import { primaryKeyUidsOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
 import { createColumns, deleteColumns, updateColumns } from './columns.ts'
-import { loadGridContent } from './grids.content.ts'
+import { loadGridContent, takeRequestedSnapshot } from './grids.content.ts'
 import { diffGrid } from './grids.diff.ts'
 import { importFromUrl, parseSource } from './grids.import.ts'
 import { analyze, type Handlers, type OperationService as Service } from './handler.ts'
@@ -147,8 +141,7 @@ export const gridHandlers = {
     const { file, given: loaded } = await service.store.read(async (readers) => {
       const access = await authorizeCall(readers, call)
       const choose = names && selectByName([...new Set(names)])
-      const row = await loadVersionRow(readers, access, call.version)
-      const snap = await takeVersionSnapshot(service.store, readers, call.fid, row, (columns) =>
+      const snap = await takeRequestedSnapshot(service, readers, access, call, (columns) =>
         selection.bind(columns, choose ? choose(columns) : columns),
       )
       return { file: access.file, given: snap }
@@ -173,14 +166,9 @@ export const gridHandlers = {
 
   'columns.get': async (service, call) => {
     const { uid } = call.query
+    const choose = uid === undefined ? undefined : selectByUid(parseUids(uid))
     const { snap, etag: tag } = await readGrid(service, call, async (readers, access) => ({
-      snap: await takeVersionSnapshot(
-        service.store,
-        readers,
-        call.fid,
-        await loadVersionRow(readers, access, call.version),
-        uid === undefined ? undefined : selectByUid(parseUids(uid)),
-      ),
+      snap: await takeRequestedSnapshot(service, readers, access, call, choose),
     }))
     return { body: streamColumnsJson(await trimSnapshot(snap)), type: 'application/json', etag: tag }
   },

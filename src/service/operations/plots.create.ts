@@ -228,8 +228,7 @@ function ownersOf({ sources }: PreparedFigure): string[] {
 async function loadReferences(service: Service, call: Call): Promise<Set<string>> {
   const content = await service.store.read(({ plots }) => plots.getContent(call.fid.owner, call.fid.idlocal))
   if (!content) return new Set()
-  const figure = await loadFigure(service.store, content)
-  return listColumnsOf(figure)
+  return listColumnsOf(await loadFigure(service.store, content))
 }
 
 /** Returns the plot's data grid if it can be reused, after flushing its tail. */

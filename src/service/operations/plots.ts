@@ -1,6 +1,5 @@
 // Handlers of plots.
 import { Problem } from '../../contract/errors.ts'
-import type { PlotMeta } from '../../contract/resources/index.ts'
 import { loadVisibleFile, notFound } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
 import { checkCanChange, getFile, lookUpFile, respondWithFile, updateFile } from '../files/read.ts'
@@ -10,14 +9,6 @@ import type { Handlers, OperationService as Service } from './handler.ts'
 import { createPlot, replaceFigure } from './plots.create.ts'
 import { listPublicPlots, loadFeed } from './plots.list.ts'
 
-async function getPlot(
-  service: Service,
-  call: Call,
-  fid = call.fid,
-): Promise<{ body: PlotMeta; etag?: string }> {
-  return getFile(service, call, fid, 'plot')
-}
-
 export const plotHandlers = {
   'plots.create': (service, call) => createPlot(service, call),
 
@@ -25,18 +16,18 @@ export const plotHandlers = {
     const fields = call.fields
     if (fields.figure === undefined) {
       await updateFile(service, call, (writers, access) => applyUpdate(service, call, writers, access))
-      return getPlot(service, call)
+      return getFile(service, call, call.fid, 'plot')
     }
     if (await checkCanChange(service, call))
       await replaceFigure(service, call, { ...fields, figure: fields.figure }, async (writers, access) => {
         await applyUpdate(service, call, writers, access, {})
         return null
       })
-    return getPlot(service, call)
+    return getFile(service, call, call.fid, 'plot')
   },
 
   'plots.get': async (service, call) => {
-    const plot = await getPlot(service, call)
+    const plot = await getFile(service, call, call.fid, 'plot')
     if (!call.query.missing) return plot
     // No entity tag: columns can be removed without a change of the plot.
     return { body: { ...plot.body, missing: describeMissingData(await openFigure(service, call)) ?? null } }

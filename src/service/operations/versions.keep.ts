@@ -23,10 +23,7 @@ export async function keepVersion(service: Service, call: KeepCall): Promise<num
     throw new Problem(
       'invalid_request',
       `name: ${JSON.stringify(name.slice(0, 80))} cannot be the name of a version`,
-      {
-        field: 'name',
-        hint: 'A name begins with a letter; then letters, digits, . _ and - may follow.',
-      },
+      { field: 'name', hint: 'A name begins with a letter; then letters, digits, . _ and - may follow.' },
     )
   const access = await service.store.read(async (readers) => {
     const authorized = await authorizeCall(readers, call)

@@ -4,8 +4,9 @@ import { formatWebUrl } from '../../contract/fid.ts'
 import type { Version } from '../../contract/resources/index.ts'
 import type { AuthorizedFile } from '../access/access.ts'
 import { canSeeVersions, type ResolvedVersion, resolveVersionRef } from '../files/versions.ts'
+import { createOlderVersion } from '../grids/change/versions.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
-import type { VersionRow } from '../store/aggregates/versions.ts'
+import { EMPTY_VERSION, type VersionRow } from '../store/aggregates/versions.ts'
 import type { Readers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
 
@@ -50,41 +51,14 @@ export async function listVisibleVersions(
   const canSeeAll = canSeeVersions({ roles, state })
   const rows = await readers.versions.list(owner, idlocal, before, canSeeAll ? limit : MAX_SCANNED_VERSIONS)
   const hasCurrent = rows.some(({ version }) => version === content_version)
-  const current = before === undefined && !hasCurrent ? [createCurrentRow(file)] : []
+  const current =
+    before === undefined && !hasCurrent
+      ? [{ ...EMPTY_VERSION, made_at: file.date_modified, ...createOlderVersion(file, 1) }]
+      : []
   const visible = canSeeAll
     ? rows
     : rows.filter(({ version, kept_at }) => kept_at !== null || version === content_version)
   return [...current, ...visible].slice(0, limit)
-}
-
-/** Returns a row for the current version of a file that is older than the version history. */
-function createCurrentRow({ owner, idlocal, content_version, date_modified }: FileRow): VersionRow {
-  return {
-    owner,
-    idlocal,
-    version: content_version,
-    epoch: 1,
-    made_at: date_modified,
-    made_by: null,
-    operation: 'create',
-    source: null,
-    message: null,
-    of_version: null,
-    row_count: null,
-    ragged: null,
-    types: null,
-    rows_added: null,
-    rows_removed: null,
-    rows_changed: null,
-    columns_added: null,
-    columns_removed: null,
-    columns_changed: null,
-    hash: null,
-    bytes: null,
-    grids: null,
-    kept_at: null,
-    kept_name: null,
-  }
 }
 
 /** Loads the metadata of a version. */

@@ -2,10 +2,9 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
 import { NO_JSON_LIMITS, parseRaw } from '../../json/index.ts'
-import { type AuthorizedFile, authorizeCall } from '../access/access.ts'
+import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import { applyOnce, checkCanChange, updateFile } from '../files/read.ts'
-import { resolveVersionRef } from '../files/versions.ts'
 import { changeGrid } from '../grids/change/change.ts'
 import { changeLayout } from '../grids/change/layout.ts'
 import { commitPlan } from '../grids/change/plan.ts'
@@ -27,9 +26,9 @@ import type { FileRow } from '../store/aggregates/files.ts'
 import type { SliceRef } from '../store/aggregates/grids.ts'
 import { storedContentOf } from '../store/aggregates/plots.ts'
 import { storeCompressed } from '../store/aggregates/slice-json.ts'
-import type { Readers, Writers } from '../store/store.ts'
+import type { Writers } from '../store/store.ts'
 import type { OperationService as Service } from './handler.ts'
-import { checkNotDraft, noVersions } from './versions.load.ts'
+import { checkNotDraft, noVersions, resolveNonDraft } from './versions.load.ts'
 
 type RevertCall = OperationCall<'versions.revert'>
 
@@ -62,8 +61,9 @@ async function revertGrid(service: Service, call: RevertCall, text: string): Pro
   const { fid } = call
   return changeGrid(service, call, fid, async (layout) => {
     const { version: of_version, reverting } = await store.read(async (readers) => {
-      const found = await authorizeCall(readers, call)
-      return loadRevertTarget(service, readers, found, text)
+      const resolved = await resolveNonDraft(readers, await authorizeCall(readers, call), text)
+      const row = resolved.isCurrent ? undefined : resolved.row
+      return { version: resolved.version, reverting: row && (await loadRevertSource(store, readers, row)) }
     })
     if (reverting) {
       await checkRevertedKey(store, layout.grid, reverting)
@@ -81,19 +81,6 @@ async function revertGrid(service: Service, call: RevertCall, text: string): Pro
       }),
     }
   })
-}
-
-/** Loads the version to revert to. `reverting` is undefined for the current version. */
-async function loadRevertTarget(
-  { store }: Service,
-  readers: Readers,
-  access: AuthorizedFile,
-  text: string,
-): Promise<{ version: number; reverting: RevertSource | undefined }> {
-  const resolved = (await resolveVersionRef(readers, access, text))!
-  checkNotDraft(resolved)
-  const row = resolved.isCurrent ? undefined : resolved.row
-  return { version: resolved.version, reverting: row && (await loadRevertSource(store, readers, row)) }
 }
 
 /** Reverts a figure together with the plot's own data grid, which changes only with the figure. */

@@ -60,9 +60,7 @@ export const versionHandlers = {
         throw new Problem(
           'conflict',
           `version ${resolved.version} is the current version of '${file.filename}'`,
-          {
-            hint: 'Revert to another version first, or delete the file.',
-          },
+          { hint: 'Revert to another version first, or delete the file.' },
         )
       await writers.versions.remove(file.owner, file.idlocal, [resolved.version])
       writers.files.recordFileEvent('version.forget', file, { version: resolved.version })

@@ -189,25 +189,18 @@ const POINTS_NOTE_NAME = 'gridline-points'
 function createNotesEdit(figure: RawJson, notes: readonly object[]): TextEdit {
   const annotation = notes.map((note) => JSON.stringify(note)).join(',')
   const layout = figure.get('layout')
-  if (layout?.kind !== 'object') {
-    const isEmpty = figure.members().next().done === true
-    const offset = figure.end - 1
-    const added = `${isEmpty ? '' : ','}"layout":{"annotations":[${annotation}]}`
-    return { start: offset, end: offset, parts: [Buffer.from(added)] }
-  }
+  if (layout?.kind !== 'object') return createAppendEdit(figure, `"layout":{"annotations":[${annotation}]}`)
   const annotations = layout.get('annotations')
-  if (annotations?.kind !== 'array') {
-    const isEmpty = layout.members().next().done === true
-    const offset = layout.end - 1
-    return {
-      start: offset,
-      end: offset,
-      parts: [Buffer.from(`${isEmpty ? '' : ','}"annotations":[${annotation}]`)],
-    }
-  }
-  const isEmpty = annotations.items().next().done === true
-  const offset = annotations.end - 1
-  return { start: offset, end: offset, parts: [Buffer.from(`${isEmpty ? '' : ','}${annotation}`)] }
+  return annotations?.kind === 'array'
+    ? createAppendEdit(annotations, annotation)
+    : createAppendEdit(layout, `"annotations":[${annotation}]`)
+}
+
+/** Creates the edit that appends a member to an object, or an item to an array. */
+function createAppendEdit(json: RawJson, text: string): TextEdit {
+  const isEmpty = (json.kind === 'array' ? json.items() : json.members()).next().done === true
+  const offset = json.end - 1
+  return { start: offset, end: offset, parts: [Buffer.from(`${isEmpty ? '' : ','}${text}`)] }
 }
 
 function formatMember(name: string, value: string): Buffer {

@@ -32,7 +32,7 @@ async function copyColumnData({ grids }: Writers, from: Fid, to: Fid, uids?: str
   const isCopied = columns.map(({ uid }) => !uids || uids.includes(uid))
   let bytes = 0
   for (const { seq, rows, body } of tail) {
-    const texts = transposeRows([body], columns.length).map(({ text }) => text)
+    const texts = transposeRows([{ body }], columns.length).map(({ text }) => text)
     const copiedRows = transposeColumns(
       texts.filter((_, k) => isCopied[k]),
       rows,

@@ -34,10 +34,7 @@ export function parseDraftName({ headers }: Pick<DataCall, 'headers'>): string |
     throw new Problem(
       'invalid_request',
       `Draft: ${JSON.stringify(name.slice(0, 80))} cannot be the name of a draft`,
-      {
-        field: 'Draft',
-        hint: 'A name begins with a letter; then letters, digits, . _ and - may follow.',
-      },
+      { field: 'Draft', hint: 'A name begins with a letter; then letters, digits, . _ and - may follow.' },
     )
   const rule = headers['On-Conflict']
   if (rule === 'append' || rule === 'rename')

@@ -28,10 +28,7 @@ export async function flushTail(
   const { columns, grid, slices } = layout
   const rows = tail.reduce((sum, body) => sum + body.rows, 0)
   const bytes = tail.reduce((sum, body) => sum + body.body.length, 0)
-  const values = await transposeRowsInTurns(
-    tail.map(({ body }) => body),
-    columns.length,
-  )
+  const values = await transposeRowsInTurns(tail, columns.length)
   const before = columns.map(({ uid }) => slices.get(uid) ?? [])
   const after = await appendToColumns(
     store.blobs,

@@ -85,20 +85,20 @@ class ColumnBuilder {
 }
 
 /** Transposes rows to columns. Each body holds comma-separated JSON arrays of `width` values. */
-export function transposeRows(bodies: readonly Uint8Array[], width: number): ColumnJson[] {
+export function transposeRows(bodies: readonly { body: Uint8Array }[], width: number): ColumnJson[] {
   const builders = createBuilders(width)
-  for (const buf of bodies) addRows(builders, buf)
+  for (const { body } of bodies) addRows(builders, body)
   return builders.map((builder) => builder.take())
 }
 
 /** Transposes rows to columns like `transposeRows`, and yields to the event loop. */
 export async function transposeRowsInTurns(
-  bodies: readonly Uint8Array[],
+  bodies: readonly { body: Uint8Array }[],
   width: number,
 ): Promise<ColumnJson[]> {
   const builders = createBuilders(width)
-  for (const buf of bodies) {
-    addRows(builders, buf)
+  for (const { body } of bodies) {
+    addRows(builders, body)
     if (shouldYield()) await yieldToEventLoop()
   }
   return builders.map((builder) => builder.take())

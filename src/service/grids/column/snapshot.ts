@@ -57,11 +57,7 @@ export async function takeSnapshot(
     chosen.length < all.length ? chosen.map(({ uid }) => uid) : undefined,
     firstSlices,
   )
-  const tail = await readers.grids.loadTail(owner, idlocal)
-  const tails = transposeRows(
-    tail.map(({ body }) => body),
-    all.length,
-  )
+  const tails = transposeRows(await readers.grids.loadTail(owner, idlocal), all.length)
   const columns = chosen.map((column): SnapshotColumn => {
     const values = tails[all.indexOf(column)]
     const rows = column.rows + (values?.rows ?? 0)
@@ -87,10 +83,7 @@ export async function takeVersionSnapshot(
   const slices = await readers.versions.listSlicesIn({ owner, idlocal, epoch })
   const tail = epoch === grid.epoch ? await readers.grids.loadTail(owner, idlocal) : []
   const versionColumns = await loadVersionColumns(readers, row)
-  const tails = transposeRows(
-    tail.map(({ body }) => body),
-    versionColumns.length,
-  )
+  const tails = transposeRows(tail, versionColumns.length)
   const lengths = versionColumns.map(({ uid }, k) => {
     const storedRows = (slices.get(uid) ?? []).reduce((sum, slice) => sum + slice.rows, tails[k]?.rows ?? 0)
     return row.ragged ? storedRows : Math.min(storedRows, row.row_count ?? storedRows)

@@ -22,9 +22,6 @@ export function typeChangeError(
   return new Problem(
     'type_change',
     `${where}, column ${column}: ${excerpt(value)} would change the type of the column, which holds ${nounOf(type)}`,
-    {
-      field: column,
-      hint: 'Correct the value, or allow the change with --allow-type-change.',
-    },
+    { field: column, hint: 'Correct the value, or allow the change with --allow-type-change.' },
   )
 }

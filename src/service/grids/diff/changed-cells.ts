@@ -2,6 +2,12 @@
 import type { ColumnChunk } from '../column/chunks.ts'
 import { type ComparedTables, hashRows, type RowChange, RowList, type RowPairs } from './diff-inputs.ts'
 
+/** The paired rows in each table. */
+interface RowLists {
+  left: RowList
+  right: RowList
+}
+
 /** Finds the columns in which paired rows differ, one column at a time. */
 export class ChangedCells {
   /** Number of changed cells, by column pair. */
@@ -22,13 +28,15 @@ export class ChangedCells {
     const { before } = this.rows
     if (before.length === 0) return
     const { work } = this.tables
-    const left = await RowList.create(before, work)
-    const right = await RowList.create(this.rows.after, work)
+    const lists = {
+      left: await RowList.create(before, work),
+      right: await RowList.create(this.rows.after, work),
+    }
     for (const [column, { asText, isKey }] of this.tables.pairs.entries()) {
       if (isKey) continue
-      const same = await this.findSharedValues(column, left)
-      if (this.tolerance > 0 && !asText) await this.compareNumbers(column, left, right, same)
-      else await this.compareHashes(column, left, right, same)
+      const same = await this.findSharedValues(column, lists.left)
+      if (this.tolerance > 0 && !asText) await this.compareNumbers(column, lists, same)
+      else await this.compareHashes(column, lists, same)
     }
   }
 
@@ -70,12 +78,7 @@ export class ChangedCells {
   }
 
   /** Compares the hashes of a column. `same`: pairs that need no comparison. */
-  private async compareHashes(
-    column: number,
-    left: RowList,
-    right: RowList,
-    same: Uint8Array,
-  ): Promise<void> {
+  private async compareHashes(column: number, { left, right }: RowLists, same: Uint8Array): Promise<void> {
     const a = await hashRows(this.tables, 'left', column, left, same)
     const b = await hashRows(this.tables, 'right', column, right, same)
     const { work } = this.tables
@@ -86,12 +89,7 @@ export class ChangedCells {
   }
 
   /** Compares the values of a column with a tolerance. */
-  private async compareNumbers(
-    column: number,
-    left: RowList,
-    right: RowList,
-    same: Uint8Array,
-  ): Promise<void> {
+  private async compareNumbers(column: number, { left, right }: RowLists, same: Uint8Array): Promise<void> {
     const { left: a, right: b, reader } = this.tables
     const texts: string[] = new Array(this.rows.before.length)
     const take = async (table: typeof a, wanted: RowList, each: (k: number, json: string) => void) => {

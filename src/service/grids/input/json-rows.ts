@@ -35,10 +35,7 @@ export interface JsonRows {
 
 /** Converts rows to a table whose columns are matched by position. */
 export async function toTable({ bodies, width }: JsonRows): Promise<Table> {
-  const small = await transposeRowsInTurns(
-    bodies.map(({ body }) => body),
-    Math.max(0, width),
-  )
+  const small = await transposeRowsInTurns(bodies, Math.max(0, width))
   const rows = bodies.reduce((sum, body) => sum + body.rows, 0)
   const columns = small.map(({ type }, k) => ({ name: String(k), type, rows, slices: [] }))
   return { rows, columns, warnings: [], isNameless: true, small, json: bodies }

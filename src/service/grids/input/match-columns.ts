@@ -10,7 +10,7 @@ import { decodeTypes, isAssignable } from '../../store/schema/column-types.ts'
 import type { Readers } from '../../store/store.ts'
 import type { ColumnType } from '../column/column-json.ts'
 import type { NewColumn } from '../column/layout.ts'
-import { type StoredSlice, storeNumbersAsText } from '../column/slices.ts'
+import { storeNumbersAsText } from '../column/slices.ts'
 import { formatColumns } from '../column/snapshot.ts'
 import { nounOf, typeChangeError } from '../column/type-names.ts'
 import type { GridService } from '../service.ts'
@@ -75,9 +75,7 @@ export async function convertSlices(
   const type = typeAfterConversion(source, target.type)
   checkType(call, call.fileName ?? 'the upload', source, target, warnings)
   if (type === 'text' && source.type === 'number') {
-    return Promise.all(
-      (source.slices as StoredSlice[]).map((slice) => storeNumbersAsText(service.store.blobs, slice)),
-    )
+    return Promise.all(source.slices.map((slice) => storeNumbersAsText(service.store.blobs, slice)))
   }
   return source.slices
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ColumnDescription } from '../../../contract/resources/index.ts'
 import {
+  asBuffer,
   findValueEnd,
   nextValue,
   parseInstantBytes,
@@ -33,16 +34,15 @@ export async function describeColumn(
   const statistics = new Statistics(count, isDateType(column.type))
   let [row, added] = [0, 0]
   for await (const text of streamColumn(snap, column)) {
-    const buf = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
+    const buf = asBuffer(text)
     // The comma between two slices is a separate chunk.
     if (buf.length === 1 && buf[0] === 0x2c) continue
-    for (let i = skipWhitespace(buf, 0); i < buf.length; ) {
+    for (let i = skipWhitespace(buf, 0); i < buf.length; row++) {
       const end = findValueEnd(buf, i)
       if (!rows || rows.has(row)) {
         statistics.add(buf, i, end)
         added++
       }
-      row++
       if (work.spend(end - i)) await work.pause()
       i = nextValue(buf, end)
     }

@@ -106,30 +106,20 @@ async function* streamRows(snap: Snapshot, writer: RowWriter, rows: RowSequence,
   out.addText(writer.head(snap.columns))
   const longest = Math.max(0, ...snap.columns.map(largestChunkBytes))
   const kernel = writer.format && ValueKernel.forRows(passed, longest, writer.format)
+  const write = (cells: readonly Cell[]): boolean => {
+    writer.row(cells, out)
+    return out.at >= CHUNK_BYTES
+  }
   try {
     for await (const _ of kernel
       ? writeWithKernel(kernel, snap, writer, rows, out)
-      : writeOneByOne(snap, writer, rows, out))
+      : eachRow(snap, rows, write))
       if (out.at >= CHUNK_BYTES) yield out.take()
   } finally {
     kernel?.release()
   }
   writer.tail?.(out)
   if (out.at > 0) yield out.take()
-}
-
-/** Writes rows one by one to `out`. Yields whenever a chunk of output is full. */
-async function* writeOneByOne(
-  snap: Snapshot,
-  writer: RowWriter,
-  rows: RowSequence,
-  out: OutputBuffer,
-): AsyncGenerator<void> {
-  const write = (cells: readonly Cell[]): boolean => {
-    writer.row(cells, out)
-    return out.at >= CHUNK_BYTES
-  }
-  yield* eachRow(snap, rows, write)
 }
 
 /**

@@ -2,6 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../../contract/limits.ts'
 import {
+  asBuffer,
   type Bytes,
   ensureCapacity,
   findValueEnd,
@@ -53,12 +54,13 @@ export class RowSorter {
       throw new Problem(
         'too_large',
         `${rows} rows to sort; at most ${maxRows} are sorted (limit sort_rows)`,
-        {
-          field: 'sort',
-          hint,
-        },
+        { field: 'sort', hint },
       )
-    const bytes = by.reduce((sum, { column }) => sum + columnBytes(column), 0)
+    const sizes = by.flatMap(({ column: { slices, tail } }) => [
+      tail.length,
+      ...slices.map(({ bytes }) => bytes),
+    ])
+    const bytes = sizes.reduce((sum, size) => sum + size, 0)
     if (!only && bytes > sort_bytes) throw tooManyBytesError(by, bytes, sort_bytes, hint)
   }
 
@@ -107,7 +109,7 @@ export class RowSorter {
     }
     // Free the buffer of a response that is never read.
     this.abandoned.register(iterator, { release })
-    return { [Symbol.asyncIterator]: () => iterator as AsyncIterableIterator<Uint8Array> } as Bytes
+    return { [Symbol.asyncIterator]: () => iterator }
   }
 
   /** Runs work that sorts rows once a slot is free. Throws `overloaded` if it waits too long. */
@@ -171,11 +173,6 @@ function tooManyBytesError(by: readonly SortColumn[], bytes: number, limit: numb
     `${names}: ${formatBytes(bytes)} of values to sort by; at most ${formatBytes(limit)} are sorted (limit sort_bytes)`,
     { field: 'sort', hint },
   )
-}
-
-/** Returns the size of a column, in bytes. */
-function columnBytes({ slices, tail }: SnapshotColumn): number {
-  return slices.reduce((sum, { bytes }) => sum + bytes, tail.length)
 }
 
 /** Ranks of kinds of values: numbers come first, missing values last. */
@@ -336,11 +333,9 @@ async function readSortKeys(
   work: WorkBudget,
 ): Promise<SortKeys> {
   const keys = new SortKeys(only?.count ?? snap.rows, isDateType(column.type))
-  let row = 0
-  let position = 0
-  let read = 0
+  let [row, position, read] = [0, 0, 0]
   for await (const text of streamColumn(snap, column, undefined, 1)) {
-    const buf = Buffer.from(text.buffer, text.byteOffset, text.length)
+    const buf = asBuffer(text)
     if (buf.length === 1 && buf[0] === COMMA) continue
     for (let i = skipWhitespace(buf, 0); i < buf.length; row++) {
       const end = findValueEnd(buf, i)
@@ -360,6 +355,7 @@ async function readSortKeys(
 const COMMA = 0x2c
 /** Number of bytes that are read before their work is counted. */
 const READ_BATCH_BYTES = 20_000
+
 /** Number of rows that are sorted or merged without yielding to the event loop. */
 const BATCH_ROWS = 4096
 /** Comparisons per row of a sorted batch. */

@@ -25,7 +25,8 @@ export type NewVersion = Pick<
 > &
   Partial<VersionRow>
 
-const EMPTY_VERSION: Omit<
+/** Fields of a version that has none of them. */
+export const EMPTY_VERSION: Omit<
   VersionRow,
   'owner' | 'idlocal' | 'version' | 'epoch' | 'made_at' | 'made_by' | 'operation'
 > = {
