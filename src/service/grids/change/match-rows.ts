@@ -3,7 +3,6 @@
 import { mustCompareAsText } from '../../store/schema/column-types.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
-import { mustCompareAsText } from '../diff/pair-columns.ts'
 import type { Table } from '../input/tables.ts'
 import { indexTableKeys } from '../keys/primary-key.ts'
 

@@ -3,7 +3,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatList } from '../../../contract/message-texts.ts'
 import type { WorkBudget } from '../../../json/index.ts'
-import { familyOf } from '../../store/schema/column-types.ts'
+import { mustCompareAsText } from '../../store/schema/column-types.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
 import { longestAscending } from './common-subsequence.ts'
 import type { ColumnPair, DiffInput, DiffOptions } from './diff-inputs.ts'
@@ -53,7 +53,7 @@ export function pairColumns(
       pairs.push({
         before: oldColumn,
         after: column,
-        asText: mustCompareAsText(oldColumn, column),
+        asText: mustCompareAsText(oldColumn.type, column.type),
         isKey: key.includes(column.name),
       })
   }
@@ -68,15 +68,6 @@ export function pairColumns(
   }
   const removed = olds.filter((column) => !paired.has(column) && isChosen(column.name))
   return { pairs, added, removed }
-}
-
-/**
- * Returns whether columns must be compared as texts: one has numbers, booleans or JSON, the other does not.
- */
-export function mustCompareAsText(a: SnapshotColumn, b: SnapshotColumn): boolean {
-  const [one, other] = [familyOf(a.type), familyOf(b.type)]
-  const isText = (family: string): boolean => ['text', 'date', 'datetime', 'empty'].includes(family)
-  return one !== other && !(isText(one) && isText(other))
 }
 
 /** Returns the columns that have moved: those outside of the longest subsequence in the same order. */
