@@ -46,8 +46,7 @@ export class AccountReader {
     const row = await this.db
       .selectFrom('identities')
       .select('owner')
-      .where('issuer', '=', issuer)
-      .where('subject', '=', subject)
+      .where(({ and }) => and({ issuer, subject }))
       .executeTakeFirst()
     return row?.owner
   }
@@ -164,8 +163,7 @@ export class AccountReader {
     return this.db
       .selectFrom('api_keys')
       .selectAll()
-      .where('owner', '=', owner)
-      .where('hash', '=', hash)
+      .where(({ and }) => and({ owner, hash }))
       .executeTakeFirst()
   }
 
@@ -180,8 +178,7 @@ export class AccountReader {
     return this.db
       .selectFrom('sessions')
       .selectAll()
-      .where('owner', '=', owner)
-      .where('hash', '=', hash)
+      .where(({ and }) => and({ owner, hash }))
       .executeTakeFirst()
   }
 
@@ -315,9 +312,7 @@ export class AccountWriter extends AccountReader {
         await this.db
           .updateTable('tail')
           .set({ sum: computeTailChecksum(row) })
-          .where('owner', '=', owner)
-          .where('idlocal', '=', row.idlocal)
-          .where('seq', '=', row.seq)
+          .where(({ and }) => and({ owner, idlocal: row.idlocal, seq: row.seq }))
           .execute()
       if (rows.length < BATCH_TAIL_ROWS) return
       after = rows.at(-1)!
@@ -375,9 +370,7 @@ export class AccountWriter extends AccountReader {
     const row = await this.db
       .selectFrom('quotas')
       .select('used')
-      .where('owner', '=', owner)
-      .where('what', '=', what)
-      .where('day', '=', day)
+      .where(({ and }) => and({ owner, what, day }))
       .executeTakeFirst()
     const granted = Math.max(0, Math.min(units, limit - (row?.used ?? 0)))
     const used = (row?.used ?? 0) + granted
@@ -399,8 +392,7 @@ export class AccountWriter extends AccountReader {
     await this.db
       .updateTable('api_keys')
       .set({ revoked_at: Date.now() })
-      .where('owner', '=', owner)
-      .where('hash', '=', hash)
+      .where(({ and }) => and({ owner, hash }))
       .execute()
   }
 

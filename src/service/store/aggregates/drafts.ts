@@ -15,9 +15,7 @@ export class DraftReader {
     return this.db
       .selectFrom('drafts')
       .selectAll()
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
-      .where('name', '=', name)
+      .where(({ and }) => and({ owner, idlocal, name }))
       .executeTakeFirst()
   }
 
@@ -59,9 +57,7 @@ export class DraftWriter extends DraftReader {
   async remove({ owner, idlocal, name }: Pick<DraftRow, 'owner' | 'idlocal' | 'name'>): Promise<void> {
     await this.db
       .deleteFrom('drafts')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
-      .where('name', '=', name)
+      .where(({ and }) => and({ owner, idlocal, name }))
       .execute()
   }
 }

@@ -58,8 +58,7 @@ export class FileReader {
     const child = await this.db
       .selectFrom('files')
       .select('idlocal')
-      .where('owner', '=', owner)
-      .where('parent', '=', idlocal)
+      .where(({ and }) => and({ owner, parent: idlocal }))
       .limit(1)
       .executeTakeFirst()
     return child !== undefined
@@ -93,9 +92,7 @@ export class FileReader {
     const row = await this.db
       .selectFrom('files')
       .selectAll()
-      .where('owner', '=', owner)
-      .where('parent', '=', parent)
-      .where('live_name', '=', filename)
+      .where(({ and }) => and({ owner, parent, live_name: filename }))
       .executeTakeFirst()
     return row && withLastAppend(row)
   }
@@ -121,8 +118,7 @@ export class FileReader {
     const rows = await this.db
       .selectFrom('files')
       .select('live_name')
-      .where('owner', '=', owner)
-      .where('parent', '=', parent)
+      .where(({ and }) => and({ owner, parent }))
       .where('live_name', 'in', names)
       .execute()
     return new Set(rows.map(({ live_name }) => live_name!))
@@ -246,8 +242,7 @@ export class FileWriter extends FileReader {
         appending: 0,
         version: eb('version', '+', 1),
       }))
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .execute()
     const after = before && { ...before, ...(fields as Partial<FileRow>) }
     if (after && isListed) await this.counts.applyChange(owner, [before], [after])
@@ -272,8 +267,7 @@ export class FileWriter extends FileReader {
         appending: 1,
         version: eb('version', '+', 1),
       }))
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .execute()
     return appending === 0
   }
@@ -335,8 +329,7 @@ export class FileWriter extends FileReader {
     await this.db
       .updateTable('files')
       .set({ content_version })
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .execute()
   }
 
@@ -345,8 +338,7 @@ export class FileWriter extends FileReader {
     await this.db
       .updateTable('files')
       .set(({ ref }) => ({ source_tag, source_version: ref('version') }))
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .execute()
   }
 
@@ -360,8 +352,7 @@ export class FileWriter extends FileReader {
       .updateTable('files')
       // Also trashed: queries for trashed folders then find it.
       .set({ removed_at, trashed_at: removed_at, live_name: null })
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .execute()
     await this.counts.applyChange(owner, [folder], [])
   }

@@ -234,8 +234,7 @@ export class FolderWriter extends FolderReader {
     const rows = await this.db
       .selectFrom('files')
       .selectAll()
-      .where('owner', '=', owner)
-      .where('parent', '=', idlocal)
+      .where(({ and }) => and({ owner, parent: idlocal }))
       .where('live_name', '>', mark.done)
       .orderBy('live_name')
       .limit(limit)
@@ -256,8 +255,7 @@ export class FolderWriter extends FolderReader {
     await this.db
       .updateTable('marks')
       .set({ done })
-      .where('owner', '=', owner)
-      .where('folder', '=', folder)
+      .where(({ and }) => and({ owner, folder }))
       .execute()
   }
 
@@ -271,8 +269,7 @@ export class FolderWriter extends FolderReader {
     const contents = this.db
       .selectFrom('files')
       .selectAll()
-      .where('owner', '=', owner)
-      .where('parent', '=', folder)
+      .where(({ and }) => and({ owner, parent: folder }))
     // In name order, after the last deleted one: an engine may keep deleted rows in its index for a while.
     let rows = await contents.where('live_name', '>', done).orderBy('live_name').limit(batchSize).execute()
     const name = rows.at(-1)?.live_name

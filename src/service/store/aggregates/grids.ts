@@ -124,8 +124,7 @@ export class GridReader {
     const row = await this.db
       .selectFrom('grids')
       .selectAll()
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .executeTakeFirst()
     if (!row) throw new Problem('not_found', 'no such grid, or you may not see it')
     return row
@@ -157,8 +156,7 @@ export class GridReader {
     return this.db
       .selectFrom('columns')
       .selectAll()
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .orderBy('position')
       .execute()
   }
@@ -168,8 +166,7 @@ export class GridReader {
     return this.db
       .selectFrom('lost_columns')
       .select(['uid', 'name'])
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .execute()
   }
 
@@ -177,8 +174,7 @@ export class GridReader {
     const { count } = await this.db
       .selectFrom('columns')
       .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .executeTakeFirstOrThrow()
     return Number(count)
   }
@@ -194,8 +190,7 @@ export class GridReader {
     let select = this.db
       .selectFrom('slices')
       .select(SLICE_FIELDS)
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
     if (uids && uids.length <= BATCH_ROWS) select = select.where('uid', 'in', uids)
     if (first !== undefined) select = select.where('seq', '<', first)
     const byColumn = new Map<string, SliceRef[]>()
@@ -209,8 +204,7 @@ export class GridReader {
     const rows = await this.db
       .selectFrom('tail')
       .selectAll()
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .orderBy('seq')
       .execute()
     for (const row of rows) {
@@ -281,8 +275,7 @@ export class GridWriter extends GridReader {
     const { numUpdatedRows } = await this.db
       .updateTable('grids')
       .set({ held_by, held_until: until })
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .where(({ or, eb }) => or([eb('held_until', '<', now), eb('held_by', '=', held_by)]))
       .executeTakeFirst()
     return numUpdatedRows > 0n
@@ -303,8 +296,7 @@ export class GridWriter extends GridReader {
     await this.db
       .updateTable('grids')
       .set(fields)
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .execute()
   }
 
@@ -331,18 +323,14 @@ export class GridWriter extends GridReader {
       await this.db
         .updateTable('columns')
         .set({ since: epoch })
-        .where('owner', '=', owner)
-        .where('idlocal', '=', idlocal)
-        .where('uid', '=', uid)
+        .where(({ and }) => and({ owner, idlocal, uid }))
         .where('since', '<', epoch)
         .execute()
     }
     await this.db
       .updateTable('columns')
       .set(fields)
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
-      .where('uid', '=', uid)
+      .where(({ and }) => and({ owner, idlocal, uid }))
       .execute()
   }
 
@@ -361,8 +349,7 @@ export class GridWriter extends GridReader {
         await this.db
           .updateTable('columns')
           .set(JSON.parse(fields) as Partial<ColumnRow>)
-          .where('owner', '=', owner)
-          .where('idlocal', '=', idlocal)
+          .where(({ and }) => and({ owner, idlocal }))
           .where('uid', 'in', batch)
           .execute()
       }
@@ -396,8 +383,7 @@ export class GridWriter extends GridReader {
     for (const batch of inBatches(uids))
       await this.db
         .deleteFrom('lost_columns')
-        .where('owner', '=', owner)
-        .where('idlocal', '=', idlocal)
+        .where(({ and }) => and({ owner, idlocal }))
         .where('uid', 'in', batch)
         .execute()
   }
@@ -412,8 +398,7 @@ export class GridWriter extends GridReader {
       for (const table of ['columns', 'slices'] as const) {
         await this.db
           .deleteFrom(table)
-          .where('owner', '=', owner)
-          .where('idlocal', '=', idlocal)
+          .where(({ and }) => and({ owner, idlocal }))
           .where('uid', 'in', batch)
           .execute()
       }
@@ -466,8 +451,7 @@ export class GridWriter extends GridReader {
         )
         await this.db
           .deleteFrom('slices')
-          .where('owner', '=', of.owner)
-          .where('idlocal', '=', of.idlocal)
+          .where(({ and }) => and({ owner: of.owner, idlocal: of.idlocal }))
           .where('uid', 'in', some)
           .where('seq', '>=', from)
           .where('seq', '<', to)
@@ -510,8 +494,7 @@ export class GridWriter extends GridReader {
         this.db
           .selectFrom('columns')
           .select([...PAST_COLUMN_FIELDS, sql.lit(epoch).as('until')])
-          .where('owner', '=', owner)
-          .where('idlocal', '=', idlocal)
+          .where(({ and }) => and({ owner, idlocal }))
           .where('uid', 'in', uids)
           .where('since', '<', epoch),
       )
@@ -529,8 +512,7 @@ export class GridWriter extends GridReader {
   async removeTail(owner: string, idlocal: number, seq: number): Promise<void> {
     await this.db
       .deleteFrom('tail')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .where('seq', '<=', seq)
       .execute()
   }

@@ -138,9 +138,7 @@ export class IdempotencyWriter extends IdempotencyReader {
   async remove({ owner, key, caller }: StoredKey, before: number): Promise<void> {
     await this.db
       .deleteFrom('idempotency')
-      .where('owner', '=', owner)
-      .where('key', '=', key)
-      .where('caller', '=', caller)
+      .where(({ and }) => and({ owner, key, caller }))
       .where('created_at', '<', before)
       .execute()
   }

@@ -61,9 +61,7 @@ export class JobWriter extends JobReader {
     await this.db
       .updateTable('jobs')
       .set({ due })
-      .where('owner', '=', owner)
-      .where('kind', '=', kind)
-      .where('key', '=', key)
+      .where(({ and }) => and({ owner, kind, key }))
       .execute()
   }
 
@@ -106,10 +104,7 @@ export class JobWriter extends JobReader {
   async deleteFinished(job: JobRow): Promise<void> {
     await this.db
       .deleteFrom('jobs')
-      .where('owner', '=', job.owner)
-      .where('kind', '=', job.kind)
-      .where('key', '=', job.key)
-      .where('fence', '=', job.fence)
+      .where(({ and }) => and({ owner: job.owner, kind: job.kind, key: job.key, fence: job.fence }))
       .execute()
   }
 
@@ -120,11 +115,6 @@ export class JobWriter extends JobReader {
 
   /** Returns an UPDATE of a job, which has no effect if its fencing token has changed. */
   private updateLeased({ owner, kind, key }: JobRow, fence: number) {
-    return this.db
-      .updateTable('jobs')
-      .where('owner', '=', owner)
-      .where('kind', '=', kind)
-      .where('key', '=', key)
-      .where('fence', '=', fence)
+    return this.db.updateTable('jobs').where(({ and }) => and({ owner, kind, key, fence }))
   }
 }

@@ -53,8 +53,7 @@ export class PlotReader {
     return this.db
       .selectFrom('contents')
       .selectAll()
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .executeTakeFirst()
   }
 
@@ -62,8 +61,7 @@ export class PlotReader {
     return this.db
       .selectFrom('plots')
       .selectAll()
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .executeTakeFirst()
   }
 
@@ -162,8 +160,7 @@ export class PlotReader {
     let select = this.db
       .selectFrom('referencers')
       .select(['by_owner', 'by_idlocal'])
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .orderBy('by_owner', direction)
       .orderBy('by_idlocal', direction)
       .limit(limit)
@@ -215,8 +212,7 @@ export class PlotWriter extends PlotReader {
     await this.db
       .updateTable('files')
       .set({ quality })
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .execute()
     await this.db
       .insertInto('plots')
@@ -234,8 +230,7 @@ export class PlotWriter extends PlotReader {
     await this.db
       .updateTable('plots')
       .set({ picked_at })
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .execute()
   }
 
@@ -248,11 +243,7 @@ export class PlotWriter extends PlotReader {
     const { owner, idlocal, kind, to_owner, to_idlocal } = row
     const { numDeletedRows } = await this.db
       .deleteFrom('references')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
-      .where('kind', '=', kind)
-      .where('to_owner', '=', to_owner)
-      .where('to_idlocal', '=', to_idlocal)
+      .where(({ and }) => and({ owner, idlocal, kind, to_owner, to_idlocal }))
       .executeTakeFirst()
     if (numDeletedRows === 0n) return false
     await deleteReferencers(this.db, [row])
@@ -263,8 +254,7 @@ export class PlotWriter extends PlotReader {
   async setGrids(owner: string, idlocal: number, grids: readonly FileKey[]): Promise<void> {
     const before = await this.db
       .deleteFrom('references')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .where('kind', '=', 'grid')
       .returningAll()
       .execute()
@@ -286,8 +276,7 @@ export class PlotWriter extends PlotReader {
     await this.db
       .updateTable('files')
       .set(({ eb }) => ({ views: eb('views', '+', count) }))
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .execute()
   }
 }

@@ -100,8 +100,7 @@ export async function expireVersions(
         const file = await db
           .selectFrom('files')
           .select('content_version')
-          .where('owner', '=', owner)
-          .where('idlocal', '=', idlocal)
+          .where(({ and }) => and({ owner, idlocal }))
           .executeTakeFirst()
         if (!file) return []
         const rows = await new VersionReader(db).list(owner, idlocal, undefined, MAX_EXAMINED_VERSIONS)

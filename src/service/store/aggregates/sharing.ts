@@ -135,9 +135,7 @@ export class SharingReader {
     const rows = await this.db
       .selectFrom('stars')
       .select('username')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
-      .where('username', '=', username)
+      .where(({ and }) => and({ owner, idlocal, username }))
       .execute()
     return rows.length > 0
   }
@@ -219,8 +217,7 @@ export class SharingWriter extends SharingReader {
     await this.db
       .updateTable('files')
       .set({ [field]: 1 })
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .where(field, '=', 0)
       .execute()
   }
@@ -239,10 +236,7 @@ export class SharingWriter extends SharingReader {
     })
     await this.db
       .deleteFrom('collaborators')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
-      .where('kind', '=', kind)
-      .where('name', '=', name)
+      .where(({ and }) => and({ owner, idlocal, kind, name }))
       .execute()
   }
 
@@ -259,9 +253,7 @@ export class SharingWriter extends SharingReader {
   async removeStar(owner: string, idlocal: number, username: string): Promise<void> {
     await this.db
       .deleteFrom('stars')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
-      .where('username', '=', username)
+      .where(({ and }) => and({ owner, idlocal, username }))
       .execute()
   }
 
@@ -312,8 +304,7 @@ export class SharingWriter extends SharingReader {
     await this.recordTeamEvent('team.member.remove', team, username)
     await this.db
       .deleteFrom('team_members')
-      .where('team', '=', team)
-      .where('username', '=', username)
+      .where(({ and }) => and({ team, username }))
       .execute()
   }
 }

@@ -93,15 +93,13 @@ export class VersionReader {
     const current = await this.db
       .selectFrom('columns')
       .select(fields)
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .where('since', '<=', epoch)
       .execute()
     const past = await this.db
       .selectFrom('past_columns')
       .select(fields)
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .where('since', '<=', epoch)
       .where('until', '>', epoch)
       .execute()
@@ -113,15 +111,13 @@ export class VersionReader {
     const current = await this.db
       .selectFrom('slices')
       .select(SLICE_FIELDS)
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .where('since', '<=', epoch)
       .execute()
     const past = await this.db
       .selectFrom('past_slices')
       .select(SLICE_FIELDS)
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .where('since', '<=', epoch)
       .where('until', '>', epoch)
       .execute()
@@ -161,8 +157,7 @@ export class VersionReader {
     return this.db
       .selectFrom('versions')
       .selectAll()
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
   }
 }
 
@@ -196,9 +191,7 @@ export class VersionWriter extends VersionReader {
     const { numUpdatedRows } = await this.db
       .updateTable('versions')
       .set(fields)
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
-      .where('version', '=', version)
+      .where(({ and }) => and({ owner, idlocal, version }))
       .executeTakeFirst()
     return numUpdatedRows > 0n
   }
@@ -230,15 +223,13 @@ export class VersionWriter extends VersionReader {
     const file = await this.db
       .selectFrom('files')
       .select('content_version')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .executeTakeFirst()
     const removable = versions.filter((version) => version !== file?.content_version)
     if (removable.length === 0) return 0
     let selected = this.db
       .selectFrom('versions')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .where('version', 'in', removable)
     if (unlessKept) selected = selected.where('kept_at', 'is', null)
     await markUnreferenced(
@@ -248,8 +239,7 @@ export class VersionWriter extends VersionReader {
     )
     let removal = this.db
       .deleteFrom('versions')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
+      .where(({ and }) => and({ owner, idlocal }))
       .where('version', 'in', removable)
     if (unlessKept) removal = removal.where('kept_at', 'is', null)
     const { numDeletedRows } = await removal.executeTakeFirst()
@@ -321,15 +311,11 @@ export class VersionWriter extends VersionReader {
     const hashes = this.db
       .selectFrom('past_slices')
       .select('hash')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
-      .where('since', '=', version)
+      .where(({ and }) => and({ owner, idlocal, since: version }))
     await markUnreferenced(this.db, owner, hashes)
     await this.db
       .deleteFrom('past_slices')
-      .where('owner', '=', owner)
-      .where('idlocal', '=', idlocal)
-      .where('since', '=', version)
+      .where(({ and }) => and({ owner, idlocal, since: version }))
       .execute()
   }
 
@@ -343,15 +329,13 @@ export class VersionWriter extends VersionReader {
       this.db
         .selectFrom('past_slices')
         .select('hash')
-        .where('owner', '=', owner)
-        .where('idlocal', '=', idlocal)
+        .where(({ and }) => and({ owner, idlocal }))
         .where(unused('past_slices')),
     )
     for (const table of ['past_slices', 'past_columns'] as const)
       await this.db
         .deleteFrom(table)
-        .where('owner', '=', owner)
-        .where('idlocal', '=', idlocal)
+        .where(({ and }) => and({ owner, idlocal }))
         .where(unused(table))
         .execute()
   }

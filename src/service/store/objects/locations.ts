@@ -82,8 +82,7 @@ export class Locations {
       db
         .selectFrom('objects')
         .select('key')
-        .where('place', '=', id)
-        .where('state', '=', OBJECT_STATES.live)
+        .where(({ and }) => and({ place: id, state: OBJECT_STATES.live }))
         .limit(3)
         .execute(),
     )

@@ -142,9 +142,7 @@ async function moveObject(
     const ended = await db
       .updateTable('objects')
       .set({ state: OBJECT_STATES.ended, changed_at: Date.now() })
-      .where('owner', '=', owner)
-      .where('key', '=', before)
-      .where('state', '=', OBJECT_STATES.live)
+      .where(({ and }) => and({ owner, key: before, state: OBJECT_STATES.live }))
       .returning('key')
       .execute()
     if (ended.length === 0) return 'left'

@@ -111,8 +111,7 @@ async function isReferenced(db: Db, { owner, hash }: BlobRef): Promise<boolean> 
       await db
         .selectFrom(table)
         .select('hash')
-        .where('owner', '=', owner)
-        .where('hash', '=', hash)
+        .where(({ and }) => and({ owner, hash }))
         .limit(1)
         .executeTakeFirst()
     )
