@@ -31,8 +31,10 @@ import { Quotas, UsageReader, UsageWriter } from './aggregates/usage.ts'
 import { VersionReader, VersionWriter } from './aggregates/versions.ts'
 import type { Engine, Transactions, WriteOptions } from './engines/engine.ts'
 import { migrate } from './migrate.ts'
-import { type Blobs, type Claim, StoredBlobs, UnkeptBlobs } from './objects/blobs.ts'
+import type { Blobs, Claim } from './objects/blobs.ts'
 import { Locations } from './objects/locations.ts'
+import { StoredBlobs } from './objects/stored-blobs.ts'
+import { UnkeptBlobs } from './objects/unkept-blobs.ts'
 import type { Db } from './schema/schema.ts'
 
 /** Readers of the store, by subject. */

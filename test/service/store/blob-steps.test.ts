@@ -7,14 +7,11 @@ import { Problem } from '../../../src/contract/errors.ts'
 import type { Engine, Transactions } from '../../../src/service/store/engines/engine.ts'
 import { openSqlite } from '../../../src/service/store/engines/sqlite.ts'
 import { migrate } from '../../../src/service/store/migrate.ts'
-import {
-  addBlobReferences,
-  type BlobRef,
-  markUnreferenced,
-  StoredBlobs,
-} from '../../../src/service/store/objects/blobs.ts'
+import { addBlobReferences, markUnreferenced } from '../../../src/service/store/objects/blob-references.ts'
+import type { BlobRef } from '../../../src/service/store/objects/blobs.ts'
 import type { Locations } from '../../../src/service/store/objects/locations.ts'
 import type { ObjectStore } from '../../../src/service/store/objects/object-store.ts'
+import { StoredBlobs } from '../../../src/service/store/objects/stored-blobs.ts'
 import type { Db } from '../../../src/service/store/schema/schema.ts'
 import { runs } from '../../support/property-runs.ts'
 import { temporaryFolder } from '../../support/service.ts'

@@ -1,7 +1,7 @@
 // Reads and writes files of every type: names, folders, trash state and access.
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
-import { markUnreferenced } from '../objects/blobs.ts'
+import { markUnreferenced } from '../objects/blob-references.ts'
 import { type FileKey, matchesAnyFile } from '../schema/file-key.ts'
 import { deleteAllReferences } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'

@@ -1,6 +1,7 @@
 // Reads and writes plots, the content of files other than grids, and references between files.
 import { type Selectable, sql } from 'kysely'
-import { addBlobReferences, type BlobRef } from '../objects/blobs.ts'
+import { addBlobReferences } from '../objects/blob-references.ts'
+import type { BlobRef } from '../objects/blobs.ts'
 import { type FileKey, matchesAnyFile } from '../schema/file-key.ts'
 import { addReferences, deleteReferencers, type ReferenceRow } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'

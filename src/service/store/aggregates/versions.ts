@@ -1,6 +1,6 @@
 // Reads and writes the versions of grids and plots, and the columns and slices of earlier ones.
 import { type Selectable, sql } from 'kysely'
-import { addBlobReferences, markUnreferenced } from '../objects/blobs.ts'
+import { addBlobReferences, markUnreferenced } from '../objects/blob-references.ts'
 import type { FileKey } from '../schema/file-key.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { type GridEpoch, SLICE_FIELDS, type SliceRef, sliceRefOf, sliceRowOf } from './grids.ts'

@@ -326,13 +326,13 @@ export interface Schema {
   }
   /** Daily quotas used so far. `day` counts days since 1970, in UTC. */
   quotas: { owner: string; what: string; day: number; used: number }
-  /** Stored copies of blobs, by SHA-256. Per owner and hash, at most one is live. See `blobs.ts`. */
+  /** Stored copies of blobs, by SHA-256. Per owner and hash, at most one is live. See `stored-blobs.ts`. */
   objects: {
     owner: string
     /** Random, never reused. */
     key: string
     hash: string
-    /** 0 writing, 1 live, 2 ended: see `states.ts`. */
+    /** 0 writing, 1 live, 2 ended: see `object-states.ts`. */
     state: number
     /**
      * The owner who first stored the bytes, by the name at that time. Objects of other owners may share them.

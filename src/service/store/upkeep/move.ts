@@ -1,9 +1,8 @@
 // Moves all stored bytes to another location, while servers run.
-import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
-import { blobIdOf } from '../objects/blobs.ts'
 import { IN_DATABASE } from '../objects/locations.ts'
+import { createObjectRow, splitIntoPieces } from '../objects/object-rows.ts'
 import { OBJECT_STATES } from '../objects/object-states.ts'
 import { normalizeAddress } from '../objects/object-store.ts'
 import type { Store } from '../store.ts'
@@ -82,10 +81,11 @@ export async function moveBlobs(
   }
 }
 
-/** New key of a moved object, and the owner whose name its bytes are stored under. */
+/** Where the bytes of a moved object are: `home` is the owner whose name they are stored under. */
 interface MovedObject {
   key: string
   home: string
+  place: string
 }
 
 /** Moves one object. Returns false if it no longer exists. */
@@ -95,50 +95,49 @@ async function moveObject(
   place: string,
   keys: Map<string, MovedObject>,
 ): Promise<boolean> {
-  const { owner, key: before, hash } = row
-  const moved = keys.get(before)
-  const key = moved?.key ?? randomBytes(12).toString('hex')
-  if (moved === undefined) {
-    const bytes = (await store.blobs.getAll([row])).get(blobIdOf(row))!
-    const object = {
-      ...row,
-      key,
-      state: OBJECT_STATES.writing,
-      home: owner,
-      place,
-      bytes: bytes.length,
-      body: null,
-    }
-    await store.engine.write([], async (db) => {
-      await db
-        .insertInto('objects')
-        .values({ ...object, changed_at: Date.now() })
-        .execute()
-      if (place === IN_DATABASE)
-        for (let piece = 0; piece * PIECE_BYTES < bytes.length; piece++)
-          await db
-            .insertInto('blob_pieces')
-            .values({
-              home: owner,
-              key,
-              piece,
-              body: bytes.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES),
-            })
-            .execute()
-    })
-    if (place !== IN_DATABASE) await (await store.locations.storeById(place)).put(key, bytes, hash)
+  const moved = keys.get(row.key)
+  const target = moved ?? (await copyBytes(store, row, place))
+  const outcome = await replaceObject(store, row, target, moved ? OBJECT_STATES.live : OBJECT_STATES.writing)
+  if (outcome === 'gone' && moved) {
+    keys.delete(row.key)
+    return moveObject(store, row, place, keys)
   }
+  if (outcome === 'moved') keys.set(row.key, target)
+  return outcome === 'moved'
+}
+
+/** Stores the bytes of an object again, at another place. Nothing refers to them yet. */
+async function copyBytes(store: Store, row: ObjectRow, place: string): Promise<MovedObject> {
+  const { owner, hash } = row
+  const bytes = await store.blobs.get(row)
+  const object = createObjectRow(owner, hash, bytes, place)
+  const { key } = object
+  await store.engine.write([], async (db) => {
+    await db.insertInto('objects').values(object).execute()
+    if (place === IN_DATABASE)
+      for (const piece of splitIntoPieces(owner, key, bytes))
+        await db.insertInto('blob_pieces').values(piece).execute()
+  })
+  if (place !== IN_DATABASE) await (await store.locations.storeById(place)).put(key, bytes, hash)
+  return { key, home: owner, place }
+}
+
+/** Ends an object whose bytes were moved, and adds one in its place. `state`: state of the moved copy. */
+function replaceObject(
+  store: Store,
+  { owner, key: before, hash }: ObjectRow,
+  target: MovedObject,
+  state: number,
+): Promise<'moved' | 'left' | 'gone'> {
   // Also locks the home of the bytes, so that nobody removes them in the meantime.
-  const home = moved?.home ?? owner
-  const outcome = await store.engine.write([owner, home], async (db) => {
-    const target = await db
+  return store.engine.write([owner, target.home], async (db) => {
+    const copy = await db
       .selectFrom('objects')
       .select('bytes')
-      .where('key', '=', key)
-      .where('state', '=', moved ? OBJECT_STATES.live : OBJECT_STATES.writing)
+      .where(({ and }) => and({ key: target.key, state }))
       .executeTakeFirst()
     // The moved copy was removed with its last owner: copy the bytes again.
-    if (!target) return 'gone'
+    if (!copy) return 'gone'
     const ended = await db
       .updateTable('objects')
       .set({ state: OBJECT_STATES.ended, changed_at: Date.now() })
@@ -150,12 +149,10 @@ async function moveObject(
       .insertInto('objects')
       .values({
         owner,
-        key,
         hash,
+        ...target,
         state: OBJECT_STATES.live,
-        home,
-        place,
-        bytes: target.bytes,
+        bytes: copy.bytes,
         body: null,
         changed_at: Date.now(),
       })
@@ -163,12 +160,4 @@ async function moveObject(
       .execute()
     return 'moved'
   })
-  if (outcome === 'gone' && moved) {
-    keys.delete(before)
-    return moveObject(store, row, place, keys)
-  }
-  if (outcome === 'moved') keys.set(before, { key, home })
-  return outcome === 'moved'
 }
-
-const PIECE_BYTES = 256 * 1024

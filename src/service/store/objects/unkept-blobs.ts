@@ -1,0 +1,43 @@
+// Blobs of a dry run.
+import { type BlobRef, type Blobs, blobIdOf, type Claim } from './blobs.ts'
+
+/** Blobs of a dry run: what is stored is removed at its end. */
+export class UnkeptBlobs implements Blobs {
+  private readonly claims = new Map<string, Claim>()
+  /** Blobs stored by this dry run, by name: rows that refer to it are rolled back. */
+  private readonly fresh = new Map<string, BlobRef>()
+
+  constructor(private readonly stored: Blobs) {}
+
+  get(ref: BlobRef): Promise<Buffer> {
+    return this.stored.get(this.fresh.get(blobIdOf(ref)) ?? ref)
+  }
+
+  getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
+    return this.stored.getAll(refs.map((ref) => this.fresh.get(blobIdOf(ref)) ?? ref))
+  }
+
+  collectUnreferenced(grace?: number, now?: number): Promise<number> {
+    return this.stored.collectUnreferenced(grace, now)
+  }
+
+  async put(owner: string, bytes: Uint8Array): Promise<BlobRef> {
+    const [ref] = await this.putAll(owner, [bytes])
+    return ref
+  }
+
+  async putAll(owner: string, all: readonly Uint8Array[]): Promise<BlobRef[]> {
+    const claim = this.claims.get(owner) ?? { owner, keys: new Set() }
+    this.claims.set(owner, claim)
+    const refs = await this.stored.putAll(owner, all, claim)
+    for (const ref of refs) if (ref.fresh) this.fresh.set(blobIdOf(ref), ref)
+    return refs
+  }
+
+  /** Does nothing: all claims end with the dry run. */
+  async releaseClaim(): Promise<void> {}
+
+  async giveUp(): Promise<void> {
+    for (const claim of this.claims.values()) await this.stored.releaseClaim(claim, true)
+  }
+}
