@@ -150,6 +150,17 @@ export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(errorCodes, code)
 }
 
+/** Returns the code of an error of Node.js or of a library, such as ENOENT; '' if it has none. */
+export function errorCodeOf(error: unknown): string {
+  const hasCode = typeof error === 'object' && error !== null && 'code' in error
+  return hasCode && typeof error.code === 'string' ? error.code : ''
+}
+
+/** Returns the message of an error; anything else that was thrown as text. */
+export function errorMessageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** Returns a 400 `invalid_request` for a field. `path`: the field, or a value inside it: `cols.2.name`. */
 export function invalidField(path: string, why: string): Problem {
   return new Problem('invalid_request', `${path}: ${why}`, { field: path.split('.')[0], path })

@@ -33,8 +33,7 @@ export async function distribute(engine: Engine, limits: Limits, isDry = false):
     throw new Problem('usage', 'only PostgreSQL databases with Citus can be distributed', {
       hint: 'Give --database postgres://user:password@host/name',
     })
-  const run = isDry ? engine.read : engine.migrate
-  return run(async (db) => {
+  return engine[isDry ? 'read' : 'migrate'](async (db) => {
     if (!(await hasCitusExtension(db)))
       throw new Problem('invalid_request', 'the extension citus is not installed in the database', {
         hint: 'Run "create extension citus" in this database on every node, and add the nodes with citus_add_node. See docs/operating.md.',
