@@ -1,27 +1,17 @@
 // Reads and writes users, API keys, sessions, OIDC identities and trust rules.
-import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Insertable, Selectable } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
-import { isDistributedByOwner } from '../engines/distribution.ts'
 import { OBJECT_STATES } from '../objects/object-states.ts'
 import { deleteAllReferences } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'
-import {
-  tables as allTables,
-  ownedTables,
-  uniqueUsernameColumn,
-  usernameColumns,
-  userTables,
-} from '../schema/tables.ts'
-import { computeTailChecksum } from '../schema/tail-checksum.ts'
+import { userTables } from '../schema/tables.ts'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
+import { renameInAllTables } from './rename-user.ts'
 
 export type UserRow = Selectable<Schema['users']>
 export type ApiKeyRow = Selectable<Schema['api_keys']>
 export type TrustRow = Selectable<Schema['oidc_trust']>
 export type SessionRow = Selectable<Schema['sessions']>
-
-/** Tail rows read with one statement. */
-const BATCH_TAIL_ROWS = 100
 
 /** Reads users, API keys, sessions and OIDC trust rules. */
 export class AccountReader {
@@ -225,98 +215,8 @@ export class AccountWriter extends AccountReader {
    * update figures that refer to the user's grids.
    */
   async renameUser(owner: string, name: string): Promise<void> {
-    const { db } = this
     this.recordEvent(name, 'user.rename', { from: owner })
-    const tables = await db.introspection.getTables()
-    // Rows left by requests that were running when an earlier user of the name was renamed or deleted.
-    for (const table of userTables)
-      if (table !== 'users') await db.deleteFrom(table).where('owner', '=', name).execute()
-    for (const table of allTables) {
-      const column = uniqueUsernameColumn(table)
-      if (column !== undefined)
-        await db
-          .deleteFrom(table as 'stars')
-          .where(column as 'username', '=', name)
-          .execute()
-    }
-    for (const table of ownedTables) {
-      if (!isDistributedByOwner(table))
-        await db
-          .updateTable(table as 'teams')
-          .set(table === 'users' ? { owner: name, name_key: name.toLowerCase() } : { owner: name })
-          .where('owner', '=', owner)
-          .execute()
-      else {
-        // Not an UPDATE: on a distributed engine, the new owner's rows may be on another node.
-        const columns = tables.find((metadata) => metadata.name === table)!.columns
-        const otherColumns = sql.join(
-          columns.flatMap((column) => (column.name === 'owner' ? [] : sql.ref(column.name))),
-        )
-        await sql`insert into ${sql.table(table)} (owner, ${otherColumns})
-          select ${name}, ${otherColumns} from ${sql.table(table)} where owner = ${owner}`.execute(db)
-        await db.deleteFrom(table).where('owner', '=', owner).execute()
-      }
-    }
-    await this.updateTailChecksums(owner, name)
-    for (const table of allTables)
-      for (const column of usernameColumns(table))
-        await db
-          .updateTable(table as 'stars')
-          .set({ [column]: name })
-          .where(column as 'username', '=', owner)
-          .execute()
-    await db.deleteFrom('collaborators').where('kind', '=', 'user').where('name', '=', name).execute()
-    await db
-      .updateTable('collaborators')
-      .set({ name })
-      .where('kind', '=', 'user')
-      .where('name', '=', owner)
-      .execute()
-    const from = `${owner}:`
-    const start = sql.lit(from.length)
-    const renamedFid = (column: 'fid' | 'source_fid') =>
-      sql<string>`${`${name}:`} || substr(${sql.ref(column)}, ${start} + 1)`
-    await db
-      .updateTable('files')
-      .set({ source_fid: renamedFid('source_fid') })
-      .where(sql<string>`substr(source_fid, 1, ${start})`, '=', from)
-      .execute()
-    await db
-      .updateTable('audit')
-      .set({ fid: renamedFid('fid') })
-      .where('owner', '=', name)
-      .where(sql<string>`substr(fid, 1, ${start})`, '=', from)
-      .execute()
-    // A user renamed back to a former name: it is not a former name any more.
-    await db.deleteFrom('former_names').where('name', '=', name).execute()
-    await db.updateTable('former_names').set({ owner: name }).where('owner', '=', owner).execute()
-    await db
-      .insertInto('former_names')
-      .values({ name: owner, name_key: owner.toLowerCase(), owner: name, renamed_at: Date.now() })
-      .execute()
-  }
-
-  /** Updates the checksums of tail rows, which cover the owner's name. Damaged rows stay damaged. */
-  private async updateTailChecksums(formerOwner: string, owner: string): Promise<void> {
-    for (let after = { idlocal: -1, seq: 0 }; ; ) {
-      const rows = await this.db
-        .selectFrom('tail')
-        .selectAll()
-        .where('owner', '=', owner)
-        .where(sql<boolean>`(idlocal, seq) > (${after.idlocal}, ${after.seq})`)
-        .orderBy('idlocal')
-        .orderBy('seq')
-        .limit(BATCH_TAIL_ROWS)
-        .execute()
-      for (const row of rows.filter((row) => row.sum === computeTailChecksum({ ...row, owner: formerOwner })))
-        await this.db
-          .updateTable('tail')
-          .set({ sum: computeTailChecksum(row) })
-          .where(({ and }) => and({ owner, idlocal: row.idlocal, seq: row.seq }))
-          .execute()
-      if (rows.length < BATCH_TAIL_ROWS) return
-      after = rows.at(-1)!
-    }
+    await renameInAllTables(this.db, owner, name)
   }
 
   /** Records a changed quota in the audit log; undefined: the user now has the default quota. */
