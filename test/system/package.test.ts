@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openDatabase } from '../../src/service/store/engines/sqlite.ts'
+import { openDatabase } from '../../src/service/store/engines/sqlite-database.ts'
 import { gridline, serve } from '../support/cli.ts'
 import { temporaryFolder } from '../support/service.ts'
 

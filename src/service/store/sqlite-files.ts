@@ -1,8 +1,8 @@
 // Backs up and restores SQLite database files.
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { Problem } from '../../contract/errors.ts'
-import { type Database, makeDatabasePrivate, openDatabase } from './engines/sqlite.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
+import { type Database, makeDatabasePrivate, openDatabase } from './engines/sqlite-database.ts'
 import { migrations } from './migrations/index.ts'
 
 /** Suffixes of the files that SQLite keeps next to a database. */
@@ -82,9 +82,9 @@ export function isDatabaseInUse(file: string): boolean {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     return false
   } catch (error) {
-    if (/locked|busy/i.test((error as Error).message)) return true
+    if (/locked|busy/i.test(errorMessageOf(error))) return true
     // The lock was free. The disk is full, so the log cannot be checkpointed.
-    if (/full/i.test((error as Error).message)) return false
+    if (/full/i.test(errorMessageOf(error))) return false
     throw error
   } finally {
     database.close()
@@ -103,18 +103,18 @@ function assertIntactBackup(file: string): void {
   let database: Database | undefined
   try {
     database = openDatabase(file)
-    const rows = database.prepare('PRAGMA integrity_check(1)').all() as { integrity_check: string }[]
+    const rows = database.prepare('PRAGMA integrity_check(1)').all<{ integrity_check: string }>()
     if (rows[0]?.integrity_check !== 'ok') throw refuse('the database is damaged')
     const tables = database
       .prepare("select name from sqlite_master where type = 'table' and name = 'schema_migrations'")
       .all()
     if (tables.length === 0) throw refuse('not a Gridline database')
-    const applied = database.prepare('select name from schema_migrations').all() as { name: string }[]
+    const applied = database.prepare('select name from schema_migrations').all<{ name: string }>()
     const newer = applied.filter(({ name }) => !migrations.some((migration) => migration.name === name))
     if (newer.length > 0) throw refuse('written by a newer version of gridline')
   } catch (error) {
     if (error instanceof Problem) throw error
-    throw refuse(`not a database: ${(error as Error).message}`)
+    throw refuse(`not a database: ${errorMessageOf(error)}`)
   } finally {
     database?.close()
   }

@@ -2,7 +2,7 @@
 // page costs the same however many files there are. PostgreSQL counts pages instead, in scale.test.ts.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
-import { openDatabase } from '../../../src/service/store/engines/sqlite.ts'
+import { openDatabase } from '../../../src/service/store/engines/sqlite-database.ts'
 import { fill, reads } from '../../support/scale.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 

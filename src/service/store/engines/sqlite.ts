@@ -1,13 +1,6 @@
 // The SQLite engine: one writer with group commit, several readers.
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
-import { createRequire, isBuiltin } from 'node:module'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import {
   type CompiledQuery,
-  type DatabaseConnection,
-  type Driver,
-  Kysely,
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
@@ -16,143 +9,15 @@ import {
 } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import { yieldToEventLoop } from '../../../json/index.ts'
-import type { Db, Schema } from '../schema/schema.ts'
+import type { Db } from '../schema/schema.ts'
 import { type Engine, EngineStats } from './engine.ts'
+import { EngineConnection } from './kysely.ts'
+import { type Database, makeDatabasePrivate, openDatabase, type Statement } from './sqlite-database.ts'
 import { releaseSpace, reserveSpace } from './sqlite-reserve.ts'
-
-type Value = string | number | bigint | null | Uint8Array
-interface Statement {
-  all(...parameters: Value[]): unknown[]
-  run(...parameters: Value[]): { changes: number | bigint; lastInsertRowid: number | bigint }
-}
-
-export interface Database {
-  exec(sql: string): void
-  prepare(sql: string): Statement
-  close(): void
-}
-
-/** Loads node:sqlite, or a package with the same interface and a bundled binary. */
-function loadSqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
-  const require = createRequire(import.meta.url)
-  if (!isBuiltin('node:sqlite')) {
-    // Load the binary directly: the package looks for a locally compiled one first, and resolving the package
-    // takes as long as opening the database.
-    const name = '@photostructure/sqlite'
-    const { platform, arch } = process
-    const binary = join(name, 'prebuilds', `${platform}-${arch}`, '@photostructure+sqlite.glibc.node')
-    for (const modules of ['../node_modules', '../..']) {
-      const file = fileURLToPath(new URL(`${modules}/${binary}`, import.meta.url))
-      try {
-        if (existsSync(file)) return require(file)
-      } catch {
-        // Built for another C library.
-      }
-    }
-    return require(name)
-  }
-  // Suppress the ExperimentalWarning of Node 22 and 24. The interface used here has been stable.
-  const { emitWarning } = process
-  process.emitWarning = () => {}
-  try {
-    return require('node:sqlite')
-  } finally {
-    process.emitWarning = emitWarning
-  }
-}
-
-/** Opens a separate connection to a database file, for maintenance. */
-export function openDatabase(file: string): Database {
-  const { DatabaseSync } = loadSqliteModule()
-  const database = new DatabaseSync(file)
-  database.exec('PRAGMA busy_timeout = 10000')
-  return database
-}
 
 const MAX_READERS = 4
 const MAX_GROUP_WRITES = 256
 const MAX_CACHED_STATEMENTS = 300
-
-/**
- * Makes the database and its side files readable only by their owner. SQLite gives new side files the mode of
- * the database.
- */
-export function makeDatabasePrivate(file: string): void {
-  if (file === ':memory:') return
-  try {
-    makeFolder(dirname(file))
-    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
-  } catch (error) {
-    throw notCreatedError(file, error)
-  }
-  assertSqliteFile(file)
-  for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
-    try {
-      if (existsSync(path)) chmodSync(path, 0o600)
-    } catch {
-      // Not our file: leave its mode unchanged.
-    }
-  }
-}
-
-const SQLITE_HEADER = 'SQLite format 3\0'
-
-/** Throws `usage` unless a file is a SQLite database or empty, so that other files stay untouched. */
-function assertSqliteFile(file: string): void {
-  const refuse = (reason: string): Problem =>
-    new Problem('usage', `--database sqlite:${file}: ${reason}`, {
-      hint: 'Give a Gridline database, or a file that does not exist yet.',
-    })
-  if (!statSync(file).isFile()) throw refuse('this is not a file')
-  let first: Buffer
-  try {
-    const descriptor = openSync(file, 'r')
-    try {
-      const bytes = Buffer.alloc(SQLITE_HEADER.length)
-      first = bytes.subarray(0, readSync(descriptor, bytes))
-    } finally {
-      closeSync(descriptor)
-    }
-  } catch (error) {
-    throw refuse(`it cannot be read: ${REASON_TEXTS[(error as NodeJS.ErrnoException).code ?? ''] ?? error}`)
-  }
-  if (first.length > 0 && first.toString('latin1') !== SQLITE_HEADER)
-    throw refuse('this is not a SQLite database')
-}
-
-/**
- * Creates a folder and its ancestors. The recursive `mkdir` of Node.js may never end if the system refuses.
- */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return
-  makeFolder(dirname(path))
-  try {
-    mkdirSync(path, { mode: 0o700 })
-  } catch (error) {
-    // Another process created it first.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-}
-
-const REASON_TEXTS: Record<string, string> = {
-  ENOENT: 'there is no such folder',
-  ENOTDIR: 'a part of the path is a file',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-}
-
-function notCreatedError(file: string, error: unknown): Problem {
-  const { code = '', message } = error as NodeJS.ErrnoException
-  return new Problem(
-    code === 'ENOSPC' ? 'disk_full' : 'failed',
-    `${file} cannot be created: ${REASON_TEXTS[code] ?? message}`,
-    {
-      hint: 'Set GRIDLINE_HOME to a folder that you can write to, or give another --database.',
-    },
-  )
-}
 
 /** Opens SQLite in WAL mode, in this process: one writer with group commit, and a few readers. */
 export function openSqlite(file: string, options: { maxPages?: number } = {}): Engine {
@@ -199,7 +64,9 @@ function createEngine(file: string, options: { maxPages?: number }): Engine {
       }),
     checkIntegrity: () =>
       writes.runExclusive((database) =>
-        (database.prepare('PRAGMA integrity_check(100)').all() as { integrity_check: string }[])
+        database
+          .prepare('PRAGMA integrity_check(100)')
+          .all<{ integrity_check: string }>()
           .map(({ integrity_check }) => integrity_check)
           .filter((text) => text !== 'ok')
           .map((text) => `the database file: ${text}`),
@@ -222,31 +89,18 @@ function createEngine(file: string, options: { maxPages?: number }): Engine {
   return engine
 }
 
-/** A connection with a Kysely instance. Has no locks: the caller must serialize its use. */
-class Connection implements DatabaseConnection {
-  readonly db: Db
+/** A connection to a SQLite database, which keeps its prepared statements. */
+class Connection extends EngineConnection {
   private readonly statements = new Map<string, Statement>()
 
   constructor(
     readonly database: Database,
     private readonly stats: EngineStats,
   ) {
-    const driver: Driver = {
-      init: async () => {},
-      acquireConnection: async () => this,
-      releaseConnection: async () => {},
-      beginTransaction: rejectCall,
-      commitTransaction: rejectCall,
-      rollbackTransaction: rejectCall,
-      destroy: async () => {},
-    }
-    this.db = new Kysely<Schema>({
-      dialect: {
-        createDriver: () => driver,
-        createAdapter: () => new SqliteAdapter(),
-        createQueryCompiler: () => new SqliteQueryCompiler(),
-        createIntrospector: (db) => new SqliteIntrospector(db),
-      },
+    super({
+      createAdapter: () => new SqliteAdapter(),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
     })
   }
 
@@ -259,30 +113,21 @@ class Connection implements DatabaseConnection {
       if (this.statements.size >= MAX_CACHED_STATEMENTS) this.statements.clear()
       this.statements.set(query.sql, statement)
     }
-    const parameters = query.parameters as Value[]
+    const { parameters } = query
     const { kind } = query.query
     const returns = kind === 'SelectQueryNode' || kind === 'RawNode' || 'returning' in query.query
-    if (returns) return { rows: statement.all(...parameters) as R[] }
+    if (returns) return { rows: statement.all<R>(...parameters) }
     const { changes } = statement.run(...parameters)
     return { rows: [], numAffectedRows: BigInt(changes) }
   }
-
-  // biome-ignore lint/correctness/useYield: part of the interface; nothing here streams rows
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('rows are not streamed')
-  }
-}
-
-async function rejectCall(): Promise<void> {
-  throw new Error('transactions are begun by the engine')
 }
 
 interface WriteJob {
-  work: (db: Db) => Promise<unknown>
+  /** Runs the transaction. Returns the function to call after the commit. */
+  work: (db: Db) => Promise<() => void>
   durable: boolean
-  resolve: (value: never) => void
   reject: (error: unknown) => void
-  outcome?: { value: unknown } | { error: unknown }
+  outcome?: { resolve: () => void } | { error: unknown }
   /** It ran before, when the disk was full. */
   isRepeated?: boolean
 }
@@ -328,7 +173,11 @@ class WriteQueue {
   enqueue<T>(work: (db: Db) => Promise<T>, durable: boolean): Promise<T> {
     this.stats.writes++
     return new Promise<T>((resolve, reject) => {
-      this.waiting.push({ work, durable, resolve, reject })
+      const perform = async (db: Db): Promise<() => void> => {
+        const value = await work(db)
+        return () => resolve(value)
+      }
+      this.waiting.push({ work: perform, durable, reject })
       this.running ??= this.commitWaiting()
     })
   }
@@ -365,7 +214,7 @@ class WriteQueue {
         await yieldToEventLoop()
         if (group.length > 1) database.exec('SAVEPOINT job')
         try {
-          job.outcome = { value: await job.work(db) }
+          job.outcome = { resolve: await job.work(db) }
           if (group.length > 1) database.exec('RELEASE job')
         } catch (error) {
           job.outcome = { error }
@@ -400,8 +249,8 @@ class WriteQueue {
       }
       return
     }
-    for (const { outcome, resolve, reject } of group) {
-      if (outcome && 'value' in outcome) resolve(outcome.value as never)
+    for (const { outcome, reject } of group) {
+      if (outcome && 'resolve' in outcome) outcome.resolve()
       else reject(toProblem(outcome?.error))
     }
   }
@@ -477,8 +326,7 @@ class ReaderPool {
 /** Converts SQLite errors to Problems. Returns anything else unchanged. */
 function toProblem(error: unknown): unknown {
   if (error instanceof Problem || !(error instanceof Error)) return error
-  const { errcode } = error as { errcode?: number }
-  const code = typeof errcode === 'number' ? errcode & 0xff : undefined
+  const code = 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined
   if (code === 13 || /database or disk is full/i.test(error.message)) {
     return new Problem('disk_full', 'the database cannot grow: the disk is full')
   }

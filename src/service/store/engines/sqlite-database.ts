@@ -1,0 +1,135 @@
+// Opens the files of SQLite databases.
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import { createRequire, isBuiltin } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { errorCodeOf, errorMessageOf, Problem } from '../../../contract/errors.ts'
+
+export interface Statement {
+  all<R>(...parameters: readonly unknown[]): R[]
+  run(...parameters: readonly unknown[]): { changes: number | bigint }
+}
+
+export interface Database {
+  exec(sql: string): void
+  prepare(sql: string): Statement
+  close(): void
+}
+
+/** Loads node:sqlite, or a package with the same interface and a bundled binary. */
+function loadSqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
+  const require = createRequire(import.meta.url)
+  if (!isBuiltin('node:sqlite')) {
+    // Load the binary directly: the package looks for a locally compiled one first, and resolving the package
+    // takes as long as opening the database.
+    const name = '@photostructure/sqlite'
+    const { platform, arch } = process
+    const binary = join(name, 'prebuilds', `${platform}-${arch}`, '@photostructure+sqlite.glibc.node')
+    for (const modules of ['../node_modules', '../..']) {
+      const file = fileURLToPath(new URL(`${modules}/${binary}`, import.meta.url))
+      try {
+        if (existsSync(file)) return require(file)
+      } catch {
+        // Built for another C library.
+      }
+    }
+    return require(name)
+  }
+  // Suppress the ExperimentalWarning of Node 22 and 24. The interface used here has been stable.
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return require('node:sqlite')
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+/** Opens a connection to a database file. */
+export function openDatabase(file: string): Database {
+  const { DatabaseSync } = loadSqliteModule()
+  const database = new DatabaseSync(file)
+  database.exec('PRAGMA busy_timeout = 10000')
+  return database
+}
+
+/**
+ * Makes the database and its side files readable only by their owner. SQLite gives new side files the mode of
+ * the database.
+ */
+export function makeDatabasePrivate(file: string): void {
+  if (file === ':memory:') return
+  try {
+    makeFolder(dirname(file))
+    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+  } catch (error) {
+    throw notCreatedError(file, error)
+  }
+  assertSqliteFile(file)
+  for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
+    try {
+      if (existsSync(path)) chmodSync(path, 0o600)
+    } catch {
+      // Not our file: leave its mode unchanged.
+    }
+  }
+}
+
+const SQLITE_HEADER = 'SQLite format 3\0'
+
+/** Throws `usage` unless a file is a SQLite database or empty, so that other files stay untouched. */
+function assertSqliteFile(file: string): void {
+  const refuse = (reason: string): Problem =>
+    new Problem('usage', `--database sqlite:${file}: ${reason}`, {
+      hint: 'Give a Gridline database, or a file that does not exist yet.',
+    })
+  if (!statSync(file).isFile()) throw refuse('this is not a file')
+  let first: Buffer
+  try {
+    const descriptor = openSync(file, 'r')
+    try {
+      const bytes = Buffer.alloc(SQLITE_HEADER.length)
+      first = bytes.subarray(0, readSync(descriptor, bytes))
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    throw refuse(`it cannot be read: ${REASON_TEXTS[errorCodeOf(error)] ?? error}`)
+  }
+  if (first.length > 0 && first.toString('latin1') !== SQLITE_HEADER)
+    throw refuse('this is not a SQLite database')
+}
+
+/**
+ * Creates a folder and its ancestors. The recursive `mkdir` of Node.js may never end if the system refuses.
+ */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process created it first.
+    if (errorCodeOf(error) !== 'EEXIST') throw error
+  }
+}
+
+const REASON_TEXTS: Record<string, string> = {
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'a part of the path is a file',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+}
+
+function notCreatedError(file: string, error: unknown): Problem {
+  const code = errorCodeOf(error)
+  return new Problem(
+    code === 'ENOSPC' ? 'disk_full' : 'failed',
+    `${file} cannot be created: ${REASON_TEXTS[code] ?? errorMessageOf(error)}`,
+    {
+      hint: 'Set GRIDLINE_HOME to a folder that you can write to, or give another --database.',
+    },
+  )
+}
