@@ -7,7 +7,7 @@ import type { Engine, Migration } from './engines/engine.ts'
 import { migrations } from './migrations/index.ts'
 import type { Db } from './schema/schema.ts'
 
-interface MigrationTables {
+type MigrationTables = {
   schema_migrations: { name: string; applied_at: number; oldest: string | null }
 }
 
@@ -46,7 +46,7 @@ async function applyMigrations(
   step: readonly Migration[],
   isNew: boolean,
 ): Promise<void> {
-  const untyped = db as unknown as Kysely<MigrationTables>
+  const untyped = db.withTables<MigrationTables>()
   if (isNew)
     await untyped.schema
       .createTable('schema_migrations')
@@ -80,10 +80,7 @@ async function applyMigrations(
 async function loadApplied(engine: Engine): Promise<Map<string, string | null>> {
   return engine.read(async (db) => {
     if (!(await hasMigrationTable(engine, db))) return new Map()
-    const rows = await (db as unknown as Kysely<MigrationTables>)
-      .selectFrom('schema_migrations')
-      .selectAll()
-      .execute()
+    const rows = await db.withTables<MigrationTables>().selectFrom('schema_migrations').selectAll().execute()
     return new Map(rows.map(({ name, oldest = null }) => [name, oldest]))
   })
 }

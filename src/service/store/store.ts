@@ -162,13 +162,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await engine.close()
     throw error
   }
-  return createStore(engine, engine, options.limits ?? defaultLimits, {
+  const { limits = defaultLimits } = options
+  return createStore(engine, engine, {
+    limits,
     claims: new Set(),
     locations,
     inlineBytes: options.maxInlineBytes,
     onJobAdded: () => {},
     onAudited: () => {},
-    quotas: new Quotas(engine, options.limits ?? defaultLimits),
+    quotas: new Quotas(engine, limits),
     immediateFiles: options.maxImmediateFiles,
   })
 }
@@ -237,6 +239,7 @@ export function withoutCommit(store: Store): DryStore {
 
 /** State shared by all stores of one engine. */
 interface StoreContext {
+  limits: Limits
   /** Uploads in progress. */
   claims: Set<Claim>
   locations: Locations
@@ -251,7 +254,6 @@ interface StoreContext {
 function createStore(
   engine: Engine,
   transactions: Transactions,
-  limits: Limits,
   shared: StoreContext,
   actor: Actor = { user: null },
 ): Store {
@@ -276,21 +278,6 @@ function createStore(
     for (const row of auditRows) shared.onAudited(row)
     return result
   }
-  const sweep: Store['sweep'] = async (grace, throwIfStopped = async () => {}) => {
-    for (const step of [
-      () => deleteExpiredKeys(engine),
-      () => expireVersions(engine, limits),
-      () => expireDrafts(engine, limits),
-      () => expireAudit(engine, limits),
-      () => blobs.collectUnreferenced(grace),
-      () => shared.locations.measureSizes(throwIfStopped),
-      () => engine.updateStatistics(),
-    ]) {
-      await throwIfStopped()
-      await step()
-    }
-    await write([], ({ jobs }) => jobs.setDue('', 'sweep', '', Date.now() + SWEEP_INTERVAL_MS))
-  }
   const store: Store = {
     engine,
     blobs,
@@ -309,9 +296,9 @@ function createStore(
       ),
     forOwner: (owner) => {
       const lane = engine.forOwner(owner)
-      return lane === transactions ? store : createStore(engine, lane, limits, shared, actor)
+      return lane === transactions ? store : createStore(engine, lane, shared, actor)
     },
-    withActor: (who) => createStore(engine, transactions, limits, shared, { ...actor, ...who }),
+    withActor: (who) => createStore(engine, transactions, shared, { ...actor, ...who }),
     onAudit(listener) {
       shared.onAudited = listener
     },
@@ -319,7 +306,7 @@ function createStore(
     onJob(listener) {
       shared.onJobAdded = listener
     },
-    sweep,
+    sweep: (grace, throwIfStopped) => sweep(store, shared.limits, grace, throwIfStopped),
     close: () => engine.close(),
     isDry: false,
     // Set below: a getter would slow down each write, which has a store of its own.
@@ -327,6 +314,28 @@ function createStore(
   }
   store.durableStore = store
   return store
+}
+
+/** Deletes what has expired, step by step. Schedules the next sweep. */
+async function sweep(
+  { engine, blobs, locations, write }: Store,
+  limits: Limits,
+  grace?: number,
+  throwIfStopped = async (): Promise<void> => {},
+): Promise<void> {
+  for (const step of [
+    () => deleteExpiredKeys(engine),
+    () => expireVersions(engine, limits),
+    () => expireDrafts(engine, limits),
+    () => expireAudit(engine, limits),
+    () => blobs.collectUnreferenced(grace),
+    () => locations.measureSizes(throwIfStopped),
+    () => engine.updateStatistics(),
+  ]) {
+    await throwIfStopped()
+    await step()
+  }
+  await write([], ({ jobs }) => jobs.setDue('', 'sweep', '', Date.now() + SWEEP_INTERVAL_MS))
 }
 
 function databaseFileOf(database: string): string {

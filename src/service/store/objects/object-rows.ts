@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import { asBuffer } from '../../../json/index.ts'
+import type { Transactions } from '../engines/engine.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { blobTables } from '../schema/tables.ts'
 import { blobIdOf } from './blobs.ts'
@@ -28,6 +29,37 @@ export function createObjectRow(
     bytes: bytes.length,
     body: place === '' ? bytes : null,
     changed_at: Date.now(),
+  }
+}
+
+/** An object without its bytes. */
+export type ObjectRow = Omit<Selectable<Schema['objects']>, 'body'>
+
+/** Reads the objects of all owners by owner and key, in batches; with `elsewhere`, live ones at other locations. */
+export async function* readObjectBatches(
+  engine: Transactions,
+  size: number,
+  elsewhere?: string,
+): AsyncGenerator<ObjectRow[]> {
+  for (let after = { owner: '', key: '' }; ; ) {
+    const { owner, key } = after
+    const rows = await engine.read((db) => {
+      const objects = db
+        .selectFrom('objects')
+        .select(['owner', 'key', 'hash', 'state', 'home', 'place', 'bytes', 'changed_at'])
+        .where(sql<boolean>`(owner, key) > (${owner}, ${key})`)
+        .orderBy('owner')
+        .orderBy('key')
+        .limit(size)
+      if (elsewhere === undefined) return objects.execute()
+      return objects
+        .where('state', '=', sql.lit(OBJECT_STATES.live))
+        .where('place', 'not in', ['', elsewhere])
+        .execute()
+    })
+    yield rows
+    if (rows.length < size) return
+    after = rows[size - 1]
   }
 }
 

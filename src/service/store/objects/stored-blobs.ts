@@ -12,6 +12,8 @@ import {
   type EndedObjects,
   endObjectRows,
   endUnreferenced,
+  type ObjectRow,
+  readObjectBatches,
   readObjects,
   selectLiveHashes,
   selectUnreferenced,
@@ -190,18 +192,7 @@ export class StoredBlobs implements Blobs {
   async collectUnreferenced(grace = GRACE_MS, now = Date.now()): Promise<number> {
     await this.touchClaims(now)
     let removed = 0
-    for (let after = { owner: '', key: '' }; ; ) {
-      const from = after
-      const rows = await this.engine.read((db) =>
-        db
-          .selectFrom('objects')
-          .select(['owner', 'key', 'hash', 'state', 'home', 'changed_at'])
-          .where(sql<boolean>`(owner, key) > (${from.owner}, ${from.key})`)
-          .orderBy('owner')
-          .orderBy('key')
-          .limit(BATCH_ROWS)
-          .execute(),
-      )
+    for await (const rows of readObjectBatches(this.engine, BATCH_ROWS)) {
       const old = rows.filter(({ changed_at }) => changed_at < now - grace)
       for (const owner of new Set(old.map((row) => row.owner)))
         removed += await this.endUnused(
@@ -209,17 +200,12 @@ export class StoredBlobs implements Blobs {
           old.filter((row) => row.owner === owner),
           now - grace,
         )
-      if (rows.length < BATCH_ROWS) return removed
-      after = rows.at(-1)!
     }
+    return removed
   }
 
   /** Ends those of an owner's objects that are unreferenced and not changed since `before`. Returns how many. */
-  private async endUnused(
-    owner: string,
-    objects: readonly { key: string; hash: string; state: number; home: string }[],
-    before: number,
-  ): Promise<number> {
+  private async endUnused(owner: string, objects: readonly ObjectRow[], before: number): Promise<number> {
     const unused = await this.engine.read((db) =>
       selectUnreferenced(
         db,

@@ -1,8 +1,13 @@
 // Moves all stored bytes to another location, while servers run.
-import { sql } from 'kysely'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../../../contract/errors.ts'
 import { IN_DATABASE } from '../objects/locations.ts'
-import { createObjectRow, splitIntoPieces } from '../objects/object-rows.ts'
+import {
+  createObjectRow,
+  type ObjectRow,
+  readObjectBatches,
+  splitIntoPieces,
+} from '../objects/object-rows.ts'
 import { OBJECT_STATES } from '../objects/object-states.ts'
 import { normalizeAddress } from '../objects/object-store.ts'
 import type { Store } from '../store.ts'
@@ -23,8 +28,6 @@ const BATCH_OBJECTS = 200
 /** Time after which every server stores new bytes at the new location, in ms. */
 const SETTLE_MS = 6_000
 
-type ObjectRow = { owner: string; key: string; hash: string; bytes: number }
-
 /**
  * Moves all bytes to another location, object by object, while servers run. New bytes are stored there at
  * once. Returns the number of moved objects. Each gets a new key; a sweep removes the old object a day later.
@@ -43,20 +46,7 @@ export async function moveBlobs(
   const unreadable = new Set<string>()
   for (const start = performance.now(); ; ) {
     let remaining = 0
-    for (let after = { owner: '', key: '' }; ; ) {
-      const from = after
-      const rows = await store.engine.read((db) =>
-        db
-          .selectFrom('objects')
-          .select(['owner', 'key', 'hash', 'bytes'])
-          .where(sql<boolean>`(owner, key) > (${from.owner}, ${from.key})`)
-          .where('state', '=', sql.lit(OBJECT_STATES.live))
-          .where('place', 'not in', ['', place])
-          .orderBy('owner')
-          .orderBy('key')
-          .limit(BATCH_OBJECTS)
-          .execute(),
-      )
+    for await (const rows of readObjectBatches(store.engine, BATCH_OBJECTS, place))
       for (const row of rows) {
         if (signal?.aborted) return moved
         if (unreadable.has(row.key)) continue
@@ -71,13 +61,9 @@ export async function moveBlobs(
           onLost(row.owner, error)
         }
       }
-      const last = rows.at(-1)
-      if (rows.length < BATCH_OBJECTS || !last) break
-      after = last
-    }
     // Servers learn within seconds where to store new bytes.
     if (remaining === 0 && (isCurrent || performance.now() - start >= settleMs)) return moved
-    if (remaining === 0) await new Promise((resolve) => setTimeout(resolve, 500))
+    if (remaining === 0) await sleep(500)
   }
 }
 

@@ -1,5 +1,4 @@
 // Verifies all stored data: checksums, counts, types and references.
-import { sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import { findValueEnd, skipWhitespace, yieldToEventLoop } from '../../../json/index.ts'
 import type { FileRow } from '../aggregates/files.ts'
@@ -7,6 +6,7 @@ import type { ColumnRow, GridRow, SliceRef, TailRow } from '../aggregates/grids.
 import { storedContentOf } from '../aggregates/plots.ts'
 import { loadDecompressed } from '../aggregates/slice-json.ts'
 import { type BlobRef, blobIdOf } from '../objects/blobs.ts'
+import { readObjectBatches } from '../objects/object-rows.ts'
 import { OBJECT_STATES } from '../objects/object-states.ts'
 import { decodeTypes, detectRowTypes, isAssignable, mergeTypeLists } from '../schema/column-types.ts'
 import type { Db } from '../schema/schema.ts'
@@ -75,20 +75,8 @@ async function verifyAll(store: Store, result: VerifyResult): Promise<void> {
 /** Verifies every blob. Returns the names of damaged ones. */
 async function verifyBlobs({ engine, blobs }: Store, result: VerifyResult): Promise<Set<string>> {
   const damagedNames = new Set<string>()
-  for (let after = { owner: '', key: '' }; ; ) {
-    const from = after
-    const rows = await engine.read((db) =>
-      db
-        .selectFrom('objects')
-        .select(['owner', 'key', 'hash', 'state'])
-        .where(sql<boolean>`(owner, key) > (${from.owner}, ${from.key})`)
-        .orderBy('owner')
-        .orderBy('key')
-        .limit(BATCH_ROWS)
-        .execute(),
-    )
+  for await (const rows of readObjectBatches(engine, BATCH_ROWS))
     for (const row of rows) {
-      after = row
       // No row refers to objects in other states.
       if (row.state !== OBJECT_STATES.live) continue
       result.blobs++
@@ -101,8 +89,7 @@ async function verifyBlobs({ engine, blobs }: Store, result: VerifyResult): Prom
         damagedNames.add(blobIdOf(row))
       }
     }
-    if (rows.length < BATCH_ROWS) return damagedNames
-  }
+  return damagedNames
 }
 
 async function isReferenced(db: Db, { owner, hash }: BlobRef): Promise<boolean> {
