@@ -13,7 +13,8 @@ import {
 import { DraftReader, DraftWriter } from './aggregates/drafts.ts'
 import { FileReader, FileWriter } from './aggregates/files.ts'
 import { FolderReader, FolderWriter } from './aggregates/folders.ts'
-import { GridReader, GridWriter } from './aggregates/grids.ts'
+import { GridWriter } from './aggregates/grid-writer.ts'
+import { GridReader } from './aggregates/grids.ts'
 import {
   deleteExpiredKeys,
   IdempotencyReader,

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { Limits } from '../../../contract/limits.ts'
 import type { Engine } from '../engines/engine.ts'
+import { inBatches } from '../schema/row-groups.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 
 /** Audited events: changes of access, and deletions. */
@@ -122,11 +123,7 @@ export class AuditWriter extends AuditReader {
       request_id: actor.request_id ?? null,
       address: actor.address ?? null,
     }))
-    for (let k = 0; k < rows.length; k += BATCH_ROWS)
-      await this.db
-        .insertInto('audit')
-        .values(rows.slice(k, k + BATCH_ROWS))
-        .execute()
+    for (const batch of inBatches(rows, BATCH_ROWS)) await this.db.insertInto('audit').values(batch).execute()
     return rows
   }
 }
@@ -155,14 +152,14 @@ export async function expireAudit(engine: Engine, { audit_days }: Limits): Promi
         .limit(BATCH_DELETED_ROWS)
         .execute()
       if (expired.length === 0) return 0
-      for (let k = 0; k < expired.length; k += BATCH_ROWS)
+      for (const batch of inBatches(expired, BATCH_ROWS))
         await db
           .deleteFrom('audit')
           .where(({ eb, refTuple, tuple }) =>
             eb(
               refTuple('owner', 'at', 'id'),
               'in',
-              expired.slice(k, k + BATCH_ROWS).map(({ owner, at, id }) => tuple(owner, at, id)),
+              batch.map(({ owner, at, id }) => tuple(owner, at, id)),
             ),
           )
           .execute()

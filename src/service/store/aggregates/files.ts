@@ -4,6 +4,7 @@ import { Problem } from '../../../contract/errors.ts'
 import { markUnreferenced } from '../objects/blob-references.ts'
 import { type FileKey, matchesAnyFile } from '../schema/file-key.ts'
 import { deleteAllReferences } from '../schema/references.ts'
+import { inBatches } from '../schema/row-groups.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { blobTables, fileTables } from '../schema/tables.ts'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
@@ -45,8 +46,8 @@ export class FileReader {
   /** Lists files of several owners by id, in any order. */
   async listByKeys(keys: readonly FileKey[]): Promise<FileRow[]> {
     const files: FileRow[] = []
-    for (let k = 0; k < keys.length; k += BATCH_FILES) {
-      const condition = matchesAnyFile(keys.slice(k, k + BATCH_FILES), 'owner', 'idlocal')
+    for (const batch of inBatches(keys, BATCH_FILES)) {
+      const condition = matchesAnyFile(batch, 'owner', 'idlocal')
       const rows = await this.db.selectFrom('files').selectAll().where(condition).execute()
       files.push(...rows.map(withLastAppend))
     }
@@ -362,8 +363,7 @@ export class FileWriter extends FileReader {
    * a deleted folder contained them, so its audit event covers them.
    */
   async deleteRows(owner: string, ids: readonly number[], isOfTree = false): Promise<void> {
-    for (let k = 0; k < ids.length; k += BATCH_FILES)
-      await this.deleteBatch(owner, ids.slice(k, k + BATCH_FILES), isOfTree)
+    for (const batch of inBatches(ids, BATCH_FILES)) await this.deleteBatch(owner, batch, isOfTree)
   }
 
   private async deleteBatch(owner: string, ids: readonly number[], isOfTree: boolean): Promise<void> {

@@ -1,6 +1,7 @@
 // Reads folder trees, and passes the trash state of folders on to their contents.
 import { sql } from 'kysely'
 import { ROOT } from '../../../contract/fid.ts'
+import { addToSet, inBatches } from '../schema/row-groups.ts'
 import type { Db } from '../schema/schema.ts'
 import type { FileRow, FileWriter } from './files.ts'
 import type { JobWriter } from './jobs.ts'
@@ -65,15 +66,10 @@ export class FolderReader {
     const missing = new Map<string, Set<number>>()
     for (const { owner, parent, filetype } of files) {
       if (parent === ROOT || filetype === 'extra' || folders.has(`${owner}:${parent}`)) continue
-      const ids = missing.get(owner)
-      if (ids) ids.add(parent)
-      else missing.set(owner, new Set([parent]))
+      addToSet(missing, owner, parent)
     }
-    const owners = [...missing]
-    for (let k = 0; k < owners.length; k += BATCH_OWNERS) {
-      for (const row of await this.readWithAncestors(owners.slice(k, k + BATCH_OWNERS)))
-        folders.set(`${row.owner}:${row.idlocal}`, row)
-    }
+    for (const batch of inBatches([...missing], BATCH_OWNERS))
+      for (const row of await this.readWithAncestors(batch)) folders.set(`${row.owner}:${row.idlocal}`, row)
     return files.map(({ owner, parent, filetype }) => {
       const ancestors: FolderRow[] = []
       for (let at = filetype === 'extra' ? ROOT : parent; at !== ROOT && ancestors.length < MAX_ANCESTORS; ) {

@@ -1,15 +1,11 @@
-// Reads and writes grids: columns, slices and tail rows.
-import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
+// Reads grids: columns, slices and tail rows.
+import type { Selectable } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/index.ts'
-import { yieldToEventLoop } from '../../../json/index.ts'
-import { addBlobReferences, markUnreferenced } from '../objects/blob-references.ts'
 import type { BlobRef } from '../objects/blobs.ts'
-import { encodeTypes } from '../schema/column-types.ts'
-import { primaryKeyUidsOf } from '../schema/primary-key.ts'
+import { addToList, inBatches } from '../schema/row-groups.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { computeTailChecksum } from '../schema/tail-checksum.ts'
-import type { UsageWriter } from './usage.ts'
 
 export type GridRow = Selectable<Schema['grids']>
 export type ColumnRow = Selectable<Schema['columns']>
@@ -27,31 +23,12 @@ export interface SliceRef {
   ended?: boolean
 }
 
-type SomeSlices = SelectQueryBuilder<Schema, 'slices', object>
-
 /** A grid, and the epoch of a change to it: the current one if no data is lost, otherwise the next. */
 export interface GridEpoch {
   owner: string
   idlocal: number
   epoch: number
 }
-
-const PAST_SLICE_FIELDS = [
-  'owner',
-  'idlocal',
-  'uid',
-  'seq',
-  'since',
-  'rows',
-  'bytes',
-  'hash',
-  'low',
-  'high',
-  'nulls',
-  'ended',
-] as const
-
-const PAST_COLUMN_FIELDS = ['owner', 'idlocal', 'uid', 'since', 'position', 'name'] as const
 
 export const SLICE_FIELDS = [
   'owner',
@@ -101,21 +78,6 @@ export function isLocked({ held_by, held_until }: GridRow, by?: string): boolean
   return held_until > Date.now() && held_by !== by
 }
 
-/** Appends a value to the list under a key. */
-function appendToList<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  const list = lists.get(key)
-  if (list) list.push(value)
-  else lists.set(key, [value])
-}
-
-/** Splits an array into batches of BATCH_ROWS. */
-function* inBatches<T>(all: readonly T[]): Generator<T[]> {
-  for (let k = 0; k < all.length; k += BATCH_ROWS) yield all.slice(k, k + BATCH_ROWS)
-}
-
-/** Maximum number of removed columns remembered per grid. */
-const MAX_REMOVED_COLUMNS = 1000
-
 /** Reads columns of grids, their slices, and the tail: appended rows that are not yet flushed to slices. */
 export class GridReader {
   constructor(protected readonly db: Db) {}
@@ -137,7 +99,7 @@ export class GridReader {
     idlocals: readonly number[],
   ): Promise<{ idlocal: number; rows: number; columns: number }[]> {
     const result: { idlocal: number; rows: number; columns: number }[] = []
-    for (const batch of inBatches(idlocals)) {
+    for (const batch of inBatches(idlocals, BATCH_ROWS)) {
       const rows = await this.db
         .selectFrom('grids')
         .select(['idlocal', 'row_count', 'types'])
@@ -196,7 +158,7 @@ export class GridReader {
     if (first !== undefined) select = select.where('seq', '<', first)
     const byColumn = new Map<string, SliceRef[]>()
     for (const row of await select.orderBy('uid').orderBy('seq').execute())
-      appendToList(byColumn, row.uid, sliceRefOf(row))
+      addToList(byColumn, row.uid, sliceRefOf(row))
     return byColumn
   }
 
@@ -216,331 +178,5 @@ export class GridReader {
         )
     }
     return rows
-  }
-}
-
-/** The slices of a column before and after a change. */
-export interface SliceChange {
-  uid: string
-  before: readonly SliceRef[]
-  after: readonly SliceRef[]
-}
-
-/** Returns the range of positions, end excluded, where two lists of slices differ. */
-function changedRange(before: readonly SliceRef[], after: readonly SliceRef[]): [number, number] {
-  const isSame = (k: number): boolean =>
-    before[k].blob.hash === after[k].blob.hash && before[k].rows === after[k].rows && before[k].seq === k
-  const common = Math.min(before.length, after.length)
-  let from = 0
-  while (from < common && isSame(from)) from++
-  if (before.length !== after.length) return [from, Math.max(before.length, after.length)]
-  // Slices behind a change keep their positions if their number stays the same.
-  let to = common
-  while (to > from && isSame(to - 1)) to--
-  return [from, to]
-}
-
-export class GridWriter extends GridReader {
-  constructor(
-    db: Db,
-    private readonly usage: UsageWriter,
-  ) {
-    super(db)
-  }
-
-  /** Adds a grid without columns, and reserves quota for its rows. */
-  async add(row: Pick<GridRow, 'owner' | 'idlocal' | 'row_count' | 'ragged' | 'types'>): Promise<void> {
-    await this.usage.reserve(row.owner, { rows: row.row_count })
-    await this.db
-      .insertInto('grids')
-      .values({
-        ...row,
-        layout: 1,
-        tail_rows: 0,
-        tail_bytes: 0,
-        tail_seq: 0,
-        appended_by: null,
-        appended_since: null,
-      })
-      .execute()
-  }
-
-  /** Takes or renews the layout lock of a grid until `until`. Returns false if another change holds it. */
-  async acquireLock(
-    owner: string,
-    idlocal: number,
-    held_by: string,
-    now: number,
-    until: number,
-  ): Promise<boolean> {
-    const { numUpdatedRows } = await this.db
-      .updateTable('grids')
-      .set({ held_by, held_until: until })
-      .where(({ and }) => and({ owner, idlocal }))
-      .where(({ or, eb }) => or([eb('held_until', '<', now), eb('held_by', '=', held_by)]))
-      .executeTakeFirst()
-    return numUpdatedRows > 0n
-  }
-
-  /** Changes fields of a grid, and reserves quota for added rows. */
-  async change(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
-    if (fields.row_count !== undefined && this.usage.hasRowLimit(owner)) {
-      const rows = fields.row_count - (await this.get(owner, idlocal)).row_count
-      if (rows > 0) await this.usage.reserve(owner, { rows })
-      else this.usage.forgetUsageOf(owner)
-    }
-    await this.changeWithoutQuota(owner, idlocal, fields)
-  }
-
-  /** Like `change`, but without a quota check: an append has already checked it. */
-  async changeWithoutQuota(owner: string, idlocal: number, fields: Partial<GridRow>): Promise<void> {
-    await this.db
-      .updateTable('grids')
-      .set(fields)
-      .where(({ and }) => and({ owner, idlocal }))
-      .execute()
-  }
-
-  async addColumns(columns: ColumnRow[]): Promise<void> {
-    for (let k = 0; k < columns.length; k += BATCH_ROWS) {
-      await yieldToEventLoop()
-      await this.db
-        .insertInto('columns')
-        .values(columns.slice(k, k + BATCH_ROWS))
-        .execute()
-    }
-  }
-
-  /** Changes a column. Earlier epochs keep its name and position. */
-  async changeColumn(
-    { owner, idlocal, epoch }: GridEpoch,
-    uid: string,
-    fields: Partial<Pick<ColumnRow, 'name' | 'position' | 'type' | 'rows'>>,
-  ): Promise<void> {
-    if (Object.keys(fields).length === 0) return
-    await yieldToEventLoop()
-    if (fields.name !== undefined || fields.position !== undefined) {
-      await this.keepPastColumns({ owner, idlocal, epoch }, [uid])
-      await this.db
-        .updateTable('columns')
-        .set({ since: epoch })
-        .where(({ and }) => and({ owner, idlocal, uid }))
-        .where('since', '<', epoch)
-        .execute()
-    }
-    await this.db
-      .updateTable('columns')
-      .set(fields)
-      .where(({ and }) => and({ owner, idlocal, uid }))
-      .execute()
-  }
-
-  /** Changes several columns, with one statement per set of equal values. */
-  async changeColumns(
-    owner: string,
-    idlocal: number,
-    changes: readonly { uid: string; fields: Partial<Pick<ColumnRow, 'type' | 'rows'>> }[],
-  ): Promise<void> {
-    const uidsByFields = new Map<string, string[]>()
-    for (const { uid, fields } of changes) appendToList(uidsByFields, JSON.stringify(fields), uid)
-    for (const [fields, uids] of uidsByFields) {
-      if (fields === '{}') continue
-      for (const batch of inBatches(uids)) {
-        await yieldToEventLoop()
-        await this.db
-          .updateTable('columns')
-          .set(JSON.parse(fields) as Partial<ColumnRow>)
-          .where(({ and }) => and({ owner, idlocal }))
-          .where('uid', 'in', batch)
-          .execute()
-      }
-    }
-  }
-
-  /** Remembers the names of removed columns, up to a maximum per grid. */
-  async rememberRemoved(
-    owner: string,
-    idlocal: number,
-    columns: readonly Pick<ColumnRow, 'uid' | 'name'>[],
-  ): Promise<void> {
-    const rows = columns.slice(0, MAX_REMOVED_COLUMNS).map(({ uid, name }) => ({ owner, idlocal, uid, name }))
-    await this.forgetRemoved(
-      owner,
-      idlocal,
-      rows.map(({ uid }) => uid),
-    )
-    const remembered = await this.listRemovedColumns(owner, idlocal)
-    const surplus = remembered.length + rows.length - MAX_REMOVED_COLUMNS
-    if (surplus > 0)
-      await this.forgetRemoved(
-        owner,
-        idlocal,
-        remembered.slice(0, surplus).map(({ uid }) => uid),
-      )
-    for (const batch of inBatches(rows)) await this.db.insertInto('lost_columns').values(batch).execute()
-  }
-
-  async forgetRemoved(owner: string, idlocal: number, uids: readonly string[]): Promise<void> {
-    for (const batch of inBatches(uids))
-      await this.db
-        .deleteFrom('lost_columns')
-        .where(({ and }) => and({ owner, idlocal }))
-        .where('uid', 'in', batch)
-        .execute()
-  }
-
-  /** Removes columns and their slices. Earlier epochs keep them. */
-  async removeColumns({ owner, idlocal, epoch }: GridEpoch, uids: readonly string[]): Promise<void> {
-    for (let k = 0; k < uids.length; k += BATCH_ROWS) {
-      await yieldToEventLoop()
-      const batch = uids.slice(k, k + BATCH_ROWS)
-      await this.keepPastColumns({ owner, idlocal, epoch }, batch)
-      await this.keepPastSlices({ owner, idlocal, epoch }, (slices) => slices.where('uid', 'in', batch))
-      for (const table of ['columns', 'slices'] as const) {
-        await this.db
-          .deleteFrom(table)
-          .where(({ and }) => and({ owner, idlocal }))
-          .where('uid', 'in', batch)
-          .execute()
-      }
-    }
-  }
-
-  /** Adds slices whose blobs are stored. Throws `overloaded` if a blob was collected in the meantime. */
-  async addSlices(
-    { owner, idlocal, epoch }: GridEpoch,
-    slices: (SliceRef & { uid: string })[],
-  ): Promise<void> {
-    await this.usage.reserve(owner, { bytes: slices.reduce((sum, { bytes }) => sum + bytes, 0) })
-    await this.addSliceReferences(owner, slices)
-    for (let k = 0; k < slices.length; k += BATCH_ROWS) {
-      await yieldToEventLoop()
-      const rows = slices
-        .slice(k, k + BATCH_ROWS)
-        .map((slice) => ({ owner, idlocal, since: epoch, ...sliceRowOf(slice) }))
-      await this.db.insertInto('slices').values(rows).execute()
-    }
-  }
-
-  /** Adds references from an owner to the blobs of slices. Throws `overloaded` if one was collected. */
-  addSliceReferences(owner: string, slices: readonly SliceRef[]): Promise<void> {
-    return addBlobReferences(
-      this.db,
-      owner,
-      slices.map(({ blob }) => blob),
-    )
-  }
-
-  /**
-   * Replaces the slices of columns by `after`, whose blobs are stored. Slices that are equal at the same position stay.
-   * Earlier epochs keep those that are removed.
-   */
-  async replaceSlices(of: GridEpoch, columns: readonly SliceChange[]): Promise<void> {
-    const removed = new Map<string, string[]>()
-    const added: (SliceRef & { uid: string })[] = []
-    for (const { uid, before, after } of columns) {
-      const [from, to] = changedRange(before, after)
-      if (from < Math.min(to, before.length)) appendToList(removed, `${from}:${to}`, uid)
-      for (let seq = from; seq < Math.min(to, after.length); seq++) added.push({ ...after[seq], uid, seq })
-    }
-    for (const [range, uids] of removed) {
-      const [from, to] = range.split(':').map(Number)
-      for (const some of inBatches(uids)) {
-        await yieldToEventLoop()
-        await this.keepPastSlices(of, (slices) =>
-          slices.where('uid', 'in', some).where('seq', '>=', from).where('seq', '<', to),
-        )
-        await this.db
-          .deleteFrom('slices')
-          .where(({ and }) => and({ owner: of.owner, idlocal: of.idlocal }))
-          .where('uid', 'in', some)
-          .where('seq', '>=', from)
-          .where('seq', '<', to)
-          .execute()
-      }
-    }
-    if (added.length > 0) await this.addSlices(of, added)
-  }
-
-  /**
-   * Keeps slices for earlier epochs. Blobs of slices added in this epoch become unreferenced; they are
-   * collected later, since readers may still use them.
-   */
-  private async keepPastSlices(
-    { owner, idlocal, epoch }: GridEpoch,
-    filter: (slices: SomeSlices) => SomeSlices,
-  ): Promise<void> {
-    const slices = filter(
-      this.db.selectFrom('slices').where('owner', '=', owner).where('idlocal', '=', idlocal),
-    )
-    await this.db
-      .insertInto('past_slices')
-      .columns([...PAST_SLICE_FIELDS, 'until'])
-      .expression(
-        slices.where('since', '<', epoch).select([...PAST_SLICE_FIELDS, sql.lit(epoch).as('until')]),
-      )
-      .execute()
-    await markUnreferenced(this.db, owner, slices.where('since', '>=', epoch).select('hash'))
-  }
-
-  /** Keeps the names and positions of columns for earlier epochs. */
-  private async keepPastColumns(
-    { owner, idlocal, epoch }: GridEpoch,
-    uids: readonly string[],
-  ): Promise<void> {
-    await this.db
-      .insertInto('past_columns')
-      .columns([...PAST_COLUMN_FIELDS, 'until'])
-      .expression(
-        this.db
-          .selectFrom('columns')
-          .select([...PAST_COLUMN_FIELDS, sql.lit(epoch).as('until')])
-          .where(({ and }) => and({ owner, idlocal }))
-          .where('uid', 'in', uids)
-          .where('since', '<', epoch),
-      )
-      .execute()
-  }
-
-  async addTail(row: Omit<TailRow, 'sum'>): Promise<void> {
-    await this.db
-      .insertInto('tail')
-      .values({ ...row, sum: computeTailChecksum(row) })
-      .execute()
-  }
-
-  /** Removes tail rows up to and including `seq`. */
-  async removeTail(owner: string, idlocal: number, seq: number): Promise<void> {
-    await this.db
-      .deleteFrom('tail')
-      .where(({ and }) => and({ owner, idlocal }))
-      .where('seq', '<=', seq)
-      .execute()
-  }
-
-  /** Copies all columns, or only `uids`, to another file. Slices are immutable, so both files share them. */
-  async copyGrid(
-    from: { owner: string; idlocal: number },
-    to: { owner: string; idlocal: number },
-    uids?: string[],
-  ): Promise<void> {
-    const sourceColumns = await this.listColumns(from.owner, from.idlocal)
-    const columns = sourceColumns.filter(({ uid }) => !uids || uids.includes(uid))
-    // Count only copied columns: others may be longer.
-    const row_count = Math.max(0, ...columns.map(({ rows }) => rows))
-    const ragged = columns.some(({ rows }) => rows !== row_count) ? 1 : 0
-    const types = encodeTypes(columns.map(({ type }) => type))
-    await this.add({ ...to, row_count, ragged, types })
-    const { primary_key, checks } = await this.get(from.owner, from.idlocal)
-    const copiedUids = new Set(columns.map(({ uid }) => uid))
-    if (primaryKeyUidsOf({ primary_key }).every((uid) => copiedUids.has(uid)))
-      await this.change(to.owner, to.idlocal, { primary_key })
-    if (!uids && checks !== null) await this.change(to.owner, to.idlocal, { checks })
-    await this.addColumns(columns.map((column, position) => ({ ...column, ...to, position, since: 1 })))
-    const slices = await this.listSlices(from.owner, from.idlocal, uids)
-    await this.addSlices(
-      { ...to, epoch: 1 },
-      [...slices].flatMap(([uid, sliceRefs]) => sliceRefs.map((slice) => ({ ...slice, uid }))),
-    )
   }
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { FileKey } from '../schema/file-key.ts'
+import { addToList } from '../schema/row-groups.ts'
 import type { Db, MayWrite, Schema } from '../schema/schema.ts'
 import { AccountWriter } from './accounts.ts'
 import type { AuditEventName, Journal } from './audit.ts'
@@ -52,11 +53,7 @@ export class SharingReader {
       )
       .execute()
     const grants = new Map<string, Grant[]>()
-    for (const { owner, idlocal, may_write } of rows) {
-      const ownerGrants = grants.get(owner)
-      if (ownerGrants) ownerGrants.push({ idlocal, may_write })
-      else grants.set(owner, [{ idlocal, may_write }])
-    }
+    for (const { owner, idlocal, may_write } of rows) addToList(grants, owner, { idlocal, may_write })
     return grants
   }
 

@@ -2,6 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import { addBlobReferences, markUnreferenced } from '../objects/blob-references.ts'
 import type { FileKey } from '../schema/file-key.ts'
+import { addToList, inBatches } from '../schema/row-groups.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { type GridEpoch, SLICE_FIELDS, type SliceRef, sliceRefOf, sliceRowOf } from './grids.ts'
 import type { UsageWriter } from './usage.ts'
@@ -122,11 +123,8 @@ export class VersionReader {
       .where('until', '>', epoch)
       .execute()
     const byColumn = new Map<string, SliceRef[]>()
-    for (const row of [...current, ...past].sort((a, b) => a.seq - b.seq)) {
-      const list = byColumn.get(row.uid)
-      if (list) list.push(sliceRefOf(row))
-      else byColumn.set(row.uid, [sliceRefOf(row)])
-    }
+    for (const row of [...current, ...past].sort((a, b) => a.seq - b.seq))
+      addToList(byColumn, row.uid, sliceRefOf(row))
     return byColumn
   }
 
@@ -208,8 +206,8 @@ export class VersionWriter extends VersionReader {
     unlessKept = false,
   ): Promise<number> {
     let removed = 0
-    for (let k = 0; k < versions.length; k += BATCH_ROWS)
-      removed += await this.removeBatch(owner, idlocal, versions.slice(k, k + BATCH_ROWS), unlessKept)
+    for (const batch of inBatches(versions, BATCH_ROWS))
+      removed += await this.removeBatch(owner, idlocal, batch, unlessKept)
     if (removed > 0) await this.removeUnusedPast(owner, idlocal)
     return removed
   }
@@ -255,35 +253,17 @@ export class VersionWriter extends VersionReader {
     columns: readonly { uid: string; name: string; slices: readonly SliceRef[] }[],
   ): Promise<number> {
     const { owner, idlocal } = row
-    await this.usage.reserve(owner, {
-      rows: row.row_count ?? 0,
-      bytes: sumBytes(columns.flatMap(({ slices: columnSlices }) => columnSlices)),
-    })
+    const slices = columns.flatMap((column) =>
+      column.slices.map((slice, seq) => ({ ...slice, uid: column.uid, seq })),
+    )
+    await this.usage.reserve(owner, { rows: row.row_count ?? 0, bytes: sumBytes(slices) })
     const version = Math.min(0, ...(await this.listDrafts(owner, idlocal)).map((draft) => draft.version)) - 1
     await this.add({ ...row, version, epoch: version })
     const span = { owner, idlocal, since: version, until: version + 1 }
-    for (let k = 0; k < columns.length; k += BATCH_ROWS)
-      await this.db
-        .insertInto('past_columns')
-        .values(
-          columns
-            .slice(k, k + BATCH_ROWS)
-            .map(({ uid, name }, n) => ({ ...span, uid, name, position: k + n })),
-        )
-        .execute()
-    const slices = columns.flatMap(({ uid, slices: columnSlices }) =>
-      columnSlices.map((slice, seq) => ({ ...sliceRowOf({ ...slice, uid, seq }), ...span })),
-    )
-    await addBlobReferences(
-      this.db,
-      owner,
-      columns.flatMap(({ slices: columnSlices }) => columnSlices.map(({ blob }) => blob)),
-    )
-    for (let k = 0; k < slices.length; k += BATCH_ROWS)
-      await this.db
-        .insertInto('past_slices')
-        .values(slices.slice(k, k + BATCH_ROWS))
-        .execute()
+    const rows = columns.map(({ uid, name }, position) => ({ ...span, uid, name, position }))
+    for (const batch of inBatches(rows, BATCH_ROWS))
+      await this.db.insertInto('past_columns').values(batch).execute()
+    await this.addPastSlices(span, slices)
     return version
   }
 
@@ -293,16 +273,23 @@ export class VersionWriter extends VersionReader {
     slices: readonly (SliceRef & { uid: string })[],
   ): Promise<void> {
     await this.usage.reserve(owner, { bytes: sumBytes(slices) })
-    const span = { owner, idlocal, since: version, until: version + 1 }
+    await this.addPastSlices({ owner, idlocal, since: version, until: version + 1 }, slices)
+  }
+
+  /** Adds slices that exist only in a span of epochs. */
+  private async addPastSlices(
+    span: FileKey & { since: number; until: number },
+    slices: readonly (SliceRef & { uid: string })[],
+  ): Promise<void> {
     await addBlobReferences(
       this.db,
-      owner,
+      span.owner,
       slices.map(({ blob }) => blob),
     )
-    for (let k = 0; k < slices.length; k += BATCH_ROWS)
+    for (const batch of inBatches(slices, BATCH_ROWS))
       await this.db
         .insertInto('past_slices')
-        .values(slices.slice(k, k + BATCH_ROWS).map((slice) => ({ ...sliceRowOf(slice), ...span })))
+        .values(batch.map((slice) => ({ ...sliceRowOf(slice), ...span })))
         .execute()
   }
 

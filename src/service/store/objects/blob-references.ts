@@ -2,6 +2,7 @@
 import { type Expression, sql } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import { yieldToEventLoop } from '../../../json/index.ts'
+import { inBatches } from '../schema/row-groups.ts'
 import type { Db } from '../schema/schema.ts'
 import type { BlobRef } from './blobs.ts'
 import { createObjectRow, selectLiveHashes } from './object-rows.ts'
@@ -17,10 +18,9 @@ const BATCH_BLOBS = 500
 export async function addBlobReferences(db: Db, owner: string, refs: readonly BlobRef[]): Promise<void> {
   const byHash = new Map<string, BlobRef>()
   for (const ref of refs) if (!byHash.get(ref.hash)?.fresh) byHash.set(ref.hash, ref)
-  const unique = [...byHash.values()]
-  for (let k = 0; k < unique.length; k += BATCH_BLOBS) {
+  for (const batch of inBatches([...byHash.values()], BATCH_BLOBS)) {
     await yieldToEventLoop()
-    await addBatch(db, owner, unique.slice(k, k + BATCH_BLOBS))
+    await addBatch(db, owner, batch)
   }
 }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import { asBuffer } from '../../../json/index.ts'
 import type { Transactions } from '../engines/engine.ts'
+import { addToList, inBatches } from '../schema/row-groups.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { blobTables } from '../schema/tables.ts'
 import { blobIdOf } from './blobs.ts'
@@ -90,10 +91,8 @@ export async function readObjects(
   bytesByName: Map<string, Buffer>,
 ): Promise<ExternalObject[]> {
   const rows = []
-  for (const column of ['hash', 'key'] as const) {
-    const all = [...byOwner[column]]
-    for (let k = 0; k < all.length; k += BATCH_OWNERS) {
-      const batch = all.slice(k, k + BATCH_OWNERS)
+  for (const column of ['hash', 'key'] as const)
+    for (const batch of inBatches([...byOwner[column]], BATCH_OWNERS)) {
       const query = db
         .selectFrom('objects')
         .select(['owner', 'key', 'hash', 'home', 'place', 'body'])
@@ -103,7 +102,6 @@ export async function readObjects(
       const live = query.where('state', '=', sql.lit(OBJECT_STATES.live))
       rows.push(...(await (column === 'hash' ? live : query).execute()))
     }
-  }
   const external: ExternalObject[] = []
   const inPieces = new Map<string, Map<string, string>>()
   for (const { owner, key, hash, home, place, body } of rows) {
@@ -129,11 +127,7 @@ export async function readObjects(
       .orderBy('piece')
       .execute()
     const chunksByKey = new Map<string, Uint8Array[]>()
-    for (const { key, body } of pieces) {
-      const chunks = chunksByKey.get(key)
-      if (chunks) chunks.push(body)
-      else chunksByKey.set(key, [body])
-    }
+    for (const { key, body } of pieces) addToList(chunksByKey, key, body)
     for (const [key, chunks] of chunksByKey)
       bytesByName.set(names.get(key)!, chunks.length === 1 ? asBuffer(chunks[0]) : Buffer.concat(chunks))
   }

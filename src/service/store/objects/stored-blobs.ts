@@ -4,6 +4,7 @@ import { Problem } from '../../../contract/errors.ts'
 import { asBuffer } from '../../../json/index.ts'
 import type { Transactions } from '../engines/engine.ts'
 import { sha256 } from '../schema/hash.ts'
+import { addToSet, inBatches } from '../schema/row-groups.ts'
 import type { Db } from '../schema/schema.ts'
 import { type BlobRef, type Blobs, blobIdOf, type Claim } from './blobs.ts'
 import type { Locations } from './locations.ts'
@@ -76,9 +77,9 @@ export class StoredBlobs implements Blobs {
     this.claims.delete(claim)
     const keys = isAborted ? [...claim.keys] : []
     claim.keys.clear()
-    for (let k = 0; k < keys.length; k += BATCH_REMOVED)
+    for (const batch of inBatches(keys, BATCH_REMOVED))
       await this.endObjects(claim.owner, [], (db) =>
-        endObjectRows(db, claim.owner, keys.slice(k, k + BATCH_REMOVED), [OBJECT_STATES.writing]),
+        endObjectRows(db, claim.owner, batch, [OBJECT_STATES.writing]),
       )
   }
 
@@ -216,8 +217,7 @@ export class StoredBlobs implements Blobs {
     const removable = objects.filter(({ hash, state }) => state !== OBJECT_STATES.live || unused.has(hash))
     let ended = 0
     // In small batches, so that others do not wait long.
-    for (let k = 0; k < removable.length; k += BATCH_REMOVED) {
-      const batch = removable.slice(k, k + BATCH_REMOVED)
+    for (const batch of inBatches(removable, BATCH_REMOVED)) {
       const homes = batch.map(({ home }) => home)
       ended += await this.endObjects(owner, homes, (db) => endUnreferenced(db, owner, batch, before))
     }
@@ -227,8 +227,7 @@ export class StoredBlobs implements Blobs {
   /** Marks the objects of running uploads as new, so that they are not collected. */
   private async touchClaims(changed_at: number): Promise<void> {
     for (const { owner, keys } of this.claims)
-      for (let claimed = [...keys], k = 0; k < claimed.length; k += BATCH_ROWS) {
-        const batch = claimed.slice(k, k + BATCH_ROWS)
+      for (const batch of inBatches([...keys], BATCH_ROWS))
         await this.engine.write([owner], (db) =>
           db
             .updateTable('objects')
@@ -237,15 +236,7 @@ export class StoredBlobs implements Blobs {
             .where('key', 'in', batch)
             .execute(),
         )
-      }
   }
-}
-
-/** Adds a value to the set under a key. */
-function addToSet(sets: Map<string, Set<string>>, key: string, value: string): void {
-  const set = sets.get(key)
-  if (set) set.add(value)
-  else sets.set(key, new Set([value]))
 }
 
 /** Runs `work` for all items, a few at a time. */

@@ -1,5 +1,6 @@
 // Identifies files across owners.
 import { sql } from 'kysely'
+import { addToSet } from './row-groups.ts'
 
 /** Key of a file across owners, which also orders lists of them. */
 export interface FileKey {
@@ -13,11 +14,7 @@ export interface FileKey {
  */
 export function matchesAnyFile(keys: readonly FileKey[], owner: string, idlocal: string) {
   const byOwner = new Map<string, Set<number>>()
-  for (const key of keys) {
-    const ownerIds = byOwner.get(key.owner)
-    if (ownerIds) ownerIds.add(key.idlocal)
-    else byOwner.set(key.owner, new Set([key.idlocal]))
-  }
+  for (const key of keys) addToSet(byOwner, key.owner, key.idlocal)
   const parts = [...byOwner].map(
     ([name, ids]) =>
       sql<boolean>`(${sql.ref(owner)} = ${name} and ${sql.ref(idlocal)} in (${sql.join([...ids].map((id) => sql.lit(id)))}))`,

@@ -1,5 +1,6 @@
 // Writes references between files.
 import type { Selectable } from 'kysely'
+import { addToList } from './row-groups.ts'
 import type { Db, Schema } from './schema.ts'
 
 export type ReferenceRow = Selectable<Schema['references']>
@@ -71,10 +72,6 @@ export async function deleteAllReferences(db: Db, owner: string, ids?: readonly 
 
 function groupByTargetOwner(rows: readonly ReferenceRow[]): Map<string, ReferenceRow[]> {
   const owners = new Map<string, ReferenceRow[]>()
-  for (const row of rows) {
-    const targetRows = owners.get(row.to_owner)
-    if (targetRows) targetRows.push(row)
-    else owners.set(row.to_owner, [row])
-  }
+  for (const row of rows) addToList(owners, row.to_owner, row)
   return owners
 }
