@@ -1,26 +1,21 @@
 // Builds the metadata of files, folders, grids and plots, as the API returns it.
-import { formatEmbedUrl, formatFid, formatWebUrl, ROOT } from '../../contract/fid.ts'
-import { imageNames, pathOf } from '../../contract/operations/index.ts'
+import { formatFid, ROOT } from '../../contract/fid.ts'
+import { pathOf } from '../../contract/operations/index.ts'
 import type {
   Collaborator,
   ColumnMeta,
   FileMeta,
-  FolderMeta,
   GridMeta,
   PlotMeta,
 } from '../../contract/resources/index.ts'
-import {
-  type AuthorizedFile,
-  type Permission,
-  type Principal,
-  resolveVisibleFiles,
-} from '../access/access.ts'
+import { type AuthorizedFile, type Principal, resolveVisibleFiles } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
 import { formatUserSummary } from '../accounts/summary.ts'
 import type { Service } from '../core/context.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
-import { type ListScope, OWNER_SCOPE } from '../store/aggregates/lists.ts'
+import type { ListScope } from '../store/aggregates/list-ranges.ts'
+import { OWNER_SCOPE } from '../store/aggregates/lists.ts'
 import { type ContentRow, type PlotDetails, storedContentOf } from '../store/aggregates/plots.ts'
 import { NO_RELATIONS, type RelatedCollaborator, type Relations } from '../store/aggregates/relations.ts'
 import type { CollaboratorRow } from '../store/aggregates/sharing.ts'
@@ -30,83 +25,13 @@ import { dayOrderOf, decodeTypes, familyOf } from '../store/schema/column-types.
 import type { FileKey } from '../store/schema/file-key.ts'
 import { primaryKeyNamesOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
+import { formatBaseMeta } from './base-meta.ts'
 import { loadVersionColumns, type ResolvedVersion, resolveVersionRef } from './versions.ts'
 
-const EMPTY_LIST = { results: [], count: 0 }
 /** Maximum size of a figure in lists. Larger ones are omitted. */
 const MAX_LISTED_FIGURE_BYTES = 64 * 1024
 /** Maximum size of a figure in the metadata of one plot. The plot's content has larger ones. */
 const MAX_FIGURE_BYTES = 16 * 1024 * 1024
-
-/** Filetype → resource and `get` operation, for `api_urls`. */
-const RESOURCES_BY_FILETYPE = {
-  grid: ['grids', 'grids.get'],
-  plot: ['plots', 'plots.get'],
-  fold: ['folders', 'folders.get'],
-  extra: ['extras', 'files.get'],
-} as const
-
-/** Returns the metadata of a file without relations, for a caller with `permission` (docs/api.md#files). */
-function formatBaseMeta(
-  row: FileRow,
-  { permission, state }: Pick<AuthorizedFile, 'permission' | 'state'>,
-  url: string,
-  showParent = true,
-): FileMeta {
-  const file = showParent ? row : { ...row, parent: ROOT }
-  const fid = formatFid(file)
-  const image = url + pathOf('files.image', fid)
-  const [resource, get] = RESOURCES_BY_FILETYPE[file.filetype]
-  return {
-    fid,
-    filename: file.filename,
-    filetype: file.filetype,
-    owner: file.owner,
-    title: file.filename,
-    web_url: formatWebUrl(url, file),
-    embed_url: formatEmbedUrl(url, file),
-    img_url: image,
-    image_urls: Object.fromEntries(imageNames.map((name) => [name, `${image}?image_name=${name}`])),
-    api_urls: {
-      files: url + pathOf('files.get', fid),
-      plots: null,
-      ...(resource === 'extras' ? {} : { [resource]: url + pathOf(get, fid) }),
-      parent:
-        file.parent === ROOT
-          ? `${url}${pathOf('folders.home')}?user=${file.owner}`
-          : url + pathOf('folders.get', formatFid({ owner: file.owner, idlocal: file.parent })),
-    },
-    creation_time: new Date(file.creation_time).toISOString(),
-    date_modified: new Date(file.date_modified).toISOString(),
-    parent: file.parent,
-    parented: file.filetype !== 'extra',
-    world_readable: file.world_readable === 1,
-    current_user_permission: permission,
-    comments: EMPTY_LIST,
-    stars: EMPTY_LIST,
-    collaborators: EMPTY_LIST,
-    references: [],
-    referencers: [],
-    preview: '',
-    subfolder_count: null,
-    views: file.views,
-    is_theme: toNullableBoolean(file.is_theme),
-    is_template: toNullableBoolean(file.is_template),
-    metadata: JSON.parse(file.metadata),
-    ...(permission === 'admin'
-      ? {
-          deleted: state === 'trashed',
-          share_key: file.share_key,
-          share_key_enabled: file.share_key !== null,
-          source_tag: file.source_version === file.version ? file.source_tag : null,
-        }
-      : {}),
-  }
-}
-
-function toNullableBoolean(value: number | null): boolean | null {
-  return value === null ? null : value === 1
-}
 
 const READONLY_BY_GRANT: Record<CollaboratorRow['may_write'], boolean> = { 0: true, 1: false }
 
@@ -187,9 +112,17 @@ async function countSubfolders(
 }
 
 /** Metadata of a file. The figure of a plot is loaded later: blobs are read outside of transactions. */
-export interface PendingMeta {
-  body: FileMeta | GridMeta | PlotMeta
-  content?: ContentRow
+export type PendingMeta =
+  | { body: FileMeta | GridMeta | PlotMeta; content?: undefined }
+  | { body: PlotMeta; content: ContentRow }
+
+/** Metadata that the fields of its filetype are added to. */
+interface CommonMeta {
+  file: FileRow
+  meta: FileMeta
+  /** The source of the file, if it may be read. */
+  source_fid: string | null
+  version: ResolvedVersion | undefined
 }
 
 /** Loads the full metadata of one file, with the fields of its filetype. */
@@ -255,10 +188,9 @@ export async function loadMetas(
     meta.referencers = readableOf(referencers)
     const source_fid = file.source_fid !== null && readable.has(file.source_fid) ? file.source_fid : null
     const version = await resolveVersionRef(readers, access, principal.version)
-    if (file.filetype === 'grid')
-      described.push({ body: await loadGridMeta(readers, file, meta, source_fid, version) })
-    else if (file.filetype === 'plot')
-      described.push(formatPlotMeta(service, access, plots.get(meta.fid), meta, source_fid, version))
+    const common: CommonMeta = { file, meta, source_fid, version }
+    if (file.filetype === 'grid') described.push({ body: await loadGridMeta(readers, common) })
+    else if (file.filetype === 'plot') described.push(formatPlotMeta(service, common, plots.get(meta.fid)))
     else described.push({ body: meta })
   }
   return described
@@ -301,10 +233,7 @@ export function formatColumnMeta({
 
 async function loadGridMeta(
   readers: Readers,
-  file: FileRow,
-  meta: FileMeta,
-  source_fid: string | null,
-  version: ResolvedVersion | undefined,
+  { file, meta, source_fid, version }: CommonMeta,
 ): Promise<GridMeta> {
   const { owner, idlocal } = file
   const grid = await readers.grids.get(owner, idlocal)
@@ -341,11 +270,8 @@ function nullIfEmpty<T>(list: T[]): T[] | null {
 /** Returns the metadata of a plot without its figure, and the content that holds the figure. */
 function formatPlotMeta(
   service: Service,
-  { file }: AuthorizedFile,
+  { file, meta, source_fid, version }: CommonMeta,
   plot: PlotDetails | undefined,
-  meta: FileMeta,
-  source_fid: string | null,
-  version: ResolvedVersion | undefined,
 ): PendingMeta {
   const { owner } = file
   const current = plot?.content
@@ -365,11 +291,11 @@ function formatPlotMeta(
     width: null,
     user: formatUserSummary(service, { owner, email: null, date_joined: plot?.date_joined ?? 0 }, false),
   }
-  return { body, content }
+  return content ? { body, content } : { body }
 }
 
 function refreshIntervalOf({ refresh_interval }: Record<string, unknown>): number | null {
-  return Number.isInteger(refresh_interval) ? (refresh_interval as number) : null
+  return typeof refresh_interval === 'number' && Number.isInteger(refresh_interval) ? refresh_interval : null
 }
 
 /** Loads the figures of a page of plots with one query. Call it outside of transactions. */
@@ -390,17 +316,17 @@ export async function loadListedFigures(
 /** Adds the figure to the metadata of a plot. Call it outside of transactions. */
 export async function withFigure(
   service: Service,
-  { body, content }: PendingMeta,
+  pending: PendingMeta,
   /** In lists: figures that are already loaded. */
   listed?: BlobReader,
 ): Promise<FileMeta | GridMeta | PlotMeta> {
-  if (!content) return body
-  const plot = body as PlotMeta
+  if (!pending.content) return pending.body
+  const { body: plot, content } = pending
   if (content.bytes > (listed ? MAX_LISTED_FIGURE_BYTES : MAX_FIGURE_BYTES)) return { ...plot, figure: null }
-  const figure = JSON.parse(
+  const figure: NonNullable<PlotMeta['figure']> = JSON.parse(
     (await loadDecompressed(listed ?? service.store.blobs, storedContentOf(content))).toString('utf8'),
   )
-  const layout = (figure as { layout?: Record<string, unknown> | null }).layout ?? {}
+  const layout = figure.layout ?? {}
   return {
     ...plot,
     figure,
@@ -408,41 +334,4 @@ export async function withFigure(
     width: layout.width ?? null,
     autosize: layout.autosize !== false,
   }
-}
-
-/** Returns the metadata of the home folder `<username>:-1`, which has no row in the database. */
-export function formatHomeMeta(owner: string, permission: Permission, url: string): FolderMeta {
-  const epoch = 0
-  const home: FileRow = {
-    owner,
-    idlocal: ROOT,
-    filetype: 'fold',
-    filename: 'home',
-    live_name: null,
-    parent: ROOT,
-    trashed_at: null,
-    hidden: 0,
-    removed_at: null,
-    appended_at: null,
-    appending: 0,
-    starred: 0,
-    shared: 0,
-    quality: null,
-    world_readable: 1,
-    share_key: null,
-    metadata: '{}',
-    creation_time: epoch,
-    date_modified: epoch,
-    version: 1,
-    content_version: 1,
-    views: 0,
-    source_fid: null,
-    source_url: null,
-    source_tag: null,
-    source_version: null,
-    source_referer: null,
-    is_theme: null,
-    is_template: null,
-  }
-  return { ...formatBaseMeta(home, { permission, state: 'active' }, url), parented: false }
 }

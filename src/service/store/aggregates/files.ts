@@ -20,6 +20,31 @@ export function withLastAppend(row: FileRow): FileRow {
   return row
 }
 
+/** Fields of a new file, unless they are given. */
+export const NEW_FILE = {
+  trashed_at: null,
+  hidden: 0,
+  removed_at: null,
+  world_readable: 0,
+  share_key: null,
+  metadata: NO_METADATA,
+  appended_at: null,
+  appending: 0,
+  starred: 0,
+  shared: 0,
+  quality: null,
+  version: 1,
+  views: 0,
+  source_fid: null,
+  source_url: null,
+  source_referer: null,
+  source_tag: null,
+  source_version: null,
+  is_theme: null,
+  is_template: null,
+  content_version: 1,
+} as const satisfies Partial<FileRow>
+
 const BATCH_FILES = 400
 /** Maximum number of path segments resolved by one statement. */
 const MAX_SEGMENTS = 8
@@ -194,26 +219,9 @@ export class FileWriter extends FileReader {
     if (file.metadata !== undefined) await this.usage.reserveMetadata(file.owner, file.metadata)
     const now = Date.now()
     const row = {
-      trashed_at: null,
-      hidden: 0,
-      removed_at: null,
+      ...NEW_FILE,
       quality: file.filetype === 'plot' ? 0 : null,
-      appended_at: null,
-      appending: 0,
-      starred: 0,
-      shared: 0,
-      is_theme: null,
-      is_template: null,
       live_name: file.filename,
-      world_readable: 0,
-      share_key: null,
-      metadata: NO_METADATA,
-      views: 0,
-      source_fid: null,
-      source_url: null,
-      source_referer: null,
-      source_tag: null,
-      source_version: null,
       ...file,
       idlocal: file.idlocal ?? (await this.allocateIdlocal(file.owner)),
       creation_time: now,
@@ -281,16 +289,13 @@ export class FileWriter extends FileReader {
       .where('appended_at', '<', before)
       .limit(BATCH_FILES)
       .execute()
-    if (rows.length > 0)
+    const ids = rows.map(({ idlocal }) => idlocal)
+    if (ids.length > 0)
       await this.db
         .updateTable('files')
         .set({ date_modified: monotonicTimestamp(0), appended_at: null, appending: 0 })
         .where('owner', '=', owner)
-        .where(
-          'idlocal',
-          'in',
-          rows.map(({ idlocal }) => idlocal),
-        )
+        .where('idlocal', 'in', ids)
         .execute()
     return (await appending.select('idlocal').limit(1).execute()).length > 0
   }

@@ -1,32 +1,22 @@
 // Serves lists of files from ranges of indexes.
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Db } from '../schema/schema.ts'
-import { COUNT_PLACES, FileCounts, selectTrashedFolders } from './file-counts.ts'
-import { type FileRow, type Filetype, withLastAppend } from './files.ts'
+import { COUNT_PLACES, FileCounts } from './file-counts.ts'
+import { type FileRow, withLastAppend } from './files.ts'
 import type { FolderReader } from './folders.ts'
-import type { Grantee } from './sharing.ts'
-
-/** Scope of a list: which files of an owner a user can see. Public files are always included. */
-export interface ListScope {
-  /** Sees everything: the owner, or a user with access to the listed folder. */
-  seesAll: boolean
-  /** Grantees that stand for the user. */
-  names: readonly Grantee[]
-  /** Folders shared with the user, and all below them; for lists of all files. */
-  folders: readonly number[]
-}
-
-/** A list of files of one owner. */
-export interface FileList {
-  owner: string
-  /** Folder to list, which must not be trashed; undefined for the files in all folders. */
-  parent?: number
-  /** Types of files. Default: all but extras, which are in no folder. */
-  filetypes?: readonly Filetype[]
-  viewer: ListScope
-  /** Lists files that were trashed themselves instead of those that were not. Only for the owner. */
-  trashed?: boolean
-}
+import {
+  type FileList,
+  isInFolders,
+  type ListScope,
+  listTypes,
+  type RangeOptions,
+  type SqlFragment,
+  selectRanges,
+  selectSharedWith,
+  TYPES,
+  uniteRanges,
+  withTrashedFolders,
+} from './list-ranges.ts'
 
 export interface ListQuery extends FileList {
   order: 'filename' | 'date_modified'
@@ -41,8 +31,6 @@ export interface ListQuery extends FileList {
 /** Scope of the owner: everything. */
 export const OWNER_SCOPE: ListScope = { seesAll: true, names: [], folders: [] }
 
-const TYPES: readonly Filetype[] = ['grid', 'plot', 'fold']
-
 /** Maximum number of files that a search scans. */
 const MAX_SEARCHED_FILES = 5000
 
@@ -53,20 +41,13 @@ function lowerAscii(text: string): string {
 /** Maximum count of files of other users. */
 const MAX_COUNTED_FILES = 1000
 
-type SqlFragment = RawBuilder<unknown>
-
-/** Order, start and limit of index ranges. */
-interface RangeOptions {
-  order: 'filename' | 'date_modified'
-  descending: boolean
-  after?: [value: string | number, idlocal: number]
-  limit: number
-  /** Selects whole files, not only their keys. */
-  isWhole?: boolean
-}
-
 /** A file in a list: sort value and id, with all columns if they were read. */
 type ListEntry = { k: string | number; idlocal: number } & Partial<FileRow>
+
+/** Returns whether all columns of a file were read. */
+function isWholeEntry(entry: ListEntry): entry is ListEntry & FileRow {
+  return entry.filetype !== undefined
+}
 
 /**
  * Lists files. A list is one index range, or a merge of several: one per requested type, and one per grantee.
@@ -89,7 +70,7 @@ export class ListReader {
     // Of skipped rows, read only the keys.
     const options: RangeOptions = { order, descending, after, limit: skip + limit, isWhole: skip === 0 }
     const page = (await this.loadEntries(query, isOutdated, options)).slice(skip)
-    const missing = page.filter((entry) => entry.filetype === undefined).map(({ idlocal }) => idlocal)
+    const missing = page.filter((entry) => !isWholeEntry(entry)).map(({ idlocal }) => idlocal)
     const rows =
       missing.length === 0
         ? []
@@ -101,7 +82,7 @@ export class ListReader {
             .execute()
     const byId = new Map(rows.map((row) => [row.idlocal, row]))
     return page.flatMap((entry) => {
-      const row = entry.filetype === undefined ? byId.get(entry.idlocal) : (entry as FileRow)
+      const row = isWholeEntry(entry) ? entry : byId.get(entry.idlocal)
       return row ? [withLastAppend(row)] : []
     })
   }
@@ -138,10 +119,7 @@ export class ListReader {
     { descending, limit }: RangeOptions,
   ): Promise<ListEntry[]> {
     const direction = sql.raw(descending ? 'desc' : 'asc')
-    const union = sql.join(
-      ranges.map((part) => sql`select * from (${part}) as p`),
-      sql` union all `,
-    )
+    const union = uniteRanges(ranges)
     const { rows } =
       await sql<ListEntry>`${withTrashedFolders(query, isOutdated)} select * from (${union}) as u
       order by k ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`.execute(this.db)
@@ -166,7 +144,7 @@ export class ListReader {
     const parts = names.map(
       ({ kind, name }) => sql`select * from (select idlocal from collaborators where owner = ${owner}
         and kind = ${sql.lit(kind)} and name = ${name} and filename is not null and world_readable = 0
-        and filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})${
+        and filetype in ${listTypes(filetypes)}${
           parent === undefined ? sql` and hidden = 0${notInFolders}` : sql` and parent = ${parent}`
         } order by filename limit ${sql.lit(MAX_COUNTED_FILES + 1)}) as p`,
     )
@@ -205,10 +183,7 @@ export class ListReader {
       descending: true,
       limit: MAX_SEARCHED_FILES,
     })
-    const union = sql.join(
-      ranges.map((part) => sql`select * from (${part}) as p`),
-      sql` union all `,
-    )
+    const union = uniteRanges(ranges)
     const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
     // The database engines fold case only for ASCII.
     const like = (column: string): SqlFragment =>
@@ -271,8 +246,8 @@ function capCount(files: number): number | null {
 /** Compares by sort value, then by id. Names in byte order, as the engines do. */
 function compareEntries(a: ListEntry, b: ListEntry): number {
   if (a.k === b.k) return a.idlocal - b.idlocal
-  if (typeof a.k === 'number') return a.k - (b.k as number)
-  return Buffer.compare(Buffer.from(a.k), Buffer.from(b.k as string))
+  if (typeof a.k === 'number' || typeof b.k === 'number') return Number(a.k) - Number(b.k)
+  return Buffer.compare(Buffer.from(a.k), Buffer.from(b.k))
 }
 
 /** Removes duplicates: a public file, or one in a shared folder, may be shared as well. */
@@ -280,140 +255,8 @@ function uniqueEntries(entries: readonly ListEntry[]): ListEntry[] {
   const byId = new Map<number, ListEntry>()
   for (const entry of entries) {
     const previous = byId.get(entry.idlocal)
-    if (previous?.filetype === undefined)
+    if (!previous || !isWholeEntry(previous))
       byId.set(entry.idlocal, previous ? Object.assign(previous, entry) : entry)
   }
   return [...byId.values()]
-}
-
-/** Returns a WITH clause that selects trashed folders as `hiding`; empty if the query does not need it. */
-function withTrashedFolders({ owner, trashed, parent }: FileList, isOutdated: boolean): SqlFragment {
-  if (!isOutdated || (parent !== undefined && !trashed)) return sql``
-  return trashed ? sql`with ${selectDeletedFolders(owner)}` : sql`with ${selectTrashedFolders(owner)}`
-}
-
-/** CTE `hiding`: the deleted folders of an owner, and all folders below them. */
-function selectDeletedFolders(owner: string): SqlFragment {
-  return sql`recursive hiding(idlocal) as (
-    select idlocal from files where owner = ${owner} and trashed_at is not null and removed_at is not null
-    union select f.idlocal from files f join hiding on f.parent = hiding.idlocal
-      where f.owner = ${owner} and f.filetype = 'fold'
-  )`
-}
-
-/** Returns a query for one index range of files: sort value and id. */
-function selectRange(
-  condition: SqlFragment,
-  { order, descending, after, limit, isWhole }: RangeOptions,
-  key?: SqlFragment,
-): SqlFragment {
-  const k = key ?? sql.ref(order)
-  const direction = sql.raw(descending ? 'desc' : 'asc')
-  const beyond = sql.raw(descending ? '<' : '>')
-  const from = after ? sql` and (${k}, idlocal) ${beyond} (${after[0]}, ${after[1]})` : sql``
-  const fields = isWhole ? sql`files.*, ${k} as k` : sql`${k} as k, idlocal`
-  return sql`select ${fields} from files where ${condition}${from}
-    order by ${k} ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`
-}
-
-/** Returns the index ranges that a list is merged from. */
-function selectRanges(query: FileList, isOutdated: boolean, options: RangeOptions): SqlFragment[] {
-  const { owner, parent, filetypes = TYPES, viewer, trashed } = query
-  const byOwner = sql`owner = ${owner}`
-  // With dirty folders, check the folders instead of `hidden`.
-  const isUntrashed = isOutdated ? sql` and parent not in (select idlocal from hiding)` : sql``
-  if (trashed)
-    return [
-      selectRange(sql`${byOwner} and trashed_at is not null and removed_at is null${isUntrashed}`, options),
-    ]
-  const byDate = options.order === 'date_modified'
-  const inPlace = parent === undefined ? sql`` : sql` and parent = ${parent}`
-  const notTrashed = sql` and trashed_at is null`
-  const notHidden = parent === undefined ? sql` and hidden = 0${isUntrashed}` : sql``
-  const ofTypes = sql` and filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})`
-  const settled = byDate ? sql` and appending = 0` : sql``
-  // By date, filter types in the order of the date index. The double negation keeps SQLite from using the
-  // index by type, and then sorting.
-  const ofTypesUnindexed = sql` and not (filetype not in (${sql.join(filetypes.map((type) => sql.lit(type)))}))`
-  const base = sql`${byOwner}${inPlace}${notTrashed}${notHidden}${settled}`
-  const ranges: SqlFragment[] = []
-  if (!viewer.seesAll)
-    ranges.push(
-      selectRange(sql`${base} and world_readable = 1${byDate ? ofTypesUnindexed : ofTypes}`, options),
-    )
-  // By name with only some types: a range per type. All types of one folder: the index of unique names.
-  else if (!byDate && (query.filetypes || filetypes.length < TYPES.length))
-    for (const type of filetypes)
-      ranges.push(selectRange(sql`${base} and filetype = ${sql.lit(type)}`, options))
-  else if (!byDate && parent !== undefined)
-    ranges.push(selectRange(sql`${base} and live_name is not null`, options, sql`live_name`))
-  else ranges.push(selectRange(sql`${base}${byDate ? ofTypesUnindexed : ofTypes}`, options))
-  const visible = viewer.seesAll ? sql`` : sql` and ${isVisibleTo(owner, viewer)}`
-  // Files being appended to are in no date index. These expressions allow only the small index of such files.
-  if (byDate) {
-    const inParent = parent === undefined ? sql`` : sql` and parent + 0 = ${parent}`
-    const isVisible = parent === undefined ? sql` and hidden + 0 = 0${isUntrashed}` : sql``
-    const appending = sql`${byOwner} and appending = 1${inParent}${ofTypesUnindexed} and coalesce(trashed_at, -1) = -1${isVisible}${visible}`
-    ranges.push(selectRange(appending, options, sql`appended_at`))
-  }
-  // Files restored from the trash whose `hidden` is outdated.
-  if (isOutdated && parent === undefined)
-    ranges.push(
-      selectRange(sql`${byOwner} and hidden = 1${ofTypes}${notTrashed}${isUntrashed}${visible}`, options),
-    )
-  if (viewer.seesAll) return ranges
-  if (viewer.folders.length > 0)
-    ranges.push(
-      selectRange(sql`${byOwner} and ${isInFolders(viewer)}${ofTypes}${notTrashed}${notHidden}`, options),
-    )
-  return ranges
-}
-
-function isInFolders({ folders }: ListScope): SqlFragment {
-  return sql`parent in (${sql.join(folders.map((id) => sql.lit(id)))})`
-}
-
-/** SQL: the file is public, or shared with the user. */
-function isVisibleTo(owner: string, viewer: ListScope): SqlFragment {
-  const ways = [sql`world_readable = 1`]
-  if (viewer.folders.length > 0) ways.push(isInFolders(viewer))
-  if (viewer.names.length > 0)
-    ways.push(sql`exists (select 1 from collaborators c where c.owner = ${owner} and c.idlocal = files.idlocal
-      and (${matchesGrantee(viewer)}))`)
-  return sql`(${sql.join(ways, sql` or `)})`
-}
-
-function matchesGrantee({ names }: ListScope): SqlFragment {
-  return sql.join(
-    names.map(({ kind, name }) => sql`c.kind = ${sql.lit(kind)} and c.name = ${name}`),
-    sql` or `,
-  )
-}
-
-/** Returns a query for files shared with one grantee. Uses an index by name; by date, reads all grants. */
-function selectSharedWith(
-  { owner, parent, filetypes = TYPES }: FileList,
-  { kind, name }: Grantee,
-  { order, descending, after, limit }: RangeOptions,
-  isOutdated: boolean,
-): SqlFragment {
-  const direction = sql.raw(descending ? 'desc' : 'asc')
-  const beyond = sql.raw(descending ? '<' : '>')
-  const hiding = isOutdated && parent === undefined
-  const place =
-    parent !== undefined
-      ? sql` and c.parent = ${parent}`
-      : hiding
-        ? sql` and c.parent not in (select idlocal from hiding)`
-        : sql` and c.hidden = 0`
-  const granted = sql`c.owner = ${owner} and c.kind = ${sql.lit(kind)} and c.name = ${name} and c.filename is not null
-    and c.filetype in (${sql.join(filetypes.map((type) => sql.lit(type)))})${place}`
-  const k = order === 'filename' ? sql`c.filename` : sql`f.date_modified`
-  const from = after ? sql` and (${k}, c.idlocal) ${beyond} (${after[0]}, ${after[1]})` : sql``
-  const files =
-    order === 'filename'
-      ? sql``
-      : sql` join files f on f.owner = c.owner and f.idlocal = c.idlocal and f.appending = 0`
-  return sql`select ${k} as k, c.idlocal from collaborators c${files} where ${granted}${from}
-    order by ${k} ${direction}, c.idlocal ${direction} limit ${sql.lit(limit)}`
 }
