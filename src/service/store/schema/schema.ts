@@ -1,6 +1,7 @@
 // The database tables.
 import type { Generated, Kysely } from 'kysely'
 import type { ColumnType as ApiColumnType } from '../../../contract/column-types.ts'
+import type { AccountTables } from './account-tables.ts'
 
 /**
  * Type of a column's values, ignoring nulls; `json` if they differ. The part after a hyphen is a variant that
@@ -25,31 +26,7 @@ export type MayWrite = 0 | 1
  * 1970 by the service's clock. Flags are 0 or 1. The database has only tables and indexes: no views, triggers
  * or foreign keys.
  */
-export interface Schema {
-  users: {
-    owner: string
-    /** The username in lower case. Unique, so that no two users differ only in case. */
-    name_key: string
-    email: string | null
-    is_admin: number
-    date_joined: number
-    /** When an operator disabled the user; null for active users. */
-    disabled_at: number | null
-  }
-  /** Former usernames. They stay reserved, and links and scripts with them lead to the user. */
-  former_names: { name: string; name_key: string; owner: string; renamed_at: number }
-  api_keys: {
-    owner: string
-    /** SHA-256 of the key, in hex. The key itself is not stored. */
-    hash: string
-    name: string
-    /** Comma-separated: read, write, admin. */
-    scopes: string
-    created_at: number
-    expires_at: number | null
-    revoked_at: number | null
-  }
-  counters: { owner: string; next_idlocal: number }
+export interface Schema extends AccountTables {
   files: {
     owner: string
     idlocal: number
@@ -99,7 +76,7 @@ export interface Schema {
     /** Number of the current content version, from 1, as shown to users. */
     content_version: Generated<number>
   }
-  /** Number of files per owner, folder and type. Places below -1 are explained in `counts.ts`. */
+  /** Number of files per owner, folder and type. Places below -1 are explained in `file-counts.ts`. */
   file_counts: { owner: string; place: number; filetype: string; files: number; public_files: number }
   /** Content of files other than grids: figures and extras. */
   contents: { owner: string; idlocal: number; hash: string; bytes: number; media_type: string }
@@ -146,25 +123,6 @@ export interface Schema {
     world_readable: Generated<number>
   }
   stars: { owner: string; idlocal: number; username: string; starred_at: number }
-  teams: {
-    /** Random, never reused. `owner/name` or the name for teams created by the first versions. */
-    name_key: string
-    name: string
-    owner: string
-    created_at: number
-  }
-  team_members: { team: string; username: string }
-  /** Identity tokens accepted in exchange for an API key. `subject` may contain `*`. */
-  oidc_trust: {
-    id: string
-    issuer: string
-    subject: string
-    username: string
-    scopes: string
-    created_at: number
-  }
-  /** Secrets for signing cursors. */
-  secrets: { name: string; value: string }
   grids: {
     owner: string
     idlocal: number
@@ -310,22 +268,6 @@ export interface Schema {
   }
   /** Appended rows that are not yet flushed to slices: comma-separated JSON arrays, with checksum `sum`. */
   tail: { owner: string; idlocal: number; seq: number; rows: number; body: Uint8Array; sum: number }
-  /**
-   * Sessions of browsers (`session`), one-time codes to sign in (`code`), and sign-ins in progress (`login`).
-   */
-  sessions: {
-    owner: string
-    /** SHA-256 of the token, in hex. The token itself is not stored. */
-    hash: string
-    kind: 'session' | 'code' | 'login'
-    /** The API key used to sign in. The session ends with it. */
-    key_hash: string | null
-    scopes: string
-    created_at: number
-    expires_at: number
-  }
-  /** Daily quotas used so far. `day` counts days since 1970, in UTC. */
-  quotas: { owner: string; what: string; day: number; used: number }
   /** Stored copies of blobs, by SHA-256. Per owner and hash, at most one is live. See `stored-blobs.ts`. */
   objects: {
     owner: string
@@ -347,10 +289,6 @@ export interface Schema {
   }
   /** Stores for bytes outside the database. New bytes go to the current one, if there is one. */
   blob_stores: { id: string; address: string; is_current: number }
-  /** Quotas of users who do not have the default; null for no limit. */
-  user_quotas: { owner: string; files: number | null; rows: number | null; bytes: number | null }
-  /** Users who sign in by OpenID Connect, by issuer and subject of their tokens. */
-  identities: { owner: string; issuer: string; subject: string; created_at: number }
   /** Audit log: changes of access, and deletions. Kept after users are deleted. */
   audit: {
     /** Owner of the affected files or keys. */
