@@ -110,7 +110,8 @@ export class Problem extends Error {
     this.isPermanent = info.isPermanent
     this.checks = info.checks
     this.server = info.server
-    this.hint = info.hint ?? (errorCodes as Record<ErrorCode, { hint?: string }>)[code].hint
+    const { hint }: { status: number; hint?: string } = errorCodes[code]
+    this.hint = info.hint ?? hint
   }
 
   get status(): number {
@@ -159,6 +160,12 @@ export function errorCodeOf(error: unknown): string {
 /** Returns the message of an error; anything else that was thrown as text. */
 export function errorMessageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Returns the message of the cause of an error, if it has one, or else of the error: `fetch` hides the cause. */
+export function causeMessageOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof Error && cause.message !== '' ? cause.message : errorMessageOf(error)
 }
 
 /** Returns a 400 `invalid_request` for a field. `path`: the field, or a value inside it: `cols.2.name`. */

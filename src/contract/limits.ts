@@ -214,6 +214,10 @@ const VARIABLE_PREFIX = 'GRIDLINE_LIMIT_'
 /** Maximum delay of a Node.js timer, in seconds. */
 const MAX_TIMER_SECONDS = 2_147_483
 
+function isLimitName(name: string): name is LimitName {
+  return Object.hasOwn(limits, name)
+}
+
 /**
  * Returns the limits in effect: defaults overridden by the environment, in the units of the table. Throws
  * `usage` for unknown limits and invalid values.
@@ -225,7 +229,7 @@ export function readLimits(environment: Record<string, string | undefined> = {})
   for (const [variable, text] of Object.entries(environment)) {
     if (!variable.startsWith(VARIABLE_PREFIX) || text === undefined) continue
     const name = variable.slice(VARIABLE_PREFIX.length).toLowerCase()
-    if (!Object.hasOwn(limits, name)) {
+    if (!isLimitName(name)) {
       const similar = findClosest(name, Object.keys(limits))
       throw new Problem('usage', `${variable}: unknown limit`, {
         hint: `${similar === undefined ? '' : `Did you mean ${VARIABLE_PREFIX}${similar.toUpperCase()}? `}List the limits with: gridline help limits`,
@@ -233,16 +237,16 @@ export function readLimits(environment: Record<string, string | undefined> = {})
     }
     const value = Number(text)
     // Limits that are off by default accept 0.
-    const min = limits[name as LimitName].value === 0 ? 0 : 1
+    const min = limits[name].value === 0 ? 0 : 1
     if (!/^\d+$/.test(text.trim()) || !Number.isSafeInteger(value) || value < min)
       throw new Problem(
         'usage',
         `${variable}=${text}: must be a whole number${min === 1 ? ' above zero' : ''}`,
         {
-          hint: `Its unit is ${limits[name as LimitName].unit}, and its default ${limits[name as LimitName].value}.`,
+          hint: `Its unit is ${limits[name].unit}, and its default ${limits[name].value}.`,
         },
       )
-    if (limits[name as LimitName].unit === 'seconds' && value > MAX_TIMER_SECONDS)
+    if (limits[name].unit === 'seconds' && value > MAX_TIMER_SECONDS)
       throw new Problem('usage', `${variable}=${text}: the maximum is ${MAX_TIMER_SECONDS} seconds`)
     result[name] = value
   }

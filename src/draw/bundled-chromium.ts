@@ -1,4 +1,5 @@
 // Unpacks the Chromium of the npm package @sparticuz/chromium.
+
 import { constants, createReadStream, existsSync } from 'node:fs'
 import { access, chmod, lstat, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -6,6 +7,7 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress } from 'node:zlib'
+import { errorCodeOf } from '../contract/errors.ts'
 
 /** A Chromium executable, with the environment and arguments that it needs. */
 export interface Chromium {
@@ -22,7 +24,7 @@ export async function findBundledChromium(): Promise<Chromium | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
   const packed = findPackageFolder('@sparticuz/chromium')
   if (packed === undefined) return undefined
-  const { version } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8')) as { version: string }
+  const { version }: { version: string } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'))
   const home = join(await createCacheFolder(), `chromium-${version}`)
   if (!existsSync(home)) await unpack(join(packed, 'bin'), home)
   const systemFonts = ['/etc/fonts/fonts.conf'].find(existsSync)
@@ -50,13 +52,12 @@ async function createCacheFolder(): Promise<string> {
   try {
     return await createPrivateFolder(preferred)
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException
-    if (!/^(EROFS|EACCES|EPERM|ENOENT|ENOTDIR)$/.test(code)) throw error
+    if (!/^(EROFS|EACCES|EPERM|ENOENT|ENOTDIR)$/.test(errorCodeOf(error))) throw error
   }
   const temporary = join(tmpdir(), `gridline-cache-${process.getuid?.() ?? 'user'}`)
   return createPrivateFolder(temporary).catch((error) => {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === undefined) throw error
+    const code = errorCodeOf(error)
+    if (code === '') throw error
     throw new Error(
       `Chromium must be unpacked, but neither ${preferred} nor ${temporary} is writable (${code}): set XDG_CACHE_HOME or TMPDIR to a writable folder`,
     )

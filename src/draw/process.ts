@@ -1,14 +1,16 @@
 // Drawing process: draws figures in Chromium on request of the parent process, and ends with it.
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'puppeteer-core'
+import { errorCodeOf, errorMessageOf } from '../contract/errors.ts'
 import { findChromium, PUPPETEER_MISSING } from './find-chromium.ts'
 import type { DrawRequest, DrawResponse, DrawSettings } from './messages.ts'
 import { type DrawingPage, openPage, PageCrashed } from './pages.ts'
 
-const settings = JSON.parse(process.argv[2]) as DrawSettings
+const settings: DrawSettings = JSON.parse(process.argv[2])
 
 /** Interval between measurements of Chromium's memory, in ms. */
 const MEASURE_MS = 250
@@ -59,7 +61,7 @@ async function getBrowser(): Promise<Browser> {
 /** Starts Chromium. Throws `NoBrowser`. */
 async function startBrowser(): Promise<Browser> {
   const chromium = await findChromium(settings.chromium).catch((error) => {
-    throw new NoBrowser((error as Error).message)
+    throw new NoBrowser(errorMessageOf(error))
   })
   const puppeteer = await import('puppeteer-core').catch(() => {
     throw new NoBrowser(PUPPETEER_MISSING)
@@ -70,7 +72,7 @@ async function startBrowser(): Promise<Browser> {
     await rm(temporaryFolder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
   temporaryFolder = await mkdtemp(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`)).catch((error) => {
     throw new NoBrowser(
-      `Chromium needs a folder for temporary files, but ${tmpdir()} is not writable (${(error as NodeJS.ErrnoException).code}): set TMPDIR to another folder`,
+      `Chromium needs a folder for temporary files, but ${tmpdir()} is not writable (${errorCodeOf(error)}): set TMPDIR to another folder`,
     )
   })
   const profile = join(temporaryFolder, 'profile')
@@ -139,7 +141,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+    return errorCodeOf(error) !== 'ESRCH'
   }
 }
 
@@ -158,7 +160,7 @@ function filterEnvironment(): Record<string, string> {
 class NoBrowser extends Error {}
 
 function firstErrorLineOf(error: unknown): string {
-  return String((error as Error)?.message ?? error).split('\n')[0]
+  return errorMessageOf(error).split('\n')[0]
 }
 
 /** Kills Chromium at once; the next request starts it again. */

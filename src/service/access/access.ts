@@ -243,7 +243,7 @@ export interface FileRequest extends Principal {
 
 /** Returns the file in the request path. Throws unless the caller has the required access. */
 export async function authorizeCall(readers: Readers, call: FileRequest): Promise<AuthorizedFile> {
-  const { access } = operations[call.operation] as Operation
+  const { access }: Operation = operations[call.operation]
   const { owner, idlocal } = call.fid
   if (idlocal === ROOT && owner === call.caller?.username)
     throw new Problem('invalid_request', 'this operation is not possible on the home folder', {

@@ -92,13 +92,7 @@ export async function createKey(
 /** Creates an API key in an open transaction. */
 export async function addKey({ accounts }: Writers, owner: string, options: KeyOptions): Promise<CreatedKey> {
   const api_key = randomBytes(24).toString('base64url').replace(/^[-_]/, 'k')
-  const scopes = (options.scopes ?? 'read,write').split(',').map((scope) => scope.trim())
-  const unknown = scopes.find((scope) => !(scopeNames as readonly string[]).includes(scope))
-  if (unknown !== undefined) {
-    throw new Problem('invalid_request', `unknown scope: ${JSON.stringify(unknown)}`, {
-      hint: `Available scopes: ${scopeNames.join(', ')}.`,
-    })
-  }
+  const scopes = parseScopes(options.scopes ?? 'read,write')
   const now = Date.now()
   const requestedExpiry = options.expires === undefined ? null : now + parseDuration(options.expires)
   const expires_at =
@@ -126,6 +120,19 @@ export async function addKey({ accounts }: Writers, owner: string, options: KeyO
   }
 }
 
+/** Parses comma-separated scopes. Throws `invalid_request` for unknown ones. */
+export function parseScopes(text: string): string[] {
+  const scopes = text.split(',').map((scope) => scope.trim())
+  const unknown = scopes.find((scope) => !scopeNames.some((name) => name === scope))
+  if (unknown !== undefined)
+    throw new Problem('invalid_request', `unknown scope: ${JSON.stringify(unknown)}`, {
+      hint: `Available scopes: ${scopeNames.join(', ')}.`,
+    })
+  return scopes
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 }
+
 /** Parses a duration such as 30d, 12h or 90m, to ms. Throws `invalid_request` for other texts. */
 export function parseDuration(text: string): number {
   const match = /^(\d{1,5})([dhm])$/.exec(text)
@@ -133,7 +140,7 @@ export function parseDuration(text: string): number {
     throw new Problem('invalid_request', `invalid duration: ${JSON.stringify(text)}`, {
       hint: 'Give a duration such as 30d, 12h or 90m.',
     })
-  return Number(match[1]) * { d: 86_400_000, h: 3_600_000, m: 60_000 }[match[2] as 'd' | 'h' | 'm']
+  return Number(match[1]) * UNITS_MS[match[2]]
 }
 
 /** User as operators see them. */

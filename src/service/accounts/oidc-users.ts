@@ -1,5 +1,5 @@
 // Signs users in with an OpenID Connect provider.
-import { Problem } from '../../contract/errors.ts'
+import { causeMessageOf, errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import type { Configuration } from '../../vendor/openid.ts'
 import type { Store, Writers } from '../store/store.ts'
@@ -135,10 +135,10 @@ export class OidcSignIn {
         new URL(`${this.redirectUri}?${query}`),
         { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
       )
-      const token: Record<string, unknown> = tokens.claims()!
-      const { sub, iss, iat } = token as { sub: string; iss: string; iat: number }
+      const token = tokens.claims()!
+      const { sub, iss, iat } = token
       if (iat * 1000 > Date.now() + CLOCK_TOLERANCE_MS) throw new Error('its token is from the future')
-      let claims = token
+      let claims: Record<string, unknown> = token
       // Some providers return e-mail and groups only from the userinfo endpoint.
       const isShort = token.email === undefined || (teams.length > 0 && token[groupsClaim] === undefined)
       if (isShort && configuration.serverMetadata().userinfo_endpoint !== undefined) {
@@ -175,8 +175,12 @@ export class OidcSignIn {
         throw new Problem('unauthenticated', `the identity provider refuses: ${error.error}`, {
           hint: (error.error_description ?? '').slice(0, 300) || 'Try again.',
         })
-      const { code = '', message } = error as Error & { code?: string }
-      if (/TIMEOUT|REQUEST_TIMEOUT|RESPONSE_IS_NOT_CONFORM|fetch failed/i.test(`${code} ${message}`))
+      const message = errorMessageOf(error)
+      if (
+        /TIMEOUT|REQUEST_TIMEOUT|RESPONSE_IS_NOT_CONFORM|fetch failed/i.test(
+          `${errorCodeOf(error)} ${message}`,
+        )
+      )
         throw this.noAnswer(error)
       throw new Problem('unauthenticated', `this sign-in is not valid: ${message}`, { hint: 'Try again.' })
     }
@@ -217,8 +221,7 @@ export class OidcSignIn {
   }
 
   private noAnswer(error: unknown): Problem {
-    const { message = '', cause } = error as Error
-    const why = cause instanceof Error && cause.message !== '' ? cause.message : message
+    const why = causeMessageOf(error)
     return new Problem(
       'overloaded',
       `the identity provider ${this.host} does not answer: ${why} (--oidc-issuer)`,
@@ -342,9 +345,11 @@ function parseEmail(value: unknown): string | null {
 /** Returns state, nonce, verifier and path of a cookie of `begin`. Throws for other values. */
 function parseCookie(cookie: string | undefined): [string, string, string, string] {
   try {
-    const values = JSON.parse(Buffer.from(cookie ?? '', 'base64url').toString('utf8')) as unknown[]
-    if (values.length === 4 && values.every((value) => typeof value === 'string'))
-      return values as [string, string, string, string]
+    const values: unknown[] = JSON.parse(Buffer.from(cookie ?? '', 'base64url').toString('utf8'))
+    if (values.length === 4 && values.every((value) => typeof value === 'string')) {
+      const [state, nonce, verifier, path] = values
+      return [state, nonce, verifier, path]
+    }
   } catch {
     // Not a cookie of `begin`: handled below.
   }

@@ -2,12 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { Problem } from '../../contract/errors.ts'
-import { scopeNames } from '../../contract/resources/index.ts'
 import { matchesWildcard } from '../../contract/wildcard.ts'
 import type { TrustRow } from '../store/aggregates/accounts.ts'
 import { sha256 } from '../store/schema/hash.ts'
 import type { Store } from '../store/store.ts'
-import { addKey, type NewKey } from './accounts.ts'
+import { addKey, type NewKey, parseScopes } from './accounts.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 
 /** Lifetime of a key that a token is exchanged for. */
@@ -142,7 +141,7 @@ export class TokenExchanger {
         redirect: 'error',
         signal: AbortSignal.timeout(ISSUER_TIMEOUT_MS),
       })
-      const { jwks_uri, issuer: announced } = (await response.json()) as { jwks_uri: string; issuer: string }
+      const { jwks_uri, issuer: announced }: { jwks_uri: string; issuer: string } = await response.json()
       if (announced !== issuer) throw new Error('another issuer')
       const url = new URL(checkIssuer(jwks_uri))
       const { host } = new URL(issuer)
@@ -200,12 +199,7 @@ export async function addTrust(
       `subject ${JSON.stringify(subject)}: it would match tokens of others at the same issuer`,
       { hint: 'Begin it with the owner, such as repo:OWNER/REPOSITORY:ref:refs/heads/main.' },
     )
-  const names = scopes.split(',').map((scope) => scope.trim())
-  const unknown = names.find((scope) => !(scopeNames as readonly string[]).includes(scope))
-  if (unknown !== undefined)
-    throw new Problem('invalid_request', `unknown scope: ${JSON.stringify(unknown)}`, {
-      hint: `Available scopes: ${scopeNames.join(', ')}.`,
-    })
+  const names = parseScopes(scopes)
   const owner = await store.read(
     async ({ accounts }) =>
       ((await accounts.getUser(username)) ?? (await accounts.findUserByName(username)))?.owner,

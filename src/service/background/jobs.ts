@@ -33,6 +33,8 @@ export type JobOutcome = 'done' | 'failed' | 'lost'
 
 class LeaseLost extends Error {}
 
+const NO_BACKLOG: { jobs: number; since: number | null } = { jobs: 0, since: null }
+
 /** Runs background jobs, together with the other servers on the database. See docs/adr/0029. */
 export class Jobs {
   /** Counts of finished jobs by kind and outcome, of running jobs and of the backlog. */
@@ -40,7 +42,7 @@ export class Jobs {
     ended: new Map<JobKind, Record<JobOutcome, number>>(),
     running: 0,
     /** Due jobs without a server, at the last poll. `since`: due time of the oldest, in ms since 1970. */
-    backlog: { jobs: 0, since: null as number | null },
+    backlog: NO_BACKLOG,
   }
   readonly #holder = randomBytes(8).toString('hex')
   #timer: NodeJS.Timeout | undefined

@@ -1,5 +1,5 @@
 // Fetches files for URL imports, only from public addresses.
-import { Problem } from '../../contract/errors.ts'
+import { errorCodeOf, Problem } from '../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../contract/limits.ts'
 import type { Bytes } from '../../json/index.ts'
 import { type Trace, traceHeaders } from '../tracing/tracing.ts'
@@ -111,11 +111,12 @@ async function* limitSize(
 /** Converts an error of the request to a Problem that names the URL. */
 function toProblem(text: string, error: unknown, limits: Limits): unknown {
   if (error instanceof Problem) return error
-  const { name, code, cause, message } = error as Error & { code?: string; cause?: unknown }
+  if (!(error instanceof Error)) return error
+  const { name, cause, message } = error
   if (cause instanceof Problem) return cause
   if (name === 'TimeoutError' || name === 'AbortError')
     return fetchFailed(text, `it took longer than ${limits.import_seconds} s (limit import_seconds)`)
-  return fetchFailed(text, code === 'ENOTFOUND' ? 'unknown host' : message)
+  return fetchFailed(text, errorCodeOf(error) === 'ENOTFOUND' ? 'unknown host' : message)
 }
 
 function fetchFailed(text: string, why: string): Problem {

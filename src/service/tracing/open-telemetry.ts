@@ -1,4 +1,5 @@
 // Records spans with the OpenTelemetry SDK of the process.
+import { errorMessageOf } from '../../contract/errors.ts'
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '../../vendor/otel.ts'
 
 /** Spans of the SDK that is registered with @opentelemetry/api. */
@@ -35,8 +36,9 @@ export class OpenTelemetrySpans {
           span.setAttributes(added)
         })
       } catch (error) {
-        span.recordException(error as Error)
-        span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message })
+        const message = errorMessageOf(error)
+        span.recordException(error instanceof Error ? error : message)
+        span.setStatus({ code: SpanStatusCode.ERROR, message })
         throw error
       } finally {
         span.end()

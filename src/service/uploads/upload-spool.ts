@@ -64,7 +64,7 @@ export class UploadSpool {
   find(owner: string, id: string): { begun: unknown; bytes: Bytes; spooled: SpooledUpload } | undefined {
     if (!/^[0-9a-f]{32}$/.test(id)) return undefined
     try {
-      const header = JSON.parse(readFileSync(this.headerPath(id), 'utf8')) as UploadHeader
+      const header: UploadHeader = JSON.parse(readFileSync(this.headerPath(id), 'utf8'))
       if (header.owner !== owner || !this.isFresh(id, header)) return undefined
       const size = statSync(this.bytesPath(id)).size
       return {
@@ -100,7 +100,7 @@ export class UploadSpool {
       if (isFull) this.deleteFiles(id)
       else
         try {
-          const header = JSON.parse(readFileSync(this.headerPath(id), 'utf8')) as UploadHeader
+          const header: UploadHeader = JSON.parse(readFileSync(this.headerPath(id), 'utf8'))
           if (!this.isFresh(id, header)) this.deleteFiles(id)
           else stored.push({ id, owner: header.owner, at: statSync(this.bytesPath(id)).mtimeMs })
         } catch {

@@ -32,13 +32,14 @@ const MAX_STAR_NAMES = 100
 /** Maximum number of referencing files read per file. The API path /sources lists all. */
 const MAX_REFERENCERS = 100
 
-interface RelationRow {
-  what: 'star' | 'collaborator' | 'reference' | 'referencer'
+type RelationRow = (
+  | { what: 'star' | 'reference' | 'referencer'; kind: null }
+  | { what: 'collaborator'; kind: RelatedCollaborator['kind'] }
+) & {
   owner: string
   idlocal: number
   name: string
   number: number
-  kind: string | null
   team: string | null
 }
 
@@ -108,9 +109,9 @@ function addRelation(to: Relations, { what, name, number, kind, team }: Relation
       break
     case 'collaborator':
       to.collaborators.push({
-        kind: kind as RelatedCollaborator['kind'],
+        kind,
         name,
-        may_write: Number(number) as RelatedCollaborator['may_write'],
+        may_write: Number(number) === 1 ? 1 : 0,
         teamName: team,
       })
       break

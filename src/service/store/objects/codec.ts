@@ -1,6 +1,12 @@
 // Compresses blobs with Brotli, and streams several of them as one.
 import { promisify } from 'node:util'
-import { brotliCompress, brotliDecompress, constants, createBrotliCompress } from 'node:zlib'
+import {
+  type BrotliOptions,
+  brotliCompress,
+  brotliDecompress,
+  constants,
+  createBrotliCompress,
+} from 'node:zlib'
 import { Problem } from '../../../contract/errors.ts'
 
 /**
@@ -24,10 +30,10 @@ const MIN_FRAGMENT_BYTES = 4096
 const STREAM_START = Buffer.of(0x63, 0x00)
 const STREAM_END = Buffer.of(0x03)
 
-const brotli = promisify(brotliCompress) as (text: Uint8Array, options: object) => Promise<Buffer>
-const unbrotli = promisify(brotliDecompress) as (bytes: Uint8Array, options: object) => Promise<Buffer>
+const brotli = promisify(brotliCompress)
+const unbrotli = promisify(brotliDecompress)
 
-function createBrotliOptions(size: number): object {
+function createBrotliOptions(size: number): BrotliOptions {
   return {
     chunkSize: Math.max(4096, size >> 1),
     params: {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Problem } from '../../../contract/errors.ts'
+import { errorCodeOf, errorMessageOf, Problem } from '../../../contract/errors.ts'
 import { normalizeAddress, type ObjectStore } from './object-store.ts'
 
 /** Stores objects as files in a folder, two levels deep. */
@@ -49,7 +49,7 @@ export class FileObjects implements ObjectStore {
     try {
       return await readFile(this.pathOf(key))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      if (errorCodeOf(error) === 'ENOENT') {
         if (key !== this.marker) this.assertMarker()
         return undefined
       }
@@ -90,7 +90,7 @@ export class FileObjects implements ObjectStore {
     try {
       await makeOneFolder(folder)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(folder) === folder) throw error
+      if (errorCodeOf(error) !== 'ENOENT' || dirname(folder) === folder) throw error
       if (existsSync(dirname(folder))) throw error
       await this.makeFolder(dirname(folder))
       await makeOneFolder(folder)
@@ -99,11 +99,11 @@ export class FileObjects implements ObjectStore {
   }
 
   private toProblem(error: unknown, action: string): unknown {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === undefined) return error
+    const code = errorCodeOf(error)
+    if (code === '') return error
     if (code === 'ENOSPC' || code === 'EDQUOT')
       return new Problem('disk_full', `the disk with ${this.folder} is full (--blobs)`)
-    return new Problem('overloaded', `${this.folder} cannot be ${action}: ${message} (--blobs)`)
+    return new Problem('overloaded', `${this.folder} cannot be ${action}: ${errorMessageOf(error)} (--blobs)`)
   }
 }
 
@@ -113,7 +113,7 @@ async function makeOneFolder(folder: string): Promise<void> {
     await mkdir(folder, { mode: 0o700 })
     await syncFolder(dirname(folder))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (errorCodeOf(error) !== 'EEXIST') throw error
   }
 }
 

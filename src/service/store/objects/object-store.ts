@@ -1,7 +1,7 @@
 // Interface of object stores, and their addresses.
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Problem } from '../../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../../contract/errors.ts'
 
 /** A store for bytes outside the database. Keys are never reused. */
 export interface ObjectStore {
@@ -31,7 +31,7 @@ export function normalizeAddress(address: string): string {
     try {
       path = fileURLToPath(address)
     } catch (error) {
-      throw invalidAddressError(address, (error as Error).message)
+      throw invalidAddressError(address, errorMessageOf(error))
     }
   if (path === '' || resolve(path) === '/')
     throw invalidAddressError(address, 'expected a folder after file:')

@@ -1,6 +1,6 @@
 // Object store in an S3 bucket.
 import { createHash, randomBytes } from 'node:crypto'
-import { Problem } from '../../../contract/errors.ts'
+import { causeMessageOf, Problem } from '../../../contract/errors.ts'
 import { traceHeaders } from '../../tracing/tracing.ts'
 import { invalidAddressError, type ObjectStore, type S3Environment } from './object-store.ts'
 
@@ -167,9 +167,10 @@ export class S3Objects implements ObjectStore {
       } catch (error) {
         if (error instanceof Problem) throw error
         if (attempt >= RETRY_DELAYS_MS.length) {
-          const { message, cause } = error as Error
-          const why = cause instanceof Error && cause.message ? cause.message : message
-          throw new Problem('overloaded', `the bucket ${this.bucket} does not answer: ${why} (--blobs)`)
+          throw new Problem(
+            'overloaded',
+            `the bucket ${this.bucket} does not answer: ${causeMessageOf(error)} (--blobs)`,
+          )
         }
         await new Promise((resolve) =>
           setTimeout(resolve, RETRY_DELAYS_MS[attempt] * (0.75 + Math.random() / 2)),

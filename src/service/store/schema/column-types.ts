@@ -77,8 +77,8 @@ export function mergeTypes(a: ColumnType, b: ColumnType): ColumnType {
   // A time without a zone cannot be compared with one that has a zone.
   if (other === 'text' || (a === 'datetime-zone') !== (b === 'datetime-zone')) return 'text'
   const order = dayOrderOf(a) ?? dayOrderOf(b)
-  const merged = family === other ? family : 'datetime'
-  return order ? `${merged as 'date' | 'datetime'}-${order}` : (merged as 'date' | 'datetime')
+  const merged = family === 'date' && other === 'date' ? 'date' : 'datetime'
+  return order ? `${merged}-${order}` : merged
 }
 
 /** Returns the order of day and month in which dates were written; undefined if unknown. */

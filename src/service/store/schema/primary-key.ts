@@ -1,7 +1,7 @@
 // Reads and encodes the primary keys of grids.
 /** Returns the uids of a grid's primary key columns; empty without a key. */
 export function primaryKeyUidsOf({ primary_key }: { primary_key: string | null }): string[] {
-  return primary_key === null ? [] : (JSON.parse(primary_key) as string[])
+  return primary_key === null ? [] : JSON.parse(primary_key)
 }
 
 /** Returns the names of a grid's primary key columns; empty without a key. */
