@@ -242,9 +242,7 @@ export function readLimits(environment: Record<string, string | undefined> = {})
       throw new Problem(
         'usage',
         `${variable}=${text}: must be a whole number${min === 1 ? ' above zero' : ''}`,
-        {
-          hint: `Its unit is ${limits[name].unit}, and its default ${limits[name].value}.`,
-        },
+        { hint: `Its unit is ${limits[name].unit}, and its default ${limits[name].value}.` },
       )
     if (limits[name].unit === 'seconds' && value > MAX_TIMER_SECONDS)
       throw new Problem('usage', `${variable}=${text}: the maximum is ${MAX_TIMER_SECONDS} seconds`)

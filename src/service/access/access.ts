@@ -15,6 +15,7 @@ import { type FolderRow, trashStateOf } from '../store/aggregates/folders.ts'
 import type { ListScope } from '../store/aggregates/list-ranges.ts'
 import { OWNER_SCOPE } from '../store/aggregates/lists.ts'
 import type { Grant } from '../store/aggregates/sharing.ts'
+import { addToSet } from '../store/schema/row-groups.ts'
 import type { Readers } from '../store/store.ts'
 import { isAllowed, type Role, type State } from './policy.ts'
 
@@ -186,9 +187,7 @@ async function loadGrants(
   const ids = new Map<string, Set<number>>()
   for (const [k, { owner, idlocal }] of files.entries()) {
     if (!caller || owner === caller.username) continue
-    const ownerIds = ids.get(owner) ?? new Set()
-    for (const id of [idlocal, ...above[k].map((folder) => folder.idlocal)]) ownerIds.add(id)
-    ids.set(owner, ownerIds)
+    for (const id of [idlocal, ...above[k].map((folder) => folder.idlocal)]) addToSet(ids, owner, id)
   }
   return ids.size === 0 ? new Map() : sharing.loadGrants(caller!.username, ids)
 }

@@ -279,11 +279,8 @@ export class FolderWriter extends FolderReader {
           .limit(batchSize - rows.length)
           .execute()),
       ]
-    const files = rows.filter(({ filetype }) => filetype !== 'fold')
-    await this.files.deleteRows(
-      owner,
-      files.map(({ idlocal }) => idlocal),
-    )
+    const fileIds = rows.filter(({ filetype }) => filetype !== 'fold').map(({ idlocal }) => idlocal)
+    await this.files.deleteRows(owner, fileIds)
     for (const subfolder of rows.filter(({ filetype }) => filetype === 'fold')) {
       await this.files.markDeleted(subfolder)
       await this.markDirty(owner, subfolder.idlocal)

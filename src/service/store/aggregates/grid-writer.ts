@@ -176,19 +176,12 @@ export class GridWriter extends GridReader {
     columns: readonly Pick<ColumnRow, 'uid' | 'name'>[],
   ): Promise<void> {
     const rows = columns.slice(0, MAX_REMOVED_COLUMNS).map(({ uid, name }) => ({ owner, idlocal, uid, name }))
-    await this.forgetRemoved(
-      owner,
-      idlocal,
-      rows.map(({ uid }) => uid),
-    )
+    const uids = rows.map(({ uid }) => uid)
+    await this.forgetRemoved(owner, idlocal, uids)
     const remembered = await this.listRemovedColumns(owner, idlocal)
     const surplus = remembered.length + rows.length - MAX_REMOVED_COLUMNS
-    if (surplus > 0)
-      await this.forgetRemoved(
-        owner,
-        idlocal,
-        remembered.slice(0, surplus).map(({ uid }) => uid),
-      )
+    const oldest = remembered.slice(0, Math.max(0, surplus)).map(({ uid }) => uid)
+    await this.forgetRemoved(owner, idlocal, oldest)
     for (const batch of inBatches(rows, BATCH_ROWS))
       await this.db.insertInto('lost_columns').values(batch).execute()
   }
@@ -224,21 +217,13 @@ export class GridWriter extends GridReader {
     slices: (SliceRef & { uid: string })[],
   ): Promise<void> {
     await this.usage.reserve(owner, { bytes: slices.reduce((sum, { bytes }) => sum + bytes, 0) })
-    await this.addSliceReferences(owner, slices)
+    const blobs = slices.map(({ blob }) => blob)
+    await addBlobReferences(this.db, owner, blobs)
     for (const batch of inBatches(slices, BATCH_ROWS)) {
       await yieldToEventLoop()
       const rows = batch.map((slice) => ({ owner, idlocal, since: epoch, ...sliceRowOf(slice) }))
       await this.db.insertInto('slices').values(rows).execute()
     }
-  }
-
-  /** Adds references from an owner to the blobs of slices. Throws `overloaded` if one was collected. */
-  addSliceReferences(owner: string, slices: readonly SliceRef[]): Promise<void> {
-    return addBlobReferences(
-      this.db,
-      owner,
-      slices.map(({ blob }) => blob),
-    )
   }
 
   /**

@@ -202,10 +202,8 @@ export class ListReader {
     owner: string,
     folders: readonly { idlocal: number; viewer: ListScope }[],
   ): Promise<Map<number, number | null>> {
-    const counts = await this.counts.loadSubfolderCounts(
-      owner,
-      folders.map(({ idlocal }) => idlocal),
-    )
+    const ids = folders.map(({ idlocal }) => idlocal)
+    const counts = await this.counts.loadSubfolderCounts(owner, ids)
     const visible = new Map<number, number | null>()
     const restricted: { idlocal: number; viewer: ListScope; open: number }[] = []
     for (const { idlocal, viewer } of folders) {

@@ -281,11 +281,8 @@ export class VersionWriter extends VersionReader {
     span: FileKey & { since: number; until: number },
     slices: readonly (SliceRef & { uid: string })[],
   ): Promise<void> {
-    await addBlobReferences(
-      this.db,
-      span.owner,
-      slices.map(({ blob }) => blob),
-    )
+    const blobs = slices.map(({ blob }) => blob)
+    await addBlobReferences(this.db, span.owner, blobs)
     for (const batch of inBatches(slices, BATCH_ROWS))
       await this.db
         .insertInto('past_slices')

@@ -40,11 +40,7 @@ export class EngineStats {
   /** Seconds that writes waited for owner locks. */
   lockSeconds = 0
   /** Returns the open and idle connections, and the requests waiting for one. */
-  connections: () => { open: number; idle: number; waiting: number } = () => ({
-    open: 0,
-    idle: 0,
-    waiting: 0,
-  })
+  connections = (): { open: number; idle: number; waiting: number } => ({ open: 0, idle: 0, waiting: 0 })
 }
 
 /** A database engine. The code above it does not depend on which one is used. */

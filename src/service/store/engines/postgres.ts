@@ -114,11 +114,8 @@ class PostgresEngine implements Engine {
     private readonly escapeLiteral: (text: string) => string,
     limits: Limits,
   ) {
-    this.stats.connections = () => ({
-      open: pool.totalCount,
-      idle: pool.idleCount,
-      waiting: pool.waitingCount,
-    })
+    const { stats } = this
+    stats.connections = () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount })
     this.begin = formatBeginStatements(limits)
     this.query_timeout = (limits.statement_seconds + 10) * 1000
     this.lanes = new OwnerLimiter(Math.max(1, Math.floor(limits.database_connections * MAX_OWNER_POOL_SHARE)))

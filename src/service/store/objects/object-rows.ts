@@ -135,14 +135,14 @@ export async function readObjects(
 }
 
 /**
- * Returns the hashes that no row of the owner refers to. One statement, since references move between tables.
+ * Returns the hashes of objects that no row of the owner refers to. One statement, since references move between tables.
  */
 export async function selectUnreferenced(
   db: Db,
   owner: string,
-  hashes: readonly string[],
+  objects: readonly { hash: string }[],
 ): Promise<Set<string>> {
-  const unique = [...new Set(hashes)]
+  const unique = [...new Set(objects.map(({ hash }) => hash))]
   if (unique.length === 0) return new Set()
   const [first, ...rest] = blobTables.map((table) =>
     db.selectFrom(table).select('hash').where('owner', '=', owner).where('hash', 'in', unique),
@@ -175,20 +175,13 @@ export async function endUnreferenced(
   objects: readonly { key: string; hash: string }[],
   before: number,
 ): Promise<EndedObjects> {
-  const unused = await selectUnreferenced(
-    db,
-    owner,
-    objects.map(({ hash }) => hash),
-  )
+  const unused = await selectUnreferenced(db, owner, objects)
+  const removableKeys = objects.map(({ key }) => key)
   const rows = await db
     .selectFrom('objects')
     .select(['key', 'hash', 'state'])
     .where('owner', '=', owner)
-    .where(
-      'key',
-      'in',
-      objects.map(({ key }) => key),
-    )
+    .where('key', 'in', removableKeys)
     .where('changed_at', '<', before)
     .execute()
   const keys = rows

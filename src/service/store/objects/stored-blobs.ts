@@ -207,13 +207,7 @@ export class StoredBlobs implements Blobs {
 
   /** Ends those of an owner's objects that are unreferenced and not changed since `before`. Returns how many. */
   private async endUnused(owner: string, objects: readonly ObjectRow[], before: number): Promise<number> {
-    const unused = await this.engine.read((db) =>
-      selectUnreferenced(
-        db,
-        owner,
-        objects.map(({ hash }) => hash),
-      ),
-    )
+    const unused = await this.engine.read((db) => selectUnreferenced(db, owner, objects))
     const removable = objects.filter(({ hash, state }) => state !== OBJECT_STATES.live || unused.has(hash))
     let ended = 0
     // In small batches, so that others do not wait long.

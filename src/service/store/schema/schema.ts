@@ -194,31 +194,9 @@ export interface Schema extends AccountTables {
    * Slices of earlier epochs, from `since` up to but not including `until`. For a kept version of a plot: the
    * slices that it shows.
    */
-  past_slices: {
-    owner: string
-    idlocal: number
-    uid: string
-    seq: number
-    since: number
-    until: number
-    rows: number
-    bytes: number
-    hash: string
-    low: string | null
-    high: string | null
-    nulls: number | null
-    ended: number
-  }
+  past_slices: Omit<Schema['slices'], 'ended' | 'since'> & { ended: number; since: number; until: number }
   /** Columns of earlier epochs, with their names and positions then. */
-  past_columns: {
-    owner: string
-    idlocal: number
-    uid: string
-    since: number
-    until: number
-    position: number
-    name: string
-  }
+  past_columns: Omit<Schema['columns'], 'type' | 'rows' | 'since'> & { since: number; until: number }
   /** Drafts of grids, by name. */
   drafts: {
     owner: string

@@ -111,12 +111,14 @@ async function copyBytes(store: Store, row: ObjectRow, place: string): Promise<M
 /** Ends an object whose bytes were moved, and adds one in its place. `state`: state of the moved copy. */
 function replaceObject(
   store: Store,
-  { owner, key: before, hash }: ObjectRow,
+  row: ObjectRow,
   target: MovedObject,
   state: number,
 ): Promise<'moved' | 'left' | 'gone'> {
+  const { owner, key } = row
   // Also locks the home of the bytes, so that nobody removes them in the meantime.
   return store.engine.write([owner, target.home], async (db) => {
+    const changed_at = Date.now()
     const copy = await db
       .selectFrom('objects')
       .select('bytes')
@@ -126,22 +128,14 @@ function replaceObject(
     if (!copy) return 'gone'
     const ended = await db
       .updateTable('objects')
-      .set({ state: OBJECT_STATES.ended, changed_at: Date.now() })
-      .where(({ and }) => and({ owner, key: before, state: OBJECT_STATES.live }))
+      .set({ state: OBJECT_STATES.ended, changed_at })
+      .where(({ and }) => and({ owner, key, state: OBJECT_STATES.live }))
       .returning('key')
       .execute()
     if (ended.length === 0) return 'left'
     await db
       .insertInto('objects')
-      .values({
-        owner,
-        hash,
-        ...target,
-        state: OBJECT_STATES.live,
-        bytes: copy.bytes,
-        body: null,
-        changed_at: Date.now(),
-      })
+      .values({ ...row, ...target, state: OBJECT_STATES.live, bytes: copy.bytes, body: null, changed_at })
       .onConflict((conflict) => conflict.columns(['owner', 'key']).doUpdateSet({ state: OBJECT_STATES.live }))
       .execute()
     return 'moved'
