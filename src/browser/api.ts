@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // API calls of page scripts, as the signed-in user.
-import type { ChartClient } from '../charts/normalize/values.ts'
+import type { ChartClient } from '../charts/normalize/read-values.ts'
 
 /** Returns the message and the hint of an error. */
 export function formatError(error: unknown): string {

@@ -2,7 +2,6 @@
 // Creates a chart of a grid, as `gridline plot create --grid` does. Loaded when its button is pressed.
 import { createChart } from '../charts/create-chart.ts'
 import type { ChartGrid } from '../charts/spec/options.ts'
-import { AUTO } from '../charts/spec/types.ts'
 import { apiUrl, createChartClient, formatError, sendRequest } from './api.ts'
 
 const button = document.getElementById('make') as HTMLButtonElement
@@ -20,8 +19,7 @@ async function createChartFile(): Promise<void> {
     const { type, figure } = await createChart(
       createChartClient(button.dataset),
       grid,
-      AUTO,
-      { where },
+      { options: { where } },
       () => {},
     )
     const body = {

@@ -403,7 +403,13 @@ async function applyChanges(changed: Partial<Record<Field, string>>, notes: stri
     Object.entries(rest).map(([name, value]) => [name, parseFieldValue(name, value)]),
   ) as ChartOptions
   const note = (text: string): number => notes.push(`${text}.`)
-  return applyOptions(client, gridChart.grid, figure, type as ChartType | undefined, options, theme, note)
+  return applyOptions(
+    client,
+    gridChart.grid,
+    figure,
+    { type: type as ChartType | undefined, options, theme },
+    note,
+  )
 }
 
 /** Returns the figure with the changed colors of series. */

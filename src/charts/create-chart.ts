@@ -2,7 +2,7 @@
 import { compileChart } from './compile/compile.ts'
 import type { Figure } from './figure/figure.ts'
 import { type CompletedChart, completed } from './normalize/complete-options.ts'
-import { type ChartClient, ChartValues } from './normalize/values.ts'
+import { type ChartClient, ValueReader } from './normalize/read-values.ts'
 import type { ChartGrid, ChartOptions } from './spec/options.ts'
 import type { AUTO, ChartType } from './spec/types.ts'
 
@@ -13,7 +13,7 @@ export function completeFromGrid(
   requestedType: ChartType | typeof AUTO | undefined,
   options: ChartOptions,
 ): Promise<CompletedChart> {
-  const values = new ChartValues(client, grid.fid, 'scatter', options, () => {})
+  const values = new ValueReader(client, grid.fid, options.where)
   return completed(
     grid,
     requestedType,
@@ -23,17 +23,21 @@ export function completeFromGrid(
   )
 }
 
-/**
- * Creates a chart of a grid and notes which options were chosen automatically. Throws `usage` and `bad_data`.
- * `isExplained`: also notes which other types fit.
- */
+/** Type and options of a chart that a user requests. */
+export interface ChartRequest {
+  /** Undefined: chosen automatically, as `auto`. */
+  type?: ChartType | typeof AUTO
+  options: ChartOptions
+  /** Also notes which other types fit. */
+  isExplained?: boolean
+}
+
+/** Creates a chart of a grid and notes which options were chosen automatically. Throws `usage` and `bad_data`. */
 export async function createChart(
   client: ChartClient,
   grid: ChartGrid,
-  requestedType: ChartType | typeof AUTO | undefined,
-  options: ChartOptions,
+  { type: requestedType, options, isExplained }: ChartRequest,
   note: (text: string) => void,
-  isExplained = false,
 ): Promise<{ type: ChartType; figure: Figure }> {
   const {
     type,
@@ -47,5 +51,5 @@ export async function createChart(
   if (isExplained && reason === undefined) note(`the type ${type} was requested, not chosen`)
   else if (isExplained)
     note(suggestions.length === 0 ? 'no other type fits' : `other types that fit: ${suggestions.join(', ')}`)
-  return { type, figure: await compileChart(client, grid, type, complete, note) }
+  return { type, figure: await compileChart(client, grid, type, complete, { note }) }
 }

@@ -83,7 +83,7 @@ const plain = (figure: Figure): Figure => JSON.parse(JSON.stringify(figure))
 const made = (type: ChartType, options: ChartOptions) =>
   compileChart(undefined, grid, type, options).then(plain)
 const set = async (figure: Figure, type: ChartType | undefined, options: ChartOptions, of = grid) =>
-  plain(await applyOptions(undefined as never, of, figure, type, options, undefined, () => {}))
+  plain(await applyOptions(undefined as never, of, figure, { type, options }, () => {}))
 
 /** Returns the figure of options; undefined if they are refused. */
 async function attempt(work: () => Promise<Figure>): Promise<Figure | undefined> {

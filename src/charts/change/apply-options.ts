@@ -4,7 +4,7 @@ import { compileChart, compileSpec } from '../compile/compile.ts'
 import { completeFromGrid } from '../create-chart.ts'
 import { type Attributes, type Figure, listGridTraces } from '../figure/figure.ts'
 import { setTheme, type Theme } from '../figure/themes.ts'
-import type { ChartClient } from '../normalize/values.ts'
+import type { ChartClient } from '../normalize/read-values.ts'
 import { type ChartGrid, type ChartOptions, dropEmptyOptions, flagOf } from '../spec/options.ts'
 import type { Spec } from '../spec/spec.ts'
 import { acceptsOption, type ChartType, hasTrait, TYPE_SPECIFIC_OPTIONS } from '../spec/types.ts'
@@ -12,6 +12,13 @@ import { humanizeName } from '../spec/words.ts'
 import { mergeFigures } from './merge-figures.ts'
 import { convertHorizontal } from './read-options.ts'
 import { readSpec } from './read-spec.ts'
+
+/** Changes to a chart. Undefined: the type or the theme stays. */
+export interface ChartChanges {
+  type?: ChartType
+  options: ChartOptions
+  theme?: Theme
+}
 
 /**
  * Changes the options, type and theme of a chart, and keeps its manual edits. Options that the new type does not
@@ -21,9 +28,7 @@ export async function applyOptions(
   client: ChartClient,
   grid: ChartGrid,
   figure: Figure,
-  type: ChartType | undefined,
-  input: ChartOptions,
-  theme: Theme | undefined,
+  { type, options: input, theme }: ChartChanges,
   note: (text: string) => void,
 ): Promise<Figure> {
   const { spec, options: storedOptions } = readSpec(figure, grid)
@@ -49,7 +54,7 @@ export async function applyOptions(
     options.x = input.x
   }
   const complete = wasHistogram ? (await completeFromGrid(client, grid, next, options)).options : options
-  const generated = await compileChart(client, grid, next, complete, note)
+  const generated = await compileChart(client, grid, next, complete, { note })
   const changed = await replaceGeneratedParts(figure, grid, generated, Object.fromEntries(changes))
   return theme === undefined ? changed : setTheme(changed, theme)
 }
@@ -66,9 +71,11 @@ export async function replaceGeneratedParts(
   const current = convertHorizontal(figure, grid.fid)
   const names = [...grid.cols, ...(spec?.columns ?? [])].flatMap(({ name }) => [name, humanizeName(name)])
   return mergeFigures(
-    current,
-    base ? toPlainJson(base) : outlineOf(current, grid.fid),
-    toPlainJson(generated),
+    {
+      current,
+      base: base ? toPlainJson(base) : outlineOf(current, grid.fid),
+      generated: toPlainJson(generated),
+    },
     grid.fid,
     input,
     new Set(names),

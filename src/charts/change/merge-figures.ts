@@ -40,15 +40,22 @@ const GENERATED_PATHS = [
 /** Paths of names and titles: columns do not replace those that were written by hand. */
 const TEXT_PATHS = /(?:\.title\.text|^data\.name)$/
 
+/** Versions of a figure that are merged. */
+interface FigureVersions {
+  /** With changes by hand. */
+  current: Figure
+  /** Generated from the previous options. */
+  base: Figure
+  /** Generated from the new options. */
+  generated: Figure
+}
+
 /**
- * Merges three figures: applies the difference between `base` (from the previous options) and `generated`
- * (from the new options) to `current`, and keeps changes by hand. `input`: the options that the user named.
- * `names`: column names, to recognize generated names and titles.
+ * Applies the difference between `base` and `generated` to `current`, and keeps changes by hand. `input`: the
+ * options that the user named. `names`: column names, to recognize generated names and titles.
  */
 export function mergeFigures(
-  current: Figure,
-  base: Figure,
-  generated: Figure,
+  { current, base, generated }: FigureVersions,
   fid: string,
   input: ChartOptions,
   names: ReadonlySet<string>,

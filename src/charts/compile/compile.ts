@@ -1,8 +1,9 @@
 // Builds a figure from chart options and grid columns.
 import type { Attributes, Figure } from '../figure/figure.ts'
 import { type NormalizedChart, normalizeChart } from '../normalize/normalize.ts'
+import type { ChartClient } from '../normalize/read-values.ts'
 import type { ChartColumnResolver } from '../normalize/resolve-columns.ts'
-import type { ChartClient, ChartValues } from '../normalize/values.ts'
+import type { ChartValues, Findings } from '../normalize/values.ts'
 import { parseColumnNames, quoteColumnName } from '../spec/column-names.ts'
 import {
   type ChartGrid,
@@ -11,7 +12,7 @@ import {
   dropEmptyOptions,
   optionKindOf,
 } from '../spec/options.ts'
-import type { Facts, Spec } from '../spec/spec.ts'
+import type { Spec } from '../spec/spec.ts'
 import type { ChartType } from '../spec/types.ts'
 import { describeAggregate, humanizeName } from '../spec/words.ts'
 import { createAxisSettings } from './axes.ts'
@@ -22,18 +23,17 @@ import { createTransforms } from './transforms.ts'
 
 /**
  * Returns a figure whose traces refer to columns of a grid, so that it changes with the grid, and whose
- * layout holds the spec. `facts`: known facts about the values. Throws `usage`.
+ * layout holds the spec. Throws `usage`.
  */
 export async function compileChart(
   client: ChartClient | undefined,
   grid: ChartGrid,
   type: ChartType,
   input: ChartOptions,
-  note: (text: string) => void = () => {},
-  facts?: Facts,
+  { note = () => {}, facts = {} }: Partial<Findings> = {},
 ): Promise<Figure> {
   const options = dropEmptyOptions(input)
-  const normal = await normalizeChart(client, grid, type, options, note, facts)
+  const normal = await normalizeChart(client, grid, type, options, { note, facts })
   const { chart, values } = normal
   const parts = createMakerInput(grid, normal)
   const result = await makers[type](parts)
@@ -82,7 +82,7 @@ function createMakerInput(grid: ChartGrid, normal: NormalizedChart): MakerInput 
 
 /** Compiles a stored spec with the columns as they were. Reads no values. */
 export function compileSpec(fid: string, { type, options, columns, facts }: Spec): Promise<Figure> {
-  return compileChart(undefined, { fid, filename: '', cols: columns }, type, options, undefined, { ...facts })
+  return compileChart(undefined, { fid, filename: '', cols: columns }, type, options, { facts: { ...facts } })
 }
 
 /** Returns the spec of a chart. Excludes its theme, which is part of the figure. */

@@ -1,11 +1,11 @@
 // Checks chart options against the columns of a grid and their values.
 import type { ChartGrid, ChartOptions } from '../spec/options.ts'
-import type { Facts } from '../spec/spec.ts'
 import { type ChartType, hasTrait } from '../spec/types.ts'
 import { type ChartColumns, resolveChartColumns } from './chart-columns.ts'
+import type { ChartClient } from './read-values.ts'
 import { ChartColumnResolver } from './resolve-columns.ts'
 import { assertAcceptedOptions, assertCompatibleOptions, assertReadable } from './rules.ts'
-import { type ChartClient, ChartValues } from './values.ts'
+import { ChartValues, type Findings } from './values.ts'
 
 /** A chart with checked options and resolved columns. */
 export interface NormalizedChart {
@@ -26,11 +26,10 @@ export async function normalizeChart(
   grid: ChartGrid,
   type: ChartType,
   input: ChartOptions,
-  note: (text: string) => void,
-  facts: Facts | undefined,
+  findings: Findings,
 ): Promise<NormalizedChart> {
   const options = convertOrderToSort(input, grid)
-  const values = new ChartValues(client, grid.fid, type, options, note, facts)
+  const values = new ChartValues(client, grid.fid, type, options, findings)
   const chart = new ChartColumnResolver(values, grid, type)
   assertAcceptedOptions(type, options)
   const columns = await resolveChartColumns(chart, type, options)

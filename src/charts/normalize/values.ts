@@ -2,10 +2,8 @@
 
 import { Problem } from '../../contract/errors.ts'
 import { formatCount, formatList } from '../../contract/message-texts.ts'
-import type { ColumnDescription } from '../../contract/resources/index.ts'
 import { quoteColumnName } from '../../query/index.ts'
 import { NO_LABEL } from '../figure/shared-names.ts'
-import { findStateCode } from '../figure/states.ts'
 import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
 import {
   type ChartOptions,
@@ -16,25 +14,11 @@ import {
 } from '../spec/options.ts'
 import type { Facts } from '../spec/spec.ts'
 import { acceptsOption, type ChartType, hasTrait } from '../spec/types.ts'
-
-/** The part of the API that charts use. */
-export interface ChartClient {
-  call(
-    name: 'grids.describe',
-    asked: { fid: string; query: { columns?: string[]; where?: string } },
-  ): Promise<{ columns: ColumnDescription[] }>
-  response(
-    name: 'grids.content' | 'columns.get',
-    asked: { fid: string; query: Record<string, unknown> },
-  ): Promise<{ json(): Promise<unknown>; bytes(): AsyncIterable<Uint8Array> }>
-}
+import { detectPlaces } from './places.ts'
+import { type ChartClient, ValueReader } from './read-values.ts'
 
 /** Maximum number of labels around a radar. */
 const MAX_RADAR_LABELS = 48
-/** Number of rows that `readSample` reads. */
-const SAMPLE_ROWS = 100
-/** Maximum number of distinct combinations that are counted. */
-const MAX_COUNTED_COMBINATIONS = 1_000_000
 /** Above this number of rows, repeated x values are not detected. */
 const MAX_PAIRED_ROWS = 200_000
 /** Maximum number of facets that the server draws. */
@@ -44,56 +28,28 @@ const MAX_FRAMES = 200
 /** Diameter of the largest point sized by a column, in pixels. */
 const MAX_POINT_PIXELS = 40
 
-/**
- * Reads and checks the values of the rows that a chart shows. Without a client, the table is not uploaded and
- * nothing is checked. Methods throw `bad_data`.
- */
-export class ChartValues {
-  private readonly statisticsByName = new Map<string, ColumnDescription>()
-  /** Names of computed columns, which are not in the grid: their values are unknown. */
-  readonly virtualNames = new Set<string>()
+/** What a chart finds out about its values: notes for the user, and facts for the spec. */
+export interface Findings {
+  note(text: string): void
+  /** Known facts; the checks add more. */
+  facts: Facts
+}
+
+/** Checks the values of the rows that a chart shows; nothing without a client. Methods throw `bad_data`. */
+export class ChartValues extends ValueReader {
+  readonly facts: Facts
+  private readonly note: Findings['note']
 
   constructor(
-    private readonly client: ChartClient | undefined,
-    private readonly fid: string,
+    client: ChartClient | undefined,
+    fid: string,
     private readonly type: ChartType,
     private readonly options: ChartOptions,
-    private readonly note: (text: string) => void,
-    /** Known facts; the methods add more. */
-    readonly facts: Facts = {},
-  ) {}
-
-  /** Returns statistics of columns, for the rows of --where; empty without a client. Requests each once. */
-  private async loadStatistics(names: readonly string[]): Promise<ColumnDescription[]> {
-    const missing = [...new Set(names)].filter(
-      (name) => !this.statisticsByName.has(name) && !this.virtualNames.has(name),
-    )
-    if (this.client && missing.length > 0) {
-      const query = { columns: missing, where: this.options.where }
-      const { columns } = await this.client.call('grids.describe', { fid: this.fid, query })
-      for (const column of columns) this.statisticsByName.set(column.name, column)
-    }
-    return names.flatMap((name) => this.statisticsByName.get(name) ?? [])
-  }
-
-  /**
-   * Counts the rows with a value and the distinct values, and returns the largest absolute number. `isLabel`:
-   * null counts as a value. Undefined without statistics; `distinct` is `rows` if unknown.
-   */
-  async countDistinct(
-    name: string,
-    isLabel = false,
-  ): Promise<{ rows: number; distinct: number; largest?: number } | undefined> {
-    const [statistics] = await this.loadStatistics([name])
-    if (!statistics) return undefined
-    const unnamed = isLabel && statistics.nulls > 0 ? 1 : 0
-    const rows = isLabel ? statistics.rows : statistics.rows - statistics.nulls
-    const ends = [statistics.min, statistics.max].filter((end) => typeof end === 'number').map(Math.abs)
-    return {
-      rows,
-      distinct: statistics.distinct_is_exact ? statistics.distinct + unnamed : rows,
-      largest: ends.length > 0 ? Math.max(...ends) : undefined,
-    }
+    { note, facts }: Findings,
+  ) {
+    super(client, fid, options.where)
+    this.note = note
+    this.facts = facts
   }
 
   /** Throws `bad_data` if a column with parts of a whole has negative values. */
@@ -143,15 +99,6 @@ export class ChartValues {
         this.note(`${flag}: column ${name} has values that are not positive (${min}); they are not drawn`)
   }
 
-  /** Reads the first values of a column. */
-  async readSample(column: Column): Promise<unknown[]> {
-    if (!this.client) return (column.firstValues ?? []).map(({ text }) => removeQuotes(text))
-    const query = { columns: [column.name], head: SAMPLE_ROWS, format: 'json' as const }
-    const response = await this.client.response('grids.content', { fid: this.fid, query })
-    const content = (await response.json()) as { cols: Record<string, { data: unknown[] }> }
-    return content.cols[column.name]?.data ?? []
-  }
-
   /** Returns the `sizeref` with which the largest value is drawn as the largest point. */
   async loadSizeRef(column: Column): Promise<number> {
     this.facts.sizeRef ??= await this.computeSizeRef(column)
@@ -159,12 +106,7 @@ export class ChartValues {
   }
 
   private async computeSizeRef(column: Column): Promise<number> {
-    if (!this.client) return 1
-    const query = { uid: column.uid }
-    const response = await this.client.response('columns.get', { fid: this.fid, query })
-    const { cols } = (await response.json()) as { cols: { data: unknown[] }[] }
-    let largest = 0
-    for (const value of cols[0].data) if (typeof value === 'number' && value > largest) largest = value
+    const largest = await this.readLargest(column)
     return largest === 0 ? 1 : (2 * largest) / MAX_POINT_PIXELS ** 2
   }
 
@@ -379,72 +321,7 @@ export class ChartValues {
   /** Returns the kind of places in a column: country codes or names, or US states. Throws `bad_data`. */
   async detectPlaceKind(column: Column): Promise<Facts['places']> {
     if (this.options.geojson !== undefined) return 'geojson-id'
-    this.facts.places ??= await this.detectPlaces(column)
+    this.facts.places ??= await detectPlaces(column.name, await this.readSample(column), this.note)
     return this.facts.places
   }
-
-  private async detectPlaces(column: Column): Promise<Facts['places']> {
-    const texts = (await this.readSample(column)).filter((value) => typeof value === 'string')
-    const { isCountry } = await import('../../vendor/countries.ts')
-    const notStates = texts.filter((text) => findStateCode(text) === undefined)
-    const countries = texts.filter((text) => isCountry(text, 'name')).length
-    // Georgia is both a country and a state.
-    if (notStates.length * 2 < texts.length && texts.length - notStates.length > countries) {
-      this.noteUnknownPlaces(column, notStates, texts.length, 'state')
-      return 'USA-states'
-    }
-    const areCodes = texts.every((text) => /^[A-Z]{3}$/.test(text))
-    const unknown = texts.filter((text) => !isCountry(text, areCodes ? 'code' : 'name'))
-    const short = texts.filter((text) => /^[A-Za-z]{2}$/.test(text))
-    if (short.length * 2 > texts.length)
-      throw this.createPlacesProblem(column, `unknown country or state code: ${unknown[0]}`)
-    this.noteUnknownPlaces(column, unknown, texts.length, 'country')
-    return areCodes ? 'ISO-3' : 'country names'
-  }
-
-  /** Notes unknown places. Throws `bad_data` if all are unknown. */
-  private noteUnknownPlaces(
-    column: Column,
-    unknown: readonly string[],
-    count: number,
-    kind: 'country' | 'state',
-  ): void {
-    const places = [...new Set(unknown)]
-    if (places.length === 0) return
-    const what = `unknown ${places.length === 1 ? kind : kind === 'state' ? 'states' : 'countries'}: ${formatList(places, 5)}`
-    if (unknown.length === count) throw this.createPlacesProblem(column, what)
-    this.note(`--x ${column.name}: ${what}; ${places.length === 1 ? 'it is' : 'they are'} not drawn`)
-  }
-
-  private createPlacesProblem({ name }: Column, what: string): Problem {
-    return new Problem('bad_data', `--x ${name}: ${what}`, {
-      field: name,
-      hint: 'Use codes of three letters (NOR), English names of countries, or US states (TX or Texas).',
-    })
-  }
-
-  /** Counts the rows and their distinct combinations of values; undefined without a client. */
-  private async countCombinations(
-    columns: string[],
-  ): Promise<{ rows: number; distinct: number } | undefined> {
-    if (!this.client) return undefined
-    const query = { columns, where: this.options.where, format: 'ndjson' as const }
-    const response = await this.client.response('grids.content', { fid: this.fid, query })
-    const seen = new Set<string>()
-    let rows = 0
-    let rest = ''
-    const decoder = new TextDecoder()
-    for await (const chunk of response.bytes()) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-      rest = lines.pop()!
-      rows += lines.length
-      for (const line of lines) if (seen.size < MAX_COUNTED_COMBINATIONS) seen.add(line)
-    }
-    return { rows, distinct: seen.size < MAX_COUNTED_COMBINATIONS ? seen.size : rows }
-  }
-}
-
-/** Removes the quotes around a simple JSON string. */
-function removeQuotes(text: string): string {
-  return /^"[^"\\]*"$/.test(text) ? text.slice(1, -1) : text
 }

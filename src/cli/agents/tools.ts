@@ -252,7 +252,7 @@ async function createStoredChart({ context, client, toolArguments, mayWrite }: T
   const options = parseChartOptions({ ...(more as object), ...mainOptions })
   const meta = await client.call('grids.get', { fid: await resolveFid(client, String(grid), 'grid') })
   const notes: string[] = []
-  const chart = await createChart(client, meta, type as ChartType | undefined, options, (note) =>
+  const chart = await createChart(client, meta, { type: type as ChartType | undefined, options }, (note) =>
     notes.push(note),
   )
   const figure = options.theme === undefined ? chart.figure : setTheme(chart.figure, loadTheme(options.theme))

@@ -21,10 +21,8 @@ export async function createThemedChart(
   const { type, figure: unthemed } = await createChart(
     client,
     grid,
-    requestedType,
-    options,
+    { type: requestedType, options, isExplained: options.explain },
     note,
-    options.explain,
   )
   const figure = await addRegions(client, grid, unthemed, options, note)
   if (options.theme === undefined) return { type, figure }

@@ -98,7 +98,7 @@ export const setCommand = defineCommand({
       let next = original
       if (isChart) {
         const grid = await loadGridOf(client, original)
-        next = await applyOptions(client, grid, original, type, options, theme, note)
+        next = await applyOptions(client, grid, original, { type, options, theme }, note)
         next = await addRegions(client, grid, next, options, note)
       }
       let figure = await applyEdits(next, changes)
