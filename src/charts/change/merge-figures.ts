@@ -7,11 +7,12 @@ import {
   isObject,
   listGridTraces,
   omitUndefined,
+  toObject,
   traceChartTypeOf,
 } from '../figure/figure.ts'
 import { copyColor } from '../figure/series-color.ts'
 import { NOTE_NAME, SOURCE_NAME } from '../figure/shared-names.ts'
-import type { ChartOptions } from '../spec/options.ts'
+import { type ChartOptions, OPTION_NAMES } from '../spec/options.ts'
 import { stripAggregate } from '../spec/words.ts'
 
 /** Paths that an option sets: they override changes by hand. */
@@ -60,8 +61,8 @@ export function mergeFigures(
   input: ChartOptions,
   names: ReadonlySet<string>,
 ): Figure {
-  const requestedPaths = Object.entries(PATHS_BY_OPTION).flatMap(([option, paths]) =>
-    input[option as keyof ChartOptions] === undefined ? [] : paths,
+  const requestedPaths = OPTION_NAMES.flatMap((option) =>
+    input[option] === undefined ? [] : (PATHS_BY_OPTION[option] ?? []),
   )
   const merge = new FigureMerger([...GENERATED_PATHS, ...requestedPaths], names)
   return {
@@ -171,10 +172,6 @@ class FigureMerger {
 /** Returns a layout whose title is an object: older versions of plotly.js had a string. */
 function withTitleObject(layout: Attributes): Attributes {
   return typeof layout.title === 'string' ? { ...layout, title: { text: layout.title } } : layout
-}
-
-function toObject(value: unknown): Attributes {
-  return isObject(value) ? value : {}
 }
 
 /** Replaces the list items with these names by the generated ones, at the end of the list. */

@@ -17,138 +17,182 @@ import { SOURCE_NAME } from '../figure/shared-names.ts'
 import { swapShapeAxes } from '../figure/swap-axes.ts'
 import { quoteColumnName } from '../spec/column-names.ts'
 import { type ChartGrid, type ChartOptions, DEFAULT_MAX_SERIES } from '../spec/options.ts'
-import { CHART_TYPES, type ChartType, hasTrait } from '../spec/types.ts'
+import { type ChartType, hasTrait, isChartType } from '../spec/types.ts'
+
+/** The traces of a chart of one grid. */
+interface GridChart {
+  type: ChartType
+  layout: Attributes
+  first: Attributes
+  /** Traces on the y axis. */
+  primary: Attributes[]
+  /** Traces on the second y axis. */
+  secondary: Attributes[]
+  /** The traces have their columns swapped, as in earlier releases. */
+  isHorizontal: boolean
+  /** Returns the column name of a reference; undefined for other values. */
+  nameOf(source: unknown): string | undefined
+}
 
 /** Returns the options that would create a chart of a grid again. Throws `usage` for other figures. */
 export function readOptions(figure: Figure, grid: ChartGrid): { type: ChartType; options: ChartOptions } {
-  const { layout } = figure
-  const gridTraces = listGridTraces(figure, grid.fid)
-  const [first] = gridTraces
-  const type = first && chartTypeOf({ data: gridTraces, layout })
-  const isChart = (CHART_TYPES as readonly unknown[]).includes(type)
-  if (
-    !first ||
-    !isChart ||
-    gridTraces.some((trace) => trace.yaxis !== 'y2' && traceChartTypeOf(trace) !== traceChartTypeOf(first)) ||
-    (hasTrait(type as ChartType, 'cells') && String(first.zsrc ?? '').includes(','))
-  )
-    throw new Problem('usage', 'this figure is not a chart of the columns of one grid', {
-      hint: 'Change its attributes by path, such as layout.title.text=Sales.',
-    })
-  const nameOf = (source: unknown): string | undefined => {
-    const [, , uid] = String(source ?? '').split(':')
-    return grid.cols.find((column) => column.uid === uid)?.name
-  }
-  const formatNames = (names: readonly (string | undefined)[]): string =>
-    names
-      .filter((name) => name !== undefined)
-      .map(quoteColumnName)
-      .join(',')
-  const primary = gridTraces.filter(({ yaxis }) => yaxis !== 'y2')
-  const secondary = gridTraces.filter(({ yaxis }) => yaxis === 'y2')
-  const isHorizontal = first.orientation === 'h' && first.type !== 'funnel'
-  const { x, y } = readXAndY(
-    type as ChartType,
-    isHorizontal ? primary.map(swapReferences) : primary,
-    nameOf,
-    formatNames,
-  )
-  const transforms: Attributes[] = Array.isArray(first.transforms) ? first.transforms : []
-  const find = (kind: string, matches: (transform: Attributes) => boolean = () => true) =>
-    transforms.find((transform) => transform.type === kind && matches(transform))
-  const by = find(
+  const chart = findGridChart(figure, grid)
+  const { type, layout, first, primary, isHorizontal } = chart
+  const columns = readColumns(chart)
+  const by = findTransform(
+    first,
     'groupby',
     ({ facet, animate, hue }) => facet !== true && animate !== true && hue === undefined,
   )
-  const func = find('aggregate')?.aggregations?.[0]?.func ?? find('cells')?.func
-  const rows = find('rows')
-  const orders = transforms.filter((transform) => transform.type === 'order')
-  const order = orders.toReversed().map(({ target, descending }) =>
-    formatSortKey({
-      name: (target === 'x' || target === 'labels' ? x : y) ?? '',
-      descending: descending === true,
-    }),
-  )
-  const title = typeof layout.title === 'string' ? layout.title : layout.title?.text
-  const isDefault = title !== undefined && title === layout.meta?.title
+  const trend = findTransform(first, 'trend')
+  const stack = readStack(type, { data: primary, layout }, by !== undefined)
   const [across, up] = isHorizontal ? [layout.yaxis, layout.xaxis] : [layout.xaxis, layout.yaxis]
-  const isIndicator = type === 'indicator'
-  const number = find('number')?.func
-  const top = find('top')?.count
-  const trend = find('trend')
-  const stack = readStack(type as ChartType, { data: primary, layout }, by !== undefined)
   const options: ChartOptions = {
-    x,
-    y: y === '' ? undefined : y,
-    z: type === 'scatter3d' || type === 'surface' ? nameOf(first.zsrc) : undefined,
-    lat: nameOf(first.latsrc),
-    lon: nameOf(first.lonsrc),
-    parent: nameOf(first.parentssrc),
-    color: nameOf(
-      first.marker?.colorsrc ??
-        first.line?.colorsrc ??
-        (hasTrait(type as ChartType, 'cells') ? first.zsrc : undefined),
-    ),
-    size: nameOf(first.marker?.sizesrc),
-    error: nameOf((isHorizontal ? first.error_x : first.error_y)?.arraysrc),
-    y2: secondary.length > 0 ? formatNames(secondary.map(({ ysrc }) => nameOf(ysrc))) : undefined,
-    text: nameOf(first.textsrc),
-    by: nameOf(by?.groupssrc),
-    facet: nameOf(find('groupby', ({ facet }) => facet === true)?.groupssrc),
-    animate: nameOf(find('groupby', ({ animate }) => animate === true)?.groupssrc),
-    aggregate: isIndicator
-      ? number === 'avg'
-        ? 'mean'
-        : number === 'last'
-          ? undefined
-          : number
-      : func === 'avg'
-        ? 'mean'
-        : func,
-    per: find('per')?.unit,
-    zone: find('zone')?.zone,
-    top: by
-      ? by.top === undefined || by.top === DEFAULT_MAX_SERIES
-        ? undefined
-        : by.top - 1
-      : hasTrait(type as ChartType, 'slices') && top === DEFAULT_PIE_SLICES
-        ? undefined
-        : top,
-    where: rows?.where,
-    sort: rows?.sort ?? (order.length > 0 ? order.join(',') : undefined),
+    ...columns,
+    y: columns.y === '' ? undefined : columns.y,
+    ...readTransforms(chart, columns, by),
     stack,
     horizontal: layout.meta?.horizontal === true || isHorizontal || undefined,
     trend: trend && (trend.method === 'mean' ? `mean:${trend.window}` : 'linear'),
     ...readMarkOptions(isHorizontal ? (layout.shapes ?? []).map(swapShapeAxes) : layout.shapes),
-    labels:
-      primary.some(
-        ({ texttemplate, textposition, type: kind }) =>
-          texttemplate !== undefined ||
-          ((kind === 'waterfall' || kind === 'funnel') && textposition !== undefined),
-      ) || undefined,
-    ...(isIndicator
+    labels: primary.some(isLabeled) || undefined,
+    ...(type === 'indicator'
       ? readIndicatorOptions(first)
       : type === 'choropleth'
         ? readColorbarOptions(first.colorbar)
         : readAxisOptions(across, up)),
     // The percent sign of percentages is not a chosen unit.
     ...(stack === 'percent' && up?.ticksuffix === '%' && { unit: undefined }),
-    title: isDefault ? undefined : (title ?? 'none') || 'none',
-    subtitle: layout.title?.subtitle?.text,
-    source: readSource(layout),
+    ...readTexts(layout),
   }
-  return { type: type as ChartType, options }
+  return { type, options }
 }
 
-type NameOf = (source: unknown) => string | undefined
+/** Returns the traces of a grid. Throws `usage` if they are not one chart. */
+function findGridChart({ data, layout }: Figure, { fid, cols }: ChartGrid): GridChart {
+  const gridTraces = listGridTraces({ data, layout }, fid)
+  const [first] = gridTraces
+  const type = first && chartTypeOf({ data: gridTraces, layout })
+  const primary = gridTraces.filter(({ yaxis }) => yaxis !== 'y2')
+  if (
+    !first ||
+    !isChartType(type) ||
+    primary.some((trace) => traceChartTypeOf(trace) !== traceChartTypeOf(first)) ||
+    (hasTrait(type, 'cells') && String(first.zsrc ?? '').includes(','))
+  )
+    throw new Problem('usage', 'this figure is not a chart of the columns of one grid', {
+      hint: 'Change its attributes by path, such as layout.title.text=Sales.',
+    })
+  return {
+    type,
+    layout,
+    first,
+    primary,
+    secondary: gridTraces.filter(({ yaxis }) => yaxis === 'y2'),
+    isHorizontal: first.orientation === 'h' && first.type !== 'funnel',
+    nameOf(source) {
+      const [, , uid] = String(source ?? '').split(':')
+      return cols.find((column) => column.uid === uid)?.name
+    },
+  }
+}
+
+/** Returns column names as the value of an option. */
+function formatNames(names: readonly (string | undefined)[]): string {
+  return names
+    .filter((name) => name !== undefined)
+    .map(quoteColumnName)
+    .join(',')
+}
+
+/** Reads the columns of traces back. `y` is empty if there are none. */
+function readColumns(chart: GridChart): ChartOptions {
+  const { type, first, secondary, isHorizontal, nameOf } = chart
+  return {
+    ...readXAndY(chart),
+    z: type === 'scatter3d' || type === 'surface' ? nameOf(first.zsrc) : undefined,
+    lat: nameOf(first.latsrc),
+    lon: nameOf(first.lonsrc),
+    parent: nameOf(first.parentssrc),
+    color: nameOf(
+      first.marker?.colorsrc ?? first.line?.colorsrc ?? (hasTrait(type, 'cells') ? first.zsrc : undefined),
+    ),
+    size: nameOf(first.marker?.sizesrc),
+    error: nameOf((isHorizontal ? first.error_x : first.error_y)?.arraysrc),
+    y2: secondary.length > 0 ? formatNames(secondary.map(({ ysrc }) => nameOf(ysrc))) : undefined,
+    text: nameOf(first.textsrc),
+  }
+}
+
+/** Returns the transforms of a trace. */
+function listTransforms({ transforms }: Attributes): Attributes[] {
+  return Array.isArray(transforms) ? transforms : []
+}
+
+/** Returns the first transform of a kind with which `matches` agrees; undefined if there is none. */
+function findTransform(
+  trace: Attributes,
+  kind: string,
+  matches: (transform: Attributes) => boolean = () => true,
+): Attributes | undefined {
+  return listTransforms(trace).find((transform) => transform.type === kind && matches(transform))
+}
+
+/** Reads the options of transforms back. `by`: the transform of the series, if any. */
+function readTransforms(
+  { type, first, nameOf }: GridChart,
+  { x, y }: ChartOptions,
+  by: Attributes | undefined,
+): ChartOptions {
+  const rows = findTransform(first, 'rows')
+  const order = listTransforms(first)
+    .filter((transform) => transform.type === 'order')
+    .toReversed()
+    .map(({ target, descending }) =>
+      formatSortKey({
+        name: (target === 'x' || target === 'labels' ? x : y) ?? '',
+        descending: descending === true,
+      }),
+    )
+  return {
+    by: nameOf(by?.groupssrc),
+    facet: nameOf(findTransform(first, 'groupby', ({ facet }) => facet === true)?.groupssrc),
+    animate: nameOf(findTransform(first, 'groupby', ({ animate }) => animate === true)?.groupssrc),
+    aggregate: readAggregate(type, first),
+    per: findTransform(first, 'per')?.unit,
+    zone: findTransform(first, 'zone')?.zone,
+    top: readTop(type, first, by),
+    where: rows?.where,
+    sort: rows?.sort ?? (order.length > 0 ? order.join(',') : undefined),
+  }
+}
+
+function readAggregate(type: ChartType, trace: Attributes): ChartOptions['aggregate'] {
+  const func =
+    type === 'indicator'
+      ? findTransform(trace, 'number')?.func
+      : (findTransform(trace, 'aggregate')?.aggregations?.[0]?.func ?? findTransform(trace, 'cells')?.func)
+  if (func === 'avg') return 'mean'
+  return type === 'indicator' && func === 'last' ? undefined : func
+}
+
+/** Returns the --top option; undefined if it is the default. `by`: the transform of the series. */
+function readTop(type: ChartType, trace: Attributes, by: Attributes | undefined): number | undefined {
+  if (by) return by.top === undefined || by.top === DEFAULT_MAX_SERIES ? undefined : by.top - 1
+  const top = findTransform(trace, 'top')?.count
+  return hasTrait(type, 'slices') && top === DEFAULT_PIE_SLICES ? undefined : top
+}
+
+/** Returns whether values are written at the points of a trace. */
+function isLabeled({ texttemplate, textposition, type }: Attributes): boolean {
+  return (
+    texttemplate !== undefined || ((type === 'waterfall' || type === 'funnel') && textposition !== undefined)
+  )
+}
 
 /** Reads --x and --y back from the traces of a figure. */
-function readXAndY(
-  type: ChartType,
-  traces: readonly Attributes[],
-  nameOf: NameOf,
-  formatNames: (names: readonly (string | undefined)[]) => string,
-): { x: string | undefined; y: string } {
+function readXAndY({ type, primary, isHorizontal, nameOf }: GridChart): { x?: string; y: string } {
+  const traces = isHorizontal ? primary.map(swapReferences) : primary
   const [first] = traces
   const all = (key: string): string => formatNames(traces.map((trace) => nameOf(trace[key])))
   const manyOf = (source: unknown): string => {
@@ -162,7 +206,7 @@ function readXAndY(
     case 'sunburst':
       return { x: nameOf(first.labelssrc), y: all('valuessrc') }
     case 'histogram':
-      return traces.length > 1 ? { x: undefined, y: all('xsrc') } : { x: nameOf(first.xsrc), y: '' }
+      return traces.length > 1 ? { y: all('xsrc') } : { x: nameOf(first.xsrc), y: '' }
     case 'funnel':
       return { x: nameOf(first.ysrc), y: all('xsrc') }
     case 'candlestick':
@@ -172,22 +216,19 @@ function readXAndY(
         y: formatNames(['opensrc', 'highsrc', 'lowsrc', 'closesrc'].map((key) => nameOf(first[key]))),
       }
     case 'map':
-      return { x: undefined, y: '' }
+      return { y: '' }
     case 'choropleth':
       return { x: nameOf(first.locationssrc), y: all('zsrc') }
     case 'surface':
-      return first.type === 'surface'
-        ? { x: undefined, y: manyOf(first.zsrc) }
-        : { x: nameOf(first.xsrc), y: all('ysrc') }
+      return first.type === 'surface' ? { y: manyOf(first.zsrc) } : { x: nameOf(first.xsrc), y: all('ysrc') }
     case 'parallel':
       return {
-        x: undefined,
         y: formatNames((first.dimensions ?? []).map(({ valuessrc }: Attributes) => nameOf(valuessrc))),
       }
     case 'table':
-      return { x: undefined, y: manyOf(first.cells?.valuessrc) }
+      return { y: manyOf(first.cells?.valuessrc) }
     case 'indicator':
-      return { x: undefined, y: all('customdatasrc') }
+      return { y: all('customdatasrc') }
     default:
       return { x: nameOf(first.xsrc), y: all('ysrc') }
   }
@@ -220,11 +261,16 @@ function readIndicatorOptions({ number = {} }: Attributes): Pick<ChartOptions, '
   }
 }
 
-function readSource({ annotations }: Attributes): string | undefined {
-  const annotation = Array.isArray(annotations)
-    ? annotations.find(({ name }) => name === SOURCE_NAME)
-    : undefined
-  return annotation === undefined ? undefined : String(annotation.text).replace(/^Source: /, '')
+/** Reads the title, the subtitle and the source back. */
+function readTexts({ title, meta, annotations }: Attributes): ChartOptions {
+  const titleText = typeof title === 'string' ? title : title?.text
+  const isDefault = titleText !== undefined && titleText === meta?.title
+  const source = Array.isArray(annotations) ? annotations.find(({ name }) => name === SOURCE_NAME) : undefined
+  return {
+    title: isDefault ? undefined : (titleText ?? 'none') || 'none',
+    subtitle: title?.subtitle?.text,
+    source: source && String(source.text).replace(/^Source: /, ''),
+  }
 }
 
 /** Types that earlier releases made horizontal by swapping their columns. */

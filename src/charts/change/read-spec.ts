@@ -1,7 +1,7 @@
 // Reads the spec of a figure.
 import { Problem } from '../../contract/errors.ts'
 import { formatSortKey, parseSort, renameColumns } from '../../query/index.ts'
-import { type Figure, listGridTraces } from '../figure/figure.ts'
+import { type Attributes, type Figure, listGridTraces, toObject } from '../figure/figure.ts'
 import { parseColumnNames, quoteColumnName } from '../spec/column-names.ts'
 import {
   type ChartGrid,
@@ -11,7 +11,7 @@ import {
   optionKindOf,
 } from '../spec/options.ts'
 import type { Facts, Spec } from '../spec/spec.ts'
-import { CHART_TYPES, type ChartType } from '../spec/types.ts'
+import { isChartType } from '../spec/types.ts'
 import { readOptions } from './read-options.ts'
 
 /**
@@ -34,8 +34,8 @@ export function readSpec(figure: Figure, grid: ChartGrid): { spec: Spec; options
 
 /** Returns the stored spec, without invalid members: anyone can write one. Undefined if it is invalid. */
 function readStoredSpec({ layout }: Figure): Spec | undefined {
-  const { type, options, columns, facts }: Record<string, unknown> = toObject(layout.meta?.spec)
-  if (!(CHART_TYPES as readonly unknown[]).includes(type) || !Array.isArray(columns)) return undefined
+  const { type, options, columns, facts } = toObject(layout.meta?.spec)
+  if (!isChartType(type) || !Array.isArray(columns)) return undefined
   const isColumn = (value: unknown): value is Column =>
     ['name', 'uid', 'type'].every((key) => typeof toObject(value)[key] === 'string')
   if (!columns.every(isColumn) || JSON.stringify([options, columns, facts]).length > MAX_SPEC_CHARACTERS)
@@ -45,8 +45,8 @@ function readStoredSpec({ layout }: Figure): Spec | undefined {
     return kind !== undefined && VALIDATORS_BY_KIND[kind](value)
   })
   return {
-    type: type as ChartType,
-    options: Object.fromEntries(valid) as ChartOptions,
+    type,
+    options: Object.fromEntries(valid),
     columns: columns.map(({ name, uid, type: kind, date_order, zoned }) => ({
       ...{ name, uid, type: kind, date_order },
       ...(zoned === true && { zoned }),
@@ -58,15 +58,16 @@ function readStoredSpec({ layout }: Figure): Spec | undefined {
 /** Maximum size of a stored spec. One of 10,000 columns is smaller. */
 const MAX_SPEC_CHARACTERS = 1_000_000
 
-function readFacts({ isUnsorted, sizeRef, places }: Record<string, unknown>): Facts {
+function readFacts({ isUnsorted, sizeRef, places: stored }: Attributes): Facts {
+  const places = PLACE_KINDS.find((kind) => kind === stored)
   return {
     ...(isUnsorted === true && { isUnsorted }),
     ...(typeof sizeRef === 'number' && sizeRef > 0 && { sizeRef }),
-    ...(PLACE_KINDS.has(places) && { places: places as Facts['places'] }),
+    ...(places && { places }),
   }
 }
 
-const PLACE_KINDS: ReadonlySet<unknown> = new Set(['ISO-3', 'USA-states', 'country names'])
+const PLACE_KINDS = ['ISO-3', 'USA-states', 'country names'] as const
 
 const isString = (value: unknown): boolean => typeof value === 'string'
 
@@ -80,10 +81,6 @@ const VALIDATORS_BY_KIND: Readonly<Record<OptionKind, (value: unknown) => boolea
   texts: (value) => Array.isArray(value) && value.every(isString),
   flag: (value) => typeof value === 'boolean',
   number: (value) => typeof value === 'number',
-}
-
-function toObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
 /** Returns the options with the current names of their columns. */
@@ -111,12 +108,13 @@ function followRenamedColumns({ options, columns }: Spec, { cols }: ChartGrid): 
   return Object.fromEntries(
     Object.entries(options).flatMap(([key, value]) => {
       try {
-        return [[key, rename[optionKindOf(key)!]?.(value as string) ?? value]]
+        const convert = rename[optionKindOf(key)!]
+        return [[key, convert && typeof value === 'string' ? convert(value) : value]]
       } catch (error) {
         // Drop a condition that cannot be parsed.
         if (error instanceof Problem) return []
         throw error
       }
     }),
-  ) as ChartOptions
+  )
 }

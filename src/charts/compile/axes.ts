@@ -88,7 +88,7 @@ function parseRange(flag: string, input: string, isLog: boolean): (number | stri
         hint: 'For example: 0,100 or 2024-01-01,2024-12-31',
       },
     )
-  return isLog ? values.map((end) => Math.log10(end as number)) : values
+  return isLog ? values.map((end) => Math.log10(Number(end))) : values
 }
 
 /** Returns the options that two axes were created from. */

@@ -97,10 +97,8 @@ function createSpec(
   // Store ranges and patterns as the columns that they match now.
   const names = chart.names
   const storedValue = (name: string, value: unknown): unknown =>
-    optionKindOf(name) === 'columns'
-      ? parseColumnNames(value as string, names)
-          .map(quoteColumnName)
-          .join(',')
+    optionKindOf(name) === 'columns' && typeof value === 'string'
+      ? parseColumnNames(value, names).map(quoteColumnName).join(',')
       : value
   const options = Object.fromEntries(
     Object.entries(input).flatMap(([name, value]) =>

@@ -13,8 +13,8 @@ export interface MakerInput {
   values: ChartValues
   options: ChartOptions
   columns: ChartColumns
-  /** undefined | Transforms that the server evaluates before the chart is drawn. */
-  transforms: object[] | undefined
+  /** Transforms that the server evaluates before the chart is drawn; undefined if there are none. */
+  transforms: Attributes[] | undefined
   /** Creates a trace for each --y column, with the shared attributes. */
   createTraces(make: (y: Column | undefined) => Attributes): Attributes[]
   /** Returns the axis of a column: title and type. */

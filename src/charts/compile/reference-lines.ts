@@ -139,12 +139,17 @@ function parseMark(flag: string, input: string, count: 1 | 2, x: Column | undefi
   const [from, to] = count === 1 ? [match[1], match[1]] : [match[1], match[2]]
   const label = match[count + 1]?.trim()
   const parseValue = (text: string): string | number => parsePosition(text, isLabels, createProblem)
-  return { axis: axis as 'x' | 'y', from: parseValue(from), to: parseValue(to), label: label || undefined }
+  return {
+    axis: axis === 'x' ? 'x' : 'y',
+    from: parseValue(from),
+    to: parseValue(to),
+    label: label || undefined,
+  }
 }
 
 /** Returns the options that shapes were created from. */
 export function readMarkOptions(shapes: unknown): Pick<ChartOptions, 'mark' | 'band'> {
-  const all = Array.isArray(shapes) ? (shapes as Attributes[]) : []
+  const all: Attributes[] = Array.isArray(shapes) ? shapes : []
   const formatShape = (shape: Attributes, ends: 1 | 2): string => {
     const axis = shape.xref === 'paper' ? 'y' : 'x'
     const values = [shape[`${axis}0`], shape[`${axis}1`]].slice(0, ends).join(',')

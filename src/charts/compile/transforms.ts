@@ -1,5 +1,7 @@
 // Transforms of the traces, which the server evaluates before a chart is drawn.
 import { parseSort } from '../../query/index.ts'
+import type { Attributes } from '../figure/figure.ts'
+import type { ChartColumns } from '../normalize/chart-columns.ts'
 import type { NormalizedChart } from '../normalize/normalize.ts'
 import { parseTrendWindow } from '../normalize/rules.ts'
 import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
@@ -13,43 +15,21 @@ export const DEFAULT_PIE_SLICES = 6
 const MAX_STYLES = 6
 
 /** Returns the transforms of each trace; undefined if there are none. See docs/api.md#transforms. */
-export function createTransforms(normal: NormalizedChart): object[] | undefined {
+export function createTransforms(normal: NormalizedChart): Attributes[] | undefined {
   const { type, chart, options, rowsTransform, isUnsorted, columns } = normal
-  const {
-    x,
-    ys: [y],
-    facets,
-    animate,
-    symbol,
-    dash,
-  } = columns
-  const groupssrc = chart.formatReference(columns.by)
-  const style = symbol ? ('symbol' as const) : dash && ('dash' as const)
-  const styleSource = chart.formatReference(symbol ?? dash)
+  const { x, facets, animate } = columns
   const { aggregate, per, top, sort, zone, trend } = options
-  const [groups, target] = hasTrait(type, 'slices')
-    ? ['labels', 'values']
-    : ['x', type === 'calendar' ? 'z' : 'y']
+  const isSliced = hasTrait(type, 'slices')
+  const axes = isSliced ? { x: 'labels', y: 'values' } : { x: 'x', y: type === 'calendar' ? 'z' : 'y' }
   const isCells = hasTrait(type, 'cells')
   const queryFunction = aggregate === 'mean' ? 'avg' : aggregate
   // An indicator aggregates all rows, in a separate transform.
   const func = type === 'indicator' ? undefined : queryFunction
-  // The series `other` needs one point per x for a line or bar.
-  const needsOnePerX = !func && (hasTrait(type, 'joined') || type === 'bar')
-  const other = needsOnePerX ? (type === 'line' || type === 'step' ? 'avg' : 'sum') : undefined
-  // With --aggregate, sort the results, not the rows.
-  const sortKeys =
-    (aggregate || hasTrait(type, 'slices')) && !isCells && sort !== undefined ? parseSort(sort) : []
-  const orderTransforms = sortKeys.toReversed().flatMap(({ name, descending }) => {
-    const axis = name === y?.name ? target : name === x?.name ? groups : undefined
-    return axis ? [{ type: 'order', target: axis, descending }] : []
-  })
-  // If one column sets series and style, each series has its own color and style.
-  const isSameColumn = styleSource !== undefined && styleSource === groupssrc
-  const { order } = options
-  const isSeriesOrder = order !== undefined && !hasLabels(x)
-  const maxLabels = top ?? (hasTrait(type, 'slices') ? DEFAULT_PIE_SLICES : undefined)
-  const transforms = [
+  const series = createSeriesTransforms(normal, func !== undefined)
+  // Lines connect points in order, so sort each series along the axis.
+  const isSorted = hasTrait(type, 'joined') && (series.length > 0 || facets.length > 0 || func || isUnsorted)
+  const maxLabels = top ?? (isSliced ? DEFAULT_PIE_SLICES : undefined)
+  const transforms: Attributes[] = [
     ...(chart.hasColumnNamesAxis(options)
       ? [{ type: 'melt', names: parseColumnNames(options.y ?? '', chart.names) }]
       : []),
@@ -58,6 +38,39 @@ export function createTransforms(normal: NormalizedChart): object[] | undefined 
     ...(per ? [{ type: 'per', target: 'x', unit: per }] : []),
     ...facets.map((column) => ({ type: 'groupby', groupssrc: chart.formatReference(column), facet: true })),
     ...(animate ? [{ type: 'groupby', groupssrc: chart.formatReference(animate), animate: true }] : []),
+    ...series,
+    ...(func && !isCells
+      ? [{ type: 'aggregate', groups: axes.x, aggregations: createAggregations(options, axes.y, func) }]
+      : []),
+    ...(func && isCells ? [{ type: 'cells', func }] : []),
+    ...(sort === undefined && (isSorted || (type === 'waterfall' && x?.type !== 'text'))
+      ? [{ type: 'sort', target: 'x' }]
+      : []),
+    ...((aggregate || isSliced) && !isCells ? createOrderTransforms(sort, columns, axes) : []),
+    ...(maxLabels !== undefined && !chart.formatReference(columns.by)
+      ? [{ type: 'top', count: maxLabels, target: axes.y, labels: axes.x, other: isSliced, of: x?.name }]
+      : []),
+    ...(trend ? [createTrendTransform(trend, options)] : []),
+  ]
+  return transforms.length > 0 ? transforms : undefined
+}
+
+/** Returns the transforms that split the rows into series, with colors, symbols or dashes. */
+function createSeriesTransforms(
+  { type, chart, options: { top, by, order }, columns }: NormalizedChart,
+  isAggregated: boolean,
+): Attributes[] {
+  const { x, symbol, dash } = columns
+  const groupssrc = chart.formatReference(columns.by)
+  const styleSource = chart.formatReference(symbol ?? dash)
+  const style = symbol ? 'symbol' : dash && 'dash'
+  // The series `other` needs one point per x for a line or bar.
+  const needsOnePerX = !isAggregated && (hasTrait(type, 'joined') || type === 'bar')
+  const other = needsOnePerX ? (type === 'line' || type === 'step' ? 'avg' : 'sum') : undefined
+  // If one column sets series and style, each series has its own color and style.
+  const isSameColumn = styleSource !== undefined && styleSource === groupssrc
+  const isSeriesOrder = order !== undefined && !hasLabels(x)
+  return [
     ...(groupssrc
       ? [
           {
@@ -66,7 +79,7 @@ export function createTransforms(normal: NormalizedChart): object[] | undefined 
             top: top === undefined ? DEFAULT_MAX_SERIES : top + 1,
             other,
             ...(isSameColumn && { style }),
-            ...((type === 'bump' || type === 'slope') && { drop: true, of: options.by }),
+            ...((type === 'bump' || type === 'slope') && { drop: true, of: by }),
             ...(isSeriesOrder && { order: parseColumnNames(order) }),
           },
         ]
@@ -74,35 +87,20 @@ export function createTransforms(normal: NormalizedChart): object[] | undefined 
     ...(styleSource && !isSameColumn
       ? [{ type: 'groupby', groupssrc: styleSource, style, hue: 'kept', top: MAX_STYLES, other }]
       : []),
-    ...(func && !isCells
-      ? [{ type: 'aggregate', groups, aggregations: createAggregations(options, target, func) }]
-      : []),
-    ...(func && isCells ? [{ type: 'cells', func }] : []),
-    // Lines connect points in order, so sort each series along the axis.
-    ...(type === 'waterfall' && sort === undefined && x?.type !== 'text'
-      ? [{ type: 'sort', target: 'x' }]
-      : []),
-    ...((groupssrc || styleSource || facets.length > 0 || func || isUnsorted) &&
-    sort === undefined &&
-    hasTrait(type, 'joined')
-      ? [{ type: 'sort', target: 'x' }]
-      : []),
-    ...orderTransforms,
-    ...(maxLabels !== undefined && !groupssrc
-      ? [
-          {
-            type: 'top',
-            count: maxLabels,
-            target,
-            labels: groups,
-            other: hasTrait(type, 'slices'),
-            of: x?.name,
-          },
-        ]
-      : []),
-    ...(trend ? [createTrendTransform(trend, options)] : []),
   ]
-  return transforms.length > 0 ? transforms : undefined
+}
+
+/** Returns the transforms of --sort, which sort the results of --aggregate. The main key is last. */
+function createOrderTransforms(
+  sort: string | undefined,
+  { x, ys: [y] }: ChartColumns,
+  axes: { x: string; y: string },
+): Attributes[] {
+  const keys = sort === undefined ? [] : parseSort(sort)
+  return keys.toReversed().flatMap(({ name, descending }) => {
+    const target = name === y?.name ? axes.y : name === x?.name ? axes.x : undefined
+    return target ? [{ type: 'order', target, descending }] : []
+  })
 }
 
 /** Returns the aggregations of a point: value, color and size. */

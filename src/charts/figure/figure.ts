@@ -13,12 +13,17 @@ export function isObject(value: unknown): value is Attributes {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Returns an object unchanged; an empty one for other values. */
+export function toObject(value: unknown): Attributes {
+  return isObject(value) ? value : {}
+}
+
 /** Returns whether two JSON values are equal, regardless of key order. */
 export function isDeepEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false
-  const [left, right] = [a as Attributes, b as Attributes]
+  const [left, right]: Attributes[] = [a, b]
   const keys = Object.keys(left)
   return (
     keys.length === Object.keys(right).length &&

@@ -11,6 +11,16 @@ import {
 } from '../spec/column-names.ts'
 import { type ChartGrid, type ChartOptions, type Column, MAX_LABELS } from '../spec/options.ts'
 import { AUTO, acceptsOption, type ChartType, hasTrait } from '../spec/types.ts'
+import {
+  chooseX,
+  chooseY,
+  findSeriesColumn,
+  moveReadableFirst,
+  needsX,
+  needsY,
+  selectComparable,
+} from './choose-columns.ts'
+import { type CountDistinct, chooseType, groupColumnsByKind, MAX_AUTO_BARS } from './choose-type.ts'
 
 /** A chart with all options filled in from the column types and values. */
 export interface CompletedChart {
@@ -24,29 +34,8 @@ export interface CompletedChart {
   suggestions: readonly string[]
 }
 
-/**
- * Counts the rows with a value and the distinct values of a column, and finds its largest absolute number.
- * Resolves to undefined if the values are unknown.
- */
-export type CountDistinct = (
-  name: string,
-) => Promise<{ rows: number; distinct: number; largest?: number } | undefined>
-
 /** Reads the first values of a column. */
 export type ReadSample = (column: Column) => Promise<readonly unknown[]>
-
-/** Maximum number of lines that are chosen automatically. */
-const MAX_AUTO_LINES = 4
-/** Maximum number of distinct values for a column to become series. */
-const MAX_AUTO_SERIES = 12
-
-/** Maximum number of bars that are chosen automatically. */
-const MAX_AUTO_BARS = 40
-
-const LATITUDE = /^(?:lat|latitude)$/i
-const LONGITUDE = /^(?:lon|lng|long|longitude)$/i
-const IDENTIFIER = /^(?:id|index|row|no|nr|#|.*[_ ]id|unnamed:? ?\d*|col1)$/i
-const YEAR = /^(?:year|jahr|år|année|ano|año|rok)$/i
 
 /** Fills in the missing chart type and columns. See docs/guide.md#create-plots. */
 export async function completed(
@@ -65,12 +54,14 @@ export async function completed(
   const names = grid.cols.map(({ name }) => name)
   const findColumn = (name: string | undefined): Column | undefined =>
     grid.cols.find((column) => column.name === name)
-  const isOpen = requestedType === undefined || requestedType === AUTO
-  const years = completeYearColumns(grid, requestedType, options)
+  const requested = requestedType === AUTO ? undefined : requestedType
+  const isOpen = requested === undefined
+  const years = completeYearColumns(grid, requested, options)
   if (years) return years
-  const next: ChartOptions = await swapForLabels(requestedType, options, findColumn, sample)
-  const choice = isOpen ? await chooseType(columns, findColumn(next.x), next, distinct) : undefined
-  const type = choice?.type ?? (requestedType as ChartType)
+  const next: ChartOptions = await swapForLabels(requested, options, findColumn, sample)
+  const { type, reason, suggestions } = isOpen
+    ? await chooseType(columns, findColumn(next.x), next, distinct)
+    : { type: requested, suggestions: [] }
   if (next.x === undefined && next.lat === undefined && needsX(type, options))
     next.x = chooseX(type, columns, options)?.name
   if (next.y === undefined && needsY(type, next)) {
@@ -110,13 +101,7 @@ export async function completed(
     ),
     ...(next.horizontal && !options.horizontal ? ['--horizontal'] : []),
   ]
-  return {
-    type,
-    options: next,
-    chosenFlags: flags.join(' '),
-    reason: choice?.because,
-    suggestions: choice?.others ?? [],
-  }
+  return { type, options: next, chosenFlags: flags.join(' '), reason, suggestions }
 }
 
 /** Types for which year columns become the x axis. */
@@ -125,11 +110,11 @@ const YEAR_COLUMN_TYPES: ReadonlySet<ChartType> = new Set(['line', 'step', 'slop
 /** Chooses one line per row for a table with year columns; undefined for other tables. */
 function completeYearColumns(
   grid: ChartGrid,
-  requestedType: ChartType | typeof AUTO | undefined,
+  requested: ChartType | undefined,
   options: ChartOptions,
 ): CompletedChart | undefined {
-  const isOpen = requestedType === undefined || requestedType === AUTO
-  const type = isOpen ? 'line' : requestedType
+  const isOpen = requested === undefined
+  const type = requested ?? 'line'
   if (!YEAR_COLUMN_TYPES.has(type)) return undefined
   const years = filterYearNames(grid.cols.filter(({ type }) => type === 'number').map(({ name }) => name))
   const isTaken = grid.cols.some(({ name }) => name === COLUMN_NAMES_AXIS)
@@ -149,7 +134,7 @@ function completeYearColumns(
 
 /** Swaps x and y if x holds numbers and y holds labels or dates. Bars then become horizontal. */
 async function swapForLabels(
-  type: ChartType | typeof AUTO | undefined,
+  type: ChartType | undefined,
   options: ChartOptions,
   findColumn: (name: string | undefined) => Column | undefined,
   sample: ReadSample,
@@ -157,16 +142,15 @@ async function swapForLabels(
   const [x, y] = [findColumn(options.x), findColumn(options.y)]
   if (x?.type !== 'number' || y === undefined || options.aggregate === 'count') return { ...options }
   const isLabels = hasLabels(y)
-  const isDates = isMomentType(y.type)
-  if ((!isLabels && !isDates) || NUMERIC_X_TYPES.has(type ?? AUTO)) return { ...options }
+  const isDates = y.type === 'date' || y.type === 'datetime'
+  if ((!isLabels && !isDates) || (type && NUMERIC_X_TYPES.has(type))) return { ...options }
   // Text that looks like numbers is not labels.
   if (isLabels && detectNumberStyle(await sample(y)) !== undefined) return { ...options }
-  const isOpen = type === undefined || type === AUTO
   // Do not swap if an option applies to one axis.
   if (ONE_AXIS_OPTIONS.some((name) => options[name] !== undefined && options[name] !== false))
     return { ...options }
   const canBeHorizontal =
-    isLabels && (isOpen || acceptsOption(type, 'horizontal')) && options.facet === undefined
+    isLabels && (!type || acceptsOption(type, 'horizontal')) && options.facet === undefined
   return { ...options, x: options.y, y: options.x, ...(canBeHorizontal && { horizontal: true }) }
 }
 
@@ -178,275 +162,3 @@ const NUMERIC_X_TYPES: ReadonlySet<string> = new Set([
   ...['heatmap', 'contour', 'histogram', 'histogram2d', 'table', 'scatter3d', 'surface', 'map'],
   ...['parallel', 'scatter', 'choropleth', 'sankey', 'rose', 'hexbin', 'bump', 'slope'],
 ])
-
-/** Columns by kind. Numeric columns named like a year count as dates. */
-interface ColumnsByKind {
-  dates: Column[]
-  numbers: Column[]
-  texts: Column[]
-}
-
-function groupColumnsByKind(cols: readonly Column[]): ColumnsByKind {
-  const dates = cols.filter(
-    ({ type, name }) => isMomentType(type) || (type === 'number' && YEAR.test(name.trim())),
-  )
-  const numbers = cols.filter((column) => column.type === 'number' && !dates.includes(column))
-  const plain = numbers.filter(({ name }) => !IDENTIFIER.test(name.trim()))
-  return {
-    dates,
-    numbers: plain.length > 0 ? plain : numbers,
-    texts: cols.filter(hasLabels),
-  }
-}
-
-/** Maximum number of text columns whose labels are counted. */
-const MAX_COUNTED_COLUMNS = 20
-
-/** Moves the first text column whose labels fit on an axis to the front. */
-async function moveReadableFirst(texts: Column[], distinct: CountDistinct): Promise<Column[]> {
-  for (const column of texts.slice(0, MAX_COUNTED_COLUMNS)) {
-    const count = await distinct(column.name)
-    const maxLabels = count && count.distinct < count.rows ? MAX_AUTO_BARS : MAX_LABELS
-    if (!count || count.distinct <= maxLabels) return [column, ...texts.filter((other) => other !== column)]
-  }
-  return texts
-}
-
-/** Facts about a table from which the type is chosen. */
-interface TableFacts extends ColumnsByKind {
-  x: Column | undefined
-  y: string | undefined
-  /** Counts of the first text column. */
-  labels: { rows: number; distinct: number } | undefined
-}
-
-/** A type that may be chosen. */
-interface Candidate {
-  type: ChartType
-  /** Returns whether the type suits the table. */
-  isFit(known: TableFacts): boolean
-  /** Returns the reason for choosing it, or what it would show. */
-  describeReason(known: TableFacts): string
-}
-
-/** Types in order of preference: the first that fits is chosen. */
-const CANDIDATES: readonly Candidate[] = [
-  {
-    type: 'map',
-    isFit: ({ x, y, numbers }) =>
-      x === undefined &&
-      y === undefined &&
-      [LATITUDE, LONGITUDE].every((name) => numbers.some((column) => name.test(column.name))),
-    describeReason: () => 'there are latitudes and longitudes',
-  },
-  {
-    type: 'line',
-    isFit: ({ x, dates, numbers }) => (x ? dates.includes(x) : dates.length > 0 && numbers.length > 0),
-    describeReason: ({ x, dates }) => `${(x ?? dates[0]).name} has dates or years`,
-  },
-  {
-    type: 'scatter',
-    isFit: ({ x, y, texts, numbers, labels }) => {
-      if (x) return !texts.includes(x) && (y !== undefined || numbers.length > 1)
-      if (numbers.length < 2) return false
-      if (texts.length === 0) return true
-      // Many items with several numbers each: show how the numbers relate, one color per group.
-      return y === undefined && labels !== undefined && (isUniqueAmongMany(labels) || isGroupColumn(labels))
-    },
-    describeReason: () => 'each row has several numbers',
-  },
-  {
-    type: 'histogram',
-    isFit: ({ x, texts, numbers }) => (x ? !texts.includes(x) : texts.length === 0 && numbers.length > 0),
-    describeReason: () => 'there is one column of numbers',
-  },
-  {
-    type: 'table',
-    isFit: ({ x, y, dates, numbers, texts }) =>
-      !x && !y && dates.length + numbers.length + texts.length === 0,
-    describeReason: () => 'no column has numbers, dates or labels',
-  },
-  {
-    type: 'bar',
-    isFit: () => true,
-    describeReason: ({ x, texts }) => `${(x ?? texts[0])?.name ?? 'the rows'} has labels`,
-  },
-]
-
-/** Types that are only suggested, and what they would show. */
-const ALTERNATIVES: readonly Candidate[] = [
-  {
-    type: 'bar',
-    isFit: ({ texts, numbers }) => texts.length > 0 && numbers.length > 0,
-    describeReason: ({ texts, numbers }) => `amounts of ${numbers[0].name} by ${texts[0].name}`,
-  },
-  {
-    type: 'scatter',
-    isFit: ({ numbers }) => numbers.length > 1,
-    describeReason: ({ numbers }) => `how ${numbers[0].name} and ${numbers[1].name} relate`,
-  },
-  {
-    type: 'histogram',
-    isFit: ({ numbers }) => numbers.length > 0,
-    describeReason: ({ numbers }) => `how ${numbers[0].name} is distributed`,
-  },
-  {
-    type: 'box',
-    isFit: ({ texts, numbers, labels }) =>
-      texts.length > 0 && numbers.length > 0 && labels !== undefined && isGroupColumn(labels),
-    describeReason: ({ texts, numbers }) => `the spread of ${numbers[0].name} for each ${texts[0].name}`,
-  },
-  {
-    type: 'heatmap',
-    isFit: ({ dates, texts, numbers }) => dates.length + texts.length > 1 && numbers.length > 0,
-    describeReason: ({ dates, texts, numbers }) =>
-      `${numbers[0].name} for each pair of ${[...dates, ...texts]
-        .slice(0, 2)
-        .map(({ name }) => name)
-        .join(' and ')}`,
-  },
-  {
-    type: 'pie',
-    isFit: ({ texts, numbers, dates, labels }) =>
-      dates.length === 0 &&
-      texts.length > 0 &&
-      numbers.length > 0 &&
-      labels !== undefined &&
-      labels.distinct <= 8,
-    describeReason: ({ texts }) => `the shares of each ${texts[0].name}`,
-  },
-  {
-    type: 'splom',
-    isFit: ({ numbers }) => numbers.length > 2,
-    describeReason: () => 'how each pair of numbers relates',
-  },
-]
-
-/** Returns whether each of many rows has its own label. */
-const isUniqueAmongMany = ({ rows, distinct }: { rows: number; distinct: number }): boolean =>
-  rows > MAX_AUTO_BARS && distinct === rows
-/** Returns whether the labels divide the rows into few groups. */
-const isGroupColumn = ({ rows, distinct }: { rows: number; distinct: number }): boolean =>
-  distinct < rows && distinct <= MAX_AUTO_SERIES
-
-/** Chooses a type and lists alternatives. Sets `options.by` if a text column groups a scatter. */
-async function chooseType(
-  columns: ColumnsByKind,
-  x: Column | undefined,
-  options: ChartOptions,
-  distinct: CountDistinct,
-): Promise<{ type: ChartType; because: string; others: string[] }> {
-  const [text] = columns.texts
-  const facts: TableFacts = { ...columns, x, y: options.y, labels: text && (await distinct(text.name)) }
-  const { type, describeReason } = CANDIDATES.find(({ isFit }) => isFit(facts))!
-  if (type === 'scatter' && !x && text && facts.labels && !isUniqueAmongMany(facts.labels))
-    options.by ??= text.name
-  const alternatives = ALTERNATIVES.filter((candidate) => candidate.type !== type && candidate.isFit(facts))
-  return {
-    type,
-    because: describeReason(facts),
-    others: alternatives.map((candidate) => `${candidate.type} (${candidate.describeReason(facts)})`),
-  }
-}
-
-function needsX(type: ChartType, { y, color }: ChartOptions): boolean {
-  if (hasTrait(type, 'optional x') || hasTrait(type, 'no x')) return false
-  if (hasTrait(type, 'spread')) return y === undefined
-  // A heatmap of several columns uses the rows as its other axis.
-  return !((hasTrait(type, 'cells') || type === 'surface') && color === undefined)
-}
-
-function needsY(type: ChartType, { aggregate, z }: ChartOptions): boolean {
-  if (aggregate === 'count' || z !== undefined || hasTrait(type, 'optional y')) return false
-  return !hasTrait(type, 'cells') && type !== 'table' && type !== 'surface'
-}
-
-/** Returns the x column for a type; undefined if no column suits. */
-function chooseX(
-  type: ChartType,
-  { dates, numbers, texts }: ColumnsByKind,
-  { y }: ChartOptions,
-): Column | undefined {
-  const taken = new Set(
-    y === undefined
-      ? []
-      : parseColumnNames(
-          y,
-          [...dates, ...numbers, ...texts].map(({ name }) => name),
-        ),
-  )
-  const isFree = (column: Column): boolean => !taken.has(column.name)
-  if (type === 'ecdf' || type === 'density') return numbers[0]
-  if (type === 'histogram') return numbers[0] ?? dates[0]
-  if (type === 'scatter' || type === 'histogram2d' || type === 'hexbin' || type === 'scatter3d')
-    return (y === undefined && numbers.length < 2 ? dates : numbers).find(isFree) ?? dates.find(isFree)
-  const isTime = hasTrait(type, 'joined') || ['candlestick', 'ohlc', 'calendar'].includes(type)
-  return (isTime ? [...dates, ...texts] : [...texts, ...dates]).find(isFree)
-}
-
-/** Price columns, by name. */
-const PRICE_NAMES = ['open', 'high', 'low', 'close']
-
-/** Returns the --y columns for a type, comma-separated; undefined if no column suits. */
-function chooseY(
-  type: ChartType,
-  { numbers, dates }: ColumnsByKind,
-  { x, by, color, size, error }: ChartOptions,
-): string | undefined {
-  const used = new Set([x, by, color, size, error])
-  const free = numbers.filter(({ name }) => !used.has(name)).map(({ name }) => name)
-  if (type === 'candlestick' || type === 'ohlc') {
-    const prices = PRICE_NAMES.map((price) => free.find((name) => name.toLowerCase() === price))
-    return prices.every((name) => name !== undefined)
-      ? prices.map((name) => quoteColumnName(name)).join(',')
-      : undefined
-  }
-  if (type === 'timeline' && dates.length > 1)
-    return dates
-      .slice(0, 2)
-      .map(({ name }) => quoteColumnName(name))
-      .join(',')
-  if (free.length === 0) return undefined
-  if (hasTrait(type, 'two y') || (type === 'pyramid' && by === undefined))
-    return free.length < 2 ? undefined : free.slice(0, 2).map(quoteColumnName).join(',')
-  const hasSeveral = type === 'parallel' || type === 'splom' || (hasTrait(type, 'joined') && by === undefined)
-  const maxColumns = type === 'parallel' ? 12 : type === 'splom' ? 5 : hasSeveral ? MAX_AUTO_LINES : 1
-  return free.slice(0, maxColumns).map(quoteColumnName).join(',')
-}
-
-/** Maximum ratio of the largest values of columns on one axis: a smaller column would be a flat line. */
-const MAX_SCALE_RATIO = 20
-
-/** Returns the first column and every column on a comparable scale. */
-async function selectComparable(names: readonly string[], distinct: CountDistinct): Promise<string> {
-  const sizes = await Promise.all(names.map(async (name) => (await distinct(name))?.largest))
-  const [first] = sizes
-  const isComparable = (size: number | undefined): boolean =>
-    first === undefined ||
-    size === undefined ||
-    (size <= first * MAX_SCALE_RATIO && size * MAX_SCALE_RATIO >= first)
-  return names
-    .filter((_, k) => isComparable(sizes[k]))
-    .map(quoteColumnName)
-    .join(',')
-}
-
-/** Returns the text column that separates rows with the same x; undefined if there is none. */
-async function findSeriesColumn(
-  texts: readonly Column[],
-  { x }: ChartOptions,
-  xCounts: { rows: number; distinct: number },
-  distinct: CountDistinct,
-): Promise<string | undefined> {
-  for (const { name } of texts) {
-    const counts = name === x ? undefined : await distinct(name)
-    if (
-      counts &&
-      counts.distinct > 1 &&
-      counts.distinct <= MAX_AUTO_SERIES &&
-      counts.distinct * xCounts.distinct >= xCounts.rows
-    )
-      return name
-  }
-  return undefined
-}

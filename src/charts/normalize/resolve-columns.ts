@@ -103,13 +103,12 @@ export class ChartColumnResolver {
     if (ys.length < 2) throw new Problem('usage', `--x ${COLUMN_NAMES_AXIS} needs several columns with --y`)
     const type = nameAxisTypeOf(ys.map(({ name }) => name))
     const [first, last] = [ys[0].name, ys.at(-1)!.name]
-    const value = {
-      name: `${first} to ${last}`,
-      uid: ys.map(({ uid }) => uid).join(','),
+    const columns: { x: Column; ys: Column[] } = {
+      x: { name: COLUMN_NAMES_AXIS, uid: '', type },
+      ys: [{ name: `${first} to ${last}`, uid: ys.map(({ uid }) => uid).join(','), type: 'number' }],
     }
-    const columns = { x: { name: COLUMN_NAMES_AXIS, uid: '', type }, ys: [{ ...value, type: 'number' }] }
     for (const { name } of [columns.x, ...columns.ys]) this.values.virtualNames.add(name)
-    return columns as { x: Column; ys: Column[] }
+    return columns
   }
 
   /** Returns the columns of an option. They must be numeric. */
@@ -137,9 +136,9 @@ export class ChartColumnResolver {
     const { name, type } = column
     if (type === 'number' || type === 'empty' || type === undefined) return
     const texts = await this.values.readSample(column)
-    const firstText = texts.find((text) => typeof text === 'string' && Number.isNaN(Number(text))) as
-      | string
-      | undefined
+    const firstText = texts.find(
+      (text): text is string => typeof text === 'string' && Number.isNaN(Number(text)),
+    )
     const reason = detectNumberStyle(texts)
     const example =
       firstText === undefined ? undefined : `for example ${JSON.stringify(firstText.slice(0, 40))}`

@@ -174,9 +174,13 @@ export function getOption(name: keyof ChartOptions): ChartOption {
   return OPTIONS_BY_NAME[name]
 }
 
+export function isOptionName(name: string): name is keyof ChartOptions {
+  return Object.hasOwn(OPTIONS_BY_NAME, name)
+}
+
 /** Returns the kind of an option; undefined for an unknown name. */
 export function optionKindOf(name: string): OptionKind | undefined {
-  return Object.hasOwn(OPTIONS_BY_NAME, name) ? OPTIONS_BY_NAME[name as keyof ChartOptions].kind : undefined
+  return isOptionName(name) ? OPTIONS_BY_NAME[name].kind : undefined
 }
 
 /** Returns the flag of an option: `logX` → `--log-x`. */
@@ -200,11 +204,11 @@ const OPTIONS_WITH_NONE: ReadonlySet<string> = new Set(['title', 'stack'])
 
 /** Returns the options without those that are `none` or empty. */
 export function dropEmptyOptions(options: ChartOptions): ChartOptions {
+  const kept = { ...options }
   const isNone = (name: string, value: unknown): boolean =>
     !OPTIONS_WITH_NONE.has(name) && /^(?:none)?$/.test(String(value))
-  return Object.fromEntries(
-    Object.entries(options).filter(([name, value]) => value !== undefined && !isNone(name, value)),
-  ) as ChartOptions
+  for (const name of OPTION_NAMES) if (kept[name] === undefined || isNone(name, kept[name])) delete kept[name]
+  return kept
 }
 
 /** Column metadata that charts use. */

@@ -137,14 +137,20 @@ export type ChartType = keyof typeof TYPES
 export const CHART_TYPES = Object.keys(TYPES) as [ChartType, ...ChartType[]]
 
 /** Chart types, and `auto`. */
-export const CHART_TYPE_CHOICES = ['auto', ...CHART_TYPES] as [typeof AUTO, ...ChartType[]]
+export const CHART_TYPE_CHOICES: [typeof AUTO, ...ChartType[]] = ['auto', ...CHART_TYPES]
+
+export function isChartType(value: unknown): value is ChartType {
+  return typeof value === 'string' && Object.hasOwn(TYPES, value)
+}
 
 export function acceptsOption(type: ChartType, option: OptionName): boolean {
-  return (TYPES[type][0] as readonly OptionName[]).includes(option)
+  const [options]: TypeDefinition = TYPES[type]
+  return options.includes(option)
 }
 
 export function hasTrait(type: ChartType, trait: Trait): boolean {
-  return (TYPES[type] as TypeDefinition).includes(trait)
+  const definition: TypeDefinition = TYPES[type]
+  return definition.includes(trait)
 }
 
 /** Returns whether a chart of cells has a column on each axis; its values are those of --color, or counts. */

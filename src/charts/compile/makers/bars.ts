@@ -69,7 +69,7 @@ export const barsMakers = {
     const [left, right] = createTraces(() => ({ type: 'bar' }))
     const pyramidLayout = { ...layout, barmode: 'relative', meta: { ...layout.meta, horizontal: true } }
     if (columns.by) {
-      const sides = (left.transforms as Attributes[]).map((transform) =>
+      const sides = left.transforms.map((transform: Attributes) =>
         transform.type === 'groupby' ? { ...transform, sides: true } : transform,
       )
       return {

@@ -34,7 +34,7 @@ export const linesMakers = {
       throw new Problem('usage', 'a bump ranks one column of --y among the series of --by')
     const data = createTraces(() => ({ type: 'scatter', mode: 'lines+markers', marker: { size: 9 } }))
     return {
-      data: data.map((trace) => ({ ...trace, transforms: withRank(transforms as Attributes[]) })),
+      data: data.map((trace) => ({ ...trace, transforms: withRank(transforms) })),
       layout: { ...layout, yaxis: { title: { text: 'rank' }, autorange: 'reversed' } },
     }
   },
@@ -81,7 +81,7 @@ function createLines({
     customdatasrc: chart.formatReference(bandEnds[0]),
   }
   // Aggregate the band like the line, without its trend.
-  const bandTransforms = (transforms as Attributes[])
+  const bandTransforms = transforms
     .filter(({ type }) => type !== 'trend')
     .map((transform) =>
       transform.type === 'aggregate'

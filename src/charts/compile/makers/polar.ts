@@ -1,6 +1,5 @@
 // Makers of roses and radars.
 import { Problem } from '../../../contract/errors.ts'
-import type { Attributes } from '../../figure/figure.ts'
 import { COMPASS } from '../../figure/shared-names.ts'
 import { DEFAULT_MAX_SERIES } from '../../spec/options.ts'
 import { type Makers, withoutAxes } from '../maker-input.ts'
@@ -11,9 +10,7 @@ export const polarMakers = {
     // Without --aggregate, count the rows; per class of values if there is a --y column.
     const isClassed = ys.length > 0 && aggregate === undefined && by === undefined
     const func = aggregate === 'mean' ? 'avg' : (aggregate ?? (ys.length > 0 && by ? 'sum' : 'count'))
-    const otherTransforms = (transforms ?? []).filter(
-      (transform) => (transform as Attributes).type !== 'aggregate',
-    )
+    const otherTransforms = (transforms ?? []).filter((transform) => transform.type !== 'aggregate')
     const sum = { type: 'aggregate', groups: 'theta', aggregations: [{ target: 'r', func, empty: 'none' }] }
     const classes = {
       type: 'groupby',
