@@ -28,12 +28,22 @@ export async function sendRequest(url: string, options?: RequestInit): Promise<R
   })
 }
 
+/** Loads JSON. Throws as `sendRequest`. */
+export async function loadJson<T>(url: string): Promise<T> {
+  return (await sendRequest(url)).json()
+}
+
+/** Returns the first element that a selector matches. Throws if it is missing or of another class. */
+export function findElement<T extends Element>(selector: string, elementClass: new () => T): T {
+  const element = document.querySelector(selector)
+  if (element instanceof elementClass) return element
+  throw new Error(`no element ${selector}`)
+}
+
 /** Returns a client for charts that uses the API paths of a page. */
 export function createChartClient({ describe = '', rows = '', columns = '' }: DOMStringMap): ChartClient {
   return {
-    async call(_, { fid: id, query }) {
-      return (await sendRequest(apiUrl(describe, id, query))).json()
-    },
+    call: (_, { fid: id, query }) => loadJson(apiUrl(describe, id, query)),
     async response(name, { fid: id, query }) {
       const response = await sendRequest(apiUrl(name === 'columns.get' ? columns : rows, id, query))
       return { json: () => response.json(), bytes: () => readChunks(response) }

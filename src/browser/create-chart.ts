@@ -2,10 +2,10 @@
 // Creates a chart of a grid, as `gridline plot create --grid` does. Loaded when its button is pressed.
 import { createChart } from '../charts/create-chart.ts'
 import type { ChartGrid } from '../charts/spec/options.ts'
-import { apiUrl, createChartClient, formatError, sendRequest } from './api.ts'
+import { apiUrl, createChartClient, findElement, formatError, loadJson, sendRequest } from './api.ts'
 
-const button = document.getElementById('make') as HTMLButtonElement
-const status = button.parentElement!.querySelector('[role=status]') as HTMLElement
+const button = findElement('#make', HTMLButtonElement)
+const status = findElement('#make + [role=status]', HTMLElement)
 const { fid = '', create = '', grids = '', where, parent } = button.dataset
 
 /** Maximum number of characters of the grid name in the name of its chart: names have a limit. */
@@ -15,7 +15,7 @@ async function createChartFile(): Promise<void> {
   button.disabled = true
   status.textContent = 'Creating a chart …'
   try {
-    const grid = (await (await sendRequest(apiUrl(grids, fid))).json()) as ChartGrid
+    const grid: ChartGrid = await loadJson(apiUrl(grids, fid))
     const { type, figure } = await createChart(
       createChartClient(button.dataset),
       grid,

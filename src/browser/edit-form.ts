@@ -3,35 +3,43 @@
 
 import { applyOptions, findGridId } from '../charts/change/apply-options.ts'
 import { readSpec } from '../charts/change/read-spec.ts'
-import { COLORS } from '../charts/figure/colors.ts'
 import type { Figure } from '../charts/figure/figure.ts'
-import { colorAttributeOf, findGroupings, replaceStyle } from '../charts/figure/series-color.ts'
 import { DEFAULT_THEME, listBuiltInThemes, setTheme, type Theme } from '../charts/figure/themes.ts'
 import {
   type ChartGrid,
   type ChartOptions,
   flagOf,
   getOption,
+  isOptionName,
   OPTION_NAMES,
   optionKindOf,
 } from '../charts/spec/options.ts'
-import { acceptsOption, CHART_TYPES, type ChartType, TYPE_SPECIFIC_OPTIONS } from '../charts/spec/types.ts'
+import {
+  acceptsOption,
+  CHART_TYPES,
+  type ChartType,
+  isChartType,
+  TYPE_SPECIFIC_OPTIONS,
+} from '../charts/spec/types.ts'
 import { Problem } from '../contract/errors.ts'
 import { quoteShellWord } from '../contract/shell.ts'
-import { apiUrl, createChartClient, formatError, sendRequest } from './api.ts'
+import { apiUrl, createChartClient, findElement, formatError, loadJson, sendRequest } from './api.ts'
+import { fillColorFields, loadSeriesNames, readChangedColors, withChangedColors } from './edit-colors.ts'
 
-const panel = document.getElementById('edit') as HTMLDetailsElement
+const panel = findElement('#edit', HTMLElement)
 const { fid = '', content = '', update = '', grids = '' } = panel.dataset
 const client = createChartClient(panel.dataset)
 /** Themes by name: the built-in ones, and the default theme of the server. */
 const themes = new Map(listBuiltInThemes().map((theme) => [theme.name, theme]))
 if (panel.dataset.theme) {
-  const serverTheme = JSON.parse(panel.dataset.theme) as Theme
+  const serverTheme: Theme = JSON.parse(panel.dataset.theme)
   themes.set(serverTheme.name, serverTheme)
 }
-const form = panel.querySelector('form') as HTMLFormElement
-const status = panel.querySelector('[role=status]') as HTMLElement
-const command = document.getElementById('edit-command') as HTMLElement
+const form = findElement('.edit', HTMLFormElement)
+const status = findElement('#edit [role=status]', HTMLElement)
+const command = findElement('#edit-command', HTMLElement)
+/** Color scheme of the preview; empty for that of the page. */
+const colorsField = findElement('select[name=colors]', HTMLSelectElement)
 
 /** Layout fields that hold sizes, in pixels. */
 const SIZE_FIELDS = ['width', 'height'] as const
@@ -42,7 +50,7 @@ const OPTIONS_WITHOUT_FIELD: ReadonlySet<string> = new Set(['geojson', 'theme'])
 /** Options with a generated field. */
 const OPTIONS_WITH_FIELD = OPTION_NAMES.filter((name) => !OPTIONS_WITHOUT_FIELD.has(name))
 /** Options at the top of the form, in this order. */
-const TOP_OPTIONS = [
+const TOP_OPTIONS: readonly (keyof ChartOptions)[] = [
   'title',
   'subtitle',
   'source',
@@ -55,7 +63,7 @@ const TOP_OPTIONS = [
   'sort',
   'top',
   'stack',
-] as const
+]
 type Field = keyof ChartOptions | 'type' | (typeof SIZE_FIELDS)[number]
 const FIELDS: readonly Field[] = ['type', ...OPTIONS_WITH_FIELD, 'theme', ...SIZE_FIELDS]
 /** Fields that any figure has. */
@@ -72,14 +80,11 @@ interface OpenChart {
 
 let chart: OpenChart | undefined
 
-createFields()
-
-/** Creates the fields of the options: the first ones above, others behind a summary. */
-function createFields(): void {
-  const rest = OPTIONS_WITH_FIELD.filter((name) => !(TOP_OPTIONS as readonly string[]).includes(name))
-  document.getElementById('edit-fields')!.append(...TOP_OPTIONS.map(createField))
-  document.getElementById('edit-more')!.append(...rest.map(createField))
-}
+// The first fields are above, others behind a summary.
+findElement('#edit-fields', HTMLElement).append(...TOP_OPTIONS.map(createField))
+findElement('#edit-more', HTMLElement).append(
+  ...OPTIONS_WITH_FIELD.filter((name) => !TOP_OPTIONS.includes(name)).map(createField),
+)
 
 /** Creates the field of an option, with a label and a tooltip. */
 function createField(name: keyof ChartOptions): HTMLElement {
@@ -89,7 +94,7 @@ function createField(name: keyof ChartOptions): HTMLElement {
   const isLong = kind === 'texts' || kind === 'where'
   const input = document.createElement(isChoice ? 'select' : isLong ? 'textarea' : 'input')
   input.name = name
-  if (isLong) (input as HTMLTextAreaElement).rows = 1
+  if (isLong) input.setAttribute('rows', '1')
   if (kind === 'columns') input.setAttribute('list', 'edit-columns')
   if (kind === 'number') input.setAttribute('type', 'number')
   label.title = description
@@ -106,7 +111,7 @@ function optionLabelOf(name: string): string {
 loadChart().catch((error) => showStatus(formatError(error)))
 form.addEventListener('input', (event) => {
   showStatus('')
-  if ((event.target as HTMLInputElement).name === 'colors') reloadChart()
+  if (event.target === colorsField) reloadChart()
   else updateForm()
 })
 form.addEventListener('submit', (event) => {
@@ -121,11 +126,11 @@ function showStatus(text: string): void {
 /** Loads the chart and fills the form. */
 async function loadChart(): Promise<void> {
   const response = await sendRequest(content)
-  const body = (await response.json()) as Partial<Figure>
+  const body: Partial<Figure> = await response.json()
   const figure: Figure = { ...body, data: body.data ?? [], layout: body.layout ?? {} }
   chart = { figure, etag: response.headers.get('etag') }
   try {
-    const grid = (await (await sendRequest(apiUrl(grids, findGridId(figure)))).json()) as ChartGrid
+    const grid: ChartGrid = await loadJson(apiUrl(grids, findGridId(figure)))
     const { spec, options } = readSpec(figure, grid)
     chart.gridChart = { grid, type: spec.type, options }
   } catch (error) {
@@ -138,7 +143,7 @@ async function loadChart(): Promise<void> {
   fillForm(opened)
   updateForm()
   // The form is usable before the data is loaded.
-  opened.seriesNames = await loadSeriesNames(figure).catch(() => [])
+  opened.seriesNames = await loadSeriesNames(figure, content).catch(() => [])
   if (opened.seriesNames.length > 0 && chart === opened) fillColorFields(opened)
 }
 
@@ -170,19 +175,13 @@ function fillForm({ figure, gridChart }: OpenChart): void {
     [...names, ...(x === undefined || names.includes(x) ? [] : [x])],
     x === undefined ? 'none' : undefined,
   )
-  ;(getField('y') as HTMLInputElement).required = gridChart?.options.y !== undefined
+  getField('y').required = gridChart?.options.y !== undefined
   fillChoices('theme', [...new Set([...themes.keys(), themeNameOf(figure)])])
-  const list = document.getElementById('edit-columns') as HTMLDataListElement
-  list.replaceChildren(...names.map((name) => new Option(name, name)))
+  const columns = names.map((name) => new Option(name, name))
+  findElement('#edit-columns', HTMLElement).replaceChildren(...columns)
   const values = readChartValues()
   for (const name of FIELDS) getField(name).value = values[name]
   fillColorFields(chart!)
-}
-
-/** Creates a color field for each series. */
-function fillColorFields({ figure }: OpenChart): void {
-  const colors = document.getElementById('edit-colors') as HTMLElement
-  colors.replaceChildren(...listSeries(figure).map(({ name, color }) => createColorField(name, color)))
 }
 
 function themeNameOf({ layout }: Figure): string {
@@ -218,106 +217,45 @@ function parseFieldValue(name: string, text: string): unknown {
   return kind === 'number' && text !== '' ? Number(text) : text || 'none'
 }
 
-/** Returns the named series of a chart with their colors. */
-function listSeries({ data }: Figure): { name: string; color: string }[] {
-  const traceSeries = data.flatMap((trace, index) => {
-    if (typeof trace.name !== 'string' || Array.isArray(trace.transforms)) return []
-    return [
-      { name: trace.name, color: hexColorOf(trace[colorAttributeOf(trace)]?.color) ?? defaultColorOf(index) },
-    ]
-  })
-  const [grouping] = findGroupings(data)
-  if (!grouping) return traceSeries
-  const styles = data[grouping.trace].transforms[grouping.transform].styles ?? []
-  const colorOf = (name: string): unknown =>
-    // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
-    styles.find(({ target }: any) => target === name)?.value?.marker?.color
-  return (chart?.seriesNames ?? []).map((name, k) => ({
-    name,
-    color: hexColorOf(colorOf(name)) ?? defaultColorOf(k),
-  }))
-}
-
-/** Returns a color that a color field accepts (#rrggbb); undefined for others. */
-function hexColorOf(color: unknown): string | undefined {
-  return typeof color === 'string' && /^#[0-9a-f]{6}$/i.test(color) ? color : undefined
-}
-
-/** Maximum number of color fields; more series are hard to tell apart. */
-const MAX_COLOR_FIELDS = 12
-
-/** Loads the names of the series of `--by`. */
-async function loadSeriesNames({ data }: Figure): Promise<string[]> {
-  if (findGroupings(data).length === 0) return []
-  const figure = (await (await sendRequest(`${content}?inline_data=true`)).json()) as Figure
-  return [...new Set(figure.data.map(({ name }) => String(name ?? '')))].slice(0, MAX_COLOR_FIELDS)
-}
-
-/** Returns the default color of a trace. */
-function defaultColorOf(index: number): string {
-  const colorway: unknown = chart?.figure.layout.template?.layout?.colorway
-  const colors: readonly string[] = Array.isArray(colorway) && colorway.length > 0 ? colorway : COLORS
-  return colors[index % colors.length]
-}
-
-function createColorField(name: string, color: string): HTMLElement {
-  const label = document.createElement('label')
-  const input = document.createElement('input')
-  Object.assign(input, { type: 'color', name: `color ${name}`, value: color })
-  input.dataset.before = input.value
-  label.append(input, ` ${name}`)
-  return label
-}
-
-/** Returns the changed colors, by series. */
-function readChangedColors(): Map<string, string> {
-  const inputs = [...document.querySelectorAll<HTMLInputElement>('#edit-colors input')]
-  return new Map(
-    inputs
-      .filter((input) => input.value !== input.dataset.before)
-      .map((input) => [input.name.slice('color '.length), input.value]),
-  )
-}
-
 /** Returns the changed fields. */
 function readChanges(): Partial<Record<Field, string>> {
   const unchanged = readChartValues()
-  return Object.fromEntries(
-    FIELDS.map((name) => [name, getField(name).value.trim()]).filter(
-      // Line ends differ between a field and the figure.
-      ([name, value]) => value !== unchanged[name as Field].replace(/\r\n?/g, '\n').trim(),
-    ),
-  )
+  const changes: Partial<Record<Field, string>> = {}
+  for (const name of FIELDS) {
+    const value = getField(name).value.trim()
+    // Line ends differ between a field and the figure.
+    if (value !== unchanged[name].replace(/\r\n?/g, '\n').trim()) changes[name] = value
+  }
+  return changes
 }
 
 /** Shows the fields that the type accepts, and the equivalent command. */
 function updateForm(): void {
   if (!chart) return
-  const type = getField('type').value as ChartType
-  for (const name of FIELDS) {
-    const isTyped = (TYPE_SPECIFIC_OPTIONS as readonly string[]).includes(name)
-    const isOpen = chart.gridChart
-      ? !isTyped || acceptsOption(type, name as keyof ChartOptions)
-      : COMMON_FIELDS.has(name)
-    ;(getField(name).closest('label') as HTMLElement).hidden = !isOpen
-  }
+  const type = getField('type').value
+  const isAccepted = (name: Field): boolean =>
+    !TYPE_SPECIFIC_OPTIONS.some((option) => option === name) ||
+    (isChartType(type) && isOptionName(name) && acceptsOption(type, name))
+  for (const name of FIELDS)
+    getField(name)
+      .closest('label')
+      ?.toggleAttribute('hidden', !(chart.gridChart ? isAccepted(name) : COMMON_FIELDS.has(name)))
+  const changes = readChanges()
   const flags = [
-    ...Object.entries(readChanges()).map(([name, value]) => formatChange(name as Field, value)),
+    ...FIELDS.flatMap((name) => formatChange(name, changes[name])),
     ...[...readChangedColors()].map(([name, color]) => `--color-of ${quoteShellWord(`${name}=${color}`)}`),
   ]
   command.textContent =
     flags.length > 0 ? `gridline plot set ${fid} ${flags.join(' ')}` : `gridline plot options ${fid}`
 }
 
-/** Returns the command-line flag of a changed field. */
-function formatChange(name: Field, value: string): string {
+/** Returns the command-line flags of a changed field; none for an unchanged one. */
+function formatChange(name: Field, value: string | undefined): string | readonly string[] {
+  if (value === undefined) return []
   const kind = optionKindOf(name)
   if (kind === 'flag') return value === 'yes' ? flagOf(name) : `--no-${flagOf(name).slice(2)}`
   if (kind === 'texts')
-    return (value || 'none')
-      .split('\n')
-      .map((line) => `${flagOf(name)} ${quoteShellWord(line)}`)
-      .join(' ')
+    return (value || 'none').split('\n').map((line) => `${flagOf(name)} ${quoteShellWord(line)}`)
   if (!isSizeField(name)) return `${flagOf(name)} ${quoteShellWord(value || 'none')}`
   return value === '' ? `--unset layout.${name}` : `--${name} ${value}`
 }
@@ -372,7 +310,7 @@ function reloadChart(): void {
     frame.style[name] = value === '' ? '' : `${value}px`
   }
   const url = new URL(frame.src)
-  url.searchParams.set('theme', (form.elements.namedItem('colors') as HTMLSelectElement).value || PAGE_SCHEME)
+  url.searchParams.set('theme', colorsField.value || PAGE_SCHEME)
   frame.src = url.href
 }
 
@@ -399,34 +337,15 @@ async function applyChanges(changed: Partial<Record<Field, string>>, notes: stri
     return theme ? setTheme(next, theme) : next
   }
   const { type, theme: _, width: __, height: ___, ...rest } = changed
-  const options = Object.fromEntries(
+  const options: ChartOptions = Object.fromEntries(
     Object.entries(rest).map(([name, value]) => [name, parseFieldValue(name, value)]),
-  ) as ChartOptions
+  )
   const note = (text: string): number => notes.push(`${text}.`)
   return applyOptions(
     client,
     gridChart.grid,
     figure,
-    { type: type as ChartType | undefined, options, theme },
+    { type: isChartType(type) ? type : undefined, options, theme },
     note,
   )
-}
-
-/** Returns the figure with the changed colors of series. */
-function withChangedColors(figure: Figure, colors: ReadonlyMap<string, string>): Figure {
-  const data = figure.data.map((trace) => {
-    const color = Array.isArray(trace.transforms) ? undefined : colors.get(trace.name)
-    const key = colorAttributeOf(trace)
-    return color === undefined ? trace : { ...trace, [key]: { ...trace[key], color } }
-  })
-  for (const { trace, transform } of findGroupings(data)) {
-    const transforms = [...data[trace].transforms]
-    for (const [name, color] of colors)
-      transforms[transform] = {
-        ...transforms[transform],
-        styles: replaceStyle(transforms[transform].styles, name, color),
-      }
-    data[trace] = { ...data[trace], transforms }
-  }
-  return { ...figure, data }
 }

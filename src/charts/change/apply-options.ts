@@ -5,12 +5,13 @@ import { completeFromGrid } from '../create-chart.ts'
 import { type Attributes, type Figure, listGridTraces } from '../figure/figure.ts'
 import { setTheme, type Theme } from '../figure/themes.ts'
 import type { ChartClient } from '../normalize/read-values.ts'
+import { createUsageError } from '../spec/errors.ts'
 import { type ChartGrid, type ChartOptions, dropEmptyOptions, flagOf } from '../spec/options.ts'
 import type { Spec } from '../spec/spec.ts'
 import { acceptsOption, type ChartType, hasTrait, TYPE_SPECIFIC_OPTIONS } from '../spec/types.ts'
 import { humanizeName } from '../spec/words.ts'
 import { mergeFigures } from './merge-figures.ts'
-import { convertHorizontal } from './read-options.ts'
+import { ATTRIBUTES_HINT, convertHorizontal } from './read-options.ts'
 import { readSpec } from './read-spec.ts'
 
 /** Changes to a chart. Undefined: the type or the theme stays. */
@@ -132,7 +133,8 @@ export function findGridId({ data }: Figure): string {
   )
   const [fid] = fids
   if (fid !== undefined && fids.size === 1) return fid
-  throw new Problem('usage', `the figure shows columns of ${fids.size === 0 ? 'no grid' : 'several grids'}`, {
-    hint: 'Change its attributes by path, such as layout.title.text=Sales.',
-  })
+  throw createUsageError(
+    `the figure shows columns of ${fids.size === 0 ? 'no grid' : 'several grids'}`,
+    ATTRIBUTES_HINT,
+  )
 }

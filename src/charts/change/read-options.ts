@@ -1,5 +1,5 @@
 // Reads chart options back from figures without a stored spec.
-import { Problem } from '../../contract/errors.ts'
+
 import { formatSortKey } from '../../query/index.ts'
 import { joinUnit, readAxisOptions, readColorbarOptions } from '../compile/axes.ts'
 import { readMarkOptions } from '../compile/reference-lines.ts'
@@ -16,8 +16,12 @@ import {
 import { SOURCE_NAME } from '../figure/shared-names.ts'
 import { swapShapeAxes } from '../figure/swap-axes.ts'
 import { quoteColumnName } from '../spec/column-names.ts'
+import { createUsageError } from '../spec/errors.ts'
 import { type ChartGrid, type ChartOptions, DEFAULT_MAX_SERIES } from '../spec/options.ts'
 import { type ChartType, hasTrait, isChartType } from '../spec/types.ts'
+
+/** Hint of errors about figures that are not charts of one grid. */
+export const ATTRIBUTES_HINT = 'Change its attributes by path, such as layout.title.text=Sales.'
 
 /** The traces of a chart of one grid. */
 interface GridChart {
@@ -80,9 +84,7 @@ function findGridChart({ data, layout }: Figure, { fid, cols }: ChartGrid): Grid
     primary.some((trace) => traceChartTypeOf(trace) !== traceChartTypeOf(first)) ||
     (hasTrait(type, 'cells') && String(first.zsrc ?? '').includes(','))
   )
-    throw new Problem('usage', 'this figure is not a chart of the columns of one grid', {
-      hint: 'Change its attributes by path, such as layout.title.text=Sales.',
-    })
+    throw createUsageError('this figure is not a chart of the columns of one grid', ATTRIBUTES_HINT)
   return {
     type,
     layout,

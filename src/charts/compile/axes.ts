@@ -1,6 +1,7 @@
 // Axis settings from chart options, and back.
-import { Problem } from '../../contract/errors.ts'
+
 import { parseInstant } from '../../json/index.ts'
+import { createUsageError } from '../spec/errors.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasTrait } from '../spec/types.ts'
 
@@ -18,9 +19,9 @@ export function createAxisSettings(
   const hasUnit = !hasTrait(type, 'axis y') && !hasTrait(type, 'cells')
   const areNumbers =
     !x || x.type === 'number' || x.type === 'empty' || type === 'histogram' || type === 'indicator'
-  if (logX && !areNumbers) throw new Problem('usage', '--log-x needs a column of numbers')
+  if (logX && !areNumbers) throw createUsageError('--log-x needs a column of numbers')
   if (logY && y && y.type !== 'number' && y.type !== 'empty' && !options.aggregate)
-    throw new Problem('usage', '--log-y needs a column of numbers')
+    throw createUsageError('--log-y needs a column of numbers')
   return {
     x: {
       ...(logX && { type: 'log' }),
@@ -81,12 +82,9 @@ function parseRange(flag: string, input: string, isLog: boolean): (number | stri
     typeof end === 'number' ? !isLog || end > 0 : !isLog && !Number.isNaN(parseInstant(end)),
   )
   if (ends.length !== 2 || !isValid || typeof values[0] !== typeof values[1])
-    throw new Problem(
-      'usage',
+    throw createUsageError(
       `${flag} ${input}: expected two ${isLog ? 'numbers above 0' : 'numbers or dates'}`,
-      {
-        hint: 'For example: 0,100 or 2024-01-01,2024-12-31',
-      },
+      'For example: 0,100 or 2024-01-01,2024-12-31',
     )
   return isLog ? values.map((end) => Math.log10(Number(end))) : values
 }

@@ -8,6 +8,7 @@ import type { Attributes } from '../figure/figure.ts'
 import { SOURCE_NAME } from '../figure/shared-names.ts'
 import type { ChartColumns } from '../normalize/chart-columns.ts'
 import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
+import { createUsageError } from '../spec/errors.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasColumnAxes, hasTrait } from '../spec/types.ts'
 import { describeAggregate, humanizeName } from '../spec/words.ts'
@@ -116,8 +117,7 @@ function createLabelOrder(
   if (order !== undefined && isLabels)
     return { categoryorder: 'array', categoryarray: parseColumnNames(order) }
   if (!isLabels && (key || (aggregate && keys.length > 0)) && type !== 'heatmap')
-    throw new Problem(
-      'usage',
+    throw createUsageError(
       `--sort: the axis of ${column.name} is always in the order of its ${column.type === 'number' ? 'numbers' : 'dates'}`,
     )
   // Sorted by another column: keep the order of the rows.

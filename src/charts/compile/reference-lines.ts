@@ -1,10 +1,11 @@
 // Reference lines, bands and notes.
-import { Problem } from '../../contract/errors.ts'
+import type { Problem } from '../../contract/errors.ts'
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import { parseInstant } from '../../json/index.ts'
 import type { Attributes } from '../figure/figure.ts'
 import { NOTE_NAME } from '../figure/shared-names.ts'
 import { hasLabels } from '../spec/column-names.ts'
+import { createUsageError } from '../spec/errors.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 
 /** Names of the shapes that options create, to recognize them later. */
@@ -39,7 +40,7 @@ export function createShapes(
     ...mark.map((input) => {
       const { axis, from, label } = parseMark('--mark', input, 1, x)
       if ((axis === 'x' ? logX : logY) && !(Number(from) > 0))
-        throw new Problem('usage', `--mark ${input}: values on a logarithmic axis must be above 0`)
+        throw createUsageError(`--mark ${input}: values on a logarithmic axis must be above 0`)
       const labelPosition =
         axis === 'x'
           ? { textposition: 'end', textangle: 0, xanchor: 'left', yanchor: 'top' }
@@ -66,9 +67,10 @@ export function createNotes({ note = [], logX, logY }: ChartOptions, x: Column |
     const [, xText, yText, text] =
       new RegExp(`^\\s*(${value})\\s*,\\s*(${valuePatternOf(false)})\\s*:(.+)$`, 's').exec(input) ?? []
     const createProblem = (): Problem =>
-      new Problem('usage', `--note ${input}: expected X,Y:TEXT, where Y is a number`, {
-        hint: "For example: '2024-03-01,120:Launch'",
-      })
+      createUsageError(
+        `--note ${input}: expected X,Y:TEXT, where Y is a number`,
+        "For example: '2024-03-01,120:Launch'",
+      )
     if (text === undefined) throw createProblem()
     const [x0, y0] = [
       parsePosition(xText, hasLabels(x), createProblem),
@@ -124,10 +126,9 @@ interface ParsedMark {
 function parseMark(flag: string, input: string, count: 1 | 2, x: Column | undefined): ParsedMark {
   const example = flag === '--mark' ? 'x=2024-03-01:Launch' : 'x=2020-03-01,2020-06-01:Closed'
   const createProblem = (): Problem =>
-    new Problem(
-      'usage',
+    createUsageError(
       `${flag} ${input}: expected AXIS=${count === 1 ? 'VALUE' : 'FROM,TO'}:LABEL, where values are numbers or dates such as 2024-03-01`,
-      { hint: `For example: '${example}'` },
+      `For example: '${example}'`,
     )
   const [, axis, rest] = /^\s*([xy])\s*=\s*(.+)$/s.exec(input) ?? []
   if (axis === undefined) throw createProblem()

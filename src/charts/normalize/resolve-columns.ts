@@ -16,6 +16,7 @@ import {
   formatColumnType,
   parseColumnNames,
 } from '../spec/column-names.ts'
+import { createUsageError } from '../spec/errors.ts'
 import type { ChartGrid, ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasTrait } from '../spec/types.ts'
 import type { ChartValues } from './values.ts'
@@ -69,13 +70,11 @@ export class ChartColumnResolver {
     if (input === undefined) {
       if (isCount || hasTrait(this.type, 'optional y')) return []
       if (this.type === 'table') return this.grid.cols.map(({ name }) => this.resolveColumn('--y', name)!)
-      throw new Problem('usage', `a ${this.type} chart needs --y`, {
-        hint: `Columns: ${formatList(this.names)}`,
-      })
+      throw createUsageError(`a ${this.type} chart needs --y`, `Columns: ${formatList(this.names)}`)
     }
     const columns = this.resolveColumns('--y', input)
     if (hasTrait(this.type, 'one y') && columns.length > 1)
-      throw new Problem('usage', `--y: a ${this.type} accepts one column`)
+      throw createUsageError(`--y: a ${this.type} accepts one column`)
     if (!hasTrait(this.type, 'spread') && !isAxis && !isCount)
       for (const column of columns) await this.assertNumbers('--y', column)
     return columns
@@ -99,8 +98,8 @@ export class ChartColumnResolver {
       hasTrait(this.type, trait),
     )
     if (isOther || ['candlestick', 'ohlc', 'funnel'].includes(this.type))
-      throw new Problem('usage', `--x ${COLUMN_NAMES_AXIS}: a ${this.type} needs a column on its x axis`)
-    if (ys.length < 2) throw new Problem('usage', `--x ${COLUMN_NAMES_AXIS} needs several columns with --y`)
+      throw createUsageError(`--x ${COLUMN_NAMES_AXIS}: a ${this.type} needs a column on its x axis`)
+    if (ys.length < 2) throw createUsageError(`--x ${COLUMN_NAMES_AXIS} needs several columns with --y`)
     const type = nameAxisTypeOf(ys.map(({ name }) => name))
     const [first, last] = [ys[0].name, ys.at(-1)!.name]
     const columns: { x: Column; ys: Column[] } = {
@@ -122,12 +121,9 @@ export class ChartColumnResolver {
   findNameLike(flag: string, pattern: RegExp): string {
     const match = this.grid.cols.find(({ name }) => pattern.test(name.trim()))
     if (match) return match.name
-    throw new Problem(
-      'usage',
+    throw createUsageError(
       `a map needs ${flag}: the column of ${flag === '--lat' ? 'latitudes' : 'longitudes'}`,
-      {
-        hint: `Columns: ${formatList(this.names)}`,
-      },
+      `Columns: ${formatList(this.names)}`,
     )
   }
 
@@ -151,16 +147,13 @@ export class ChartColumnResolver {
           ? 'read the file with --thousands and the separator'
           : `read the file with --column ${JSON.stringify(`${name}:number`)}${texts.some((text) => /,\d{1,2}(?!\d)/.test(String(text))) ? ' --decimal ,' : ''}${texts.some((text) => /\d\.\d{3},/.test(String(text))) ? ' --thousands .' : ''}`
     const asNumbers = `write them with a decimal point and without units, and upload the file again with --column ${JSON.stringify(`${name}:number`)} --on-conflict replace`
-    throw new Problem(
-      'usage',
+    throw createUsageError(
       `${flag} ${name}: the column holds ${formatColumnType(type)} values, not numbers${explanation && ` (${explanation})`}`,
-      {
-        hint: reason
-          ? `To load them as numbers, ${remedy}; for an existing grid, upload the file again with --on-conflict replace.`
-          : numbers.length > 0
-            ? `Columns of numbers: ${formatList(numbers)}.`
-            : `If these are numbers, ${asNumbers}.`,
-      },
+      reason
+        ? `To load them as numbers, ${remedy}; for an existing grid, upload the file again with --on-conflict replace.`
+        : numbers.length > 0
+          ? `Columns of numbers: ${formatList(numbers)}.`
+          : `If these are numbers, ${asNumbers}.`,
     )
   }
 
@@ -170,12 +163,9 @@ export class ChartColumnResolver {
     const keys = sort === undefined ? [] : parseSort(sort)
     const invalidKey = aggregate && keys.find(({ name }) => name !== x && name !== y)
     if (invalidKey)
-      throw new Problem(
-        'usage',
+      throw createUsageError(
         `--sort ${invalidKey.name}: with --aggregate, sort by the --x or --y column`,
-        {
-          hint: 'Each point combines several rows.',
-        },
+        'Each point combines several rows.',
       )
     // With --aggregate, other transforms sort the result.
     const rowKeys = aggregate ? [] : keys
@@ -186,9 +176,10 @@ export class ChartColumnResolver {
       ]),
     ]
     if (condition && queriedColumns(condition.expression).length === 0)
-      throw new Problem('usage', `--where ${where}: names no column`, {
-        hint: 'Put a name that is a number in double quotes: "2019" > 1.',
-      })
+      throw createUsageError(
+        `--where ${where}: names no column`,
+        'Put a name that is a number in double quotes: "2019" > 1.',
+      )
     for (const { name } of keys) this.resolveColumn('--sort', name)
     const columns = usedNames.map((name) => resolveColumn(name, this.grid.cols))
     for (const column of columns) this.usedColumns.add(column)

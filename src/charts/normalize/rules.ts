@@ -1,9 +1,8 @@
 // Rules for the options of a chart, alone and in combination.
 
-import { isMomentType } from '../../contract/column-types.ts'
-import { Problem } from '../../contract/errors.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 import { COLUMN_NAMES_AXIS, formatColumnType, hasLabels, parseColumnNames } from '../spec/column-names.ts'
+import { createUsageError } from '../spec/errors.ts'
 import { type ChartOptions, type Column, flagOf } from '../spec/options.ts'
 import {
   acceptsOption,
@@ -22,10 +21,8 @@ import type { ChartValues } from './values.ts'
 export function assertAcceptedOptions(type: ChartType, options: ChartOptions): void {
   for (const name of TYPE_SPECIFIC_OPTIONS)
     if (options[name] !== undefined && options[name] !== false && !acceptsOption(type, name)) {
-      if (hasTrait(type, 'no axes') && AXIS_OPTIONS.has(name))
-        throw new Problem('usage', `a ${type} has no axes`)
-      throw new Problem(
-        'usage',
+      if (hasTrait(type, 'no axes') && AXIS_OPTIONS.has(name)) throw createUsageError(`a ${type} has no axes`)
+      throw createUsageError(
         `${flagOf(name)} can only be used with --type ${listTypesAccepting(name).join(' or ')}`,
       )
     }
@@ -55,33 +52,32 @@ export async function assertCompatibleOptions(
   const isSet = (name: keyof ChartOptions): boolean => options[name] !== undefined && options[name] !== false
   for (const [first, second, why] of INCOMPATIBLE_OPTIONS)
     if (isSet(first) && isSet(second))
-      throw new Problem(
-        'usage',
+      throw createUsageError(
         `${flagOf(first)} and ${flagOf(second)} cannot be used together${why === undefined ? '' : `: ${why}`}`,
       )
-  if (facets.length > 2) throw new Problem('usage', '--facet accepts one column, or two: rows and columns')
+  if (facets.length > 2) throw createUsageError('--facet accepts one column, or two: rows and columns')
   if (trend !== undefined) assertTrend(trend)
   if (options.locale !== undefined) assertLocale(options.locale, '--locale')
   if (trend === 'linear' && hasLabels(x))
-    throw new Problem('usage', '--trend linear needs numbers or dates on the x axis', {
-      hint: 'For labels, use --trend mean:3: it follows the order of the points.',
-    })
+    throw createUsageError(
+      '--trend linear needs numbers or dates on the x axis',
+      'For labels, use --trend mean:3: it follows the order of the points.',
+    )
   if (y2 !== undefined && (stack === 'center' || x?.uid === ''))
-    throw new Problem(
-      'usage',
+    throw createUsageError(
       `--y2 cannot be used with ${stack === 'center' ? '--stack center' : `--x ${COLUMN_NAMES_AXIS}`}`,
     )
   if (stack === 'center' && (facets.length > 0 || animate))
-    throw new Problem('usage', '--stack center cannot be used with --facet or --animate')
+    throw createUsageError('--stack center cannot be used with --facet or --animate')
   if (aggregate && !x && type !== 'indicator')
-    throw new Problem('usage', '--aggregate needs --x: rows with the same x become one point')
+    throw createUsageError('--aggregate needs --x: rows with the same x become one point')
   if (zone !== undefined) assertZone(zone, x)
   if (per !== undefined) assertPeriod(x, options)
   if (top !== undefined && !by && type !== 'bar' && !hasTrait(type, 'slices'))
-    throw new Problem('usage', '--top without --by can only be used with --type bar or pie or donut')
+    throw createUsageError('--top without --by can only be used with --type bar or pie or donut')
   if (top !== undefined && !by && (!x || ys.length > 1))
-    throw new Problem('usage', '--top needs --x, and one column of --y')
-  if (top === 0) throw new Problem('usage', '--top must be at least 1')
+    throw createUsageError('--top needs --x, and one column of --y')
+  if (top === 0) throw createUsageError('--top must be at least 1')
   if (hasTrait(type, 'spread') && type !== 'histogram')
     for (const column of x ? [x, ...ys] : ys)
       await chart.resolveNumber(x === column ? '--x' : '--y', column.name)
@@ -111,22 +107,16 @@ export async function assertReadable(
   const isSeveral = by !== undefined || ys.length > 1
   const isStacked = stack === undefined ? type === 'area' && isSeveral : stack !== 'none'
   if (logY && hasTrait(type, 'from zero'))
-    throw new Problem(
-      'usage',
+    throw createUsageError(
       `--log-y: a ${type} chart begins at zero, but a logarithmic axis has no zero`,
-      {
-        hint: `Use --type ${type === 'area' ? 'line' : 'dot'}.`,
-      },
+      `Use --type ${type === 'area' ? 'line' : 'dot'}.`,
     )
   if (!isAdditive(aggregate) && (hasTrait(type, 'slices') || isStacked))
-    throw new Problem(
-      'usage',
+    throw createUsageError(
       `--aggregate ${aggregate}: ${hasTrait(type, 'slices') ? 'slices' : 'stacked series'} are parts of a whole, but these values do not add up`,
-      {
-        hint: hasTrait(type, 'slices')
-          ? 'Use --type bar, or --aggregate sum or count.'
-          : 'Use --stack none, or --aggregate sum or count.',
-      },
+      hasTrait(type, 'slices')
+        ? 'Use --type bar, or --aggregate sum or count.'
+        : 'Use --stack none, or --aggregate sum or count.',
     )
   if (!aggregate && isStacked && type === 'area') {
     await values.assertOneSign(ys)
@@ -136,9 +126,10 @@ export async function assertReadable(
   if (!aggregate && (stack === 'percent' || stack === 'center'))
     await values.assertNotNegative(ys, `--stack ${stack}`)
   if (stack === 'percent' && !isSeveral && type !== 'histogram')
-    throw new Problem('usage', '--stack percent needs several series', {
-      hint: 'Give several columns with --y, or the series with --by.',
-    })
+    throw createUsageError(
+      '--stack percent needs several series',
+      'Give several columns with --y, or the series with --by.',
+    )
   if (!aggregate && x && hasTrait(type, 'joined') && facets.length === 0 && !dash)
     await values.noteRepeatedX(x, by)
   if (logX && x) await values.noteNotPositive([x], '--log-x')
@@ -159,9 +150,10 @@ const TREND_PATTERN = /^(?:linear|mean:(\d{1,5}))$/
 function assertTrend(trend: string): void {
   const [kind, window] = TREND_PATTERN.exec(trend) ?? []
   if (kind === undefined || Number(window) < 2)
-    throw new Problem('usage', `--trend ${trend}: expected linear or mean:N`, {
-      hint: 'mean:7 draws the mean of 7 points.',
-    })
+    throw createUsageError(
+      `--trend ${trend}: expected linear or mean:N`,
+      'mean:7 draws the mean of 7 points.',
+    )
 }
 
 /** Returns the number of points in a moving mean; undefined for a linear trend. */
@@ -175,33 +167,30 @@ function assertZone(zone: string, x: Column | undefined): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone })
   } catch {
-    throw new Problem('usage', `--zone ${zone}: unknown time zone`, {
-      hint: withSuggestion(
+    throw createUsageError(
+      `--zone ${zone}: unknown time zone`,
+      withSuggestion(
         findClosest(zone, Intl.supportedValuesOf('timeZone')),
         'For example: Europe/Oslo, America/New_York or UTC.',
       ),
-    })
+    )
   }
   if (!x || (x.type !== 'datetime' && x.type !== 'empty'))
-    throw new Problem('usage', '--zone needs --x with a column of times')
+    throw createUsageError('--zone needs --x with a column of times')
 }
 
 /** Throws `usage` for --per without dates on the x axis, or without --aggregate. */
 function assertPeriod(x: Column | undefined, { aggregate, x: name }: ChartOptions): void {
-  if (!x || (!isMomentType(x.type) && x.type !== 'empty'))
-    throw new Problem(
-      'usage',
+  if (!x || (x.type !== 'date' && x.type !== 'datetime' && x.type !== 'empty'))
+    throw createUsageError(
       x
         ? `--per needs dates on the x axis; the column ${name} holds ${formatColumnType(x.type)} values`
         : '--per needs --x with a column of dates',
-      {
-        hint: x
-          ? `Read the file with --column ${JSON.stringify(`${name}:date`)} if they are dates.`
-          : undefined,
-      },
+      x ? `Read the file with --column ${JSON.stringify(`${name}:date`)} if they are dates.` : undefined,
     )
   if (!aggregate)
-    throw new Problem('usage', '--per combines rows, so it needs --aggregate', {
-      hint: 'For example: --per month --aggregate sum',
-    })
+    throw createUsageError(
+      '--per combines rows, so it needs --aggregate',
+      'For example: --per month --aggregate sum',
+    )
 }

@@ -5,6 +5,7 @@ import { formatCount, formatList } from '../../contract/message-texts.ts'
 import { quoteColumnName } from '../../query/index.ts'
 import { NO_LABEL } from '../figure/shared-names.ts'
 import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
+import { createUsageError } from '../spec/errors.ts'
 import {
   type ChartOptions,
   type Column,
@@ -262,7 +263,7 @@ export class ChartValues extends ValueReader {
     if (labeled?.type === 'text' && !this.virtualNames.has(labeled.name))
       for (const label of labels) await this.assertValueExists(labeled.name, label, `--order ${order}`)
     else if (!labeled && !labels.every((label) => parseColumnNames(y).includes(label)))
-      throw new Problem('usage', `--order ${order}: the x axis has no labels, and no series have these names`)
+      throw createUsageError(`--order ${order}: the x axis has no labels, and no series have these names`)
   }
 
   /** Throws if --highlight names neither a series nor a label of a chart without series. */
@@ -277,9 +278,10 @@ export class ChartValues extends ValueReader {
       if (labeled?.type === 'text')
         await this.assertValueExists(labeled.name, highlight, `--highlight ${highlight}`)
       else if (!labeled && !ys.some(({ name }) => name === highlight))
-        throw new Problem('usage', `--highlight ${highlight}: no series has this name`, {
-          hint: `Series: ${formatList(ys.map(({ name }) => name))}`,
-        })
+        throw createUsageError(
+          `--highlight ${highlight}: no series has this name`,
+          `Series: ${formatList(ys.map(({ name }) => name))}`,
+        )
     }
   }
 

@@ -1,7 +1,7 @@
 // Makers of bars, ranges, prices and other charts of bars.
-import { isMomentType } from '../../../contract/column-types.ts'
-import { Problem } from '../../../contract/errors.ts'
+
 import type { Attributes } from '../../figure/figure.ts'
+import { createUsageError } from '../../spec/errors.ts'
 import type { Column } from '../../spec/options.ts'
 import type { ChartType } from '../../spec/types.ts'
 import {
@@ -48,8 +48,7 @@ export const barsMakers = {
     // Years are numbers: both columns must be numbers, or both dates.
     const kinds = [start, end].filter(({ type }) => type !== 'empty')
     if (!kinds.every(isTime) && !kinds.every(({ type }) => type === 'number'))
-      throw new Problem(
-        'usage',
+      throw createUsageError(
         `--y ${start.name},${end.name}: a timeline needs two columns of dates, or two of years`,
       )
     const { title: _, ...dates } = { ...columnAxis(end), ...columnAxis(start) }
@@ -65,7 +64,7 @@ export const barsMakers = {
   pyramid: (parts) => {
     const { createTraces, layout, columns } = parts
     if (columns.ys.length !== (columns.by ? 1 : 2))
-      throw new Problem('usage', 'a pyramid needs two columns with --y, one for each side, or one and --by')
+      throw createUsageError('a pyramid needs two columns with --y, one for each side, or one and --by')
     const [left, right] = createTraces(() => ({ type: 'bar' }))
     const pyramidLayout = { ...layout, barmode: 'relative', meta: { ...layout.meta, horizontal: true } }
     if (columns.by) {
@@ -108,7 +107,7 @@ export const barsMakers = {
 /** Returns the two --y columns. Throws `usage` for another number. */
 function requireTwoColumns(type: ChartType, { columns: { ys } }: MakerInput): [Column, Column] {
   const [low, high] = ys
-  if (ys.length !== 2) throw new Problem('usage', `a ${type} needs two columns with --y: from,to`)
+  if (ys.length !== 2) throw createUsageError(`a ${type} needs two columns with --y: from,to`)
   return [low, high]
 }
 
@@ -141,7 +140,7 @@ function createPriceChart(
   { chart, columns: { x, ys, text }, layout, transforms }: MakerInput,
 ): TracesAndLayout {
   if (ys.length !== PRICE_NAMES.length)
-    throw new Problem('usage', `a ${type} chart needs four columns with --y: open,high,low,close`)
+    throw createUsageError(`a ${type} chart needs four columns with --y: open,high,low,close`)
   const references = Object.fromEntries(
     PRICE_NAMES.map((name, k) => [`${name}src`, chart.formatReference(ys[k])]),
   )

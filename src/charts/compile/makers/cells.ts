@@ -1,6 +1,5 @@
 // Makers of charts of cells: heatmap, contour and calendar.
-import { isMomentType } from '../../../contract/column-types.ts'
-import { Problem } from '../../../contract/errors.ts'
+import { createUsageError } from '../../spec/errors.ts'
 import { describeAggregate, humanizeName } from '../../spec/words.ts'
 import { createColorbarFormat } from '../axes.ts'
 import { formatColumnsReference, type MakerInput, type Makers, type TracesAndLayout } from '../maker-input.ts'
@@ -9,11 +8,10 @@ export const cellsMakers = {
   heatmap: (parts) => createCellChart('heatmap', parts),
   contour: (parts) => createCellChart('contour', parts),
   calendar({ chart, columns: { x, ys }, layout, options, transforms }) {
-    if (!x || (!isMomentType(x.type) && x.type !== 'empty'))
-      throw new Problem('usage', 'a calendar needs --x with a column of dates')
+    if (x?.type !== 'date' && x?.type !== 'datetime' && x?.type !== 'empty')
+      throw createUsageError('a calendar needs --x with a column of dates')
     const isTimes = x.type === 'datetime' && options.per === undefined && options.aggregate !== undefined
-    if (isTimes)
-      throw new Problem('usage', '--x has times, but each cell is a day', { hint: 'Add --per day.' })
+    if (isTimes) throw createUsageError('--x has times, but each cell is a day', 'Add --per day.')
     const colorbar = { title: { text: layout.yaxis?.title?.text }, ...createColorbarFormat(options) }
     return {
       data: [
@@ -64,13 +62,15 @@ function createCellChart(
     }
   }
   if (transforms)
-    throw new Problem('usage', `a ${type} of several columns cannot filter or sort rows`, {
-      hint: 'To filter, sort or aggregate rows, give the values of the cells with --color COLUMN.',
-    })
+    throw createUsageError(
+      `a ${type} of several columns cannot filter or sort rows`,
+      'To filter, sort or aggregate rows, give the values of the cells with --color COLUMN.',
+    )
   if (ys.length < 2)
-    throw new Problem('usage', `a ${type} needs the values of its cells`, {
-      hint: 'Give them with --color COLUMN, or give several columns with --y.',
-    })
+    throw createUsageError(
+      `a ${type} needs the values of its cells`,
+      'Give them with --color COLUMN, or give several columns with --y.',
+    )
   // Each --y column is a column of the heatmap; x labels its rows.
   const ticks = { tickmode: 'array', tickvals: ys.map((_, k) => k), ticktext: ys.map(({ name }) => name) }
   return {

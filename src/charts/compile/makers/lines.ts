@@ -1,6 +1,7 @@
 // Makers of lines, steps, slopes, bumps and areas.
-import { Problem } from '../../../contract/errors.ts'
+
 import type { Attributes } from '../../figure/figure.ts'
+import { createUsageError } from '../../spec/errors.ts'
 import {
   createMarker,
   type MakerInput,
@@ -31,7 +32,7 @@ export const linesMakers = {
   },
   bump({ createTraces, layout, columns: { ys, by }, transforms = [] }) {
     if (ys.length !== 1 || !by)
-      throw new Problem('usage', 'a bump ranks one column of --y among the series of --by')
+      throw createUsageError('a bump ranks one column of --y among the series of --by')
     const data = createTraces(() => ({ type: 'scatter', mode: 'lines+markers', marker: { size: 9 } }))
     return {
       data: data.map((trace) => ({ ...trace, transforms: withRank(transforms) })),
@@ -75,7 +76,7 @@ function createLines({
   const data = createTraces(() => ({ type: 'scatter', mode: 'lines' }))
   if (bandEnds.length === 0) return { data, layout }
   if (bandEnds.length !== 2 || ys.length !== 1)
-    throw new Problem('usage', '--band-of needs two columns, low and high, and one column of --y')
+    throw createUsageError('--band-of needs two columns, low and high, and one column of --y')
   const references = {
     ysrc: chart.formatReference(bandEnds[1]),
     customdatasrc: chart.formatReference(bandEnds[0]),

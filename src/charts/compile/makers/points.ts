@@ -1,6 +1,7 @@
 // Makers of scatter plots in two or more dimensions.
-import { Problem } from '../../../contract/errors.ts'
+
 import type { Attributes } from '../../figure/figure.ts'
+import { createUsageError } from '../../spec/errors.ts'
 import type { Column } from '../../spec/options.ts'
 import { createMarker, formatColumnsReference, type Makers, withoutAxes } from '../maker-input.ts'
 
@@ -38,11 +39,12 @@ export const pointsMakers = {
   }),
   async splom(parts) {
     const { chart, columns, layout, transforms } = parts
-    if (columns.ys.length < 2) throw new Problem('usage', 'a splom needs several columns with --y')
+    if (columns.ys.length < 2) throw createUsageError('a splom needs several columns with --y')
     if (columns.ys.length > MAX_MATRIX_COLUMNS)
-      throw new Problem('usage', `a splom accepts at most ${MAX_MATRIX_COLUMNS} columns`, {
-        hint: 'Choose some of them with --y.',
-      })
+      throw createUsageError(
+        `a splom accepts at most ${MAX_MATRIX_COLUMNS} columns`,
+        'Choose some of them with --y.',
+      )
     const dimensions = columns.ys.map((column) => ({
       label: column.name,
       valuessrc: chart.formatReference(column),
@@ -56,7 +58,7 @@ export const pointsMakers = {
     return { data: [trace], layout: { ...withoutAxes(layout), ...(columns.by && { showlegend: true }) } }
   },
   parallel({ chart, columns: { ys, color }, layout, transforms }) {
-    if (ys.length < 2) throw new Problem('usage', 'parallel coordinates need several columns with --y')
+    if (ys.length < 2) throw createUsageError('parallel coordinates need several columns with --y')
     const dimensions = ys.map((column) => ({ label: column.name, valuessrc: chart.formatReference(column) }))
     const line = color && {
       colorsrc: chart.formatReference(color),
@@ -99,8 +101,7 @@ export const pointsMakers = {
         layout: { ...plain, scene: createScene(x, ys[0], z) },
       }
     }
-    if (ys.length < 2)
-      throw new Problem('usage', 'a surface needs --x, --y and --z, or several columns with --y')
+    if (ys.length < 2) throw createUsageError('a surface needs --x, --y and --z, or several columns with --y')
     return { data: [{ type: 'surface', zsrc: formatColumnsReference(grid, ys) }], layout: plain }
   },
 } satisfies Makers

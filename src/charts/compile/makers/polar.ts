@@ -1,12 +1,13 @@
 // Makers of roses and radars.
-import { Problem } from '../../../contract/errors.ts'
+
 import { COMPASS } from '../../figure/shared-names.ts'
+import { createUsageError } from '../../spec/errors.ts'
 import { DEFAULT_MAX_SERIES } from '../../spec/options.ts'
 import { type Makers, withoutAxes } from '../maker-input.ts'
 
 export const polarMakers = {
   rose({ chart, columns: { x, ys, by }, layout, options: { aggregate }, transforms }) {
-    if (!x) throw new Problem('usage', 'a rose needs --x: a column of directions, in degrees or as labels')
+    if (!x) throw createUsageError('a rose needs --x: a column of directions, in degrees or as labels')
     // Without --aggregate, count the rows; per class of values if there is a --y column.
     const isClassed = ys.length > 0 && aggregate === undefined && by === undefined
     const func = aggregate === 'mean' ? 'avg' : (aggregate ?? (ys.length > 0 && by ? 'sum' : 'count'))

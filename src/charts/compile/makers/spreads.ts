@@ -1,6 +1,7 @@
 // Makers of distributions: box, violin, histogram, density and others.
-import { Problem } from '../../../contract/errors.ts'
+
 import type { Attributes } from '../../figure/figure.ts'
+import { createUsageError } from '../../spec/errors.ts'
 import type { MakerInput, Makers, TracesAndLayout } from '../maker-input.ts'
 
 export const spreadsMakers = {
@@ -80,7 +81,7 @@ function createCurves(
   { style, yaxis }: { style: Attributes; yaxis: Attributes },
 ): TracesAndLayout {
   const columns = x ? [x, ...ys] : ys
-  if (columns.length === 0) throw new Problem('usage', `${what} needs a column of numbers with --x`)
+  if (columns.length === 0) throw createUsageError(`${what} needs a column of numbers with --x`)
   return {
     data: columns.map((column) => ({
       ...{ type: 'scatter', mode: 'lines', ...style, name: column.name, xsrc: chart.formatReference(column) },

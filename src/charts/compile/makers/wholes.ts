@@ -1,5 +1,5 @@
 // Makers of parts of a whole: pie, treemap, sunburst and sankey.
-import { Problem } from '../../../contract/errors.ts'
+import { createUsageError } from '../../spec/errors.ts'
 import { type MakerInput, type Makers, type TracesAndLayout, withoutAxes } from '../maker-input.ts'
 
 export const wholesMakers = {
@@ -8,8 +8,7 @@ export const wholesMakers = {
   treemap: (parts) => createHierarchy('treemap', parts),
   sunburst: (parts) => createHierarchy('sunburst', parts),
   sankey({ chart, columns: { x, to, ys }, layout, transforms }) {
-    if (!x || !to)
-      throw new Problem('usage', 'a sankey needs --x and --to: the source and target of each link')
+    if (!x || !to) throw createUsageError('a sankey needs --x and --to: the source and target of each link')
     const link = {
       sourcesrc: chart.formatReference(x),
       targetsrc: chart.formatReference(to),
@@ -48,7 +47,7 @@ function createHierarchy(
   type: 'treemap' | 'sunburst',
   { chart, columns: { x, ys, text, parent, id }, layout, transforms }: MakerInput,
 ): TracesAndLayout {
-  if (!x) throw new Problem('usage', `a ${type} needs --x: the column that names its parts`)
+  if (!x) throw createUsageError(`a ${type} needs --x: the column that names its parts`)
   return {
     data: [
       {
