@@ -23,8 +23,10 @@ function hasLabelAxis(layout: Attributes, letter: 'x' | 'y', id: unknown): boole
 }
 
 /** Returns what the rows of a trace need to be drawn. Labels are optional: rows without one get `(none)`. */
+// One function: a table with a case for each trace type.
 function requiredValuesOf(trace: Attributes, layout: Attributes): RequiredValues {
-  const { x, y, color, aggregate }: Record<string, string | undefined> = layout.meta?.spec?.options ?? {}
+  const { chart, spec }: Attributes = layout.meta ?? {}
+  const { x, y, z, color, size, angle, aggregate }: Record<string, string | undefined> = spec?.options ?? {}
   const nameOr = (name: unknown, fallback: string): string =>
     typeof name === 'string' ? humanizeName(name) : fallback
   const isLabels = (letter: 'x' | 'y'): boolean => hasLabelAxis(layout, letter, trace[`${letter}axis`])
@@ -32,25 +34,18 @@ function requiredValuesOf(trace: Attributes, layout: Attributes): RequiredValues
     isLabels(letter) ? [] : [[[trace[letter]], nameOr(name, letter)]]
   // Several columns, or a quoted name: use the name of the trace.
   const value = nameOr(y !== undefined && !/[",]/.test(y) ? y : trace.name, 'a value')
-  const { type = 'scatter', mode } = trace
+  const { type = 'scatter', mode, marker } = trace
+  const sized: RequiredValues = marker?.sizeref === undefined ? [] : [[[marker.size], nameOr(size, 'size')]]
   // Computed and ranked values do not tell which rows they came from.
   const isComputed =
-    (aggregate !== undefined && !/^(?:count|none)$/.test(aggregate)) ||
-    /^(?:bump|slope)$/.test(layout.meta?.chart)
+    (aggregate !== undefined && !/^(?:count|none)$/.test(aggregate)) || /^(?:bump|slope)$/.test(chart)
   const computed: RequiredValues = isComputed && listOf(trace.y).length > 0 ? [[[trace.y], value]] : []
   switch (type) {
     case 'candlestick':
     case 'ohlc':
       return [...axis('x', x), [[trace.open, trace.high, trace.low, trace.close], 'all prices']]
     case 'scattergeo':
-      return [
-        [[trace.lat, trace.lon], 'a place'],
-        ...(trace.marker?.sizeref === undefined
-          ? []
-          : ([
-              [[trace.marker.size], nameOr(layout.meta?.spec?.options?.size, 'size')],
-            ] satisfies RequiredValues)),
-      ]
+      return [[[trace.lat, trace.lon], 'a place'], ...sized]
     case 'choropleth':
       return [
         [[trace.locations], nameOr(x, 'a place')],
@@ -63,7 +58,7 @@ function requiredValuesOf(trace: Attributes, layout: Attributes): RequiredValues
         : [
             ...axis('x', x),
             ...axis('y', y),
-            [[trace.z], nameOr(color ?? (layout.meta?.chart === 'calendar' ? y : undefined), 'a value')],
+            [[trace.z], nameOr(color ?? (chart === 'calendar' ? y : undefined), 'a value')],
           ]
     case 'histogram2d':
       return [...axis('x', x), ...axis('y', y)]
@@ -73,14 +68,12 @@ function requiredValuesOf(trace: Attributes, layout: Attributes): RequiredValues
     case 'violin':
       return [...axis('x', x), [[trace.y], value]]
     case 'scatter3d':
-    case 'mesh3d': {
-      const { z } = layout.meta?.spec?.options ?? {}
+    case 'mesh3d':
       return [
         [[trace.x], nameOr(x, 'x')],
         [[trace.y], nameOr(y, 'y')],
         [[trace.z], nameOr(z, 'z')],
       ]
-    }
     case 'splom':
     case 'parcoords':
       return (Array.isArray(trace.dimensions) ? trace.dimensions : [])
@@ -92,10 +85,8 @@ function requiredValuesOf(trace: Attributes, layout: Attributes): RequiredValues
       return [[[trace.r], value]]
     case 'barpolar': {
       const isDegrees = Array.from(listOf(trace.theta)).some((theta) => typeof theta === 'number')
-      return [
-        [[trace.r], value],
-        ...(isDegrees ? ([[[trace.theta], nameOr(x, 'a direction')]] satisfies RequiredValues) : []),
-      ]
+      const turned: RequiredValues = isDegrees ? [[[trace.theta], nameOr(x, 'a direction')]] : []
+      return [[[trace.r], value], ...turned]
     }
     case 'sankey':
       return [
@@ -105,7 +96,7 @@ function requiredValuesOf(trace: Attributes, layout: Attributes): RequiredValues
         ],
       ]
     case 'bar':
-      if (layout.meta?.chart === 'dumbbell') return axis('x', x)
+      if (chart === 'dumbbell') return axis('x', x)
       if (listOf(trace.base).length > 0) return [[[trace.base, trace.y], 'both ends'], ...axis('x', x)]
       return [...axis('x', x), ...computed]
     case 'scatter':
@@ -113,20 +104,11 @@ function requiredValuesOf(trace: Attributes, layout: Attributes): RequiredValues
     case 'waterfall': {
       // A gap in a line already shows a missing value.
       const isPoint = (mode === 'markers' || mode === 'markers+text') && !isLabels('x')
-      const angle = nameOr(layout.meta?.spec?.options?.angle, 'a direction')
-      const isTurned: RequiredValues =
-        listOf(trace.marker?.angle).length > 0 ? [[[trace.marker.angle], angle]] : []
-      const isSized: RequiredValues =
-        trace.marker?.sizeref === undefined
-          ? []
-          : [[[trace.marker.size], nameOr(layout.meta?.spec?.options?.size, 'size')]]
-      const isSpread = layout.meta?.chart === 'density' || layout.meta?.chart === 'ecdf'
-      return [
-        ...axis('x', isSpread ? trace.name : x),
-        ...isSized,
-        ...(isPoint ? ([[[trace.y], value]] satisfies RequiredValues) : computed),
-        ...isTurned,
-      ]
+      const isTurned = listOf(marker?.angle).length > 0
+      const turned: RequiredValues = isTurned ? [[[marker.angle], nameOr(angle, 'a direction')]] : []
+      const points: RequiredValues = isPoint ? [[[trace.y], value]] : computed
+      const isSpread = chart === 'density' || chart === 'ecdf'
+      return [...axis('x', isSpread ? trace.name : x), ...sized, ...points, ...turned]
     }
     default:
       return []

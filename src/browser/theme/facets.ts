@@ -35,18 +35,13 @@ export function arrangeFacets(draft: Draft): void {
   const narrow = isNarrow(view)
   const { columns = [], rows = [] }: { columns?: string[]; rows?: string[] } = layout.meta.facets ?? {}
   const labels = turnLabeledFacets(draft)
-  const defaultColumns = narrow
-    ? count > 4 && labels.length === 0
-      ? 2
-      : 1
-    : count <= 3
-      ? count
-      : Math.ceil(Math.sqrt(count))
   // Facets of two columns form a matrix if it fits.
   const isMatrix =
     columns.length > 0 &&
     columns.length * rows.length === count &&
     (!narrow || (columns.length <= 2 && labels.length === 0))
+  const wideColumns = count <= 3 ? count : Math.ceil(Math.sqrt(count))
+  const defaultColumns = narrow ? (count > 4 && labels.length === 0 ? 2 : 1) : wideColumns
   const columnCount = isMatrix ? columns.length : defaultColumns
   if (isMatrix) draft.right += ROW_NAME_PIXELS
   const rowCount = Math.ceil(count / columnCount)
@@ -80,10 +75,10 @@ export function arrangeFacets(draft: Draft): void {
       widthShare * width,
     )
     const up = placeAxis(layout[`yaxis${suffix}`], [bottom, bottom + heightShare], column === 0, narrow)
-    layout[`yaxis${suffix}`] =
-      labels.length === 0
-        ? up
-        : { ...up, ...createLabelAxis(labels, view, (heightShare * height) / labels.length) }
+    layout[`yaxis${suffix}`] = {
+      ...up,
+      ...(labels.length > 0 && createLabelAxis(labels, view, (heightShare * height) / labels.length)),
+    }
     Object.assign(title, {
       text: isMatrix
         ? row > 0
@@ -96,19 +91,9 @@ export function arrangeFacets(draft: Draft): void {
     })
     if (isMatrix && column === columnCount - 1)
       annotate(layout, {
-        ...{
-          name: 'gridline-facet-row',
-          text: shortenText(escapeText(rows[row]), heightShare * height),
-          textangle: 90,
-        },
-        ...{
-          xref: 'paper',
-          yref: 'paper',
-          x: 1,
-          xanchor: 'left',
-          y: bottom + heightShare / 2,
-          yanchor: 'middle',
-        },
+        ...{ name: 'gridline-facet-row', text: shortenText(escapeText(rows[row]), heightShare * height) },
+        ...{ textangle: 90, xref: 'paper', yref: 'paper', x: 1, xanchor: 'left' },
+        ...{ y: bottom + heightShare / 2, yanchor: 'middle' },
       })
   }
 }

@@ -8,7 +8,14 @@ import { currentTraceId, parseTrace, runInSpan } from '../tracing/tracing.ts'
 import { createErrorResponse, toProblem } from './answer.ts'
 import { type Authenticator, checkOperator } from './auth.ts'
 import { acceptsHtml, isBrowser, refuseCrossSite } from './browser.ts'
-import { authenticateRequest, clientKeyOf, createHttpContext, type LogLine } from './http-context.ts'
+import {
+  authenticateRequest,
+  clientKeyOf,
+  createHttpContext,
+  type HttpContext,
+  type LogLine,
+} from './http-context.ts'
+import type { RequestService } from './listen.ts'
 import { performOperation } from './perform.ts'
 import { findQuirkStatus } from './quirks.ts'
 import { OperationRouter, splitUrl } from './route.ts'
@@ -22,63 +29,112 @@ const MAX_LOGGED_PATH_CHARACTERS = 2_000
 const NON_PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 
-export interface App {
-  handle(request: HttpRequest): Promise<HttpResponse>
-  /**
-   * Returns whether the queue is full for the client of a request. Counts refusals. Not for health checks.
-   */
-  refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean
-}
-
 /** Creates the handler of all requests, and adds its metrics. */
 export function createApp(
   service: Service,
   handlers: Handlers,
   authenticator: Authenticator,
   log: (line: LogLine) => void,
-): App {
-  const router = new OperationRouter(handlers)
-  const { metrics } = service
+): RequestService {
   const context = createHttpContext(service, authenticator)
+  addQueueMetrics(context)
+  return new App(new OperationRouter(handlers), context, log)
+}
+
+function addQueueMetrics({ service: { metrics }, requestQueue, uploadQueue }: HttpContext): void {
   metrics.add(
     {
       name: 'gridline_requests_running',
       type: 'gauge',
       help: 'Requests being processed.',
-      read: () => context.requestQueue.load.running,
+      read: () => requestQueue.load.running,
     },
     {
       name: 'gridline_requests_waiting',
       type: 'gauge',
       help: 'Requests waiting in the queue.',
-      read: () => context.requestQueue.load.waiting,
+      read: () => requestQueue.load.waiting,
     },
     {
       name: 'gridline_uploads_running',
       type: 'gauge',
       help: 'Uploads being processed.',
-      read: () => context.uploadQueue.load.running,
+      read: () => uploadQueue.load.running,
     },
   )
-  const shedLog = new RefusalLog(log)
+}
+
+/** Handles and logs all requests. */
+class App implements RequestService {
+  private readonly refusalLog: RefusalLog
+
+  constructor(
+    private readonly router: OperationRouter,
+    private readonly context: HttpContext,
+    private readonly log: (line: LogLine) => void,
+  ) {
+    this.refusalLog = new RefusalLog(log)
+  }
+
+  refuses(request: Pick<HttpRequest, 'headers' | 'address'>): boolean {
+    const { authenticator, requestQueue } = this.context
+    const user = authenticator.cachedUsername(request.headers) ?? clientKeyOf(request)
+    if (!requestQueue.isFullFor(user)) return false
+    this.refusalLog.count()
+    return true
+  }
+
+  handle(request: HttpRequest): Promise<HttpResponse> {
+    return runInSpan({ name: request.method, kind: 'server', from: request.headers }, async (set) => {
+      const [reply, { operation, path, user }] = await this.handleAndLog(request)
+      set({
+        'http.request.method': request.method,
+        'http.response.status_code': reply.status,
+        'url.path': path,
+        ...(operation !== undefined && { 'gridline.operation': operation }),
+        ...(user !== undefined && { 'enduser.id': user }),
+      })
+      return reply
+    })
+  }
+
+  private async handleAndLog(request: HttpRequest): Promise<[HttpResponse, LogLine]> {
+    const { metrics } = this.context.service
+    const started = performance.now()
+    const { path, query } = splitUrl(request.url)
+    const line = createLogLine(request, path)
+    metrics.beginRequest()
+    const reply = await this.dispatch(request, line, path, query).catch((error) =>
+      createErrorReply(error, request, line, path + (query && `?${query}`)),
+    )
+    completeHeaders(reply.headers, line.request_id)
+    line.status = reply.status
+    const ms = performance.now() - started
+    line.ms = Math.round(ms * 10) / 10
+    metrics.endRequest(line.operation ?? 'none', reply.status, ms / 1000)
+    line.trace = currentTraceId(parseTrace(request.headers))
+    this.log(line)
+    return [request.method === 'HEAD' ? await toHeadResponse(reply) : reply, line]
+  }
+
   /** Routes a request to its operation, or to a page outside of the API. */
-  const dispatch = async (
+  private async dispatch(
     request: HttpRequest,
     line: LogLine,
     rawPath: string,
     rawQuery: string,
-  ): Promise<HttpResponse> => {
+  ): Promise<HttpResponse> {
+    const { context, router } = this
+    const { service } = context
     const method = request.method === 'HEAD' ? 'GET' : request.method
     // Health checks must work without the database.
     if (!router.find(method, rawPath)?.[0].isUnlimited) await service.formerNames.refresh()
     const path = service.formerNames.currentPath(rawPath)
     const query = service.formerNames.currentQuery(rawQuery)
-    if (path !== rawPath && method === 'GET' && path.startsWith('/~'))
-      return new HttpResponse(
-        301,
-        { location: service.url + encodePath(path) + (query && `?${query}`) },
-        null,
-      )
+    if (path !== rawPath && method === 'GET' && path.startsWith('/~')) {
+      const location = service.url + encodePath(path) + (query && `?${query}`)
+      return new HttpResponse(301, { location }, null)
+    }
     const match = router.find(method, path)
     if (!match)
       return (
@@ -94,6 +150,7 @@ export function createApp(
     const caller = isUnlimited ? undefined : await authenticateRequest(context, request)
     line.user = caller?.username
     const rawUrl = `${rawPath}?${rawQuery}`
+    const requestId = line.request_id
     return performOperation(context, caller, {
       ...route,
       parameters,
@@ -101,77 +158,49 @@ export function createApp(
       path,
       query,
       rawUrl,
-      requestId: line.request_id,
+      requestId,
     })
   }
-  const handle = (request: HttpRequest): Promise<HttpResponse> =>
-    runInSpan({ name: request.method, kind: 'server', from: request.headers }, async (set) => {
-      const [reply, { operation, path, user }] = await handleAndLog(request)
-      set({
-        'http.request.method': request.method,
-        'http.response.status_code': reply.status,
-        'url.path': path,
-        ...(operation !== undefined && { 'gridline.operation': operation }),
-        ...(user !== undefined && { 'enduser.id': user }),
-      })
-      return reply
-    })
-  const handleAndLog = async (request: HttpRequest): Promise<[HttpResponse, LogLine]> => {
-    const started = performance.now()
-    const sentId = request.headers.get(REQUEST_ID_HEADER)
-    const requestId = sentId && /^[\w.-]{1,100}$/.test(sentId) ? sentId : randomUUID()
-    const { path, query } = splitUrl(request.url)
-    const line: LogLine = {
-      request_id: requestId,
-      method: request.method,
-      path: path.slice(0, MAX_LOGGED_PATH_CHARACTERS),
-      status: 500,
-      ms: 0,
-    }
-    line.address = request.address
-    line.client = request.headers.get('plotly-client-platform')?.slice(0, 100)
-    line.agent = request.headers.get('user-agent')?.slice(0, 200)
-    let reply: HttpResponse
-    metrics.beginRequest()
-    try {
-      reply = await dispatch(request, line, path, query)
-    } catch (thrown) {
-      const error = isAborted(thrown, request) ? new Problem('aborted', 'the client disconnected') : thrown
-      if (!(error instanceof Problem))
-        line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      else if (error.status >= 500) line.reason = error.message
-      reply =
-        !path.startsWith('/v2') && acceptsHtml(request.headers)
-          ? createErrorPage(toProblem(error), path + (query && `?${query}`), line.user)
-          : createErrorResponse(error, {
-              quirk: (problem) => findQuirkStatus(request.headers, problem.code),
-              browser: isBrowser(request.headers),
-            })
-    }
-    reply.headers['x-request-id'] = requestId
-    reply.headers['x-content-type-options'] = 'nosniff'
-    // Responses are not cached unless they say so: lists, errors, new keys.
-    reply.headers['cache-control'] ??= 'private, no-store'
-    if (reply.headers['content-type']?.startsWith('text/html'))
-      Object.assign(reply.headers, { ...PAGE_HEADERS, ...reply.headers })
-    else reply.headers['content-security-policy'] ??= NON_PAGE_POLICY
-    line.status = reply.status
-    const ms = performance.now() - started
-    line.ms = Math.round(ms * 10) / 10
-    metrics.endRequest(line.operation ?? 'none', reply.status, ms / 1000)
-    line.trace = currentTraceId(parseTrace(request.headers))
-    log(line)
-    return [request.method === 'HEAD' ? await toHeadResponse(reply) : reply, line]
-  }
+}
+
+/** Creates the log line of a request that has no response yet. */
+function createLogLine({ method, headers, address }: HttpRequest, path: string): LogLine {
+  const sentId = headers.get(REQUEST_ID_HEADER)
   return {
-    handle,
-    refuses(request) {
-      const user = authenticator.cachedUsername(request.headers) ?? clientKeyOf(request)
-      if (!context.requestQueue.isFullFor(user)) return false
-      shedLog.count()
-      return true
-    },
+    request_id: sentId && /^[\w.-]{1,100}$/.test(sentId) ? sentId : randomUUID(),
+    method,
+    path: path.slice(0, MAX_LOGGED_PATH_CHARACTERS),
+    status: 500,
+    ms: 0,
+    address,
+    client: headers.get('plotly-client-platform')?.slice(0, 100),
+    agent: headers.get('user-agent')?.slice(0, 200),
   }
+}
+
+/** Creates the response to a request that failed, a page for browsers, and logs the reason. */
+function createErrorReply(thrown: unknown, request: HttpRequest, line: LogLine, url: string): HttpResponse {
+  const error = isAborted(thrown, request) ? new Problem('aborted', 'the client disconnected') : thrown
+  if (!(error instanceof Problem))
+    line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  else if (error.status >= 500) line.reason = error.message
+  return !url.startsWith('/v2') && acceptsHtml(request.headers)
+    ? createErrorPage(toProblem(error), url, line.user)
+    : createErrorResponse(error, {
+        quirk: (problem) => findQuirkStatus(request.headers, problem.code),
+        browser: isBrowser(request.headers),
+      })
+}
+
+/** Adds the headers of every response. */
+function completeHeaders(headers: HttpResponse['headers'], requestId: string): void {
+  headers['x-request-id'] = requestId
+  headers['x-content-type-options'] = 'nosniff'
+  // Responses are not cached unless they say so: lists, errors, new keys.
+  headers['cache-control'] ??= 'private, no-store'
+  if (headers['content-type']?.startsWith('text/html'))
+    Object.assign(headers, { ...PAGE_HEADERS, ...headers })
+  else headers['content-security-policy'] ??= NON_PAGE_POLICY
 }
 
 /** Percent-encodes a decoded path for a header. */

@@ -1,5 +1,4 @@
 /** Handlers of all pages, downloads and charts. */
-import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { type ImageFormat, imageTypes } from '../../contract/operations/index.ts'
 import type { WebRouteName } from '../../contract/web/index.ts'
@@ -11,7 +10,7 @@ import { downloadCsv, downloadFigure, downloadImage } from './files/downloads.ts
 import { renderEmbed } from './files/embed.ts'
 import { renderFilePage } from './files/file-page.ts'
 import type { SortingService } from './files/grid-page.ts'
-import { resolveLiveToken, serveLiveChart } from './files/live-updates.ts'
+import { serveLiveChart } from './files/live-updates.ts'
 import { serveOEmbed } from './files/oembed.ts'
 import { renderConnectPage, renderStartPage, renderUserPage } from './files/start-page.ts'
 import { renderPreviewPage, renderSavePage } from './forms/newchart.ts'
@@ -50,9 +49,9 @@ export const PAGE_HANDLERS = {
   rows: (service, { principal, fid }) => downloadCsv(service, principal, fid),
   image: (service, { principal, fid, ending, query }) =>
     downloadImage(service, principal, fid, imageFormatOf(ending), query),
-  state: createLiveHandler('state'),
-  events: createLiveHandler('events'),
-  live: createLiveHandler('live'),
+  state: (service, asked) => serveLiveChart(service, 'state', asked),
+  events: (service, asked) => serveLiveChart(service, 'events', asked),
+  live: (service, asked) => serveLiveChart(service, 'live', asked),
   oembed: (service, { principal, query }) => serveOEmbed(service, principal, query),
   newChart: () => renderSavePage(),
   preview: (service) => renderPreviewPage(service),
@@ -62,14 +61,4 @@ export type PageName = keyof typeof PAGE_HANDLERS
 
 function imageFormatOf(ending: string): ImageFormat {
   return ending in imageTypes ? (ending as ImageFormat) : 'jpeg'
-}
-
-/** Creates the handler of a route for open charts. */
-function createLiveHandler(kind: 'state' | 'events' | 'live'): PageHandler {
-  return async (service, { principal, query, fid, user: who }) => {
-    const token = query.get('watch')
-    const reader = token === null ? principal : await resolveLiveToken(service, token, fid)
-    if (!reader) throw new Problem('not_found', 'this page has expired; load it again')
-    return serveLiveChart(service, reader, fid, kind, token !== null, who, query)
-  }
 }

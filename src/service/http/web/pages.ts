@@ -14,10 +14,10 @@ import {
   createWork,
   type HttpContext,
   isNotModified,
-  type LogLine,
   type Outcome,
   scopeService,
 } from '../http-context.ts'
+import type { WebRequest } from './request.ts'
 
 /**
  * Headers of HTML pages. URLs can contain a share key, so other sites get no referrer. Forms must send their
@@ -36,9 +36,7 @@ export async function servePage(
   context: HttpContext,
   handler: (service: HttpContext['service'], asked: PageRequest) => Promise<Answer> | Answer,
   target: Pick<PageRequest, 'username' | 'fid' | 'ending'>,
-  request: HttpRequest,
-  queryText: string,
-  line: LogLine,
+  { request, query: queryText, line }: Omit<WebRequest, 'parts'>,
 ): Promise<HttpResponse> {
   const { service, requestQueue } = context
   const caller = await authenticateRequest(context, request)

@@ -13,10 +13,10 @@ import { signIn, signInForm, signInProvider, signInReturn, signOut } from './sig
 const pageHandlers = Object.fromEntries(
   (Object.keys(PAGE_HANDLERS) as PageName[]).map((name): [PageName, WebHandler] => [
     name,
-    (context, { request, query, parts, line }) => {
-      const { user: username = '', id, ending = '' } = parts
+    (context, webRequest) => {
+      const { user: username = '', id, ending = '' } = webRequest.parts
       const fid: Fid = { owner: username, idlocal: id === undefined ? -1 : Number(id) }
-      return servePage(context, PAGE_HANDLERS[name], { username, fid, ending }, request, query, line)
+      return servePage(context, PAGE_HANDLERS[name], { username, fid, ending }, webRequest)
     },
   ]),
 ) as Record<PageName, WebHandler>

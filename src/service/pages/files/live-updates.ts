@@ -1,4 +1,5 @@
 /** Updates of open charts: events, fingerprints and data. */
+import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatFid } from '../../../contract/fid.ts'
 import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
@@ -42,7 +43,7 @@ export function createChartToken(
 }
 
 /** Verifies a token and returns its reader; undefined if it is invalid, expired, or of another plot. */
-export async function resolveLiveToken(
+async function resolveLiveToken(
   { cursors }: Service,
   token: string,
   fid: Fid,
@@ -62,24 +63,30 @@ export async function resolveLiveToken(
   return { caller, shareKey: content.key, version: content.version }
 }
 
-/** Returns response headers. With a token, pages of any origin may read the response. */
-const createHeaders = (hasToken: boolean): Record<string, string> => ({
-  'cache-control': 'no-store',
-  ...(hasToken && { 'access-control-allow-origin': '*' }),
-})
+/** A request for the data of an open chart. */
+interface LiveRequest {
+  principal: Principal
+  fid: Fid
+  /** Username or IP address, for limits. */
+  user: string
+  query: URLSearchParams
+}
 
 /** Serves `.events` (stream of fingerprints), `.state` (one fingerprint) and `.live` (figure with data). */
 export async function serveLiveChart(
   service: LiveService,
-  principal: Principal,
-  fid: Fid,
   kind: 'events' | 'state' | 'live',
-  hasToken: boolean,
-  user: string,
-  query: URLSearchParams,
+  { principal, fid, user, query }: LiveRequest,
 ): Promise<PageAnswer> {
-  const headers = createHeaders(hasToken)
-  const request = { ...createReadRequest(principal, fid), filetype: 'plot' as const }
+  const token = query.get('watch')
+  const reader = token === null ? principal : await resolveLiveToken(service, token, fid)
+  if (!reader) throw new Problem('not_found', 'this page has expired; load it again')
+  // With a token, pages of any origin may read the response.
+  const headers = {
+    'cache-control': 'no-store',
+    ...(token !== null && { 'access-control-allow-origin': '*' }),
+  }
+  const request = { ...createReadRequest(reader, fid), filetype: 'plot' as const }
   const { live } = service
   switch (kind) {
     case 'events':

@@ -8,7 +8,7 @@ import type { Service } from '../../core/context.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/column/snapshot.ts'
 import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
-import { describeMissingData, openFigure, type PlotContent } from '../../plots/content.ts'
+import { describeMissingData, type FigureView, openFigure, type PlotContent } from '../../plots/content.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
@@ -27,6 +27,19 @@ const TABLE_COLUMNS = 50
 /** Maximum size of the slices that are read for the table. */
 const MAX_READ_BYTES = 64 * 1024 * 1024
 
+/** A plot page, with what its parts need. */
+interface PlotPage {
+  service: Service
+  file: FileRow
+  view: FigureView
+  /** Query parameters with which the reader may read the plot; empty if none are needed. */
+  key: string
+  /** URL of the page, without its final slash. */
+  page: string
+  /** Renders a link that keeps the access of the reader. `label` is HTML. */
+  link(url: string, label: string, ...parameters: string[]): string
+}
+
 /** Renders the chart with its downloads, sources, data, form and embedding code. */
 export async function renderPlotPage(
   service: Service,
@@ -39,87 +52,32 @@ export async function renderPlotPage(
   const { file } = stored
   const view = await openFigure(service, createReadRequest(principal, file), stored)
   const key = accessQueryOf(principal)
-  const link = (url: string, label: string, ...parameters: string[]): string =>
+  const link: PlotPage['link'] = (url, label, ...parameters) =>
     `<a href="${escapeHtml(appendQuery(url, ...parameters, key))}">${label}</a>`
-  const page = formatWebUrl(service.url, file).slice(0, -1)
-  const embeddedUrl = formatEmbedUrl(service.url, file) + (key && `?${key}`)
-  const frameUrl = `${formatEmbedUrl(service.url, file)}?live=events&theme=${scheme}&title=false${key && `&${key}`}`
-  const description = describeChart(view.figure, file.filename)
-  const isOwner = principal.caller?.username === file.owner
-
+  const plot = { service, file, view, key, link, page: formatWebUrl(service.url, file).slice(0, -1) }
+  const { above, mayChange } = await service.store.read(async (readers) => ({
+    above: await renderBreadcrumbs(service, readers, principal, file),
+    mayChange: principal.caller !== undefined && (await canWrite(readers, file, principal)),
+  }))
   const { title, subtitle } = headingsOf(view.figure)
   const heading = title ?? file.filename
+  const description = describeChart(view.figure, file.filename)
+  const frameUrl = `${formatEmbedUrl(service.url, file)}?live=events&theme=${scheme}&title=false${key && `&${key}`}`
   const parts = [
     renderVersionNote(service, file, version, key),
     subtitle === undefined ? '' : `<p>${escapeHtml(subtitle)}</p>`,
     `<p>${heading === file.filename ? '' : `<strong>${escapeHtml(file.filename)}</strong> · `}${renderSummary(file)}</p>`,
     `<iframe class="chart" src="${escapeHtml(frameUrl)}" title="${escapeHtml(description)}"${sizeAttributes(view.figure)}></iframe>`,
-    `<div class="actions"><span id="link" hidden>${escapeHtml(`${page}/${key && `?${key}`}`)}</span><button type="button" data-copy="link" hidden>Copy link</button> <span>Download: ${[
-      link(`${page}.png`, 'PNG', 'scale=2', 'download'),
-      link(`${page}.svg`, 'SVG', 'download'),
-      link(`${page}.pdf`, 'PDF', 'download'),
-      link(`${page}.csv`, 'CSV'),
-      link(`${page}.json`, 'JSON'),
-    ].join(' · ')}</span></div>`,
+    renderActions(plot),
+    ...(mayChange && principal.version === undefined ? [renderEditForm(file, service.theme)] : []),
+    ...renderNotes(plot, principal.caller?.username === file.owner),
+    ...renderSources(plot),
+    ...(await renderData(plot)),
+    renderEmbedding(plot),
+    renderCommands(plot),
   ]
-  const unreadable = [...view.grids].filter(([, { isReadable }]) => !isReadable).length
-  const privateGrids = [...view.grids.values()].flatMap(({ file: grid }) =>
-    grid && grid.owner === file.owner && !grid.world_readable ? [grid] : [],
-  )
-  if (isOwner && privateGrids.length > 0 && (file.world_readable || file.share_key !== null))
-    parts.push(
-      `<p class="note">Everybody who can see this plot can see its data, also from private grids: ${privateGrids
-        .map((grid) => link(formatWebUrl(service.url, grid), escapeHtml(grid.filename)))
-        .join(', ')}.</p>`,
-    )
-  const missing = describeMissingData(view)
-  if (missing !== undefined) parts.push(`<p class="note">${escapeHtml(missing)}. These traces are empty.</p>`)
-  const sources = [...view.grids]
-    .flatMap(([, { file: grid, isReadable }]) => (grid && isReadable ? [grid] : []))
-    .map((grid) => `<li>${link(formatWebUrl(service.url, grid), escapeHtml(grid.filename))}</li>`)
-  if (unreadable > 0)
-    sources.push(`<li>${unreadable === 1 ? 'a private grid' : `${unreadable} private grids`}</li>`)
-  if (sources.length > 0) parts.push(`<h2>Sources</h2><ul>${sources.join('')}</ul>`)
-
-  const data = collectColumns(service, view)
-  const columns = data.columns.slice(0, TABLE_COLUMNS)
-  if (columns.length > 0) {
-    const cut =
-      data.rows > TABLE_ROWS || data.columns.length > TABLE_COLUMNS
-        ? `<p>The first ${Math.min(TABLE_ROWS, data.rows)} of ${data.rows.toLocaleString('en')} rows and ${columns.length} of ${data.columns.length} columns. The CSV file has all of them.</p>`
-        : ''
-    parts.push(
-      `<details><summary>Data as a table</summary>${await renderTable(await loadFirstRows(data, columns))}${cut}</details>`,
-    )
-  }
-  const figure = service.url + pathOf('plots.content', formatFid(file))
-  parts.push(
-    `<details><summary>Embed</summary>
-${file.world_readable || key ? '' : '<p>This plot is private: others see the embedded chart only with a secret link.</p>'}
-<form class="filter" id="embed-form" hidden><label>Width <input class="short" name="width" value="100%"></label> <label>Height <input class="short" name="height" type="number" min="100" max="4000" value="500"></label> <label>Colors <select class="short" name="theme"><option value="">light</option><option>dark</option><option>auto</option></select></label></form>
-<pre tabindex="0" id="embed">${escapeHtml(renderFrame(embeddedUrl, file.filename, '100%', 500))}</pre>
-<button type="button" data-copy="embed" hidden>Copy</button></details>`,
-    `<details><summary>On the command line</summary><pre tabindex="0" id="command">gridline plot set ${escapeHtml(formatFid(file))} --title "…"
-gridline plot options ${escapeHtml(formatFid(file))}
-gridline image ${escapeHtml(formatFid(file))} -o chart.png</pre><button type="button" data-copy="command" hidden>Copy</button><p>${link(figure, 'Figure')} · ${link(figure, 'figure with data', 'inline_data=true')}</p></details>`,
-  )
-  const image = `${page}.png${key && `?${key}`}`
-  const head = `<meta name="description" content="${escapeHtml(description)}">
-<meta property="og:type" content="article">
-<meta property="og:title" content="${escapeHtml(heading)}">
-<meta property="og:description" content="${escapeHtml(description)}">
-<meta property="og:url" content="${escapeHtml(`${page}/${key && `?${key}`}`)}">
-<meta property="og:image" content="${escapeHtml(image)}">
-<meta name="twitter:card" content="summary_large_image">
-<link rel="alternate" type="application/json+oembed" href="${escapeHtml(`${service.url}/oembed?url=${encodeURIComponent(`${page}/${key && `?${key}`}`)}`)}">
-`
-  const { above, mayChange } = await service.store.read(async (readers) => ({
-    above: await renderBreadcrumbs(service, readers, principal, file),
-    mayChange: principal.caller !== undefined && (await canWrite(readers, file, principal)),
-  }))
-  if (mayChange && principal.version === undefined) parts.splice(5, 0, renderEditForm(file, service.theme))
   const body = renderDocument(heading, parts.join('\n'), {
-    head,
+    head: renderHead(plot, heading, description),
     above,
     scheme,
     scripts: [assetPathOf('page.js')],
@@ -128,12 +86,106 @@ gridline image ${escapeHtml(formatFid(file))} -o chart.png</pre><button type="bu
   return createPage(body, { viewed: file })
 }
 
+/** Returns the URL of the page that the reader can pass on. */
+function sharedUrlOf({ page, key }: PlotPage): string {
+  return `${page}/${key && `?${key}`}`
+}
+
+/** Renders the links to downloads. */
+function renderActions(plot: PlotPage): string {
+  const { page, link } = plot
+  const downloads = [
+    link(`${page}.png`, 'PNG', 'scale=2', 'download'),
+    link(`${page}.svg`, 'SVG', 'download'),
+    link(`${page}.pdf`, 'PDF', 'download'),
+    link(`${page}.csv`, 'CSV'),
+    link(`${page}.json`, 'JSON'),
+  ]
+  return `<div class="actions"><span id="link" hidden>${escapeHtml(sharedUrlOf(plot))}</span><button type="button" data-copy="link" hidden>Copy link</button> <span>Download: ${downloads.join(' · ')}</span></div>`
+}
+
+/** Renders notes about shared private data, for the owner, and about missing data. */
+function renderNotes({ service, file, view, link }: PlotPage, isOwner: boolean): string[] {
+  const notes: string[] = []
+  const privateGrids = [...view.grids.values()].flatMap(({ file: grid }) =>
+    grid && grid.owner === file.owner && !grid.world_readable ? [grid] : [],
+  )
+  if (isOwner && privateGrids.length > 0 && (file.world_readable || file.share_key !== null)) {
+    const links = privateGrids.map((grid) => link(formatWebUrl(service.url, grid), escapeHtml(grid.filename)))
+    notes.push(
+      `Everybody who can see this plot can see its data, also from private grids: ${links.join(', ')}.`,
+    )
+  }
+  const missing = describeMissingData(view)
+  if (missing !== undefined) notes.push(`${escapeHtml(missing)}. These traces are empty.`)
+  return notes.map((note) => `<p class="note">${note}</p>`)
+}
+
+/** Renders links to the grids of the plot; empty without grids. */
+function renderSources({ service, view, link }: PlotPage): string[] {
+  const grids = [...view.grids.values()]
+  const unreadable = grids.filter(({ isReadable }) => !isReadable).length
+  const sources = grids
+    .flatMap(({ file, isReadable }) => (file && isReadable ? [file] : []))
+    .map((grid) => link(formatWebUrl(service.url, grid), escapeHtml(grid.filename)))
+  if (unreadable > 0) sources.push(unreadable === 1 ? 'a private grid' : `${unreadable} private grids`)
+  if (sources.length === 0) return []
+  return [`<h2>Sources</h2><ul>${sources.map((source) => `<li>${source}</li>`).join('')}</ul>`]
+}
+
+/** Renders the first rows of the data as a table; empty without data. */
+async function renderData({ service, view }: PlotPage): Promise<string[]> {
+  const data = collectColumns(service, view)
+  const columns = data.columns.slice(0, TABLE_COLUMNS)
+  if (columns.length === 0) return []
+  const cut =
+    data.rows > TABLE_ROWS || data.columns.length > TABLE_COLUMNS
+      ? `<p>The first ${Math.min(TABLE_ROWS, data.rows)} of ${data.rows.toLocaleString('en')} rows and ${columns.length} of ${data.columns.length} columns. The CSV file has all of them.</p>`
+      : ''
+  const table = await renderTable(await loadFirstRows(data, columns))
+  return [`<details><summary>Data as a table</summary>${table}${cut}</details>`]
+}
+
+/** Renders the HTML with which other pages embed the chart, and the form that adjusts it. */
+function renderEmbedding({ service, file, key }: PlotPage): string {
+  const url = formatEmbedUrl(service.url, file) + (key && `?${key}`)
+  return `<details><summary>Embed</summary>
+${file.world_readable || key ? '' : '<p>This plot is private: others see the embedded chart only with a secret link.</p>'}
+<form class="filter" id="embed-form" hidden><label>Width <input class="short" name="width" value="100%"></label> <label>Height <input class="short" name="height" type="number" min="100" max="4000" value="500"></label> <label>Colors <select class="short" name="theme"><option value="">light</option><option>dark</option><option>auto</option></select></label></form>
+<pre tabindex="0" id="embed">${escapeHtml(renderFrame(url, file.filename, '100%', 500))}</pre>
+<button type="button" data-copy="embed" hidden>Copy</button></details>`
+}
+
+/** Renders commands that change or draw the plot, and links to its figure. */
+function renderCommands({ service, file, link }: PlotPage): string {
+  const fid = formatFid(file)
+  const figure = service.url + pathOf('plots.content', fid)
+  return `<details><summary>On the command line</summary><pre tabindex="0" id="command">gridline plot set ${escapeHtml(fid)} --title "…"
+gridline plot options ${escapeHtml(fid)}
+gridline image ${escapeHtml(fid)} -o chart.png</pre><button type="button" data-copy="command" hidden>Copy</button><p>${link(figure, 'Figure')} · ${link(figure, 'figure with data', 'inline_data=true')}</p></details>`
+}
+
+/** Renders the metadata with which other sites show links to the page. */
+function renderHead(plot: PlotPage, heading: string, description: string): string {
+  const { service, page, key } = plot
+  const url = sharedUrlOf(plot)
+  return `<meta name="description" content="${escapeHtml(description)}">
+<meta property="og:type" content="article">
+<meta property="og:title" content="${escapeHtml(heading)}">
+<meta property="og:description" content="${escapeHtml(description)}">
+<meta property="og:url" content="${escapeHtml(url)}">
+<meta property="og:image" content="${escapeHtml(`${page}.png${key && `?${key}`}`)}">
+<meta name="twitter:card" content="summary_large_image">
+<link rel="alternate" type="application/json+oembed" href="${escapeHtml(`${service.url}/oembed?url=${encodeURIComponent(url)}`)}">
+`
+}
+
 /** Returns `data-*` attributes with the size of the layout; empty without one. */
 function sizeAttributes(figure: RawJson): string {
   const layout = figure.get('layout')
   const sides = (['width', 'height'] as const).map((name) => {
     const value = layout?.kind === 'object' ? layout.get(name) : undefined
-    const pixels = value?.kind === 'number' ? Math.round(value.toValue() as number) : Number.NaN
+    const pixels = value?.kind === 'number' ? Math.round(Number(value.toValue())) : Number.NaN
     return pixels >= 100 && pixels <= 4000 ? ` data-${name}="${pixels}"` : ''
   })
   return sides.join('')
