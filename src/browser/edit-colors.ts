@@ -34,10 +34,7 @@ function listSeries({ figure, seriesNames = [] }: ColoredChart): { name: string;
   const colorOf = (name: string): unknown =>
     // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
     styles.find(({ target }: any) => target === name)?.value?.marker?.color
-  return seriesNames.map((name, k) => ({
-    name,
-    color: hexColorOf(colorOf(name)) ?? defaultColorOf(k),
-  }))
+  return seriesNames.map((name, k) => ({ name, color: hexColorOf(colorOf(name)) ?? defaultColorOf(k) }))
 }
 
 /** Returns a color that a color field accepts (#rrggbb); undefined for others. */

@@ -32,11 +32,7 @@ export function groupColumnsByKind(cols: readonly Column[]): ColumnsByKind {
   )
   const numbers = cols.filter((column) => column.type === 'number' && !dates.includes(column))
   const plain = numbers.filter(({ name }) => !IDENTIFIER.test(name.trim()))
-  return {
-    dates,
-    numbers: plain.length > 0 ? plain : numbers,
-    texts: cols.filter(hasLabels),
-  }
+  return { dates, numbers: plain.length > 0 ? plain : numbers, texts: cols.filter(hasLabels) }
 }
 
 /** Facts about a table from which the type is chosen. */

@@ -187,10 +187,7 @@ export class ChartValues extends ValueReader {
       throw new Problem(
         'bad_data',
         `--by ${name}: a pyramid has two sides, and the column has ${counts.distinct} values`,
-        {
-          field: name,
-          hint: 'Choose two of them with --where.',
-        },
+        { field: name, hint: 'Choose two of them with --where.' },
       )
   }
 

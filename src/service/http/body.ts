@@ -206,9 +206,7 @@ function createTooLargeError(size: number, name: string, limit: number): Problem
   return new Problem(
     'too_large',
     `the body has ${formatBytes(size)} or more; the limit is ${formatBytes(limit)} (${name})`,
-    {
-      hint: 'Send it in parts, or ask the operator to raise the limit.',
-    },
+    { hint: 'Send it in parts, or ask the operator to raise the limit.' },
   )
 }
 

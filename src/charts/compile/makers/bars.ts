@@ -81,10 +81,7 @@ export const barsMakers = {
       hovertemplate: '%{y}: %{customdata}',
       transforms: [...(side.transforms ?? []), { type }],
     })
-    return {
-      data: [mirrored(left, 'negate'), mirrored(right, 'amounts')],
-      layout: pyramidLayout,
-    }
+    return { data: [mirrored(left, 'negate'), mirrored(right, 'amounts')], layout: pyramidLayout }
   },
   funnel({ chart, createTraces, layout, columns: { x, ys } }) {
     const { xaxis: _, yaxis: __, ...rest } = layout
