@@ -19,36 +19,6 @@ export interface Figure {
   layout: Attributes
 }
 
-/** Steps that few charts need, loaded on demand. */
-export type AdditionalSteps = Readonly<
-  Record<
-    | 'arrangeCalendar'
-    | 'centerStacks'
-    | 'arrangeFacets'
-    | 'drawHexagons'
-    | 'keySizes'
-    | 'arrangeMaps'
-    | 'arrangeParts'
-    | 'arrangePies'
-    | 'arrangePolar'
-    | 'arrangeSlope'
-    | 'formatLogs'
-    | 'nameAreas'
-    | 'arrangePyramid'
-    | 'colorSeries'
-    | 'standLabels'
-    | 'unstackNegative'
-    | 'arrangeStems'
-    | 'orderLabels'
-    | 'outlineTimes'
-    | 'thinValues'
-    | 'turnNotes'
-    | 'arrangeRose'
-    | 'arrangeColors',
-    (draft: Draft) => void
-  >
->
-
 /** Steps of the theme, in order: each can rely on those before it. */
 const STEPS = [
   noteOmitted,
@@ -91,6 +61,11 @@ const STEPS = [
   'arrangeFacets',
   placeFooter,
 ] as const
+
+/** Steps that few charts need, loaded on demand. */
+export type AdditionalSteps = Readonly<
+  Record<Extract<(typeof STEPS)[number], string>, (draft: Draft) => void>
+>
 
 /** Trace types that this file draws without additional steps. */
 const PLAIN_TYPES = /^(?:scatter(?:gl)?|bar|box|violin|histogram)$/

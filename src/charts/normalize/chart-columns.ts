@@ -4,36 +4,15 @@ import type { ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasColumnAxes, hasTrait } from '../spec/types.ts'
 import type { ChartColumnResolver } from './resolve-columns.ts'
 
-/** Columns of a chart, by option. */
-export interface ChartColumns {
-  x?: Column
-  ys: readonly Column[]
-  z?: Column
-  color?: Column
-  size?: Column
-  angle?: Column
-  text?: Column
-  by?: Column
-  facets: readonly Column[]
-  symbol?: Column
-  dash?: Column
-  animate?: Column
-  error?: Column
-  parent?: Column
-  id?: Column
-  to?: Column
-  /** Columns of --band-of. */
-  bandEnds: readonly Column[]
-  lat?: Column
-  lon?: Column
-}
+/** Columns of a chart, by option. `bandEnds`: those of --band-of. */
+export type ChartColumns = Awaited<ReturnType<typeof resolveChartColumns>>
 
 /** Resolves the columns that options name. Throws `unknown_column` and `usage`. */
 export async function resolveChartColumns(
   chart: ChartColumnResolver,
   type: ChartType,
   options: ChartOptions,
-): Promise<ChartColumns> {
+) {
   const { aggregate } = options
   const isAcross = chart.hasColumnNamesAxis(options)
   const x = isAcross ? undefined : chart.resolveColumn('--x', options.x)

@@ -41,27 +41,13 @@ export function createApp(
   return new App(new OperationRouter(handlers), context, log)
 }
 
+/** Adds the metrics of the queues. */
 function addQueueMetrics({ service: { metrics }, requestQueue, uploadQueue }: HttpContext): void {
-  metrics.add(
-    {
-      name: 'gridline_requests_running',
-      type: 'gauge',
-      help: 'Requests being processed.',
-      read: () => requestQueue.load.running,
-    },
-    {
-      name: 'gridline_requests_waiting',
-      type: 'gauge',
-      help: 'Requests waiting in the queue.',
-      read: () => requestQueue.load.waiting,
-    },
-    {
-      name: 'gridline_uploads_running',
-      type: 'gauge',
-      help: 'Uploads being processed.',
-      read: () => uploadQueue.load.running,
-    },
-  )
+  const addGauge = (name: string, help: string, read: () => number): void =>
+    metrics.add({ name: `gridline_${name}`, type: 'gauge', help, read })
+  addGauge('requests_running', 'Requests being processed.', () => requestQueue.load.running)
+  addGauge('requests_waiting', 'Requests waiting in the queue.', () => requestQueue.load.waiting)
+  addGauge('uploads_running', 'Uploads being processed.', () => uploadQueue.load.running)
 }
 
 /** Handles and logs all requests. */

@@ -1,5 +1,6 @@
 /** State shared by all HTTP requests: admission, rate limits and the authenticated caller. */
 import type { HttpRequest } from '../../contract/http.ts'
+import type { LimitName } from '../../contract/limits.ts'
 import { WorkBudget } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
 import { Admission, ByteBudget } from '../core/admission.ts'
@@ -61,35 +62,16 @@ export function createWork(
 /** Creates the state of all HTTP requests, with queues and budgets by the limits of the service. */
 export function createHttpContext(service: Service, authenticator: Authenticator): HttpContext {
   const { limits } = service
+  const createQueue = (running: number, waiting: number, limit: LimitName): Admission =>
+    new Admission({ running, waiting, wait: limits.wait_seconds * 1000 }, limit)
   return {
     service,
     authenticator,
     rates: new RateLimiter(limits.requests_per_minute),
-    requestQueue: new Admission(
-      {
-        running: limits.requests_at_once,
-        waiting: limits.requests_waiting,
-        wait: limits.wait_seconds * 1000,
-      },
-      'requests_waiting',
-    ),
-    uploadQueue: new Admission(
-      {
-        running: limits.uploads_at_once,
-        waiting: limits.requests_waiting,
-        wait: limits.wait_seconds * 1000,
-      },
-      'uploads_at_once',
-    ),
+    requestQueue: createQueue(limits.requests_at_once, limits.requests_waiting, 'requests_waiting'),
+    uploadQueue: createQueue(limits.uploads_at_once, limits.requests_waiting, 'uploads_at_once'),
     bodyBudget: new ByteBudget(limits.bodies_bytes, 'bodies_bytes'),
-    formQueue: new Admission(
-      {
-        running: limits.forms_at_once,
-        waiting: limits.forms_at_once,
-        wait: limits.wait_seconds * 1000,
-      },
-      'forms_at_once',
-    ),
+    formQueue: createQueue(limits.forms_at_once, limits.forms_at_once, 'forms_at_once'),
     formBudget: new ByteBudget(limits.forms_bytes, 'forms_bytes'),
   }
 }

@@ -248,22 +248,12 @@ async function createCall(
   checked: CheckedRequest,
   received: ReceivedBody,
 ): Promise<OperationCall<OperationName>> {
-  const {
-    name,
-    caller,
-    fid,
-    filetype,
-    shareKey,
-    version,
-    pathValues,
-    fields,
-    idempotencyKey: key,
-    request,
-    rawUrl,
-  } = checked
-  const { headers } = request
+  const { name, caller, fields, idempotencyKey: key } = checked
+  const { headers } = checked.request
   const requestHash =
-    key === undefined ? '' : await fingerprintRequest(rawUrl, fields.headers as never, headers, received.json)
+    key === undefined
+      ? ''
+      : await fingerprintRequest(checked.rawUrl, fields.headers as never, headers, received.json)
   const summedBytes =
     key !== undefined && received.json === undefined && !hasContentHash(fields.headers as never)
       ? new ChecksummedBytes(received.bytes)
@@ -273,11 +263,11 @@ async function createCall(
     // No spread: it would slow down access to all later properties.
     operation: name,
     caller,
-    fid,
-    filetype,
-    shareKey,
-    version,
-    name: pathValues[0] ?? '',
+    fid: checked.fid,
+    filetype: checked.filetype,
+    shareKey: checked.shareKey,
+    version: checked.version,
+    name: checked.pathValues[0] ?? '',
     // Validated against the schemas of the operation, from which the types of the call derive.
     query: fields.query as never,
     headers: fields.headers as never,

@@ -138,7 +138,6 @@ export interface ImageRequest {
 
 /** Returns drawing options. The requested size precedes that of the layout. Throws `invalid_request`. */
 export function imageOptions(figure: RawJson, imageRequest: ImageRequest, limits: Limits): ImageOptions {
-  const layout = figure.get('layout')
   const scale = imageRequest.scale ?? 1
   const side = (name: 'width' | 'height', defaultPixels: number): number => {
     const requested = imageRequest[name]
@@ -146,7 +145,7 @@ export function imageOptions(figure: RawJson, imageRequest: ImageRequest, limits
       if (!(requested >= MIN_PIXELS)) throw invalidField(name, `must be at least ${MIN_PIXELS}`)
       return Math.round(requested)
     }
-    const value = readLayoutSize(layout, name) ?? defaultPixels
+    const value = readLayoutSize(figure, name) ?? defaultPixels
     // An invalid size in the layout is not an error of this request: clamp it.
     const maxPixels = Math.sqrt(limits.image_pixels) / scale
     return Math.round(Math.max(MIN_PIXELS, Math.min(value >= MIN_PIXELS ? value : defaultPixels, maxPixels)))
@@ -164,7 +163,7 @@ export function imageOptions(figure: RawJson, imageRequest: ImageRequest, limits
     throw invalidField('scale', 'makes the image smaller than one pixel')
   // Without a height in request and layout, the image grows with the rows of the chart.
   const canGrow =
-    (imageRequest.height ?? undefined) === undefined && readLayoutSize(layout, 'height') === undefined
+    (imageRequest.height ?? undefined) === undefined && readLayoutSize(figure, 'height') === undefined
   const maxHeight = Math.min(MAX_HEIGHT_PIXELS, Math.floor(limits.image_pixels / (width * scale * scale)))
   return {
     ...{ format: imageRequest.format ?? 'png', width, height, scale, theme: imageRequest.theme ?? 'light' },
@@ -172,7 +171,9 @@ export function imageOptions(figure: RawJson, imageRequest: ImageRequest, limits
   }
 }
 
-function readLayoutSize(layout: RawJson | undefined, name: 'width' | 'height'): number | undefined {
+/** Returns the width or height of a figure, in pixels; undefined without one. */
+export function readLayoutSize(figure: RawJson, name: 'width' | 'height'): number | undefined {
+  const layout = figure.get('layout')
   const value = layout?.kind === 'object' ? layout.get(name) : undefined
-  return value?.kind === 'number' ? (value.toValue() as number) : undefined
+  return value?.kind === 'number' ? Number(value.toValue()) : undefined
 }

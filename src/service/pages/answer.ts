@@ -1,6 +1,9 @@
 /** Response of a page, a download or a chart. */
 import type { Fid } from '../../contract/fid.ts'
 import type { Bytes, WorkBudget } from '../../json/index.ts'
+import type { Caller } from '../access/access.ts'
+import { assetPathOf } from './assets.ts'
+import { type DocumentOptions, readColorScheme, renderDocument } from './html.ts'
 
 /** Response of an address outside of the API. */
 export interface PageAnswer {
@@ -18,4 +21,17 @@ export interface PageAnswer {
 /** Creates an answer with an HTML page. */
 export function createPage(body: string | Bytes, options: Partial<PageAnswer> = {}): PageAnswer {
   return { body, type: 'text/html; charset=utf-8', ...options }
+}
+
+/** Creates a page with navigation and the script of all pages. `body` is HTML. */
+export function createSitePage(
+  title: string,
+  body: string,
+  caller: Caller | undefined,
+  query: URLSearchParams,
+  { viewed, ...options }: DocumentOptions & { viewed?: Fid } = {},
+): PageAnswer {
+  const scheme = readColorScheme(query, 'auto')
+  const site = { user: caller?.username ?? null, scheme, scripts: [assetPathOf('page.js')] }
+  return createPage(renderDocument(title, body, { ...site, ...options }), { viewed })
 }

@@ -7,7 +7,7 @@ import { type LoginRequest, renderAuthorizedPage, renderAuthorizePage } from '..
 import { receiveBody } from '../body.ts'
 import { refuseCrossSite } from '../browser.ts'
 import { authenticateRequest } from '../http-context.ts'
-import { PAGE_HEADERS } from './pages.ts'
+import { createUncachedPage } from './pages.ts'
 import { queued } from './request.ts'
 
 const AUTHORIZE_BODY = {
@@ -21,7 +21,7 @@ const AUTHORIZE_BODY = {
 export const authorizeForm = queued(async (context, { query, request }) => {
   const caller = await authenticateRequest(context, request)
   const loginRequest = parseLoginRequest(Object.fromEntries(new URLSearchParams(query)))
-  if (caller) return createPageResponse(renderAuthorizePage(caller.username, loginRequest))
+  if (caller) return createUncachedPage(200, renderAuthorizePage(caller.username, loginRequest))
   const location = `/signin?next=${encodeURIComponent(`/authorize?${query}`)}`
   return new HttpResponse(303, { location, 'cache-control': 'no-store' }, null)
 })
@@ -46,7 +46,7 @@ export const authorize = queued(async (context, { request, line }) => {
   const parameters = new URLSearchParams({ code, state })
   // A refresh header instead of a redirect: the policy of the page permits form targets on this server only.
   const url = `http://127.0.0.1:${port}/?${parameters}`
-  return createPageResponse(renderAuthorizedPage(url), { refresh: `0; url=${url}` })
+  return createUncachedPage(200, renderAuthorizedPage(url), { refresh: `0; url=${url}` })
 })
 
 /** Parses the parameters that `gridline login` sends. Throws `invalid_request`. */
@@ -66,8 +66,4 @@ function parseLoginRequest({
     name.length <= 100
   if (!isValid) throw new Problem('invalid_request', 'not a request of gridline login')
   return { port: number, challenge, state, name: name || 'an unnamed device' }
-}
-
-function createPageResponse(html: string, headers: Record<string, string> = {}): HttpResponse {
-  return new HttpResponse(200, { ...PAGE_HEADERS, 'cache-control': 'no-store', ...headers }, html)
 }

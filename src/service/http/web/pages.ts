@@ -106,6 +106,15 @@ export function serveAsset(
   )
 }
 
+/** Creates the response with a page that is not cached. */
+export function createUncachedPage(
+  status: number,
+  html: string,
+  headers: Record<string, string> = {},
+): HttpResponse {
+  return new HttpResponse(status, { ...PAGE_HEADERS, 'cache-control': 'no-store', ...headers }, html)
+}
+
 /** Renders an error as an HTML page. Offers a link to sign in if nobody is signed in. */
 export function createErrorPage(problem: Problem, path: string, user?: string): HttpResponse {
   const { status, message, hint } = problem
@@ -126,6 +135,5 @@ export function createErrorPage(problem: Problem, path: string, user?: string): 
       `<p>It may have been moved, renamed or deleted. Search for its name above, or look at <a href="/~${escapeHtml(user)}/">all your files</a>.</p>`,
     )
   const html = renderDocument(titles[status] ?? 'Request failed', parts.join('\n'), { user: user ?? null })
-  const headers = { ...PAGE_HEADERS, 'cache-control': 'no-store', ...retryAfterHeaders(problem) }
-  return new HttpResponse(status, headers, html)
+  return createUncachedPage(status, html, retryAfterHeaders(problem))
 }

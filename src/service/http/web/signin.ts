@@ -11,7 +11,7 @@ import { readCookie, readSessionToken, sessionCookieName } from '../auth.ts'
 import { receiveBody } from '../body.ts'
 import { isLinkFromOtherSite, refuseCrossSite } from '../browser.ts'
 import { clientKeyOf, type HttpContext, type LogLine } from '../http-context.ts'
-import { PAGE_HEADERS } from './pages.ts'
+import { createUncachedPage } from './pages.ts'
 import { queued, type WebRequest } from './request.ts'
 
 const SIGN_IN_BODY = {
@@ -33,18 +33,18 @@ export const signInForm = queued(async (context, webRequest) => {
   const query = new URLSearchParams(queryText)
   const next = toLocalPath(query.get('next'))
   const code = query.get('code')
-  if (code === null) return createPageResponse(200, renderSignInPage(next, service.oidcSignIn?.host))
+  if (code === null) return createUncachedPage(200, renderSignInPage(next, service.oidcSignIn?.host))
   rates.countRequest(clientKeyOf(request))
   const username = await findUserOfCode(service.store, code)
   if (username === undefined)
-    return createPageResponse(403, renderSignInPage(next, service.oidcSignIn?.host, EXPIRED_MESSAGE))
+    return createUncachedPage(403, renderSignInPage(next, service.oidcSignIn?.host, EXPIRED_MESSAGE))
   const currentCaller = await authenticator.authenticate(request.headers).catch(() => undefined)
   // A link must not switch the user unnoticed: new files would belong to somebody else.
   if (
     isLinkFromOtherSite(request.headers) ||
     (currentCaller !== undefined && currentCaller.username !== username)
   )
-    return createPageResponse(
+    return createUncachedPage(
       200,
       renderContinuePage({ username, currentUser: currentCaller?.username, code, next }),
     )
@@ -57,7 +57,7 @@ export const signInProvider = queued(async ({ service, rates }, { query, request
   const next = toLocalPath(new URLSearchParams(query).get('next'))
   const { oidcSignIn } = service
   if (!oidcSignIn)
-    return createPageResponse(404, renderSignInPage(next, undefined, 'This server has no identity provider.'))
+    return createUncachedPage(404, renderSignInPage(next, undefined, 'This server has no identity provider.'))
   try {
     const { url, cookie: oidcState } = await oidcSignIn.begin(next)
     return redirect(url, createOidcCookie(service.url, oidcState, OIDC_COOKIE_SECONDS))
@@ -75,7 +75,7 @@ export const signInReturn = queued(async (context, webRequest) => {
   rates.countRequest(clientKeyOf(request))
   const { oidcSignIn } = service
   if (!oidcSignIn)
-    return createPageResponse(404, renderSignInPage('/', undefined, 'This server has no identity provider.'))
+    return createUncachedPage(404, renderSignInPage('/', undefined, 'This server has no identity provider.'))
   try {
     const oidcState = readCookie(request.headers, oidcCookieName(service.url))
     const store = auditedStore(context, webRequest)
@@ -115,7 +115,7 @@ function createRefusalPage(error: unknown, next: string, provider: string, line:
   const { message, hint = '', status } = error
   if (status >= 500) line.reason = message
   const html = renderSignInPage(next, provider, `${message[0].toUpperCase()}${message.slice(1)}. ${hint}`)
-  return createPageResponse(status, html, retryAfterHeaders(error))
+  return createUncachedPage(status, html, retryAfterHeaders(error))
 }
 
 /** Returns a store that records IP address and request id in the audit log. */
@@ -144,7 +144,7 @@ export const signIn = queued(async (context, webRequest) => {
     return redirectSignedIn(context, await openSession(store, 'session', grant), next)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'unauthenticated') throw error
-    return createPageResponse(
+    return createUncachedPage(
       401,
       renderSignInPage(next, service.oidcSignIn?.host, 'Wrong username or API key.', username),
     )
@@ -169,7 +169,7 @@ function redirectSignedIn(
   next: string,
 ): HttpResponse {
   if (!session)
-    return createPageResponse(403, renderSignInPage(next, service.oidcSignIn?.host, EXPIRED_MESSAGE))
+    return createUncachedPage(403, renderSignInPage(next, service.oidcSignIn?.host, EXPIRED_MESSAGE))
   const seconds = Math.max(1, Math.floor((session.expires_at - Date.now()) / 1000))
   return redirect(next, createSessionCookie(service.url, session.token, seconds))
 }
@@ -182,14 +182,6 @@ async function readFields(request: HttpRequest, limits: Limits) {
 function createSessionCookie(url: string, token: string, seconds: number): string {
   const secure = url.startsWith('https:') ? '; Secure' : ''
   return `${sessionCookieName(url)}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
-}
-
-function createPageResponse(
-  status: number,
-  html: string,
-  headers: Record<string, string> = {},
-): HttpResponse {
-  return new HttpResponse(status, { ...PAGE_HEADERS, 'cache-control': 'no-store', ...headers }, html)
 }
 
 /** Creates a redirect with a cookie. */

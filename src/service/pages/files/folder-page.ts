@@ -4,9 +4,8 @@ import { loadListScope, loadVisibleFile, type Principal } from '../../access/acc
 import type { Service } from '../../core/context.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
-import { createPage, type PageAnswer } from '../answer.ts'
-import { assetPathOf } from '../assets.ts'
-import { escapeHtml, readColorScheme, renderDocument } from '../html.ts'
+import { createSitePage, type PageAnswer } from '../answer.ts'
+import { escapeHtml } from '../html.ts'
 import { renderBreadcrumbs, renderFiles, renderSummary } from './file-lists.ts'
 
 /** Maximum number of listed files. */
@@ -37,15 +36,7 @@ export async function renderFolderPage(
     parts.push(
       `<p>Only the first ${MAX_FILES} files are shown · <code>gridline ls ${escapeHtml(formatFid(folder))}</code></p>`,
     )
-  return createPage(
-    renderDocument(folder.filename, parts.join('\n'), {
-      above,
-      user: caller?.username ?? null,
-      scheme: readColorScheme(query, 'auto'),
-      scripts: [assetPathOf('page.js')],
-    }),
-    { viewed: folder },
-  )
+  return createSitePage(folder.filename, parts.join('\n'), caller, query, { above, viewed: folder })
 }
 
 /** Returns a sentence on how many files are public. */

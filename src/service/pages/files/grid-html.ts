@@ -101,12 +101,9 @@ export class GridRenderer {
       renderCommand(formatFid(file), view.where),
     ]
     const above = await service.store.read((readers) => renderBreadcrumbs(service, readers, principal, file))
-    return renderDocument(file.filename, parts.filter((part) => part !== undefined).join('\n'), {
-      above,
-      user: principal.caller?.username ?? null,
-      scheme,
-      scripts: [assetPathOf('page.js')],
-    })
+    const options = { user: principal.caller?.username ?? null, scheme, scripts: [assetPathOf('page.js')] }
+    const html = parts.filter((part) => part !== undefined).join('\n')
+    return renderDocument(file.filename, html, { above, ...options })
   }
 
   /** Returns a link to the page with other query parameters, as HTML. */

@@ -8,11 +8,12 @@ import type { Service } from '../../core/context.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/column/snapshot.ts'
 import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
+import { readLayoutSize } from '../../images/images.ts'
 import { describeMissingData, type FigureView, openFigure, type PlotContent } from '../../plots/content.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import { createPage, type PageAnswer } from '../answer.ts'
+import { createSitePage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
-import { accessQueryOf, appendQuery, escapeHtml, readColorScheme, renderDocument } from '../html.ts'
+import { accessQueryOf, appendQuery, escapeHtml, readColorScheme } from '../html.ts'
 import { describeChart, headingsOf } from './alt-text.ts'
 import { gridApiPaths } from './chart-paths.ts'
 import { collectColumns, createReadRequest } from './downloads.ts'
@@ -76,14 +77,8 @@ export async function renderPlotPage(
     renderEmbedding(plot),
     renderCommands(plot),
   ]
-  const body = renderDocument(heading, parts.join('\n'), {
-    head: renderHead(plot, heading, description),
-    above,
-    scheme,
-    scripts: [assetPathOf('page.js')],
-    user: principal.caller?.username ?? null,
-  })
-  return createPage(body, { viewed: file })
+  const head = renderHead(plot, heading, description)
+  return createSitePage(heading, parts.join('\n'), principal.caller, query, { head, above, viewed: file })
 }
 
 /** Returns the URL of the page that the reader can pass on. */
@@ -182,10 +177,8 @@ function renderHead(plot: PlotPage, heading: string, description: string): strin
 
 /** Returns `data-*` attributes with the size of the layout; empty without one. */
 function sizeAttributes(figure: RawJson): string {
-  const layout = figure.get('layout')
   const sides = (['width', 'height'] as const).map((name) => {
-    const value = layout?.kind === 'object' ? layout.get(name) : undefined
-    const pixels = value?.kind === 'number' ? Math.round(Number(value.toValue())) : Number.NaN
+    const pixels = Math.round(readLayoutSize(figure, name) ?? Number.NaN)
     return pixels >= 100 && pixels <= 4000 ? ` data-${name}="${pixels}"` : ''
   })
   return sides.join('')

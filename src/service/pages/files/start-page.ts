@@ -1,11 +1,10 @@
 /** Start page, search, pages of users, and instructions to connect clients. */
 import { Problem } from '../../../contract/errors.ts'
-import { loadListScope, type Principal } from '../../access/access.ts'
+import { type Caller, loadListScope, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import { OWNER_SCOPE } from '../../store/aggregates/lists.ts'
-import { createPage, type PageAnswer } from '../answer.ts'
-import { assetPathOf } from '../assets.ts'
-import { escapeHtml, readColorScheme, renderDocument } from '../html.ts'
+import { createSitePage, type PageAnswer } from '../answer.ts'
+import { escapeHtml } from '../html.ts'
 import { renderFileCards, renderFiles, renderFileTable } from './file-lists.ts'
 
 /** Maximum number of files on the page of a user. */
@@ -27,7 +26,7 @@ export async function renderStartPage(
   query: URLSearchParams,
 ): Promise<PageAnswer> {
   const searched = query.get('q')?.trim() ?? ''
-  if (caller && searched !== '') return renderSearchPage(service, caller.username, searched, query)
+  if (caller && searched !== '') return renderSearchPage(service, caller, searched, query)
   const { recent, shared, plots } = await service.store.read(async (readers) => {
     const { lists, folders, sharing, plots } = readers
     const dirtyFolders = await folders.listDirtyOwners()
@@ -68,25 +67,19 @@ export async function renderStartPage(
     )
   if (plots.length > 0) parts.push(`<h2>Public charts</h2>${renderFileCards(service, plots)}`)
   else if (!caller) parts.push('<p>There are no public charts yet.</p>')
-  return createPage(
-    renderDocument('Gridline', parts.join('\n'), {
-      user: caller?.username ?? null,
-      scheme: readColorScheme(query, 'auto'),
-      scripts: [assetPathOf('page.js')],
-    }),
-  )
+  return createSitePage('Gridline', parts.join('\n'), caller, query)
 }
 
 /** Searches the user's files by file and column name. */
 async function renderSearchPage(
   service: Service,
-  username: string,
+  caller: Caller,
   searched: string,
   query: URLSearchParams,
 ): Promise<PageAnswer> {
   const searchText = searched.slice(0, MAX_SEARCH_CHARACTERS)
   const files = await service.store.read(({ lists }) =>
-    lists.searchFiles(username, searchText, MAX_RESULTS + 1),
+    lists.searchFiles(caller.username, searchText, MAX_RESULTS + 1),
   )
   const cut =
     searched.length > MAX_SEARCH_CHARACTERS
@@ -100,14 +93,7 @@ async function renderSearchPage(
     files.length === 0
       ? '<p>No file has this in its name or in the name of a column.</p>'
       : `<p>Your files with this in their names, or in the names of their columns.</p>${await renderFileTable(service, files.slice(0, MAX_RESULTS))}${more}`
-  return createPage(
-    renderDocument(`Search: ${searchText}`, cut + body, {
-      user: username,
-      scheme: readColorScheme(query, 'auto'),
-      scripts: [assetPathOf('page.js')],
-      searchText,
-    }),
-  )
+  return createSitePage(`Search: ${searchText}`, cut + body, caller, query, { searchText })
 }
 
 /** `/~alice/`: lists the visible files of a user, last changed first. Throws `not_found`. */
@@ -136,13 +122,7 @@ export async function renderUserPage(
       : ''
   const list =
     files.length === 0 ? empty : await renderFiles(service, files.slice(0, MAX_FILES), query, `/~${owner}/`)
-  return createPage(
-    renderDocument(owner, `<p>${escapeHtml(intro)}</p>${list}${more}`, {
-      user: caller?.username ?? null,
-      scheme: readColorScheme(query, 'auto'),
-      scripts: [assetPathOf('page.js')],
-    }),
-  )
+  return createSitePage(owner, `<p>${escapeHtml(intro)}</p>${list}${more}`, caller, query)
 }
 
 /** `/connect`: shows how to connect clients to this server. */
@@ -178,10 +158,5 @@ ${block(
   `Sys.setenv(plotly_username = "${username}", plotly_api_key = "…")
 Sys.setenv(plotly_domain = "${url}", plotly_api_domain = "https://${escapeHtml(host)}")`,
 )}${protocol === 'https:' ? '' : '\n<p>The R package asks over https only. This server does not: put it behind a proxy that does.</p>'}`
-  return createPage(
-    renderDocument('Connect a client', body, {
-      user: caller?.username ?? null,
-      scripts: [assetPathOf('page.js')],
-    }),
-  )
+  return createSitePage('Connect a client', body, caller, new URLSearchParams())
 }
