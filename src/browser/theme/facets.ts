@@ -60,10 +60,9 @@ export function arrangeFacets(draft: Draft): void {
     (1 - (gaps.y + ticked) * (rowCount - 1)) / rowCount,
   ]
   unifySeriesStyle(draft)
-  const names = shortenDistinct(
-    titles.map(({ text }) => String(text)),
-    widthShare * width,
-  )
+  const facetWidth = widthShare * width
+  const titleTexts = titles.map(({ text }) => String(text))
+  const names = shortenDistinct(titleTexts, facetWidth)
   for (const [k, title] of titles.entries()) {
     const [column, row] = [k % columnCount, Math.floor(k / columnCount)]
     const left = column * (widthShare + gaps.x)
@@ -72,7 +71,7 @@ export function arrangeFacets(draft: Draft): void {
     const isLowest = k + columnCount >= count
     layout[`xaxis${suffix}`] = withHorizontalLabels(
       placeAxis(layout[`xaxis${suffix}`], [left, left + widthShare], isLowest, narrow),
-      widthShare * width,
+      facetWidth,
     )
     const up = placeAxis(layout[`yaxis${suffix}`], [bottom, bottom + heightShare], column === 0, narrow)
     layout[`yaxis${suffix}`] = {
@@ -80,11 +79,7 @@ export function arrangeFacets(draft: Draft): void {
       ...(labels.length > 0 && createLabelAxis(labels, view, (heightShare * height) / labels.length)),
     }
     Object.assign(title, {
-      text: isMatrix
-        ? row > 0
-          ? ''
-          : shortenText(escapeText(columns[column]), widthShare * width)
-        : names[k],
+      text: !isMatrix ? names[k] : row > 0 ? '' : shortenText(escapeText(columns[column]), facetWidth),
       x: left,
       xanchor: 'left',
       y: bottom + heightShare,

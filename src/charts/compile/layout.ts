@@ -1,14 +1,12 @@
 // Layout of a chart: titles, axes, shapes and notes.
 
-import { isMomentType } from '../../contract/column-types.ts'
-import { Problem } from '../../contract/errors.ts'
 import { formatList } from '../../contract/message-texts.ts'
 import { parseSort } from '../../query/index.ts'
 import type { Attributes } from '../figure/figure.ts'
 import { SOURCE_NAME } from '../figure/shared-names.ts'
 import type { ChartColumns } from '../normalize/chart-columns.ts'
 import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
-import { createUsageError } from '../spec/errors.ts'
+import { createDataError, createUsageError } from '../spec/errors.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 import { type ChartType, hasColumnAxes, hasTrait } from '../spec/types.ts'
 import { describeAggregate, humanizeName } from '../spec/words.ts'
@@ -95,10 +93,11 @@ function axisAttributesOf({ name, type, date_order }: Column): {
 } {
   if (date_order === 'undecided') {
     const columns = ['dmy', 'mdy'].map((order) => `--column ${JSON.stringify(`${name}:date-${order}`)}`)
-    throw new Problem('bad_data', `column ${name}: ambiguous dates (day or month first) cannot be an axis`, {
-      field: name,
-      hint: `Read the file with ${columns.join(' or ')}, or as labels with --column ${JSON.stringify(`${name}:text`)}; for an existing grid, upload it again with --on-conflict replace.`,
-    })
+    throw createDataError(
+      `column ${name}: ambiguous dates (day or month first) cannot be an axis`,
+      name,
+      `Read the file with ${columns.join(' or ')}, or as labels with --column ${JSON.stringify(`${name}:text`)}; for an existing grid, upload it again with --on-conflict replace.`,
+    )
   }
   if (isMomentType(type)) return { type: 'date' }
   return hasLabels({ type }) ? { type: 'category', automargin: true } : {}

@@ -1,7 +1,8 @@
 // Detects what kind of places a column names.
-import { Problem } from '../../contract/errors.ts'
+import type { Problem } from '../../contract/errors.ts'
 import { formatList } from '../../contract/message-texts.ts'
 import { findStateCode } from '../figure/states.ts'
+import { createDataError } from '../spec/errors.ts'
 import type { Facts } from '../spec/spec.ts'
 
 /** Detects whether values of column `name` are countries or US states, and notes unknown ones. Throws `bad_data`. */
@@ -37,8 +38,9 @@ export async function detectPlaces(
 }
 
 function createPlacesProblem(name: string, what: string): Problem {
-  return new Problem('bad_data', `--x ${name}: ${what}`, {
-    field: name,
-    hint: 'Use codes of three letters (NOR), English names of countries, or US states (TX or Texas).',
-  })
+  return createDataError(
+    `--x ${name}: ${what}`,
+    name,
+    'Use codes of three letters (NOR), English names of countries, or US states (TX or Texas).',
+  )
 }

@@ -5,7 +5,7 @@ import { formatCount, formatList } from '../../contract/message-texts.ts'
 import { quoteColumnName } from '../../query/index.ts'
 import { NO_LABEL } from '../figure/shared-names.ts'
 import { hasLabels, parseColumnNames } from '../spec/column-names.ts'
-import { createUsageError } from '../spec/errors.ts'
+import { createDataError, createUsageError } from '../spec/errors.ts'
 import {
   type ChartOptions,
   type Column,
@@ -58,13 +58,10 @@ export class ChartValues extends ValueReader {
     const statistics = await this.loadStatistics(columns.map(({ name }) => name))
     const negative = statistics.find(({ min }) => typeof min === 'number' && min < 0)
     if (negative)
-      throw new Problem(
-        'bad_data',
+      throw createDataError(
         `${what} shows parts of a whole, but column ${negative.name} has values below zero (${negative.min})`,
-        {
-          field: negative.name,
-          hint: `Use ${what.startsWith('--') ? '--stack normal' : '--type bar'}, or choose rows with --where '${quoteColumnName(negative.name)} >= 0'.`,
-        },
+        negative.name,
+        `Use ${what.startsWith('--') ? '--stack normal' : '--type bar'}, or choose rows with --where '${quoteColumnName(negative.name)} >= 0'.`,
       )
   }
 
@@ -76,10 +73,11 @@ export class ChartValues extends ValueReader {
     ])
     const numbers = ends.filter((end) => typeof end === 'number')
     if (Math.min(...numbers) >= 0 || Math.max(...numbers) <= 0) return
-    throw new Problem('bad_data', 'stacked areas cannot add values above and below zero', {
-      field: columns[0]?.name,
-      hint: 'Use --type bar, which stacks each sign from zero, or --stack none.',
-    })
+    throw createDataError(
+      'stacked areas cannot add values above and below zero',
+      columns[0]?.name,
+      'Use --type bar, which stacks each sign from zero, or --stack none.',
+    )
   }
 
   /** Notes that several rows have the same x: the line is vertical there. */
@@ -135,13 +133,10 @@ export class ChartValues extends ValueReader {
     const maxLabels = this.type === 'radar' ? MAX_RADAR_LABELS : MAX_LABELS
     if (!counts || counts.distinct <= maxLabels) return
     const hasTop = acceptsOption(this.type, 'top')
-    throw new Problem(
-      'bad_data',
+    throw createDataError(
       `--x ${name}: the column has ${counts.distinct} different values; ${this.type === 'radar' ? 'a radar' : 'an axis'} shows at most ${maxLabels} labels`,
-      {
-        field: name,
-        hint: `Choose some of them with --where${hasTop ? ', or the largest with --top' : ''}.`,
-      },
+      name,
+      `Choose some of them with --where${hasTop ? ', or the largest with --top' : ''}.`,
     )
   }
 
@@ -172,22 +167,23 @@ export class ChartValues extends ValueReader {
       otherNames.length > 0
         ? `${rows} rows have ${distinct} different ${otherNames.length === 1 ? 'pairs' : 'combinations'} of ${name} and ${otherNames.join(' and ')}, so a ${this.type} would show several rows as one`
         : `${rows} rows have ${distinct} different values, so a ${this.type} chart would show several rows as one`
-    throw new Problem('bad_data', `--x ${name}: ${what}`, {
-      field: name,
-      hint: acceptsOption(this.type, 'aggregate')
+    throw createDataError(
+      `--x ${name}: ${what}`,
+      name,
+      acceptsOption(this.type, 'aggregate')
         ? `Add --aggregate sum (or mean, count …)${byHint}.`
         : 'Choose one row of each with --where, or make a table of sums first.',
-    })
+    )
   }
 
   /** Throws if a column has more than two values. */
   async assertTwoSides({ name }: Column): Promise<void> {
     const counts = await this.countDistinct(name, true)
     if (counts && counts.distinct > 2)
-      throw new Problem(
-        'bad_data',
+      throw createDataError(
         `--by ${name}: a pyramid has two sides, and the column has ${counts.distinct} values`,
-        { field: name, hint: 'Choose two of them with --where.' },
+        name,
+        'Choose two of them with --where.',
       )
   }
 
@@ -228,13 +224,10 @@ export class ChartValues extends ValueReader {
     for (const { name } of facets) charts *= (await this.countDistinct(name, true))?.distinct ?? 1
     const name = facets.map((column) => column.name).join(',')
     if (charts > MAX_FACETS)
-      throw new Problem(
-        'bad_data',
+      throw createDataError(
         `--facet ${name}: ${facets.length === 1 ? `the column has ${charts} different values` : `the columns have ${charts} pairs of values`}; at most ${MAX_FACETS} small charts are drawn`,
-        {
-          field: facets[0].name,
-          hint: 'Choose some of them with --where, or show them as series with --by.',
-        },
+        facets[0].name,
+        'Choose some of them with --where, or show them as series with --by.',
       )
   }
 
@@ -290,17 +283,17 @@ export class ChartValues extends ValueReader {
       query: { columns: [name], where },
     })
     if (columns?.columns[0]?.rows === 0 && text !== NO_LABEL)
-      throw new Problem('bad_data', `${flag}: no row has ${text} in ${name}`, { field: name })
+      throw createDataError(`${flag}: no row has ${text} in ${name}`, name)
   }
 
   /** Throws if there would be too many animation frames. */
   async assertFewFrames({ name }: Column): Promise<void> {
     const counts = await this.countDistinct(name)
     if (counts && counts.distinct > MAX_FRAMES)
-      throw new Problem(
-        'bad_data',
+      throw createDataError(
         `--animate ${name}: the column has ${counts.distinct} different values; at most ${MAX_FRAMES} frames are shown`,
-        { field: name, hint: 'Choose some of them with --where.' },
+        name,
+        'Choose some of them with --where.',
       )
   }
 
