@@ -89,11 +89,7 @@ function hasChosenColor({ line, marker }: Attributes): boolean {
 
 function setColor(trace: Attributes, color: string): Attributes {
   const isLine = /^scatter/.test(trace.type ?? 'scatter')
-  return {
-    ...trace,
-    ...(isLine && { line: { ...trace.line, color } }),
-    marker: { ...trace.marker, color },
-  }
+  return { ...trace, ...(isLine && { line: { ...trace.line, color } }), marker: { ...trace.marker, color } }
 }
 
 /** Draws the other series in grey, behind and without a legend entry. */

@@ -35,11 +35,7 @@ export class ImageRenderer {
       chromium,
     })
     this.admission = new Admission(
-      {
-        running: limits.images_at_once,
-        waiting: limits.images_waiting,
-        wait: limits.image_seconds * 1000,
-      },
+      { running: limits.images_at_once, waiting: limits.images_waiting, wait: limits.image_seconds * 1000 },
       'images_waiting',
     )
   }

@@ -53,11 +53,7 @@ export function renderExternalPage(): AroundFigure {
   const page = renderDocument(
     TITLE,
     `${BODY_HTML}\n<script type="application/json" id="figure">${placeholder}</script>`,
-    {
-      scripts: [assetPathOf('newchart.js')],
-      data: { ...API_PATHS, external: 'true' },
-      isCard: 'wide',
-    },
+    { scripts: [assetPathOf('newchart.js')], data: { ...API_PATHS, external: 'true' }, isCard: 'wide' },
   )
   const [before, after] = page.split(placeholder)
   return { before, after }
