@@ -2,42 +2,23 @@
 import { listOf } from '../charts/figure/lists.ts'
 import { type Attributes, titleTextOf } from './theme/arrangement.ts'
 
+/** Names types by their word and `noun`: `Bar chart`. */
+const nameTypes = (types: string, noun: string): Record<string, string> =>
+  Object.fromEntries(types.split(' ').map((type) => [type, type[0].toUpperCase() + type.slice(1) + noun]))
+
 /** Name of each chart type or trace type. */
 const TYPE_NAMES: Record<string, string> = {
-  bar: 'Bar chart',
-  box: 'Box plot',
-  violin: 'Violin plot',
-  histogram: 'Histogram',
-  heatmap: 'Heatmap',
-  contour: 'Contour plot',
-  pie: 'Pie chart',
-  treemap: 'Treemap',
-  sunburst: 'Sunburst chart',
-  funnel: 'Funnel chart',
-  waterfall: 'Waterfall chart',
-  candlestick: 'Candlestick chart',
+  ...nameTypes('bar pie sunburst funnel waterfall candlestick lollipop dumbbell slope bump radar', ' chart'),
+  ...nameTypes('box violin contour dot ridgeline hexbin', ' plot'),
+  ...nameTypes('histogram heatmap treemap table surface timeline pyramid calendar rose', ''),
   scattergeo: 'Map',
   choropleth: 'Map',
-  table: 'Table',
   indicator: 'Number',
   scatter3d: '3-D scatter plot',
-  surface: 'Surface',
   mesh3d: 'Surface',
-  dot: 'Dot plot',
-  lollipop: 'Lollipop chart',
-  dumbbell: 'Dumbbell chart',
-  timeline: 'Timeline',
-  pyramid: 'Pyramid',
-  ridgeline: 'Ridgeline plot',
   ecdf: 'Distribution curve',
   density: 'Density curve',
-  slope: 'Slope chart',
-  bump: 'Bump chart',
-  hexbin: 'Hexbin plot',
-  calendar: 'Calendar',
   sankey: 'Sankey diagram',
-  rose: 'Rose',
-  radar: 'Radar chart',
   splom: 'Scatter matrix',
 }
 

@@ -51,18 +51,8 @@ const OPTIONS_WITHOUT_FIELD: ReadonlySet<string> = new Set(['geojson', 'theme'])
 const OPTIONS_WITH_FIELD = OPTION_NAMES.filter((name) => !OPTIONS_WITHOUT_FIELD.has(name))
 /** Options at the top of the form, in this order. */
 const TOP_OPTIONS: readonly (keyof ChartOptions)[] = [
-  'title',
-  'subtitle',
-  'source',
-  'x',
-  'y',
-  'by',
-  'aggregate',
-  'per',
-  'where',
-  'sort',
-  'top',
-  'stack',
+  ...(['title', 'subtitle', 'source', 'x', 'y', 'by'] as const),
+  ...(['aggregate', 'per', 'where', 'sort', 'top', 'stack'] as const),
 ]
 type Field = keyof ChartOptions | 'type' | (typeof SIZE_FIELDS)[number]
 const FIELDS: readonly Field[] = ['type', ...OPTIONS_WITH_FIELD, 'theme', ...SIZE_FIELDS]

@@ -16,29 +16,17 @@ const settings: DrawSettings = JSON.parse(process.argv[2])
 const MEASURE_MS = 250
 
 const CHROMIUM_ARGUMENTS = [
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--disable-quic',
-  '--disable-domain-reliability',
-  '--no-first-run',
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'],
+  ...['--disable-domain-reliability', '--no-first-run'],
   // Compositing by SwiftShader takes more CPU time than software compositing.
   '--disable-gpu-compositing',
-  '--no-pings',
-  '--mute-audio',
-  '--hide-scrollbars',
-  '--font-render-hinting=none',
-  '--force-color-profile=srgb',
-  '--use-gl=angle',
-  '--use-angle=swiftshader',
-  '--enable-unsafe-swiftshader',
-  '--ignore-gpu-blocklist',
+  ...['--no-pings', '--mute-audio', '--hide-scrollbars'],
+  ...['--font-render-hinting=none', '--force-color-profile=srgb'],
+  ...['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
   '--disable-dev-shm-usage',
   // No network: names do not resolve, and every connection goes to a proxy that does not exist.
-  '--host-resolver-rules=MAP * ~NOTFOUND',
-  '--proxy-server=http://127.0.0.1:1',
-  '--proxy-bypass-list=<-loopback>',
-  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  ...['--host-resolver-rules=MAP * ~NOTFOUND', '--proxy-server=http://127.0.0.1:1'],
+  ...['--proxy-bypass-list=<-loopback>', '--webrtc-ip-handling-policy=disable_non_proxied_udp'],
 ]
 
 let starting: Promise<Browser> | undefined
@@ -78,14 +66,8 @@ async function startBrowser(): Promise<Browser> {
   const profile = join(temporaryFolder, 'profile')
   await mkdir(profile)
   // The home directory of the user may not be writable.
-  const temporary = {
-    TMPDIR: temporaryFolder,
-    TMP: temporaryFolder,
-    TEMP: temporaryFolder,
-    HOME: temporaryFolder,
-    XDG_CONFIG_HOME: temporaryFolder,
-    XDG_CACHE_HOME: temporaryFolder,
-  }
+  const folderNames = ['TMPDIR', 'TMP', 'TEMP', 'HOME', 'XDG_CONFIG_HOME', 'XDG_CACHE_HOME']
+  const temporary = Object.fromEntries(folderNames.map((name) => [name, temporaryFolder]))
   const heap = `--js-flags=--max-old-space-size=${Math.round(settings.maxMemoryBytes / 2 / 1024 / 1024)}`
   const launch = (sandbox: boolean): Promise<Browser> =>
     puppeteer.launch({

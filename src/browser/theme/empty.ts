@@ -10,19 +10,7 @@ const REQUIRED_BY_CELLS: Readonly<Record<string, readonly string[]>> = {
   histogram2d: ['x', 'y'],
 }
 /** Attributes with the values of other trace types. */
-const VALUE_ATTRIBUTES = [
-  'x',
-  'y',
-  'z',
-  'values',
-  'r',
-  'value',
-  'open',
-  'lat',
-  'locations',
-  'dimensions',
-  'cells',
-]
+const VALUE_ATTRIBUTES = 'x y z values r value open lat locations dimensions cells'.split(' ')
 
 /** Adds a message to a chart without any value. */
 export function markEmptyChart(draft: Draft): void {

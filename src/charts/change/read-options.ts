@@ -23,20 +23,8 @@ import { type ChartType, hasTrait, isChartType } from '../spec/types.ts'
 /** Hint of errors about figures that are not charts of one grid. */
 export const ATTRIBUTES_HINT = 'Change its attributes by path, such as layout.title.text=Sales.'
 
-/** The traces of a chart of one grid. */
-interface GridChart {
-  type: ChartType
-  layout: Attributes
-  first: Attributes
-  /** Traces on the y axis. */
-  primary: Attributes[]
-  /** Traces on the second y axis. */
-  secondary: Attributes[]
-  /** The traces have their columns swapped, as in earlier releases. */
-  isHorizontal: boolean
-  /** Returns the column name of a reference; undefined for other values. */
-  nameOf(source: unknown): string | undefined
-}
+/** The traces of a chart of one grid. `secondary`: those on the second y axis. */
+type GridChart = ReturnType<typeof findGridChart>
 
 /** Returns the options that would create a chart of a grid again. Throws `usage` for other figures. */
 export function readOptions(figure: Figure, grid: ChartGrid): { type: ChartType; options: ChartOptions } {
@@ -73,7 +61,7 @@ export function readOptions(figure: Figure, grid: ChartGrid): { type: ChartType;
 }
 
 /** Returns the traces of a grid. Throws `usage` if they are not one chart. */
-function findGridChart({ data, layout }: Figure, { fid, cols }: ChartGrid): GridChart {
+function findGridChart({ data, layout }: Figure, { fid, cols }: ChartGrid) {
   const gridTraces = listGridTraces({ data, layout }, fid)
   const [first] = gridTraces
   const type = first && chartTypeOf({ data: gridTraces, layout })
@@ -91,8 +79,10 @@ function findGridChart({ data, layout }: Figure, { fid, cols }: ChartGrid): Grid
     first,
     primary,
     secondary: gridTraces.filter(({ yaxis }) => yaxis === 'y2'),
+    // Earlier releases swapped the columns.
     isHorizontal: first.orientation === 'h' && first.type !== 'funnel',
-    nameOf(source) {
+    /** Returns the column name of a reference; undefined for other values. */
+    nameOf(source: unknown): string | undefined {
       const [, , uid] = String(source ?? '').split(':')
       return cols.find((column) => column.uid === uid)?.name
     },

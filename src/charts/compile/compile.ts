@@ -50,7 +50,7 @@ export async function compileChart(
 
 /** Returns the input of a maker of traces. */
 function createMakerInput(grid: ChartGrid, normal: NormalizedChart): MakerInput {
-  const { type, options, columns, chart, values } = normal
+  const { type, options, columns, chart } = normal
   const { x, ys } = columns
   const transforms = createTransforms(normal)
   const shared = { xsrc: chart.formatReference(x), textsrc: chart.formatReference(columns.text) }
@@ -66,18 +66,7 @@ function createMakerInput(grid: ChartGrid, normal: NormalizedChart): MakerInput 
   const settings = createAxisSettings(type, options, x, ys[0])
   const axis = (column: Column | undefined) => column && createAxis(column, options, column === x)
   const layout = createLayout(type, options, columns, settings)
-  return {
-    grid,
-    chart,
-    values,
-    options,
-    columns,
-    transforms,
-    createTraces: each,
-    columnAxis: axis,
-    layout,
-    settings,
-  }
+  return { ...normal, grid, transforms, createTraces: each, columnAxis: axis, layout, settings }
 }
 
 /** Compiles a stored spec with the columns as they were. Reads no values. */

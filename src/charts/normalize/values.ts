@@ -29,7 +29,7 @@ const MAX_FRAMES = 200
 /** Diameter of the largest point sized by a column, in pixels. */
 const MAX_POINT_PIXELS = 40
 
-/** What a chart finds out about its values: notes for the user, and facts for the spec. */
+/** Notes for the user, and facts for the spec, about the values of a chart. */
 export interface Findings {
   note(text: string): void
   /** Known facts; the checks add more. */
@@ -67,10 +67,8 @@ export class ChartValues extends ValueReader {
 
   /** Throws `bad_data` if stacked areas would add positive and negative values. */
   async assertOneSign(columns: readonly Column[]): Promise<void> {
-    const ends = (await this.loadStatistics(columns.map(({ name }) => name))).flatMap(({ min, max }) => [
-      min,
-      max,
-    ])
+    const statistics = await this.loadStatistics(columns.map(({ name }) => name))
+    const ends = statistics.flatMap(({ min, max }) => [min, max])
     const numbers = ends.filter((end) => typeof end === 'number')
     if (Math.min(...numbers) >= 0 || Math.max(...numbers) <= 0) return
     throw createDataError(
@@ -278,10 +276,8 @@ export class ChartValues extends ValueReader {
   /** Throws `bad_data` if no row of column `name` contains `text`. */
   private async assertValueExists(name: string, text: string, flag: string): Promise<void> {
     const where = `${quoteColumnName(name)} = '${text.replaceAll("'", "''")}'`
-    const columns = await this.client?.call('grids.describe', {
-      fid: this.fid,
-      query: { columns: [name], where },
-    })
+    const query = { columns: [name], where }
+    const columns = await this.client?.call('grids.describe', { fid: this.fid, query })
     if (columns?.columns[0]?.rows === 0 && text !== NO_LABEL)
       throw createDataError(`${flag}: no row has ${text} in ${name}`, name)
   }

@@ -44,14 +44,8 @@ const AXIS_OPTIONS = ['logX', 'logY', 'rangeX', 'rangeY', 'formatY', 'unit', 'ma
 const SERIES_OPTIONS = ['by', 'facet', 'top', 'highlight'] as const
 const AGGREGATE_OPTIONS = ['aggregate', 'per', 'zone'] as const
 const POINT_OPTIONS = [
-  ...AXIS_OPTIONS,
-  ...SERIES_OPTIONS,
-  ...AGGREGATE_OPTIONS,
-  'text',
-  'error',
-  'labels',
-  'y2',
-  'order',
+  ...[...AXIS_OPTIONS, ...SERIES_OPTIONS, ...AGGREGATE_OPTIONS],
+  ...(['text', 'error', 'labels', 'y2', 'order'] as const),
 ] as const
 const BOX_OPTIONS = [...AXIS_OPTIONS, ...SERIES_OPTIONS, 'horizontal', 'text', 'order'] as const
 const PART_OPTIONS = ['text', 'top', 'aggregate'] as const

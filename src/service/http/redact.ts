@@ -68,24 +68,10 @@ export function redactError(error: unknown): unknown {
 
 /** Response fields sent to API keys without the read scope: the created file and its links. */
 const VISIBLE_FIELDS: ReadonlySet<string> = new Set([
-  'fid',
-  'filetype',
-  'owner',
-  'web_url',
-  'embed_url',
-  'new_fid',
-  'grid_fid',
-  'action',
-  'rows_added',
-  'emails_sent',
+  ...['fid', 'filetype', 'owner', 'web_url', 'embed_url', 'new_fid', 'grid_fid'],
+  ...['action', 'rows_added', 'emails_sent'],
   // Fields of a new API key: it never has more scopes than this one.
-  'id',
-  'received',
-  'username',
-  'api_key',
-  'scopes',
-  'expires_at',
-  'created_at',
+  ...['id', 'received', 'username', 'api_key', 'scopes', 'expires_at', 'created_at'],
 ])
 
 /** Removes all fields with file content from a response body. */

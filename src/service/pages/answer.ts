@@ -1,9 +1,23 @@
-/** Response of a page, a download or a chart. */
+/** Request and response of a page, a download or a chart. */
 import type { Fid } from '../../contract/fid.ts'
 import type { Bytes, WorkBudget } from '../../json/index.ts'
-import type { Caller } from '../access/access.ts'
+import type { Caller, Principal } from '../access/access.ts'
 import { assetPathOf } from './assets.ts'
 import { type DocumentOptions, readColorScheme, renderDocument } from './html.ts'
+
+/** A request for a page, a download or a chart. */
+export interface PageRequest {
+  principal: Principal
+  query: URLSearchParams
+  /** Username or IP address, for limits. */
+  user: string
+  /** User in the path; empty if there is none. */
+  username: string
+  /** File in the path. */
+  fid: Fid
+  /** Extension in the path, such as `png`; empty if there is none. */
+  ending: string
+}
 
 /** Response of an address outside of the API. */
 export interface PageAnswer {

@@ -1,11 +1,9 @@
 /** Handlers of all pages, downloads and charts. */
-import type { Fid } from '../../contract/fid.ts'
 import { type ImageFormat, imageTypes } from '../../contract/operations/index.ts'
 import type { WebRouteName } from '../../contract/web/index.ts'
-import type { Principal } from '../access/access.ts'
 import type { ImageService } from '../images/plot-image.ts'
 import type { LiveService } from '../plots/live-plots.ts'
-import type { PageAnswer } from './answer.ts'
+import type { PageAnswer, PageRequest } from './answer.ts'
 import { downloadCsv, downloadFigure, downloadImage } from './files/downloads.ts'
 import { renderEmbed } from './files/embed.ts'
 import { renderFilePage } from './files/file-page.ts'
@@ -15,24 +13,10 @@ import { serveOEmbed } from './files/oembed.ts'
 import { renderConnectPage, renderStartPage, renderUserPage } from './files/start-page.ts'
 import { renderPreviewPage, renderSavePage } from './forms/newchart.ts'
 
-export type { PageAnswer as Answer } from './answer.ts'
+export type { PageAnswer as Answer, PageRequest } from './answer.ts'
 
 /** Services that pages use. */
 type PageService = ImageService & LiveService & SortingService
-
-/** A request for a page, a download or a chart. */
-export interface PageRequest {
-  principal: Principal
-  query: URLSearchParams
-  /** Username or IP address, for limits. */
-  user: string
-  /** User in the path; empty if there is none. */
-  username: string
-  /** File in the path. */
-  fid: Fid
-  /** Extension in the path, such as `png`; empty if there is none. */
-  ending: string
-}
 
 type PageHandler = (service: PageService, asked: PageRequest) => Promise<PageAnswer> | PageAnswer
 

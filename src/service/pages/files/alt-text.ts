@@ -60,5 +60,5 @@ function removeMarkup(markup: string | undefined): string | undefined {
 }
 
 function readText(value: RawJson | undefined): string | undefined {
-  return value?.kind === 'string' ? (value.toValue() as string) : undefined
+  return value?.kind === 'string' ? String(value.toValue()) : undefined
 }

@@ -26,15 +26,8 @@ import { resolveSignature } from './signed-images.ts'
 /** Creates a request to read the content of a file. */
 export function createReadRequest(principal: Principal, fid: Fid) {
   const { caller, shareKey, version, isAborted } = principal
-  return {
-    caller,
-    shareKey,
-    version,
-    isAborted,
-    operation: 'files.content' as const,
-    fid,
-    filetype: undefined,
-  }
+  const operation = 'files.content' as const
+  return { caller, shareKey, version, isAborted, operation, fid, filetype: undefined }
 }
 
 /** Returns the header that makes browsers save a response under a filename. */
@@ -112,7 +105,7 @@ function listTraceNames(figure: RawJson): (string | undefined)[] {
   if (data?.kind !== 'array') return []
   return [...data.items()].map((trace) => {
     const name = trace.kind === 'object' ? trace.get('name') : undefined
-    return name?.kind === 'string' ? (name.toValue() as string) : undefined
+    return name?.kind === 'string' ? String(name.toValue()) : undefined
   })
 }
 

@@ -5,7 +5,7 @@ import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { VisibleRanges } from '../../plots/downsampling/axes.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
-import type { PageAnswer } from '../answer.ts'
+import type { PageAnswer, PageRequest } from '../answer.ts'
 import { createReadRequest } from './downloads.ts'
 
 /** Lifetime of a token, in ms. After it, the page of the chart must be reloaded. */
@@ -63,20 +63,11 @@ async function resolveLiveToken(
   return { caller, shareKey: content.key, version: content.version }
 }
 
-/** A request for the data of an open chart. */
-interface LiveRequest {
-  principal: Principal
-  fid: Fid
-  /** Username or IP address, for limits. */
-  user: string
-  query: URLSearchParams
-}
-
 /** Serves `.events` (stream of fingerprints), `.state` (one fingerprint) and `.live` (figure with data). */
 export async function serveLiveChart(
   service: LiveService,
   kind: 'events' | 'state' | 'live',
-  { principal, fid, user, query }: LiveRequest,
+  { principal, fid, user, query }: PageRequest,
 ): Promise<PageAnswer> {
   const token = query.get('watch')
   const reader = token === null ? principal : await resolveLiveToken(service, token, fid)
