@@ -20,14 +20,7 @@ const {
 const query = new URLSearchParams(location.search)
 
 /** Allowed settings of the figure. Others could name other servers or let the reader edit the chart. */
-const ALLOWED_SETTINGS = [
-  'locale',
-  'scrollZoom',
-  'doubleClick',
-  'staticPlot',
-  'showTips',
-  'showAxisDragHandles',
-] as const
+const ALLOWED_SETTINGS = 'locale scrollZoom doubleClick staticPlot showTips showAxisDragHandles'.split(' ')
 
 /** Width below which a chart has no buttons, in pixels. */
 const NARROW_PIXELS = 480

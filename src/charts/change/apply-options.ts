@@ -14,22 +14,15 @@ import { mergeFigures } from './merge-figures.ts'
 import { ATTRIBUTES_HINT, convertHorizontal } from './read-options.ts'
 import { readSpec } from './read-spec.ts'
 
-/** Changes to a chart. Undefined: the type or the theme stays. */
-export interface ChartChanges {
-  type?: ChartType
-  options: ChartOptions
-  theme?: Theme
-}
-
 /**
  * Changes the options, type and theme of a chart, and keeps its manual edits. Options that the new type does not
- * accept are removed. Throws `usage` for figures that are not charts of the grid.
+ * accept are removed. Undefined: type or theme stay. Throws `usage` for figures that are not charts of the grid.
  */
 export async function applyOptions(
   client: ChartClient,
   grid: ChartGrid,
   figure: Figure,
-  { type, options: input, theme }: ChartChanges,
+  { type, options: input, theme }: { type?: ChartType; options: ChartOptions; theme?: Theme },
   note: (text: string) => void,
 ): Promise<Figure> {
   const { spec, options: storedOptions } = readSpec(figure, grid)

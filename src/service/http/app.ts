@@ -38,7 +38,8 @@ export function createApp(
 ): RequestService {
   const context = createHttpContext(service, authenticator)
   addQueueMetrics(context)
-  return new App(new OperationRouter(handlers), context, log)
+  const app = new App(new OperationRouter(handlers), context, log)
+  return { handle: (request) => app.handle(request), refuses: (request) => app.refuses(request) }
 }
 
 /** Adds the metrics of the queues. */

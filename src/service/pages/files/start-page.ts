@@ -12,6 +12,13 @@ const MAX_FILES = 200
 /** Maximum numbers of files on the start page. */
 const MAX_RECENT = 12
 const MAX_PUBLIC = 24
+/** Query of the recent files of a user. */
+const LAST_CHANGED = {
+  viewer: OWNER_SCOPE,
+  order: 'date_modified',
+  descending: true,
+  limit: MAX_RECENT,
+} as const
 /** Maximum number of results of a search. */
 const MAX_RESULTS = 50
 /** Maximum length of a search text. */
@@ -35,15 +42,7 @@ export async function renderStartPage(
       dirtyFolders,
     )
     return {
-      recent: caller
-        ? await lists.loadPage({
-            owner: caller.username,
-            viewer: OWNER_SCOPE,
-            order: 'date_modified',
-            descending: true,
-            limit: MAX_RECENT,
-          })
-        : [],
+      recent: caller ? await lists.loadPage({ ...LAST_CHANGED, owner: caller.username }) : [],
       shared: caller
         ? await folders.filterActive(
             await sharing.listSharedWith(caller.username, dirtyFolders, undefined, MAX_RECENT),
