@@ -1,5 +1,6 @@
 // Layout of a chart: titles, axes, shapes and notes.
 
+import { isMomentType } from '../../contract/column-types.ts'
 import { formatList } from '../../contract/message-texts.ts'
 import { parseSort } from '../../query/index.ts'
 import type { Attributes } from '../figure/figure.ts'

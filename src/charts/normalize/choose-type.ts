@@ -1,4 +1,5 @@
 // Chooses the type of a chart from the kinds of its columns.
+import { isMomentType } from '../../contract/column-types.ts'
 import { hasLabels } from '../spec/column-names.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 import type { ChartType } from '../spec/types.ts'
@@ -27,8 +28,7 @@ export interface ColumnsByKind {
 /** Groups columns by kind. Identifiers count as numbers only if there are no others. */
 export function groupColumnsByKind(cols: readonly Column[]): ColumnsByKind {
   const dates = cols.filter(
-    ({ type, name }) =>
-      type === 'date' || type === 'datetime' || (type === 'number' && YEAR.test(name.trim())),
+    ({ type, name }) => isMomentType(type) || (type === 'number' && YEAR.test(name.trim())),
   )
   const numbers = cols.filter((column) => column.type === 'number' && !dates.includes(column))
   const plain = numbers.filter(({ name }) => !IDENTIFIER.test(name.trim()))

@@ -142,7 +142,7 @@ async function swapForLabels(
   const [x, y] = [findColumn(options.x), findColumn(options.y)]
   if (x?.type !== 'number' || y === undefined || options.aggregate === 'count') return { ...options }
   const isLabels = hasLabels(y)
-  const isDates = y.type === 'date' || y.type === 'datetime'
+  const isDates = isMomentType(y.type)
   if ((!isLabels && !isDates) || (type && NUMERIC_X_TYPES.has(type))) return { ...options }
   // Text that looks like numbers is not labels.
   if (isLabels && detectNumberStyle(await sample(y)) !== undefined) return { ...options }

@@ -1,5 +1,6 @@
 // Rules for the options of a chart, alone and in combination.
 
+import { isMomentType } from '../../contract/column-types.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 import { COLUMN_NAMES_AXIS, formatColumnType, hasLabels, parseColumnNames } from '../spec/column-names.ts'
 import { createUsageError } from '../spec/errors.ts'
@@ -181,7 +182,7 @@ function assertZone(zone: string, x: Column | undefined): void {
 
 /** Throws `usage` for --per without dates on the x axis, or without --aggregate. */
 function assertPeriod(x: Column | undefined, { aggregate, x: name }: ChartOptions): void {
-  if (!x || (x.type !== 'date' && x.type !== 'datetime' && x.type !== 'empty'))
+  if (!x || (!isMomentType(x.type) && x.type !== 'empty'))
     throw createUsageError(
       x
         ? `--per needs dates on the x axis; the column ${name} holds ${formatColumnType(x.type)} values`

@@ -1,5 +1,6 @@
 // Makers of bars, ranges, prices and other charts of bars.
 
+import { isMomentType } from '../../../contract/column-types.ts'
 import type { Attributes } from '../../figure/figure.ts'
 import { createUsageError } from '../../spec/errors.ts'
 import type { Column } from '../../spec/options.ts'

@@ -1,4 +1,5 @@
 // Makers of charts of cells: heatmap, contour and calendar.
+import { isMomentType } from '../../../contract/column-types.ts'
 import { createUsageError } from '../../spec/errors.ts'
 import { describeAggregate, humanizeName } from '../../spec/words.ts'
 import { createColorbarFormat } from '../axes.ts'
@@ -8,7 +9,7 @@ export const cellsMakers = {
   heatmap: (parts) => createCellChart('heatmap', parts),
   contour: (parts) => createCellChart('contour', parts),
   calendar({ chart, columns: { x, ys }, layout, options, transforms }) {
-    if (x?.type !== 'date' && x?.type !== 'datetime' && x?.type !== 'empty')
+    if (!x || (!isMomentType(x.type) && x.type !== 'empty'))
       throw createUsageError('a calendar needs --x with a column of dates')
     const isTimes = x.type === 'datetime' && options.per === undefined && options.aggregate !== undefined
     if (isTimes) throw createUsageError('--x has times, but each cell is a day', 'Add --per day.')
