@@ -1,5 +1,5 @@
 // Converts failed requests to errors: of the network, redirects, and error responses.
-import { type ErrorBody, type ErrorCode, isErrorCode, Problem, systemCodeOf } from '../contract/errors.ts'
+import { type ErrorBody, type ErrorCode, errorCodeOf, isErrorCode, Problem } from '../contract/errors.ts'
 import type { HttpResponse } from '../contract/http.ts'
 
 /** Connection to a server, as named in errors. */
@@ -30,7 +30,7 @@ export function withKeyHint(problem: Problem, { url, apiKey, keyFrom }: Connecti
 /** Converts an error of the network to a Problem. */
 export function toConnectionProblem(error: unknown, { url, proxy }: Connection): Problem {
   const cause = (error instanceof Error ? error.cause : undefined) ?? error
-  const code = systemCodeOf(cause) ?? ''
+  const code = errorCodeOf(cause)
   // Report errors of the source file unchanged.
   if (cause instanceof Problem) return cause
   const reason = REASON_BY_CODE.get(code) ?? (cause instanceof Error ? cause.message : 'the request failed')
@@ -103,7 +103,7 @@ export async function toProblem(response: HttpResponse): Promise<Problem> {
       errors?: Partial<ErrorBody['errors'][number]>[]
     }
     const [first] = body.errors ?? []
-    const code = isErrorCode(first?.code) ? first.code : errorCodeOf(response.status)
+    const code = isErrorCode(first?.code) ? first.code : errorCodeOfStatus(response.status)
     return new Problem(code, first?.message ?? body.detail ?? `status ${response.status}`, {
       ...first,
       retryAfter,
@@ -112,7 +112,7 @@ export async function toProblem(response: HttpResponse): Promise<Problem> {
     const { STATUS_CODES } = await import('node:http')
     const summary = summarizeBody(text, headers['content-type']) || STATUS_CODES[response.status]
     return new Problem(
-      errorCodeOf(response.status),
+      errorCodeOfStatus(response.status),
       `the server responded with status ${response.status}${summary ? `: ${summary}` : ''}`,
       { retryAfter, hint: 'Check that the URL is a Gridline server: gridline config list' },
     )
@@ -158,6 +158,6 @@ const CODE_BY_STATUS = new Map<number, ErrorCode>([
 ])
 
 /** Returns the error code of a status. */
-function errorCodeOf(status: number): ErrorCode {
+function errorCodeOfStatus(status: number): ErrorCode {
   return CODE_BY_STATUS.get(status) ?? (status >= 500 ? 'internal' : 'invalid_request')
 }

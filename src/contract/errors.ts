@@ -182,13 +182,3 @@ export async function undefinedIfNotFound<T>(lookup: Promise<T>): Promise<T | un
     throw error
   }
 }
-
-/** Returns the message of a thrown value. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-/** Returns the code of an error of Node, such as `ENOENT`; undefined for other values. */
-export function systemCodeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-}

@@ -160,6 +160,9 @@ describe('watch', () => {
     expect(await next()).toMatch(/^live\.csv: created, http/)
     appendFileSync(file, '2,b\n3,c\n')
     expect(await next()).toBe('live.csv: 2 rows appended, 3 in total')
+    // A file that is being written can be invalid.
+    writeFileSync(file, 'n,t\n1,2,3,4\n')
+    expect(await next()).toMatch(/waiting for the next change/)
     writeFileSync(file, 'n,t\n9,z\n')
     expect(await next()).toMatch(/^live\.csv: replaced/)
     child.kill('SIGINT')

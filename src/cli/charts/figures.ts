@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isObject } from '../../charts/figure/figure.ts'
-import { messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { defaultLimits } from '../../contract/limits.ts'
 import { readWhole } from '../files/input.ts'
 
@@ -113,7 +113,7 @@ async function extractFigure(text: string, source: string): Promise<string> {
   try {
     parsed = JSON.parse(text)
   } catch (error) {
-    throw new Problem('bad_data', `${source}: not JSON: ${messageOf(error)}`, { hint: FIGURE_HINT })
+    throw new Problem('bad_data', `${source}: not JSON: ${errorMessageOf(error)}`, { hint: FIGURE_HINT })
   }
   if (Array.isArray(parsed)) {
     if (isFigure(parsed)) return `{"data":${text}}`

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import type { Feature, FeatureCollection, Position } from 'geojson'
 import type { Topology } from 'topojson-specification'
 import type { Figure } from '../../charts/figure/figure.ts'
-import { Problem, systemCodeOf } from '../../contract/errors.ts'
+import { errorCodeOf, Problem } from '../../contract/errors.ts'
 import { formatList } from '../../contract/message-texts.ts'
 
 /** Maximum size of a file of regions, in bytes: regions become part of the chart. */
@@ -67,7 +67,7 @@ async function readFeatures(file: string): Promise<Feature[][]> {
     if (statSync(file).size > MAX_REGION_BYTES) throw refuse(`larger than ${MAX_REGION_BYTES} bytes`)
     parsed = JSON.parse(readFileSync(file, 'utf8').replace(/^\ufeff/, ''))
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') throw new Problem('no_such_file', `no such file: ${file}`)
+    if (errorCodeOf(error) === 'ENOENT') throw new Problem('no_such_file', `no such file: ${file}`)
     throw error instanceof SyntaxError ? refuse(`not JSON: ${error.message}`) : error
   }
   if (parsed?.type === 'FeatureCollection' && Array.isArray(parsed.features)) return [parsed.features]

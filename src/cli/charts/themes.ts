@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { type Attributes, isObject } from '../../charts/figure/figure.ts'
 import { findBuiltInTheme, listBuiltInThemes, type Theme } from '../../charts/figure/themes.ts'
-import { messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 
 /** Maximum size of a theme file, in bytes: it becomes part of each chart. */
@@ -44,7 +44,7 @@ function readTemplate(file: string): Attributes {
   try {
     parsed = JSON.parse(readFileSync(file, 'utf8').replace(/^\ufeff/, ''))
   } catch (error) {
-    throw refuse(messageOf(error))
+    throw refuse(errorMessageOf(error))
   }
   if (!isObject(parsed)) throw refuse('expected an object')
   const template = isObject(parsed.layout?.template) ? parsed.layout.template : parsed

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, join } from 'node:path'
-import { messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { formatBytes } from '../../contract/limits.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { version } from '../../contract/version.ts'
@@ -91,7 +91,7 @@ async function checkSettings(context: Context): Promise<Check> {
     return passedCheck('settings', `${path}; profile ${profile.value} (${profile.source})`)
   } catch (error) {
     const hint = error instanceof Problem ? error.hint : undefined
-    return failedCheck('settings', 'failure', messageOf(error), hint ?? 'Fix the file.')
+    return failedCheck('settings', 'failure', errorMessageOf(error), hint ?? 'Fix the file.')
   }
 }
 
@@ -191,7 +191,7 @@ function checkDatabase({ environment }: Context): Check {
     return failedCheck(
       'database',
       'failure',
-      `${data}: ${messageOf(error)}`,
+      `${data}: ${errorMessageOf(error)}`,
       'Check the folder, or set GRIDLINE_HOME.',
     )
   }

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
 import { type Client, resolveFid } from '../../client/index.ts'
-import { messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { readWhole } from '../files/input.ts'
@@ -68,7 +68,7 @@ function parseJson(file: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Problem('bad_data', `${file} is not JSON: ${messageOf(error)}`)
+    throw new Problem('bad_data', `${file} is not JSON: ${errorMessageOf(error)}`)
   }
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isObject } from '../../charts/figure/figure.ts'
 import { resolveFid } from '../../client/index.ts'
-import { messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { assertValidChanges, type Difference, listDifferences } from '../charts/attributes.ts'
 import { createFigureBody } from '../charts/create.ts'
 import { loadFigure } from '../charts/update-figure.ts'
@@ -111,7 +111,7 @@ function parseFigure(text: string, keepHint: string): { data: object[]; layout: 
   try {
     figure = JSON.parse(text)
   } catch (error) {
-    throw refuse(messageOf(error))
+    throw refuse(errorMessageOf(error))
   }
   if (!isObject(figure) || !Array.isArray(figure.data) || typeof (figure.layout ?? '') !== 'object')
     throw refuse('expected a list "data" and an object "layout"')

@@ -13,7 +13,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../client/index.ts'
-import { messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { sortOption, whereOption } from '../../contract/row-options.ts'
@@ -225,6 +225,6 @@ async function downloadFile(
   } catch (error) {
     rmSync(temporaryFile, { force: true })
     if (error instanceof Problem) throw error
-    throw new Problem('failed', `cannot write ${path}: ${messageOf(error)}`)
+    throw new Problem('failed', `cannot write ${path}: ${errorMessageOf(error)}`)
   }
 }

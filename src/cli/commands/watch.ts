@@ -49,17 +49,18 @@ export const command = defineCommand({
         if (!isMissing) context.messages.note(`${file} was removed; waiting for it to come back`)
         isMissing = true
       } else if (!lastUpload || lastUpload.fileState !== fileStateOf(stats)) {
+        const previous = lastUpload
         lastUpload = await uploadChanges(
           context,
           file,
           lastUpload ? { ...settings, onConflict: 'replace' } : settings,
           options,
           lastUpload,
-        ).catch((error) => {
+        ).catch((error): UploadState => {
           // A file that is being written can be temporarily invalid.
-          if (!(error instanceof Problem) || !lastUpload || error.exit !== 7) throw error
+          if (!(error instanceof Problem) || !previous || error.exit !== 7) throw error
           context.messages.warning(`${error.message}; waiting for the next change`, file)
-          return { ...lastUpload!, sum: '', seen: fileStateOf(stats) }
+          return { ...previous, sha256: '', fileState: fileStateOf(stats) }
         })
       }
       if (stats) isMissing = false

@@ -1,5 +1,5 @@
 // API keys in the keychain of the system.
-import { messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 
 /** Used part of the keychain library. */
 interface KeychainLibrary {
@@ -44,7 +44,7 @@ export class Keychain {
       const key = (await this.entry(profile, origin))?.getPassword()
       if (key) return key
     } catch (error) {
-      throw new Problem('unauthenticated', `cannot open the keychain: ${messageOf(error)}`, {
+      throw new Problem('unauthenticated', `cannot open the keychain: ${errorMessageOf(error)}`, {
         hint,
       })
     }

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { messageOf, Problem, systemCodeOf } from '../../contract/errors.ts'
+import { errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
 import { isUsername } from '../../contract/fid.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 import { writePrivateFile } from './private-file.ts'
@@ -156,7 +156,7 @@ function isProcessRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return systemCodeOf(error) === 'EPERM'
+    return errorCodeOf(error) === 'EPERM'
   }
 }
 
@@ -192,7 +192,7 @@ export class ConfigStore {
       const config: unknown = JSON.parse(readFileSync(this.path, 'utf8').replace(/^\ufeff/, ''))
       if (isConfigFile(config)) return config
     } catch (error) {
-      throw this.unreadableProblem(messageOf(error))
+      throw this.unreadableProblem(errorMessageOf(error))
     }
     throw this.unreadableProblem('expected an object with settings and profiles')
   }
@@ -211,7 +211,7 @@ export class ConfigStore {
       })
       file.store = { ...config }
     } catch (error) {
-      throw new Problem('failed', `cannot write ${this.path}: ${messageOf(error)}`)
+      throw new Problem('failed', `cannot write ${this.path}: ${errorMessageOf(error)}`)
     }
   }
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, type ClientOptions, type Fetch } from '../../client/index.ts'
-import { messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import {
   databaseUrl,
   LOCAL_PROFILE,
@@ -91,7 +91,7 @@ export async function connectTemporary(options: EmbeddedOptions): Promise<Connec
   try {
     folder = mkdtempSync(join(tmpdir(), 'gridline-'))
   } catch (error) {
-    throw new Problem('no_temporary_folder', `cannot write to ${tmpdir()}: ${messageOf(error)}`)
+    throw new Problem('no_temporary_folder', `cannot write to ${tmpdir()}: ${errorMessageOf(error)}`)
   }
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   // Also after an interrupt.

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Agent, ClientRequest } from 'node:http'
 import type { Fetch } from '../../client/index.ts'
-import { messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 
 /** Maximum time until a response begins, in ms. Long, because an upload is stored before the response. */
@@ -153,7 +153,7 @@ function loadCertificates(file: string): string[] {
   } catch (error) {
     throw new Problem(
       'no_such_file',
-      `cannot read the certificates in ${file}: ${messageOf(error).split(',')[0]}`,
+      `cannot read the certificates in ${file}: ${errorMessageOf(error).split(',')[0]}`,
       { hint: 'Check --ca-file, GRIDLINE_CA_FILE or: gridline config get ca_file' },
     )
   }

@@ -1,6 +1,6 @@
 // Reports results, warnings and errors to CI systems: outputs, summaries and annotations.
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
-import { messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { isNotice } from '../../contract/formats.ts'
 import type { CheckReport } from '../../contract/resources/index.ts'
 import { rowLocation, ruleTitle } from '../output/check-rows.ts'
@@ -279,7 +279,7 @@ function appendToFile(file: string, text: string): void {
   try {
     appendFileSync(file, text)
   } catch (error) {
-    process.stderr.write(`warning: cannot write ${file}: ${messageOf(error)}\n`)
+    process.stderr.write(`warning: cannot write ${file}: ${errorMessageOf(error)}\n`)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Creates or updates the review comment on a GitHub pull request or GitLab merge request. */
 
 import { readFileSync } from 'node:fs'
-import { messageOf } from '../../contract/errors.ts'
+import { errorMessageOf } from '../../contract/errors.ts'
 import type { Context } from './context.ts'
 
 /** Maximum number of pages of 100 comments that are searched. */
@@ -111,7 +111,7 @@ export async function writeComment(context: Context, marker: string, body: strin
     return true
   } catch (error) {
     context.messages.note(
-      `the comment was not written: ${messageOf(error)}; the review is only in the summary`,
+      `the comment was not written: ${errorMessageOf(error)}; the review is only in the summary`,
     )
     return false
   }

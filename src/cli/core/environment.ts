@@ -1,6 +1,6 @@
 // Reads options from environment variables and `…_FILE` files.
 import { closeSync, openSync, readSync } from 'node:fs'
-import { Problem, systemCodeOf } from '../../contract/errors.ts'
+import { errorCodeOf, Problem } from '../../contract/errors.ts'
 import { camelCase, longFlagOf, type Option } from './define.ts'
 
 /** Variables without our prefix that can also be set by `…_FILE`. */
@@ -39,7 +39,7 @@ function readValueFile(variable: string, path: string): string {
   try {
     text = readBeginning(path)
   } catch (error) {
-    throw new Problem('usage', `${variable}: cannot read ${path}: ${systemCodeOf(error)}`)
+    throw new Problem('usage', `${variable}: cannot read ${path}: ${errorCodeOf(error)}`)
   }
   const value = text.replace(/[\r\n]+$/, '')
   if (value === '' || Buffer.byteLength(text) > MAX_VALUE_BYTES || value.includes('\0'))

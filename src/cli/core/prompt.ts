@@ -1,5 +1,5 @@
 // Prompts at the terminal.
-import { Problem, systemCodeOf } from '../../contract/errors.ts'
+import { errorCodeOf, Problem } from '../../contract/errors.ts'
 import { escapeTerminal } from '../output/escape-terminal.ts'
 
 /** Prompts for a line of text. Throws `interrupted` on Ctrl-C. */
@@ -9,7 +9,7 @@ export async function promptLine(question: string): Promise<string> {
   try {
     return (await lines.question(escapeTerminal(question))).trim()
   } catch (error) {
-    if (systemCodeOf(error) !== 'ABORT_ERR') throw error
+    if (errorCodeOf(error) !== 'ABORT_ERR') throw error
     process.stderr.write('\n')
     throw new Problem('interrupted', 'interrupted; nothing was changed')
   } finally {

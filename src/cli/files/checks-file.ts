@@ -1,7 +1,7 @@
 // Reads checks files.
 import { readFile } from 'node:fs/promises'
 import { parseChecks } from '../../checks/index.ts'
-import { messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import type { ChecksDocument } from '../../contract/resources/index.ts'
 
 /** Default name of a checks file. */
@@ -50,7 +50,7 @@ async function parseYaml(file: string, text: string): Promise<unknown> {
   try {
     return document.toJS({ maxAliasCount: 100 })
   } catch (thrown) {
-    throw new Problem('bad_checks', `${file}: ${messageOf(thrown)}`)
+    throw new Problem('bad_checks', `${file}: ${errorMessageOf(thrown)}`)
   }
 }
 

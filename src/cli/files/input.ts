@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { BodySource } from '../../client/index.ts'
-import { messageOf, Problem, systemCodeOf } from '../../contract/errors.ts'
+import { errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
 import { findClosest } from '../../contract/message-texts.ts'
 import type { FileMeter } from '../output/progress.ts'
 
@@ -124,7 +124,7 @@ function findSimilarFile(file: string): string | undefined {
 /** Converts an error of reading a file to a Problem. */
 function toReadProblem(file: string, error: unknown): Problem {
   if (error instanceof Problem) return error
-  const code = systemCodeOf(error)
+  const code = errorCodeOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     const suggestion = findSimilarFile(file)
     return new Problem('no_such_file', `no such file: ${file}`, {
@@ -133,7 +133,7 @@ function toReadProblem(file: string, error: unknown): Problem {
   }
   if (code === 'EACCES' || code === 'EPERM')
     return new Problem('failed', `cannot read ${file}: permission denied`, { hint: 'Check its permissions.' })
-  return new Problem('failed', `${file}: ${messageOf(error)}`)
+  return new Problem('failed', `${file}: ${errorMessageOf(error)}`)
 }
 
 /** Creates a request body from an input. `meter` counts the bytes, again if sending restarts. */

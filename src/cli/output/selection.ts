@@ -1,5 +1,5 @@
 // Selects fields of output: --json fields and --jq.
-import { messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 
 /** Throws `usage` for fields that a command does not print. Undefined `known`: any field is allowed. */
@@ -30,7 +30,7 @@ async function runJq(text: string, expression: string): Promise<string> {
 
 /** Returns the first line of a jq error. */
 function jqErrorText(error: unknown): string {
-  return messageOf(error).trim().split('\n')[0].replace(/^jq: /, '')
+  return errorMessageOf(error).trim().split('\n')[0].replace(/^jq: /, '')
 }
 
 /** Compiles an expression without running it. Throws `usage`. */

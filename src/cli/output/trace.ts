@@ -1,6 +1,6 @@
 // Traces requests, for --verbose.
 import type { Fetch } from '../../client/index.ts'
-import { messageOf } from '../../contract/errors.ts'
+import { errorMessageOf } from '../../contract/errors.ts'
 
 /** Headers with secret values. */
 const SECRET_HEADERS = /^(authorization|cookie|set-cookie|proxy-authorization|x-api-key)$/i
@@ -21,7 +21,7 @@ export function traceFetch(fetch: Fetch, line: (text: string) => void): Fetch {
         line(`< ${name}: ${maskHeader(name, value)}`)
       return response
     } catch (error) {
-      line(`< ${messageOf(error)}, after ${Math.round(performance.now() - started)} ms`)
+      line(`< ${errorMessageOf(error)}, after ${Math.round(performance.now() - started)} ms`)
       throw error
     }
   }

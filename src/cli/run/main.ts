@@ -1,6 +1,6 @@
 // Entry point of the command line: parses, runs and prints one command.
 import type { Command as Commander } from 'commander'
-import { formatErrorBody, messageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, formatErrorBody, Problem } from '../../contract/errors.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 import { OUTPUT_FORMATS, type OutputFormat, parseFormatName } from '../config/settings.ts'
 import { Context, type GlobalFlags } from '../core/context.ts'
@@ -314,7 +314,7 @@ async function reportError(context: Context, error: unknown): Promise<number> {
     if (context.hasTimedOut) process.exit(error.exit)
     return error.exit
   }
-  const message = messageOf(error)
+  const message = errorMessageOf(error)
   context.messages.error(
     new Problem('failed', message, { hint: 'Set GRIDLINE_DEBUG=1 to print the stack trace.' }),
   )

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import type { Entry, ZipFile } from 'yauzl'
-import { Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { formatBytes } from '../../contract/limits.ts'
 import { type Bytes, excerpt } from '../../json/index.ts'
 import { badFile } from '../values/warnings.ts'
@@ -28,7 +28,7 @@ export interface ArchiveEntry {
 function toDamagedError(source: string): (error: unknown) => Problem {
   return (error) => {
     if (error instanceof Problem) return error
-    const message = error instanceof Error ? error.message : String(error)
+    const message = errorMessageOf(error)
     return badFile(source, `the archive is damaged: ${excerpt(message, 120)}`, 'Create or download it again.')
   }
 }

@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Problem } from '../../contract/errors.ts'
+import { errorCodeOf, Problem } from '../../contract/errors.ts'
 import type { Bytes } from '../../json/index.ts'
-import { errorCodeOf } from './unpack.ts'
 
 /** A temporary file. It is already unlinked, so the system deletes it when the process ends. */
 export interface SpooledFile {
@@ -46,7 +45,7 @@ const REASON_BY_CODE: Record<string, string> = {
 
 /** Converts errors of writing to the temporary folder; returns other errors unchanged. */
 function toWriteError(error: unknown): unknown {
-  const code = errorCodeOf(error) ?? ''
+  const code = errorCodeOf(error)
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new Problem('disk_full', `the disk of ${tmpdir()} is full`, {
       hint: 'Free space there, or set TMPDIR to another folder.',

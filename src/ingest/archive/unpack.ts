@@ -1,7 +1,7 @@
 // Decompresses gzip, zstd and bzip2, and detects archive bombs.
 import { Readable } from 'node:stream'
 import zlib, { createGunzip } from 'node:zlib'
-import { Problem } from '../../contract/errors.ts'
+import { errorCodeOf, Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { type Bytes, yieldToEventLoop } from '../../json/index.ts'
 import { peek } from '../text/peek.ts'
@@ -81,11 +81,6 @@ async function* gunzip(whole: Bytes, name: string, limits: Limits): AsyncGenerat
 /** Size of chunks of unpacked data. */
 const UNPACKED_CHUNK_BYTES = 256 * 1024
 
-/** Returns the code of an error of the system, such as ENOSPC; undefined for others. */
-export function errorCodeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-}
-
 /** Decompresses a source with a stream of Node.js. Throws `bad_data` for damaged data and bombs. */
 async function* decompressWith(
   whole: Bytes,
@@ -108,7 +103,7 @@ async function* decompressWith(
     // Errors of the source are passed on.
     const code = errorCodeOf(error)
     const isTruncated = code === 'Z_BUF_ERROR' || error instanceof TruncatedFrame
-    if (!isTruncated && !(error instanceof NotAFrame) && !code?.startsWith('Z')) throw error
+    if (!isTruncated && !(error instanceof NotAFrame) && !code.startsWith('Z')) throw error
     throw damagedError(name, format, isTruncated)
   } finally {
     input.destroy()

@@ -1,6 +1,6 @@
 /** Reads and checks request bodies: JSON, forms and uploads. */
 import { Readable } from 'node:stream'
-import { Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import type { HttpRequest } from '../../contract/http.ts'
 import { formatBytes, type LimitName, type Limits } from '../../contract/limits.ts'
 import type { Body } from '../../contract/operations/index.ts'
@@ -368,5 +368,5 @@ async function* streamFilePart(file: Readable): AsyncGenerator<Uint8Array> {
 /** Converts an error of the multipart parser to `invalid_request`. */
 function toFormError(error: unknown): Problem {
   if (error instanceof Problem) return error
-  return new Problem('invalid_request', `the multipart body is damaged: ${(error as Error).message}`)
+  return new Problem('invalid_request', `the multipart body is damaged: ${errorMessageOf(error)}`)
 }

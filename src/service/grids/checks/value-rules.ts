@@ -1,6 +1,6 @@
 // Compiles rules for single values to tests (docs/checks.md).
 import type { Checks, CheckType, ColumnRule, ValueRule } from '../../../checks/index.ts'
-import { Problem } from '../../../contract/errors.ts'
+import { errorMessageOf, Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/index.ts'
 import { detectMoment } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
@@ -236,7 +236,7 @@ async function compileRe2(pattern: string): Promise<(text: string) => boolean> {
   } catch (error) {
     throw new Problem(
       'bad_checks',
-      `checks: pattern ${JSON.stringify(pattern)} cannot be used: ${error instanceof Error ? error.message : error}`,
+      `checks: pattern ${JSON.stringify(pattern)} cannot be used: ${errorMessageOf(error)}`,
       { hint: 'Patterns are regular expressions of RE2: without back references and look-around.' },
     )
   }
