@@ -168,8 +168,11 @@ let resizing: ReturnType<typeof setTimeout> | undefined
 /** Delay after a change of size before the chart is drawn again, in ms. */
 const RESIZE_DELAY_MS = 150
 
-/** Draws the chart again if the width of its frame changed. plotly.js itself only stretches it. */
-function drawResized(): void {
+/**
+ * Schedules a new drawing if the width of the frame differs from that of the last drawing: plotly.js only
+ * stretches charts.
+ */
+function scheduleRedraw(): void {
   if (lastDrawn.text === '' || innerWidth === lastDrawn.width) return
   clearTimeout(resizing)
   resizing = setTimeout(() => draw(lastDrawn.text).catch(() => {}), RESIZE_DELAY_MS)
@@ -210,7 +213,7 @@ let pollTimer: ReturnType<typeof setTimeout> | undefined
 /** Returns a URL of the live chart. */
 const liveUrl = (what: string): string => `${own}.${what}?watch=${encodeURIComponent(watch)}`
 
-/** Keeps the chart up to date while it is visible. */
+/** Follows changes of the data, instead of an earlier call; stops if the page is hidden. Call it whenever that changes. */
 function followChanges(): void {
   eventSource?.close()
   eventSource = undefined
@@ -302,6 +305,6 @@ function loadMorePoints(change: Record<string, unknown>): void {
   zooming = setTimeout(() => drawCurrentData().catch(() => {}), ZOOM_DELAY_MS)
 }
 
-addEventListener('resize', drawResized)
+addEventListener('resize', scheduleRedraw)
 document.addEventListener('visibilitychange', followChanges)
 begin()

@@ -316,7 +316,10 @@ function beginsAtZero({ type = 'scatter', fill, stackgroup, error_y, error_x }: 
   )
 }
 
-/** Returns the end of the value axis that is nearest to zero; false if the axis includes zero. */
+/**
+ * Returns the end of the value axis that is nearest to zero; false if the axis includes zero, is logarithmic
+ * or has no fixed range.
+ */
 function findCutStart(layout: Attributes, data: readonly Attributes[]): number | false {
   const axis = data.some(({ orientation }) => orientation === 'h') ? layout.xaxis : layout.yaxis
   if (axis?.type === 'log' || !Array.isArray(axis?.range)) return false

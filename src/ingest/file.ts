@@ -154,6 +154,9 @@ async function readMember<S extends SliceSink>(reading: ReadContext<S>, member: 
     tables.push({ ...table, path: [...parts, gridNameOf(name), ...table.path] })
 }
 
+/**
+ * Adds the tables of all data files in a tar archive to `reading.tables`, and notes files that are skipped.
+ */
 async function readTar<S extends SliceSink>(reading: ReadContext<S>, whole: Bytes): Promise<void> {
   const { readTarMembers } = await import('./archive/archive.ts')
   for await (const member of readTarMembers(whole, reading.options.limits, reading.source))

@@ -102,6 +102,14 @@ describe('completed values', () => {
     expect([code, stdout, stderr]).toEqual([0, '', ''])
   })
 
+  it('completion offers names even if they cannot be cached', async () => {
+    const place = join(cwd, 'uncached')
+    mkdirSync(join(place, 'completion.json'), { recursive: true })
+    const here = { home: place, cwd }
+    await gridline(['upload', 'sales.csv', '-q'], here)
+    expect((await gridline(['__complete', 'cat', 'sa'], here)).stdout).toBe('sales\n')
+  })
+
   it('completion queries a slow server in the background, for the next Tab', async () => {
     let asked = 0
     const server = createServer((_, response) => {

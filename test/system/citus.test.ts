@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { createService, verifyStore } from '../../src/service/index.ts'
 import { distribute } from '../../src/service/store/engines/distribution.ts'
-import { openPostgres } from '../../src/service/store/engines/postgres.ts'
+import { createPostgresEngine } from '../../src/service/store/engines/postgres.ts'
 import { migrate } from '../../src/service/store/migrate.ts'
 import { migrations } from '../../src/service/store/migrations/index.ts'
 import { type Citus, citusPrograms, startCitus } from '../support/citus.ts'
@@ -19,7 +19,7 @@ describe.skipIf(citusPrograms() === undefined)('a database on Citus', () => {
   }, 60_000)
   afterAll(() => cluster?.stop())
 
-  const engineOn = (url: string) => openPostgres(url, defaultLimits)
+  const engineOn = (url: string) => createPostgresEngine(url, defaultLimits)
   const serviceOn = async (database: string): Promise<TestService> =>
     new TestService(await createService({ database, url: URL_OF_TESTS, environment: {} }), database)
 

@@ -167,7 +167,10 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
     })
 }
 
-/** Returns the labels in axis order: plotly.js takes a numeric text for a position. */
+/**
+ * Returns the distinct labels in the order of the y axis, so that the index of a label is its position:
+ * plotly.js takes a numeric text for a position, not for a label.
+ */
 function orderLabelsByAxis({ data, layout }: Draft, labels: readonly string[]): readonly string[] {
   const sums = new Map<string, number>()
   for (const { x, y } of data)

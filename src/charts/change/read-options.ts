@@ -89,7 +89,7 @@ function findGridChart({ data, layout }: Figure, { fid, cols }: ChartGrid) {
   }
 }
 
-/** Returns column names as the value of an option. */
+/** Returns column names as the value of an option, without undefined ones; '' if none is left. */
 function formatNames(names: readonly (string | undefined)[]): string {
   return names
     .filter((name) => name !== undefined)

@@ -90,7 +90,10 @@ function createSeriesTransforms(
   ]
 }
 
-/** Returns the transforms of --sort, which sort the results of --aggregate. The main key is last. */
+/**
+ * Returns the transforms of --sort, which sort the results of --aggregate. The main key is last. Columns other
+ * than x and the first y are ignored.
+ */
 function createOrderTransforms(
   sort: string | undefined,
   { x, ys: [y] }: ChartColumns,

@@ -159,7 +159,7 @@ const set = defineCommand({
   },
 })
 
-/** Returns a profile with another URL. Drops user and key if they are for another server. */
+/** Returns a profile with another URL. If it has a key for another server, all other settings are dropped. */
 function withUrl(profile: Profile, url: string): Profile {
   const origin = profile.key_origin ?? (profile.url && originOf(profile.url))
   const key_origin = originOf(url)

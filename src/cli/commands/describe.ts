@@ -107,7 +107,7 @@ function formatExtreme(value: unknown, { type }: { type: string }): string {
   return type === 'datetime' && value !== null ? String(value) : formatValue(value)
 }
 
-/** Formats a value exactly; long texts are cut. */
+/** Formats a value exactly; long texts are cut, and null is empty. */
 function formatValue(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = String(value)

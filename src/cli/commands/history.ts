@@ -52,7 +52,10 @@ const MAX_COMPARED_VERSIONS = 20
 /** Version with the changed parts of the figure. */
 type ComparedVersion = Version & { changed?: string }
 
-/** Adds to each version of a plot what it changed: `title, type`. */
+/**
+ * Adds to versions of a plot, newest first, what each changed (`title, type`). Those after
+ * `MAX_COMPARED_VERSIONS` and the first version stay as they are.
+ */
 async function withChanges(
   client: Client,
   fid: string,

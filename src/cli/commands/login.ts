@@ -124,7 +124,9 @@ function resolveCertificates(
     : undefined
 }
 
-/** Stores the key and makes the profile the active one. */
+/**
+ * Stores the key in the keychain, or in the config file without one, and makes the profile the active one.
+ */
 async function storeCredentials(
   context: Context,
   profile: string,

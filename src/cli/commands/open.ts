@@ -54,7 +54,10 @@ function signInUrl(base: string, path: string): string {
   )
 }
 
-/** Prints the link, or opens it in the browser. */
+/**
+ * Opens the link in the browser if `browser` is true, else prints it. Throws `failed` if the browser does not
+ * start.
+ */
 async function openOrPrint(context: Context, url: string, browser: boolean): Promise<void> {
   if (!browser) {
     process.stdout.write(`${url}\n`)

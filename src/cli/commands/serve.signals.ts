@@ -38,8 +38,10 @@ export class SignalQueue {
 
   /** Returns the result of `work`, or the signal if one arrives first. */
   async raceWith<T>(work: Promise<T>): Promise<T | Signal> {
-    const outcome = await Promise.race([work, this.next()])
-    this.resolveNext = undefined
-    return outcome
+    try {
+      return await Promise.race([work, this.next()])
+    } finally {
+      this.resolveNext = undefined
+    }
   }
 }

@@ -89,6 +89,10 @@ interface Upload extends UploadRequest {
   total: Progress | undefined
 }
 
+/**
+ * Creates what all files of an upload share: options, sender, progress and, with --delete, the grids to
+ * remove. Throws `row_loss` if too many grids would be removed.
+ */
 async function prepareUpload(
   context: Context,
   words: readonly string[],

@@ -162,7 +162,11 @@ class Cache {
     const values = await Promise.race([load().catch(() => cached.values), timeout])
     if (values === undefined) this.deadline.onTimeout()
     if (values === undefined || values === cached.values) return cached.values
-    this.store(key, values)
+    try {
+      this.store(key, values)
+    } catch {
+      // The folder is not writable: the values are loaded again next time.
+    }
     return values
   }
 

@@ -146,10 +146,14 @@ export async function connectRemote(
     ...options
   }: Omit<ClientOptions, 'fetch' | 'url' | 'proxy'> & Partial<Pick<ConnectOptions, 'trace' | 'caFile'>>,
 ): Promise<Connection> {
-  const { detectProxy, createRemoteFetch } = await import('./remote.ts')
+  const { describeProxy, createRemoteFetch } = await import('./remote.ts')
   const { fetch: send, close } = createRemoteFetch(caFile)
   const fetch = await withTrace(send, trace)
-  return { client: new Client({ ...options, fetch, url: server, proxy: detectProxy(server) }), server, close }
+  return {
+    client: new Client({ ...options, fetch, url: server, proxy: describeProxy(server) }),
+    server,
+    close,
+  }
 }
 
 /** Wraps a `Fetch` so that it traces requests, if `trace` is given. */

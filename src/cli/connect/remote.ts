@@ -14,8 +14,10 @@ const CONNECT_TIMEOUT_MS = 10_000
 /** Environment variables that name a proxy, by precedence. */
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const
 
-/** Returns the proxy for requests to `url`, without credentials; undefined if there is none. */
-export function detectProxy(url: string): string | undefined {
+/**
+ * Describes the proxy for requests to `url` in messages, without credentials; undefined if there is none.
+ */
+export function describeProxy(url: string): string | undefined {
   const { protocol, hostname, port } = new URL(url)
   const names = protocol === 'https:' ? PROXY_VARIABLES : PROXY_VARIABLES.slice(2)
   const proxy = names.map((name) => process.env[name]).find(Boolean)

@@ -23,7 +23,7 @@ export function withBins(traces: readonly TextTrace[]): readonly TextTrace[] {
   })
 }
 
-/** Returns whether a trace is a histogram that counts numbers of x. */
+/** Returns whether a trace is a histogram that only counts numbers of x, without bins or norm of its own. */
 function isCountHistogram(trace: TextTrace): trace is TextTrace & { x: (number | null)[] } {
   const { type, x, y, ...attributes } = trace
   return (

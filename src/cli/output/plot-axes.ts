@@ -228,7 +228,7 @@ const TIME_STEPS_MS = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 10_800, 21_600, 4
 const DAY_STEPS_MS = [1, 2, 7, 14].map((days) => days * DAY_MS)
 const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 12_000]
 
-/** Returns ticks at round dates or times. */
+/** Returns about `maxTicks` ticks at round dates or times. */
 function dateTicks(from: number, to: number, maxTicks: number): Tick[] {
   const minStep = (to - from) / maxTicks
   const fixedStep = [...TIME_STEPS_MS, ...DAY_STEPS_MS].find((step) => step >= minStep)

@@ -134,7 +134,7 @@ function addYAxis(
   })
 }
 
-/** Formats the labels of the x axis, as many as fit. */
+/** Formats the labels of the x axis, without those that would overlap. `at`: position on the axis, from 0 to 1. */
 function formatXLabels(
   ticks: readonly { at: number; text: string }[],
   indent: number,

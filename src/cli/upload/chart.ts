@@ -67,8 +67,9 @@ export async function refuseChart(
 }
 
 /**
- * The chart of an uploaded grid, next to it. If the name of the grid may be taken, so may that of the chart: it gets what
- * the options name, and keeps everything else.
+ * Creates the chart of an uploaded grid next to it, and shows it in a terminal. If the name of the grid may be
+ * taken, an existing chart is updated: it keeps what the options do not name. Throws `usage` for a file with
+ * several tables. Other errors say that the grid is uploaded.
  */
 export async function createUploadChart(
   context: Context,

@@ -110,7 +110,10 @@ export async function readPlan(file: string): Promise<Plan> {
   })
 }
 
-/** Throws `conflict`, with the names of the files, if a file of the plan has changed since. */
+/**
+ * Throws `conflict` if the plan is for another server or user, or if a local or stored file that it names has
+ * changed since; the message names the first ones.
+ */
 export async function assertUnchanged(context: Context, file: string, plan: Plan): Promise<void> {
   const { server, user } = await loadServerAndUser(context)
   if (server !== plan.server || user !== plan.user)

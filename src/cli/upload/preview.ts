@@ -55,7 +55,9 @@ export const previewView: TableView = {
 }
 
 /**
- * Returns what an upload would do: the server performs it and rolls it back. An archive or workbook with several tables would become a folder of grids: each is listed.
+ * Returns what an upload would do, a row for each table of the file, and prints its warnings. The server
+ * performs the upload and rolls it back, unless the local file is enough to tell: it is unchanged, or new on
+ * this machine. Throws `usage` for a URL, and `bad_data` for warnings with --strict.
  */
 export async function preview(
   context: Context,

@@ -89,7 +89,10 @@ function checkFiles(
   if (lost) throw new Problem('usage', `${flagOf(lost)} can only be used with --plot`)
 }
 
-/** Options that have no meaning for a draft: it is of no use to others, and replaces the whole grid. */
+/**
+ * Throws `usage` for options that have no meaning for a draft, which is private and replaces the whole grid.
+ * `--on-conflict replace` is allowed.
+ */
 function refuseWithDraft({
   draft,
   onConflict,

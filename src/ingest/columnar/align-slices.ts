@@ -117,7 +117,10 @@ function joinValues(texts: readonly Buffer[]): Buffer {
     : Buffer.concat(texts.flatMap((text, k) => (k > 0 ? [COMMA, text] : [text])))
 }
 
-/** Returns the offset after the first `count` values of a text. */
+/**
+ * Returns the offset after the first `count` values of a text, which must have that many. `count`: at least
+ * 1.
+ */
 function offsetAfter(text: Buffer, count: number): number {
   let i = skipWhitespace(text, 0)
   for (let n = 1; ; n++) {

@@ -106,7 +106,10 @@ async function* splitIntoBlocks(text: Bytes): Bytes {
   }
 }
 
-/** Passes the text to the table in blocks. Each block begins with the incomplete row of the previous one. */
+/**
+ * Passes the text after the preamble to the table in blocks, each beginning with the incomplete row of the
+ * previous one. Throws `bad_data` if that row exceeds `maxRecord` bytes.
+ */
 async function parseBlocks(
   text: Bytes,
   table: DelimitedTable,

@@ -203,7 +203,7 @@ function isYearOrDay(cell: string): boolean {
   return YEAR.test(cell) || DAY.test(cell)
 }
 
-/** Returns whether a named column has values below that are not names. */
+/** Returns whether a cell of row `k` is a name above cells that all have values and are not names. */
 function isHeaderOverValues(rows: readonly Row[], k: number): boolean {
   const { cells } = rows[k]
   const below = rows.slice(k + 1, k + 1 + MAX_ROWS_BELOW).filter((row) => row.cells.length === cells.length)

@@ -126,7 +126,11 @@ export class Tokenizer extends ScannedRows {
       if (next >= to && !final) return NEEDS_MORE_TEXT
       if (next < to && buf[next] === LF) next++
     }
-    if (this.isEmptyRow(buf)) return this.endRow(next)
+    /**
+     * Skips a row that has only empty cells, with a warning; in a single column, holds it back as an empty
+     * cell until a value follows. Returns whether it did.
+     */
+    if (this.skipEmptyRow(buf)) return this.endRow(next)
     if (this.blankRows > 0) return this.addBlankRows(row)
     const isGap = this.isAfterGap
     const canBeNote = !this.hasSurplus && !this.isInHeader
@@ -247,8 +251,8 @@ export class Tokenizer extends ScannedRows {
   }
 
   /**
-   * Returns the offset at which a row continues whose line ends at `i` with `lacking` cells missing, if all
-   * rows end with a delimiter: in the next line with delimiters, if it has as many and ends with one.
+   * Returns the offset of the delimiter at which a row continues whose line ends at `i` with `lacking` cells
+   * missing, and counts a warning: in the next line with delimiters, if it has as many and ends with one.
    * Otherwise `i`, or NEEDS_MORE_TEXT.
    */
   private findContinuation({ buf, to, final }: TextBlock, i: number, lacking: number): number {
@@ -268,7 +272,7 @@ export class Tokenizer extends ScannedRows {
   }
 
   /** Returns whether the row has only empty cells, and is skipped. */
-  private isEmptyRow(buf: Uint8Array): boolean {
+  private skipEmptyRow(buf: Uint8Array): boolean {
     const { starts, ends, width, cells, line } = this
     const first = this.rows * width
     const isEmptyCell = ends[first] === starts[first] << 2

@@ -364,10 +364,14 @@ function isShortNumber(v: v128, start: i32, length: i32): bool {
  * the output. Sets `stop` to the row of the first cell that is not plain, or `to`.
  */
 export function column(index: i32, from: i32, to: i32, numeric: bool): i32 {
-  return numeric ? numberColumn(index, from, to) : textColumn(index, from, to)
+  return numeric ? writeNumberColumn(index, from, to) : writeTextColumn(index, from, to)
 }
 
-function numberColumn(index: i32, from: i32, to: i32): i32 {
+/**
+ * Writes number cells as `column` does. Returns the end of the output, and sets `numbers`, `missing`,
+ * `lowest`, `highest` and `stop`.
+ */
+function writeNumberColumn(index: i32, from: i32, to: i32): i32 {
   const step = width << 2
   const first = index << 2
   let k = from * step + first
@@ -452,7 +456,7 @@ function numberColumn(index: i32, from: i32, to: i32): i32 {
 const PLACES = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 const REVERSED = i8x16(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8)
 
-function textColumn(index: i32, from: i32, to: i32): i32 {
+function writeTextColumn(index: i32, from: i32, to: i32): i32 {
   const step = width << 2
   let k = (from * width + index) << 2
   let out = OUT
@@ -725,7 +729,8 @@ export const TENS: i32 = 1024
 const MAX_DIGITS: i32 = 18
 
 /**
- * Returns the position of the point in two short numbers, from the end; −1 if it differs, or if one is long.
+ * Returns the distance of the point from the end in two number cells of up to 8 bytes: 0 if neither has one,
+ * −1 if it differs or a cell is longer.
  */
 function commonPlace(first: i32, second: i32): i32 {
   if ((load<i32>(ENDS + first) >> 2) - load<i32>(STARTS + first) > 8) return -1

@@ -35,7 +35,7 @@ export function isNumber(buf: Uint8Array, start: number, end: number): boolean {
   return i === end && i > exponent && Number.isFinite(parseNumberBytes(buf, start, end))
 }
 
-/** Returns whether buf[start, end) is a number with spaces around it, as in fixed-width exports. */
+/** Returns whether buf[start, end) is a number, alone or with spaces around it, as in fixed-width exports. */
 export function isPaddedNumber(buf: Uint8Array, start: number, end: number): boolean {
   let from = start
   let to = end

@@ -179,7 +179,7 @@ async function* spoolSheet(
         `sheet ${size.name}: the table begins in column ${columnLettersOf(left)}; the empty columns to its left were skipped`,
       )
     const paddedCsv = padRows(readChunks(csv), size)
-    const trimmed = left > 0 ? removeLeftColumns(paddedCsv, left, size.widths[0].from) : paddedCsv
+    const trimmed = left > 0 ? removeEmptyLeftColumns(paddedCsv, left, size.widths[0].from) : paddedCsv
     yield { name: size.name, oneOfSeveral, width: size.width - left, csv: trimmed }
   } finally {
     await csv.close()
@@ -229,8 +229,11 @@ function columnLettersOf(column: number): string {
   return (above > 0 ? columnLettersOf(above - 1) : '') + String.fromCharCode(65 + (column % 26))
 }
 
-/** Removes the first `left` cells of each row, from an offset on. Blank lines have none. */
-async function* removeLeftColumns(csv: Bytes, left: number, from: number): AsyncGenerator<Uint8Array> {
+/**
+ * Removes up to `left` empty cells at the start of each row. Bytes before the offset `from` and blank lines
+ * pass unchanged.
+ */
+async function* removeEmptyLeftColumns(csv: Bytes, left: number, from: number): AsyncGenerator<Uint8Array> {
   let at = 0
   let quoted = false
   /** Number of commas still to remove from this row. */

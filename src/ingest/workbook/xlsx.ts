@@ -213,7 +213,10 @@ async function readCellFormats(member: ArchiveEntry | undefined, source: string)
   return styles
 }
 
-/** Returns the kind of a number format, by its letters outside quotes and brackets. */
+/**
+ * Returns the kind of a number format: date, time, duration, or the width of a code such as 00000; undefined
+ * for all others, such as plain numbers and texts.
+ */
 function numberFormatOf(code: string): NumberFormat {
   // Zeros as for postal codes: 00000. Fewer zeros are used for hours and months.
   if (/^0{4,20}$/.test(code)) return code.length

@@ -246,7 +246,7 @@ export async function revokeKeys(store: Store, username: string, ids: readonly s
   return revoked
 }
 
-/** Creates the user if missing, so that local use needs no setup. */
+/** Creates a user, as an administrator, if missing, so that local use needs no setup. */
 export async function ensureUser(store: Store, username: string): Promise<void> {
   if (await store.read(({ accounts }) => accounts.getUser(username))) return
   await store.write([username], async ({ accounts }) => {

@@ -36,7 +36,10 @@ export class TokenExchanger {
     private readonly audience: string,
   ) {}
 
-  /** Returns a key for a token whose issuer and subject are trusted. Throws `unauthenticated` otherwise. */
+  /**
+   * Creates a key for a token whose issuer and subject are trusted, at most `MAX_KEYS_PER_TOKEN` times per
+   * token, and removes expired keys of the user. Throws `unauthenticated` for others.
+   */
   async exchange(store: Store, token: string): Promise<NewKey & { hash: string }> {
     const trusted = await this.loadTrust(token)
     const [{ issuer }] = trusted

@@ -80,7 +80,10 @@ function formatMeta(
   return meta
 }
 
-/** Counts the visible subfolders of each active folder in `files`, by fid. */
+/**
+ * Counts the visible subfolders of each active folder in `files`, by fid; null above 1,000 in folders of
+ * another user.
+ */
 async function countSubfolders(
   readers: Readers,
   files: readonly AuthorizedFile[],

@@ -202,6 +202,7 @@ function rejectWhenLate<T>(pending: Promise<T>, isLate: () => boolean, limits: L
   })
 }
 
+/** Creates the error for a body of at least `size` bytes, above the limit `name`. */
 function createTooLargeError(size: number, name: string, limit: number): Problem {
   return new Problem(
     'too_large',

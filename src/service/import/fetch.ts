@@ -146,7 +146,10 @@ function fileNameOf({ pathname }: URL): string {
   }
 }
 
-/** Removes credentials from a URL before it is stored. */
+/**
+ * Removes user name and password from a URL before it is stored. Its query, and text that is not a URL, stay
+ * unchanged.
+ */
 export function removeCredentials(text: string): string {
   if (!URL.canParse(text)) return text
   const url = new URL(text)

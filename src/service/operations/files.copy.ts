@@ -186,7 +186,10 @@ async function addFigure(
   await writers.plots.setGrids(owner, idlocal, grids)
 }
 
-/** Copies a grid with the plot that shows it. Throws `conflict` if it can no longer be read. */
+/**
+ * Copies the grid of a plot next to the copy of the plot. If the caller cannot read the grid, only the
+ * columns that the plot shows, without name and metadata. Throws `conflict` if access was lost meanwhile.
+ */
 async function copyGridOfPlot(
   writers: Writers,
   call: OperationCall<'files.copy'>,

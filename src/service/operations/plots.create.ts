@@ -24,8 +24,8 @@ import {
   findReusableGrid,
   loadFigure,
   type PreparedFigure,
+  prepareFigure,
   type ReusableGrid,
-  storeFigure,
   writeFigure,
 } from '../plots/store-figure.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
@@ -69,7 +69,7 @@ async function createOrReplace(service: Service, call: OperationCall<'plots.crea
     if (existing && fields.on_conflict === 'replace') return replacePlot(service, call, existing)
     if (existing && fields.on_conflict !== 'rename') throw nameTaken(fields.filename!, CONFLICT_HINT)
     const figureWithTheme = applyDefaultTheme(fields.figure, service.theme)
-    const figure = await storeFigure(service, owner, figureWithTheme, fields.raw_data === 'grid')
+    const figure = await prepareFigure(service, owner, figureWithTheme, fields.raw_data === 'grid')
     const result = await store.writeOnce(
       call.writeKey(owner),
       (writers) => createNewPlot(service, call, writers, figure),
@@ -192,11 +192,11 @@ export async function replaceFigure<T>(
 ): Promise<T> {
   const { owner, idlocal } = call.fid
   for (let tries = 1; ; tries++) {
-    const references = await loadReferences(service, call)
+    const references = await loadReferencedColumns(service, call)
     // If the data grid keeps changing concurrently, use a new grid.
     const ownDataGrid =
       tries <= MAX_OWN_GRID_TRIES ? await prepareOwnGrid(service, call, references) : undefined
-    const stored = await storeFigure(service, owner, figure, raw_data === 'grid', ownDataGrid)
+    const stored = await prepareFigure(service, owner, figure, raw_data === 'grid', ownDataGrid)
     try {
       return await updateFile(
         service,
@@ -224,8 +224,11 @@ function ownersOf({ sources }: PreparedFigure): string[] {
   return sources.map(({ source }) => source.grid.owner)
 }
 
-/** Returns the columns that the figure refers to now. A change may keep them, even if they are unreadable. */
-async function loadReferences(service: Service, call: Call): Promise<Set<string>> {
+/**
+ * Returns the columns that the stored figure refers to, as `fid:uid`, without checking access: a change may
+ * keep them even if they are unreadable.
+ */
+async function loadReferencedColumns(service: Service, call: Call): Promise<Set<string>> {
   const content = await service.store.read(({ plots }) => plots.getContent(call.fid.owner, call.fid.idlocal))
   if (!content) return new Set()
   return listColumnsOf(await loadFigure(service.store, content))

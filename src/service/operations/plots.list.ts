@@ -72,7 +72,7 @@ export async function loadFeed(service: Service, call: OperationCall<'plots.feed
   return { next: null, previous: null, results: await loadFigures(service, described) }
 }
 
-/** Loads the metadata of the visible plots of a page. */
+/** Loads the metadata of those plots of a page that the caller can see and that are not in the trash. */
 async function loadPlotMetas(
   service: Service,
   readers: Readers,

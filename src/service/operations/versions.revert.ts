@@ -10,9 +10,9 @@ import { changeLayout } from '../grids/change/layout.ts'
 import { commitPlan } from '../grids/change/plan.ts'
 import {
   checkRevertedKey,
-  loadRevertSource,
   prepareRevertColumns,
   type RevertSource,
+  takeRevertSnapshot,
 } from '../grids/change/revert.ts'
 import { usernameOf } from '../grids/change/versions.ts'
 import { enforceChecksOnGrid } from '../grids/checks/enforce.ts'
@@ -63,7 +63,7 @@ async function revertGrid(service: Service, call: RevertCall, text: string): Pro
     const { version: of_version, reverting } = await store.read(async (readers) => {
       const resolved = await resolveNonDraft(readers, await authorizeCall(readers, call), text)
       const row = resolved.isCurrent ? undefined : resolved.row
-      return { version: resolved.version, reverting: row && (await loadRevertSource(store, readers, row)) }
+      return { version: resolved.version, reverting: row && (await takeRevertSnapshot(store, readers, row)) }
     })
     if (reverting) {
       await checkRevertedKey(store, layout.grid, reverting)
@@ -160,6 +160,6 @@ async function loadOwnGridToRevert(
         'not_found',
         `the data that version ${at.version} of plot ${owner}:${idlocal} showed has expired`,
       )
-    return loadRevertSource(store, readers, row)
+    return takeRevertSnapshot(store, readers, row)
   })
 }

@@ -127,10 +127,11 @@ export function replaceFormerOwners(
 }
 
 /**
- * Parses and stores a figure. With `moveArrays`, data arrays become grid columns; otherwise they are refused. Typed
- * arrays are always moved: clients that send them have no alternative. See docs/api.md#plots.
+ * Parses a figure and stores its bytes, for `writeFigure`, which creates the plot and its grid. With
+ * `moveArrays`, data arrays become columns of that grid; otherwise they are refused (`invalid_request`). Typed
+ * arrays always become columns: clients that send them have no alternative. See docs/api.md#plots.
  */
-export async function storeFigure(
+export async function prepareFigure(
   service: Service,
   owner: string,
   rawFigure: RawJson,

@@ -44,7 +44,10 @@ export function parseGridVersions(json: string): Record<string, number> {
   return JSON.parse(json)
 }
 
-/** Adds the next version of a plot, and returns its number. `grids`: versions of the grids it showed. */
+/**
+ * Makes a stored figure the next version of a plot, and returns its number. `grids`: versions of the grids
+ * that the previous figure showed.
+ */
 export async function addNextVersion(
   { versions, files }: Writers,
   file: FileRow,

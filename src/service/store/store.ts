@@ -16,7 +16,7 @@ import { FolderReader, FolderWriter } from './aggregates/folders.ts'
 import { GridWriter } from './aggregates/grid-writer.ts'
 import { GridReader } from './aggregates/grids.ts'
 import {
-  deleteExpiredKeys,
+  deleteExpiredIdempotencyKeys,
   IdempotencyReader,
   IdempotencyWriter,
   type OnceOptions,
@@ -325,7 +325,7 @@ async function sweep(
   throwIfStopped = async (): Promise<void> => {},
 ): Promise<void> {
   for (const step of [
-    () => deleteExpiredKeys(engine),
+    () => deleteExpiredIdempotencyKeys(engine),
     () => expireVersions(engine, limits),
     () => expireDrafts(engine, limits),
     () => expireAudit(engine, limits),
@@ -356,8 +356,8 @@ async function openEngine({ database, maxPages, limits = defaultLimits }: StoreO
     return openSqlite(databaseFileOf(database), { maxPages })
   }
   if (/^postgres(ql)?:\/\//.test(database)) {
-    const { openPostgres } = await import('./engines/postgres.ts')
-    return openPostgres(database, limits)
+    const { createPostgresEngine } = await import('./engines/postgres.ts')
+    return createPostgresEngine(database, limits)
   }
   // `database` may hold a password read from a file: show only its scheme.
   const [scheme] = /^[a-z][a-z0-9+]{0,19}:(?=\/\/)/i.exec(database) ?? []

@@ -48,6 +48,18 @@ onBothStores('the audit log', (test) => {
     ])
   })
 
+  it('the audit log records members of teams only when they join or leave', async () => {
+    const ask = (method: string, path: string, json?: unknown) => test().ask('alice', method, path, { json })
+    await ask('POST', '/v2/teams', { name: 'crew' })
+    for (let time = 0; time < 2; time++) await ask('POST', '/v2/teams/crew/members', { users: ['bob'] })
+    for (let time = 0; time < 2; time++) await ask('DELETE', '/v2/teams/crew/members', { users: ['bob'] })
+    const found = (await events({ owner: 'alice' })).filter(({ event }) => event.startsWith('team.member'))
+    expect(found.map(({ event, member }) => [event, member])).toEqual([
+      ['team.member.add', 'bob'],
+      ['team.member.remove', 'bob'],
+    ])
+  })
+
   it('the audit log records kept versions, copies, shared drafts and signing out everywhere', async () => {
     const ask = (user: string, method: string, path: string, json?: unknown) =>
       test().ask(user, method, path, { json })

@@ -5,7 +5,7 @@ import { describe, expect, inject, it } from 'vitest'
 import { defaultLimits } from '../../../src/contract/limits.ts'
 import { createService } from '../../../src/service/index.ts'
 import type { Migration } from '../../../src/service/store/engines/engine.ts'
-import { openPostgres } from '../../../src/service/store/engines/postgres.ts'
+import { createPostgresEngine } from '../../../src/service/store/engines/postgres.ts'
 import { openSqlite } from '../../../src/service/store/engines/sqlite.ts'
 import { migrate } from '../../../src/service/store/migrate.ts'
 import { migrations } from '../../../src/service/store/migrations/index.ts'
@@ -41,7 +41,8 @@ describe.each(['sqlite', 'postgres'] as const)('a database of a newer version [%
     const open = (): ReturnType<typeof createService> =>
       createService({ database, url: URL_OF_TESTS, environment: {} })
     const newer = async (all: Migration[]): Promise<string[]> => {
-      const newerEngine = engine === 'sqlite' ? openSqlite(file) : await openPostgres(database, defaultLimits)
+      const newerEngine =
+        engine === 'sqlite' ? openSqlite(file) : await createPostgresEngine(database, defaultLimits)
       try {
         return await migrate(newerEngine, { all: [...migrations, ...all] })
       } finally {

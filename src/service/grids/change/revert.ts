@@ -16,8 +16,8 @@ export interface RevertSource {
   snap: Snapshot
 }
 
-/** Reads a version. Call it in a read transaction. */
-export async function loadRevertSource(
+/** Takes a snapshot of a version in a read transaction. Call `trimSnapshot` before reading its values. */
+export async function takeRevertSnapshot(
   store: Store,
   readers: Readers,
   row: VersionRow,

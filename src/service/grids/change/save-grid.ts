@@ -116,7 +116,10 @@ function checkIsGrid(file: FileRow): FileRow {
   return file
 }
 
-/** Creates a grid. If the name is taken and the request may update that grid, returns its id instead. */
+/**
+ * Creates a grid, under a free name with `rename`; with `replace` or `append`, returns the id of an existing
+ * grid of the name, unchanged. Throws `already_exists`.
+ */
 async function createGrid(
   { limits, store }: GridService,
   call: DataCall,

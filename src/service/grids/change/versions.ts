@@ -133,7 +133,10 @@ export async function recordAppend(
   return version
 }
 
-/** Adds a version for appended rows. Returns its number. The caller must update the file and the grid. */
+/**
+ * Adds a new version for appended rows and returns its number. The caller decides whether rows continue the
+ * current version (`continuesVersion`), and updates the file and the grid.
+ */
 export async function addAppendVersion(
   writers: Writers,
   { file, grid }: GridBefore,

@@ -190,7 +190,11 @@ class RuleRun implements CheckRun {
     const results: CheckResult[] = []
     for (const rule of group.rules) {
       const outcome = isValueRule(rule)
-        ? this.valueOutcome(
+        ? /**
+           * Returns the outcome of a value rule. The rows that it lists count toward the limit of the report;
+           * the number of failures is exact.
+           */
+          this.valueOutcome(
             rule,
             group.tests.get(rule)?.failures ?? { count: 0, rows: [] },
             group.column.type,

@@ -29,7 +29,10 @@ function extendType(type: ColumnType, buf: Uint8Array, start: number, end: numbe
 
 const QUOTE = 0x22
 
-/** Splits a JSON array into slices that end after the rows `ends`, from 1. Values are kept as written. */
+/**
+ * Splits a JSON array into slices that end after the rows `ends`, from 1, and one slice of the remaining
+ * rows, for which `ended` is false. Values stay as written.
+ */
 export function* sliceArray(
   array: RawJson,
   ends: readonly number[],

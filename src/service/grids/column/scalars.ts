@@ -47,8 +47,8 @@ export async function* streamScalars(snap: Snapshot, column: SnapshotColumn): As
 }
 
 /**
- * Decodes a column JSON to doubles. Returns undefined if a value is not a double, such as an integer of 20
- * digits.
+ * Decodes a column of numbers or dates to doubles: dates in ms since 1970, NaN for null. Returns undefined if
+ * a value is not a double, such as an integer of 20 digits.
  */
 function decodeDoubles(buf: Buffer, kernel: ValueKernel | undefined): Float64Array | undefined {
   if (kernel) return kernel.decodeDoubles(buf, (from) => decodeDouble(buf, from))

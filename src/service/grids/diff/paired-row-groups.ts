@@ -51,6 +51,10 @@ export class PairedRowGroups {
       for (const { column, parts } of columns) {
         for (const [a] of parts) {
           const [textA, textB] = (await texts.next()).value!
+          /**
+           * Returns the rows, of the first `count`, in which two chunks of a column differ by more than the
+           * tolerance, and sets `hashes` to their hashes.
+           */
           const different = this.compareTexts(column, textA, textB, a.rows)
           const from = a.from - pair.a.from
           rows.add(column, { from, to: from + a.rows }, different, this.hashes)

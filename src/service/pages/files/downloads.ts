@@ -109,7 +109,10 @@ function listTraceNames(figure: RawJson): (string | undefined)[] {
   })
 }
 
-/** Returns the name of a column. Columns from figures are named by a path: uses the trace name instead. */
+/**
+ * Returns the name of a column; for one that is named by its path in the figure, the name of the trace
+ * (`trace 0` if it has none) and the attribute.
+ */
 function columnNameOf(
   { name }: SnapshotColumn,
   path: string,

@@ -65,6 +65,7 @@ class PageSelection {
     }
   }
 
+  /** Returns the result of `run`; undefined, with a note on the page, if `where` or `sort` is invalid. */
   private attempt<T>(run: () => T): T | undefined {
     try {
       return run()

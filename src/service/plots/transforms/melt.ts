@@ -2,7 +2,7 @@
 import type { Attributes } from '../../../charts/figure/figure.ts'
 import { getArrayAt, listPointArrays, listTransforms, setAtPath, type Transform } from './attributes.ts'
 
-/** Returns whether a trace has several columns in `y`, which `melt` combines. */
+/** Returns whether a trace has a `melt` transform, and several columns in `y` that it combines. */
 export function hasMeltedColumns(trace: Attributes): boolean {
   const { y } = trace
   return (

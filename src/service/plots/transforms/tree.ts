@@ -67,7 +67,10 @@ interface TreeNodes {
   ids: string[]
 }
 
-/** Keeps the largest nodes. Merges the smaller children of each parent into one node, `other (count)`. */
+/**
+ * Keeps the `MAX_NODES` largest of more nodes than that, and merges the smaller children of each parent into
+ * one node, `other (count)`.
+ */
 function keepLargestNodes({ labels, parents, values, ids }: TreeNodes): TreeNodes {
   const order = [...values].sort((a, b) => b - a)
   const minSize = order[MAX_NODES - 1]

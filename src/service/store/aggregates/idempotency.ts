@@ -149,8 +149,8 @@ type StoredKey = Pick<WriteKey, 'owner' | 'caller'> & { key: string }
 /** Keys read in one transaction. */
 const BATCH_KEYS = 2000
 
-/** Deletes expired keys in small batches, so that no request waits long. */
-export async function deleteExpiredKeys(engine: Engine, now = Date.now()): Promise<void> {
+/** Deletes idempotency keys older than their lifetime in small batches, so that no request waits long. */
+export async function deleteExpiredIdempotencyKeys(engine: Engine, now = Date.now()): Promise<void> {
   for (let after: StoredKey | undefined = { owner: '', key: '', caller: '' }; after; ) {
     const from: StoredKey = after
     const rows = await engine.read((db) =>

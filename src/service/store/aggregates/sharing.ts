@@ -286,23 +286,27 @@ export class SharingWriter extends SharingReader {
     await this.db.deleteFrom('collaborators').where('kind', '=', 'team').where('name', '=', team).execute()
   }
 
-  /** Adds a user to a team, unless already a member. Throws `unauthenticated` if there is no such user. */
+  /**
+   * Adds a user to a team, and records it in the audit log, unless already a member. Throws `unauthenticated`
+   * if there is no such user.
+   */
   async addMember(team: string, username: string): Promise<void> {
     await new AccountWriter(this.db, this.journal).assertUser(username)
-    await this.recordTeamEvent('team.member.add', team, username)
-    await this.db
+    const { numInsertedOrUpdatedRows } = await this.db
       .insertInto('team_members')
       .values({ team, username })
       .onConflict((conflict) => conflict.columns(['team', 'username']).doNothing())
-      .execute()
+      .executeTakeFirst()
+    if (numInsertedOrUpdatedRows) await this.recordTeamEvent('team.member.add', team, username)
   }
 
+  /** Removes a user from a team, and records it in the audit log, if a member. */
   async removeMember(team: string, username: string): Promise<void> {
-    await this.recordTeamEvent('team.member.remove', team, username)
-    await this.db
+    const { numDeletedRows } = await this.db
       .deleteFrom('team_members')
       .where(({ and }) => and({ team, username }))
-      .execute()
+      .executeTakeFirst()
+    if (numDeletedRows > 0) await this.recordTeamEvent('team.member.remove', team, username)
   }
 }
 

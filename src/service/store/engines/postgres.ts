@@ -43,8 +43,8 @@ const MIGRATE: TransactionPlan = { mode: 'migrate', owners: [], repeatable: true
 // Blobs are content-addressed: storing one twice changes nothing.
 const WRITE_DEFERRED: TransactionPlan = { mode: 'write', owners: [], repeatable: true }
 
-/** Opens PostgreSQL. Throws `usage` for an invalid URL. */
-export async function openPostgres(url: string, limits: Limits): Promise<Engine> {
+/** Creates the engine for PostgreSQL. Connects at the first query. Throws `usage` for an invalid URL. */
+export async function createPostgresEngine(url: string, limits: Limits): Promise<Engine> {
   if (!URL.canParse(url))
     throw new Problem('usage', '--database: not a PostgreSQL URL', {
       hint: 'Give postgres://user:password@host:5432/name. Write special characters in the password as %XX.',

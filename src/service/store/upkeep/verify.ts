@@ -49,6 +49,10 @@ export async function verifyStore(store: Store): Promise<VerifyResult> {
   return result
 }
 
+/**
+ * Verifies the whole store, and adds counts and damage to `result`. Stops if the location of blobs is missing.
+ * Throws `damaged` if the rest cannot be read.
+ */
 async function verifyAll(store: Store, result: VerifyResult): Promise<void> {
   for (const what of await store.engine.checkIntegrity()) result.damage.push({ fid: null, what })
   const missingError = await store.locations.findMissingBytes()
