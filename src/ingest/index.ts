@@ -3,14 +3,11 @@
 export { decompress } from './archive/unpack.ts'
 export { isDataFile } from './data-file-name.ts'
 export { ingestDelimited } from './delimited/delimited.ts'
-export { isSparse } from './delimited/sparse.ts'
 export { parseDelimiter, parseStyleOptions } from './detect/style-options.ts'
 export { type FileOptions, ingestFile, type ParsedTable } from './file.ts'
 export { type JsonLine, readJsonLines } from './records/ndjson.ts'
 export { resolveEncoding } from './text/encoding.ts'
 export { peek } from './text/peek.ts'
-export { type Bounds, boundsOf, mergeBounds } from './values/bounds.ts'
-export { quoteNumbers, type SliceEncoding as Form } from './values/cell-json.ts'
 export {
   type ColumnType,
   type DelimitedOptions,
@@ -19,12 +16,10 @@ export {
   GIVEN_TYPES,
   type GivenType,
 } from './values/dialect.ts'
-export { findSliceEnds, SliceEnds } from './values/slice-ends.ts'
 export type {
   IngestResult,
   ParsedColumn,
   Slice,
   SliceSink,
 } from './values/table.ts'
-export { convertTexts, type Rewrite } from './values/text-type.ts'
 export { badData } from './values/warnings.ts'

@@ -8,19 +8,17 @@ import type { HttpRequest, HttpResponse } from '../contract/http.ts'
 import { type Limits, readLimits } from '../contract/limits.ts'
 import type { Caller } from './access/access.ts'
 import { ensureUser } from './accounts/accounts.ts'
-import { OidcSignIn, type ProviderOptions } from './accounts/oidc-users.ts'
-import { TokenExchanger } from './accounts/token-exchange.ts'
+import type { ProviderOptions } from './accounts/oidc-users.ts'
 import { createJobHandlers } from './background/job-kinds.ts'
 import { Jobs } from './background/jobs.ts'
 import { jobMetrics } from './background/metrics.ts'
 import { Admission } from './core/admission.ts'
 import { CursorSigner } from './core/cursors.ts'
 import { FormerNames } from './core/former-names.ts'
+import { Lazy } from './core/lazy.ts'
 import { Metrics } from './core/metrics.ts'
 import { blobMetrics, databaseMetrics, processMetrics } from './core/server-metrics.ts'
 import { ViewCounter } from './core/view-counter.ts'
-import { AppendQueue } from './grids/change/append/queue.ts'
-import { flushTail } from './grids/change/flush.ts'
 import { RowSorter } from './grids/read/sort.ts'
 import { createApp } from './http/app.ts'
 import { Authenticator } from './http/auth.ts'
@@ -28,60 +26,20 @@ import type { LogLine } from './http/http-context.ts'
 import type { ListenOptions, RequestService, RunningServer } from './http/listen.ts'
 import { toResponse } from './http/message.ts'
 import { ImageRenderer } from './images/images.ts'
+import type { drawFigure as drawWithoutService } from './images/without-service.ts'
 import { UrlImport } from './import/fetch.ts'
-import { accountHandlers } from './operations/accounts.ts'
-import { checksHandlers } from './operations/checks.ts'
-import { sharingHandlers } from './operations/collaborators.ts'
-import { draftHandlers } from './operations/drafts.ts'
-import { extraHandlers } from './operations/extras.ts'
-import { fileHandlers } from './operations/files.ts'
-import { folderHandlers } from './operations/folders.ts'
-import { gridHandlers } from './operations/grids.ts'
-import type { Handlers, OperationService as Service } from './operations/handler.ts'
-import { imageHandlers } from './operations/images.ts'
-import { plotHandlers } from './operations/plots.ts'
-import { systemHandlers } from './operations/service.ts'
-import { teamHandlers } from './operations/teams.ts'
-import { uploadHandlers } from './operations/uploads.ts'
-import { versionHandlers } from './operations/versions.ts'
-import { listColumnsUsedByPlots } from './plots/broken-plots.ts'
-import { LivePlots } from './plots/live-plots.ts'
-import { Mailer } from './sharing/mail.ts'
+import type { OperationService as Service } from './operations/handler.ts'
+import { loadAllHandlers } from './operations/handlers.ts'
 import { openStore, resolveBesideDatabase, type Store, type StoreOptions } from './store/store.ts'
 import { ResumableUploads } from './uploads/resumable.ts'
 import { UploadSpool } from './uploads/upload-spool.ts'
 
-export {
-  createKey,
-  createUser,
-  deleteUser,
-  ensureUser,
-  findUser,
-  listKeys,
-  listUsers,
-  loadUserQuota,
-  type NewKey,
-  revokeKeys,
-  setDisabled,
-  setUserQuota,
-} from './accounts/accounts.ts'
-export type { GroupTeam, ProviderOptions } from './accounts/oidc-users.ts'
-export { addTrust, listTrust, removeTrust } from './accounts/token-exchange.ts'
+export type { ProviderOptions } from './accounts/oidc-users.ts'
 export { startHealthThread } from './http/health-thread.ts'
 export type { LogLine } from './http/http-context.ts'
 export type { RunningServer as Listening } from './http/listen.ts'
-export { drawFigure } from './images/without-service.ts'
 export { UrlImport } from './import/fetch.ts'
-export { checkNewUsername, renameUser } from './operations/accounts.rename.ts'
-export { AUDIT_EVENTS, type AuditRow } from './store/aggregates/audit.ts'
-export { distribute } from './store/engines/distribution.ts'
-export { releaseSpace, reserveSpace } from './store/engines/sqlite-reserve.ts'
-export { normalizeAddress } from './store/objects/object-store.ts'
-export { assertRestorable, backUpDatabase, isDatabaseInUse, restoreDatabase } from './store/sqlite-files.ts'
-export { migrateDatabase, openStore, type Store, withoutCommit } from './store/store.ts'
-export { assertNoUsers, copyDatabase } from './store/upkeep/copy.ts'
-export { moveBlobs } from './store/upkeep/move.ts'
-export { verifyStore } from './store/upkeep/verify.ts'
+export { reserveSpace } from './store/engines/sqlite-reserve.ts'
 export { useOpenTelemetry } from './tracing/tracing.ts'
 
 export interface ServiceOptions extends StoreOptions {
@@ -145,25 +103,14 @@ export async function listen(
   options: ListenOptions,
 ): Promise<RunningServer> {
   const { startHttpServer: start } = await import('./http/listen.ts')
+  await loadAllHandlers()
   return start(current, options)
 }
 
-/** Handlers of all operations. A missing handler is a compile error. */
-const handlers: Handlers = {
-  ...gridHandlers,
-  ...checksHandlers,
-  ...draftHandlers,
-  ...versionHandlers,
-  ...uploadHandlers,
-  ...fileHandlers,
-  ...folderHandlers,
-  ...plotHandlers,
-  ...imageHandlers,
-  ...extraHandlers,
-  ...sharingHandlers,
-  ...teamHandlers,
-  ...accountHandlers,
-  ...systemHandlers,
+/** Draws a figure without a service. Imports the drawing on first use. */
+export const drawFigure: typeof drawWithoutService = async (...drawing) => {
+  const { drawFigure: draw } = await import('./images/without-service.ts')
+  return draw(...drawing)
 }
 
 /** Interval at which a server measures the stored size per location, in ms. */
@@ -177,7 +124,9 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
   const limits = readLimits(options.environment ?? process.env)
   const store = await openStore({ limits, ...options })
   const background = new Background(options.log)
-  const service = createServiceContext(store, limits, options, background, () => authenticator.clearCache())
+  const service = await createServiceContext(store, limits, options, background, () =>
+    authenticator.clearCache(),
+  )
   const jobs = new Jobs(store, createJobHandlers(store), (error) =>
     background.run(() => Promise.reject(error)),
   )
@@ -189,7 +138,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
   const actingAs =
     options.actingAs === undefined ? undefined : await createLocalCaller(store, options.actingAs)
   const authenticator = new Authenticator(store, actingAs, service.url, service.formerNames)
-  const app = createApp(service, handlers, authenticator, options.log ?? (() => {}))
+  const app = createApp(service, authenticator, options.log ?? (() => {}))
   let wrote = false
   return {
     handle: (request) => {
@@ -211,7 +160,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       service.lifecycle.isDraining = true
     },
     async close() {
-      service.live.close()
+      service.live.loaded?.close()
       service.uploads.close()
       // A local command has no server that would run due jobs later.
       if (actingAs && wrote) {
@@ -242,31 +191,41 @@ async function createLocalCaller(store: Store, username: string): Promise<Caller
   return { username, scopes: new Set(['read', 'write', 'admin']), isAdmin: true, expiresAt: null }
 }
 
-function createServiceContext(
+async function createServiceContext(
   store: Store,
   limits: Limits,
   options: ServiceOptions,
   background: Background,
   forgetCredentials: () => void,
-): Service {
+): Promise<Service> {
   const url = options.url.replace(/\/+$/, '')
   const run = (work: () => Promise<void>): void => background.run(work)
   // Next to the database. Server processes on PostgreSQL share no folder.
   const folder = options.actingAs ? undefined : resolveBesideDatabase(options.database, 'uploads')
+  const oidcSignIn =
+    options.provider &&
+    new (await import('./accounts/oidc-users.ts')).OidcSignIn(store, options.provider, url)
+  const mailer =
+    options.smtp === undefined || options.smtp === ''
+      ? undefined
+      : new (await import('./sharing/mail.ts')).Mailer(options.smtp, options.mailFrom ?? 'gridline@localhost')
   return {
     store,
     url,
     limits,
-    appends: new AppendQueue(store, createFlusher(store)),
-    plotColumns: (fid) => store.read((readers) => listColumnsUsedByPlots(store, readers, fid)),
+    appends: createAppends(store),
+    plotColumns: async (fid) => {
+      const { listColumnsUsedByPlots } = await import('./plots/broken-plots.ts')
+      return store.read((readers) => listColumnsUsedByPlots(store, readers, fid))
+    },
     runInBackground: run,
     views: new ViewCounter(store, run),
-    mailer: options.smtp ? new Mailer(options.smtp, options.mailFrom ?? 'gridline@localhost') : undefined,
+    mailer,
     metrics: new Metrics(),
     lifecycle: { isDraining: false },
     cursors: new CursorSigner(store),
     formerNames: new FormerNames(store),
-    live: new LivePlots(limits.live_pages),
+    live: new Lazy(async () => new (await import('./plots/live-plots.ts')).LivePlots(limits.live_pages)),
     orders: new RowSorter(limits),
     analysis: new Admission(
       { running: limits.describes_at_once, waiting: limits.sorts_waiting, wait: 60_000 },
@@ -276,8 +235,10 @@ function createServiceContext(
     uploads: folder
       ? new ResumableUploads(limits, new UploadSpool(folder))
       : new ResumableUploads(limits, undefined, options.serverName ?? generateServerName()),
-    tokenExchange: new TokenExchanger(store, url),
-    oidcSignIn: options.provider && new OidcSignIn(store, options.provider, url),
+    tokenExchange: new Lazy(
+      async () => new (await import('./accounts/token-exchange.ts')).TokenExchanger(store, url),
+    ),
+    oidcSignIn,
     images: new ImageRenderer(
       limits,
       options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM,
@@ -288,12 +249,31 @@ function createServiceContext(
   }
 }
 
+/** Creates the queue of appends, which is loaded by the first one. */
+function createAppends(store: Store): Service['appends'] {
+  const queue = new Lazy(async () => {
+    const [{ AppendQueue }, { flushTail }] = await Promise.all([
+      import('./grids/change/append/queue.ts'),
+      import('./grids/change/flush.ts'),
+    ])
+    return new AppendQueue(store, createFlusher(store, flushTail))
+  })
+  return {
+    add: (append) =>
+      queue.loaded ? queue.loaded.add(append) : Promise.resolve(queue.get()).then((it) => it.add(append)),
+    pauseWhile: async (fid, work) => (await queue.get()).pauseWhile(fid, work),
+  }
+}
+
 /** Returns a function that flushes a grid, at most once at a time: a concurrent flush would find no rows. */
-function createFlusher(store: Store): (fid: Fid) => Promise<void> {
+function createFlusher(
+  store: Store,
+  flush: (store: Store, fid: Fid) => Promise<void>,
+): (fid: Fid) => Promise<void> {
   const running = new Map<string, Promise<void>>()
   return (fid) => {
     const key = formatFid(fid)
-    const job = running.get(key) ?? flushTail(store, fid).finally(() => running.delete(key))
+    const job = running.get(key) ?? flush(store, fid).finally(() => running.delete(key))
     running.set(key, job)
     return job
   }

@@ -2,7 +2,6 @@
 import { expect, it, vi } from 'vitest'
 import {
   createKey,
-  createService,
   createUser,
   deleteUser,
   listKeys,
@@ -11,7 +10,8 @@ import {
   revokeKeys,
   setDisabled,
   verifyStore,
-} from '../../src/service/index.ts'
+} from '../../src/service/admin.ts'
+import { createService } from '../../src/service/index.ts'
 import { onBothStores, URL_OF_TESTS } from '../support/service.ts'
 
 onBothStores('operating users', (test) => {

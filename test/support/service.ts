@@ -3,13 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
-import {
-  createKey,
-  createService,
-  createUser,
-  type RunningService,
-  type ServiceOptions,
-} from '../../src/service/index.ts'
+import { createKey, createUser } from '../../src/service/admin.ts'
+import { createService, type RunningService, type ServiceOptions } from '../../src/service/index.ts'
 import { newDatabase } from './postgres.ts'
 import { runs } from './property-runs.ts'
 import { S3Server } from './s3.ts'

@@ -3,8 +3,9 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { readLimits } from '../../src/contract/limits.ts'
+import { openStore, verifyStore } from '../../src/service/admin.ts'
 import { RateLimiter } from '../../src/service/http/rate-limiter.ts'
-import { createService, listen, openStore, verifyStore } from '../../src/service/index.ts'
+import { createService, listen } from '../../src/service/index.ts'
 import { onBothStores, TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
 onBothStores('integrity', (test) => {

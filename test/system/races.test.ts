@@ -1,7 +1,8 @@
 // Pairs of requests of which at most one may win, at two servers on one PostgreSQL, and what must hold after any of them.
 // The control takes the locks of owners away: then some pair must be seen to win twice, or the test could not fail.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createService, deleteUser } from '../../src/service/index.ts'
+import { deleteUser } from '../../src/service/admin.ts'
+import { createService } from '../../src/service/index.ts'
 import type { Engine } from '../../src/service/store/engines/engine.ts'
 import { verifyStore } from '../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../support/postgres.ts'

@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
-import { createService, createUser } from '../../src/service/index.ts'
+import { createUser } from '../../src/service/admin.ts'
+import { createService } from '../../src/service/index.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
 /** CPU time of all threads per event-loop iteration, in ms; wall time means little on a busy machine. */

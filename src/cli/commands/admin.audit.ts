@@ -1,6 +1,6 @@
 // `gridline admin audit`: lists access changes and deletions.
 import { Problem } from '../../contract/errors.ts'
-import type { AuditRow } from '../../service/index.ts'
+import type { AuditRow } from '../../service/admin.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import type { TableView } from '../output/view.ts'

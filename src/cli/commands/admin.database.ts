@@ -14,7 +14,7 @@ export const migrateCommand = defineCommand({
     'gridline admin migrate --dry-run',
   ],
   async run(context, _, { dryRun: dry, database: url }) {
-    const { migrateDatabase } = await import('../../service/index.ts')
+    const { migrateDatabase } = await import('../../service/admin.ts')
     const migrations = await migrateDatabase({
       database: url ?? databaseUrl(context.environment),
       limits: readLimits(context.environment),
@@ -58,7 +58,7 @@ export const copyCommand = defineCommand({
         hint: 'Use --to postgres://… or --to sqlite:FILE.',
       })
     const { messages } = context
-    const service = await import('../../service/index.ts')
+    const service = await import('../../service/admin.ts')
     const sourceUrl = url ?? databaseUrl(context.environment)
     if (sourceUrl.startsWith('sqlite:') && service.isDatabaseInUse(sqliteFileOf(context, url, '')))
       throw new Problem('conflict', 'another process uses the database; its writes would not be copied', {

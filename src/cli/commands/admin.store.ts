@@ -35,8 +35,8 @@ export function displayUrl(context: Context, url: string | undefined): string {
 }
 
 type StoreWork<T> = (
-  service: typeof import('../../service/index.ts'),
-  store: import('../../service/index.ts').Store,
+  service: typeof import('../../service/admin.ts'),
+  store: import('../../service/admin.ts').Store,
 ) => Promise<T>
 
 /** Opens an existing database for `work`. No credentials: anyone who can open the file can administer it. */
@@ -56,7 +56,7 @@ async function openStoreFor<T>(
   work: StoreWork<T>,
   isDry = false,
 ): Promise<T> {
-  const service = await import('../../service/index.ts')
+  const service = await import('../../service/admin.ts')
   if (url === undefined) makeFoldersPrivate(context.environment)
   const store = await service.openStore({
     database: url ?? databaseUrl(context.environment),

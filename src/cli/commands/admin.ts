@@ -1,7 +1,7 @@
 // `gridline admin`: users, keys, backups and maintenance of the database.
 import { statSync } from 'node:fs'
 import { Problem } from '../../contract/errors.ts'
-import type { NewKey } from '../../service/index.ts'
+import type { NewKey } from '../../service/admin.ts'
 import { databaseUrl, loginName } from '../config/settings.ts'
 import { type CommandEntry, defineCommand, dryRunOption, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf } from '../core/output-schema.ts'
@@ -161,7 +161,7 @@ const backup = defineCommand({
       url,
       `For PostgreSQL use: pg_dump --format=custom --file=${file} URL`,
     )
-    const service = await import('../../service/index.ts')
+    const service = await import('../../service/admin.ts')
     service.backUpDatabase(source, file)
     const storeUrl = await withStore(context, url, (_service, { locations }) => locations.currentAddress(), {
       // Read only: the database can be of an older version, with all blobs inside.
@@ -186,7 +186,7 @@ const restore = defineCommand({
   ],
   async run(context, [file], { yes, dryRun: dry, database: url }) {
     const target = sqliteFileOf(context, url, `For PostgreSQL use: pg_restore --clean --dbname=URL ${file}`)
-    const service = await import('../../service/index.ts')
+    const service = await import('../../service/admin.ts')
     service.assertRestorable(file, target)
     if (!(await confirmChange(context, `Replace ${target} with ${file}?`, { yes, dryRun: dry })))
       return undefined
@@ -215,7 +215,7 @@ const compact = defineCommand({
     }
     const file = databaseAddress.startsWith('sqlite:') ? sqliteFileOf(context, url, '') : undefined
     const fileSize = (): number | null => (file === undefined ? null : statSync(file).size)
-    const service = await import('../../service/index.ts')
+    const service = await import('../../service/admin.ts')
     const bytes_before = fileSize()
     // Other processes can use recently deleted data: keep it for a day unless there are none.
     const isExclusive = file !== undefined && !service.isDatabaseInUse(file)

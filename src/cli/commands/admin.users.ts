@@ -42,8 +42,8 @@ const list = defineCommand({
   },
 })
 
-type Service = typeof import('../../service/index.ts')
-type Store = import('../../service/index.ts').Store
+type Service = typeof import('../../service/admin.ts')
+type Store = import('../../service/admin.ts').Store
 
 /** Change of a user that asks for confirmation. */
 interface UserChange {

@@ -1,5 +1,4 @@
 // Handlers of each kind of background job.
-import { flushTail } from '../grids/change/flush.ts'
 import { type JobKind, SETTLE_DELAY_MS, SWEEP_INTERVAL_MS } from '../store/aggregates/jobs.ts'
 import type { Store } from '../store/store.ts'
 import type { JobWork, LeasedJob } from './jobs.ts'
@@ -54,6 +53,7 @@ async function indexDates(leased: LeasedJob): Promise<number | undefined> {
 
 /** Flushes the tail of a grid to slices. */
 async function fold(store: Store, { job, write }: LeasedJob): Promise<undefined> {
+  const { flushTail } = await import('../grids/change/flush.ts')
   await flushTail(store, { owner: job.owner, idlocal: Number(job.key) }, write)
   await write(({ jobs }) => jobs.deleteFinished(job))
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import { REQUEST_ID_HEADER } from '../../contract/headers.ts'
 import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
-import type { Handlers, OperationService as Service } from '../operations/handler.ts'
+import type { OperationService as Service } from '../operations/handler.ts'
 import { currentTraceId, parseTrace, runInSpan } from '../tracing/tracing.ts'
 import { createErrorResponse, toProblem } from './answer.ts'
 import { type Authenticator, checkOperator } from './auth.ts'
@@ -16,11 +16,10 @@ import {
   type LogLine,
 } from './http-context.ts'
 import type { RequestService } from './listen.ts'
+import { PAGE_HEADERS } from './page-headers.ts'
 import { performOperation } from './perform.ts'
 import { findQuirkStatus } from './quirks.ts'
 import { OperationRouter, splitUrl } from './route.ts'
-import { createErrorPage, PAGE_HEADERS } from './web/pages.ts'
-import { handleWebRequest } from './web/routes.ts'
 
 /** Maximum length of a path in the log. */
 const MAX_LOGGED_PATH_CHARACTERS = 2_000
@@ -32,13 +31,12 @@ const NON_PAGE_POLICY =
 /** Creates the handler of all requests, and adds its metrics. */
 export function createApp(
   service: Service,
-  handlers: Handlers,
   authenticator: Authenticator,
   log: (line: LogLine) => void,
 ): RequestService {
   const context = createHttpContext(service, authenticator)
   addQueueMetrics(context)
-  const app = new App(new OperationRouter(handlers), context, log)
+  const app = new App(new OperationRouter(), context, log)
   return { handle: (request) => app.handle(request), refuses: (request) => app.refuses(request) }
 }
 
@@ -123,11 +121,14 @@ class App implements RequestService {
       return new HttpResponse(301, { location }, null)
     }
     const match = router.find(method, path)
-    if (!match)
+    if (!match) {
+      // Only servers have pages.
+      const { handleWebRequest } = await import('./web/routes.ts')
       return (
         (await handleWebRequest(context, method, path, { request, query, line })) ??
         router.refuse(method, path)
       )
+    }
     const [route, parameters] = match
     const { name, operation, isUnlimited } = route
     line.operation = name
@@ -166,17 +167,24 @@ function createLogLine({ method, headers, address }: HttpRequest, path: string):
 }
 
 /** Creates the response to a request that failed, a page for browsers, and logs the reason. */
-function createErrorReply(thrown: unknown, request: HttpRequest, line: LogLine, url: string): HttpResponse {
+async function createErrorReply(
+  thrown: unknown,
+  request: HttpRequest,
+  line: LogLine,
+  url: string,
+): Promise<HttpResponse> {
   const error = isAborted(thrown, request) ? new Problem('aborted', 'the client disconnected') : thrown
   if (!(error instanceof Problem))
     line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
   else if (error.status >= 500) line.reason = error.message
-  return !url.startsWith('/v2') && acceptsHtml(request.headers)
-    ? createErrorPage(toProblem(error), url, line.user)
-    : createErrorResponse(error, {
-        quirk: (problem) => findQuirkStatus(request.headers, problem.code),
-        browser: isBrowser(request.headers),
-      })
+  if (!url.startsWith('/v2') && acceptsHtml(request.headers)) {
+    const { createErrorPage } = await import('./web/pages.ts')
+    return createErrorPage(toProblem(error), url, line.user)
+  }
+  return createErrorResponse(error, {
+    quirk: (problem) => findQuirkStatus(request.headers, problem.code),
+    browser: isBrowser(request.headers),
+  })
 }
 
 /** Adds the headers of every response. */

@@ -16,7 +16,7 @@ import { authorizeCall, type Caller, checkReplay, notFound } from '../access/acc
 import { ChecksummedBytes, hasContentHash } from '../core/body-checksum.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { OperationService as Service } from '../operations/handler.ts'
-import { renderJsonPage } from '../pages/reference/json.ts'
+import { findHandler } from '../operations/handlers.ts'
 import { withoutCommit } from '../store/store.ts'
 import { parseTrace } from '../tracing/tracing.ts'
 import { createOperationResponse } from './answer.ts'
@@ -39,11 +39,11 @@ import {
   type Outcome,
   scopeService,
 } from './http-context.ts'
+import { PAGE_HEADERS } from './page-headers.ts'
 import { decodeHeaderText, readHeaders, readQuery } from './parameters.ts'
 import { adaptBody } from './quirks.ts'
 import { canReadContent, redactBody, redactError } from './redact.ts'
 import type { OperationRequest } from './route.ts'
-import { PAGE_HEADERS } from './web/pages.ts'
 
 /** A request whose path, query and headers are checked. */
 interface CheckedRequest extends OperationRequest {
@@ -212,14 +212,16 @@ async function callHandler(checked: CheckedRequest, received: ReceivedBody): Pro
   const service = dryStore ? { ...checked.service, store: dryStore } : checked.service
   let result: OperationResult<unknown>
   try {
-    result = (await checked.handler(service, await createCall(checked, received))) as OperationResult<unknown>
+    const call = await createCall(checked, received)
+    const handler = findHandler(checked.name)
+    result = await (typeof handler === 'function' ? handler : await handler)(service, call)
   } catch (error) {
     throw isSafe || canReadContent(caller) ? error : redactError(error)
   } finally {
     await dryStore?.giveUp()
   }
   if (!isSafe && !isDry)
-    service.live.notifyWrite(checked.fid === NO_FILE ? (caller?.username ?? '') : checked.fid.owner)
+    service.live.loaded?.notifyWrite(checked.fid === NO_FILE ? (caller?.username ?? '') : checked.fid.owner)
   const { createBody } = result
   if (createBody && !isNotModified(request, result.etag))
     return async () => {
@@ -233,12 +235,14 @@ async function callHandler(checked: CheckedRequest, received: ReceivedBody): Pro
   }
   addWarnings(result.body, received.ignored)
   if (operation.result === 'stream') return createOperationResponse(operation, result, request)
-  if (isSafe && checked.search.get('format') === 'api')
+  if (isSafe && checked.search.get('format') === 'api') {
+    const { renderJsonPage } = await import('../pages/reference/json.ts')
     return new HttpResponse(
       operation.status,
       { ...PAGE_HEADERS },
       renderJsonPage(service.url, checked.path, result.body),
     )
+  }
   result.body = adaptBody(request.headers, result.body)
   return createOperationResponse(operation, result, request)
 }

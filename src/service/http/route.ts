@@ -10,15 +10,12 @@ import {
   operations,
   routesOf,
 } from '../../contract/operations/index.ts'
-import type { Handler, Handlers } from '../operations/handler.ts'
 import { createErrorResponse } from './answer.ts'
-import { listWebMethods } from './web/routes.ts'
 
 /** A request for an operation of the contract. */
 export interface OperationRequest {
   name: OperationName
   operation: Operation
-  handler: Handler<OperationName>
   /** Filetype required by the path; undefined if it accepts all. */
   filetype: FileKind | undefined
   /** Parameters of the path, by name. */
@@ -41,21 +38,16 @@ const UNLIMITED_OPERATIONS: ReadonlySet<OperationName> = new Set([
   'service.metrics',
 ])
 
-type Route = Pick<OperationRequest, 'name' | 'operation' | 'handler' | 'filetype' | 'isUnlimited'>
+type Route = Pick<OperationRequest, 'name' | 'operation' | 'filetype' | 'isUnlimited'>
 
 /** Router of operations. */
 export class OperationRouter {
   private readonly router = new TrieRouter<Route>()
   private readonly routes: { method: string; path: string }[] = []
 
-  constructor(handlers: Handlers) {
+  constructor() {
     for (const [name, operation] of Object.entries(operations) as [OperationName, Operation][]) {
-      const route = {
-        name,
-        operation,
-        handler: handlers[name] as Route['handler'],
-        isUnlimited: UNLIMITED_OPERATIONS.has(name),
-      }
+      const route = { name, operation, isUnlimited: UNLIMITED_OPERATIONS.has(name) }
       for (const { path, filetype } of routesOf(operation)) {
         for (const method of methodsOf(operation)) {
           this.routes.push({ method, path })
@@ -72,7 +64,8 @@ export class OperationRouter {
   }
 
   /** Responds to a request without a route: 405 if another method has one. Throws `not_found` otherwise. */
-  refuse(method: string, path: string): HttpResponse {
+  async refuse(method: string, path: string): Promise<HttpResponse> {
+    const { listWebMethods } = await import('./web/routes.ts')
     const methods = [
       ...this.routes.filter((route) => matchesTemplate(route.path, path)).map((route) => route.method),
       ...listWebMethods(path),

@@ -89,7 +89,9 @@ export const accountHandlers = {
   },
 
   'oidc.exchange': async (service, { fields }) => {
-    return { body: formatNewKey(await service.tokenExchange.exchange(service.store, fields.token)) }
+    return {
+      body: formatNewKey(await (await service.tokenExchange.get()).exchange(service.store, fields.token)),
+    }
   },
 
   'keys.create': async (service, call) => {

@@ -1,7 +1,11 @@
-// Creates, updates and deletes columns of grids.
+// Handlers of columns: reads, creates, updates and deletes them.
 import { invalidField, Problem } from '../../contract/errors.ts'
-import { type RawJson, yieldToEventLoop } from '../../json/index.ts'
+import { decodeStringAsync, parseRawAsync, type RawJson, yieldToEventLoop } from '../../json/index.ts'
+import { type AuthorizedFile, authorizeCall, notFound } from '../access/access.ts'
 import type { Call } from '../core/call.ts'
+import { fileEtag } from '../core/etag.ts'
+import { formatColumnMeta } from '../files/meta.ts'
+import { checkCanChange } from '../files/read.ts'
 import { changeGrid, type RequestPlan } from '../grids/change/change.ts'
 import {
   checkArray,
@@ -16,11 +20,80 @@ import {
 import { hasSameContent } from '../grids/change/same-content.ts'
 import { enforceChecksOnGrid } from '../grids/checks/enforce.ts'
 import { createLayoutSnapshot, type Layout, type NewColumn } from '../grids/column/layout.ts'
-import { type SnapshotColumn, selectByUid } from '../grids/column/snapshot.ts'
+import {
+  type SnapshotColumn,
+  selectByUid,
+  streamColumnsJson,
+  trimSnapshot,
+} from '../grids/column/snapshot.ts'
 import { checkKey } from '../grids/keys/primary-key.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
 import { primaryKeyUidsOf } from '../store/schema/primary-key.ts'
-import type { OperationService as Service } from './handler.ts'
+import type { Readers } from '../store/store.ts'
+import { takeRequestedSnapshot } from './grids.content.ts'
+import type { Handlers, OperationService as Service } from './handler.ts'
+
+export const columnHandlers = {
+  'columns.get': async (service, call) => {
+    const { uid } = call.query
+    const choose = uid === undefined ? undefined : selectByUid(parseUids(uid))
+    const { snap, etag: tag } = await readGrid(service, call, async (readers, access) => ({
+      snap: await takeRequestedSnapshot(service, readers, access, call, choose),
+    }))
+    return { body: streamColumnsJson(await trimSnapshot(snap)), type: 'application/json', etag: tag }
+  },
+
+  'columns.create': async (service, call) => {
+    await checkCanChange(service, call)
+    const json = call.fields.cols
+    if (json?.kind !== 'string')
+      throw invalidField('cols', json ? 'must be a JSON-encoded array' : 'is missing')
+    const cols = await parseRawAsync(await decodeStringAsync(json), 'cols', json.limits)
+    const uids = await createColumns(service, call, cols)
+    return formatWrittenColumns(service, call, uids)
+  },
+
+  'columns.update': async (service, call) => {
+    await checkCanChange(service, call)
+    const json = call.fields.cols
+    const cols =
+      json.kind === 'string' ? await parseRawAsync(await decodeStringAsync(json), 'cols', json.limits) : json
+    const uids = parseUids(call.query.uid)
+    await updateColumns(service, call, uids, cols)
+    return formatWrittenColumns(service, call, uids)
+  },
+
+  'columns.delete': async (service, call) => {
+    await checkCanChange(service, call)
+    await deleteColumns(service, call, parseUids(call.query.uid))
+    return { body: undefined }
+  },
+} satisfies Partial<Handlers>
+
+/** Reads the grid in the path after checking access. Adds the entity tag to the result. */
+function readGrid<T>(
+  service: Service,
+  call: Call,
+  work: (readers: Readers, access: AuthorizedFile) => Promise<T>,
+): Promise<T & { etag: string }> {
+  return service.store.read(async (readers) => {
+    const access = await authorizeCall(readers, call)
+    return { ...(await work(readers, access)), etag: fileEtag(access.file) }
+  })
+}
+
+function parseUids(uids: string): string[] {
+  return uids.split(',').map((uid) => uid.trim())
+}
+
+async function formatWrittenColumns(service: Service, call: Call, uids: string[]) {
+  return readGrid(service, call, async (readers, { file }) => {
+    const columns = await readers.grids.listColumns(call.fid.owner, call.fid.idlocal)
+    const cols = uids.flatMap((uid) => columns.filter((column) => column.uid === uid).map(formatColumnMeta))
+    if (cols.length === 0 && uids.length > 0) throw notFound('grid')
+    return { body: { cols, version: file.content_version } }
+  })
+}
 
 /** The members of each column object in the body. Stops after `limit` + 1 columns. */
 async function readColumnObjects(
@@ -62,7 +135,7 @@ function checkUniqueNames(names: readonly string[]): void {
 }
 
 /** Adds columns (`[{name, data}]`). Returns their uids. See docs/api.md#columns. */
-export async function createColumns(service: Service, call: Call, cols: RawJson): Promise<string[]> {
+async function createColumns(service: Service, call: Call, cols: RawJson): Promise<string[]> {
   const parts = (await readColumnObjects(cols, service.limits.columns, service)).map((column, k) => ({
     name: readColumnName(column, k, service) ?? missingName(k),
     data: checkArray(column.get('data'), `cols.${k}.data`),
@@ -103,12 +176,7 @@ function missingName(k: number): never {
 }
 
 /** Updates data, name or order of the columns `uids`, in the order of `cols`. See docs/api.md#columns. */
-export async function updateColumns(
-  service: Service,
-  call: Call,
-  uids: string[],
-  cols: RawJson,
-): Promise<void> {
+async function updateColumns(service: Service, call: Call, uids: string[], cols: RawJson): Promise<void> {
   const parts = await readColumnObjects(cols, uids.length, service)
   if (parts.length !== uids.length) {
     const count = parts.length > uids.length ? `more than ${uids.length}` : parts.length
@@ -200,7 +268,7 @@ function sortColumns<C extends { uid: string; position: number }>(
 }
 
 /** Removes columns. Throws `unknown_column` if a uid is not in the grid, `conflict` if it is in the key. */
-export async function deleteColumns(service: Service, call: Call, uids: string[]): Promise<void> {
+async function deleteColumns(service: Service, call: Call, uids: string[]): Promise<void> {
   await changeGrid(service, call, call.fid, async (layout) => {
     const { columns, grid } = layout
     selectByUid(uids)(columns)

@@ -20,7 +20,11 @@ import { streamSelectedJson } from '../grids/read/selected-json.ts'
 import { type RowQuery, type Selected, Selection, streamSelected } from '../grids/read/selection.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
 import type { Readers } from '../store/store.ts'
-import type { OperationService as Service } from './handler.ts'
+import type { Handlers, OperationService as Service } from './handler.ts'
+
+export const contentHandlers = {
+  'grids.content': (service, call) => loadGridContent(service, call, call.query),
+} satisfies Partial<Handlers>
 
 /** Options of a grid download. */
 interface ContentOptions extends RowQuery {

@@ -15,7 +15,11 @@ import type { GridRow } from '../store/aggregates/grids.ts'
 import { familyOf } from '../store/schema/column-types.ts'
 import { primaryKeyNamesOf, primaryKeyUidsOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
-import { analyze, type OperationService as Service } from './handler.ts'
+import { analyze, type Handlers, type OperationService as Service } from './handler.ts'
+
+export const diffHandlers = {
+  'grids.diff': (service, call) => diffGrid(service, call),
+} satisfies Partial<Handlers>
 
 /** Default and maximum number of listed rows. */
 const DEFAULT_LISTED_ROWS = 100
@@ -26,7 +30,7 @@ interface ResolvedSide extends DiffInput {
 }
 
 /** Compares the grid in the path with another grid, or with an earlier version of itself. */
-export async function diffGrid(
+async function diffGrid(
   service: Service,
   call: OperationCall<'grids.diff'>,
 ): Promise<OperationResult<GridDiff>> {

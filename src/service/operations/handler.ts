@@ -7,8 +7,9 @@ import type { TokenExchanger } from '../accounts/token-exchange.ts'
 import type { Admission } from '../core/admission.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
-import type { AppendQueue } from '../grids/change/append/queue.ts'
+import type { Lazy } from '../core/lazy.ts'
 import type { RowSorter } from '../grids/read/sort.ts'
+import type { AppendStore } from '../grids/service.ts'
 import type { ImageRenderer } from '../images/images.ts'
 import type { UrlImport } from '../import/fetch.ts'
 import type { LivePlots } from '../plots/live-plots.ts'
@@ -17,16 +18,16 @@ import type { ResumableUploads } from '../uploads/resumable.ts'
 
 /** State shared by all operations. */
 export interface OperationService extends Service {
-  appends: AppendQueue
+  appends: AppendStore['appends']
   /** Returns the uids of columns of a grid that plots of its owner use. */
   plotColumns(fid: Fid): Promise<string[]>
   images: ImageRenderer
-  live: LivePlots
+  live: Lazy<LivePlots>
   orders: RowSorter
   /** Limits concurrent computations of statistics, checks and diffs. */
   analysis: Admission
   uploads: ResumableUploads<OperationResult<ResultOf<'grids.upload'>>>
-  tokenExchange: TokenExchanger
+  tokenExchange: Lazy<TokenExchanger>
   /** Sign-in with an identity provider; undefined if none is configured. */
   oidcSignIn: OidcSignIn | undefined
   /** Undefined if SMTP is not configured: no e-mails are sent. */

@@ -39,7 +39,10 @@ export const plotHandlers = {
     const { inline_data, map_data } = call.query
     // No entity tag: the data can change without a change of the plot.
     if (inline_data && !map_data)
-      return { body: await service.live.loadFigure(service, call, 'data'), type: 'application/json' }
+      return {
+        body: await (await service.live.get()).loadFigure(service, call, 'data'),
+        type: 'application/json',
+      }
     return loadFigureContent(service, call, call.query)
   },
 

@@ -3,7 +3,7 @@ import type { Bytes } from '../../json/index.ts'
 import { ChecksummedBytes, hasContentHash } from '../core/body-checksum.ts'
 import type { Call, OperationCall } from '../core/call.ts'
 import type { WriteKey } from '../store/aggregates/idempotency.ts'
-import { gridHandlers } from './grids.ts'
+import { gridUploadHandlers } from './grids.upload.ts'
 import type { Handlers, OperationService } from './handler.ts'
 
 /** Fields of the first request, stored to resume the upload. */
@@ -18,10 +18,10 @@ function createReader(
   { caller, fid, filetype, name, trace }: Call,
   { headers, contentType, fileName, key }: UploadRequest,
 ) {
-  return (bytes: Bytes): ReturnType<(typeof gridHandlers)['grids.upload']> => {
+  return (bytes: Bytes): ReturnType<(typeof gridUploadHandlers)['grids.upload']> => {
     // The idempotency key also covers the content, which arrives later.
     const checksummed = hasContentHash(headers) ? undefined : new ChecksummedBytes(bytes)
-    return gridHandlers['grids.upload'](service, {
+    return gridUploadHandlers['grids.upload'](service, {
       caller,
       fid,
       filetype,

@@ -39,19 +39,6 @@ export function appendQuery(url: string, ...parameters: (string | false | undefi
   return url + (query && `?${query}`)
 }
 
-/** Content security policy of pages. They contain user input: no inline scripts, nothing from other hosts. */
-export const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'unsafe-inline'",
-  "img-src 'self' data:",
-  "frame-src 'self'",
-  "connect-src 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-].join('; ')
-
 export interface DocumentOptions {
   /** Additional HTML of the head. */
   head?: string

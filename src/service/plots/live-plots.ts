@@ -5,6 +5,7 @@ import { type Bytes, toByteStream } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import { isStillSignedIn } from '../accounts/sessions.ts'
 import type { Service } from '../core/context.ts'
+import type { Lazy } from '../core/lazy.ts'
 import { Lru } from '../core/lru.ts'
 import { SharedWork } from '../core/shared-work.ts'
 import type { Readers } from '../store/store.ts'
@@ -39,7 +40,7 @@ const MAX_CACHED_FIGURE_BYTES = 8 * 1024 * 1024
 /** Maximum number of cached fingerprints. */
 const MAX_CACHED_FINGERPRINTS = 10_000
 export interface LiveService extends Service {
-  live: LivePlots
+  live: Lazy<LivePlots>
 }
 
 /** Forms of a figure with data: for programs, or for drawing (downsampled, with notes on missing data). */

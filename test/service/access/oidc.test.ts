@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { matchesWildcard } from '../../../src/contract/wildcard.ts'
-import { addTrust, removeTrust } from '../../../src/service/index.ts'
+import { addTrust, removeTrust } from '../../../src/service/admin.ts'
 import { startIssuer } from '../../support/fake-oidc-issuer.ts'
 import { onSqliteFirst, URL_OF_TESTS } from '../../support/service.ts'
 

@@ -1,7 +1,8 @@
 // Sign-in with an identity provider (OpenID Connect).
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { OidcSignIn } from '../../../src/service/accounts/oidc-users.ts'
-import { createService, createUser, deleteUser, renameUser, setDisabled } from '../../../src/service/index.ts'
+import { createUser, deleteUser, renameUser, setDisabled } from '../../../src/service/admin.ts'
+import { createService } from '../../../src/service/index.ts'
 import { startIssuer } from '../../support/fake-oidc-issuer.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'

@@ -1,7 +1,7 @@
 // Every operation on a file for every role, access and state.
 import { describe, expect, it } from 'vitest'
 import { methodsOf, type Operation, operations, routesOf } from '../../../src/contract/operations/index.ts'
-import { createUser } from '../../../src/service/index.ts'
+import { createUser } from '../../../src/service/admin.ts'
 import { onSqliteFirst, type TestService } from '../../support/service.ts'
 
 /**

@@ -70,7 +70,7 @@ onBothStores('privacy', (test) => {
     })
 
     it('sharing with an e-mail address does not reveal its user, or whether it has an account', async () => {
-      const { createUser } = await import('../../../src/service/index.ts')
+      const { createUser } = await import('../../../src/service/admin.ts')
       const { api_key } = await createUser(test().service.store, 'ines', { email: 'Ines@example.org' })
       const { fid } = await test().grid('alice', 'for an address', { a: [1] })
       const share = async (address: string) =>

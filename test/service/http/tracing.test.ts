@@ -2,7 +2,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createService, createUser, type LogLine, UrlImport } from '../../../src/service/index.ts'
+import { createUser } from '../../../src/service/admin.ts'
+import { createService, type LogLine, UrlImport } from '../../../src/service/index.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 const ID = '0af7651916cd43dd8448eb211c80319c'

@@ -1,6 +1,6 @@
 // The audit log.
 import { expect, it } from 'vitest'
-import { createKey, revokeKeys, setDisabled } from '../../../src/service/index.ts'
+import { createKey, revokeKeys, setDisabled } from '../../../src/service/admin.ts'
 import { onBothStores, scatter } from '../../support/service.ts'
 
 onBothStores('the audit log', (test) => {

@@ -1,6 +1,6 @@
 // Quotas of users.
 import { afterEach, expect, it } from 'vitest'
-import { loadUserQuota, setUserQuota } from '../../../src/service/index.ts'
+import { loadUserQuota, setUserQuota } from '../../../src/service/admin.ts'
 import { onBothStores, scatter } from '../../support/service.ts'
 
 onBothStores('quotas', (test) => {

@@ -2,7 +2,8 @@
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createService, createUser } from '../../../src/service/index.ts'
+import { createUser } from '../../../src/service/admin.ts'
+import { createService } from '../../../src/service/index.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 describe('invitations over SMTP', () => {

@@ -1,5 +1,5 @@
 // Appends values to columns: they become new slices, or are merged with the last slices.
-import { type Bounds, boundsOf, findSliceEnds, mergeBounds, SliceEnds } from '../../../ingest/index.ts'
+import { type Bounds, boundsOf, findSliceEnds, mergeBounds, SliceEnds } from '../../../ingest/slices.ts'
 import { yieldToEventLoop } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import {

@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto'
 import { invalidField, Problem } from '../../../contract/errors.ts'
 import type { Limits } from '../../../contract/limits.ts'
-import { findSliceEnds } from '../../../ingest/index.ts'
+import { findSliceEnds } from '../../../ingest/slices.ts'
 import { decodeStringAsync, parseRawAsync, type RawJson, yieldToEventLoop } from '../../../json/index.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { GridEpoch, SliceRef } from '../../store/aggregates/grids.ts'

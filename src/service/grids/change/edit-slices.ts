@@ -1,5 +1,5 @@
 // Updates and removes rows in the slices of columns.
-import { type Bounds, boundsOf, mergeBounds } from '../../../ingest/index.ts'
+import { type Bounds, boundsOf, mergeBounds } from '../../../ingest/slices.ts'
 import { nextValue, yieldToEventLoop } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed, type NewSlice, storeSlices } from '../../store/aggregates/slice-json.ts'

@@ -1,7 +1,7 @@
 // Compiles rules for single values to tests (docs/checks.md).
 import type { Checks, CheckType, ColumnRule, ValueRule } from '../../../checks/index.ts'
 import { errorMessageOf, Problem } from '../../../contract/errors.ts'
-import type { Bounds } from '../../../ingest/index.ts'
+import type { Bounds } from '../../../ingest/slices.ts'
 import { detectMoment } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'

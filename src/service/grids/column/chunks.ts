@@ -1,5 +1,5 @@
 // Column chunks: the slices, tail and missing values of a column, read whole or for chosen rows.
-import type { Bounds } from '../../../ingest/index.ts'
+import type { Bounds } from '../../../ingest/slices.ts'
 import { yieldToEventLoop } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed } from '../../store/aggregates/slice-json.ts'

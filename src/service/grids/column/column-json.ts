@@ -1,5 +1,6 @@
 // Column JSON: comma-separated JSON values of one column. Splits and transposes it.
-import { convertTexts, type ParsedColumn, type Slice } from '../../../ingest/index.ts'
+import type { ParsedColumn, Slice } from '../../../ingest/index.ts'
+import { convertTexts } from '../../../ingest/slices.ts'
 import {
   asBuffer,
   ensureCapacity,

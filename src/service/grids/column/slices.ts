@@ -1,12 +1,6 @@
 // Stores the slices of a table while it is parsed.
-import {
-  convertTexts,
-  type Form,
-  type ParsedColumn,
-  quoteNumbers,
-  type Slice,
-  type SliceSink,
-} from '../../../ingest/index.ts'
+import type { ParsedColumn, Slice, SliceSink } from '../../../ingest/index.ts'
+import { convertTexts, type Form, quoteNumbers } from '../../../ingest/slices.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed, storeSlice, storeSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs, Claim } from '../../store/objects/blobs.ts'

@@ -5,7 +5,7 @@ import { type Bytes, yieldToEventLoop } from '../../../json/index.ts'
 import { renderExternalPage } from '../../pages/forms/newchart.ts'
 import { contentTypeOf, receiveBody } from '../body.ts'
 import { clientKeyOf, type HttpContext } from '../http-context.ts'
-import { PAGE_HEADERS } from './pages.ts'
+import { PAGE_HEADERS } from '../page-headers.ts'
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 const FIELD_PREFIX = 'data='

@@ -3,7 +3,7 @@ import type { Problem } from '../../../contract/errors.ts'
 import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
 import { toByteStream } from '../../../json/index.ts'
 import { getAsset } from '../../pages/assets.ts'
-import { escapeHtml, PAGE_POLICY, renderDocument } from '../../pages/html.ts'
+import { escapeHtml, renderDocument } from '../../pages/html.ts'
 import type { Answer, PageRequest } from '../../pages/index.ts'
 import { createStreamResponse, retryAfterHeaders } from '../answer.ts'
 import { checkScope } from '../auth.ts'
@@ -17,19 +17,8 @@ import {
   type Outcome,
   scopeService,
 } from '../http-context.ts'
+import { PAGE_HEADERS } from '../page-headers.ts'
 import type { WebRequest } from './request.ts'
-
-/**
- * Headers of HTML pages. URLs can contain a share key, so other sites get no referrer. Forms must send their
- * origin, so the referrer policy is not `no-referrer`, which sends `null`.
- */
-export const PAGE_HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': PAGE_POLICY,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'same-origin',
-  'cache-control': 'private, no-cache',
-}
 
 /** Serves a page, a download or a chart. Requires the read scope. */
 export async function servePage(

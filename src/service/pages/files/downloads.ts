@@ -64,7 +64,9 @@ export async function downloadFigure(
   fid: Fid,
 ): Promise<PageAnswer> {
   const { request, snap } = await loadForDownload(service, principal, fid, 'figure')
-  const body = snap ? streamContentJson(snap) : await service.live.loadFigure(service, request, 'data')
+  const body = snap
+    ? streamContentJson(snap)
+    : await (await service.live.get()).loadFigure(service, request, 'data')
   return { body, type: 'application/json' }
 }
 

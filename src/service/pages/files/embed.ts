@@ -79,10 +79,13 @@ ${DARK_STYLES[scheme]}
 <script src="${assetPathOf('chart.js')}" data-geo="${assetPathOf('plotly-geo.js')}" data-more="${assetPathOf('more.js')}" data-scheme="${scheme}" data-modebar="${modebar}" data-live="${follow}" data-state="${view.fingerprint}" data-own="${escapeHtml(dataUrl)}" data-watch="${token}"></script>
 </html>
 `
-  return createPage(wrapStream(head, escapeTags(await service.live.loadForDrawing(view)), tail), {
-    headers: { 'content-security-policy': createEmbedPolicy(dataUrl) },
-    viewed: fid,
-  })
+  return createPage(
+    wrapStream(head, escapeTags(await (await service.live.get()).loadForDrawing(view)), tail),
+    {
+      headers: { 'content-security-policy': createEmbedPolicy(dataUrl) },
+      viewed: fid,
+    },
+  )
 }
 
 async function* wrapStream(head: string, body: Bytes, tail: string): AsyncGenerator<Uint8Array> {

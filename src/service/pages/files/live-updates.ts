@@ -78,7 +78,7 @@ export async function serveLiveChart(
     ...(token !== null && { 'access-control-allow-origin': '*' }),
   }
   const request = { ...createReadRequest(reader, fid), filetype: 'plot' as const }
-  const { live } = service
+  const live = await service.live.get()
   switch (kind) {
     case 'events':
       return {

@@ -1,7 +1,7 @@
 // Reads grids: columns, slices and tail rows.
 import type { Selectable } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
-import type { Bounds } from '../../../ingest/index.ts'
+import type { Bounds } from '../../../ingest/slices.ts'
 import type { BlobRef } from '../objects/blobs.ts'
 import { addToList, inBatches } from '../schema/row-groups.ts'
 import type { Db, Schema } from '../schema/schema.ts'

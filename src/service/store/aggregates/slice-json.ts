@@ -1,5 +1,5 @@
 // Compresses and stores the JSON of slices, and reads it back.
-import { type Bounds, boundsOf } from '../../../ingest/index.ts'
+import { type Bounds, boundsOf } from '../../../ingest/slices.ts'
 import { loadAhead, yieldToEventLoop } from '../../../json/index.ts'
 import type { BlobReader, Blobs, Claim } from '../objects/blobs.ts'
 import { compress, decompress, type StreamChunk } from '../objects/codec.ts'

@@ -1,6 +1,6 @@
 // Appends a table to a grid.
 import type { Fid } from '../../../../contract/fid.ts'
-import { quoteNumbers } from '../../../../ingest/index.ts'
+import { quoteNumbers } from '../../../../ingest/slices.ts'
 import type { ColumnRow } from '../../../store/aggregates/grids.ts'
 import { encodeTypes } from '../../../store/schema/column-types.ts'
 import { transposeColumns } from '../../column/column-json.ts'

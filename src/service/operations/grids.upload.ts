@@ -1,0 +1,67 @@
+// Handler of uploads: stores a file in the folder and grid that its headers name.
+import { Problem } from '../../contract/errors.ts'
+import type { Fid } from '../../contract/fid.ts'
+import { gridNameOf } from '../../contract/formats.ts'
+import type { OperationCall } from '../core/call.ts'
+import { formatDraftUrl } from '../files/drafts.ts'
+import { checkFilename } from '../files/names.ts'
+import { respondWithFile } from '../files/read.ts'
+import { parseDraftName } from '../grids/change/drafts.ts'
+import type { UploadResult, UploadTarget } from '../grids/change/save-grid.ts'
+import { saveTables } from '../grids/change/save-tables.ts'
+import { type DataCall, parseProvenance } from '../grids/input/reading-options.ts'
+import { storeTables } from '../grids/input/tables.ts'
+import { findBrokenPlots, formatBrokenWarnings } from '../plots/broken-plots.ts'
+import type { Handlers, OperationService as Service } from './handler.ts'
+import { findUploadReplay } from './upload-replay.ts'
+
+export const gridUploadHandlers = {
+  'grids.upload': async (service, call) => {
+    const owner = call.caller!.username
+    const { idlocal, warnings, action, ...counts } = await upload(service, call)
+    if (action === 'drafted')
+      return formatDraftResponse(service, call, { owner, idlocal }, { warnings, action, ...counts })
+    if (action === 'replaced') warnings.push(...(await loadPlotWarnings(service, { owner, idlocal })))
+    const response = await respondWithFile(service, call, { owner, idlocal })
+    return { body: { file: response.body, warnings, action, ...counts }, etag: response.etag }
+  },
+} satisfies Partial<Handlers>
+
+/** Stores the file of a request in the folder and grid that its headers name. */
+async function upload(service: Service, call: OperationCall<'grids.upload'>): Promise<UploadResult> {
+  const { headers } = call
+  const target: UploadTarget = {
+    filename: gridNameOf(call.fileName),
+    parent: headers.Parent,
+    parent_path: headers['Parent-Path'],
+    world_readable: headers['World-Readable'] === true,
+    onConflict: headers['On-Conflict'] ?? (headers.Draft === undefined ? 'rename' : 'replace'),
+    source_tag: checkSourceTag(headers['Source-Tag']),
+    provenance: parseProvenance(call),
+  }
+  checkFilename(target.filename, service.limits)
+  const replay = await findUploadReplay(service, call, target)
+  return replay ?? saveTables(service, call, await storeTables(service, call), target)
+}
+
+/** Returns the response to an upload that created a draft, with the link that shows it. */
+async function formatDraftResponse<T>(service: Service, call: DataCall, fid: Fid, outcome: T) {
+  const draft = parseDraftName(call)
+  const { body, etag: tag } = await respondWithFile(service, { ...call, version: draft }, fid)
+  const isDraftGrid =
+    (await service.store.read(({ drafts }) => drafts.get(fid.owner, fid.idlocal, draft!)))?.version === null
+  const file = isDraftGrid ? { ...body, draft } : { ...body, web_url: formatDraftUrl(body.web_url, draft!) }
+  return { body: { file, ...outcome }, etag: tag }
+}
+
+/** Returns warnings about plots that show removed columns of a grid. */
+function loadPlotWarnings({ store }: Service, grid: Fid): Promise<string[]> {
+  return store.read(async (readers) => formatBrokenWarnings(await findBrokenPlots(store, readers, grid)))
+}
+
+/** Returns the Source-Tag header. Throws `invalid_request` if it is too long. */
+function checkSourceTag(text: string | undefined): string | undefined {
+  if (text !== undefined && text.length > 200)
+    throw new Problem('invalid_request', `Source-Tag: ${text.length} characters; the limit is 200`)
+  return text
+}
