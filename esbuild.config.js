@@ -8,8 +8,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { basename } from 'node:path'
+import { decode, encode } from '@jridgewell/sourcemap-codec'
 import asc from 'assemblyscript/asc'
-import { build, context } from 'esbuild'
+import { build, context, transform } from 'esbuild'
 
 rmSync('dist', { recursive: true, force: true })
 const shared = {
@@ -106,30 +108,140 @@ const asciiSources = {
   },
 }
 
-// The command line is one CommonJS file, which bin/gridline.js loads with a code cache. Its modules run when they are
-// first imported.
-const command = {
+/** Defines `__url` in CommonJS, where there is no `import.meta.url`. */
+const URL_BANNER = "const __url=require('node:url').pathToFileURL(__filename).href;"
+
+// CommonJS files for the command line, which bin/gridline.js loads with a code cache.
+const commonJs = {
   ...shared,
-  entryPoints: {
-    gridline: 'src/cli/run/main.ts',
-    ...Object.fromEntries(
-      readdirSync('src/vendor').map((file) => [`vendor/${file.replace('.ts', '')}`, `src/vendor/${file}`]),
-    ),
-  },
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
   // A script with a code cache has no loader of its own: packages are required.
   supported: { 'dynamic-import': false },
   plugins: [asciiSources, lazyChildProcess, vendorFiles, shortSchema],
   define: { 'import.meta.url': '__url' },
-  banner: { js: "const __url=require('node:url').pathToFileURL(__filename).href;" },
+  banner: { js: URL_BANNER },
+}
+
+// Libraries that few commands need.
+const vendor = {
+  ...commonJs,
+  entryPoints: Object.fromEntries(
+    readdirSync('src/vendor').map((file) => [`vendor/${file.replace('.ts', '')}`, `src/vendor/${file}`]),
+  ),
 }
 
 // The help of the program alone, which scripts and people call often. It loads no command.
 const help = {
-  ...command,
+  ...commonJs,
   entryPoints: { help: 'src/cli/run/root-help.ts' },
   external: [...shared.external, '../commands/*'],
+}
+
+/**
+ * Files of the command line besides `gridline.cjs`, which has what every command needs, and the modules with
+ * which each begins. All other chunks are files of their own: one file for each would take longer to open than
+ * to read.
+ */
+const PACKS = {
+  'gridline.cjs': [
+    ...['cli/run/main.ts', 'cli/run/program.ts', 'cli/core/print.ts', 'cli/commands/ls.ts'],
+    ...['service/index.ts', 'service/store/engines/sqlite.ts', 'service/operations/folders.ts'],
+  ],
+  'cli-files.cjs': ['cli/commands/show.ts', 'service/operations/files.ts'],
+  'cli-rows.cjs': [
+    ...['cli/commands/append.ts', 'cli/commands/cat.ts', 'service/operations/rows.ts'],
+    ...['service/operations/grids.content.ts', 'service/grids/change/append/queue.ts'],
+  ],
+  'cli-upload.cjs': ['cli/commands/upload.ts', 'cli/core/ci.ts', 'service/operations/grids.upload.ts'],
+}
+
+/** Returns the file of each chunk that is in one of `PACKS`. `outputs`: of esbuild's metafile. */
+function assignPacks(outputs) {
+  const packs = {}
+  for (const [pack, entries] of Object.entries(PACKS)) {
+    const add = (path) => {
+      if (packs[basename(path)] || !outputs[path]) return
+      packs[basename(path)] = pack
+      for (const { path: imported, kind } of outputs[path].imports)
+        if (kind === 'import-statement') add(imported)
+    }
+    for (const entry of entries) {
+      const path = Object.keys(outputs).find((output) => outputs[output].entryPoint === `src/${entry}`)
+      if (!path) throw new Error(`PACKS: nothing imports ${entry} dynamically`)
+      add(path)
+    }
+  }
+  return packs
+}
+
+/** Writes chunks, which are ES modules, as functions of one CommonJS file, by name. */
+async function writePack(file, chunks, first) {
+  let code = `module.exports={${first}`
+  const map = { version: 3, sources: [], names: [], mappings: [] }
+  for (const { path, text } of chunks) {
+    const converted = await transform(text, {
+      format: 'cjs',
+      minify: true,
+      platform: 'node',
+      target: shared.target,
+      supported: commonJs.supported,
+      sourcemap: 'external',
+      sourcefile: path,
+      sourcesContent: false,
+    })
+    code += `\n${JSON.stringify(basename(path))}(exports,require,module,__filename){${text.includes('__url') ? URL_BANNER : ''}\n`
+    addMap(map, JSON.parse(converted.map), code.split('\n').length - 1)
+    code += `${converted.code}},`
+  }
+  writeFileSync(`dist/${file}`, `${code}\n}\n//# sourceMappingURL=${file}.map\n`)
+  writeFileSync(`dist/${file}.map`, JSON.stringify({ ...map, mappings: encode(map.mappings) }))
+}
+
+/** Adds the source map of a part that begins at a line of the file. Node does not read maps with sections. */
+function addMap(map, { sources, mappings }, line) {
+  const firstSource = map.sources.length
+  map.sources.push(...sources)
+  while (map.mappings.length < line) map.mappings.push([])
+  for (const segments of decode(mappings))
+    map.mappings.push(
+      segments.map(([column, source, ...rest]) =>
+        source === undefined ? [column] : [column, source + firstSource, ...rest.slice(0, 2)],
+      ),
+    )
+}
+
+/** Writes the chunks of `command` to their files. */
+const packChunks = {
+  name: 'pack-chunks',
+  setup({ onEnd }) {
+    onEnd(async ({ outputFiles, metafile }) => {
+      const packs = assignPacks(metafile.outputs)
+      const files = new Map()
+      for (const chunk of outputFiles) {
+        const name = basename(chunk.path)
+        const file = packs[name] ?? name
+        files.set(file, [...(files.get(file) ?? []), chunk])
+      }
+      for (const [file, chunks] of files)
+        await writePack(file, chunks, file === 'gridline.cjs' ? `packs:${JSON.stringify(packs)},` : '')
+    })
+  },
+}
+
+// The command line, in chunks, so that each command reads only what it needs.
+const command = {
+  ...shared,
+  entryPoints: { gridline: 'src/cli/run/main.ts' },
+  outExtension: { '.js': '.cjs' },
+  chunkNames: 'cli-[hash]',
+  format: 'esm',
+  splitting: true,
+  sourcemap: 'inline',
+  write: false,
+  plugins: [...commonJs.plugins, packChunks],
+  metafile: true,
+  define: commonJs.define,
 }
 
 const service = {
@@ -228,12 +340,12 @@ function geoAssets() {
 
 if (process.argv.includes('--watch')) {
   await kernels()
-  for (const one of [command, help, service, pages]) {
+  for (const one of [command, vendor, help, service, pages]) {
     const watched = await context({ ...one, logLevel: 'info' })
     await watched.watch()
   }
 } else {
-  const builds = [command, help, service, pages].map((one) => build({ ...one, metafile: true }))
+  const builds = [command, vendor, help, service, pages].map((one) => build({ ...one, metafile: true }))
   const [results] = await Promise.all([Promise.all(builds), kernels()])
   const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs))
   writeFileSync('dist/THIRD-PARTY-NOTICES.txt', notices(inputs))
@@ -261,7 +373,7 @@ function notices(inputs) {
   return `Gridline contains parts of these packages.\n\n${line}${texts.join(`\n${line}`)}`
 }
 
-/** Adds a hash of the file to it, by which bin/code-cache.js finds its compiled code. */
+/** Adds a hash of the file, which has those of its chunks, to it: bin/code-cache.js finds compiled code by it. */
 function stamp(file) {
   const built = readFileSync(file)
   if (built.some((byte) => byte > 0x7f)) throw new Error(`${file} must be ASCII: see asciiSources`)

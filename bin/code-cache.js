@@ -5,42 +5,81 @@
  */
 const fs = require('node:fs')
 const { createRequire } = require('node:module')
-const { dirname, join } = require('node:path')
+const { basename, dirname, join } = require('node:path')
 const vm = require('node:vm')
 const { crc32 } = require('node:zlib')
 
 /** Age after which caches, which may be of unused versions, are removed: 30 days. */
 const OLD_MS = 30 * 24 * 3600 * 1000
-/** Final comment of dist/gridline.cjs and dist/help.cjs, with a hash of the rest. */
+/** Final comment of dist/gridline.cjs and dist/help.cjs, with a hash of the rest, which names the chunks. */
 const STAMP = /\/\/ build ([0-9a-f]{16})\n?$/
 
 /**
- * Loads a CommonJS file for a command line. Returns its exports, and a function that saves its code after a
- * command has run; undefined if the cache cannot be used.
+ * Loads the build for a command line, from the cache unless `isTraced`. Returns its exports, and a function
+ * that saves the code after a command has run; undefined if the cache cannot be used. A file of the build has
+ * chunks as functions, by name; `packs` of the first one names the file of each chunk, if it is not its own.
  */
-exports.load = (file, argv) => {
-  // Flags of Node change what V8 accepts.
-  if (process.execArgv.length > 0 || process.env.NODE_OPTIONS) return { exported: require(file) }
-  const source = fs.readFileSync(file, 'latin1')
-  const stamp = STAMP.exec(source.slice(-40))?.[1]
-  if (!stamp) return { exported: require(file) }
-  const command = argv.find((word) => /^[a-z]{1,20}$/.test(word)) ?? 'main'
-  const name = `gridline-${process.version}-${process.arch}-${stamp}-${command}.bin`
-  const cached = read(name)
-  const script = new vm.Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
-    filename: file,
-    cachedData: cached?.code,
-  })
-  const module = { exports: {} }
-  script
-    .runInThisContext()
-    .call(module.exports, module.exports, createRequire(file), module, file, dirname(file))
-  const commands = cached && !script.cachedDataRejected ? cached.commands : []
-  const saveCode = (command) => {
-    if (commands.includes(command)) return
-    write(name, script.createCachedData(), [...commands, command])
+exports.load = (file, argv, isTraced) => {
+  const folder = dirname(file)
+  const requireFile = createRequire(file)
+  const cache = isTraced ? undefined : openCache(file, argv)
+  const files = new Map()
+  const loadFile = (name) => {
+    if (!files.has(name)) files.set(name, cache ? cache.load(name) : requireFile(`./${name}`))
+    return files.get(name)
   }
-  return { exported: module.exports, saveCode }
+  const first = loadFile(basename(file))
+  if (!first.packs) return { exported: first, saveCode: cache?.save }
+  const modules = new Map()
+  const requireChunk = (id) => {
+    if (!id.startsWith('./cli-')) return requireFile(id)
+    return modules.get(id)?.exports ?? run(id)
+  }
+  const run = (id) => {
+    const chunk = id.slice(2)
+    const name = first.packs[chunk] ?? chunk
+    const module = { exports: {} }
+    modules.set(id, module)
+    loadFile(name)[chunk](module.exports, requireChunk, module, join(folder, name))
+    return module.exports
+  }
+  return { exported: run(`./${basename(file)}`), saveCode: cache?.save }
+}
+
+/** Opens the cache of a build for a command line; undefined if V8 would not accept its code. */
+function openCache(file, argv) {
+  // Flags of Node change what V8 accepts.
+  if (process.execArgv.length > 0 || process.env.NODE_OPTIONS) return undefined
+  const sources = new Map([[basename(file), fs.readFileSync(file, 'latin1')]])
+  const stamp = STAMP.exec(sources.get(basename(file)).slice(-40))?.[1]
+  if (!stamp) return undefined
+  const folder = dirname(file)
+  const word = argv.find((argument) => /^[a-z]{1,20}$/.test(argument)) ?? 'main'
+  const cacheName = `gridline-${process.version}-${process.arch}-${stamp}-${word}.bin`
+  const cached = read(cacheName)
+  const scripts = new Map()
+  return {
+    load(name) {
+      const path = join(folder, name)
+      const source = sources.get(name) ?? fs.readFileSync(path, 'latin1')
+      const script = new vm.Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
+        filename: path,
+        cachedData: cached?.codes.get(name),
+      })
+      scripts.set(name, script)
+      const module = { exports: {} }
+      script.runInThisContext()(module.exports, createRequire(path), module, path, folder)
+      return module.exports
+    },
+    save(command) {
+      const isRejected = [...scripts.values()].some(({ cachedDataRejected }) => cachedDataRejected)
+      const commands = cached && !isRejected ? cached.commands : []
+      if (commands.includes(command)) return
+      const codes = new Map(commands.length > 0 ? cached.codes : [])
+      for (const [name, script] of scripts) codes.set(name, script.createCachedData())
+      write(cacheName, codes, [...commands, command])
+    },
+  }
 }
 
 /** Yields the folders for the cache, best first: of the build, then of the user. */
@@ -59,17 +98,24 @@ function isPrivate(folder) {
   return process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0)
 }
 
-/** Reads a cache: its code, and its commands. The last line of the file is a checksum and these commands. */
+/**
+ * Reads a cache: the compiled code of each chunk, and its commands. The last line of the file is a checksum,
+ * and JSON of the commands and of the length of each code.
+ */
 function read(name) {
   for (const folder of folders()) {
     try {
       if (!isPrivate(folder)) continue
       const bytes = fs.readFileSync(join(folder, name))
       const end = bytes.lastIndexOf('\n')
-      const [sum, ...commands] = bytes.toString('utf8', end + 1).split(',')
-      const code = bytes.subarray(0, Math.max(0, end))
+      const [, sum, index] = /^(\w+) (.*)$/.exec(bytes.toString('latin1', end + 1))
       // Damaged code would crash V8.
-      if (end > 0 && sum === crc32(code).toString(16)) return { code, commands }
+      if (sum !== crc32(bytes.subarray(0, end)).toString(16)) continue
+      const { commands, lengths } = JSON.parse(index)
+      const codes = new Map()
+      let at = 0
+      for (const [id, length] of lengths) codes.set(id, bytes.subarray(at, (at += length)))
+      if (at === end) return { codes, commands }
     } catch {
       // No readable cache in this folder.
     }
@@ -77,19 +123,16 @@ function read(name) {
   return undefined
 }
 
-function write(name, code, commands) {
+function write(name, codes, commands) {
+  const bytes = Buffer.concat([...codes.values()])
+  const index = JSON.stringify({ commands, lengths: [...codes].map(([id, { length }]) => [id, length]) })
+  const contents = Buffer.concat([bytes, Buffer.from(`\n${crc32(bytes).toString(16)} ${index}`)])
   for (const folder of folders()) {
     const partial = join(folder, `${name}.${process.pid}.${Math.random().toString(36).slice(2)}`)
     try {
       fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
       if (!isPrivate(folder)) continue
-      fs.writeFileSync(
-        partial,
-        Buffer.concat([code, Buffer.from(`\n${[crc32(code).toString(16), ...commands].join(',')}`)]),
-        {
-          mode: 0o600,
-        },
-      )
+      fs.writeFileSync(partial, contents, { mode: 0o600 })
       fs.renameSync(partial, join(folder, name))
       removeOld(folder)
       return

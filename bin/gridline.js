@@ -12,9 +12,7 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   // Source maps slow short commands, so only servers and GRIDLINE_DEBUG use them in stack traces.
   const traced = Boolean(process.env.GRIDLINE_DEBUG) || argv.includes('serve')
   if (traced) process.setSourceMapsEnabled(true)
-  const { exported, saveCode } = traced
-    ? { exported: require(file) }
-    : require('./code-cache.js').load(file, argv)
+  const { exported, saveCode } = require('./code-cache.js').load(file, argv, traced)
   exported.main(argv).then(({ code, command }) => {
     process.exitCode = code
     if (code === 0) saveCode?.(command)

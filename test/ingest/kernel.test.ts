@@ -1,14 +1,9 @@
 // The WebAssembly kernel and the TypeScript reader give the same result.
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import {
-  type Bounds,
-  boundsOf,
-  type DelimitedOptions,
-  ingestDelimited,
-  type Slice,
-} from '../../src/ingest/index.ts'
+import { type DelimitedOptions, ingestDelimited, type Slice } from '../../src/ingest/index.ts'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
+import { type Bounds, boundsOf } from '../../src/ingest/slices.ts'
 import { runs } from '../support/property-runs.ts'
 
 /** Number of compared files. */

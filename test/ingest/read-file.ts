@@ -1,6 +1,7 @@
 // Reads a data file of any format in a test.
 import { readLimits } from '../../src/contract/limits.ts'
-import { type FileOptions, ingestFile, quoteNumbers, type Slice } from '../../src/ingest/index.ts'
+import { type FileOptions, ingestFile, type Slice } from '../../src/ingest/index.ts'
+import { quoteNumbers } from '../../src/ingest/slices.ts'
 
 /** Reads a file: path, names, types, rows and warnings of each table. `pieces`: size of chunks, in bytes. */
 export async function readFile(bytes: Uint8Array, options: Partial<FileOptions> = {}, pieces = 64 * 1024) {

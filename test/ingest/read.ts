@@ -1,12 +1,7 @@
 // Reads delimited text in a test.
 import { defaultLimits } from '../../src/contract/limits.ts'
-import {
-  convertTexts,
-  type DelimitedOptions,
-  decompress,
-  ingestDelimited,
-  quoteNumbers,
-} from '../../src/ingest/index.ts'
+import { type DelimitedOptions, decompress, ingestDelimited } from '../../src/ingest/index.ts'
+import { convertTexts, quoteNumbers } from '../../src/ingest/slices.ts'
 
 /** Reads a text: names, types, rows as values, warnings. `pieces`: size of chunks, in bytes. */
 export async function read(text: string | Uint8Array, options: DelimitedOptions = {}, pieces = 64 * 1024) {

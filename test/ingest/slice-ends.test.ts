@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AlignedSlices } from '../../src/ingest/columnar/align-slices.ts'
-import { boundsOf, findSliceEnds, ingestDelimited, type Slice } from '../../src/ingest/index.ts'
+import { ingestDelimited, type Slice } from '../../src/ingest/index.ts'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
+import { boundsOf, findSliceEnds } from '../../src/ingest/slices.ts'
 
 afterEach(() => {
   Kernel.usage = 'large'
