@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   appendFileSync,
+  chmodSync,
   copyFileSync,
   mkdirSync,
   readdirSync,
@@ -8,6 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { decode, encode } from '@jridgewell/sourcemap-codec'
 import asc from 'assemblyscript/asc'
@@ -351,6 +354,25 @@ if (process.argv.includes('--watch')) {
   writeFileSync('dist/THIRD-PARTY-NOTICES.txt', notices(inputs))
   stamp('dist/gridline.cjs')
   stamp('dist/help.cjs')
+  writeEmptyDatabase('dist/empty.db')
+}
+
+/** Writes a database with all tables, which new databases of the command line are copies of. */
+function writeEmptyDatabase(file) {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['bin/gridline.js', 'admin', 'migrate', '--database', `sqlite:${file}`],
+    // A flag of Node: no cache of compiled code is written, since it does not belong to the build.
+    { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '--no-warnings' } },
+  )
+  if (status !== 0) throw new Error(`${file}: ${stderr}`)
+  const { DatabaseSync } = createRequire(import.meta.url)('@photostructure/sqlite')
+  const database = new DatabaseSync(file)
+  // The sweep of a copy is due at once, unless opening it sets another time.
+  database.exec('UPDATE jobs SET due = 0; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+  database.close()
+  // All users of the machine copy it.
+  chmodSync(file, 0o644)
 }
 
 /** The licences of all packages of which a part is in the build: copies of them must come with these texts. */

@@ -16,7 +16,6 @@ import { readTables } from '../files/local-columns.ts'
 import { parsePercent, toParseOptions, toReadingHeaders } from '../files/parse-options.ts'
 import { Progress } from '../output/progress.ts'
 import { chartView, type TableView } from '../output/view.ts'
-import { createUploadChart, refuseChart } from '../upload/chart.ts'
 import { resolveDestinationHeaders } from '../upload/destination.ts'
 import { isAddress, type LocalFile } from '../upload/expand.ts'
 import { listRemovals, type Removal } from '../upload/mirror.ts'
@@ -165,13 +164,15 @@ async function uploadFile(context: Context, upload: Upload, local: LocalFile): P
   const { options, sender, provenance, isDry, names } = upload
   const { plot } = options
   if (isDry) return preview(context, local, { ...options, dryRun: true }, sender)
-  if (plot !== undefined) await refuseChart(context, local, plot, options)
+  // Charts are loaded only if they are asked for.
+  const chart = plot === undefined ? undefined : { type: plot, ...(await import('../upload/chart.ts')) }
+  if (chart) await chart.refuseChart(context, local, chart.type, options)
   const made = isAddress(local.file)
     ? await importFrom(context, local.file, options)
     : toUploadRow(context, local.file, await sendFile(context, sender, local, options))
   if (provenance && made.action !== 'unchanged') await recordProvenance(context, made, provenance)
-  const result = plot === undefined ? made : await createUploadChart(context, made, plot, options)
-  if (provenance && plot !== undefined) await recordProvenance(context, result as UploadedGrid, provenance)
+  const result = chart ? await chart.createUploadChart(context, made, chart.type, options) : made
+  if (provenance && chart) await recordProvenance(context, result as UploadedGrid, provenance)
   noteYears(context, result as Partial<UploadedGrid>, options)
   const file = names.get(local) ?? local.file
   return [{ ...result, file, path: pathOf(local, options.folder, (result as UploadedGrid).filename) }]

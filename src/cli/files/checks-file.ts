@@ -1,6 +1,5 @@
 // Reads checks files.
 import { readFile } from 'node:fs/promises'
-import { parseChecks } from '../../checks/index.ts'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import type { ChecksDocument } from '../../contract/resources/index.ts'
 
@@ -27,6 +26,7 @@ export async function readChecksFile(file: string): Promise<ChecksDocument> {
       hint: 'To write one from data: gridline check FILE --init',
     })
   const document = await parseYaml(file, text)
+  const { parseChecks } = await import('../../checks/index.ts')
   try {
     parseChecks(document)
   } catch (error) {

@@ -7,7 +7,6 @@ import { formatFid, parseFid } from '../../contract/fid.ts'
 import { gridNameOf, isNotice, uploadNameOf } from '../../contract/formats.ts'
 import { readLimits } from '../../contract/limits.ts'
 import { filetypeLabel } from '../../contract/resources/index.ts'
-import { assertChart } from '../charts/charts.ts'
 import type { Context } from '../core/context.ts'
 import { makeRepeatable, openInput } from '../files/input.ts'
 import { toParseOptions } from '../files/parse-options.ts'
@@ -87,6 +86,7 @@ export async function preview(
   const name = gridNameOf(fileName)
   if (options.plot !== undefined && tables.length === 1) {
     const { columns } = tables[0].ingested
+    const { assertChart } = await import('../charts/charts.ts')
     await assertChart(name, columns, options.plot, options)
   }
   const client = await context.client()

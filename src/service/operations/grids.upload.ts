@@ -11,7 +11,6 @@ import type { UploadResult, UploadTarget } from '../grids/change/save-grid.ts'
 import { saveTables } from '../grids/change/save-tables.ts'
 import { type DataCall, parseProvenance } from '../grids/input/reading-options.ts'
 import { storeTables } from '../grids/input/tables.ts'
-import { findBrokenPlots, formatBrokenWarnings } from '../plots/broken-plots.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 import { findUploadReplay } from './upload-replay.ts'
 
@@ -55,7 +54,8 @@ async function formatDraftResponse<T>(service: Service, call: DataCall, fid: Fid
 }
 
 /** Returns warnings about plots that show removed columns of a grid. */
-function loadPlotWarnings({ store }: Service, grid: Fid): Promise<string[]> {
+async function loadPlotWarnings({ store }: Service, grid: Fid): Promise<string[]> {
+  const { findBrokenPlots, formatBrokenWarnings } = await import('../plots/broken-plots.ts')
   return store.read(async (readers) => formatBrokenWarnings(await findBrokenPlots(store, readers, grid)))
 }
 

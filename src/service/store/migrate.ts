@@ -4,7 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import { JobWriter, SWEEP_INTERVAL_MS } from './aggregates/jobs.ts'
 import { distributeNewTables } from './engines/distribution.ts'
 import type { Engine, Migration } from './engines/engine.ts'
-import { migrations } from './migrations/index.ts'
+import { MIGRATION_NAMES } from './migrations/names.ts'
 import type { Db } from './schema/schema.ts'
 
 type MigrationTables = {
@@ -18,25 +18,31 @@ type MigrationTables = {
  */
 export async function migrate(
   engine: Engine,
-  { isDry = false, all = migrations }: { isDry?: boolean; all?: readonly Migration[] } = {},
+  { isDry = false, all }: { isDry?: boolean; all?: readonly Migration[] } = {},
 ): Promise<string[]> {
   const applied = await loadApplied(engine)
-  const last = all.at(-1)!.name
+  const names: readonly string[] = all?.map(({ name }) => name) ?? MIGRATION_NAMES
+  const last = names.at(-1)!
   // Each migration names the oldest one that a server must know. Names are in order.
   for (const [name, oldest] of applied)
-    if (!all.some((migration) => migration.name === name) && (oldest === null || oldest > last))
+    if (!names.includes(name) && (oldest === null || oldest > last))
       throw new Problem(
         'conflict',
         `the database was updated by a newer version of Gridline, which this one cannot work with (${name})`,
         { hint: 'Run that version, or a later one. To go back, restore the backup from before the update.' },
       )
-  const missing = all.filter(({ name }) => !applied.has(name))
-  if (isDry || missing.length === 0) return missing.map(({ name }) => name)
+  const missingNames = names.filter((name) => !applied.has(name))
+  // In the template, the sweep is due at once: should this write be lost, the next command sweeps.
+  if (engine.isCopiedTemplate)
+    await engine.writeDeferred((db) => new JobWriter(db).setDue('', 'sweep', '', firstSweepTime()))
+  if (isDry || missingNames.length === 0) return missingNames
+  const { migrations } = await import('./migrations/index.ts')
+  const missing = (all ?? migrations).filter(({ name }) => missingNames.includes(name))
   // A new database needs one transaction: each one waits for the disk.
   const steps = applied.size === 0 ? [missing] : missing.map((migration) => [migration])
   for (const step of steps)
     await engine.migrate((db) => applyMigrations(engine, db, step, applied.size === 0))
-  return missing.map(({ name }) => name)
+  return missingNames
 }
 
 /** Applies migrations in one transaction. */
@@ -72,8 +78,12 @@ async function applyMigrations(
     await up(db as unknown as Kysely<unknown>, engine.types)
   }
   await distributeNewTables(engine, db)
-  // A new database has nothing to sweep, so its first command does not wait for it.
-  if (isNew) await new JobWriter(db).addIfMissing('', 'sweep', '', Date.now() + SWEEP_INTERVAL_MS)
+  if (isNew) await new JobWriter(db).addIfMissing('', 'sweep', '', firstSweepTime())
+}
+
+/** Returns when a new database is first swept: it has nothing to sweep, and its first command need not wait. */
+function firstSweepTime(): number {
+  return Date.now() + SWEEP_INTERVAL_MS
 }
 
 /** Loads the applied migrations, each with the oldest one that a server must know; null if not recorded. */

@@ -4,7 +4,7 @@ import { mustCompareAsText } from '../../store/schema/column-types.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import type { Table } from '../input/tables.ts'
-import { indexTableKeys } from '../keys/primary-key.ts'
+import { indexTableKeys } from '../keys/index-table-keys.ts'
 
 /**
  * Matches rows by key. `tableColumns`: columns of the table, in the order of the grid's columns;

@@ -11,7 +11,6 @@ import type { Snapshot } from '../column/snapshot.ts'
 import type { DataCall } from '../input/reading-options.ts'
 import type { GridService } from '../service.ts'
 import type { CheckedTable } from './outcome.ts'
-import { runChecks } from './run.ts'
 
 /** Maximum number of failed rules in a message. */
 const MAX_NAMED_RULES = 3
@@ -52,6 +51,8 @@ export async function enforceChecks(
   { source, mayFail, ...checked }: EnforcedTable,
 ): Promise<ChecksResult> {
   if (checks.length === 0) return { warnings: [] }
+  // Most writes have no checks.
+  const { runChecks } = await import('./run.ts')
   const reports: CheckReport[] = []
   for (const document of checks) reports.push(await runChecks(document, checked))
   const results = reports.flatMap((report) => report.results)

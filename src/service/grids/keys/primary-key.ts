@@ -1,13 +1,10 @@
 // Primary keys of grids: columns that identify a row (docs/keys.md).
 
 import { Problem } from '../../../contract/errors.ts'
-import { formatList } from '../../../contract/message-texts.ts'
-import { WorkBudget } from '../../../json/index.ts'
 import { CellReader } from '../column/kernel/cells.ts'
-import { formatColumns, largestChunkBytes, type Snapshot, type SnapshotColumn } from '../column/snapshot.ts'
-import { formatKeyFault, indexKeys, type KeyFault, type KeyIndex } from '../diff/keys.ts'
-import { GroupedTable } from '../diff/row-groups.ts'
+import { formatColumns, largestChunkBytes, type Snapshot } from '../column/snapshot.ts'
 import type { DataCall } from '../input/reading-options.ts'
+import type { TableNaming } from './index-table-keys.ts'
 
 /** Parses the header `Key`: column names, [] to remove the key, undefined without the header. */
 export function parseKeyHeader({ headers }: Pick<DataCall, 'headers'>): string[] | undefined {
@@ -45,47 +42,13 @@ export function findKeyColumns<C extends { name: string }>(
 }
 
 /**
- * Indexes all rows of a table by key. If a key is null or not unique, throws `bad_data` (file) or `bad_keys`
- * (grid).
- */
-export async function indexTableKeys(
-  reader: CellReader,
-  snap: Snapshot,
-  key: readonly { column: SnapshotColumn; asText: boolean }[],
-  naming: { source: string; lineOf?: (row: number) => number },
-): Promise<KeyIndex> {
-  const work = new WorkBudget()
-  const table = new GroupedTable(
-    snap,
-    key.map(({ column }) => column),
-    work,
-  )
-  const { source, lineOf } = naming
-  const columns = key.map(({ column: { name }, asText }, column) => ({ column, name, asText }))
-  const problem = (fault: KeyFault): Problem => {
-    const text = lineOf
-      ? formatKeyFault(fault, 'line', lineOf)
-      : formatKeyFault(fault, 'row', (row) => row + 1)
-    return new Problem(lineOf ? 'bad_data' : 'bad_keys', `${source}: ${text}`, {
-      line: lineOf?.(fault.rows[0]),
-      column: key[0].column.name,
-      hint: `Key values must be unique and not null. The key is: ${formatList(columns.map(({ name }) => name))}`,
-    })
-  }
-  table.choose(table.rowGroups)
-  return indexKeys(reader, table, columns, problem, work)
-}
-
-/**
  * Throws unless the key values of a table are unique and not null (see `indexTableKeys`). No names: there is
  * no key.
  */
-export async function checkKey(
-  snap: Snapshot,
-  names: readonly string[],
-  naming: Parameters<typeof indexTableKeys>[3],
-): Promise<void> {
+export async function checkKey(snap: Snapshot, names: readonly string[], naming: TableNaming): Promise<void> {
   if (names.length === 0) return
+  // Most grids have no key.
+  const { indexTableKeys } = await import('./index-table-keys.ts')
   const columns = findKeyColumns(snap.columns, names, naming.source)
   const reader = CellReader.open(Math.max(...columns.map(largestChunkBytes)))
   try {

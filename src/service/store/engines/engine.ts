@@ -47,6 +47,8 @@ export class EngineStats {
 export interface Engine extends Transactions {
   readonly name: 'sqlite' | 'postgres'
   readonly stats: EngineStats
+  /** True if opening created the database as a copy of an empty one. */
+  readonly isCopiedTemplate?: boolean
   /** SQL column types, as named in migrations. */
   readonly types: Types
   /** Returns transactions for requests on one owner's files, limited to part of the connections. */

@@ -1,5 +1,18 @@
 // Opens the files of SQLite databases.
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -66,12 +79,52 @@ export function makeDatabasePrivate(file: string): void {
     throw notCreatedError(file, error)
   }
   assertSqliteFile(file)
-  for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
+  for (const path of [file, ...sideFilesOf(file)]) {
     try {
       if (existsSync(path)) chmodSync(path, 0o600)
     } catch {
       // Not our file: leave its mode unchanged.
     }
+  }
+}
+
+function sideFilesOf(file: string): string[] {
+  return [`${file}-wal`, `${file}-shm`, `${file}-journal`]
+}
+
+/** Database with all tables and no rows, which the build makes: copying it is faster than making the tables. */
+const TEMPLATE = new URL('./empty.db', import.meta.url)
+
+/**
+ * Creates a database as a copy of the template. Returns false if the file exists, if there is no template, or
+ * if the file system has no links, which create a file only if it is missing.
+ */
+export function copyTemplate(file: string): boolean {
+  // SQLite would apply the log of a deleted database to its successor, unless that is empty.
+  if (file === ':memory:' || [file, ...sideFilesOf(file)].some((path) => existsSync(path))) return false
+  const copy = `${file}-${randomBytes(6).toString('hex')}`
+  try {
+    makeFolder(dirname(file))
+    copyFileSync(TEMPLATE, copy)
+    chmodSync(copy, 0o600)
+    // The first transaction is durable once its log is: the file must be, too.
+    syncFile(copy)
+    linkSync(copy, file)
+    syncFile(dirname(file))
+    return true
+  } catch {
+    return false
+  } finally {
+    rmSync(copy, { force: true })
+  }
+}
+
+function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

@@ -12,7 +12,13 @@ import { yieldToEventLoop } from '../../../json/index.ts'
 import type { Db } from '../schema/schema.ts'
 import { type Engine, EngineStats } from './engine.ts'
 import { EngineConnection } from './kysely.ts'
-import { type Database, makeDatabasePrivate, openDatabase, type Statement } from './sqlite-database.ts'
+import {
+  copyTemplate,
+  type Database,
+  makeDatabasePrivate,
+  openDatabase,
+  type Statement,
+} from './sqlite-database.ts'
 import { releaseSpace, reserveSpace } from './sqlite-reserve.ts'
 
 const MAX_READERS = 4
@@ -29,6 +35,7 @@ export function openSqlite(file: string, options: { maxPages?: number } = {}): E
 }
 
 function createEngine(file: string, options: { maxPages?: number }): Engine {
+  const isCopiedTemplate = copyTemplate(file)
   makeDatabasePrivate(file)
   const stats = new EngineStats()
   const open = (): Connection => new Connection(openDatabase(file), stats)
@@ -45,6 +52,7 @@ function createEngine(file: string, options: { maxPages?: number }): Engine {
   const engine: Engine = {
     name: 'sqlite',
     stats,
+    isCopiedTemplate,
     types: { text: sql`text`, int: sql`integer`, bytes: sql`blob` },
     groupsWritesAcrossOwners: true,
     read: (work) => {

@@ -20,27 +20,30 @@ import * as objects from './0017-objects.ts'
 import * as running from './0018-running.ts'
 import * as referencers from './0019-referencers.ts'
 import * as messages from './0020-messages.ts'
+import { MIGRATION_NAMES, type MigrationName } from './names.ts'
+
+const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
+  '0001-start': { up: start.up },
+  '0002-sharing': { up: sharing.up },
+  '0003-integrity': { up: integrity.up },
+  '0004-sessions': { up: sessions.up },
+  '0005-source-tags': { up: sourceTags.up },
+  '0006-oidc-trust': { up: oidcTrust.up },
+  '0007-disabled-users': { up: disabledUsers.up },
+  '0008-former-names': { up: formerNames.up },
+  '0009-lost-columns': { up: lostColumns.up },
+  '0010-versions': { up: versions.up },
+  '0011-keys': { up: keys.up },
+  '0012-checks': { up: checks.up },
+  '0013-drafts': { up: drafts.up },
+  '0014-trees': { up: trees.up },
+  '0015-lists': { up: lists.up },
+  '0016-holds': { up: holds.up },
+  '0017-objects': { up: objects.up },
+  '0018-running': { up: running.up },
+  '0019-referencers': { up: referencers.up },
+  '0020-messages': { up: messages.up },
+}
 
 /** All migrations, in order. Never change a released one. */
-export const migrations: Migration[] = [
-  { name: '0001-start', up: start.up },
-  { name: '0002-sharing', up: sharing.up },
-  { name: '0003-integrity', up: integrity.up },
-  { name: '0004-sessions', up: sessions.up },
-  { name: '0005-source-tags', up: sourceTags.up },
-  { name: '0006-oidc-trust', up: oidcTrust.up },
-  { name: '0007-disabled-users', up: disabledUsers.up },
-  { name: '0008-former-names', up: formerNames.up },
-  { name: '0009-lost-columns', up: lostColumns.up },
-  { name: '0010-versions', up: versions.up },
-  { name: '0011-keys', up: keys.up },
-  { name: '0012-checks', up: checks.up },
-  { name: '0013-drafts', up: drafts.up },
-  { name: '0014-trees', up: trees.up },
-  { name: '0015-lists', up: lists.up },
-  { name: '0016-holds', up: holds.up },
-  { name: '0017-objects', up: objects.up },
-  { name: '0018-running', up: running.up },
-  { name: '0019-referencers', up: referencers.up },
-  { name: '0020-messages', up: messages.up },
-]
+export const migrations: Migration[] = MIGRATION_NAMES.map((name) => ({ name, ...steps[name] }))

@@ -1,0 +1,47 @@
+// Indexes the rows of a table by key (docs/keys.md).
+
+import { Problem } from '../../../contract/errors.ts'
+import { formatList } from '../../../contract/message-texts.ts'
+import { WorkBudget } from '../../../json/index.ts'
+import type { CellReader } from '../column/kernel/cells.ts'
+import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
+import { formatKeyFault, indexKeys, type KeyFault, type KeyIndex } from '../diff/keys.ts'
+import { GroupedTable } from '../diff/row-groups.ts'
+
+/** Name of a table in messages, and the line of a row if it is a file. */
+export interface TableNaming {
+  source: string
+  lineOf?: (row: number) => number
+}
+
+/**
+ * Indexes all rows of a table by key. If a key is null or not unique, throws `bad_data` (file) or `bad_keys`
+ * (grid).
+ */
+export async function indexTableKeys(
+  reader: CellReader,
+  snap: Snapshot,
+  key: readonly { column: SnapshotColumn; asText: boolean }[],
+  naming: TableNaming,
+): Promise<KeyIndex> {
+  const work = new WorkBudget()
+  const table = new GroupedTable(
+    snap,
+    key.map(({ column }) => column),
+    work,
+  )
+  const { source, lineOf } = naming
+  const columns = key.map(({ column: { name }, asText }, column) => ({ column, name, asText }))
+  const problem = (fault: KeyFault): Problem => {
+    const text = lineOf
+      ? formatKeyFault(fault, 'line', lineOf)
+      : formatKeyFault(fault, 'row', (row) => row + 1)
+    return new Problem(lineOf ? 'bad_data' : 'bad_keys', `${source}: ${text}`, {
+      line: lineOf?.(fault.rows[0]),
+      column: key[0].column.name,
+      hint: `Key values must be unique and not null. The key is: ${formatList(columns.map(({ name }) => name))}`,
+    })
+  }
+  table.choose(table.rowGroups)
+  return indexKeys(reader, table, columns, problem, work)
+}
