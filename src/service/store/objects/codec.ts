@@ -15,7 +15,8 @@ import { Problem } from '../../../contract/errors.ts'
  * FRAGMENT is a Brotli stream (RFC 7932) without its start and end. Several of them between STREAM_START and
  * STREAM_END are one valid stream, which is sent without decoding. This needs quality 1, which uses neither
  * earlier distances nor the static dictionary; `test/service/store/codec.test.ts` decodes such streams.
- * Quality 1 compresses 175 MB/s per core, deflate 125 MB/s; the result is 10% smaller.
+ * Quality 1 compresses 175 MB/s per core, deflate 125 MB/s; the result is 10% smaller. Quality 0 takes 0.6 of
+ * the time, but the result is up to twice as large: 15.6 MB of the benchmark instead of 7.7 MB.
  */
 const RAW = 0x30
 const BROTLI = 0x31
