@@ -40,7 +40,7 @@ export class HttpHeaders {
   }
 }
 
-/** Response with a text, a byte stream or no body. */
+/** Response with a text, bytes, a byte stream or no body. */
 export class HttpResponse {
   /** True to close the connection without waiting for the rest of the request. */
   hangUp = false
@@ -51,12 +51,13 @@ export class HttpResponse {
     readonly status: number,
     /** Names in lower case. */
     readonly headers: Record<string, string>,
-    readonly body: string | Bytes | null,
+    readonly body: string | Uint8Array | Bytes | null,
   ) {}
 
   /** Yields the body; nothing without a body. */
   async *bytes(): AsyncGenerator<Uint8Array> {
     if (typeof this.body === 'string') yield Buffer.from(this.body)
+    else if (this.body instanceof Uint8Array) yield this.body
     else if (this.body !== null) yield* this.body
   }
 

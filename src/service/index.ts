@@ -88,6 +88,8 @@ export interface RunningService {
   /** Handles a request given as web objects. */
   fetch(request: Request): Promise<Response>
   store: Store
+  /** Keeps small responses until the next commit, if the database can tell. For servers. */
+  cacheResponses(): void
   /** Starts polling for background jobs, including jobs of other servers. */
   startJobs(): void
   /** Makes /readyz report that the server is about to stop, so that proxies send requests elsewhere. */
@@ -149,6 +151,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     fetch: async (request) => toResponse(await app.handle(request as HttpRequest)),
     store,
     idle: () => background.idle(),
+    cacheResponses: app.cacheResponses,
     startJobs() {
       jobs.start()
       service.metrics.add(...processMetrics())

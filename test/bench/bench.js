@@ -30,9 +30,9 @@ if (values.against) {
     console.log(found ?? `${values.bisect} is not slower than at ${values.against}`)
   } else {
     const builds = [compare.buildCommit(root, place, values.against), compare.buildWorkTree(root)]
+    compare.printHeader()
     const results = await compare.compareBuilds(builds, place, positionals)
     if (values.json) writeFileSync(values.json, `${JSON.stringify(results)}\n`)
-    compare.printComparisons(results)
   }
 } else {
   const { bench } = await import(`${place}/rows.mjs`)

@@ -51,7 +51,7 @@ const SLOWER_RATIO = 1.05
 const CONNECTIONS = 64
 /** Duration of one run of load, in seconds. */
 const LOAD_SECONDS = 2
-/** Wall times are printed only below this load of the machine. */
+/** Wall times are printed only up to this load of the machine. */
 const MAX_LOAD = 2
 
 /** Builds a commit in a work tree of its own, once. */
@@ -93,8 +93,9 @@ export async function compareBuilds(
   const results: Comparison[] = []
   for (const [name, row] of Object.entries(commandRows)) {
     if (!isWanted(name)) continue
-    process.stderr.write(`${name} …\n`)
-    results.push({ row: name, ...(await compareCommand(row, builds, place, inputs)) })
+    const result = { row: name, ...(await compareCommand(row, builds, place, inputs)) }
+    printComparison(result)
+    results.push(result)
   }
   const wantedServerRows = Object.entries(serverRows).filter(([name]) => isWanted(name))
   if (wantedServerRows.length > 0) results.push(...(await compareServers(wantedServerRows, builds, place)))
@@ -130,33 +131,34 @@ export async function findSlowerCommit(
   return commits[high]
 }
 
-/** Prints comparisons as a table. */
-export function printComparisons(results: readonly Comparison[]): void {
-  const isQuiet = loadavg()[0] <= MAX_LOAD
+/** Prints the header of `printComparison`. */
+export function printHeader(): void {
+  const titles = ['CPU ms, old → new'.padStart(22), 'ratio (range)'.padStart(22), 'wall'.padStart(7)]
+  console.log(`${'row'.padEnd(20)}${titles.join('')}${'MB, old → new'.padStart(16)}  verdict`)
+}
+
+/** Prints a comparison as a row of a table. The ratio of wall times is left out on a busy machine. */
+function printComparison({ row, cpuMs, cpuRatio, wallRatio, megabytes, verdict, counts }: Comparison): void {
+  const digits = cpuMs[0] < 10 ? 3 : 0
+  const [ratio, low, high] = cpuRatio.map((value) => value.toFixed(2))
+  const [load] = loadavg()
   console.log(
-    `load ${loadavg()[0].toFixed(1)}${isQuiet ? '' : ': wall times are not shown'}\n${'row'.padEnd(20)}${'CPU ms, old → new'.padStart(22)}${'ratio (range)'.padStart(22)}${'wall'.padStart(7)}${'MB, old → new'.padStart(16)}  verdict`,
+    row.padEnd(20) +
+      cpuMs
+        .map((value) => value.toFixed(digits))
+        .join(' → ')
+        .padStart(22) +
+      `${ratio} (${low}–${high})`.padStart(22) +
+      (load <= MAX_LOAD ? wallRatio.toFixed(2) : '–').padStart(7) +
+      megabytes
+        .map((value) => value.toFixed(0))
+        .join(' → ')
+        .padStart(16) +
+      `  ${verdict}`,
   )
-  for (const { row, cpuMs, cpuRatio, wallRatio, megabytes, verdict, counts } of results) {
-    const digits = cpuMs[0] < 10 ? 3 : 0
-    const [ratio, low, high] = cpuRatio.map((value) => value.toFixed(2))
-    console.log(
-      row.padEnd(20) +
-        cpuMs
-          .map((value) => value.toFixed(digits))
-          .join(' → ')
-          .padStart(22) +
-        `${ratio} (${low}–${high})`.padStart(22) +
-        (isQuiet ? wallRatio.toFixed(2) : '–').padStart(7) +
-        megabytes
-          .map((value) => value.toFixed(0))
-          .join(' → ')
-          .padStart(16) +
-        `  ${verdict}`,
-    )
-    const changed = Object.entries(counts).filter(([, [old, current]]) => old !== current)
-    for (const [name, [old, current]] of changed)
+  for (const [name, [old, current]] of Object.entries(counts))
+    if (old !== current)
       console.log(`  ${name}: ${old.toLocaleString('en')} → ${current.toLocaleString('en')}`)
-  }
 }
 
 /** Returns what 9 pairs say: sure only if all but one agree. */
@@ -375,7 +377,6 @@ async function compareServers(
   const results: Comparison[] = []
   try {
     for (const [name, row] of rows) {
-      process.stderr.write(`${name} …\n`)
       const fids = await Promise.all(servers.map((server) => createGrid(server, row.rows)))
       let n = 0
       const measure = async (side: 0 | 1): Promise<Sample> => {
@@ -402,7 +403,9 @@ async function compareServers(
         residentMegabytes(servers[0].child),
         residentMegabytes(servers[1].child),
       ]
-      results.push({ row: name, ...compareSamples(pairs), megabytes, counts: {} })
+      const result = { row: name, ...compareSamples(pairs), megabytes, counts: {} }
+      printComparison(result)
+      results.push(result)
     }
   } finally {
     for (const server of servers) await server.stop()

@@ -93,7 +93,9 @@ export function writeInputs(folder: string): void {
   })
   write('changed.csv', () => {
     const lines = readFileSync(million, 'utf8').split('\n')
-    return lines.map((line, k) => (k % 1000 === 1 ? line.replace(/,[^,]*$/, ',changed') : line)).join('\n')
+    return lines
+      .map((line, k) => (k % 1000 === 1 ? line.replace(/^(\d+,[^,]+,[^,]+),[^,]+/, '$1,0') : line))
+      .join('\n')
   })
   write('rows.ndjson', () => {
     const line = (k: number): string => JSON.stringify({ id: k, city: 'Oslo', price: k / 8, tags: [k % 7] })

@@ -47,7 +47,10 @@ export class TestService {
     readonly database = '',
     /** The location of its objects, if not the database. */
     readonly place: Partial<ServiceOptions> = {},
-  ) {}
+  ) {
+    // As servers do: every test of the service is one of the cache.
+    service.cacheResponses()
+  }
 
   async user(name: string): Promise<void> {
     this.keys.set(name, (await createUser(this.service.store, name)).api_key)

@@ -217,6 +217,7 @@ export const command = defineCommand({
       const running = await startService(server)
       current = running
       running.startJobs()
+      running.cacheResponses()
       const maintenanceTimer = setInterval(
         () => running.store.engine.updateStatistics().catch(() => {}),
         3600_000,

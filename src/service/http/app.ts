@@ -19,6 +19,7 @@ import type { RequestService } from './listen.ts'
 import { PAGE_HEADERS } from './page-headers.ts'
 import { performOperation } from './perform.ts'
 import { findQuirkStatus } from './quirks.ts'
+import { ResponseCache } from './response-cache.ts'
 import { OperationRouter, splitUrl } from './route.ts'
 
 /** Maximum length of a path in the log. */
@@ -28,16 +29,26 @@ const MAX_LOGGED_PATH_CHARACTERS = 2_000
 const NON_PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 
-/** Creates the handler of all requests, and adds its metrics. */
+/**
+ * Creates the handler of all requests, and adds its metrics. `cacheResponses`: keeps responses from then on, for
+ * servers.
+ */
 export function createApp(
   service: Service,
   authenticator: Authenticator,
   log: (line: LogLine) => void,
-): RequestService {
+): RequestService & { cacheResponses(): void } {
   const context = createHttpContext(service, authenticator)
   addQueueMetrics(context)
   const app = new App(new OperationRouter(), context, log)
-  return { handle: (request) => app.handle(request), refuses: (request) => app.refuses(request) }
+  return {
+    handle: (request) => app.handle(request),
+    refuses: (request) => app.refuses(request),
+    cacheResponses() {
+      const { engine } = service.store
+      if (engine.readState) context.responses = new ResponseCache(() => engine.readState!())
+    },
+  }
 }
 
 /** Adds the metrics of the queues. */
@@ -246,7 +257,8 @@ function isThisMachine({ address: client, headers }: HttpRequest, url: string): 
 
 /** Converts a response to GET into one to HEAD: same headers, no body. */
 async function toHeadResponse({ status, headers, body }: HttpResponse): Promise<HttpResponse> {
-  if (typeof body === 'string') headers['content-length'] = String(Buffer.byteLength(body))
+  if (typeof body === 'string' || body instanceof Uint8Array)
+    headers['content-length'] = String(Buffer.byteLength(body))
   else await body?.[Symbol.asyncIterator]().return?.()
   return new HttpResponse(status, headers, null)
 }

@@ -9,6 +9,7 @@ import type { OperationService as Service } from '../operations/handler.ts'
 import type { Actor } from '../store/aggregates/audit.ts'
 import type { Authenticator } from './auth.ts'
 import { RateLimiter } from './rate-limiter.ts'
+import type { ResponseCache } from './response-cache.ts'
 
 /** One log line: a request and its outcome. Contains no credentials. */
 export interface LogLine {
@@ -48,6 +49,8 @@ export interface HttpContext {
   formQueue: Admission
   /** Memory of these forms. */
   formBudget: ByteBudget
+  /** Cache of responses; only servers have one. */
+  responses?: ResponseCache
 }
 
 /** Creates the work budget of a request: by user, or the smaller one of anonymous callers. */

@@ -3,8 +3,11 @@ import type { Bytes, HttpResponse } from '../../contract/http.ts'
 
 /** Converts a response to a web `Response`. */
 export function toResponse({ status, headers, body, cookies }: HttpResponse): Response {
-  const isComplete = body === null || typeof body === 'string'
-  const response = new Response(isComplete ? body : toReadableStream(body), { status, headers })
+  const isComplete = body === null || typeof body === 'string' || body instanceof Uint8Array
+  const response = new Response(isComplete ? (body as BodyInit | null) : toReadableStream(body), {
+    status,
+    headers,
+  })
   for (const cookie of cookies) response.headers.append('set-cookie', cookie)
   return response
 }

@@ -75,7 +75,8 @@ export async function performOperation(
   operationRequest: OperationRequest,
 ): Promise<HttpResponse> {
   const checked = parseRequest(context, caller, operationRequest)
-  return completeOutcome(await admitRequest(context, checked))
+  const respond = async (): Promise<HttpResponse> => completeOutcome(await admitRequest(context, checked))
+  return context.responses ? context.responses.respond(checked, caller, respond) : respond()
 }
 
 /** Parses path, query and headers, and checks them without reading the store or the body. */

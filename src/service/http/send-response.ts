@@ -1,7 +1,7 @@
 /** Sends responses. Disconnects slow clients. */
 import { once } from 'node:events'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import type { HttpResponse } from '../../contract/http.ts'
+import type { Bytes, HttpResponse } from '../../contract/http.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { yieldToEventLoop } from '../../json/index.ts'
 
@@ -16,7 +16,7 @@ export async function sendResponse(
   const headers: OutgoingHttpHeaders = reply.headers
   if (cookies.length > 0) headers['set-cookie'] = cookies
   if (response.destroyed) {
-    if (body !== null && typeof body !== 'string') await body[Symbol.asyncIterator]().return?.()
+    if (isStream(body)) await body[Symbol.asyncIterator]().return?.()
     return
   }
   if (hangUp) {
@@ -24,7 +24,7 @@ export async function sendResponse(
     headers.connection = 'close'
     response.on('finish', () => request.destroy())
   } else if (!request.complete) discardBody(request)
-  if (body === null || typeof body === 'string') {
+  if (!isStream(body)) {
     if (body !== null) headers['content-length'] = String(Buffer.byteLength(body))
     response.writeHead(status, headers)
     if (hangUp || request.complete || response.shouldKeepAlive) response.end(body ?? undefined)
@@ -45,6 +45,10 @@ export async function sendResponse(
     return
   }
   response.end()
+}
+
+function isStream(body: HttpResponse['body']): body is Bytes {
+  return body !== null && typeof body === 'object' && Symbol.asyncIterator in body
 }
 
 /** Maximum time that a fast client earns for becoming slow later, in seconds. */

@@ -55,6 +55,8 @@ export interface Engine extends Transactions {
   forOwner(owner: string): Transactions
   /** Runs a schema change without timeouts. Repeats it after a conflict with another migrating process. */
   migrate<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** Returns a number that changes with each commit of any process; undefined if the engine has none. */
+  readState?(): number
   /** Updates the statistics of the query planner. */
   updateStatistics(): Promise<void>
   /** Runs the engine's own integrity check. Returns the errors. */

@@ -48,6 +48,15 @@ function createEngine(file: string, options: { maxPages?: number }): Engine {
   if (options.maxPages) writer.database.exec(`PRAGMA max_page_count = ${options.maxPages}`)
   const writes = new WriteQueue(writer, stats, file)
   const readers = new ReaderPool(open)
+  let watcher: { connection: Connection; dataVersion: Statement } | undefined
+  /** Returns the version of the data, as seen by a connection that never writes. */
+  const readState = (): number => {
+    if (!watcher) {
+      const connection = open()
+      watcher = { connection, dataVersion: connection.database.prepare('PRAGMA data_version') }
+    }
+    return watcher.dataVersion.all<{ data_version: number }>()[0].data_version
+  }
   stats.connections = () => readers.connections
   const engine: Engine = {
     name: 'sqlite',
@@ -65,6 +74,8 @@ function createEngine(file: string, options: { maxPages?: number }): Engine {
     // No connections to share out between owners.
     forOwner: () => engine,
     migrate: (work) => writes.enqueue(work, true),
+    // Each connection to a database in memory has one of its own.
+    readState: file === ':memory:' ? undefined : readState,
     updateStatistics: () =>
       writes.runExclusive((database) => {
         database.exec('PRAGMA analysis_limit = 1000')
@@ -91,6 +102,7 @@ function createEngine(file: string, options: { maxPages?: number }): Engine {
     async close() {
       await writes.waitUntilIdle()
       readers.close()
+      watcher?.connection.database.close()
       writer.database.close()
     },
   }
