@@ -368,8 +368,9 @@ function writeEmptyDatabase(file) {
   if (status !== 0) throw new Error(`${file}: ${stderr}`)
   const { DatabaseSync } = createRequire(import.meta.url)('@photostructure/sqlite')
   const database = new DatabaseSync(file)
-  // The sweep of a copy is due at once, unless opening it sets another time.
-  database.exec('UPDATE jobs SET due = 0; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+  // Each database makes a secret of its own when it first needs one: that of a copy would be known to all. The
+  // sweep of a copy is due at once, unless opening it sets another time.
+  database.exec('DELETE FROM secrets; UPDATE jobs SET due = 0; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
   database.close()
   // All users of the machine copy it.
   chmodSync(file, 0o644)

@@ -40,7 +40,13 @@ exports.load = (file, argv, isTraced) => {
     const name = first.packs[chunk] ?? chunk
     const module = { exports: {} }
     modules.set(id, module)
-    loadFile(name)[chunk](module.exports, requireChunk, module, join(folder, name))
+    try {
+      loadFile(name)[chunk](module.exports, requireChunk, module, join(folder, name))
+    } catch (error) {
+      // The next use tries again.
+      modules.delete(id)
+      throw error
+    }
     return module.exports
   }
   return { exported: run(`./${basename(file)}`), saveCode: cache?.save }

@@ -106,6 +106,7 @@ export async function listen(
 ): Promise<RunningServer> {
   const { startHttpServer: start } = await import('./http/listen.ts')
   await loadAllHandlers()
+  await loadServerModules()
   return start(current, options)
 }
 
@@ -120,6 +121,22 @@ const SIZES_INTERVAL_MS = 60_000
 
 /** Time that a command spends on due jobs before it exits, in ms. The next command continues. */
 const CLOSE_TIMEOUT_MS = 300
+
+/** Loads what servers use later, so that they depend on no file of the build while they run. */
+async function loadServerModules(): Promise<void> {
+  await Promise.all([
+    import('./http/web/routes.ts'),
+    import('./http/web/pages.ts'),
+    import('./pages/reference/json.ts'),
+    import('./plots/live-plots.ts'),
+    import('./plots/broken-plots.ts'),
+    import('./grids/change/append/queue.ts'),
+    import('./grids/change/flush.ts'),
+    import('./grids/checks/run.ts'),
+    import('./grids/keys/index-table-keys.ts'),
+    import('./accounts/token-exchange.ts'),
+  ])
+}
 
 /** Opens the store and creates the service on it. */
 export async function createService(options: ServiceOptions): Promise<RunningService> {

@@ -1,5 +1,6 @@
 // npm run bench [-- NAME …]: both sides of each row in one run, A B A B, medians. Gates nothing.
 // npm run bench -- --against REF [ROW …] compares the work tree with a commit; --json FILE writes the result.
+// npm run bench -- --nightly HISTORY compares with the last night and with the best of 30 days; exits with 1 if slower.
 // npm run bench -- --against REF --bisect ROW finds the first commit since REF at which a row is slower.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const place = `${root}.bench`
 mkdirSync(place, { recursive: true })
 await build({
-  entryPoints: ['rows', 'duckdb', 'compare'].map((name) => `${root}test/bench/${name}.ts`),
+  entryPoints: ['rows', 'duckdb', 'compare', 'nightly'].map((name) => `${root}test/bench/${name}.ts`),
   outdir: place,
   outExtension: { '.js': '.mjs' },
   bundle: true,
@@ -21,9 +22,17 @@ await build({
 })
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { against: { type: 'string' }, bisect: { type: 'string' }, json: { type: 'string' } },
+  options: {
+    against: { type: 'string' },
+    bisect: { type: 'string' },
+    json: { type: 'string' },
+    nightly: { type: 'string' },
+  },
 })
-if (values.against) {
+if (values.nightly) {
+  const { compareNight } = await import(`${place}/nightly.mjs`)
+  process.exitCode = (await compareNight(root, place, values.nightly)) ? 0 : 1
+} else if (values.against) {
   const compare = await import(`${place}/compare.mjs`)
   if (values.bisect) {
     const found = await compare.findSlowerCommit(root, place, values.bisect, values.against)

@@ -53,6 +53,20 @@ it('a copied database has the tables, indexes and jobs of one that the migration
   expect(query(copied, 'pragma journal_mode')).toEqual([{ journal_mode: 'wal' }])
 })
 
+it('the template has no rows but migrations and the first sweep, above all no secret', () => {
+  const database = new DatabaseSync(join(root, 'dist', 'empty.db'))
+  const tables = database.prepare("select name from sqlite_master where type = 'table'").all() as {
+    name: string
+  }[]
+  const filled = tables.filter(
+    ({ name }) => database.prepare(`select 1 from "${name}" limit 1`).all().length > 0,
+  )
+  database.close()
+  expect(filled.map(({ name }) => name).sort()).toEqual(['jobs', 'schema_migrations'])
+  // Deleted rows must not be left in free pages either.
+  expect(readFileSync(join(root, 'dist', 'empty.db'), 'latin1')).not.toMatch(/[0-9a-f]{64}/)
+})
+
 it('commands that start at once in a new home all work', async () => {
   const home = homeOf('crowd')
   const names = Array.from({ length: 6 }, (_, k) => `g${k}`)

@@ -11,10 +11,17 @@ export class Lazy<T> {
   /** Returns the value, or the promise of it while it is created. */
   get(): T | Promise<T> {
     if (this.loaded !== undefined) return this.loaded
-    this.loading ??= this.create().then((value) => {
-      this.loaded = value
-      return value
-    })
+    this.loading ??= this.create().then(
+      (value) => {
+        this.loaded = value
+        return value
+      },
+      (error) => {
+        // The next use tries again.
+        this.loading = undefined
+        throw error
+      },
+    )
     return this.loading
   }
 }

@@ -189,8 +189,8 @@ async function createErrorReply(
     line.error = error instanceof Error ? (error.stack ?? error.message) : String(error)
   else if (error.status >= 500) line.reason = error.message
   if (!url.startsWith('/v2') && acceptsHtml(request.headers)) {
-    const { createErrorPage } = await import('./web/pages.ts')
-    return createErrorPage(toProblem(error), url, line.user)
+    const pages = await import('./web/pages.ts').catch(() => undefined)
+    if (pages) return pages.createErrorPage(toProblem(error), url, line.user)
   }
   return createErrorResponse(error, {
     quirk: (problem) => findQuirkStatus(request.headers, problem.code),

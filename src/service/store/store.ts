@@ -350,10 +350,15 @@ export function resolveBesideDatabase(database: string, suffix: string): string 
 }
 
 /** Opens the engine of a database address. Throws `usage` for an invalid one. */
-async function openEngine({ database, maxPages, limits = defaultLimits }: StoreOptions): Promise<Engine> {
+async function openEngine({
+  database,
+  maxPages,
+  limits = defaultLimits,
+  isDry,
+}: StoreOptions): Promise<Engine> {
   if (database.startsWith('sqlite:')) {
     const { openSqlite } = await import('./engines/sqlite.ts')
-    return openSqlite(databaseFileOf(database), { maxPages })
+    return openSqlite(databaseFileOf(database), { maxPages, isDry })
   }
   if (/^postgres(ql)?:\/\//.test(database)) {
     const { createPostgresEngine } = await import('./engines/postgres.ts')

@@ -78,6 +78,15 @@ onBothStores('the cache of responses', (test) => {
     expect([head.status, head.text]).toEqual([200, ''])
   })
 
+  it('each request of a sample draws another one', async () => {
+    const { fid } = await makeGrid({ n: Array.from({ length: 1000 }, (_, k) => k) })
+    const draw = async () =>
+      (await test().ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv&sample=5`)).text
+    const samples = new Set<string>()
+    for (let time = 0; time < 4; time++) samples.add(await draw())
+    expect(samples.size).toBeGreaterThan(1)
+  })
+
   it('a body that is too large to keep arrives whole, each time', async () => {
     const n = Array.from({ length: 30_000 }, (_, k) => `row ${k}`)
     const { fid } = await makeGrid({ n })

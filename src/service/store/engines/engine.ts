@@ -55,8 +55,11 @@ export interface Engine extends Transactions {
   forOwner(owner: string): Transactions
   /** Runs a schema change without timeouts. Repeats it after a conflict with another migrating process. */
   migrate<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** Returns a number that changes with each commit of any process; undefined if the engine has none. */
-  readState?(): number
+  /**
+   * Returns a number that changes with each commit of any process; undefined if it cannot be read now. Engines
+   * without such a number do not have this.
+   */
+  readState?(): number | undefined
   /** Updates the statistics of the query planner. */
   updateStatistics(): Promise<void>
   /** Runs the engine's own integrity check. Returns the errors. */

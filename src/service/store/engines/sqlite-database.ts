@@ -115,7 +115,11 @@ export function copyTemplate(file: string): boolean {
   } catch {
     return false
   } finally {
-    rmSync(copy, { force: true })
+    try {
+      rmSync(copy, { force: true })
+    } catch {
+      // The folder cannot be used: opening the database says why.
+    }
   }
 }
 

@@ -25,8 +25,14 @@ const MAX_READERS = 4
 const MAX_GROUP_WRITES = 256
 const MAX_CACHED_STATEMENTS = 300
 
+interface SqliteOptions {
+  maxPages?: number
+  /** True if nothing is to be changed: a missing database is not made. */
+  isDry?: boolean
+}
+
 /** Opens SQLite in WAL mode, in this process: one writer with group commit, and a few readers. */
-export function openSqlite(file: string, options: { maxPages?: number } = {}): Engine {
+export function openSqlite(file: string, options: SqliteOptions = {}): Engine {
   try {
     return createEngine(file, options)
   } catch (error) {
@@ -34,8 +40,8 @@ export function openSqlite(file: string, options: { maxPages?: number } = {}): E
   }
 }
 
-function createEngine(file: string, options: { maxPages?: number }): Engine {
-  const isCopiedTemplate = copyTemplate(file)
+function createEngine(file: string, options: SqliteOptions): Engine {
+  const isCopiedTemplate = options.isDry !== true && copyTemplate(file)
   makeDatabasePrivate(file)
   const stats = new EngineStats()
   const open = (): Connection => new Connection(openDatabase(file), stats)
@@ -50,12 +56,17 @@ function createEngine(file: string, options: { maxPages?: number }): Engine {
   const readers = new ReaderPool(open)
   let watcher: { connection: Connection; dataVersion: Statement } | undefined
   /** Returns the version of the data, as seen by a connection that never writes. */
-  const readState = (): number => {
-    if (!watcher) {
-      const connection = open()
-      watcher = { connection, dataVersion: connection.database.prepare('PRAGMA data_version') }
+  const readState = (): number | undefined => {
+    try {
+      if (!watcher) {
+        const connection = open()
+        watcher = { connection, dataVersion: connection.database.prepare('PRAGMA data_version') }
+      }
+      return watcher.dataVersion.all<{ data_version: number }>()[0].data_version
+    } catch {
+      // Locked or damaged: the read itself fails with the reason.
+      return undefined
     }
-    return watcher.dataVersion.all<{ data_version: number }>()[0].data_version
   }
   stats.connections = () => readers.connections
   const engine: Engine = {
