@@ -1,6 +1,6 @@
 // npm run bench [-- NAME …]: both sides of each row in one run, A B A B, medians. Gates nothing.
 // npm run bench -- --against REF [ROW …] compares the work tree with a commit; --json FILE writes the result.
-// npm run bench -- --nightly HISTORY compares with the last night and with the best of 30 days; exits with 1 if slower.
+// npm run bench -- --nightly HISTORY [ROW …] compares with the last night and with the best of 30 days; exits with 1 if slower.
 // npm run bench -- --against REF --bisect ROW finds the first commit since REF at which a row is slower.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -31,7 +31,7 @@ const { values, positionals } = parseArgs({
 })
 if (values.nightly) {
   const { compareNight } = await import(`${place}/nightly.mjs`)
-  process.exitCode = (await compareNight(root, place, values.nightly)) ? 0 : 1
+  process.exitCode = (await compareNight(root, place, values.nightly, positionals)) ? 0 : 1
 } else if (values.against) {
   const compare = await import(`${place}/compare.mjs`)
   if (values.bisect) {

@@ -16,16 +16,25 @@ const KEPT_MS = 30 * 24 * 3600 * 1000
 const MAX_RATIO = 1.1
 
 /**
- * Prints each row against the last night and against the best of 30 days, both measured now, and adds the night
+ * Prints each row, or those of these names, against the last night and against the best of 30 days, both measured now, and adds the night
  * to the history. Returns whether no row is surely slower than its best by more than a tenth.
  */
-export async function compareNight(root: string, place: string, historyFile: string): Promise<boolean> {
+export async function compareNight(
+  root: string,
+  place: string,
+  historyFile: string,
+  names: readonly string[],
+): Promise<boolean> {
   const nights = (existsSync(historyFile) ? JSON.parse(readFileSync(historyFile, 'utf8')) : []) as Night[]
   const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
   const recent = nights.filter(({ at }) => at > Date.now() - KEPT_MS)
   const current = buildWorkTree(root)
   const last = recent.at(-1)
-  const results = await compareBuilds([buildCommit(root, place, last?.commit ?? commit), current], place, [])
+  const results = await compareBuilds(
+    [buildCommit(root, place, last?.commit ?? commit), current],
+    place,
+    names,
+  )
   // A row that is new tonight begins with 1.
   const indexes = Object.fromEntries(
     results.map(({ row, cpuRatio }) => [
