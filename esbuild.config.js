@@ -183,7 +183,7 @@ async function writePack(file, chunks, first) {
   let code = `module.exports={${first}`
   const map = { version: 3, sources: [], names: [], mappings: [] }
   for (const { path, text } of chunks) {
-    const converted = await transform(text, {
+    const converted = await transform(bindImports(text), {
       format: 'cjs',
       minify: true,
       platform: 'node',
@@ -199,6 +199,42 @@ async function writePack(file, chunks, first) {
   }
   writeFileSync(`dist/${file}`, `${code}\n}\n//# sourceMappingURL=${file}.map\n`)
   writeFileSync(`dist/${file}.map`, JSON.stringify({ ...map, mappings: encode(map.mappings) }))
+}
+
+/**
+ * Makes imports between chunks constants, and exports plain values. esbuild would make them properties with
+ * getters, which a loop over values would call for each one.
+ */
+function bindImports(text) {
+  if (hasLiveExports(text)) throw new Error('a chunk assigns to what it exports')
+  const swap = (list) => list.replace(/([\w$]+) as ([\w$]+)/g, '$1: $2')
+  const exported = /^export \{([^}]*)\};?$/m.exec(text)?.[1] ?? ''
+  const values = exported.replace(/([\w$]+) as ([\w$]+)/g, '$2: $1')
+  return `${text
+    .replace(
+      /^import \{([^}]*)\} from ("\.\/cli-\w+\.cjs");$/gm,
+      (_, list, file) => `const {${swap(list)}} = require(${file});`,
+    )
+    .replace(/^import ("\.\/cli-\w+\.cjs");$/gm, 'require($1);')
+    .replace(/^export \{[^}]*\};?$/m, '')}
+module.exports = Object.defineProperty({${values}}, '__esModule', { value: true });
+`
+}
+
+/**
+ * Returns whether a chunk may assign to an export after its declaration, so that importers must see the change.
+ * Text that only looks like an assignment makes a chunk slower, not wrong.
+ */
+function hasLiveExports(text) {
+  const [, list = ''] = /^export \{([^}]*)\};?$/m.exec(text) ?? []
+  const names = list.split(',').map((item) => item.trim().split(' as ')[0])
+  const escaped = names.filter((name) => name !== '').map((name) => name.replaceAll('$', '\\$'))
+  if (escaped.length === 0) return false
+  const assignment = String.raw`\s*(?:=(?![=>])|\+\+|--|(?:[-+*/%&|^]|\*\*|<<|>>>?|\?\?|\|\||&&)=)`
+  const declared = String.raw`(?<!\b(?:var|let|const) )(?<![\w$.])`
+  return new RegExp(
+    `${declared}(?:${escaped.join('|')})(?![\\w$])${assignment}|(?:\\+\\+|--)(?:${escaped.join('|')})(?![\\w$])`,
+  ).test(text)
 }
 
 /** Adds the source map of a part that begins at a line of the file. Node does not read maps with sections. */
@@ -241,6 +277,8 @@ const command = {
   format: 'esm',
   splitting: true,
   sourcemap: 'inline',
+  // Names are short only after exports are looked at.
+  minify: false,
   write: false,
   plugins: [...commonJs.plugins, packChunks],
   metafile: true,
