@@ -179,11 +179,11 @@ function assignPacks(outputs) {
 }
 
 /** Writes chunks, which are ES modules, as functions of one CommonJS file, by name. */
-async function writePack(file, chunks, first) {
+async function writePack(file, chunks, first, outputs) {
   let code = `module.exports={${first}`
   const map = { version: 3, sources: [], names: [], mappings: [] }
   for (const { path, text } of chunks) {
-    const converted = await transform(bindImports(text), {
+    const converted = await transform(bindImports(text, circleOf(basename(path), outputs)), {
       format: 'cjs',
       minify: true,
       platform: 'node',
@@ -193,7 +193,7 @@ async function writePack(file, chunks, first) {
       sourcefile: path,
       sourcesContent: false,
     })
-    code += `\n${JSON.stringify(basename(path))}(exports,require,module,__filename){${text.includes('__url') ? URL_BANNER : ''}\n`
+    code += `\n${JSON.stringify(basename(path))}(exports,require,module,__filename,__packRequire,__packModule){${text.includes('__url') ? URL_BANNER : ''}\n`
     addMap(map, JSON.parse(converted.map), code.split('\n').length - 1)
     code += `${converted.code}},`
   }
@@ -202,23 +202,46 @@ async function writePack(file, chunks, first) {
 }
 
 /**
- * Makes imports between chunks constants, and exports plain values. esbuild would make them properties with
- * getters, which a loop over values would call for each one.
+ * Makes imports between chunks constants, and exports plain values. esbuild makes them properties with getters,
+ * which a loop over values would call for each one. Chunks of a circle keep those: a value of one may be used
+ * before it exists. The names `__packRequire` and `__packModule` are of no module. `circle`: names of the chunks that import each other with this one.
  */
-function bindImports(text) {
+function bindImports(text, circle) {
+  const isBound = (file) => !circle.has(file)
+  const rename = (list) => list.replace(/([\w$]+) as ([\w$]+)/g, '$1: $2')
+  const bound = text.replace(/^import \{([^}]*)\} from "\.\/(cli-\w+\.cjs)";$/gm, (whole, list, file) =>
+    isBound(file) ? `const {${rename(list)}} = __packRequire("./${file}");` : whole,
+  )
+  if (circle.size > 0) return bound
   if (hasLiveExports(text)) throw new Error('a chunk assigns to what it exports')
-  const swap = (list) => list.replace(/([\w$]+) as ([\w$]+)/g, '$1: $2')
-  const exported = /^export \{([^}]*)\};?$/m.exec(text)?.[1] ?? ''
-  const values = exported.replace(/([\w$]+) as ([\w$]+)/g, '$2: $1')
-  return `${text
-    .replace(
-      /^import \{([^}]*)\} from ("\.\/cli-\w+\.cjs");$/gm,
-      (_, list, file) => `const {${swap(list)}} = require(${file});`,
-    )
-    .replace(/^import ("\.\/cli-\w+\.cjs");$/gm, 'require($1);')
-    .replace(/^export \{[^}]*\};?$/m, '')}
-module.exports = Object.defineProperty({${values}}, '__esModule', { value: true });
+  const list = /^export \{([^}]*)\};?$/m.exec(text)?.[1] ?? ''
+  const values = list.replace(/([\w$]+) as ([\w$]+)/g, '$2: $1')
+  return `${bound.replace(/^export \{[^}]*\};?$/m, '')}
+__packModule.exports = Object.defineProperty({${values}}, '__esModule', { value: true });
 `
+}
+
+/** Returns the names of the chunks that import a chunk and are imported by it; none if there is no circle. */
+function circleOf(name, outputs) {
+  const importsOf = Object.fromEntries(
+    Object.entries(outputs).map(([path, { imports }]) => [
+      basename(path),
+      imports
+        .filter(({ kind }) => kind === 'import-statement')
+        .map(({ path: imported }) => basename(imported)),
+    ]),
+  )
+  const reach = (from) => {
+    const found = new Set()
+    const waiting = [...(importsOf[from] ?? [])]
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+      if (!found.has(next)) {
+        found.add(next)
+        waiting.push(...(importsOf[next] ?? []))
+      }
+    return found
+  }
+  return new Set([...reach(name)].filter((other) => reach(other).has(name)))
 }
 
 /**
@@ -263,7 +286,12 @@ const packChunks = {
         files.set(file, [...(files.get(file) ?? []), chunk])
       }
       for (const [file, chunks] of files)
-        await writePack(file, chunks, file === 'gridline.cjs' ? `packs:${JSON.stringify(packs)},` : '')
+        await writePack(
+          file,
+          chunks,
+          file === 'gridline.cjs' ? `packs:${JSON.stringify(packs)},` : '',
+          metafile.outputs,
+        )
     })
   },
 }

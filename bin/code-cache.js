@@ -41,7 +41,7 @@ exports.load = (file, argv, isTraced) => {
     const module = { exports: {} }
     modules.set(id, module)
     try {
-      loadFile(name)[chunk](module.exports, requireChunk, module, join(folder, name))
+      loadFile(name)[chunk](module.exports, requireChunk, module, join(folder, name), requireChunk, module)
     } catch (error) {
       // The next use tries again.
       modules.delete(id)
