@@ -203,7 +203,7 @@ async function writePack(file, chunks, first, outputs) {
 
 /**
  * Makes imports between chunks constants, and exports plain values. esbuild makes them properties with getters,
- * which a loop over values would call for each one. Chunks of a circle keep those: a value of one may be used
+ * which a loop over values would call for each one. Packages, and chunks of a circle, keep those: a value of one may be used
  * before it exists. The names `__packRequire` and `__packModule` are of no module. `circle`: names of the chunks that import each other with this one.
  */
 function bindImports(text, circle) {
@@ -212,7 +212,7 @@ function bindImports(text, circle) {
   const bound = text.replace(/^import \{([^}]*)\} from "\.\/(cli-\w+\.cjs)";$/gm, (whole, list, file) =>
     isBound(file) ? `const {${rename(list)}} = __packRequire("./${file}");` : whole,
   )
-  if (circle.size > 0) return bound
+  if (circle.size > 0 || /^export default /m.test(text)) return bound
   if (hasLiveExports(text)) throw new Error('a chunk assigns to what it exports')
   const list = /^export \{([^}]*)\};?$/m.exec(text)?.[1] ?? ''
   const values = list.replace(/([\w$]+) as ([\w$]+)/g, '$2: $1')
