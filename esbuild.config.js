@@ -203,8 +203,9 @@ async function writePack(file, chunks, first, outputs) {
 
 /**
  * Makes imports between chunks constants, and exports plain values. esbuild makes them properties with getters,
- * which a loop over values would call for each one. Packages, and chunks of a circle, keep those: a value of one may be used
- * before it exists. The names `__packRequire` and `__packModule` are of no module. `circle`: names of the chunks that import each other with this one.
+ * which a loop over values would call for each one. Packages, and chunks of a circle, keep those: a value of one
+ * may be used before it exists. No module declares `__packRequire` and `__packModule`. `circle`: names of the
+ * chunks that import each other with this one.
  */
 function bindImports(text, circle) {
   const isBound = (file) => !circle.has(file)
