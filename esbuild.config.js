@@ -179,11 +179,11 @@ function assignPacks(outputs) {
 }
 
 /** Writes chunks, which are ES modules, as functions of one CommonJS file, by name. */
-async function writePack(file, chunks, first, outputs) {
+async function writePack(file, chunks, first) {
   let code = `module.exports={${first}`
   const map = { version: 3, sources: [], names: [], mappings: [] }
   for (const { path, text } of chunks) {
-    const converted = await transform(bindImports(text, circleOf(basename(path), outputs)), {
+    const converted = await transform(bindImports(text), {
       format: 'cjs',
       minify: true,
       platform: 'node',
@@ -203,54 +203,28 @@ async function writePack(file, chunks, first, outputs) {
 
 /**
  * Makes imports between chunks constants, and exports plain values. esbuild makes them properties with getters,
- * which a loop over values would call for each one. Packages, and chunks of a circle, keep those: a value of one
- * may be used before it exists. No module declares `__packRequire` and `__packModule`. `circle`: names of the
- * chunks that import each other with this one.
+ * which a loop over values would call for each one. Chunks never import each other in a circle: one that is
+ * imported has more entry points than its importer. No module declares `__packRequire` and `__packModule`.
  */
-function bindImports(text, circle) {
-  const isBound = (file) => !circle.has(file)
-  const rename = (list) => list.replace(/([\w$]+) as ([\w$]+)/g, '$1: $2')
-  const bound = text.replace(/^import \{([^}]*)\} from "\.\/(cli-\w+\.cjs)";$/gm, (whole, list, file) =>
-    isBound(file) ? `const {${rename(list)}} = __packRequire("./${file}");` : whole,
+function bindImports(text) {
+  const bound = text.replace(
+    /^import \{([^}]*)\} from ("\.\/cli-\w+\.cjs");$/gm,
+    (_, list, file) => `const {${list.replace(/([\w$]+) as ([\w$]+)/g, '$1: $2')}} = __packRequire(${file});`,
   )
-  if (circle.size > 0 || /^export default /m.test(text)) return bound
-  if (hasLiveExports(text)) throw new Error('a chunk assigns to what it exports')
+  // A package.
+  if (/^export default /m.test(text)) return bound
   const list = /^export \{([^}]*)\};?$/m.exec(text)?.[1] ?? ''
-  const values = list.replace(/([\w$]+) as ([\w$]+)/g, '$2: $1')
+  if (assignsTo(list, text)) throw new Error('a chunk assigns to what it exports')
   return `${bound.replace(/^export \{[^}]*\};?$/m, '')}
-__packModule.exports = Object.defineProperty({${values}}, '__esModule', { value: true });
+__packModule.exports = Object.defineProperty({${list.replace(/([\w$]+) as ([\w$]+)/g, '$2: $1')}}, '__esModule', { value: true });
 `
 }
 
-/** Returns the names of the chunks that import a chunk and are imported by it; none if there is no circle. */
-function circleOf(name, outputs) {
-  const importsOf = Object.fromEntries(
-    Object.entries(outputs).map(([path, { imports }]) => [
-      basename(path),
-      imports
-        .filter(({ kind }) => kind === 'import-statement')
-        .map(({ path: imported }) => basename(imported)),
-    ]),
-  )
-  const reach = (from) => {
-    const found = new Set()
-    const waiting = [...(importsOf[from] ?? [])]
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
-      if (!found.has(next)) {
-        found.add(next)
-        waiting.push(...(importsOf[next] ?? []))
-      }
-    return found
-  }
-  return new Set([...reach(name)].filter((other) => reach(other).has(name)))
-}
-
 /**
- * Returns whether a chunk may assign to an export after its declaration, so that importers must see the change.
- * Text that only looks like an assignment makes a chunk slower, not wrong.
+ * Returns whether a chunk seems to assign to a name of its list of exports after the declaration, so that
+ * importers would have to see the change.
  */
-function hasLiveExports(text) {
-  const [, list = ''] = /^export \{([^}]*)\};?$/m.exec(text) ?? []
+function assignsTo(list, text) {
   const names = list.split(',').map((item) => item.trim().split(' as ')[0])
   const escaped = names.filter((name) => name !== '').map((name) => name.replaceAll('$', '\\$'))
   if (escaped.length === 0) return false
@@ -287,12 +261,7 @@ const packChunks = {
         files.set(file, [...(files.get(file) ?? []), chunk])
       }
       for (const [file, chunks] of files)
-        await writePack(
-          file,
-          chunks,
-          file === 'gridline.cjs' ? `packs:${JSON.stringify(packs)},` : '',
-          metafile.outputs,
-        )
+        await writePack(file, chunks, file === 'gridline.cjs' ? `packs:${JSON.stringify(packs)},` : '')
     })
   },
 }
