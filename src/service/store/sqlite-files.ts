@@ -1,12 +1,15 @@
 // Backs up and restores SQLite database files.
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
-import { type Database, makeDatabasePrivate, openDatabase } from './engines/sqlite-database.ts'
-import { migrations } from './migrations/index.ts'
-
-/** Suffixes of the files that SQLite keeps next to a database. */
-const SIDE_FILE_SUFFIXES = ['-wal', '-shm', '-journal']
+import {
+  type Database,
+  makeDatabasePrivate,
+  openDatabase,
+  sideFilesOf,
+  syncPath,
+} from './engines/sqlite-database.ts'
+import { MIGRATION_NAMES } from './migrations/names.ts'
 
 /**
  * Writes a consistent, compact copy of a database to the new file `to`. Other processes may use the database.
@@ -20,9 +23,9 @@ export function backUpDatabase(file: string, to: string): void {
   try {
     vacuumInto(file, part)
     assertIntactBackup(part)
-    fsyncPath(part)
+    syncPath(part)
     renameSync(part, to)
-    fsyncPath(dirname(to))
+    syncPath(dirname(to))
   } catch (error) {
     rmSync(part, { force: true })
     throw error
@@ -56,16 +59,16 @@ export function restoreDatabase(backupFile: string, file: string): string | unde
   assertRestorable(backupFile, file)
   const part = `${file}.part`
   vacuumInto(backupFile, part)
-  fsyncPath(part)
+  syncPath(part)
   let previousFile: string | undefined
   if (existsSync(file)) {
     for (let n = 1; previousFile === undefined || existsSync(previousFile); n++)
       previousFile = `${file}.before-restore-${n}`
     renameSync(file, previousFile)
   }
-  for (const suffix of SIDE_FILE_SUFFIXES) rmSync(file + suffix, { force: true })
+  for (const path of sideFilesOf(file)) rmSync(path, { force: true })
   renameSync(part, file)
-  fsyncPath(dirname(file))
+  syncPath(dirname(file))
   return previousFile
 }
 
@@ -110,21 +113,12 @@ function assertIntactBackup(file: string): void {
       .all()
     if (tables.length === 0) throw refuse('not a Gridline database')
     const applied = database.prepare('select name from schema_migrations').all<{ name: string }>()
-    const newer = applied.filter(({ name }) => !migrations.some((migration) => migration.name === name))
+    const newer = applied.filter(({ name }) => !MIGRATION_NAMES.some((known) => known === name))
     if (newer.length > 0) throw refuse('written by a newer version of gridline')
   } catch (error) {
     if (error instanceof Problem) throw error
     throw refuse(`not a database: ${errorMessageOf(error)}`)
   } finally {
     database?.close()
-  }
-}
-
-function fsyncPath(path: string): void {
-  const descriptor = openSync(path, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }

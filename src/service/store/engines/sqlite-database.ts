@@ -88,7 +88,8 @@ export function makeDatabasePrivate(file: string): void {
   }
 }
 
-function sideFilesOf(file: string): string[] {
+/** Returns the files that SQLite keeps next to a database. */
+export function sideFilesOf(file: string): string[] {
   return [`${file}-wal`, `${file}-shm`, `${file}-journal`]
 }
 
@@ -108,9 +109,9 @@ export function copyTemplate(file: string): boolean {
     copyFileSync(TEMPLATE, copy)
     chmodSync(copy, 0o600)
     // The first transaction is durable once its log is: the file must be, too.
-    syncFile(copy)
+    syncPath(copy)
     linkSync(copy, file)
-    syncFile(dirname(file))
+    syncPath(dirname(file))
     return true
   } catch {
     return false
@@ -123,7 +124,8 @@ export function copyTemplate(file: string): boolean {
   }
 }
 
-function syncFile(path: string): void {
+/** Waits until a file or folder is on disk. */
+export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
     fsyncSync(descriptor)
