@@ -7,7 +7,6 @@ export { parseDelimiter, parseStyleOptions } from './detect/style-options.ts'
 export { type FileOptions, ingestFile, type ParsedTable } from './file.ts'
 export { type JsonLine, readJsonLines } from './records/ndjson.ts'
 export { resolveEncoding } from './text/encoding.ts'
-export { peek } from './text/peek.ts'
 export {
   type ColumnType,
   type DelimitedOptions,

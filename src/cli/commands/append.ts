@@ -1,9 +1,11 @@
 // `gridline append`: appends rows to a grid, or updates them by key.
+
 import { type CallOptions, type Client, encodeHeader, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatOfFileName } from '../../contract/formats.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes } from '../../contract/operations/index.ts'
+import { peek } from '../../json/index.ts'
 import { annotateErrors } from '../core/ci.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
@@ -159,7 +161,6 @@ async function openRows(
 /** Opens standard input; undefined if it is empty. */
 async function pipedInput(): Promise<Input | undefined> {
   const input = await openInput('-')
-  const { peek } = await import('../../ingest/index.ts')
   const { head, whole } = await peek(input.open(), 1)
   return head.length === 0 ? undefined : { ...input, open: () => whole }
 }
@@ -182,7 +183,6 @@ async function detectType(input: Input, format: Format | undefined): Promise<{ t
   const named = formatOfFileName(input.name)
   if (named === 'ndjson' || named === 'tsv') return { type: formats[named], input }
   if (named === 'csv' || named === 'text') return { type: formats.csv, input }
-  const { peek } = await import('../../ingest/index.ts')
   const { head, whole } = await peek(input.open(), 64)
   const isJson = /^\ufeff?\s*[[{]/.test(head.toString('utf8'))
   const again = input.repeatable ? input : { ...input, open: () => whole }

@@ -1,10 +1,9 @@
 // Parses delimited text: decodes it, detects its dialect, and reads it in blocks.
 import { defaultLimits } from '../../contract/limits.ts'
-import { type Bytes, ensureCapacity, shouldYield, yieldToEventLoop } from '../../json/index.ts'
+import { type Bytes, ensureCapacity, peek, shouldYield, yieldToEventLoop } from '../../json/index.ts'
 import { SAMPLE_BYTES, sniff } from '../detect/sniff.ts'
 import { Kernel } from '../kernel/index.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
-import { peek } from '../text/peek.ts'
 import { nullMarkersOf } from '../values/column.ts'
 import type { DelimitedOptions, Dialect } from '../values/dialect.ts'
 import { keyPositionsOf } from '../values/slice-ends.ts'

@@ -10,11 +10,11 @@ import {
   parseJsonString,
   parseRawAsync,
   type RawJson,
+  resumeStream,
   shouldYield,
   yieldToEventLoop,
 } from '../../json/index.ts'
 import { decodeToUtf8 } from '../text/decode.ts'
-import { resumeStream } from '../text/peek.ts'
 import type { IngestResult, SliceSink } from '../values/table.ts'
 import { badFile, Warnings } from '../values/warnings.ts'
 import { readJsonArray } from './json-array.ts'

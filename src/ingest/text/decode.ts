@@ -1,12 +1,11 @@
 // Decodes text of any encoding to UTF-8, and rejects binary files.
 import { isAscii, isUtf8 } from 'node:buffer'
 import type { Problem } from '../../contract/errors.ts'
-import { asBuffer, type Bytes } from '../../json/index.ts'
+import { asBuffer, type Bytes, peek } from '../../json/index.ts'
 import { countNewlines } from '../kernel/index.ts'
 import { LF, QUOTE } from '../values/characters.ts'
 import { badData, badFile, type Warnings } from '../values/warnings.ts'
 import { createDecoder, type Decoder, guessLegacyEncoding, resolveEncoding } from './encoding.ts'
-import { peek } from './peek.ts'
 
 /** First bytes of binary formats, and how messages name them. */
 const BINARY_SIGNATURES: [string, string][] = [

@@ -1,6 +1,7 @@
 // Keeps small responses to reads until the next commit.
-import { type Bytes, type HttpRequest, HttpResponse } from '../../contract/http.ts'
+import { type HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { OperationName } from '../../contract/operations/index.ts'
+import { peek } from '../../json/index.ts'
 import type { Caller } from '../access/access.ts'
 import { Lru } from '../core/lru.ts'
 
@@ -85,11 +86,15 @@ export class ResponseCache {
     const response = await create()
     if (response.status !== 200 && response.status !== 304) return response
     const { status, headers } = response
-    const [start, rest] = await readStart(response.body)
-    if (rest !== undefined) return new HttpResponse(status, headers, rest)
+    let { body } = response
+    if (body !== null && typeof body === 'object' && Symbol.asyncIterator in body) {
+      const { head, whole } = await peek(body, MAX_BODY_BYTES + 1)
+      // A copy: small buffers are parts of a pool, which they would keep.
+      body = head.length > MAX_BODY_BYTES ? whole : new Uint8Array(head)
+    }
     // Others add headers to the response.
-    this.responses.set(key, { key, state, status, headers: { ...headers }, body: start })
-    return new HttpResponse(status, headers, start)
+    if (isSmall(body)) this.responses.set(key, { key, state, status, headers: { ...headers }, body })
+    return new HttpResponse(status, headers, body)
   }
 }
 
@@ -108,53 +113,8 @@ function keyOf(
   return parts.join('\0')
 }
 
-/**
- * Reads a body. Returns it if it is complete and small; otherwise all of it as a stream, with what was read.
- */
-async function readStart(
-  body: HttpResponse['body'],
-): Promise<
-  [body: string | Uint8Array | null, rest: undefined] | [undefined, rest: string | Uint8Array | Bytes]
-> {
-  if (body === null) return [null, undefined]
-  if (typeof body === 'string' || body instanceof Uint8Array)
-    return body.length <= MAX_BODY_BYTES ? [body, undefined] : [undefined, body]
-  const iterator = body[Symbol.asyncIterator]()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  while (size <= MAX_BODY_BYTES) {
-    const { value, done } = await iterator.next()
-    if (done) return [copyChunks(chunks, size), undefined]
-    chunks.push(value)
-    size += value.length
-  }
-  return [undefined, continueStream(chunks, iterator)]
-}
-
-/** Concatenates chunks in memory of their own: `Buffer.concat` may return a part of a pool, and keep all of it. */
-function copyChunks(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const bytes = Buffer.allocUnsafeSlow(size)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
-}
-
-/** Streams chunks that were read, then the rest of their stream. */
-async function* continueStream(
-  chunks: readonly Uint8Array[],
-  iterator: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* chunks
-    for (;;) {
-      const { value, done } = await iterator.next()
-      if (done) return
-      yield value
-    }
-  } finally {
-    await iterator.return?.()
-  }
+/** Returns whether a body is complete, and small enough to keep. */
+function isSmall(body: HttpResponse['body']): body is CachedResponse['body'] {
+  if (body === null) return true
+  return (typeof body === 'string' || body instanceof Uint8Array) && body.length <= MAX_BODY_BYTES
 }

@@ -1,5 +1,6 @@
 // Reads the beginning of a stream without consuming it.
-import { type Bytes, concatAsync } from '../../json/index.ts'
+import type { Bytes } from './bytes.ts'
+import { concatAsync } from './event-loop.ts'
 
 /** Reads the first `size` bytes, fewer if the stream ends. Returns them and a stream of all bytes. */
 export async function peek(source: Bytes, size: number): Promise<{ head: Buffer; whole: Bytes }> {
