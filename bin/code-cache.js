@@ -63,6 +63,8 @@ function openCache(file, argv) {
   const word = argv.find((argument) => /^[a-z]{1,20}$/.test(argument)) ?? 'main'
   const cacheName = `gridline-${process.version}-${process.arch}-${stamp}-${word}.bin`
   const cached = read(cacheName)
+  // A long first command would drop the code that it no longer uses.
+  if (!cached) setFlushing(false)
   const scripts = new Map()
   return {
     load(name) {
@@ -82,10 +84,17 @@ function openCache(file, argv) {
       const commands = cached && !isRejected ? cached.commands : []
       if (commands.includes(command)) return
       const codes = new Map(commands.length > 0 ? cached.codes : [])
+      // V8 accepts only code of the same flags.
+      if (!cached) setFlushing(true)
       for (const [name, script] of scripts) codes.set(name, script.createCachedData())
       write(cacheName, codes, [...commands, command])
     },
   }
+}
+
+/** Sets whether V8 drops the compiled code of functions that were not called for some time. */
+function setFlushing(isOn) {
+  require('node:v8').setFlagsFromString(isOn ? '--flush-bytecode' : '--no-flush-bytecode')
 }
 
 /** Yields the folders for the cache, best first: of the build, then of the user. */
