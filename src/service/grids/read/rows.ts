@@ -1,17 +1,27 @@
 // Streams rows of grids as CSV, TSV, NDJSON or JSON.
 import { Problem } from '../../../contract/errors.ts'
 import { formatBytes } from '../../../contract/limits.ts'
-import { type Bytes, ensureCapacity, hasEscapes, shouldYield, yieldToEventLoop } from '../../../json/index.ts'
+import {
+  type Bytes,
+  ensureCapacity,
+  hasEscapes,
+  shouldYield,
+  WorkBudget,
+  yieldToEventLoop,
+} from '../../../json/index.ts'
 import { type Cell, ColumnCursor, createFirstRows, type RowSequence } from '../column/cursor.ts'
-import { type RowFormat, ValueKernel } from '../column/kernel/values.ts'
+import { type RowFormat, RowGatherer, ValueKernel } from '../column/kernel/values.ts'
 import { RowSet } from '../column/row-set.ts'
 import { largestChunkBytes, type Snapshot, type SnapshotColumn } from '../column/snapshot.ts'
+import { createPositions, RadixSorter } from './radix-sort.ts'
 
 /** Size of a chunk of output, in bytes. */
 const CHUNK_BYTES = 64 * 1024
 const LINE_END = Buffer.from('\n')
 /** Usual maximum size of a row, in bytes. */
 const ROW_BYTES = 4096
+/** Size of a missing value, in bytes. */
+const NULL_BYTES = 4
 /** Size above which a value is copied by a call, in bytes. For short values, a loop is faster. */
 const MIN_COPY_BYTES = 1024
 
@@ -29,8 +39,23 @@ export interface RowWriter {
 
 /** A growing output buffer. */
 class OutputBuffer {
-  buf: Buffer = Buffer.allocUnsafe(CHUNK_BYTES + ROW_BYTES)
+  buf: Buffer
   at = 0
+  /** Number of rows whose ends are in `rowEnds`. */
+  private rows = 0
+
+  /** `rowEnds`: receives the end of each row. */
+  constructor(
+    buf: Buffer = Buffer.allocUnsafe(CHUNK_BYTES + ROW_BYTES),
+    private readonly rowEnds?: Uint32Array,
+  ) {
+    this.buf = buf
+  }
+
+  /** Call it after each row. */
+  endRow(end = this.at): void {
+    if (this.rowEnds) this.rowEnds[this.rows++] = end
+  }
 
   reserve(more: number): void {
     this.buf = ensureCapacity(this.buf, this.at, more)
@@ -41,7 +66,12 @@ class OutputBuffer {
     if (end - start > MIN_COPY_BYTES) {
       this.buf.set(source.subarray(start, end), this.at)
       this.at += end - start
-    } else for (let i = start; i < end; i++) this.buf[this.at++] = source[i]
+    } else {
+      const { buf, at } = this
+      const shift = at - start
+      for (let i = start; i < end; i++) buf[i + shift] = source[i]
+      this.at = at + end - start
+    }
   }
 
   /** Appends JSON on one line. A line end is never part of a value; blanks after it are indentation. */
@@ -104,27 +134,30 @@ export function streamChosenRows(snap: Snapshot, writer: RowWriter, rows: RowSet
 async function* streamRows(snap: Snapshot, writer: RowWriter, rows: RowSequence, passed: number): Bytes {
   const out = new OutputBuffer()
   out.addText(writer.head(snap.columns))
-  const longest = Math.max(0, ...snap.columns.map(largestChunkBytes))
-  const kernel = writer.format && ValueKernel.forRows(passed, longest, writer.format)
-  const write = (cells: readonly Cell[]): boolean => {
-    writer.row(cells, out)
-    return out.at >= CHUNK_BYTES
-  }
-  try {
-    for await (const _ of kernel
-      ? writeWithKernel(kernel, snap, writer, rows, out)
-      : eachRow(snap, rows, write))
-      if (out.at >= CHUNK_BYTES) yield out.take()
-  } finally {
-    kernel?.release()
-  }
+  for await (const _ of writeRows(snap, writer, rows, passed, out))
+    if (out.at >= CHUNK_BYTES) yield out.take()
   writer.tail?.(out)
   if (out.at > 0) yield out.take()
 }
 
-/**
- * Writes plain rows with a kernel, others one by one, to `out`. Yields whenever a chunk of output is full.
- */
+/** Writes rows to `out`. Yields at least whenever a chunk of output is full. */
+async function* writeRows(
+  snap: Snapshot,
+  writer: RowWriter,
+  rows: RowSequence,
+  passed: number,
+  out: OutputBuffer,
+): AsyncGenerator<void> {
+  const longest = Math.max(0, ...snap.columns.map(largestChunkBytes))
+  const kernel = writer.format && ValueKernel.forRows(passed, longest, writer.format)
+  try {
+    yield* kernel ? writeWithKernel(kernel, snap, writer, rows, out) : writeOneByOne(snap, writer, rows, out)
+  } finally {
+    kernel?.release()
+  }
+}
+
+/** Writes plain rows with a kernel, others one by one. */
 async function* writeWithKernel(
   kernel: ValueKernel,
   snap: Snapshot,
@@ -147,13 +180,16 @@ async function* writeWithKernel(
       for (; row < until && count < ValueKernel.maxRows; row = rows.next(row + 1))
         kernel.setListRow(count++, row)
       for (let done = 0; done < count; ) {
-        done += kernel.writeRows(done, count - done)
+        const written = kernel.writeRows(done, count - done)
+        for (let k = done; k < done + written; k++) out.endRow(out.at + kernel.endOfRow(k))
         out.addBuffer(kernel.written)
+        done += written
         if (kernel.isOdd) {
           writer.row(
             seekers.map((_, k) => kernel.cell(k)),
             out,
           )
+          out.endRow()
           done++
         }
         if (out.at >= CHUNK_BYTES) yield
@@ -171,26 +207,23 @@ export async function* streamSortedRows(
   order: Uint32Array,
   maxBytes: number,
 ): Bytes {
-  const out = new OutputBuffer()
-  out.addText(writer.head(snap.columns))
-  yield out.take()
-  // Start of each row in the buffer, in ascending order of rows.
-  const starts = new Float64Array(order.length + 1)
-  let count = 0
-  const write = (cells: readonly Cell[]): boolean => {
-    if (out.at > maxBytes) throw tooManyRowsError(maxBytes)
-    starts[count++] = out.at
-    writer.row(cells, out)
-    return shouldYield()
+  const head = writer.head(snap.columns)
+  if (head !== '') yield Buffer.from(head)
+  // Ends of rows in the buffer, in ascending order of rows.
+  const ends = new Uint32Array(order.length)
+  const gatherer = RowGatherer.create(order.length, Math.min(maxBytes, maxSizeOf(snap, writer)))
+  const written = new OutputBuffer(gatherer?.texts, ends)
+  const passed = order.length > 0 ? snap.rows : 0
+  for await (const _ of writeRows(snap, writer, RowSet.of(snap.rows, order), passed, written)) {
+    if (written.at > maxBytes) throw tooManyRowsError(maxBytes)
+    if (shouldYield()) await yieldToEventLoop()
   }
-  for await (const _ of eachRow(snap, RowSet.of(snap.rows, order), write)) await yieldToEventLoop()
-  starts[count] = out.at
-  const ascending = Uint32Array.from(order).sort()
-  const text = out.buf
+  const places = order.length === snap.rows ? order : await placesOf(order)
   const sorted = new OutputBuffer()
-  for (const row of order) {
-    const k = placeOf(ascending, row)
-    sorted.addBytes(text, starts[k], starts[k + 1])
+  for (const text of gatherer && written.buf === gatherer.texts
+    ? gatherer.gather(places, ends)
+    : rowsOf(written.buf, places, ends)) {
+    sorted.addBytes(text, 0, text.length)
     if (sorted.at >= CHUNK_BYTES) {
       yield sorted.take()
       await yieldToEventLoop()
@@ -198,6 +231,26 @@ export async function* streamSortedRows(
   }
   writer.tail?.(sorted)
   if (sorted.at > 0) yield sorted.take()
+}
+
+function* rowsOf(text: Buffer, places: Uint32Array, ends: Uint32Array): Generator<Buffer> {
+  for (const place of places) yield text.subarray(place === 0 ? 0 : ends[place - 1], ends[place])
+}
+
+/** Returns the place of each row in the ascending order of all of them. */
+async function placesOf(order: Uint32Array): Promise<Uint32Array> {
+  const places = new Uint32Array(order.length)
+  const sorter = new RadixSorter(createPositions(order.length), new WorkBudget())
+  await sorter.sortBy(order)
+  for (const [place, k] of sorter.positions.entries()) places[k] = place
+  return places
+}
+
+/** Returns the maximum size of all rows as a kernel writes them, in bytes: no cell is longer than its JSON. */
+function maxSizeOf({ columns, rows }: Snapshot, { format }: RowWriter): number {
+  const sizes = columns.flatMap(({ slices, tail }) => [tail.length, ...slices.map(({ bytes }) => bytes)])
+  const rest = format ? [format.after, ...format.before].reduce((sum, { length }) => sum + length, 0) : 0
+  return sizes.reduce((sum, size) => sum + size, 0) + rows * (rest + columns.length * NULL_BYTES)
 }
 
 /** Creates the error for sorted rows above the limit, in bytes. */
@@ -208,11 +261,12 @@ export function tooManyRowsError(maxBytes: number): Problem {
   })
 }
 
-/** Calls `write` with the cells of each row. Yields whenever `write` returns true. */
-async function* eachRow(
+/** Writes rows without a kernel. */
+async function* writeOneByOne(
   snap: Snapshot,
+  writer: RowWriter,
   rows: RowSequence,
-  write: (cells: readonly Cell[]) => boolean,
+  out: OutputBuffer,
 ): AsyncGenerator<void> {
   const seekers = snap.columns.map((column) => new ColumnCursor(snap, column, rows))
   try {
@@ -221,22 +275,13 @@ async function* eachRow(
         if (seeker.needsLoad(row)) await seeker.load(row)
         seeker.seek(row)
       }
-      if (write(seekers)) yield
+      writer.row(seekers, out)
+      out.endRow()
+      if (out.at >= CHUNK_BYTES) yield
     }
   } finally {
     await Promise.all(seekers.map((seeker) => seeker.close()))
   }
-}
-
-/** Returns the position of a number in an ascending list that contains it. */
-function placeOf(ascending: Uint32Array, wanted: number): number {
-  let [low, high] = [0, ascending.length - 1]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (ascending[middle] < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Creates a writer of NDJSON: one object per row, by column name. */

@@ -12,7 +12,7 @@ import {
   resolveColumn,
   type Scalar,
 } from '../../../query/index.ts'
-import { mergeSort } from '../../grids/read/sort.ts'
+import { mergeSort } from '../../grids/read/merge-sort.ts'
 import { listPointArrays, resolveTarget, selectRows, type Transform } from './attributes.ts'
 import { hasMeltedColumns } from './melt.ts'
 

@@ -87,7 +87,7 @@ function copy(from: i32, length: i32, target: i32): i32 {
  * JSON cells. Each column has a struct of 8 × i32 at COLUMNS: address and row of its next value; 1 if no
  * value contains a comma; 1 if all rows have the same value; start and end of the value of the last row;
  * address and length of the prefix of a cell. Sets `odd` if the next row is not plain; its cells are then
- * found and passed.
+ * found and passed. The end of each written row replaces its number in LIST.
  */
 export function rows(from: i32, count: i32, columns: i32, separator: i32, after: i32, afterLength: i32): i32 {
   let target = OUT
@@ -133,10 +133,31 @@ export function rows(from: i32, count: i32, columns: i32, separator: i32, after:
       target = start
       break
     }
-    n++
     store<u16>(target, <u16>after)
     target += afterLength
+    store<i32>(LIST + ((from + n) << 2), target)
+    n++
     if (target > OUT + OUT_BYTES / 2) break
+  }
+  out = target
+  return n
+}
+
+/** Maximum number of rows that `gather` copies at once. */
+export const MAX_GATHERED: i32 = MAX_ROWS / 2
+
+/**
+ * Copies up to `count` texts to OUT. LIST has the start and end of each. Returns how many fit, and sets
+ * `out`.
+ */
+export function gather(count: i32): i32 {
+  let target = OUT
+  let n = 0
+  for (; n < count; n++) {
+    const start = load<i32>(LIST + (n << 3))
+    const length = load<i32>(LIST + (n << 3), 4) - start
+    if (target + length > OUT + OUT_BYTES) break
+    target = copy(start, length, target)
   }
   out = target
   return n

@@ -12,6 +12,7 @@ interface Exports {
     after: number,
     afterLength: number,
   ): number
+  gather(count: number): number
   doubles(from: number, to: number): number
   codes(from: number, to: number, multiplier: number): number
   forget(): void
@@ -200,6 +201,11 @@ export class ValueKernel {
     return this.bytes.subarray(OUT, this.exports.out.value)
   }
 
+  /** Returns the end of a written row, by its position in the list, in `written`. */
+  endOfRow(position: number): number {
+    return this.words[(LIST >> 2) + position] - OUT
+  }
+
   /** Returns a cell of the last row, in `bytes`. */
   cell(column: number): { buf: Buffer; start: number; end: number } {
     const place = (COLUMNS + column * COLUMN_BYTES) >> 2
@@ -263,5 +269,52 @@ export class ValueKernel {
       }
     }
     return decoded
+  }
+}
+
+/** Maximum number of rows that are gathered at once. */
+const MAX_GATHERED = MAX_ROWS / 2
+
+/** Memory of a kernel for the texts of rows, which are then copied in another order. */
+export class RowGatherer {
+  /** Texts of the rows. */
+  readonly texts: Buffer
+  private readonly words: Int32Array
+
+  private constructor(
+    private readonly exports: Exports,
+    private readonly memory: ArrayBuffer,
+    bytes: number,
+  ) {
+    this.texts = Buffer.from(memory, TEXTS, bytes)
+    this.words = new Int32Array(memory)
+  }
+
+  /** Creates memory for up to `bytes` of `rows` texts; undefined if a kernel is not suitable. */
+  static create(rows: number, bytes: number): RowGatherer | undefined {
+    const isWorth = ValueKernel.use === 'always' || (ValueKernel.use === 'large' && rows >= MIN_KERNEL_ROWS)
+    const instance = isWorth ? wasm.createInstance(TEXTS + bytes + PADDING.length) : undefined
+    return instance && new RowGatherer(instance.exports, instance.memory, bytes)
+  }
+
+  /**
+   * Yields the texts of rows in the order `places`: text k is [ends[k - 1], ends[k]) of `texts`. A piece is
+   * valid until the next one.
+   */
+  *gather(places: Uint32Array, ends: Uint32Array): Generator<Buffer> {
+    const { words } = this
+    for (let k = 0; k < places.length; ) {
+      const count = Math.min(places.length - k, MAX_GATHERED)
+      for (let n = 0, at = LIST >> 2; n < count; n++) {
+        const place = places[k + n]
+        words[at++] = TEXTS + (place === 0 ? 0 : ends[place - 1])
+        words[at++] = TEXTS + ends[place]
+      }
+      const copied = this.exports.gather(count)
+      if (copied > 0) yield Buffer.from(this.memory, OUT, this.exports.out.value - OUT)
+      // A row that is longer than the output.
+      else yield this.texts.subarray(words[LIST >> 2] - TEXTS, words[(LIST >> 2) + 1] - TEXTS)
+      k += Math.max(1, copied)
+    }
   }
 }

@@ -1,0 +1,139 @@
+// Rows are sorted like a stable sort by value.
+import fc from 'fast-check'
+import { afterEach, expect, it } from 'vitest'
+import { defaultLimits } from '../../../src/contract/limits.ts'
+import { parseInstant, WorkBudget } from '../../../src/json/index.ts'
+import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
+import { RowSet } from '../../../src/service/grids/column/row-set.ts'
+import type { Snapshot } from '../../../src/service/grids/column/snapshot.ts'
+import { createDelimitedWriter, ndjson, streamSortedRows } from '../../../src/service/grids/read/rows.ts'
+import { RowSorter } from '../../../src/service/grids/read/sort.ts'
+import { runs } from '../../support/property-runs.ts'
+import { all, both, columnArbitrary, snapshotOf } from '../../support/snapshots.ts'
+
+afterEach(() => {
+  ValueKernel.use = 'large'
+})
+
+type Values = readonly string[]
+
+/** Compares two JSON values: numbers, then lists and booleans, then texts. */
+function compareValues(a: string, b: string, isDate: boolean): number {
+  const kindOf = (json: string): number => (/^[-\d]/.test(json) ? 0 : json[0] === '"' ? 2 : 1)
+  if (kindOf(a) !== kindOf(b)) return kindOf(a) - kindOf(b)
+  if (kindOf(a) === 0 || isDate) return compareNumbers(a, b, isDate)
+  const [x, y] = kindOf(a) === 2 ? [JSON.parse(a), JSON.parse(b)] : [a, b]
+  return Buffer.compare(Buffer.from(x), Buffer.from(y))
+}
+
+function compareNumbers(a: string, b: string, isDate: boolean): number {
+  if (!isDate && /^-?\d+$/.test(a) && /^-?\d+$/.test(b)) return Math.sign(Number(BigInt(a) - BigInt(b)))
+  const [x, y] = [a, b].map((json) => (isDate ? parseInstant(JSON.parse(json)) : Number(json)))
+  return Math.sign(x - y)
+}
+
+/** Returns the order of rows, by columns of which missing values come last. */
+function modelOrder(
+  rows: readonly number[],
+  by: readonly { values: Values; isDate: boolean; descending: boolean }[],
+): number[] {
+  return rows.toSorted((a, b) => {
+    for (const { values, isDate, descending } of by) {
+      const [x, y] = [values[a] ?? 'null', values[b] ?? 'null']
+      if (x === 'null' && y === 'null') continue
+      if (x === 'null') return 1
+      if (y === 'null') return -1
+      const result = compareValues(x, y, isDate)
+      if (result !== 0) return descending ? -result : result
+    }
+    return 0
+  })
+}
+
+async function sort(
+  snap: Snapshot,
+  by: readonly { column: number; descending: boolean }[],
+  only?: RowSet,
+): Promise<Uint32Array> {
+  const keys = by.map(({ column, descending }) => ({ column: snap.columns[column], descending }))
+  return new RowSorter(defaultLimits).sortBy(snap, keys, new WorkBudget(), only)
+}
+
+it('rows of any columns are sorted like a stable sort by value', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(columnArbitrary, { minLength: 1, maxLength: 3 }),
+      fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+      fc.option(fc.array(fc.nat(59)), { nil: undefined }),
+      async (columns, descending, chosen) => {
+        const snap = await snapshotOf(columns)
+        const only =
+          chosen &&
+          RowSet.of(
+            snap.rows,
+            chosen.filter((row) => row < snap.rows),
+          )
+        const by = columns.map((_, column) => ({ column, descending: descending[column] }))
+        const [fast, slow] = await both(() => sort(snap, by, only))
+        expect(fast).toEqual(slow)
+        const rows = only ? [...only] : Array.from({ length: snap.rows }, (_, row) => row)
+        const model = modelOrder(
+          rows,
+          by.map(({ column, descending }) => ({
+            values: columns[column].values.map(([, value]) => value),
+            isDate: snap.columns[column].type.startsWith('date'),
+            descending,
+          })),
+        )
+        expect([...fast]).toEqual(model)
+        const [a, b] = await both(() => all(streamSortedRows(snap, ndjson(), fast, 1e6)))
+        expect(a).toBe(b)
+      },
+    ),
+    { numRuns: runs(150, 3000) },
+  )
+}, 300_000)
+
+it('many texts with equal beginnings are sorted', async () => {
+  const texts = Array.from(
+    { length: 5000 },
+    (_, k) => `https://example.org/${'x'.repeat(k % 40)}${(k * 7919) % 2500}`,
+  )
+  const values = texts.map((text) => ['', JSON.stringify(text), ''])
+  const snap = await snapshotOf([{ values, slices: [2000, 2000] }])
+  const order = [...(await sort(snap, [{ column: 0, descending: false }]))]
+  expect(order).toEqual(
+    modelOrder(
+      [...texts.keys()],
+      [{ values: texts.map((text) => JSON.stringify(text)), isDate: false, descending: false }],
+    ),
+  )
+  expect(
+    await all(streamSortedRows(snap, createDelimitedWriter(',', true), Uint32Array.from(order), 1e6)),
+  ).toBe(`c0\n${order.map((row) => `${texts[row]}\n`).join('')}`)
+})
+
+it('long integers are sorted exactly', async () => {
+  const values = Array.from({ length: 3000 }, (_, k) => String(10n ** 20n + BigInt((k * 7919) % 3000)))
+  const snap = await snapshotOf([{ values: values.map((value) => ['', value, '']), slices: [1000] }])
+  const order = await sort(snap, [{ column: 0, descending: true }])
+  expect([...order].map((row) => values[row])).toEqual(values.toSorted().toReversed())
+})
+
+it('rows longer than the memory of a kernel are sorted, and too many bytes refused', async () => {
+  const long = Array.from({ length: 2500 }, (_, k) => [
+    '',
+    JSON.stringify(`${(k * 7) % 2500} ${'y'.repeat(k % 500 === 0 ? 200_000 : 10)}`),
+    '',
+  ])
+  const numbers = Array.from({ length: 2500 }, (_, k) => ['', String((k * 7) % 2500), ''])
+  const snap = await snapshotOf([
+    { values: long, slices: [1000] },
+    { values: numbers, slices: [] },
+  ])
+  const order = await sort(snap, [{ column: 1, descending: false }])
+  const [fast, slow] = await both(() => all(streamSortedRows(snap, ndjson(), order, 1e7)))
+  expect(fast === slow).toBe(true)
+  expect(fast.match(/"c1":\d+/g)).toEqual(Array.from({ length: 2500 }, (_, k) => `"c1":${k}`))
+  await expect(all(streamSortedRows(snap, ndjson(), order, 1e5))).rejects.toMatchObject({ code: 'too_large' })
+})
