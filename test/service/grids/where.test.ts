@@ -77,6 +77,13 @@ onBothStores('where and sort of a grid', (test) => {
     expect((await get(fid, { format: 'csv', where: 'b is null' })).text).toBe('a,b\n3,\n4,\n')
   })
 
+  it('texts that were just appended to numbers are found, and sorted after them', async () => {
+    const fid = await create({ n: [3, 1] })
+    await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [['x'], [2]] } })
+    expect((await get(fid, { format: 'csv', sort: 'n' })).text).toBe('n\n1\n2\n3\nx\n')
+    expect((await get(fid, { format: 'csv', where: "n = 'x'" })).text).toBe('n\nx\n')
+  })
+
   it('whole numbers of any size are sorted exactly', async () => {
     const ids = ['9007199254740993', '9007199254740992', '9007199254740995', '9007199254740994']
     const { json } = await test().ask('alice', 'POST', '/v2/grids', {

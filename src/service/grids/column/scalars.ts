@@ -31,18 +31,43 @@ export async function* streamScalars(snap: Snapshot, column: SnapshotColumn): As
   const texts = new TextCache()
   const isDoubles = column.type === 'number' || isTimes
   const kernel = ValueKernel.forValues(column.rows, largestChunkBytes(column))
-  const cache: Scalar[] = []
-  const decode = (buf: Buffer, start: number, end: number): Scalar =>
-    decodeScalar(buf, start, end, texts, isTimes)
+  const decoder =
+    kernel && new ScalarDecoder(kernel, (buf, start, end) => decodeScalar(buf, start, end, texts, isTimes))
   try {
     for await (const piece of streamColumn(snap, column)) {
       if (piece.length === 1 && piece[0] === COMMA) continue
       const buf = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
       const doubles = isDoubles ? decodeDoubles(buf, kernel) : undefined
-      yield doubles ?? kernel?.decodeValues(buf, cache, decode, null) ?? decodeScalars(buf, texts, isTimes)
+      yield doubles ?? decoder?.decode(buf) ?? decodeScalars(buf, texts, isTimes)
     }
   } finally {
     kernel?.release()
+  }
+}
+
+/** Decodes chunks of a column with a kernel. */
+class ScalarDecoder {
+  /** Decoded values by number: null, known texts, and further values of the current chunk. */
+  private values: Scalar[] = [null]
+  private known: number[] = []
+
+  constructor(
+    private readonly kernel: ValueKernel,
+    private readonly decodeOne: (buf: Buffer, start: number, end: number) => Scalar,
+  ) {}
+
+  decode(text: Buffer): Scalar[] {
+    const { values, known } = this
+    const add = (buf: Buffer, start: number, end: number): number =>
+      values.push(this.decodeOne(buf, start, end)) - 1
+    const numbers = this.kernel.numberValues(text, known, add, 0)
+    const scalars = new Array<Scalar>(numbers.length)
+    for (let k = 0; k < numbers.length; k++) scalars[k] = values[numbers[k]]
+    if (values.length > known.length + 1) {
+      this.values = [null, ...known.map((number) => values[number])]
+      this.known = known.map((_, k) => k + 1)
+    }
+    return scalars
   }
 }
 
@@ -50,7 +75,7 @@ export async function* streamScalars(snap: Snapshot, column: SnapshotColumn): As
  * Decodes a column of numbers or dates to doubles: dates in ms since 1970, NaN for null. Returns undefined if
  * a value is not a double, such as an integer of 20 digits.
  */
-function decodeDoubles(buf: Buffer, kernel: ValueKernel | undefined): Float64Array | undefined {
+export function decodeDoubles(buf: Buffer, kernel: ValueKernel | undefined): Float64Array | undefined {
   if (kernel) return kernel.decodeDoubles(buf, (from) => decodeDouble(buf, from))
   // Each value but the last takes two bytes at least.
   const doubles = new Float64Array((buf.length >> 1) + 1)

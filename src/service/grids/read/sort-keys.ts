@@ -99,7 +99,7 @@ async function readTexts(
       const buf = asBuffer(text)
       if (buf.length === 1 && buf[0] === COMMA) continue
       if (kernel) {
-        const ids = kernel.decodeValues(buf, known, add, MISSING)
+        const ids = kernel.numberValues(buf, known, add, MISSING)
         valueOfRow.set(ids, row)
         row += ids.length
         await work.spendAndPause(buf.length)

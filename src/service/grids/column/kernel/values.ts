@@ -240,35 +240,36 @@ export class ValueKernel {
   }
 
   /**
-   * Decodes a column JSON. `cache`: decoded distinct texts of this column, to which new ones are added.
-   * `decode` decodes the JSON buf[start, end); `none` is the value of null.
+   * Returns a number for each value of a column JSON, which `add` gives to the JSON buf[start, end); `none`
+   * for null. Equal values mostly have the same number. `known`: numbers of texts of this column, for which
+   * `add` is not called again; new ones are added.
    */
-  decodeValues<T>(
+  numberValues(
     text: Buffer,
-    cache: T[],
-    decode: (buf: Buffer, start: number, end: number) => T,
-    none: T,
-  ): T[] {
+    known: number[],
+    add: (buf: Buffer, start: number, end: number) => number,
+    none: number,
+  ): Uint32Array {
     this.setText(TEXT, text)
     const { words } = this
-    const decoded: T[] = []
+    // Each value takes two bytes at least, except the last one.
+    const numbers = new Uint32Array((text.length >> 1) + 1)
     const end = TEXT + text.length
-    let at = TEXT
-    while (at < end) {
+    let total = 0
+    for (let at = TEXT; at < end; at = this.exports.stop.value) {
       const count = this.exports.codes(at, end, multiplier)
-      at = this.exports.stop.value
-      for (let k = cache.length; k < this.exports.known.value; k++) {
+      for (let k = known.length; k < this.exports.known.value; k++) {
         const start = KNOWN + k * KNOWN_BYTES
-        cache.push(decode(this.bytes, start, start + words[(LENGTHS >> 2) + k]))
+        known.push(add(this.bytes, start, start + words[(LENGTHS >> 2) + k]))
       }
       for (let k = 0; k < count; k++) {
         const code = words[(RESULTS >> 2) + k]
-        if (code >= 0) decoded.push(cache[code])
-        else if (code === -1) decoded.push(none)
-        else decoded.push(decode(this.bytes, words[(STARTS >> 2) + k], words[(ENDS >> 2) + k]))
+        if (code >= 0) numbers[total++] = known[code]
+        else if (code === -1) numbers[total++] = none
+        else numbers[total++] = add(this.bytes, words[(STARTS >> 2) + k], words[(ENDS >> 2) + k])
       }
     }
-    return decoded
+    return numbers.subarray(0, total)
   }
 }
 
