@@ -104,6 +104,6 @@ export function writeInputs(folder: string): void {
   write('wide.csv', () => {
     const cells = (row: number): string => Array.from({ length: 10_000 }, (_, k) => (row * k) % 997).join(',')
     const header = Array.from({ length: 10_000 }, (_, k) => `c${k}`).join(',')
-    return `${header}\n${Array.from({ length: 100 }, (_, row) => cells(row)).join('\n')}\n`
+    return `${header}\n${Array.from({ length: 1000 }, (_, row) => cells(row)).join('\n')}\n`
   })
 }

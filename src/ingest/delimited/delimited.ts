@@ -15,6 +15,10 @@ import { canUseKernel } from './plain-rows.ts'
 import { skipLastLines } from './skip-last.ts'
 
 const MAX_BLOCK_BYTES = 512 * 1024
+/** Size of the text of wide rows that is parsed at once: each column takes time for each block. */
+const WIDE_BLOCK_BYTES = 2 * 1024 * 1024
+/** Number of columns from which rows are wide. */
+const WIDE_COLUMNS = 1000
 
 /**
  * Parses delimited text of any encoding into slices, in constant memory. A column is `number` if every
@@ -117,8 +121,9 @@ async function parseBlocks(
 ): Promise<void> {
   const { tokenizer, dialect, kernel } = table
   let work = kernel?.text ?? Buffer.allocUnsafe(2 * MAX_BLOCK_BYTES + 1)
+  const blockBytes = tokenizer.width < WIDE_COLUMNS ? MAX_BLOCK_BYTES : WIDE_BLOCK_BYTES
   let filled = 0
-  let threshold = MAX_BLOCK_BYTES
+  let threshold = blockBytes
   let preamble = dialect.preamble
   let endsWithCr = false
   for await (const block of splitIntoBlocks(text)) {
@@ -145,7 +150,7 @@ async function parseBlocks(
     filled -= done
     if (filled > maxRecord) throw lineTooLongError(source, tokenizer.line, maxRecord)
     // Parses a long incomplete row again only after its size has doubled.
-    threshold = tokenizer.isInLongCell ? filled + MAX_BLOCK_BYTES : Math.max(MAX_BLOCK_BYTES, filled * 2)
+    threshold = tokenizer.isInLongCell ? filled + MAX_BLOCK_BYTES : Math.max(blockBytes, filled * 2)
   }
   if (filled === 0) return
   await table.readRows(work, 0, filled, true)

@@ -1,4 +1,5 @@
 // Holds the offsets of the rows and cells that a tokenizer has found.
+import { maxBlockRows } from '../kernel/index.ts'
 import { QUOTED, type RowCells } from '../values/cells.ts'
 import { SPACE, TAB } from '../values/characters.ts'
 
@@ -34,7 +35,7 @@ export class ScannedRows implements RowCells {
     readonly width: number,
     arrays?: { starts: Int32Array; ends: Int32Array; lines: Int32Array },
   ) {
-    this.maxRows = Math.max(1, Math.floor(65_536 / width))
+    this.maxRows = maxBlockRows(width)
     this.starts = arrays?.starts ?? new Int32Array(this.maxRows * width)
     this.ends = arrays?.ends ?? new Int32Array(this.maxRows * width)
     this.lines = arrays?.lines ?? new Int32Array(this.maxRows)

@@ -41,16 +41,28 @@ const TENS = 1024
 /** Maximum length of a number that a kernel reads. */
 const MAX_NUMBER_DIGITS = 32
 const TEXT = 4096
-const TEXT_BYTES = 1024 * 1024 + 64
-const CELLS = 65_536
+const TEXT_BYTES = 4 * 1024 * 1024 + 64
+/** Maximum number of rows and of cells that are scanned at once. */
+const MAX_BLOCK_ROWS = 65_536
+const MAX_BLOCK_CELLS = 524_288
+/** Up to so many rows are scanned at once whatever their width, as far as the cells fit. */
+const WIDE_ROWS = 64
+
+/** Returns how many rows of a width are scanned at once. */
+export function maxBlockRows(width: number): number {
+  const usual = Math.floor(MAX_BLOCK_ROWS / width)
+  const wide = Math.min(WIDE_ROWS, Math.floor(MAX_BLOCK_CELLS / width))
+  return Math.max(1, usual, wide)
+}
+
 const STARTS = TEXT + TEXT_BYTES + 128
-const ENDS = STARTS + CELLS * 4
-const LINES = ENDS + CELLS * 4
-export const OUT = LINES + CELLS * 4
-const OUT_BYTES = TEXT_BYTES * 6 + CELLS * 8 + 64
+const ENDS = STARTS + MAX_BLOCK_CELLS * 4
+const LINES = ENDS + MAX_BLOCK_CELLS * 4
+export const OUT = LINES + MAX_BLOCK_ROWS * 4
+const OUT_BYTES = TEXT_BYTES * 6 + MAX_BLOCK_ROWS * 8 + 64
 
 /**
- * Maximum number of idle kernels that are reused, and of kernels at once. Each has 8 MB of memory, used as
+ * Maximum number of idle kernels that are reused, and of kernels at once. Each has 34 MB of memory, used as
  * needed.
  */
 const MAX_IDLE_KERNELS = 2
@@ -97,9 +109,9 @@ export class Kernel {
   ) {
     this.bytes = Buffer.from(buffer)
     this.text = Buffer.from(buffer, TEXT, TEXT_BYTES)
-    this.starts = new Int32Array(buffer, STARTS, CELLS)
-    this.ends = new Int32Array(buffer, ENDS, CELLS)
-    this.lines = new Int32Array(buffer, LINES, CELLS)
+    this.starts = new Int32Array(buffer, STARTS, MAX_BLOCK_CELLS)
+    this.ends = new Int32Array(buffer, ENDS, MAX_BLOCK_CELLS)
+    this.lines = new Int32Array(buffer, LINES, MAX_BLOCK_ROWS)
     const tens = new Float64Array(buffer, TENS, MAX_NUMBER_DIGITS)
     for (let k = 0; k < MAX_NUMBER_DIGITS; k++) tens[k] = 10 ** k
     anyKernel = this
@@ -134,7 +146,11 @@ export class Kernel {
 
   /** Sets the settings of a table. Returns whether its rows can be read. */
   configure({ width, delimiter, quote, comment, firstName, nulls, keys = [] }: KernelSettings): boolean {
-    if (width > CELLS || nulls.length > MAX_NULLS || nulls.some((text) => text.length >= NULL_BYTES))
+    if (
+      width > MAX_BLOCK_CELLS ||
+      nulls.length > MAX_NULLS ||
+      nulls.some((text) => text.length >= NULL_BYTES)
+    )
       return false
     if (keys.length > MAX_KEYS) return false
     new Int32Array(this.bytes.buffer, KEYS, MAX_KEYS).set(keys)

@@ -3,10 +3,16 @@ import type { Kernel } from '../kernel/index.ts'
 import { type Bounds, boundsOf, boundUnlessLong, mergeBounds } from './bounds.ts'
 import { ESCAPED } from './cells.ts'
 
+/** A cell, and its number in a column of numbers. */
+interface Bound {
+  cell: Buffer
+  number: number
+}
+
 /** Lowest and highest of plain cells. */
 export class CellBounds {
-  private low: Buffer | undefined
-  private high: Buffer | undefined
+  private low: Bound | undefined
+  private high: Bound | undefined
   private nulls = 0
   private numeric = true
   private rows = 0
@@ -23,15 +29,20 @@ export class CellBounds {
     this.rows += rows
     this.nulls += kernelBounds.missing
     if (kernelBounds.lowest < 0) return
-    const low = unescapeCell(kernel, kernelBounds.lowest * width + column, this.quote)
-    const high = unescapeCell(kernel, kernelBounds.highest * width + column, this.quote)
-    const { before } = this
-    if (this.low === undefined || before(low, this.low)) this.low = Buffer.from(low)
-    if (this.high === undefined || before(this.high, high)) this.high = Buffer.from(high)
+    const low = this.read(kernel, kernelBounds.lowest * width + column)
+    const high = this.read(kernel, kernelBounds.highest * width + column)
+    if (this.low === undefined || this.isBefore(low, this.low)) this.low = keep(low)
+    if (this.high === undefined || this.isBefore(this.high, high)) this.high = keep(high)
   }
 
-  private readonly before = (a: Buffer, b: Buffer): boolean =>
-    this.numeric ? Number(a) < Number(b) : a.compare(b) < 0
+  private read(kernel: Kernel, k: number): Bound {
+    const cell = unescapeCell(kernel, k, this.quote)
+    return { cell, number: this.numeric ? Number(cell.toString('latin1')) : 0 }
+  }
+
+  private isBefore(a: Bound, b: Bound): boolean {
+    return this.numeric ? a.number < b.number : a.cell.compare(b.cell) < 0
+  }
 
   /** Adds comma-separated JSON values. */
   addJson(text: Buffer, rows: number): void {
@@ -44,11 +55,17 @@ export class CellBounds {
 
   toBounds(): Bounds {
     const { low, high, nulls, numeric, others, rows } = this
-    const json = (cell: Buffer | undefined): string | undefined =>
-      cell && boundUnlessLong(numeric ? cell.toString('latin1') : JSON.stringify(cell.toString('utf8')))
+    const json = (bound: Bound | undefined): string | undefined =>
+      bound &&
+      boundUnlessLong(numeric ? bound.cell.toString('latin1') : JSON.stringify(bound.cell.toString('utf8')))
     const plainBounds = { low: json(low), high: json(high), nulls }
     return others ? mergeBounds(plainBounds, others.bounds, [rows, others.rows]) : plainBounds
   }
+}
+
+/** Copies the cell of a bound, which is part of the memory of a kernel. */
+function keep({ cell, number }: Bound): Bound {
+  return { cell: Buffer.from(cell), number }
 }
 
 /** Returns the unescaped bytes of a cell. */

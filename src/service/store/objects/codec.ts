@@ -3,7 +3,9 @@ import { promisify } from 'node:util'
 import {
   type BrotliOptions,
   brotliCompress,
+  brotliCompressSync,
   brotliDecompress,
+  brotliDecompressSync,
   constants,
   createBrotliCompress,
 } from 'node:zlib'
@@ -31,6 +33,9 @@ const MIN_FRAGMENT_BYTES = 4096
 const STREAM_START = Buffer.of(0x63, 0x00)
 const STREAM_END = Buffer.of(0x03)
 
+/** Maximum size that is decompressed on the main thread, in bytes: the thread pool takes longer. */
+const MAX_SYNC_BYTES = 16 * 1024
+
 const brotli = promisify(brotliCompress)
 const unbrotli = promisify(brotliDecompress)
 
@@ -45,14 +50,16 @@ function createBrotliOptions(size: number): BrotliOptions {
   }
 }
 
-/** Compresses a blob on the thread pool. */
+/** Compresses a blob, on the thread pool unless it is small. */
 export async function compress(text: Uint8Array): Promise<Buffer> {
   if (text.length >= MIN_FRAGMENT_BYTES) {
     const fragment = await compressFragment(text)
     if (fragment && fragment.length < text.length) return Buffer.concat([Buffer.of(FRAGMENT), fragment])
   }
   if (text.length >= MIN_COMPRESSED_BYTES) {
-    const compressed = await brotli(text, createBrotliOptions(text.length))
+    const options = createBrotliOptions(text.length)
+    const isSmall = text.length < MIN_FRAGMENT_BYTES
+    const compressed = isSmall ? brotliCompressSync(text, options) : await brotli(text, options)
     if (compressed.length < text.length) return Buffer.concat([Buffer.of(BROTLI), compressed])
   }
   return Buffer.concat([Buffer.of(RAW), text])
@@ -63,9 +70,10 @@ export async function decompress(bytes: Buffer, size: number): Promise<Buffer> {
   const body = bytes.subarray(1)
   const options = { chunkSize: Math.max(64, size + 1) }
   if (bytes[0] === RAW) return body
-  if (bytes[0] === BROTLI) return unbrotli(body, options)
-  if (bytes[0] === FRAGMENT) return unbrotli(Buffer.concat([STREAM_START, body, STREAM_END]), options)
-  throw new Problem('damaged', 'stored data has an unknown encoding')
+  if (bytes[0] !== BROTLI && bytes[0] !== FRAGMENT)
+    throw new Problem('damaged', 'stored data has an unknown encoding')
+  const stream = bytes[0] === BROTLI ? body : Buffer.concat([STREAM_START, body, STREAM_END])
+  return size <= MAX_SYNC_BYTES ? brotliDecompressSync(stream, options) : unbrotli(stream, options)
 }
 
 /**
