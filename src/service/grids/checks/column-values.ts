@@ -1,8 +1,9 @@
 // Reads the values of columns for rules. Chunks whose bounds already decide a rule are not read.
-import type { WorkBudget } from '../../../json/index.ts'
+import { findValueEnd, hasEscapes, nextValue, skipWhitespace, type WorkBudget } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import { type ColumnChunk, columnChunksOf, readCells } from '../column/chunks.ts'
 import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
+import { ValueKernel } from '../column/kernel/values.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import type { ValueTest } from './value-rules.ts'
 
@@ -13,6 +14,10 @@ const UNITS_PER_MATCHED_CHARACTER = 20
 
 /** Maximum number of values per chunk that are tested one by one after an automaton has rejected them. */
 const MAX_RETESTED_VALUES = 1000
+
+/** Number of values at the start of a chunk that tell whether texts are repeated, and the least repetitions. */
+const SAMPLED_VALUES = 256
+const MIN_REPEATS = 4
 
 /** Values of a chunk, parsed on demand. */
 class ChunkValues {
@@ -40,6 +45,43 @@ class ChunkValues {
   /** Returns a value as results list it: a number as a number. */
   listedValueOf(value: unknown): unknown {
     return this.isNumbers && typeof value === 'string' ? Number(value) : value
+  }
+}
+
+/** Texts of a chunk. Most of them are distinct; the first one is null. */
+interface DistinctTexts {
+  values: unknown[]
+  /** Position in `values`, by row. */
+  numbers: Uint32Array
+}
+
+/** Returns whether texts of a chunk are repeated often, as far as its start tells. */
+function areRepeated(text: Buffer): boolean {
+  const distinct = new Set<string>()
+  let count = 0
+  for (let at = skipWhitespace(text, 0); at < text.length && count < SAMPLED_VALUES; count++) {
+    const end = findValueEnd(text, at)
+    distinct.add(text.toString('latin1', at, end))
+    at = nextValue(text, end)
+  }
+  return distinct.size * MIN_REPEATS <= count
+}
+
+/** Reads each text of a chunk once, if it is repeated; undefined without a kernel. */
+function readDistinctTexts(text: Buffer, rows: number): DistinctTexts | undefined {
+  const kernel = ValueKernel.forValues(rows, text.length)
+  if (!kernel) return undefined
+  const values: unknown[] = [null]
+  const add = (buf: Buffer, start: number, end: number): number =>
+    values.push(
+      hasEscapes(buf, start, end)
+        ? JSON.parse(buf.toString('utf8', start, end))
+        : buf.toString('utf8', start + 1, end - 1),
+    ) - 1
+  try {
+    return { values, numbers: kernel.numberValues(text, [], add, 0) }
+  } finally {
+    kernel.release()
   }
 }
 
@@ -105,13 +147,16 @@ export class ColumnValues {
     const isNumbers = family === 'number'
     const first = Math.max(0, from - part.from)
     const values = new ChunkValues(text, isNumbers)
+    let distinct: DistinctTexts | undefined
     for (const { test, failures } of open) {
       // Columns of mixed values need parsed JSON.
       const isSimple = test.automaton && family !== 'json'
       const rows = isSimple ? reader.findRejected(text, test.automaton!, MAX_RETESTED_VALUES) : undefined
       if (rows?.length !== 0) await test.prepare?.()
-      const count = (value: unknown, row: number): void => {
-        if (row < first || (this.isMissing(value) ? !test.refusesMissing : !test.breaks(value))) return
+      const fails = (value: unknown): boolean =>
+        this.isMissing(value) ? test.refusesMissing === true : test.breaks(value)
+      const count = (value: unknown, row: number, hasFailed?: boolean): void => {
+        if (row < first || !(hasFailed ?? fails(value))) return
         failures.count++
         if (failures.rows.length < MAX_LISTED_ROWS)
           failures.rows.push({ row: part.from + row, value: values.listedValueOf(value) })
@@ -122,13 +167,26 @@ export class ColumnValues {
           const json = buf.toString('utf8', start, end)
           count(test.takesNumbersAsText && isNumbers ? json : JSON.parse(json), rows[k])
         }
-      else
-        for (const [row, value] of values.all(test.takesNumbersAsText === true).entries()) {
-          count(value, row)
+      else {
+        const spend = (value: unknown): boolean => {
           const units = typeof value === 'string' ? value.length : 1
-          if (this.work.spend(test.prepare ? units * UNITS_PER_MATCHED_CHARACTER : units))
-            await this.work.pause()
+          return this.work.spend(test.prepare ? units * UNITS_PER_MATCHED_CHARACTER : units)
         }
+        distinct ??= family === 'text' && areRepeated(text) ? readDistinctTexts(text, part.rows) : undefined
+        if (distinct) {
+          const failed: boolean[] = []
+          for (const value of distinct.values) {
+            failed.push(fails(value))
+            if (spend(value)) await this.work.pause()
+          }
+          for (const [row, number] of distinct.numbers.entries())
+            if (failed[number]) count(distinct.values[number], row, true)
+        } else
+          for (const [row, value] of values.all(test.takesNumbersAsText === true).entries()) {
+            count(value, row)
+            if (spend(value)) await this.work.pause()
+          }
+      }
     }
   }
 
