@@ -1,6 +1,6 @@
 // Updates and removes rows in the slices of columns.
 import { type Bounds, boundsOf, mergeBounds } from '../../../ingest/slices.ts'
-import { nextValue, yieldToEventLoop } from '../../../json/index.ts'
+import { loadAhead, nextValue, yieldToEventLoop } from '../../../json/index.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed, type NewSlice, storeSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
@@ -44,6 +44,12 @@ function applyEdits(text: Buffer, rows: number, edits: readonly RowEdit[], cells
 
 const COMMA = Buffer.from(',')
 
+/** Joins values to a column JSON. */
+function joinCells(cells: readonly Cell[]): Buffer {
+  const parts = cells.flatMap(({ buf, start, end }) => [buf.subarray(start, end), COMMA])
+  return Buffer.concat(parts.slice(0, -1))
+}
+
 /** Returns the index of the comma before a value. */
 function commaBefore(text: Buffer, start: number): number {
   let end = start
@@ -68,6 +74,16 @@ interface EditedSlice {
   slice: SliceRef
   text: Buffer
   edits: RowEdit[]
+}
+
+/** A slice that may change. `matched`: range of its matched rows; `removed`: its removed rows of the grid. */
+interface TouchedSlice {
+  at: number
+  slice: SliceRef
+  /** Row of the grid that is the first of the slice. */
+  from: number
+  matched: [number, number]
+  removed: Int32Array
 }
 
 /** Edits columns one at a time: matched rows get the values of the table, and missing rows can be removed. */
@@ -104,30 +120,44 @@ export class ColumnEditor {
       for (const [at, slice] of await this.store(batch)) slices[at] = slice
       batch = []
     }
-    let [from, nextMatched, nextRemoved] = [0, 0, 0]
-    for (const [at, slice] of column.slices.entries()) {
-      const end = from + slice.rows
-      const [firstMatched, firstRemoved] = [nextMatched, nextRemoved]
-      const { matched } = this.rows
-      while (nextMatched < matched.length && matched[nextMatched].row < end) nextMatched++
-      while (nextRemoved < this.removed.length && this.removed[nextRemoved] < end) nextRemoved++
-      const mayChange = (hashes && nextMatched > firstMatched) || nextRemoved > firstRemoved
-      if (mayChange) {
-        const text = await loadDecompressed(blobs, slice)
-        const range: [number, number] = [firstMatched, nextMatched]
-        const edits = hashes ? this.findChanges(text, slice.rows, from, range, hashes) : []
-        for (let k = firstRemoved; k < nextRemoved; k++)
-          edits.push({ row: this.removed[k] - from, value: undefined, from: -1 })
-        if (edits.length > 0) {
-          edits.sort((a, b) => a.row - b.row)
-          batch.push({ at, slice, text, edits })
-          if (batch.reduce((sum, one) => sum + one.text.length, 0) > BATCH_BYTES) await flush()
-        }
-      }
-      from = end
+    const touched = this.listTouched(column.slices, hashes !== undefined)
+    const loaded = loadAhead(touched, async (one) => ({
+      ...one,
+      text: await loadDecompressed(blobs, one.slice),
+    }))
+    for await (const { at, slice, from, text, matched, removed } of loaded) {
+      const edits = hashes ? this.findChanges(text, slice.rows, from, matched, hashes) : []
+      for (const row of removed) edits.push({ row: row - from, value: undefined, from: -1 })
+      if (edits.length === 0) continue
+      edits.sort((a, b) => a.row - b.row)
+      batch.push({ at, slice, text, edits })
+      if (batch.reduce((sum, one) => sum + one.text.length, 0) > BATCH_BYTES) await flush()
     }
     await flush()
     return slices.filter((slice) => slice !== undefined)
+  }
+
+  /** Returns the slices that may change: those with removed rows and, with `hasValues`, with matched rows. */
+  private listTouched(slices: readonly SliceRef[], hasValues: boolean): TouchedSlice[] {
+    const { matched } = this.rows
+    const touched: TouchedSlice[] = []
+    let [from, nextMatched, nextRemoved] = [0, 0, 0]
+    for (const [at, slice] of slices.entries()) {
+      const end = from + slice.rows
+      const [firstMatched, firstRemoved] = [nextMatched, nextRemoved]
+      while (nextMatched < matched.length && matched[nextMatched].row < end) nextMatched++
+      while (nextRemoved < this.removed.length && this.removed[nextRemoved] < end) nextRemoved++
+      if ((hasValues && nextMatched > firstMatched) || nextRemoved > firstRemoved)
+        touched.push({
+          at,
+          slice,
+          from,
+          matched: [firstMatched, nextMatched],
+          removed: this.removed.subarray(firstRemoved, nextRemoved),
+        })
+      from = end
+    }
+    return touched
   }
 
   /** Loads the new values of edits from the table, and sets them. */
@@ -171,16 +201,27 @@ export class ColumnEditor {
     [from, to]: [number, number],
     hashes: RowHashes,
   ): RowEdit[] {
-    const sliceHashes = new RowHashes(rows)
-    this.reader.addHashes(text, sliceHashes, 0, false)
+    const { matched } = this.rows
+    const inSlice = matched.slice(from, to).map(({ row }) => row - first)
+    const sliceHashes = this.hashCells(text, rows, inSlice)
     const edits: RowEdit[] = []
     for (let k = from; k < to; k++) {
-      const { row, from: source } = this.rows.matched[k]
-      if (sliceHashes.isSame(row - first, hashes, source)) continue
+      const { row, from: source } = matched[k]
+      if (sliceHashes.isSame(k - from, hashes, source)) continue
       this.isChangedRow[k] = 1
       edits.push({ row: row - first, value: undefined, from: source })
     }
     return edits
+  }
+
+  /** Returns the hashes of chosen values of a slice, which ascend by row. */
+  private hashCells(text: Buffer, rows: number, chosen: readonly number[]): RowHashes {
+    // Most values: finding them takes as long as hashing all.
+    const areMost = chosen.length * 4 > rows
+    const values = areMost ? text : joinCells(this.reader.findCells(text, chosen))
+    const hashes = new RowHashes(areMost ? rows : chosen.length)
+    this.reader.addHashes(values, hashes, 0, false)
+    return areMost ? hashes.pick(chosen) : hashes
   }
 
   /** Returns the new content of a slice; undefined if all of its rows are removed. */

@@ -1,8 +1,9 @@
 // Matches the rows of a table with the rows of a grid by key.
 
 import { mustCompareAsText } from '../../store/schema/column-types.ts'
-import type { CellReader, RowHashes } from '../column/kernel/cells.ts'
+import type { CellReader } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
+import type { KeyIndex } from '../diff/keys.ts'
 import type { Table } from '../input/tables.ts'
 import { indexTableKeys } from '../keys/index-table-keys.ts'
 
@@ -75,26 +76,25 @@ export interface MatchedRows {
 }
 
 /** Joins rows by the hashes of their keys. `own`: of the table with `rows` rows; `theirs`: of the grid. */
-function joinRows(
-  tableKeys: { hashes: RowHashes },
-  gridKeys: { index: { get(hashes: RowHashes, row: number): number | undefined } },
-  rows: number,
-  gridRows: number,
-): MatchedRows {
+function joinRows(tableKeys: KeyIndex, gridKeys: KeyIndex, rows: number, gridRows: number): MatchedRows {
   const sources = new Int32Array(gridRows).fill(-1)
-  const added = new Int32Array(rows)
-  let count = 0
-  for (let from = 0; from < rows; from++) {
-    const row = gridKeys.index.get(tableKeys.hashes, from)
-    if (row === undefined) added[count++] = from
-    else sources[row] = from
+  const isAdded = new Uint8Array(rows).fill(1)
+  const match = (row: number | undefined, from: number | undefined): void => {
+    if (row === undefined || from === undefined) return
+    sources[row] = from
+    isAdded[from] = 0
   }
+  // The smaller table is indexed, unless the grid is.
+  if (gridKeys.isIndexed || rows > gridRows)
+    for (let from = 0; from < rows; from++) match(gridKeys.find(tableKeys.hashes, from), from)
+  else for (let row = 0; row < gridRows; row++) match(row, tableKeys.find(gridKeys.hashes, row))
+  const added = Int32Array.from(isAdded.keys()).filter((from) => isAdded[from] === 1)
   const matched: MatchedRows['matched'] = []
-  const missing = new Int32Array(gridRows - (rows - count))
+  const missing = new Int32Array(gridRows - (rows - added.length))
   let missingCount = 0
   for (let row = 0; row < gridRows; row++) {
     if (sources[row] < 0) missing[missingCount++] = row
     else matched.push({ row, from: sources[row] })
   }
-  return { matched, added: added.subarray(0, count), missing }
+  return { matched, added, missing }
 }

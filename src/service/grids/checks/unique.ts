@@ -1,6 +1,6 @@
 // Finds duplicate rows, for the rules `unique` and `key`.
 import { formatCount } from '../../../contract/message-texts.ts'
-import type { ColumnChunk } from '../column/chunks.ts'
+import { areChunksOrdered, type ColumnChunk } from '../column/chunks.ts'
 import { RowHashes } from '../column/kernel/cells.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
 import { RowIndex, type RowRange } from '../diff/common-subsequence.ts'
@@ -117,19 +117,7 @@ async function findRowsWithMissing(
 
 /** Returns the lengths of row ranges whose values do not overlap. Without bounds, all rows are one range. */
 function rangeLengthsOf(parts: readonly ColumnChunk[], rows: number): number[] {
-  const filled = parts.filter(({ rows: count, bounds }) => bounds === undefined || bounds.nulls < count)
-  const isOrdered = filled.every(
-    ({ bounds }, k) =>
-      bounds?.low !== undefined &&
-      bounds.high !== undefined &&
-      (k === 0 || isLessNumber(filled[k - 1].bounds!.high!, bounds.low)),
-  )
-  return isOrdered ? parts.map((part) => part.rows) : [rows]
-}
-
-/** Returns whether the number `high` is less than the number `low`; false for texts. */
-function isLessNumber(high: string, low: string): boolean {
-  return !high.startsWith('"') && !low.startsWith('"') && Number(high) < Number(low)
+  return areChunksOrdered(parts) ? parts.map((part) => part.rows) : [rows]
 }
 
 const NO_ROWS: ReadonlySet<number> = new Set()

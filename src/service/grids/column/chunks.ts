@@ -50,6 +50,22 @@ export function columnChunksOf({ blobs, rows }: Snapshot, column: SnapshotColumn
   return parts
 }
 
+/** Returns whether chunks have only numbers and nulls, and all numbers exceed those of earlier chunks. */
+export function areChunksOrdered(parts: readonly ColumnChunk[]): boolean {
+  const filled = parts.filter(({ rows, bounds }) => bounds === undefined || bounds.nulls < rows)
+  return filled.every(
+    ({ bounds }, k) =>
+      bounds?.low !== undefined &&
+      bounds.high !== undefined &&
+      (k === 0 || isLessNumber(filled[k - 1].bounds!.high!, bounds.low)),
+  )
+}
+
+/** Returns whether the number `high` is less than the number `low`; false for texts. */
+function isLessNumber(high: string, low: string): boolean {
+  return !high.startsWith('"') && !low.startsWith('"') && Number(high) < Number(low)
+}
+
 /** Maximum size of a chunk of missing values, in rows. */
 const MAX_MISSING_CHUNK_ROWS = 65_536
 

@@ -1,6 +1,6 @@
 // Indexes rows by key.
 import type { WorkBudget } from '../../../json/index.ts'
-import { readCells } from '../column/chunks.ts'
+import { areChunksOrdered, readCells } from '../column/chunks.ts'
 import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import { RowIndex } from './common-subsequence.ts'
 import type { GroupedTable } from './row-groups.ts'
@@ -21,10 +21,51 @@ export interface KeyFault {
   key: string
 }
 
-/** Hashes of keys by row, and rows by hash. */
-export interface KeyIndex {
-  hashes: RowHashes
-  index: RowIndex
+/** Hashes of unique keys by row, and rows by hash. */
+export class KeyIndex {
+  private rowIndex: RowIndex | undefined
+
+  /** Pass the index if it exists: otherwise the first search makes it. */
+  constructor(
+    readonly hashes: RowHashes,
+    rowIndex?: RowIndex,
+  ) {
+    this.rowIndex = rowIndex
+  }
+
+  /** Returns whether the rows can be found without making an index first. */
+  get isIndexed(): boolean {
+    return this.rowIndex !== undefined
+  }
+
+  /** Returns the row with the same key as `row` of `other`; undefined without one. */
+  find(other: RowHashes, row: number): number | undefined {
+    this.rowIndex ??= this.createIndex()
+    return this.rowIndex.get(other, row)
+  }
+
+  private createIndex(): RowIndex {
+    const { hashes } = this
+    const index = new RowIndex(hashes, hashes.low.length)
+    for (let row = 0; row < hashes.low.length; row++) index.add(row)
+    return index
+  }
+}
+
+/** Returns whether the keys of a table ascend, as far as their bounds tell. Then only each chunk is checked. */
+function mayAscend(table: GroupedTable, key: readonly KeyColumn[]): boolean {
+  return key.length === 1 && !key[0].asText && areChunksOrdered(table.chunks[key[0].column])
+}
+
+/** Returns whether the keys of a table are numbers in strictly ascending order. They are unique, and not null. */
+export async function areKeysAscending(
+  reader: CellReader,
+  table: GroupedTable,
+  key: readonly KeyColumn[],
+): Promise<boolean> {
+  if (!mayAscend(table, key)) return false
+  for await (const { text } of table.loadChunks(key[0].column)) if (!reader.isAscending(text)) return false
+  return true
 }
 
 /** Indexes the rows to read of a table by key. Throws `problem(fault)` if a key is null or not unique. */
@@ -46,17 +87,21 @@ export async function indexKeys(
   }
   const { chosenRows: rows } = table
   const hashes = new RowHashes(rows)
+  let areAscending = mayAscend(table, key)
   for (const { column, asText } of key) {
-    const missing = await table.hash(reader, column, hashes, asText)
+    const missing = await table.hash(reader, column, hashes, asText, (text) => {
+      areAscending &&= reader.isAscending(text)
+    })
     if (missing !== undefined) throw await fault(missing)
   }
+  if (areAscending) return new KeyIndex(hashes)
   const index = new RowIndex(hashes, rows)
   for (let row = 0; row < rows; row++) {
     const other = index.add(row)
     if (other !== undefined) throw await fault(other, row)
     if (work.spend(4)) await work.pause()
   }
-  return { hashes, index }
+  return new KeyIndex(hashes, index)
 }
 
 /** Formats a fault: `rows 3 and 9 have the same key: id 5`, `row 3 has no key: id null`. */

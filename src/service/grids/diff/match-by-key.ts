@@ -31,7 +31,7 @@ export async function matchByKey(tables: ComparedTables, aligned: PairedRowGroup
   const rowsA = left.choose(onlyA.filter((chunk) => !doneA.has(chunk)))
   const rowsB = right.choose(onlyB.filter((chunk) => !doneB.has(chunk)))
   checkRowLimit(rowsA, rowsB)
-  const { index } = await indexKeysOf(tables, 'left')
+  const leftKeys = await indexKeysOf(tables, 'left')
   const { hashes } = await indexKeysOf(tables, 'right')
   const isMatched = new Uint8Array(rowsA)
   const single: RowChange[] = []
@@ -39,7 +39,7 @@ export async function matchByKey(tables: ComparedTables, aligned: PairedRowGroup
   let count = 0
   for (let row = 0; row < rowsB; row++) {
     if (work.spend(4)) await work.pause()
-    const other = index.get(hashes, row)
+    const other = leftKeys.find(hashes, row)
     if (other === undefined) {
       single.push({ before: -1, after: right.rowOf(row) })
       continue

@@ -88,16 +88,18 @@ export class GroupedTable {
 
   /**
    * Adds a column to the hashes of all rows to read. Returns the index of the first null; undefined without
-   * one.
+   * one. `each` is called with every chunk.
    */
   async hash(
     reader: CellReader,
     column: number,
     target: RowHashes,
     asText: boolean,
+    each?: (text: Buffer) => void,
   ): Promise<number | undefined> {
     let firstNull: number | undefined
     for await (const { text, index } of this.loadChunks(column)) {
+      each?.(text)
       const nullIndex = reader.addHashes(text, target, index, asText)
       firstNull ??= nullIndex
     }

@@ -5,13 +5,19 @@ import { formatList } from '../../../contract/message-texts.ts'
 import { WorkBudget } from '../../../json/index.ts'
 import type { CellReader } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
-import { formatKeyFault, indexKeys, type KeyFault, type KeyIndex } from '../diff/keys.ts'
+import { areKeysAscending, formatKeyFault, indexKeys, type KeyFault, type KeyIndex } from '../diff/keys.ts'
 import { GroupedTable } from '../diff/row-groups.ts'
 
 /** Name of a table in messages, and the line of a row if it is a file. */
 export interface TableNaming {
   source: string
   lineOf?: (row: number) => number
+}
+
+/** A key column of a table. `asText`: 5 and "5" are equal. */
+interface TableKey {
+  column: SnapshotColumn
+  asText: boolean
 }
 
 /**
@@ -21,17 +27,11 @@ export interface TableNaming {
 export async function indexTableKeys(
   reader: CellReader,
   snap: Snapshot,
-  key: readonly { column: SnapshotColumn; asText: boolean }[],
+  key: readonly TableKey[],
   naming: TableNaming,
 ): Promise<KeyIndex> {
-  const work = new WorkBudget()
-  const table = new GroupedTable(
-    snap,
-    key.map(({ column }) => column),
-    work,
-  )
+  const { table, columns, work } = openKeyTable(snap, key)
   const { source, lineOf } = naming
-  const columns = key.map(({ column: { name }, asText }, column) => ({ column, name, asText }))
   const problem = (fault: KeyFault): Problem => {
     const text = lineOf
       ? formatKeyFault(fault, 'line', lineOf)
@@ -42,6 +42,28 @@ export async function indexTableKeys(
       hint: `Key values must be unique and not null. The key is: ${formatList(columns.map(({ name }) => name))}`,
     })
   }
-  table.choose(table.rowGroups)
   return indexKeys(reader, table, columns, problem, work)
+}
+
+/** Throws as `indexTableKeys` does. Ascending keys are not indexed. */
+export async function checkTableKeys(
+  reader: CellReader,
+  snap: Snapshot,
+  key: readonly TableKey[],
+  naming: TableNaming,
+): Promise<void> {
+  const { table, columns } = openKeyTable(snap, key)
+  if (!(await areKeysAscending(reader, table, columns))) await indexTableKeys(reader, snap, key, naming)
+}
+
+function openKeyTable(snap: Snapshot, key: readonly TableKey[]) {
+  const work = new WorkBudget()
+  const table = new GroupedTable(
+    snap,
+    key.map(({ column }) => column),
+    work,
+  )
+  table.choose(table.rowGroups)
+  const columns = key.map(({ column: { name }, asText }, column) => ({ column, name, asText }))
+  return { table, columns, work }
 }

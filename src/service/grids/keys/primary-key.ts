@@ -42,17 +42,17 @@ export function findKeyColumns<C extends { name: string }>(
 }
 
 /**
- * Throws unless the key values of a table are unique and not null (see `indexTableKeys`). No names: there is
+ * Throws unless the key values of a table are unique and not null (see `checkTableKeys`). No names: there is
  * no key.
  */
 export async function checkKey(snap: Snapshot, names: readonly string[], naming: TableNaming): Promise<void> {
   if (names.length === 0) return
   // Most grids have no key.
-  const { indexTableKeys } = await import('./index-table-keys.ts')
+  const { checkTableKeys } = await import('./index-table-keys.ts')
   const columns = findKeyColumns(snap.columns, names, naming.source)
   const reader = CellReader.open(Math.max(...columns.map(largestChunkBytes)))
   try {
-    await indexTableKeys(
+    await checkTableKeys(
       reader,
       snap,
       columns.map((column) => ({ column, asText: false })),

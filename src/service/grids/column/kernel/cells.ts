@@ -51,6 +51,16 @@ export class RowHashes {
     return this.low[row] === other.low[otherRow] && this.high[row] === other.high[otherRow]
   }
 
+  /** Returns the hashes of chosen rows. */
+  pick(rows: readonly number[]): RowHashes {
+    const picked = new RowHashes(rows.length)
+    for (const [k, row] of rows.entries()) {
+      picked.low[k] = this.low[row]
+      picked.high[k] = this.high[row]
+    }
+    return picked
+  }
+
   /** Combines the hashes of `count` rows from `from` on with those of one more column. */
   combine(from: number, more: RowHashes, count: number): void {
     const { low, high } = this
