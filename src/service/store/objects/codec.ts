@@ -39,22 +39,23 @@ const MAX_SYNC_BYTES = 16 * 1024
 const brotli = promisify(brotliCompress)
 const unbrotli = promisify(brotliDecompress)
 
+const ENCODER_PARAMS = {
+  [constants.BROTLI_PARAM_QUALITY]: 1,
+  [constants.BROTLI_PARAM_LGWIN]: 18,
+}
+
 function createBrotliOptions(size: number): BrotliOptions {
   return {
     chunkSize: Math.max(4096, size >> 1),
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: 1,
-      [constants.BROTLI_PARAM_LGWIN]: 18,
-      [constants.BROTLI_PARAM_SIZE_HINT]: size,
-    },
+    params: { ...ENCODER_PARAMS, [constants.BROTLI_PARAM_SIZE_HINT]: size },
   }
 }
 
 /** Compresses a blob, on the thread pool unless it is small. */
 export async function compress(text: Uint8Array): Promise<Buffer> {
   if (text.length >= MIN_FRAGMENT_BYTES) {
-    const fragment = await compressFragment(text)
-    if (fragment && fragment.length < text.length) return Buffer.concat([Buffer.of(FRAGMENT), fragment])
+    const blob = await FragmentEncoder.compress(text)
+    if (blob) return blob
   }
   if (text.length >= MIN_COMPRESSED_BYTES) {
     const options = createBrotliOptions(text.length)
@@ -76,26 +77,73 @@ export async function decompress(bytes: Buffer, size: number): Promise<Buffer> {
   return size <= MAX_SYNC_BYTES ? brotliDecompressSync(stream, options) : unbrotli(stream, options)
 }
 
+/** Maximum number of encoders, which is that of the threads they use, and of idle ones. */
+const MAX_ENCODERS = 4
+const MAX_IDLE_ENCODERS = 2
+/** Size of an output buffer of an encoder, in bytes. */
+const ENCODER_CHUNK_BYTES = 128 * 1024
+
 /**
- * Compresses a text to the body of a stream; undefined if this version of Brotli starts streams differently.
+ * A Brotli stream that packs texts as fragments, one after the other. At quality 1, none depends on earlier
+ * ones. Starting a stream takes as long as packing a small slice.
  */
-function compressFragment(text: Uint8Array): Promise<Buffer | undefined> {
-  return new Promise((resolve, reject) => {
-    const stream = createBrotliCompress(createBrotliOptions(text.length))
-    let chunks: Buffer[] = []
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-    stream.on('error', reject)
-    // A flush pads to whole bytes. The first one, without input, returns the start of the stream.
-    stream.flush(constants.BROTLI_OPERATION_FLUSH, () => {
-      const start = Buffer.concat(chunks)
-      chunks = []
-      stream.write(text)
-      stream.flush(constants.BROTLI_OPERATION_FLUSH, () => {
-        stream.close()
-        resolve(start.equals(STREAM_START) ? Buffer.concat(chunks) : undefined)
+class FragmentEncoder {
+  private chunks: Buffer[] = []
+  private fail: ((error: Error) => void) | undefined
+  private readonly stream = createBrotliCompress({
+    flush: constants.BROTLI_OPERATION_FLUSH,
+    chunkSize: ENCODER_CHUNK_BYTES,
+    params: ENCODER_PARAMS,
+  })
+
+  private constructor() {
+    this.stream.on('data', (chunk: Buffer) => this.chunks.push(chunk))
+    this.stream.on('error', (error) => this.fail?.(error))
+  }
+
+  private static readonly idle: FragmentEncoder[] = []
+  private static count = 0
+  private static readonly waiting: (() => void)[] = []
+
+  /**
+   * Compresses a text to a blob; undefined if it is not smaller, or if this version of Brotli starts streams
+   * differently.
+   */
+  static async compress(text: Uint8Array): Promise<Buffer | undefined> {
+    while (FragmentEncoder.count === MAX_ENCODERS)
+      await new Promise<void>((resolve) => FragmentEncoder.waiting.push(resolve))
+    FragmentEncoder.count++
+    let encoder = FragmentEncoder.idle.pop()
+    let isUsable = false
+    try {
+      if (!encoder) {
+        encoder = new FragmentEncoder()
+        const start = Buffer.concat(await encoder.run((done) => encoder!.stream.flush(done)))
+        if (!start.equals(STREAM_START)) return undefined
+      }
+      const { stream } = encoder
+      const chunks = await encoder.run((done) => stream.write(text, done))
+      isUsable = true
+      const blob = Buffer.concat([Buffer.of(FRAGMENT), ...chunks])
+      return blob.length <= text.length ? blob : undefined
+    } finally {
+      FragmentEncoder.count--
+      if (isUsable && FragmentEncoder.idle.length < MAX_IDLE_ENCODERS) FragmentEncoder.idle.push(encoder!)
+      else encoder?.stream.close()
+      FragmentEncoder.waiting.shift()?.()
+    }
+  }
+
+  /** Runs a step of the stream. Returns its output. */
+  private run(step: (done: () => void) => void): Promise<Buffer[]> {
+    return new Promise((resolve, reject) => {
+      this.fail = reject
+      step(() => {
+        resolve(this.chunks)
+        this.chunks = []
       })
     })
-  })
+  }
 }
 
 /** Input of a stream: uncompressed bytes, or a compressed blob with the size of its content. */
@@ -113,8 +161,8 @@ export async function* streamBrotli(chunks: AsyncIterable<StreamChunk>): AsyncGe
       continue
     }
     const text = chunk instanceof Uint8Array ? chunk : await decompress(chunk.blob, chunk.size)
-    const fragment = text.length >= MIN_FRAGMENT_BYTES ? await compressFragment(text) : undefined
-    if (fragment) yield fragment
+    const packed = text.length >= MIN_FRAGMENT_BYTES ? await FragmentEncoder.compress(text) : undefined
+    if (packed) yield packed.subarray(1)
     else yield* encodeUncompressed(text)
   }
   yield STREAM_END
