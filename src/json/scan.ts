@@ -45,7 +45,7 @@ export function nextValue(buf: Uint8Array, end: number): number {
 
 /** Returns the end of the value at `from`. The JSON must be valid: only brackets and quotes are checked. */
 export function findValueEnd(buf: Uint8Array, from: number): number {
-  if (buf.length > MIN_CACHED_TEXT_BYTES) {
+  if (buf.length > MIN_CACHED_TEXT_BYTES && (buf[from] === 0x5b || buf[from] === 0x7b)) {
     const cached = cachedSpansOf(buf)?.get(from)
     if (cached !== undefined) return cached
   }

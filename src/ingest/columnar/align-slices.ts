@@ -72,20 +72,20 @@ export class AlignedSlices {
     const texts = this.next.map((held) => joinValues(held.texts))
     const taken: Buffer[] = []
     for (const [k, text] of texts.entries()) {
-      const at = offsetAfter(text, rows)
-      taken.push(text.subarray(0, at))
       const rest = this.next[k].rows - rows
+      const at = rest > 0 ? offsetAfter(text, rows) : text.length
+      taken.push(text.subarray(0, at))
       this.next[k] = { texts: rest > 0 ? [text.subarray(at + 1)] : [], rows: rest }
       await yieldToEventLoop()
     }
-    const ends = await findSliceEnds(taken, this.keys, this.ends)
+    const offsets: number[][] = []
+    const ends = await findSliceEnds(taken, this.keys, this.ends, offsets)
     let from = 0
     const starts = taken.map(() => 0)
-    for (const end of [...ends, rows]) {
+    for (const [n, end] of [...ends, rows].entries()) {
       for (const [k, text] of taken.entries()) {
         if (end === from) continue
-        const stop =
-          end === rows ? text.length : starts[k] + offsetAfter(text.subarray(starts[k]), end - from)
+        const stop = end === rows ? text.length : offsets[n][k]
         this.open[k].texts.push(text.subarray(starts[k], stop))
         this.open[k].rows += end - from
         starts[k] = stop + 1

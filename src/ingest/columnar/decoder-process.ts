@@ -1,21 +1,27 @@
 // Decoder process of Parquet and Arrow files, since hostile files may exhaust time or memory.
+import { ensureCapacity } from '../../json/index.ts'
 import { readArrow } from './arrow.ts'
 import type { ColumnarJob, ColumnarMessage } from './decoder-messages.ts'
-import type { LossCounts, ToJson } from './json-values.ts'
+import { type LossCounts, toStringJson } from './json-values.ts'
 import { openParquet } from './parquet.ts'
 import { RefusedFile, type Table } from './table.ts'
 
 /** A batch of values ends at the first limit reached. */
 const MAX_BATCH_ROWS = 65_536
 const MAX_BATCH_BYTES = 4 * 1024 * 1024
-/** Maximum number of batches sent but not yet taken. */
-const MAX_UNTAKEN_BATCHES = 4
+const INITIAL_BATCH_BYTES = 512 * 1024
+/** Maximum length of a text that is written character by character. */
+const MAX_LOOP_CHARACTERS = 128
+const COMMA = 0x2c
+/** Maximum size of the batches sent but not yet taken, except for the last one. */
+const MAX_UNTAKEN_BYTES = 8 * 1024 * 1024
 
 const job = JSON.parse(process.argv[2]) as ColumnarJob
-let untakenBatches = 0
+/** Sizes of the batches sent but not yet taken, in bytes. */
+const untaken: number[] = []
 let wake: (() => void) | undefined
 process.on('message', () => {
-  untakenBatches--
+  untaken.shift()
   wake?.()
 })
 
@@ -36,15 +42,19 @@ async function decodeFile(): Promise<void> {
   const table = await READER_BY_FORMAT[job.format](job)
   send({ columns: table.columns.map(({ name, type }) => ({ name, type })), rows: table.rows })
   const losses = table.columns.map((): LossCounts => ({ infinite: 0 }))
+  const writers = table.columns.map(({ toJson }, k) => {
+    const write = (value: unknown): string => toJson(value, losses[k])
+    return toJson === toStringJson ? rememberJson(write) : write
+  })
   for await (const { column, values } of table.values()) {
     for (let from = 0; from < values.length; ) {
-      const { text, rows } = writeBatch(values, from, table.columns[column].toJson, losses[column])
+      const { text, rows } = writeBatch(values, from, writers[column])
       from += rows
-      while (untakenBatches >= MAX_UNTAKEN_BATCHES)
+      while (untaken.reduce((sum, size) => sum + size, 0) >= MAX_UNTAKEN_BYTES)
         await new Promise<void>((resolve) => {
           wake = resolve
         })
-      untakenBatches++
+      untaken.push(text.length)
       send({ column, rows, text })
     }
   }
@@ -56,21 +66,49 @@ async function decodeFile(): Promise<void> {
   send({ end: true, warnings })
 }
 
+/** Maximum number of texts of a column whose JSON is remembered, and of texts that were not known. */
+const MAX_REMEMBERED = 4096
+const MAX_UNKNOWN = 4 * MAX_REMEMBERED
+
+/** Remembers the JSON of the first distinct texts, as long as most are repeated. */
+function rememberJson(toJson: (value: unknown) => string): (value: unknown) => string {
+  const remembered = new Map<unknown, string>()
+  let unknown = 0
+  return (value) => {
+    const known = unknown < MAX_UNKNOWN ? remembered.get(value) : undefined
+    if (known !== undefined) return known
+    const json = toJson(value)
+    if (++unknown <= MAX_REMEMBERED) remembered.set(value, json)
+    return json
+  }
+}
+
 /** Returns the comma-separated JSON of a batch of values from `from` on. */
 function writeBatch(
   values: ArrayLike<unknown>,
   from: number,
-  toJson: ToJson,
-  losses: LossCounts,
+  toJson: (value: unknown) => string,
 ): { text: Uint8Array; rows: number } {
-  const parts: string[] = []
-  let size = 0
-  for (let k = from; k < values.length && parts.length < MAX_BATCH_ROWS && size < MAX_BATCH_BYTES; k++) {
-    const part = toJson(values[k], losses)
-    parts.push(part)
-    size += part.length
+  let out: Buffer = Buffer.allocUnsafe(INITIAL_BATCH_BYTES)
+  let [at, rows] = [0, 0]
+  for (let k = from; k < values.length && rows < MAX_BATCH_ROWS && at < MAX_BATCH_BYTES; k++, rows++) {
+    const part = toJson(values[k])
+    out = ensureCapacity(out, at, part.length * 3 + 1)
+    if (rows > 0) out[at++] = COMMA
+    at = writeText(out, at, part)
   }
-  return { text: new TextEncoder().encode(parts.join(',')), rows: parts.length }
+  return { text: out.subarray(0, at), rows }
+}
+
+/** Writes a text, for which there is space. Returns its end. A loop is faster than a call for short texts. */
+function writeText(out: Buffer, at: number, text: string): number {
+  if (text.length > MAX_LOOP_CHARACTERS) return at + out.write(text, at)
+  for (let k = 0; k < text.length; k++) {
+    const code = text.charCodeAt(k)
+    if (code >= 0x80) return at + out.write(text, at)
+    out[at + k] = code
+  }
+  return at + text.length
 }
 
 decodeFile().catch((error: unknown) => {

@@ -82,6 +82,10 @@ export const toStringJson: ToJson = (value) => {
   return JSON.stringify(String(value).toWellFormed())
 }
 
+/** Writes a formatted time, which needs no escapes. */
+export const toTimeJson: ToJson = (value) =>
+  value === null || value === undefined ? 'null' : `"${value as string}"`
+
 /** Returns whether a value is an array of numbers in binary form. */
 function isTypedArray(value: unknown): value is ArrayLike<unknown> {
   return ArrayBuffer.isView(value) && !(value instanceof DataView)
@@ -128,6 +132,7 @@ export const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 
 const DAY_MS = 24 * 3600 * 1000
 
+const SECONDS_PER_DAY = 86_400
 const NANOS_PER_DAY = 86_400_000_000_000n
 
 /** Days and years after which the calendar repeats, and maximum number of days in a `Date`. */
@@ -144,8 +149,36 @@ export function formatDay(days: number): string {
   return `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}${iso.slice(-6)}`
 }
 
+/** Numbers of two digits. */
+const TWO_DIGITS = Array.from({ length: 100 }, (_, k) => String(k).padStart(2, '0'))
+/** Formatted days, by days since 1970. */
+const dayCache = new Map<number, string>()
+const MAX_CACHED_DAYS = 100_000
+
+/** Formats a day as `formatDay` does. */
+export function formatCachedDay(day: number): string {
+  let text = dayCache.get(day)
+  if (text === undefined) {
+    if (dayCache.size > MAX_CACHED_DAYS) dayCache.clear()
+    text = formatDay(day)
+    dayCache.set(day, text)
+  }
+  return text
+}
+
 /** Formats a time since the epoch: `2024-01-31 10:00:00.5`. `perSecond`: ticks per second. */
 export function formatTimestamp(value: bigint, perSecond: bigint): string {
+  const ticks = Number(value)
+  const unit = Number(perSecond)
+  // Most times are whole seconds, and exact as doubles.
+  if (Number.isSafeInteger(ticks) && ticks % unit === 0) {
+    const seconds = ticks / unit
+    const day = Math.floor(seconds / SECONDS_PER_DAY)
+    const second = seconds - day * SECONDS_PER_DAY
+    const minute = Math.floor(second / 60)
+    const clock = `${TWO_DIGITS[Math.floor(minute / 60)]}:${TWO_DIGITS[minute % 60]}:${TWO_DIGITS[second % 60]}`
+    return `${formatCachedDay(day)} ${clock}`
+  }
   const nanos = value * (1_000_000_000n / perSecond)
   const days = nanos / NANOS_PER_DAY - (nanos % NANOS_PER_DAY < 0n ? 1n : 0n)
   return `${formatDay(Number(days))} ${formatClock(nanos - days * NANOS_PER_DAY)}`

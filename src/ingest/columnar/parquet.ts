@@ -13,7 +13,7 @@ import {
   convertDecimal,
   convertSingle,
   createDecimalWriter,
-  formatDay,
+  formatCachedDay,
   formatInt96,
   formatTime,
   formatTimestamp,
@@ -26,6 +26,7 @@ import {
   toNumberJson,
   toSingleJson,
   toStringJson,
+  toTimeJson,
 } from './json-values.ts'
 import { RefusedFile, type Table } from './table.ts'
 
@@ -42,19 +43,6 @@ const parsers = {
   dateFromDays: (days: number) => formatCachedDay(days),
   // hyparquet types these by its own parsers.
 } as unknown as Parameters<typeof parquetRead>[0]['parsers']
-
-/** Cache of formatted days, by days since 1970. */
-const dayCache = new Map<number, string>()
-
-function formatCachedDay(day: number): string {
-  let text = dayCache.get(day)
-  if (text === undefined) {
-    if (dayCache.size > 100_000) dayCache.clear()
-    text = formatDay(day)
-    dayCache.set(day, text)
-  }
-  return text
-}
 
 /** Opens a Parquet file. Values are read one column chunk at a time. Throws `RefusedFile`. */
 export async function openParquet({ size, columns: mostColumns, ratio }: ColumnarJob): Promise<Table> {
@@ -218,7 +206,7 @@ function parquetColumnOf(
     logical?.type === 'TIMESTAMP' ||
     converted === 'DATE' ||
     logical?.type === 'DATE'
-  if (isTime) return create('text', toStringJson)
+  if (isTime) return create('text', toTimeJson)
   switch (type) {
     case 'BOOLEAN':
       return create('boolean', toBooleanJson)

@@ -1,5 +1,5 @@
 // Lowest and highest values of slices, and their number of nulls.
-import { findValueEnd, parseJsonString, skipWhitespace } from '../../json/index.ts'
+import { findValueEnd, parseJsonString, parseShortNumber, skipWhitespace } from '../../json/index.ts'
 
 export interface Bounds {
   /** JSON of a number or string; undefined without values, for other values, and for long strings. */
@@ -55,7 +55,8 @@ export function boundsOf(text: Buffer): Bounds {
       if (kind === MIXED) {
         // Mixed values have no order.
       } else if (is === 0) {
-        const value = Number(text.toString('latin1', i, end))
+        const short = parseShortNumber(text, i, end)
+        const value = Number.isNaN(short) ? Number(text.toString('latin1', i, end)) : short
         if (isFirst || value < low) {
           low = value
           lowStart = i

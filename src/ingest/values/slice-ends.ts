@@ -3,7 +3,7 @@
  * inserted or deleted row changes only nearby slices. A slice has 16,384 to 131,072 rows, about 40,000 on
  * average, and fewer if rows have more than 341 bytes. `kernel/rows.as.ts` has the same algorithm.
  */
-import { findValueEnd, shouldYield, skipWhitespace, yieldToEventLoop } from '../../json/index.ts'
+import { findValueEnd, nextValue, shouldYield, skipWhitespace, yieldToEventLoop } from '../../json/index.ts'
 
 /** Weight of a row: UNITS, or PER_BYTE for each of its bytes if that is more, up to HEAVIEST. */
 const UNITS = 1024
@@ -77,33 +77,47 @@ export class SliceEnds {
 
 /**
  * Returns the rows, from 1, after which slices of these columns end. Columns are comma-separated JSON and may
- * differ in length. `keys`: positions of the columns whose values decide; default: all.
+ * differ in length. `keys`: positions of the columns whose values decide; default: all. `offsets` receives,
+ * for each end, the ends of the values of its row by column; 0 without a value.
  */
 export async function findSliceEnds(
   columns: readonly Uint8Array[],
   keys?: readonly number[],
   ends = new SliceEnds(),
+  offsets?: number[][],
 ): Promise<number[]> {
   const at = columns.map((text) => skipWhitespace(text, 0))
+  // Of the current row; an end of 0 is that of a column without a value.
+  const valueStarts = columns.map(() => 0)
+  const valueEnds = columns.map(() => 0)
+  const isKey = columns.map((_, k) => keys === undefined || keys.includes(k))
+  const hashRow = (): number => {
+    let hash = 0
+    for (let k = 0; k < columns.length; k++)
+      if (isKey[k] && valueEnds[k] > 0) hash = hashJsonValue(hash, columns[k], valueStarts[k], valueEnds[k])
+    return hash
+  }
   const rows: number[] = []
   for (let row = 1; ; row++) {
-    let hash = 0
     let bytes = 0
     let isOver = true
     for (let k = 0; k < columns.length; k++) {
       const text = columns[k]
       const i = at[k]
+      valueEnds[k] = 0
       if (i >= text.length) continue
       isOver = false
       const end = findValueEnd(text, i)
       bytes += end - i
-      if (keys === undefined || keys.includes(k)) hash = hashJsonValue(hash, text, i, end)
-      let next = skipWhitespace(text, end)
-      if (text[next] === 0x2c) next = skipWhitespace(text, next + 1)
-      at[k] = next
+      valueStarts[k] = i
+      valueEnds[k] = end
+      at[k] = nextValue(text, end)
     }
     if (isOver) return rows
-    if (ends.addRow(bytes, () => hash)) rows.push(row)
+    if (ends.addRow(bytes, hashRow)) {
+      rows.push(row)
+      offsets?.push([...valueEnds])
+    }
     if (row % 256 === 0 && shouldYield()) await yieldToEventLoop()
   }
 }

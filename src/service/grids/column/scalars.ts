@@ -6,6 +6,7 @@ import {
   jsonKindOf,
   nextValue,
   parseInstantBytes,
+  parseShortNumber,
   skipWhitespace,
 } from '../../../json/index.ts'
 import { COMPOUND, parseNumberLiteral, type Scalar } from '../../../query/index.ts'
@@ -16,7 +17,6 @@ import { largestChunkBytes, type Snapshot, type SnapshotColumn, streamColumn } f
 const COMMA = 0x2c
 const QUOTE = 0x22
 const MINUS = 0x2d
-const POINT = 0x2e
 const ZERO = 0x30
 
 /**
@@ -102,7 +102,7 @@ function decodeDouble(buf: Buffer, from: number): { value: number; end: number }
     value = parseInstantBytes(buf, start + 1, i++)
   } else if (first === MINUS || (first >= ZERO && first <= 0x39)) {
     while (i < buf.length && buf[i] !== COMMA && buf[i] > 0x20) i++
-    value = parseSmallNumber(buf, start, i)
+    value = parseShortNumber(buf, start, i)
     if (Number.isNaN(value)) {
       const exact = parseNumberLiteral(buf.toString('latin1', start, i))
       if (typeof exact === 'bigint') return undefined
@@ -133,7 +133,7 @@ function decodeScalar(buf: Buffer, start: number, end: number, texts: TextCache,
     case 'boolean':
       return buf[start] === 0x74
     case 'number': {
-      const value = parseSmallNumber(buf, start, end)
+      const value = parseShortNumber(buf, start, end)
       return Number.isNaN(value) ? parseNumberLiteral(buf.toString('latin1', start, end)) : value
     }
     case 'string':
@@ -141,30 +141,6 @@ function decodeScalar(buf: Buffer, start: number, end: number, texts: TextCache,
     default:
       return COMPOUND
   }
-}
-
-const POWERS = Array.from({ length: 16 }, (_, k) => 10 ** k)
-/** Number of digits that a double represents exactly. */
-const EXACT_DIGITS = 15
-
-/**
- * Parses a number of few digits without an exponent; NaN for others. Exact: one division of two exact
- * doubles.
- */
-function parseSmallNumber(buf: Uint8Array, start: number, end: number): number {
-  const isNegative = buf[start] === MINUS
-  const from = isNegative ? start + 1 : start
-  if (end - from > EXACT_DIGITS) return Number.NaN
-  let digits = 0
-  let scale = 0
-  for (let k = from; k < end; k++) {
-    const c = buf[k]
-    if (c >= ZERO && c <= 0x39) digits = digits * 10 + (c - ZERO)
-    else if (c === POINT) scale = end - k - 1
-    else return Number.NaN
-  }
-  const value = scale === 0 ? digits : digits / POWERS[scale]
-  return isNegative ? -value : value
 }
 
 /** Size of the hash table of texts, a power of two. Once it is half full, new texts are not cached. */
