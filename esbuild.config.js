@@ -354,6 +354,7 @@ async function kernels() {
     '--runtime stub --enable simd -O3 --noAssert --importMemory --noExportMemory --initialMemory 1'
   const sources = [
     'src/ingest/kernel/rows.as.ts',
+    'src/ingest/kernel/records.as.ts',
     'src/service/grids/column/kernel/values.as.ts',
     'src/service/grids/column/kernel/cells.as.ts',
   ]

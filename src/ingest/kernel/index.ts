@@ -35,16 +35,16 @@ const HEADER_BYTES = 64
 const NULLS = 128
 const NULL_BYTES = 32
 const MAX_NULLS = 16
-const KEYS = 640
-const MAX_KEYS = 64
+export const KEYS = 640
+export const MAX_KEYS = 64
 const TENS = 1024
 /** Maximum length of a number that a kernel reads. */
 const MAX_NUMBER_DIGITS = 32
-const TEXT = 4096
-const TEXT_BYTES = 4 * 1024 * 1024 + 64
+export const TEXT = 4096
+export const TEXT_BYTES = 4 * 1024 * 1024 + 64
 /** Maximum number of rows and of cells that are scanned at once. */
-const MAX_BLOCK_ROWS = 65_536
-const MAX_BLOCK_CELLS = 524_288
+export const MAX_BLOCK_ROWS = 65_536
+export const MAX_BLOCK_CELLS = 524_288
 /** Up to so many rows are scanned at once whatever their width, as far as the cells fit. */
 const WIDE_ROWS = 64
 
@@ -57,9 +57,11 @@ export function maxBlockRows(width: number): number {
 
 const STARTS = TEXT + TEXT_BYTES + 128
 const ENDS = STARTS + MAX_BLOCK_CELLS * 4
-const LINES = ENDS + MAX_BLOCK_CELLS * 4
+export const LINES = ENDS + MAX_BLOCK_CELLS * 4
 export const OUT = LINES + MAX_BLOCK_ROWS * 4
 const OUT_BYTES = TEXT_BYTES * 6 + MAX_BLOCK_ROWS * 8 + 64
+/** Size of the memory of a kernel, in bytes. */
+export const KERNEL_BYTES = OUT + OUT_BYTES
 
 /**
  * Maximum number of idle kernels that are reused, and of kernels at once. Each has 34 MB of memory, used as
@@ -135,7 +137,7 @@ export class Kernel {
   }
 
   private static create(): Kernel | undefined {
-    const instance = module.createInstance(OUT + OUT_BYTES)
+    const instance = module.createInstance(KERNEL_BYTES)
     return instance && new Kernel(instance.exports, instance.memory)
   }
 

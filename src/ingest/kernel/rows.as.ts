@@ -690,7 +690,8 @@ function withCell(hash: i32, column: i32): i32 {
   return (rotl(hash, 13) ^ ((low ^ length) * PRIME_1 + high * PRIME_2)) * PRIME_3
 }
 
-function hashOf(first: i32): u32 {
+/** Returns the hash of the row at byte offset `first` of the arrays. */
+export function hashOf(first: i32): u32 {
   let hash = 0
   if (keys == 0) for (let k = first; k < first + (width << 2); k += 4) hash = withCell(hash, k)
   else for (let k = 0; k < keys; k++) hash = withCell(hash, first + (load<i32>(KEYS + (k << 2)) << 2))
@@ -712,16 +713,23 @@ export function cut(from: i32, to: i32, before: i32): i32 {
   let now = before
   for (let r = from; r < to; r++, first += step) {
     const bytes = (load<i32>(ENDS + first + step - 4) >> 2) - load<i32>(STARTS + first)
-    const weight = max(UNITS, min(HEAVIEST, bytes * PER_BYTE))
-    now += weight
-    if (now < MIN_SLICE_UNITS) continue
-    if (now >= MAX_SLICE_UNITS || <u64>hashOf(first) < <u64>weight * (now < USUAL ? RARE : OFTEN)) {
+    now = weightAfter(first, bytes, now)
+    if (now == 0) {
       size = 0
       return r
     }
   }
   size = now
   return -1
+}
+
+/** Adds a row, whose cells begin at `first`, to the weight since the last end; 0 if a slice ends after it. */
+export function weightAfter(first: i32, bytes: i32, before: i32): i32 {
+  const weight = max(UNITS, min(HEAVIEST, bytes * PER_BYTE))
+  const now = before + weight
+  if (now < MIN_SLICE_UNITS) return now
+  const isEnd = now >= MAX_SLICE_UNITS || <u64>hashOf(first) < <u64>weight * (now < USUAL ? RARE : OFTEN)
+  return isEnd ? 0 : now
 }
 
 /** Powers of ten, written by the caller. */

@@ -15,7 +15,10 @@ export interface JsonLine {
 /** Minimum size of a line that is parsed in several turns of the event loop. */
 const MIN_LONG_LINE_BYTES = 256 * 1024
 
-/** Parses NDJSON of any encoding. Skips blank lines. Throws `bad_data` with line and text. */
+/**
+ * Parses NDJSON of any encoding. Skips blank lines. Throws `bad_data` with line and text. `takeLines` is offered
+ * complete lines, of which it can take the first ones, also none.
+ */
 export async function* readJsonLines(
   input: Bytes,
   {
@@ -24,6 +27,7 @@ export async function* readJsonLines(
     limits = defaultLimits,
   }: Pick<DelimitedOptions, 'source' | 'encoding' | 'limits'>,
   warnings = new Warnings(),
+  takeLines?: (lines: Buffer) => Promise<{ rows: number; bytes: number }>,
 ): AsyncGenerator<JsonLine> {
   /** The incomplete last line, in chunks. */
   let rest: Buffer[] = []
@@ -58,7 +62,15 @@ export async function* readJsonLines(
   for await (const chunk of decodeToUtf8(input, encoding, source, warnings, true)) {
     const buf = asBuffer(chunk)
     let start = 0
-    for (let end = buf.indexOf(0x0a); end >= 0; end = buf.indexOf(0x0a, start)) {
+    const stop = buf.lastIndexOf(0x0a) + 1
+    while (start < stop) {
+      if (takeLines && rest.length === 0) {
+        const { rows, bytes } = await takeLines(buf.subarray(start, stop))
+        line += rows
+        start += bytes
+        if (start === stop) break
+      }
+      const end = buf.indexOf(0x0a, start)
       const part = buf.subarray(start, end)
       const parsedLine = await lineOf(rest.length > 0 ? Buffer.concat([...rest, part]) : part)
       rest = []

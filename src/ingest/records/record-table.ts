@@ -11,6 +11,7 @@ import {
   yieldToEventLoop,
 } from '../../json/index.ts'
 import { isSparse, sparseError } from '../delimited/sparse.ts'
+import { type RecordKernel, VALUE_KINDS } from '../kernel/records.ts'
 import {
   type ColumnType,
   createEmptyDialect,
@@ -30,7 +31,7 @@ const MAX_INITIAL_BUFFER_BYTES = 512 * 1024
 const MAX_NULLS_PER_WRITE = 65_536
 
 /** A column with its buffered values, comma-separated, up to the next slice. */
-class RecordColumn {
+export class RecordColumn {
   type: ColumnType | 'empty' = 'empty'
   private readonly texts = new IsoTexts()
   /** The first value of each type. */
@@ -61,8 +62,32 @@ class RecordColumn {
     if (kind === 'null') return
     const type = kind === 'string' ? 'text' : kind === 'number' || kind === 'boolean' ? kind : 'json'
     this.texts.add(value)
-    if (!this.firstValues.some((first) => first.type === type))
-      this.firstValues.push({ type, where: `record ${record}`, text: excerpt(value) })
+    this.addType(type, record, value)
+  }
+
+  /** Adds value `k` of rows [from, to) that a kernel has scanned. `records`: number of earlier records. */
+  addScanned(kernel: RecordKernel, k: number, from: number, to: number, records: number): void {
+    const text = kernel.values(k, from, to)
+    this.write(text)
+    this.rows += to - from
+    const firsts = VALUE_KINDS.map((type) => ({ type, row: kernel.firstOf(type) })).filter(
+      ({ row }) => row >= 0,
+    )
+    firsts.sort((a, b) => a.row - b.row)
+    if (firsts.length > 0) this.texts.add(text)
+    for (const { type, row } of firsts)
+      if (!this.hasType(type)) {
+        const start = skipValues(text, 0, row - from)
+        this.addType(type, records + row - from + 1, text.subarray(start, findValueEnd(text, start)))
+      }
+  }
+
+  private hasType(type: ColumnType): boolean {
+    return this.firstValues.some((first) => first.type === type)
+  }
+
+  private addType(type: ColumnType, record: number, value: Buffer): void {
+    if (!this.hasType(type)) this.firstValues.push({ type, where: `record ${record}`, text: excerpt(value) })
     this.type = this.type === 'empty' || this.type === type ? type : 'json'
   }
 
@@ -95,6 +120,13 @@ class RecordColumn {
     text.copy(this.out, this.at)
     this.at += text.length
   }
+}
+
+/** Returns the offset of a value of a column JSON of plain values without blanks. */
+function skipValues(text: Buffer, from: number, count: number): number {
+  let at = from
+  for (let n = 0; n < count; n++) at = findValueEnd(text, at) + 1
+  return at
 }
 
 /** Removes line ends and indentation from an object or array; returns other values unchanged. */
@@ -185,6 +217,26 @@ export class RecordTable {
     this.rejectSparse()
     if (this.ends.addRow(size, () => hash)) await this.flushSlices(true)
     else if (shouldYield()) await yieldToEventLoop()
+  }
+
+  /** Adds rows that a kernel has scanned, with a value for each of these columns. */
+  async addScanned(kernel: RecordKernel, columns: readonly RecordColumn[], rows: number): Promise<void> {
+    for (let from = 0; from < rows; ) {
+      const last = kernel.findEnd(from, rows, this.ends.size)
+      this.ends.size = kernel.size
+      const to = last < 0 ? rows : last + 1
+      for (const [k, column] of columns.entries()) {
+        this.padColumn(column)
+        column.addScanned(kernel, k, from, to, this.rows)
+        if (k % 64 === 63 && shouldYield()) await yieldToEventLoop()
+      }
+      this.valueCount += (to - from) * columns.length
+      this.rows += to - from
+      this.rejectSparse()
+      if (last >= 0) await this.flushSlices(true)
+      else if (shouldYield()) await yieldToEventLoop()
+      from = to
+    }
   }
 
   private isKey(name: string): boolean {

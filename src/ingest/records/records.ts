@@ -9,6 +9,7 @@ import {
   excerpt,
   parseJsonString,
   parseRawAsync,
+  peek,
   type RawJson,
   resumeStream,
   shouldYield,
@@ -19,6 +20,7 @@ import type { IngestResult, SliceSink } from '../values/table.ts'
 import { badFile, Warnings } from '../values/warnings.ts'
 import { readJsonArray } from './json-array.ts'
 import { readJsonLines } from './ndjson.ts'
+import { PlainRecords } from './plain-records.ts'
 import { type JsonOptions, type Member, RecordTable } from './record-table.ts'
 
 function propertiesOf(feature: RawJson): Iterable<Member> {
@@ -44,12 +46,23 @@ export async function ingestJsonLines(
   const table = new RecordTable(sink, options)
   const { source, encoding, limits } = options
   const warnings = new Warnings()
-  for await (const { value } of readJsonLines(input, { source, encoding, limits }, warnings)) {
-    if (value.kind === 'object') await table.addRecord(value.entries())
-    else await table.addRecord(nameByPosition(value))
+  const { head, whole } = await peek(input, MIN_KERNEL_BYTES)
+  const plain = PlainRecords.open(table, options.keys, head.length >= MIN_KERNEL_BYTES)
+  const addPlain = plain && ((lines: Buffer) => plain.add(lines))
+  try {
+    for await (const { value } of readJsonLines(whole, { source, encoding, limits }, warnings, addPlain)) {
+      if (value.kind === 'object') await table.addRecord(value.entries())
+      else await table.addRecord(nameByPosition(value))
+      plain?.learn(value)
+    }
+  } finally {
+    plain?.release()
   }
   return table.finish(warnings)
 }
+
+/** Minimum size of a file that is read with a kernel, in bytes. */
+const MIN_KERNEL_BYTES = 64 * 1024
 
 /** Yields the cells of a row with names by position: `column_1` … */
 function* nameByPosition(row: RawJson): Generator<[string, RawJson]> {

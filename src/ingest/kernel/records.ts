@@ -1,0 +1,123 @@
+// WebAssembly kernel that reads lines of JSON with the same names; its source is records.as.ts.
+import { WasmModule } from '../../contract/wasm.ts'
+import {
+  KERNEL_BYTES,
+  KEYS,
+  Kernel,
+  LINES,
+  MAX_BLOCK_CELLS,
+  MAX_BLOCK_ROWS,
+  MAX_KEYS,
+  OUT,
+  TEXT,
+  TEXT_BYTES,
+} from './index.ts'
+
+/** Exports of records.as.ts. */
+interface Exports {
+  begin(columns: number): void
+  keyed(count: number): void
+  scan(from: number, to: number, maxRows: number): number
+  cutRecords(from: number, to: number, before: number): number
+  values(column: number, from: number, to: number): number
+  rows: { value: number }
+  size: { value: number }
+}
+
+/** Memory layout, as in records.as.ts. */
+const PARTS = LINES
+const PARTS_BYTES = MAX_BLOCK_ROWS * 4
+const FIRSTS = 64
+
+/** Kinds of values, by their number in the kernel; null is the last one. */
+export const VALUE_KINDS = ['text', 'number', 'boolean'] as const
+/** Maximum number of kernels at once. */
+const MAX_KERNELS = 8
+
+const module = new WasmModule<Exports>('records.wasm')
+let kernelsInUse = 0
+
+/** Reads lines of JSON that differ from an example in their values only. */
+export class RecordKernel {
+  private readonly bytes: Buffer
+  private readonly words: Int32Array
+  private width = 0
+
+  private constructor(
+    private readonly exports: Exports,
+    memory: ArrayBuffer,
+  ) {
+    this.bytes = Buffer.from(memory)
+    this.words = new Int32Array(memory)
+  }
+
+  /** Returns a kernel until `release`; undefined if there is none, or it is not worth loading. */
+  static acquire(isLarge: boolean): RecordKernel | undefined {
+    const { usage } = Kernel
+    if (usage === 'never' || (usage === 'large' && !isLarge) || kernelsInUse >= MAX_KERNELS) return undefined
+    const instance = module.createInstance(KERNEL_BYTES)
+    if (!instance) return undefined
+    kernelsInUse++
+    return new RecordKernel(instance.exports, instance.memory)
+  }
+
+  release(): void {
+    kernelsInUse--
+  }
+
+  /**
+   * Sets the texts before, between and after the values of a line. `keys`: positions of the values that decide
+   * where slices end; none: all. Returns whether such lines can be read.
+   */
+  learn(parts: readonly Buffer[], keys: readonly number[]): boolean {
+    const size = parts.reduce((sum, part) => sum + part.length + 8, 0)
+    const width = parts.length - 1
+    this.width = 0
+    if (size > PARTS_BYTES || width > MAX_BLOCK_CELLS || keys.length > MAX_KEYS) return false
+    let at = PARTS + parts.length * 8
+    for (const [k, part] of parts.entries()) {
+      this.words[(PARTS >> 2) + 2 * k] = at
+      this.words[(PARTS >> 2) + 2 * k + 1] = part.length
+      at += part.copy(this.bytes, at)
+    }
+    this.words.set(keys, KEYS >> 2)
+    this.exports.begin(width)
+    this.exports.keyed(keys.length)
+    this.width = width
+    return true
+  }
+
+  /** Finds the first lines that are like the example. Returns their number and size. */
+  scan(lines: Buffer): { rows: number; bytes: number } {
+    const { width } = this
+    if (width === 0) return { rows: 0, bytes: 0 }
+    const part =
+      lines.length <= TEXT_BYTES ? lines : lines.subarray(0, lines.lastIndexOf(LF, TEXT_BYTES - 1) + 1)
+    part.copy(this.bytes, TEXT)
+    const maxRows = Math.min(MAX_BLOCK_ROWS, Math.floor(MAX_BLOCK_CELLS / width))
+    const next = this.exports.scan(TEXT, TEXT + part.length, maxRows)
+    return { rows: this.exports.rows.value, bytes: next - TEXT }
+  }
+
+  /** Returns the first of rows [from, to) after which slices end, as `Kernel.findEnd`. Sets `size`. */
+  findEnd(from: number, to: number, before: number): number {
+    return this.exports.cutRecords(from, to, before)
+  }
+
+  get size(): number {
+    return this.exports.size.value
+  }
+
+  /** Returns the values of a column of rows [from, to), comma-separated; valid until the next call. */
+  values(column: number, from: number, to: number): Buffer {
+    const end = this.exports.values(column, from, to)
+    return this.bytes.subarray(OUT, end - 1)
+  }
+
+  /** Returns the row of the first value of a kind in the last call of `values`; −1 without one. */
+  firstOf(kind: (typeof VALUE_KINDS)[number]): number {
+    return this.words[(FIRSTS >> 2) + VALUE_KINDS.indexOf(kind)]
+  }
+}
+
+const LF = 0x0a

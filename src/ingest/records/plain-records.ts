@@ -1,0 +1,62 @@
+// Reads lines of JSON like the last one with a kernel.
+import type { RawJson } from '../../json/index.ts'
+import { RecordKernel } from '../kernel/records.ts'
+import type { RecordColumn, RecordTable } from './record-table.ts'
+
+/** Number of consecutive lines of other kinds after which the kernel is not tried again. */
+const MAX_MISSES = 1000
+
+/** Adds records of plain values in bulk, as long as they have the names of the last line. */
+export class PlainRecords {
+  private columns: readonly RecordColumn[] = []
+  private misses = 0
+
+  private constructor(
+    private readonly table: RecordTable,
+    private readonly kernel: RecordKernel,
+    private readonly keys: readonly string[],
+  ) {}
+
+  /** Returns a reader until `release`; undefined without a kernel. */
+  static open(table: RecordTable, keys: readonly string[] = [], isLarge: boolean): PlainRecords | undefined {
+    const kernel = RecordKernel.acquire(isLarge)
+    return kernel && new PlainRecords(table, kernel, keys)
+  }
+
+  release(): void {
+    this.kernel.release()
+  }
+
+  /** Takes a line, which `record` is, as the example for the next ones. */
+  learn(record: RawJson): void {
+    this.columns = []
+    if (++this.misses > MAX_MISSES) return
+    const members = record.kind === 'object' && record.start === 0 ? [...record.members()] : []
+    const isPlain = members.every(([, { kind }]) => kind !== 'object' && kind !== 'array')
+    const names = members.map(([name]) => name)
+    if (members.length === 0 || !isPlain || new Set(names).size < names.length) return
+    const parts: Buffer[] = []
+    let at = 0
+    for (const [, { start, end }] of members) {
+      parts.push(record.buf.subarray(at, start))
+      at = end
+    }
+    parts.push(record.buf.subarray(at, record.end))
+    const columns = names.map((name) => this.table.getOrAddColumn(name))
+    const keys = [...columns.keys()].filter((k) => this.keys.includes(columns[k].name))
+    // Without any of its key columns, a row has a hash of its own.
+    if (this.keys.length > 0 && keys.length === 0) return
+    if (this.kernel.learn(parts, keys)) this.columns = columns
+  }
+
+  /** Adds the first of complete lines that are like the example. Returns their number and size. */
+  async add(lines: Buffer): Promise<{ rows: number; bytes: number }> {
+    if (this.columns.length === 0) return { rows: 0, bytes: 0 }
+    const found = this.kernel.scan(lines)
+    if (found.rows > 0) {
+      this.misses = 0
+      await this.table.addScanned(this.kernel, this.columns, found.rows)
+    }
+    return found
+  }
+}

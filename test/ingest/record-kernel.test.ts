@@ -1,0 +1,149 @@
+// Lines of JSON give the same table with and without the kernel.
+import fc from 'fast-check'
+import { afterEach, expect, it } from 'vitest'
+import { Kernel } from '../../src/ingest/kernel/index.ts'
+import { RecordKernel } from '../../src/ingest/kernel/records.ts'
+import { ingestJsonLines } from '../../src/ingest/records/records.ts'
+import type { Slice } from '../../src/ingest/values/table.ts'
+import { runs } from '../support/property-runs.ts'
+
+afterEach(() => {
+  Kernel.usage = 'large'
+})
+
+const scalar = fc.oneof(
+  { weight: 5, arbitrary: fc.integer({ min: -1e6, max: 1e6 }).map(String) },
+  { weight: 2, arbitrary: fc.double({ noNaN: true, noDefaultInfinity: true }).map(String) },
+  { weight: 5, arbitrary: fc.string({ maxLength: 30 }).map((text) => JSON.stringify(text)) },
+  { weight: 2, arbitrary: fc.string({ unit: 'grapheme', maxLength: 8 }).map((text) => JSON.stringify(text)) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      'null',
+      'true',
+      'false',
+      '""',
+      '-0',
+      '0.50',
+      '1E+5',
+      '12345678901234567890',
+      '"2024-02-29"',
+      '"2024-01-01 10:00:00"',
+      '"caf\\u00e9 \\/ \\"q\\""',
+      '"\\ud83d"',
+      '[1,2]',
+      '{"a":1}',
+      '[]',
+    ),
+  },
+)
+/** Values and lines that are no JSON, or no records. */
+const wrong = fc.constantFrom('01', '1.', '-', 'tru', 'nul', '"\\x"', '"\\u12g4"', '"a\tb"', '+1', '1e', '')
+const names = ['id', 'a b', 'ä', 'x"y', '', 'k']
+
+/** Lines of a few layouts, most of them like the one before. */
+const file = fc
+  .record({
+    layouts: fc.array(
+      fc.record({
+        names: fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 5 }),
+        gap: fc.constantFrom('', ' ', '  '),
+        isArray: fc.constantFrom(false, false, false, true),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
+    lines: fc.array(
+      fc.record({
+        layout: fc.constantFrom(0, 0, 0, 0, 0, 1, 2),
+        cells: fc.array(scalar, { minLength: 5, maxLength: 5 }),
+        end: fc.constantFrom('\n', '\n', '\n', '\r\n', '\n\n', ' \n'),
+        isTwice: fc.constantFrom(false, false, false, false, false, false, true),
+      }),
+      { minLength: 1, maxLength: 60 },
+    ),
+    broken: fc.option(fc.tuple(fc.nat(59), fc.nat(4), wrong), { freq: 5 }),
+    isOpen: fc.boolean(),
+    keys: fc.constantFrom<string[] | undefined>(undefined, ['id'], ['k', 'id']),
+    flatten: fc.boolean(),
+    piece: fc.integer({ min: 20, max: 3000 }),
+  })
+  .map(({ layouts, lines, broken, isOpen, ...rest }) => {
+    const text = lines
+      .map(({ layout, cells, end, isTwice }, n) => {
+        const { names, gap, isArray } = layouts[layout % layouts.length]
+        const values = names.map((_, k) => (broken?.[0] === n && broken[1] === k ? broken[2] : cells[k]))
+        if (isArray) return `[${values.join(`,${gap}`)}]${end}`
+        const members = names.map((name, k) => `${JSON.stringify(name)}:${gap}${values[k]}`)
+        if (isTwice) members.push(members[0])
+        return `{${members.join(`,${gap}`)}}${end}`
+      })
+      .join('')
+    return { text: isOpen ? text.trimEnd() : text, ...rest }
+  })
+
+interface Found {
+  slices?: (Omit<Slice, 'text'> & { text: string })[]
+  result?: unknown
+  error?: string
+}
+
+async function read(
+  text: string,
+  usage: typeof Kernel.usage,
+  { keys, flatten, piece }: { keys?: string[]; flatten: boolean; piece: number },
+): Promise<Found> {
+  Kernel.usage = usage
+  const bytes = Buffer.from(text)
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece)
+  }
+  const slices: NonNullable<Found['slices']> = []
+  const sink = { slice: (slice: Slice) => void slices.push({ ...slice, text: slice.text.toString() }) }
+  try {
+    const { lineOf: _, ...result } = await ingestJsonLines(pieces(), { keys, flatten }, sink)
+    return { slices, result }
+  } catch (error) {
+    return { error: String(error) }
+  }
+}
+
+it('any lines give the same slices, types, warnings and errors', async () => {
+  await fc.assert(
+    fc.asyncProperty(file, async ({ text, ...options }) => {
+      expect(await read(text, 'always', options)).toEqual(await read(text, 'never', options))
+    }),
+    { numRuns: runs(200, 5000) },
+  )
+}, 300_000)
+
+it('slices of many rows end alike, by all columns or by the key', async () => {
+  const lines = Array.from(
+    { length: 60_000 },
+    (_, k) =>
+      `{"id": ${(k * 7919) % 100_003}, "t": "row ${k % 977}", "x": ${k % 5 === 0 ? 'null' : k / 8}}\n`,
+  )
+  for (const keys of [undefined, ['id'], ['t', 'x']]) {
+    const options = { keys, flatten: false, piece: 65_536 }
+    const [fast, slow] = [
+      await read(lines.join(''), 'always', options),
+      await read(lines.join(''), 'never', options),
+    ]
+    expect(fast.slices!.length).toBeGreaterThan(3)
+    expect(fast).toEqual(slow)
+  }
+})
+
+it('the kernel takes all lines that differ from the first one in their values only', () => {
+  Kernel.usage = 'always'
+  const kernel = RecordKernel.acquire(true)!
+  try {
+    const parts = ['{"a":', ',"b":', '}'].map((part) => Buffer.from(part))
+    expect(kernel.learn(parts, [])).toBe(true)
+    const lines = Buffer.from('{"a":1,"b":"x\\n"}\n{"a":-2.5e3,"b":null}\r\n{"a":3,"c":1}\n')
+    expect(kernel.scan(lines)).toEqual({ rows: 2, bytes: 41 })
+    expect(kernel.values(1, 0, 2).toString()).toBe('"x\\n",null')
+    expect([kernel.firstOf('text'), kernel.firstOf('number')]).toEqual([0, -1])
+  } finally {
+    kernel.release()
+  }
+})
