@@ -1,5 +1,7 @@
 // Lowest and highest values of slices, and their number of nulls.
+
 import { findValueEnd, parseJsonString, parseShortNumber, skipWhitespace } from '../../json/index.ts'
+import { BoundsKernel } from '../kernel/bounds.ts'
 
 export interface Bounds {
   /** JSON of a number or string; undefined without values, for other values, and for long strings. */
@@ -33,6 +35,14 @@ function compareJson(a: string, b: string): number {
 
 /** Returns the bounds of comma-separated JSON values. */
 export function boundsOf(text: Buffer): Bounds {
+  const found = BoundsKernel.find(text)
+  if (found) {
+    const json = (span: readonly [number, number] | undefined): string | undefined =>
+      span && boundUnlessLong(text.toString('utf8', ...span))
+    return found.low
+      ? { low: json(found.low), high: json(found.high), nulls: found.nulls }
+      : { nulls: found.nulls }
+  }
   let nulls = 0
   /** Kind of all values: a quote for strings, 0 for numbers, −1 for none yet. */
   let kind = -1

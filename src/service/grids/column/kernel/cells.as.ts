@@ -4,7 +4,7 @@
  * `1.5`. If a value needs more than a look at its bytes, `odd` is set.
  */
 
-import { AMBIGUOUS_ESCAPE, endOf, endOfText, escapes, skipBlanks } from './scan.as'
+import { AMBIGUOUS_ESCAPE, endOf, endOfText, escapes, skipBlanks } from '../../../../json/scan.as'
 
 /** Memory layout: constants of this file, results, row numbers, text. */
 export const MAX_VALUES: i32 = 65_536

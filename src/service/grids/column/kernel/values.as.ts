@@ -4,7 +4,7 @@
  * (scalars.ts, rows.ts). The text is padded with commas.
  */
 
-import { endOf, endOfText, escapes, skipBlanks } from './scan.as'
+import { endOf, endOfText, escapes, skipBlanks } from '../../../../json/scan.as'
 
 /** Memory layout of `rows`: constants of this file, columns, row numbers, prefixes of cells, output, texts. */
 export const COLUMNS: i32 = 2048

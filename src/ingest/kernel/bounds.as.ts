@@ -1,0 +1,138 @@
+/**
+ * AssemblyScript, compiled to WebAssembly by esbuild.config.js: finds the lowest and highest value of column
+ * JSON, as `boundsOf` (values/bounds.ts) does. The text is padded with commas.
+ */
+
+import { AMBIGUOUS_ESCAPE, endOf, escapes, skipBlanks } from '../../json/scan.as'
+
+/** Memory layout: constants of this file, then the text. */
+export const TEXT: i32 = 2048
+
+/** Results: number of nulls; address and end of the lowest and highest value. */
+export let nulls: i32 = 0
+export let low: i32 = 0
+export let lowEnd: i32 = 0
+export let high: i32 = 0
+export let highEnd: i32 = 0
+
+/** Results of `bounds`. Other values are left to TypeScript code. */
+const ORDERED: i32 = 0
+const UNORDERED: i32 = 1
+const UNKNOWN: i32 = 2
+
+const QUOTE: i32 = 0x22
+const COMMA: i32 = 0x2c
+const MINUS: i32 = 0x2d
+const POINT: i32 = 0x2e
+const ZERO: i32 = 0x30
+const BACKSLASH: i32 = 0x5c
+const LETTER_N: i32 = 0x6e
+/** Maximum number of digits that a double represents exactly. */
+const MAX_DIGITS: i32 = 15
+
+/** Powers of ten, from 0 to 15. */
+const POWERS: StaticArray<f64> = [
+  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+]
+
+/** Returns the number in [at, end); NaN if it has many digits, or an exponent. */
+function numberAt(at: i32, end: i32): f64 {
+  const negative = <i32>load<u8>(at) == MINUS
+  const from = at + <i32>negative
+  if (end - from > MAX_DIGITS) return NaN
+  let digits: u64 = 0
+  let places = 0
+  for (let i = from; i < end; i++) {
+    const c = <i32>load<u8>(i)
+    if (c == POINT) places = end - i - 1
+    else if (<u32>(c - ZERO) < 10) digits = digits * 10 + (c - ZERO)
+    else return NaN
+  }
+  const value = places == 0 ? <f64>digits : <f64>digits / unchecked(POWERS[places])
+  return negative ? -value : value
+}
+
+/** Returns the byte that the escape with this letter stands for. */
+function decoded(letter: i32): i32 {
+  if (letter == LETTER_N) return 0x0a
+  if (letter == 0x74) return 0x09
+  if (letter == 0x72) return 0x0d
+  if (letter == 0x62) return 0x08
+  if (letter == 0x66) return 0x0c
+  return letter
+}
+
+/** Returns whether the string [a, aEnd) sorts before [b, bEnd), by the bytes of their values. */
+function isBefore(a: i32, aEnd: i32, b: i32, bEnd: i32, plain: bool): bool {
+  let i = a + 1
+  let k = b + 1
+  const iEnd = aEnd - 1
+  const kEnd = bEnd - 1
+  if (plain)
+    while (i + 8 <= iEnd && k + 8 <= kEnd && load<u64>(i) == load<u64>(k)) {
+      i += 8
+      k += 8
+    }
+  while (i < iEnd && k < kEnd) {
+    let c = <i32>load<u8>(i++)
+    let d = <i32>load<u8>(k++)
+    if (c == BACKSLASH) c = decoded(<i32>load<u8>(i++))
+    if (d == BACKSLASH) d = decoded(<i32>load<u8>(k++))
+    if (c != d) return c < d
+  }
+  return i >= iEnd && k < kEnd
+}
+
+/** Finds the bounds of the values in [from, to). `low` and `high` are valid if they are ordered. */
+export function bounds(from: i32, to: i32): i32 {
+  nulls = 0
+  let isFirst = true
+  let areNumbers = false
+  let areMixed = false
+  let lowest: f64 = 0
+  let highest: f64 = 0
+  let lowPlain = true
+  let highPlain = true
+  let i = skipBlanks(from)
+  while (i < to) {
+    const first = <i32>load<u8>(i)
+    const end = endOf(i)
+    if (first == LETTER_N) nulls++
+    else if (!areMixed) {
+      const isNumber = first == MINUS || <u32>(first - ZERO) < 10
+      if ((!isNumber && first != QUOTE) || (!isFirst && isNumber != areNumbers)) areMixed = true
+      else if (isNumber) {
+        const value = numberAt(i, end)
+        if (value != value) return UNKNOWN
+        if (isFirst || value < lowest) {
+          lowest = value
+          low = i
+          lowEnd = end
+        }
+        if (isFirst || value > highest) {
+          highest = value
+          high = i
+          highEnd = end
+        }
+      } else {
+        if (escapes & AMBIGUOUS_ESCAPE) return UNKNOWN
+        const plain = escapes == 0
+        if (isFirst || isBefore(i, end, low, lowEnd, plain && lowPlain)) {
+          low = i
+          lowEnd = end
+          lowPlain = plain
+        }
+        if (isFirst || isBefore(high, highEnd, i, end, plain && highPlain)) {
+          high = i
+          highEnd = end
+          highPlain = plain
+        }
+      }
+      areNumbers = isNumber
+      isFirst = false
+    }
+    i = skipBlanks(end)
+    if (<i32>load<u8>(i) == COMMA) i = skipBlanks(i + 1)
+  }
+  return areMixed || isFirst ? UNORDERED : ORDERED
+}
