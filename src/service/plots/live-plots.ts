@@ -23,14 +23,13 @@ import {
 } from './content.ts'
 import type { VisibleRanges } from './downsampling/axes.ts'
 import { planDownsampling } from './downsampling/plan.ts'
+import { PlotWatch } from './plot-watch.ts'
 import { fingerprintFigure } from './referenced-grids.ts'
 
 /** Lifetime of a cached fingerprint, and interval of checks of a stream, in ms. */
 const CHECK_MS = 1000
 /** Minimum interval of checks, in ms. A write to files of the owner triggers the next one. */
 const MIN_CHECK_MS = 200
-/** Interval of comments on a stream without changes, in ms: they make proxies keep it open. */
-const HEARTBEAT_MS = 15_000
 /** Maximum fraction of all streams for one user or address. */
 const MAX_USER_SHARE = 0.5
 /** Size of the cache of figures with data. */
@@ -52,10 +51,10 @@ export type FigureForm = keyof typeof FORMS
 
 /** State of an owner whose plots have streams. */
 interface FollowedOwner {
-  streams: number
+  watches: number
   /** Time of the last write to files of the owner, in ms of `performance.now()`. */
   written: number
-  /** Callbacks of streams that wait for the next check. */
+  /** Callbacks of watches that wait for the next check. */
   waiting: Set<() => void>
 }
 
@@ -74,15 +73,14 @@ export class LivePlots {
   private readonly sharedReads = new SharedWork<{ text: Buffer | undefined; state: string }>()
   /** Open streams by user or address. */
   private readonly streams = new Map<string, number>()
-  private closed = false
+  /** By plot and reader. */
+  private readonly watches = new Map<string, PlotWatch>()
 
   constructor(private readonly maxStreams: number) {}
 
   /** Loads the fingerprint of what a plot shows to the caller; cached. Throws `not_found`. */
   loadFingerprint(service: Service, request: FileRequest): Promise<string> {
-    const { caller } = request
-    const reader = `${caller?.username ?? ''} ${caller?.credential ?? ''} ${request.shareKey ?? ''} ${request.version ?? ''}`
-    const key = `${formatFid(request.fid)} ${reader}`
+    const key = readKeyOf(request)
     const cached = this.fingerprints.get(key)
     const now = performance.now()
     const age = cached ? now - cached.since : Number.POSITIVE_INFINITY
@@ -168,65 +166,72 @@ export class LivePlots {
     if (allStreams >= this.maxStreams || userStreams >= this.maxStreams * MAX_USER_SHARE)
       throw new Problem('overloaded', 'too many pages are open (limit live_pages)')
     this.streams.set(user, userStreams + 1)
+    const watch = this.watches.get(readKeyOf(request)) ?? this.openWatch(service, request, first)
+    // The stream counts from now on, even if it is never read.
+    const leave = watch.join(first)
     let isOpen = true
+    let cancel = (): void => {}
     const release = (): void => {
       if (!isOpen) return
       isOpen = false
+      cancel()
+      leave()
       const remaining = this.streams.get(user)! - 1
       if (remaining > 0) this.streams.set(user, remaining)
       else this.streams.delete(user)
     }
-    // The stream counts from now on, even if it is never read.
-    const changes = this.streamChanges(service, request, first)
+    const end = (): IteratorResult<Uint8Array> => {
+      release()
+      return { value: undefined, done: true }
+    }
+    let known: string | undefined
     const iterator = {
-      async next() {
-        try {
-          const result = await changes.next()
-          if (result.done) release()
-          return result
-        } catch (error) {
-          release()
-          throw error
+      async next(): Promise<IteratorResult<Uint8Array>> {
+        if (known === undefined) {
+          known = first
+          return { value: formatEvent(first), done: false }
         }
+        if (!isOpen) return end()
+        const next = watch.next(known)
+        cancel = next.cancel
+        const event = await next.event
+        if (event === 'ended') return end()
+        if (event === 'silent') return { value: Buffer.from(': still here\n\n'), done: false }
+        known = event.fingerprint
+        return { value: formatEvent(known), done: false }
       },
-      return() {
-        release()
-        return changes.return(undefined)
+      async return(): Promise<IteratorResult<Uint8Array>> {
+        return end()
       },
     }
     return { [Symbol.asyncIterator]: () => iterator }
   }
 
-  private async *streamChanges(
-    service: Service,
-    request: FileRequest,
-    first: string,
-  ): AsyncGenerator<Uint8Array> {
-    let fingerprint = first
-    let silentMs = 0
+  private openWatch(service: Service, request: FileRequest, first: string): PlotWatch {
+    const key = readKeyOf(request)
     const { owner } = request.fid
-    const followed = this.followed.get(owner) ?? { streams: 0, written: 0, waiting: new Set() }
+    const followed = this.followed.get(owner) ?? { watches: 0, written: 0, waiting: new Set() }
     this.followed.set(owner, followed)
-    followed.streams++
-    try {
-      yield formatEvent(fingerprint)
-      while (!this.closed) {
-        silentMs += await waitForNextCheck(followed)
-        const current = await this.loadFingerprint(service, request).catch((error) => {
+    followed.watches++
+    let last = first
+    const watch = new PlotWatch(first, {
+      waitForCheck: () => waitForNextCheck(followed),
+      check: async () => {
+        try {
+          last = await this.loadFingerprint(service, request)
+          return last
+        } catch (error) {
           // The plot was deleted, or access was lost. Other errors are temporary, such as a database restart.
-          if (error instanceof Problem && error.status < 500) return undefined
-          return fingerprint
-        })
-        if (current === undefined) return
-        if (current !== fingerprint) yield formatEvent(current)
-        else if (silentMs >= HEARTBEAT_MS) yield Buffer.from(': still here\n\n')
-        else continue
-        fingerprint = current
-        silentMs = 0
-      }
-    } finally {
-      if (--followed.streams === 0) this.followed.delete(owner)
-    }
+          return error instanceof Problem && error.status < 500 ? undefined : last
+        }
+      },
+      onEnd: () => {
+        if (--followed.watches === 0) this.followed.delete(owner)
+        if (this.watches.get(key) === watch) this.watches.delete(key)
+      },
+    })
+    this.watches.set(key, watch)
+    return watch
   }
 
   /** Wakes the streams of an owner's plots after a write. */
@@ -239,11 +244,16 @@ export class LivePlots {
 
   /** Ends all streams. */
   close(): void {
-    this.closed = true
+    for (const watch of this.watches.values()) watch.end()
   }
 }
 
-/** Waits until a stream should check for changes. Returns the waiting time, in ms. */
+/** Returns the plot and the reader of a request. */
+function readKeyOf({ fid, caller, shareKey, version }: FileRequest): string {
+  return `${formatFid(fid)} ${caller?.username ?? ''} ${caller?.credential ?? ''} ${shareKey ?? ''} ${version ?? ''}`
+}
+
+/** Waits until a watch should check for changes. Returns the waiting time, in ms. */
 async function waitForNextCheck({ written, waiting }: FollowedOwner): Promise<number> {
   const start = performance.now()
   await new Promise<void>((resolve) => {
