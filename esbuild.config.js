@@ -355,7 +355,7 @@ async function kernels() {
   const sources = [
     'src/ingest/kernel/rows.as.ts',
     'src/ingest/kernel/records.as.ts',
-    'src/ingest/kernel/bounds.as.ts',
+    'src/ingest/kernel/columns.as.ts',
     'src/service/grids/column/kernel/values.as.ts',
     'src/service/grids/column/kernel/cells.as.ts',
   ]

@@ -78,14 +78,14 @@ export class AlignedSlices {
       this.next[k] = { texts: rest > 0 ? [text.subarray(at + 1)] : [], rows: rest }
       await yieldToEventLoop()
     }
-    const offsets: number[][] = []
-    const ends = await findSliceEnds(taken, this.keys, this.ends, offsets)
+    const ends = await findSliceEnds(taken, this.keys, this.ends)
     let from = 0
     const starts = taken.map(() => 0)
-    for (const [n, end] of [...ends, rows].entries()) {
+    for (const end of [...ends, rows]) {
       for (const [k, text] of taken.entries()) {
         if (end === from) continue
-        const stop = end === rows ? text.length : offsets[n][k]
+        const stop =
+          end === rows ? text.length : starts[k] + offsetAfter(text.subarray(starts[k]), end - from)
         this.open[k].texts.push(text.subarray(starts[k], stop))
         this.open[k].rows += end - from
         starts[k] = stop + 1

@@ -4,7 +4,7 @@
  * Uses the memory of rows.as.ts: cells are values without quotes.
  */
 
-import { configure, ENDS, hashOf, keyed, LINES, OUT, STARTS, weightAfter } from './rows.as'
+import { configure, ENDS, keyed, LINES, OUT, STARTS, weightAfter } from './rows.as'
 
 export { keyed }
 

@@ -678,8 +678,11 @@ export function keyed(count: i32): void {
 
 function withCell(hash: i32, column: i32): i32 {
   const start = load<i32>(STARTS + column)
-  const length = (load<i32>(ENDS + column) >> 2) - start
-  // Hashes the last 8 bytes and the length.
+  return withValue(hash, start, (load<i32>(ENDS + column) >> 2) - start)
+}
+
+/** Adds a value to the hash of a row: its last 8 bytes and its length. */
+export function withValue(hash: i32, start: i32, length: i32): i32 {
   let word: u64 = 0
   if (length > 0) {
     word = load<u64>(start + length - 8)
@@ -691,10 +694,15 @@ function withCell(hash: i32, column: i32): i32 {
 }
 
 /** Returns the hash of the row at byte offset `first` of the arrays. */
-export function hashOf(first: i32): u32 {
+function hashOf(first: i32): u32 {
   let hash = 0
   if (keys == 0) for (let k = first; k < first + (width << 2); k += 4) hash = withCell(hash, k)
   else for (let k = 0; k < keys; k++) hash = withCell(hash, first + (load<i32>(KEYS + (k << 2)) << 2))
+  return mixed(hash)
+}
+
+function mixed(value: i32): u32 {
+  let hash = value
   hash ^= hash >>> 15
   hash *= PRIME_2
   hash ^= hash >>> 13
@@ -725,11 +733,26 @@ export function cut(from: i32, to: i32, before: i32): i32 {
 
 /** Adds a row, whose cells begin at `first`, to the weight since the last end; 0 if a slice ends after it. */
 export function weightAfter(first: i32, bytes: i32, before: i32): i32 {
-  const weight = max(UNITS, min(HEAVIEST, bytes * PER_BYTE))
+  const weight = weightOf(bytes)
   const now = before + weight
   if (now < MIN_SLICE_UNITS) return now
-  const isEnd = now >= MAX_SLICE_UNITS || <u64>hashOf(first) < <u64>weight * (now < USUAL ? RARE : OFTEN)
-  return isEnd ? 0 : now
+  return now >= MAX_SLICE_UNITS || isEnd(hashOf(first), weight, now) ? 0 : now
+}
+
+/** Adds a row with the hash of its values, which is not mixed yet. */
+export function weightWith(hash: i32, bytes: i32, before: i32): i32 {
+  const weight = weightOf(bytes)
+  const now = before + weight
+  if (now < MIN_SLICE_UNITS) return now
+  return now >= MAX_SLICE_UNITS || isEnd(mixed(hash), weight, now) ? 0 : now
+}
+
+function weightOf(bytes: i32): i32 {
+  return max(UNITS, min(HEAVIEST, bytes * PER_BYTE))
+}
+
+function isEnd(hash: u32, weight: i32, now: i32): bool {
+  return <u64>hash < <u64>weight * (now < USUAL ? RARE : OFTEN)
 }
 
 /** Powers of ten, written by the caller. */

@@ -1,7 +1,7 @@
 // Lowest and highest values of slices, and their number of nulls.
 
 import { findValueEnd, parseJsonString, parseShortNumber, skipWhitespace } from '../../json/index.ts'
-import { BoundsKernel } from '../kernel/bounds.ts'
+import { ColumnKernel } from '../kernel/columns.ts'
 
 export interface Bounds {
   /** JSON of a number or string; undefined without values, for other values, and for long strings. */
@@ -35,7 +35,7 @@ function compareJson(a: string, b: string): number {
 
 /** Returns the bounds of comma-separated JSON values. */
 export function boundsOf(text: Buffer): Bounds {
-  const found = BoundsKernel.find(text)
+  const found = ColumnKernel.findBounds(text)
   if (found) {
     const json = (span: readonly [number, number] | undefined): string | undefined =>
       span && boundUnlessLong(text.toString('utf8', ...span))

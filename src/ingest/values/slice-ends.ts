@@ -3,7 +3,9 @@
  * inserted or deleted row changes only nearby slices. A slice has 16,384 to 131,072 rows, about 40,000 on
  * average, and fewer if rows have more than 341 bytes. `kernel/rows.as.ts` has the same algorithm.
  */
+
 import { findValueEnd, nextValue, shouldYield, skipWhitespace, yieldToEventLoop } from '../../json/index.ts'
+import { ColumnKernel } from '../kernel/columns.ts'
 
 /** Weight of a row: UNITS, or PER_BYTE for each of its bytes if that is more, up to HEAVIEST. */
 const UNITS = 1024
@@ -77,20 +79,23 @@ export class SliceEnds {
 
 /**
  * Returns the rows, from 1, after which slices of these columns end. Columns are comma-separated JSON and may
- * differ in length. `keys`: positions of the columns whose values decide; default: all. `offsets` receives,
- * for each end, the ends of the values of its row by column; 0 without a value.
+ * differ in length. `keys`: positions of the columns whose values decide; default: all.
  */
 export async function findSliceEnds(
   columns: readonly Uint8Array[],
   keys?: readonly number[],
   ends = new SliceEnds(),
-  offsets?: number[][],
 ): Promise<number[]> {
+  const isKey = columns.map((_, k) => keys === undefined || keys.includes(k))
+  const found = ColumnKernel.findEnds(columns, isKey, ends.size)
+  if (found) {
+    ends.size = found.weight
+    return found.rows
+  }
   const at = columns.map((text) => skipWhitespace(text, 0))
   // Of the current row; an end of 0 is that of a column without a value.
   const valueStarts = columns.map(() => 0)
   const valueEnds = columns.map(() => 0)
-  const isKey = columns.map((_, k) => keys === undefined || keys.includes(k))
   const hashRow = (): number => {
     let hash = 0
     for (let k = 0; k < columns.length; k++)
@@ -114,10 +119,7 @@ export async function findSliceEnds(
       at[k] = nextValue(text, end)
     }
     if (isOver) return rows
-    if (ends.addRow(bytes, hashRow)) {
-      rows.push(row)
-      offsets?.push([...valueEnds])
-    }
+    if (ends.addRow(bytes, hashRow)) rows.push(row)
     if (row % 256 === 0 && shouldYield()) await yieldToEventLoop()
   }
 }

@@ -1,12 +1,19 @@
 /**
- * AssemblyScript, compiled to WebAssembly by esbuild.config.js: finds the lowest and highest value of column
- * JSON, as `boundsOf` (values/bounds.ts) does. The text is padded with commas.
+ * AssemblyScript, compiled to WebAssembly by esbuild.config.js: reads column JSON, which is padded with commas.
+ * Finds the lowest and highest value, as `boundsOf` (values/bounds.ts) does, and where slices end, as
+ * `findSliceEnds` (values/slice-ends.ts) does.
  */
 
 import { AMBIGUOUS_ESCAPE, endOf, escapes, skipBlanks } from '../../json/scan.as'
+import { weightWith, withValue } from './rows.as'
 
-/** Memory layout: constants of this file, then the text. */
-export const TEXT: i32 = 2048
+/** Memory layout: constants of this file; hash and size of each row; ends of slices; the text. */
+export const MAX_ROWS: i32 = 131_072
+export const HASHES: i32 = 2048
+export const SIZES: i32 = HASHES + MAX_ROWS * 4
+export const MAX_ENDS: i32 = 1024
+export const LIST: i32 = SIZES + MAX_ROWS * 4
+export const TEXT: i32 = LIST + MAX_ENDS * 4
 
 /** Results: number of nulls; address and end of the lowest and highest value. */
 export let nulls: i32 = 0
@@ -135,4 +142,52 @@ export function bounds(from: i32, to: i32): i32 {
     if (<i32>load<u8>(i) == COMMA) i = skipBlanks(i + 1)
   }
   return areMixed || isFirst ? UNORDERED : ORDERED
+}
+
+/** Clears the hashes and sizes of `count` rows. */
+export function beginRows(count: i32): void {
+  memory.fill(HASHES, 0, count << 2)
+  memory.fill(SIZES, 0, count << 2)
+}
+
+/**
+ * Adds a column, whose values are in [from, to), to the sizes of its rows and, if it is a key, to their hashes.
+ * Returns the number of values, up to MAX_ROWS + 1.
+ */
+export function addColumn(from: i32, to: i32, isKey: bool): i32 {
+  let i = skipBlanks(from)
+  let n = 0
+  while (i < to) {
+    if (n == MAX_ROWS) return MAX_ROWS + 1
+    const first = <i32>load<u8>(i)
+    const end = endOf(i)
+    const size = SIZES + (n << 2)
+    store<i32>(size, load<i32>(size) + end - i)
+    if (isKey) {
+      const isText = <i32>(first == QUOTE)
+      // A null is hashed as an empty cell.
+      const length = first == LETTER_N ? 0 : end - i - (isText << 1)
+      const hash = HASHES + (n << 2)
+      store<i32>(hash, withValue(load<i32>(hash), i + isText, length))
+    }
+    n++
+    i = skipBlanks(end)
+    if (<i32>load<u8>(i) == COMMA) i = skipBlanks(i + 1)
+  }
+  return n
+}
+
+/** Result of `findEnds`: weight of the rows since the last end. */
+export let size: i32 = 0
+
+/** Writes the rows, from 1, after which slices end to LIST. Returns their number, up to MAX_ENDS. */
+export function findEnds(rows: i32, before: i32): i32 {
+  let now = before
+  let n = 0
+  for (let r = 0; r < rows && n < MAX_ENDS; r++) {
+    now = weightWith(load<i32>(HASHES + (r << 2)), load<i32>(SIZES + (r << 2)), now)
+    if (now == 0) store<i32>(LIST + (n++ << 2), r + 1)
+  }
+  size = now
+  return n
 }
