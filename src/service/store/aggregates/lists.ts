@@ -31,8 +31,8 @@ export interface ListQuery extends FileList {
 /** Scope of the owner: everything. */
 export const OWNER_SCOPE: ListScope = { seesAll: true, names: [], folders: [] }
 
-/** Maximum number of files that a search scans. */
-const MAX_SEARCHED_FILES = 5000
+/** Numbers of files that a search scans, latest change first: the next ones only if too few match. */
+const SEARCHED_FILES = [500, 4500]
 
 function lowerAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
@@ -176,12 +176,29 @@ export class ListReader {
    * last, so the cost does not grow with the number of files.
    */
   async searchFiles(owner: string, text: string, limit: number): Promise<FileRow[]> {
+    const found: FileRow[] = []
+    let skip = 0
+    for (const count of SEARCHED_FILES) {
+      found.push(...(await this.searchRange(owner, text, limit - found.length, { skip, count })))
+      if (found.length >= limit) break
+      skip += count
+    }
+    return found.map(withLastAppend)
+  }
+
+  /** Searches `count` files, without the first `skip` ones. */
+  private async searchRange(
+    owner: string,
+    text: string,
+    limit: number,
+    { skip, count }: { skip: number; count: number },
+  ): Promise<FileRow[]> {
     const query: FileList = { owner, viewer: OWNER_SCOPE }
     const isOutdated = await this.mayBeOutdated(query)
     const ranges = selectRanges(query, isOutdated, {
       order: 'date_modified',
       descending: true,
-      limit: MAX_SEARCHED_FILES,
+      limit: skip + count,
     })
     const union = uniteRanges(ranges)
     const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
@@ -189,12 +206,13 @@ export class ListReader {
     const like = (column: string): SqlFragment =>
       sql`lower(${sql.ref(column)}) like ${lowerAscii(pattern)} escape '\\'`
     const { rows } = await sql<FileRow>`${withTrashedFolders(query, isOutdated)} select files.* from (
-        select k, idlocal from (${union}) as u order by k desc, idlocal desc limit ${sql.lit(MAX_SEARCHED_FILES)}) as page
+        select k, idlocal from (${union}) as u order by k desc, idlocal desc
+          limit ${sql.lit(count)} offset ${sql.lit(skip)}) as page
       join files on files.owner = ${owner} and files.idlocal = page.idlocal
-      where ${like('files.filename')} or exists (select 1 from columns where columns.owner = ${owner}
-        and columns.idlocal = page.idlocal and ${like('columns.name')})
+      where ${like('files.filename')} or (files.filetype = 'grid' and exists (select 1 from columns
+        where columns.owner = ${owner} and columns.idlocal = page.idlocal and ${like('columns.name')}))
       order by page.k desc, page.idlocal desc limit ${sql.lit(limit)}`.execute(this.db)
-    return rows.map(withLastAppend)
+    return rows
   }
 
   /** Counts the visible subfolders of visible folders, by id; null above 1,000 in folders of another user. */
