@@ -40,10 +40,19 @@ const UNLIMITED_OPERATIONS: ReadonlySet<OperationName> = new Set([
 
 type Route = Pick<OperationRequest, 'name' | 'operation' | 'filetype' | 'isUnlimited'>
 
+/** A route and its path parameters. */
+type RouteMatch = readonly [Route, Readonly<Record<string, string>>]
+
+/** Number and length of remembered paths. */
+const MAX_REMEMBERED_PATHS = 1000
+const MAX_REMEMBERED_CHARACTERS = 200
+
 /** Router of operations. */
 export class OperationRouter {
   private readonly router = new TrieRouter<Route>()
   private readonly routes: { method: string; path: string }[] = []
+  /** Routes of recent requests. */
+  private readonly found = new Map<string, RouteMatch>()
 
   constructor() {
     for (const [name, operation] of Object.entries(operations) as [OperationName, Operation][]) {
@@ -58,9 +67,16 @@ export class OperationRouter {
   }
 
   /** Returns the route and its path parameters; undefined if there is none. */
-  find(method: string, path: string): [Route, Record<string, string>] | undefined {
+  find(method: string, path: string): RouteMatch | undefined {
+    const key = `${method} ${path}`
+    const known = this.found.get(key)
+    if (known) return known
     const [[match]] = this.router.match(method, path)
-    return match as [Route, Record<string, string>] | undefined
+    if (match && path.length <= MAX_REMEMBERED_CHARACTERS) {
+      if (this.found.size === MAX_REMEMBERED_PATHS) this.found.clear()
+      this.found.set(key, match as RouteMatch)
+    }
+    return match as RouteMatch | undefined
   }
 
   /** Responds to a request without a route: 405 if another method has one. Throws `not_found` otherwise. */
