@@ -150,8 +150,12 @@ class App implements RequestService {
     line.user = caller?.username
     const rawUrl = `${rawPath}?${rawQuery}`
     const requestId = line.request_id
+    // No spread, here and below: it would slow down access to all later properties.
     return performOperation(context, caller, {
-      ...route,
+      name,
+      operation,
+      filetype: route.filetype,
+      isUnlimited,
       parameters,
       request,
       path,

@@ -85,7 +85,8 @@ function parseRequest(
   caller: Caller | undefined,
   operationRequest: OperationRequest,
 ): CheckedRequest {
-  const { operation, name, filetype, parameters, request, query } = operationRequest
+  const { operation, name, filetype, parameters, request, query, path, rawUrl, requestId, isUnlimited } =
+    operationRequest
   const isSafe = operation.method === 'GET' || operation.agentTool === 'reads'
   checkScope(caller, isSafe ? 'read' : 'write')
   if ((operation.access === 'caller' || operation.requiresAccount) && !caller)
@@ -102,7 +103,16 @@ function parseRequest(
   const message = isSafe ? undefined : readMessage(request.headers)
   const isDry = !isSafe && isDryRun(request.headers, operation)
   return {
-    ...operationRequest,
+    name,
+    operation,
+    filetype,
+    isUnlimited,
+    parameters,
+    request,
+    path,
+    query,
+    rawUrl,
+    requestId,
     service: scopeService(
       context.service,
       fidText === undefined ? (caller?.username ?? '') : fid.owner,
@@ -110,7 +120,7 @@ function parseRequest(
         ? undefined
         : {
             user: caller?.username ?? null,
-            request_id: operationRequest.requestId,
+            request_id: requestId,
             address: request.address,
             message,
           },
