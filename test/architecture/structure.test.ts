@@ -211,6 +211,8 @@ describe('imports run downhill', () => {
       ({ from, to }) =>
         /^src\/(json|ingest|client)\//.test(to) &&
         !/\/index\.ts$|^src\/ingest\/slices\.ts$/.test(to) &&
+        // AssemblyScript has no index.
+        !(from.endsWith('.as.ts') && to === 'src/json/scan.as') &&
         layerOf(from) !== layerOf(to),
     )
     expect(wrong).toEqual([])
@@ -333,6 +335,18 @@ describe('a kernel', () => {
         caller: 'index.ts',
         file: 'rows.as.ts',
         some: ['HEADER', 'TEXT', 'STARTS', 'LINES', 'OUT'],
+      },
+      {
+        folder: 'src/ingest/kernel',
+        caller: 'records.ts',
+        file: 'records.as.ts',
+        some: ['PARTS', 'FIRSTS'],
+      },
+      {
+        folder: 'src/ingest/kernel',
+        caller: 'columns.ts',
+        file: 'columns.as.ts',
+        some: ['MAX_ROWS', 'HASHES', 'SIZES', 'MAX_ENDS', 'LIST', 'TEXT'],
       },
       {
         folder: 'src/service/grids/column/kernel',

@@ -1,5 +1,6 @@
 // What each kernel gives: requests with and without it, in one process. Figures are in docs/adr/0013.
 import { afterAll, it } from 'vitest'
+import { ColumnKernel } from '../../src/ingest/kernel/columns.ts'
 import { Kernel } from '../../src/ingest/kernel/index.ts'
 import { ValueKernel } from '../../src/service/grids/column/kernel/values.ts'
 import { createService } from '../../src/service/index.ts'
@@ -7,6 +8,7 @@ import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.t
 
 const ROWS = Number(process.env.GRIDLINE_ROWS ?? 500_000)
 const ROUNDS = 5
+const { minBytes } = ColumnKernel
 const folder = temporaryFolder()
 afterAll(folder.remove)
 
@@ -43,10 +45,34 @@ it('requests with and without kernels', async () => {
     })
     if (status !== 200) throw new Error(text)
   }
+  const [header, ...cells] = csv
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(','))
+  const toJson = (cell: string): string => (/^-?[\d.]+$/.test(cell) ? cell : JSON.stringify(cell))
+  const lines = cells
+    .map((row) => `{${row.map((cell, k) => `"${header[k]}": ${toJson(cell)}`).join(', ')}}\n`)
+    .join('')
+  const cols = header.map(
+    (name, k) => `"${name}":{"order":${k},"data":[${cells.map((row) => toJson(row[k])).join()}]}`,
+  )
+  let made = 0
+  const create = async (columns: readonly string[]): Promise<void> => {
+    const body = `{"filename":"json ${made++}","data":{"cols":{${columns.join()}}}}`
+    const { status, text } = await service.ask('ada', 'POST', '/v2/grids', {
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
+    if (status !== 201) throw new Error(text)
+  }
   const where = (text: string): string => encodeURIComponent(text)
   const requests: [string, () => Promise<unknown>][] = [
     ['upload of CSV (rows)', () => upload('c.csv', csv)],
+    ['upload of NDJSON (records, columns)', () => upload('c.ndjson', lines)],
+    ['JSON of a new grid (columns)', () => create(cols)],
     ['CSV of all rows (values: rows)', get('content?format=csv')],
+    ['CSV of sorted rows (values: rows, gather)', get('content?format=csv&sort=city,-price')],
+    ['describe (values: doubles, codes)', get('describe')],
     ['where on a number (values: doubles)', get(`content?format=csv&where=${where('temp > 34')}`)],
     [
       'where on a text (values: codes)',
@@ -78,6 +104,7 @@ it('requests with and without kernels', async () => {
     for (let round = 0; round <= ROUNDS; round++)
       for (const how of ['with', 'without'] as const) {
         Kernel.usage = ValueKernel.use = how === 'with' ? 'large' : 'never'
+        ColumnKernel.minBytes = how === 'with' ? minBytes : Number.POSITIVE_INFINITY
         const start = process.cpuUsage()
         try {
           await request()

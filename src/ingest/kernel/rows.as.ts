@@ -12,14 +12,14 @@ export const NULL_BYTES: i32 = 32
 export const MAX_NULLS: i32 = 16
 export const TEXT: i32 = 4096
 export const TEXT_BYTES: i32 = 4 * 1024 * 1024 + 64
-export const CELLS: i32 = 524_288
-export const ROWS: i32 = 65_536
+export const MAX_BLOCK_CELLS: i32 = 524_288
+export const MAX_BLOCK_ROWS: i32 = 65_536
 export const STARTS: i32 = TEXT + TEXT_BYTES + 128
-export const ENDS: i32 = STARTS + CELLS * 4
-export const LINES: i32 = ENDS + CELLS * 4
-export const OUT: i32 = LINES + ROWS * 4
+export const ENDS: i32 = STARTS + MAX_BLOCK_CELLS * 4
+export const LINES: i32 = ENDS + MAX_BLOCK_CELLS * 4
+export const OUT: i32 = LINES + MAX_BLOCK_ROWS * 4
 /** A byte may become six; an empty cell becomes a space, `null` and a comma. */
-export const OUT_BYTES: i32 = TEXT_BYTES * 6 + ROWS * 8 + 64
+export const OUT_BYTES: i32 = TEXT_BYTES * 6 + MAX_BLOCK_ROWS * 8 + 64
 
 const LF: i32 = 0x0a
 const CR: i32 = 0x0d

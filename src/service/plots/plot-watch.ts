@@ -3,7 +3,7 @@
 /** Interval of comments on streams without changes, in ms: they make proxies keep them open. */
 const HEARTBEAT_MS = 15_000
 
-/** What a stream sends next: a new fingerprint, a comment, or nothing more. */
+/** Event of a stream: it sends a new fingerprint or a comment, or ends. */
 export type WatchEvent = { fingerprint: string } | 'silent' | 'ended'
 
 /** How a watch looks for changes. */
