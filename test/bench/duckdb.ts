@@ -1,10 +1,7 @@
-/** The peer process: loads a CSV into a durable DuckDB table, or filters a CSV. */
+/** The peer process: runs statements on a DuckDB database, and reads the results of queries. */
 import { DuckDBInstance } from '@duckdb/node-api'
 
-const [csv, target, where] = process.argv.slice(2)
-const instance = await DuckDBInstance.create(where === undefined ? target : ':memory:')
+const [database, ...statements] = process.argv.slice(2)
+const instance = await DuckDBInstance.create(database)
 const connection = await instance.connect()
-if (where === undefined) {
-  await connection.run(`create table t as select * from read_csv('${csv}')`)
-  await connection.run('checkpoint')
-} else await connection.run(`copy (select * from read_csv('${csv}') where ${where}) to '${target}'`)
+for (const statement of statements) await (await connection.run(statement)).getRows()

@@ -11,6 +11,7 @@ import { writeCsv } from './generate.ts'
 import { sendLoad } from './load.ts'
 import { cpuMs, median, peakReport, residentMegabytes } from './measure.ts'
 import { modules } from './modules.ts'
+import { peers } from './peers.ts'
 import { type Server, startServer } from './server.ts'
 import { versions } from './versions.ts'
 
@@ -22,7 +23,7 @@ interface Place {
 }
 
 /** A benchmarked command. `clean` is not timed. */
-interface Timed {
+export interface Timed {
   command: string
   args: string[]
   clean?: () => void
@@ -46,6 +47,7 @@ export async function bench(root: string, folder: string, wanted: string[]): Pro
       modules(folder, place.executable, { GRIDLINE_HOME: place.home, GRIDLINE_PROFILE: 'local' }),
     upload: async () => upload(place, million),
     queries: async () => queries(place, million),
+    peers: async () => comparePeers(place, million),
     commands: () => commandsOnServer(place),
     files: () => manyFiles(place),
     memory: async () => memory(place),
@@ -71,6 +73,17 @@ export async function bench(root: string, folder: string, wanted: string[]): Pro
     rows.push(...(await run()))
   }
   print(rows)
+}
+
+function comparePeers(place: Place, csv: string): Row[] {
+  fresh(place)()
+  return peers({
+    csv,
+    folder: place.folder,
+    load: (args) => seconds(gridline(place, args)),
+    inTurn: (args, isUpload, theirs) =>
+      inTurn(gridline(place, args, isUpload ? fresh(place) : undefined), theirs),
+  })
 }
 
 function versionsOf(place: Place): Row[] {
@@ -304,7 +317,7 @@ function upload(place: Place, csv: string): Row[] {
   }
   const duck: Timed = {
     command: process.execPath,
-    args: [join(place.folder, 'duckdb.mjs'), csv, table],
+    args: [join(place.folder, 'duckdb.mjs'), table, `create table t as select * from read_csv('${csv}')`],
     clean: gone,
   }
   const [a, b] = inTurn(ours, duck)
@@ -346,7 +359,11 @@ function queries(place: Place, csv: string): Row[] {
     (where): Row => {
       const duck: Timed = {
         command: process.execPath,
-        args: [join(place.folder, 'duckdb.mjs'), csv, join(place.folder, 'chosen.csv'), where],
+        args: [
+          join(place.folder, 'duckdb.mjs'),
+          ':memory:',
+          `copy (select * from read_csv('${csv}') where ${where}) to '${join(place.folder, 'chosen.csv')}'`,
+        ],
       }
       const [a, b] = inTurn(gridline(place, ['cat', 'million', '--where', where]), duck)
       return {
