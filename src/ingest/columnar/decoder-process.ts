@@ -66,11 +66,13 @@ async function decodeFile(): Promise<void> {
   send({ end: true, warnings })
 }
 
-/** Maximum number of texts of a column whose JSON is remembered, and of texts that were not known. */
+/** Maximum number and length of texts of a column whose JSON is remembered. */
 const MAX_REMEMBERED = 4096
+const MAX_REMEMBERED_CHARACTERS = 64
+/** Number of texts that were not known after which no more are looked up. */
 const MAX_UNKNOWN = 4 * MAX_REMEMBERED
 
-/** Remembers the JSON of the first distinct texts, as long as most are repeated. */
+/** Remembers the JSON of the first distinct short texts, as long as most are repeated. */
 function rememberJson(toJson: (value: unknown) => string): (value: unknown) => string {
   const remembered = new Map<unknown, string>()
   let unknown = 0
@@ -78,7 +80,8 @@ function rememberJson(toJson: (value: unknown) => string): (value: unknown) => s
     const known = unknown < MAX_UNKNOWN ? remembered.get(value) : undefined
     if (known !== undefined) return known
     const json = toJson(value)
-    if (++unknown <= MAX_REMEMBERED) remembered.set(value, json)
+    if (unknown < MAX_REMEMBERED && json.length <= MAX_REMEMBERED_CHARACTERS) remembered.set(value, json)
+    if (++unknown === MAX_UNKNOWN) remembered.clear()
     return json
   }
 }

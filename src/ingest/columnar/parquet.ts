@@ -206,7 +206,8 @@ function parquetColumnOf(
     logical?.type === 'TIMESTAMP' ||
     converted === 'DATE' ||
     logical?.type === 'DATE'
-  if (isTime) return create('text', toTimeJson)
+  // The reader formats integers; other values stay as they are.
+  if (isTime) return create('text', type === 'INT32' || type === 'INT64' ? toTimeJson : toStringJson)
   switch (type) {
     case 'BOOLEAN':
       return create('boolean', toBooleanJson)

@@ -21,6 +21,7 @@ interface Exports {
   cutRecords(from: number, to: number, before: number): number
   values(column: number, from: number, to: number): number
   rows: { value: number }
+  odd: { value: number }
   size: { value: number }
 }
 
@@ -31,6 +32,9 @@ const FIRSTS = 64
 
 /** Kinds of values, by their number in the kernel; null is the last one. */
 export const VALUE_KINDS = ['text', 'number', 'boolean'] as const
+/** Size of lines that are scanned at first, and growth while all are like the example. */
+const MIN_PIECE_BYTES = 4096
+const PIECE_GROWTH = 4
 /** Maximum number of kernels at once. */
 const MAX_KERNELS = 8
 
@@ -42,6 +46,8 @@ export class RecordKernel {
   private readonly bytes: Buffer
   private readonly words: Int32Array
   private width = 0
+  /** Size of lines that the next scan takes. */
+  private pieceBytes = MIN_PIECE_BYTES
 
   private constructor(
     private readonly exports: Exports,
@@ -87,16 +93,23 @@ export class RecordKernel {
     return true
   }
 
-  /** Finds the first lines that are like the example. Returns their number and size. */
-  scan(lines: Buffer): { rows: number; bytes: number } {
+  /**
+   * Finds the first lines that are like the example. Returns their number and size, and whether more lines may
+   * be like it: few lines are copied at first, more as long as all are.
+   */
+  scan(lines: Buffer): { rows: number; bytes: number; mayContinue: boolean } {
     const { width } = this
-    if (width === 0) return { rows: 0, bytes: 0 }
-    const part =
-      lines.length <= TEXT_BYTES ? lines : lines.subarray(0, lines.lastIndexOf(LF, TEXT_BYTES - 1) + 1)
-    part.copy(this.bytes, TEXT)
+    const most = Math.min(TEXT_BYTES, this.pieceBytes)
+    const cut = lines.length <= most ? lines.length : lines.lastIndexOf(LF, most - 1) + 1
+    // At least one line.
+    const size = cut > 0 ? cut : lines.indexOf(LF) + 1
+    if (width === 0 || size > TEXT_BYTES) return { rows: 0, bytes: 0, mayContinue: false }
+    lines.copy(this.bytes, TEXT, 0, size)
     const maxRows = Math.min(MAX_BLOCK_ROWS, Math.floor(MAX_BLOCK_CELLS / width))
-    const next = this.exports.scan(TEXT, TEXT + part.length, maxRows)
-    return { rows: this.exports.rows.value, bytes: next - TEXT }
+    const bytes = this.exports.scan(TEXT, TEXT + size, maxRows) - TEXT
+    const isLike = this.exports.odd.value === 0
+    this.pieceBytes = isLike ? Math.min(TEXT_BYTES, this.pieceBytes * PIECE_GROWTH) : MIN_PIECE_BYTES
+    return { rows: this.exports.rows.value, bytes, mayContinue: isLike && bytes < lines.length }
   }
 
   /** Returns the first of rows [from, to) after which slices end, as `Kernel.findEnd`. Sets `size`. */

@@ -3,7 +3,9 @@ import type { RawJson } from '../../json/index.ts'
 import { RecordKernel } from '../kernel/records.ts'
 import type { RecordColumn, RecordTable } from './record-table.ts'
 
-/** Number of consecutive lines of other kinds after which the kernel is not tried again. */
+/** Number of lines like the last one that are worth learning it. */
+const WORTHWHILE_ROWS = 4
+/** Number of lines that were not worth learning, more than others, after which the kernel is not tried again. */
 const MAX_MISSES = 1000
 
 /** Adds records of plain values in bulk, as long as they have the names of the last line. */
@@ -52,11 +54,15 @@ export class PlainRecords {
   /** Adds the first of complete lines that are like the example. Returns their number and size. */
   async add(lines: Buffer): Promise<{ rows: number; bytes: number }> {
     if (this.columns.length === 0) return { rows: 0, bytes: 0 }
-    const found = this.kernel.scan(lines)
-    if (found.rows > 0) {
-      this.misses = 0
-      await this.table.addScanned(this.kernel, this.columns, found.rows)
+    let [rows, bytes] = [0, 0]
+    for (let mayContinue = true; mayContinue; ) {
+      const found = this.kernel.scan(lines.subarray(bytes))
+      if (found.rows > 0) await this.table.addScanned(this.kernel, this.columns, found.rows)
+      rows += found.rows
+      bytes += found.bytes
+      mayContinue = found.mayContinue
     }
-    return found
+    this.misses = Math.max(0, this.misses - rows / WORTHWHILE_ROWS)
+    return { rows, bytes }
   }
 }

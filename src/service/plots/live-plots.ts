@@ -73,6 +73,7 @@ export class LivePlots {
   private readonly sharedReads = new SharedWork<{ text: Buffer | undefined; state: string }>()
   /** Open streams by user or address. */
   private readonly streams = new Map<string, number>()
+  private isClosed = false
   /** By plot and reader. */
   private readonly watches = new Map<string, PlotWatch>()
 
@@ -231,6 +232,7 @@ export class LivePlots {
       },
     })
     this.watches.set(key, watch)
+    if (this.isClosed) watch.end()
     return watch
   }
 
@@ -244,6 +246,7 @@ export class LivePlots {
 
   /** Ends all streams. */
   close(): void {
+    this.isClosed = true
     for (const watch of this.watches.values()) watch.end()
   }
 }

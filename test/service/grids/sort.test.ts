@@ -113,6 +113,28 @@ it('many texts with equal beginnings are sorted', async () => {
   ).toBe(`c0\n${order.map((row) => `${texts[row]}\n`).join('')}`)
 })
 
+it('texts that differ only by NUL characters at their end are sorted by length', async () => {
+  const texts = Array.from({ length: 1200 }, (_, k) => `a${'\0'.repeat(k % 7)}`)
+  const values = texts.map((text) => ['', JSON.stringify(text), ''])
+  const snap = await snapshotOf([{ values, slices: [] }])
+  const only = RowSet.of(1200, texts.keys())
+  const order = await sort(snap, [{ column: 0, descending: false }], only)
+  const lengths = [...order].map((row) => texts[row].length)
+  expect(lengths).toEqual(lengths.toSorted((a, b) => a - b))
+})
+
+it('hundreds of thousands of small groups with equal beginnings are sorted', async () => {
+  const texts = Array.from(
+    { length: 280_000 },
+    (_, k) => `customer${String((k * 7919) % 140_000).padStart(8, '0')}/${k % 2}`,
+  )
+  const values = texts.map((text) => ['', `"${text}"`, ''])
+  const snap = await snapshotOf([{ values, slices: [] }])
+  const order = await sort(snap, [{ column: 0, descending: false }])
+  for (let k = 1; k < order.length; k++)
+    if (texts[order[k - 1]] > texts[order[k]]) expect.fail(`row ${k} is not sorted`)
+})
+
 it('long integers are sorted exactly', async () => {
   const values = Array.from({ length: 3000 }, (_, k) => String(10n ** 20n + BigInt((k * 7919) % 3000)))
   const snap = await snapshotOf([{ values: values.map((value) => ['', value, '']), slices: [1000] }])

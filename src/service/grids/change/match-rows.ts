@@ -1,5 +1,6 @@
 // Matches the rows of a table with the rows of a grid by key.
 
+import { yieldToEventLoop } from '../../../json/index.ts'
 import { mustCompareAsText } from '../../store/schema/column-types.ts'
 import type { CellReader } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
@@ -75,8 +76,16 @@ export interface MatchedRows {
   missing: Int32Array
 }
 
+/** Number of rows that are joined without yielding to the event loop. */
+const BATCH_ROWS = 16_384
+
 /** Joins rows by the hashes of their keys. `own`: of the table with `rows` rows; `theirs`: of the grid. */
-function joinRows(tableKeys: KeyIndex, gridKeys: KeyIndex, rows: number, gridRows: number): MatchedRows {
+async function joinRows(
+  tableKeys: KeyIndex,
+  gridKeys: KeyIndex,
+  rows: number,
+  gridRows: number,
+): Promise<MatchedRows> {
   const sources = new Int32Array(gridRows).fill(-1)
   const isAdded = new Uint8Array(rows).fill(1)
   const match = (row: number | undefined, from: number | undefined): void => {
@@ -85,9 +94,19 @@ function joinRows(tableKeys: KeyIndex, gridKeys: KeyIndex, rows: number, gridRow
     isAdded[from] = 0
   }
   // The smaller table is indexed, unless the grid is.
-  if (gridKeys.isIndexed || rows > gridRows)
-    for (let from = 0; from < rows; from++) match(gridKeys.find(tableKeys.hashes, from), from)
-  else for (let row = 0; row < gridRows; row++) match(row, tableKeys.find(gridKeys.hashes, row))
+  if (gridKeys.isIndexed || rows > gridRows) {
+    await gridKeys.prepare()
+    for (let from = 0; from < rows; from++) {
+      match(gridKeys.find(tableKeys.hashes, from), from)
+      if (from % BATCH_ROWS === 0) await yieldToEventLoop()
+    }
+  } else {
+    await tableKeys.prepare()
+    for (let row = 0; row < gridRows; row++) {
+      match(row, tableKeys.find(gridKeys.hashes, row))
+      if (row % BATCH_ROWS === 0) await yieldToEventLoop()
+    }
+  }
   const added = Int32Array.from(isAdded.keys()).filter((from) => isAdded[from] === 1)
   const matched: MatchedRows['matched'] = []
   const missing = new Int32Array(gridRows - (rows - added.length))

@@ -68,7 +68,11 @@ function areRepeated(text: Buffer): boolean {
 }
 
 /** Reads each text of a chunk once, if it is repeated; undefined without a kernel. */
-function readDistinctTexts(text: Buffer, rows: number): DistinctTexts | undefined {
+async function readDistinctTexts(
+  text: Buffer,
+  rows: number,
+  work: WorkBudget,
+): Promise<DistinctTexts | undefined> {
   const kernel = ValueKernel.forValues(rows, text.length)
   if (!kernel) return undefined
   const values: unknown[] = [null]
@@ -78,8 +82,15 @@ function readDistinctTexts(text: Buffer, rows: number): DistinctTexts | undefine
         ? JSON.parse(buf.toString('utf8', start, end))
         : buf.toString('utf8', start + 1, end - 1),
     ) - 1
+  const numbers = new Uint32Array(rows)
+  let row = 0
   try {
-    return { values, numbers: kernel.numberValues(text, [], add, 0) }
+    for (const batch of kernel.numberValues(text, [], add, 0)) {
+      numbers.set(batch, row)
+      row += batch.length
+      await work.spendAndPause(batch.length)
+    }
+    return { values, numbers }
   } finally {
     kernel.release()
   }
@@ -172,7 +183,10 @@ export class ColumnValues {
           const units = typeof value === 'string' ? value.length : 1
           return this.work.spend(test.prepare ? units * UNITS_PER_MATCHED_CHARACTER : units)
         }
-        distinct ??= family === 'text' && areRepeated(text) ? readDistinctTexts(text, part.rows) : undefined
+        distinct ??=
+          family === 'text' && areRepeated(text)
+            ? await readDistinctTexts(text, part.rows, this.work)
+            : undefined
         if (distinct) {
           const failed: boolean[] = []
           for (const value of distinct.values) {

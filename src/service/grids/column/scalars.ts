@@ -60,9 +60,9 @@ class ScalarDecoder {
     const { values, known } = this
     const add = (buf: Buffer, start: number, end: number): number =>
       values.push(this.decodeOne(buf, start, end)) - 1
-    const numbers = this.kernel.numberValues(text, known, add, 0)
-    const scalars = new Array<Scalar>(numbers.length)
-    for (let k = 0; k < numbers.length; k++) scalars[k] = values[numbers[k]]
+    const scalars: Scalar[] = []
+    for (const numbers of this.kernel.numberValues(text, known, add, 0))
+      for (let k = 0; k < numbers.length; k++) scalars.push(values[numbers[k]])
     if (values.length > known.length + 1) {
       this.values = [null, ...known.map((number) => values[number])]
       this.known = known.map((_, k) => k + 1)

@@ -23,32 +23,33 @@ export interface KeyFault {
 
 /** Hashes of unique keys by row, and rows by hash. */
 export class KeyIndex {
-  private rowIndex: RowIndex | undefined
-
-  /** Pass the index if it exists: otherwise the first search makes it. */
+  /** Pass the index if it exists: otherwise `prepare` makes it. */
   constructor(
     readonly hashes: RowHashes,
-    rowIndex?: RowIndex,
-  ) {
-    this.rowIndex = rowIndex
-  }
+    private rowIndex: RowIndex | undefined,
+    private readonly work: WorkBudget,
+  ) {}
 
   /** Returns whether the rows can be found without making an index first. */
   get isIndexed(): boolean {
     return this.rowIndex !== undefined
   }
 
-  /** Returns the row with the same key as `row` of `other`; undefined without one. */
-  find(other: RowHashes, row: number): number | undefined {
-    this.rowIndex ??= this.createIndex()
-    return this.rowIndex.get(other, row)
+  /** Makes the index, unless it exists. Call it before `find`. */
+  async prepare(): Promise<void> {
+    if (this.rowIndex) return
+    const { hashes, work } = this
+    const index = new RowIndex(hashes, hashes.low.length)
+    for (let row = 0; row < hashes.low.length; row++) {
+      index.add(row)
+      if (work.spend(4)) await work.pause()
+    }
+    this.rowIndex = index
   }
 
-  private createIndex(): RowIndex {
-    const { hashes } = this
-    const index = new RowIndex(hashes, hashes.low.length)
-    for (let row = 0; row < hashes.low.length; row++) index.add(row)
-    return index
+  /** Returns the row with the same key as `row` of `other`; undefined without one. */
+  find(other: RowHashes, row: number): number | undefined {
+    return this.rowIndex!.get(other, row)
   }
 }
 
@@ -94,14 +95,14 @@ export async function indexKeys(
     })
     if (missing !== undefined) throw await fault(missing)
   }
-  if (areAscending) return new KeyIndex(hashes)
+  if (areAscending) return new KeyIndex(hashes, undefined, work)
   const index = new RowIndex(hashes, rows)
   for (let row = 0; row < rows; row++) {
     const other = index.add(row)
     if (other !== undefined) throw await fault(other, row)
     if (work.spend(4)) await work.pause()
   }
-  return new KeyIndex(hashes, index)
+  return new KeyIndex(hashes, index, work)
 }
 
 /** Formats a fault: `rows 3 and 9 have the same key: id 5`, `row 3 has no key: id null`. */

@@ -32,6 +32,7 @@ export async function matchByKey(tables: ComparedTables, aligned: PairedRowGroup
   const rowsB = right.choose(onlyB.filter((chunk) => !doneB.has(chunk)))
   checkRowLimit(rowsA, rowsB)
   const leftKeys = await indexKeysOf(tables, 'left')
+  await leftKeys.prepare()
   const { hashes } = await indexKeysOf(tables, 'right')
   const isMatched = new Uint8Array(rowsA)
   const single: RowChange[] = []

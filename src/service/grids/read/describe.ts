@@ -80,12 +80,14 @@ class ColumnReader {
       return 1
     }
     // Texts that were added before are not added again.
-    const isText = kernel.numberValues(text, this.known, add, 0)
-    let nulls = isText.length
-    for (const one of isText) nulls -= one
-    this.statistics.addNulls(nulls)
-    this.row += isText.length
-    await this.work.spendAndPause(text.length)
+    for (const isText of kernel.numberValues(text, this.known, add, 0)) {
+      let nulls = isText.length
+      for (const one of isText) nulls -= one
+      this.statistics.addNulls(nulls)
+      this.row += isText.length
+      await this.work.spendAndPause(isText.length)
+    }
+    this.work.spend(text.length)
   }
 
   private async addDoubles(text: Buffer, doubles: Float64Array): Promise<void> {

@@ -99,10 +99,12 @@ async function readTexts(
       const buf = asBuffer(text)
       if (buf.length === 1 && buf[0] === COMMA) continue
       if (kernel) {
-        const ids = kernel.numberValues(buf, known, add, MISSING)
-        valueOfRow.set(ids, row)
-        row += ids.length
-        await work.spendAndPause(buf.length)
+        for (const ids of kernel.numberValues(buf, known, add, MISSING)) {
+          valueOfRow.set(ids, row)
+          row += ids.length
+          await work.spendAndPause(ids.length)
+        }
+        work.spend(buf.length)
         continue
       }
       for (let i = skipWhitespace(buf, 0); i < buf.length; row++) {

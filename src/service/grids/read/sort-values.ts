@@ -21,11 +21,10 @@ const MAX_COMPARED = 512
 /** Initial capacity for values, and for their texts in bytes. */
 const INITIAL_VALUES = 1024
 const INITIAL_TEXT_BYTES = 64 * 1024
+/** Number of values that are scanned without yielding to the event loop. */
+const SCANNED_VALUES = 8192
 /** Number of bytes that are compared in a loop. */
 const LOOP_BYTES = 32
-/** Number of bytes that are read before their work is counted. */
-const _READ_BATCH_BYTES = 20_000
-const _COMMA = 0x2c
 
 /** A double and its words, the low one first. */
 const double = new Float64Array(1)
@@ -45,11 +44,20 @@ export function setSortedWords(
   high[position] = isNegative ? ~top : top ^ 0x8000_0000
 }
 
-/** Values that begin alike, as a range of sorted values. `parts`: number of equal parts of their texts. */
+/** Range of sorted values that are equal in `parts` parts of their texts. */
 interface Run {
   from: number
   to: number
   parts: number
+}
+
+/** Values being sorted. */
+interface Sorting {
+  order: Uint32Array
+  isNew: Uint8Array
+  /** Runs that are still to be sorted by their next part. */
+  runs: Run[]
+  work: WorkBudget
 }
 
 /** Values of a column, by number. Some can be equal. */
@@ -144,41 +152,89 @@ export class SortValues {
 
   /** Returns the rank of each value, from 1; equal values have equal ranks. Missing values have the last. */
   async rank(work: WorkBudget): Promise<Uint32Array> {
-    const all: Run = { from: 0, to: this.count, parts: 0 }
     const sorter = new RadixSorter(createPositions(this.count), work)
     for (const words of [...this.words, this.kinds]) await sorter.sortBy(words)
     const order = sorter.positions
     // 1 for each value that differs from the one before.
     const isNew = new Uint8Array(this.count)
-    await inBatches(1, this.count, work, (from, to) => this.markNew(order, from, to, isNew))
-    const runs = this.findRuns(order, all, isNew)
-    for (let run = runs.pop(); run; run = runs.pop()) {
-      const values = order.subarray(run.from, run.to)
-      await work.spendAndPause(values.length)
-      if (values.length <= MAX_COMPARED || this.kinds[values[0]] === NUMBER) {
-        const { parts } = run
-        const compare = (a: number, b: number): number => this.compare(a, b, parts)
-        if (values.length <= MAX_COMPARED) values.sort(compare)
-        else values.set(await mergeSort(values.slice(), compare, work))
-        for (let k = 1; k < values.length; k++)
-          if (compare(values[k - 1], values[k]) !== 0) isNew[run.from + k] = 1
-      } else {
-        await inBatches(0, values.length, work, (from, to) => {
-          for (let k = from; k < to; k++) this.setPart(values[k], run.parts)
-        })
-        const sorter = new RadixSorter(values.slice(), work)
-        for (const words of this.words) await sorter.sortBy(words)
-        values.set(sorter.positions)
-        await inBatches(run.from + 1, run.to, work, (from, to) => this.markNew(order, from, to, isNew))
-        runs.push(...this.findRuns(order, run, isNew))
-      }
-    }
+    const sorting: Sorting = { order, isNew, runs: [], work }
+    await this.sortRuns(sorting, { from: 0, to: this.count, parts: 1 })
+    for (let run = sorting.runs.pop(); run; run = sorting.runs.pop()) await this.sortByPart(sorting, run)
     const ranks = new Uint32Array(this.count)
     let rank = 1
     await inBatches(0, this.count, work, (from, to) => {
       for (let k = from; k < to; k++) ranks[order[k]] = rank += isNew[k]
     })
     return ranks
+  }
+
+  /** Sorts a run of texts by their next part, then the values whose next part is equal. */
+  private async sortByPart(sorting: Sorting, { from, to, parts }: Run): Promise<void> {
+    const { order, work } = sorting
+    const values = order.subarray(from, to)
+    await inBatches(0, values.length, work, (start, end) => {
+      for (let k = start; k < end; k++) this.setPart(values[k], parts)
+    })
+    const sorter = new RadixSorter(values.slice(), work)
+    for (const words of this.words) await sorter.sortBy(words)
+    values.set(sorter.positions)
+    await this.sortRuns(sorting, { from, to, parts: parts + 1 })
+  }
+
+  /**
+   * Marks the values of a range that differ from the one before in kind or words. Sorts runs of others, which
+   * are equal in `parts` parts: few values at once, many later, as `runs`.
+   */
+  private async sortRuns(sorting: Sorting, { from, to, parts }: Run): Promise<void> {
+    const { order, isNew, runs, work } = sorting
+    await inBatches(from + 1, to, work, (start, end) => this.markNew(order, start, end, isNew))
+    let first = from
+    for (let start = from + 1; start <= to; start += SCANNED_VALUES) {
+      const end = Math.min(to, start + SCANNED_VALUES - 1)
+      for (let k = start; k <= end; k++) {
+        if (k < to && isNew[k] === 0) continue
+        const run = { from: first, to: k, parts }
+        first = k
+        if (run.to - run.from < 2 || this.areEqual(order, run)) continue
+        if (run.to - run.from <= MAX_COMPARED) this.sortFew(sorting, run)
+        else if (this.mustCompare(order, run)) await this.sortMany(sorting, run)
+        else runs.push(run)
+      }
+      await work.spendAndPause(end - start + 1)
+    }
+  }
+
+  /** Returns whether the values of a run are equal: they have no further parts, and the same length. */
+  private areEqual(order: Uint32Array, { from, to, parts }: Run): boolean {
+    const length = this.lengthOf(order[from])
+    if (length > (this.kinds[order[from]] === NUMBER ? 0 : parts * PART_BYTES)) return false
+    for (let k = from + 1; k < to; k++) if (this.lengthOf(order[k]) !== length) return false
+    return true
+  }
+
+  /** Returns whether a run cannot be sorted by further parts: of numbers, and of texts that have no more. */
+  private mustCompare(order: Uint32Array, { from, to, parts }: Run): boolean {
+    if (this.kinds[order[from]] === NUMBER) return true
+    for (let k = from; k < to; k++) if (this.lengthOf(order[k]) > parts * PART_BYTES) return false
+    return true
+  }
+
+  private lengthOf(id: number): number {
+    return this.starts[id + 1] - this.starts[id]
+  }
+
+  private sortFew({ order, isNew }: Sorting, { from, to, parts }: Run): void {
+    const compare = (a: number, b: number): number => this.compare(a, b, parts)
+    order.subarray(from, to).sort(compare)
+    for (let k = from + 1; k < to; k++) if (compare(order[k - 1], order[k]) !== 0) isNew[k] = 1
+  }
+
+  private async sortMany({ order, isNew, work }: Sorting, { from, to, parts }: Run): Promise<void> {
+    const compare = (a: number, b: number): number => this.compare(a, b, parts)
+    order.set(await mergeSort(order.slice(from, to), compare, work), from)
+    await inBatches(from + 1, to, work, (start, end) => {
+      for (let k = start; k < end; k++) if (compare(order[k - 1], order[k]) !== 0) isNew[k] = 1
+    })
   }
 
   /** Marks values that differ from the one before in kind or words. */
@@ -190,26 +246,6 @@ export class SortValues {
       const b = order[k]
       if (kinds[a] !== kinds[b] || low[a] !== low[b] || high[a] !== high[b]) isNew[k] = 1
     }
-  }
-
-  /** Returns the runs of a sorted range whose values can differ. */
-  private findRuns(order: Uint32Array, { from, to, parts }: Run, isNew: Uint8Array): Run[] {
-    const { starts } = this
-    const runs: Run[] = []
-    for (let first = from, k = from + 1; k <= to; k++) {
-      if (k < to && isNew[k] === 0) continue
-      // Texts without further parts are equal, if they are equally long.
-      if (k - first > 1) {
-        const length = starts[order[first] + 1] - starts[order[first]]
-        const isEqual = (id: number): boolean => {
-          const own = starts[id + 1] - starts[id]
-          return own === length && own <= (parts + 1) * PART_BYTES && (this.kinds[id] !== NUMBER || own === 0)
-        }
-        if (!order.subarray(first, k).every(isEqual)) runs.push({ from: first, to: k, parts: parts + 1 })
-      }
-      first = k
-    }
-    return runs
   }
 
   /**

@@ -327,14 +327,14 @@ export function forget(): void {
 }
 
 /**
- * Encodes the values in [from, to) as i32 in RESULTS: the number of a cached text, −1 for null, −2 for all
+ * Encodes up to `most` values in [from, to) as i32 in RESULTS: the number of a cached text, −1 for null, −2 for all
  * others, whose bytes are [STARTS, ENDS). Caches up to MAX_KNOWN texts. Returns the number of values; sets
  * `stop` to the address where it continues when RESULTS is full. `multiplier` is odd and random, so that nobody can construct colliding texts.
  */
-export function codes(from: i32, to: i32, multiplier: i32): i32 {
+export function codes(from: i32, to: i32, multiplier: i32, most: i32): i32 {
   let n = 0
   let i = skipBlanks(from)
-  while (n < MAX_VALUES && i < to) {
+  while (n < most && i < to) {
     const end = endOf(i)
     let code = -2
     if (<i32>load<u8>(i) == LETTER_N) code = -1

@@ -14,7 +14,7 @@ interface Exports {
   ): number
   gather(count: number): number
   doubles(from: number, to: number): number
-  codes(from: number, to: number, multiplier: number): number
+  codes(from: number, to: number, multiplier: number, most: number): number
   forget(): void
   stop: { value: number }
   odd: { value: number }
@@ -44,6 +44,9 @@ const RESULTS = TABLE + PLACES * 4
 const STARTS = RESULTS + MAX_VALUES * 8
 const ENDS = STARTS + MAX_VALUES * 4
 const TEXT = ENDS + MAX_VALUES * 4
+
+/** Number of values that are numbered at once. */
+const BATCH_VALUES = 4096
 
 /** Commas after each text: they end the last value, and allow reads of 16 bytes. */
 const PADDING = Buffer.alloc(48, ',')
@@ -240,36 +243,35 @@ export class ValueKernel {
   }
 
   /**
-   * Returns a number for each value of a column JSON, which `add` gives to the JSON buf[start, end); `none`
-   * for null. Equal values mostly have the same number. `known`: numbers of texts of this column, for which
-   * `add` is not called again; new ones are added.
+   * Yields a number for each value of a column JSON, in batches that are valid until the next one. `add` gives
+   * it to the JSON buf[start, end); `none` for null. Equal values mostly have the same number. `known`: numbers
+   * of texts of this column, for which `add` is not called again; new ones are added.
    */
-  numberValues(
+  *numberValues(
     text: Buffer,
     known: number[],
     add: (buf: Buffer, start: number, end: number) => number,
     none: number,
-  ): Uint32Array {
+  ): Generator<Uint32Array> {
     this.setText(TEXT, text)
     const { words } = this
-    // Each value takes two bytes at least, except the last one.
-    const numbers = new Uint32Array((text.length >> 1) + 1)
+    const numbers = new Uint32Array(BATCH_VALUES)
     const end = TEXT + text.length
-    let total = 0
-    for (let at = TEXT; at < end; at = this.exports.stop.value) {
-      const count = this.exports.codes(at, end, multiplier)
+    for (let at = TEXT; at < end; ) {
+      const count = this.exports.codes(at, end, multiplier, BATCH_VALUES)
+      at = this.exports.stop.value
       for (let k = known.length; k < this.exports.known.value; k++) {
         const start = KNOWN + k * KNOWN_BYTES
         known.push(add(this.bytes, start, start + words[(LENGTHS >> 2) + k]))
       }
       for (let k = 0; k < count; k++) {
         const code = words[(RESULTS >> 2) + k]
-        if (code >= 0) numbers[total++] = known[code]
-        else if (code === -1) numbers[total++] = none
-        else numbers[total++] = add(this.bytes, words[(STARTS >> 2) + k], words[(ENDS >> 2) + k])
+        if (code >= 0) numbers[k] = known[code]
+        else if (code === -1) numbers[k] = none
+        else numbers[k] = add(this.bytes, words[(STARTS >> 2) + k], words[(ENDS >> 2) + k])
       }
+      yield numbers.subarray(0, count)
     }
-    return numbers.subarray(0, total)
   }
 }
 
