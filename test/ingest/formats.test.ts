@@ -24,6 +24,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
+/** A Parquet file of four texts, whose column has the types UTF8 and TIMESTAMP. */
+const TEXTS_AS_TIMES =
+  'UEFSMRUAFUoVSiwVCBUAFQYVBgAACwAAAEM6XHRlbXBcbmV3BQAAAGEiLCJiAgAAAHhcAwAAAAEKeBUCGSxIBHJvb3QVAgAVDCUAGAF0JQBMjBIcLAAAAAAAFggZHBkcJggcFQwZFQAZGAF0FQAWCBZsFmwmCAAAFnQWCAAARAAAAFBBUjE='
+
 /** Writes the result of a DuckDB query as Parquet. */
 async function parquet(query: string, options = ''): Promise<Buffer> {
   const file = join(folder, 'a.parquet')
@@ -71,6 +75,11 @@ describe('Parquet', () => {
     const file = await parquet('select i, i % 7 as m from range(10000) r(i)', ', row_group_size 2048')
     const [found] = await readFile(file)
     expect(found.rows).toEqual(Array.from({ length: 10_000 }, (_, k) => [k, k % 7]))
+  })
+
+  it('texts of a column that says it has times are kept', async () => {
+    const [found] = await readFile(Buffer.from(TEXTS_AS_TIMES, 'base64'))
+    expect(found.rows).toEqual([['C:\\temp\\new'], ['a","b'], ['x\\'], ['\u0001\nx']])
   })
 
   it('NaN and infinite numbers are null, with a warning', async () => {
