@@ -37,8 +37,35 @@ const scalar = fc.oneof(
     ),
   },
 )
+const nested = fc
+  .json({ maxDepth: 4, noUnicodeString: false })
+  .chain((json) =>
+    fc.constantFrom(json, json.replace(/,/g, ' , '), JSON.stringify(JSON.parse(json), undefined, '\t')),
+  )
+  .map((json) => json.replaceAll('\n', ''))
 /** Values and lines that are no JSON, or no records. */
-const wrong = fc.constantFrom('01', '1.', '-', 'tru', 'nul', '"\\x"', '"\\u12g4"', '"a\tb"', '+1', '1e', '')
+const wrong = fc.constantFrom(
+  '[1,]',
+  '[,1]',
+  '{"a"}',
+  '{"a":}',
+  '{1:2}',
+  '[1 2]',
+  '[[]',
+  '{"a":1,}',
+  '[1}',
+  '01',
+  '1.',
+  '-',
+  'tru',
+  'nul',
+  '"\\x"',
+  '"\\u12g4"',
+  '"a\tb"',
+  '+1',
+  '1e',
+  '',
+)
 const names = ['id', 'a b', 'ä', 'x"y', '', 'k']
 
 /** Lines of a few layouts, most of them like the one before. */
@@ -55,7 +82,7 @@ const file = fc
     lines: fc.array(
       fc.record({
         layout: fc.constantFrom(0, 0, 0, 0, 0, 1, 2),
-        cells: fc.array(scalar, { minLength: 5, maxLength: 5 }),
+        cells: fc.array(fc.oneof({ weight: 4, arbitrary: scalar }, nested), { minLength: 5, maxLength: 5 }),
         end: fc.constantFrom('\n', '\n', '\n', '\r\n', '\n\n', ' \n'),
         isTwice: fc.constantFrom(false, false, false, false, false, false, true),
       }),
@@ -138,7 +165,7 @@ it('the kernel takes all lines that differ from the first one in their values on
   const kernel = RecordKernel.acquire(true)!
   try {
     const parts = ['{"a":', ',"b":', '}'].map((part) => Buffer.from(part))
-    expect(kernel.learn(parts, [])).toBe(true)
+    expect(kernel.learn(parts, [], { depth: 9, takesObjects: true })).toBe(true)
     const lines = Buffer.from('{"a":1,"b":"x\\n"}\n{"a":-2.5e3,"b":null}\r\n{"a":3,"c":1}\n')
     expect(kernel.scan(lines)).toEqual({ rows: 2, bytes: 41, mayContinue: false })
     expect(kernel.values(1, 0, 2).toString()).toBe('"x\\n",null')

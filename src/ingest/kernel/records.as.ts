@@ -1,6 +1,6 @@
 /**
  * AssemblyScript, compiled to WebAssembly by esbuild.config.js: reads lines of JSON that differ from an example
- * in their values only, which are no lists or objects. All others are read by TypeScript code (records.ts).
+ * in their values only. All others are read by TypeScript code (records.ts).
  * Uses the memory of rows.as.ts: cells are values without quotes.
  */
 
@@ -34,11 +34,24 @@ const ALSE_TEXT: i32 = 0x65736c61
 /** Flag of a cell that is a string, as in rows.as.ts. */
 const QUOTED: i32 = 1
 
-let width: i32 = 0
+const BRACKET: i32 = 0x5b
+const CLOSING_BRACKET: i32 = 0x5d
+const BRACE: i32 = 0x7b
+const CLOSING_BRACE: i32 = 0x7d
+const COLON: i32 = 0x3a
 
-/** Sets the number of values per line. PARTS has one text more. */
-export function begin(columns: i32): void {
+let width: i32 = 0
+let maxDepth: i32 = 0
+let takesObjects: bool = false
+
+/**
+ * Sets the number of values per line. PARTS has one text more. Lists are read up to a depth of `depth`, at most
+ * 64; so are objects if `objects`.
+ */
+export function begin(columns: i32, depth: i32, objects: bool): void {
   width = columns
+  maxDepth = min(depth, 64)
+  takesObjects = objects
   configure(columns, COMMA, 255, 256, -1, 0)
 }
 
@@ -131,7 +144,84 @@ function numberEnd(at: i32): i32 {
   return i
 }
 
-/** Returns the end of the value at `at`, and stores it as a cell; 0 for lists, objects and errors. */
+function skipSpaces(at: i32): i32 {
+  let i = at
+  while (<i32>load<u8>(i) == 0x20 || <i32>load<u8>(i) == 0x09) i++
+  return i
+}
+
+/** Returns the end of the text, number, true, false or null at `at`; 0 if it is not valid. */
+function scalarEnd(at: i32): i32 {
+  const c = <i32>load<u8>(at)
+  if (c == QUOTE) {
+    const end = stringEnd(at + 1)
+    return end == 0 ? 0 : end + 1
+  }
+  if (load<i32>(at) == NULL_TEXT || load<i32>(at) == TRUE_TEXT) return at + 4
+  if (c == 0x66 && load<i32>(at, 1) == ALSE_TEXT) return at + 5
+  return numberEnd(at)
+}
+
+/** Returns the end of the list or object at `at`; 0 if it is not valid, too deep, or has a line end. */
+function nestedEnd(at: i32): i32 {
+  let depth = 0
+  /** Bit k: the bracket at depth k is a brace. */
+  let braces: u64 = 0
+  let i = at
+  while (true) {
+    // A value.
+    const c = <i32>load<u8>(i)
+    if (c == BRACKET || c == BRACE) {
+      if (depth == maxDepth) return 0
+      const bit = (<u64>1) << depth
+      braces = c == BRACE ? braces | bit : braces & ~bit
+      depth++
+      i = skipSpaces(i + 1)
+      if (<i32>load<u8>(i) != c + 2) {
+        if (c == BRACE) {
+          i = nameEnd(i)
+          if (i == 0) return 0
+        }
+        continue
+      }
+      i++
+      depth--
+    } else {
+      i = scalarEnd(i)
+      if (i == 0) return 0
+    }
+    // Closing brackets, or a comma and the next value.
+    while (true) {
+      if (depth == 0) return i
+      i = skipSpaces(i)
+      const isBrace = ((braces >>> (depth - 1)) & 1) != 0
+      const d = <i32>load<u8>(i)
+      if (d == (isBrace ? CLOSING_BRACE : CLOSING_BRACKET)) {
+        i++
+        depth--
+        continue
+      }
+      if (d != COMMA) return 0
+      i = skipSpaces(i + 1)
+      if (isBrace) {
+        i = nameEnd(i)
+        if (i == 0) return 0
+      }
+      break
+    }
+  }
+}
+
+/** Returns the start of the value after the name at `at`; 0 if there is no name and colon. */
+function nameEnd(at: i32): i32 {
+  if (<i32>load<u8>(at) != QUOTE) return 0
+  const end = stringEnd(at + 1)
+  if (end == 0) return 0
+  const colon = skipSpaces(end + 1)
+  return <i32>load<u8>(colon) == COLON ? skipSpaces(colon + 1) : 0
+}
+
+/** Returns the end of the value at `at`, and stores it as a cell; 0 for values that are left to others. */
 function addValue(at: i32, cell: i32): i32 {
   const c = <i32>load<u8>(at)
   let end: i32
@@ -147,9 +237,7 @@ function addValue(at: i32, cell: i32): i32 {
     store<i32>(ENDS + cell, at << 2)
     return at + 4
   }
-  if (load<i32>(at) == TRUE_TEXT) end = at + 4
-  else if (c == 0x66 && load<i32>(at, 1) == ALSE_TEXT) end = at + 5
-  else end = numberEnd(at)
+  end = c == BRACKET || (c == BRACE && takesObjects) ? nestedEnd(at) : scalarEnd(at)
   if (end == 0) return 0
   store<i32>(STARTS + cell, at)
   store<i32>(ENDS + cell, end << 2)
@@ -228,7 +316,8 @@ export function values(column: i32, from: i32, to: i32): i32 {
     out += length
     store<u8>(out++, COMMA)
     const c = <i32>load<u8>(start)
-    const kind = isText ? 0 : c == 0x74 || c == 0x66 ? 2 : c == 0x6e ? 3 : 1
+    if (c == 0x6e && !isText) continue
+    const kind = isText ? 0 : c == 0x74 || c == 0x66 ? 2 : c == BRACKET || c == BRACE ? 3 : 1
     if (load<i32>(FIRSTS + (kind << 2)) < 0) store<i32>(FIRSTS + (kind << 2), r)
   }
   return out

@@ -15,7 +15,7 @@ import {
 
 /** Exports of records.as.ts. */
 interface Exports {
-  begin(columns: number): void
+  begin(columns: number, depth: number, objects: number): void
   keyed(count: number): void
   scan(from: number, to: number, maxRows: number): number
   cutRecords(from: number, to: number, before: number): number
@@ -30,8 +30,8 @@ const PARTS = LINES
 const PARTS_BYTES = MAX_BLOCK_ROWS * 4
 const FIRSTS = 64
 
-/** Kinds of values, by their number in the kernel; null is the last one. */
-export const VALUE_KINDS = ['text', 'number', 'boolean'] as const
+/** Kinds of values other than null, by their number in the kernel. */
+export const VALUE_KINDS = ['text', 'number', 'boolean', 'json'] as const
 /** Size of lines that are scanned at first, and growth while all are like the example. */
 const MIN_PIECE_BYTES = 4096
 const PIECE_GROWTH = 4
@@ -40,6 +40,12 @@ const MAX_KERNELS = 8
 
 const module = new WasmModule<Exports>('records.wasm')
 let kernelsInUse = 0
+
+/** Nested values that are read. */
+export interface NestedValues {
+  depth: number
+  takesObjects: boolean
+}
 
 /** Reads lines of JSON that differ from an example in their values only. */
 export class RecordKernel {
@@ -73,9 +79,10 @@ export class RecordKernel {
 
   /**
    * Sets the texts before, between and after the values of a line. `keys`: positions of the values that decide
-   * where slices end; none: all. Returns whether such lines can be read.
+   * where slices end; none: all. `depth`: maximum depth of lists and, with `takesObjects`, of objects. Returns
+   * whether such lines can be read.
    */
-  learn(parts: readonly Buffer[], keys: readonly number[]): boolean {
+  learn(parts: readonly Buffer[], keys: readonly number[], { depth, takesObjects }: NestedValues): boolean {
     const size = parts.reduce((sum, part) => sum + part.length + 8, 0)
     const width = parts.length - 1
     this.width = 0
@@ -87,7 +94,7 @@ export class RecordKernel {
       at += part.copy(this.bytes, at)
     }
     this.words.set(keys, KEYS >> 2)
-    this.exports.begin(width)
+    this.exports.begin(width, depth, takesObjects ? 1 : 0)
     this.exports.keyed(keys.length)
     this.width = width
     return true

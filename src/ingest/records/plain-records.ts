@@ -1,7 +1,8 @@
 // Reads lines of JSON like the last one with a kernel.
+import { defaultLimits } from '../../contract/limits.ts'
 import type { RawJson } from '../../json/index.ts'
-import { RecordKernel } from '../kernel/records.ts'
-import type { RecordColumn, RecordTable } from './record-table.ts'
+import { type NestedValues, RecordKernel } from '../kernel/records.ts'
+import type { JsonOptions, RecordColumn, RecordTable } from './record-table.ts'
 
 /** Number of lines like the last one that are worth learning it. */
 const WORTHWHILE_ROWS = 4
@@ -17,12 +18,19 @@ export class PlainRecords {
     private readonly table: RecordTable,
     private readonly kernel: RecordKernel,
     private readonly keys: readonly string[],
+    private readonly nested: NestedValues,
   ) {}
 
   /** Returns a reader until `release`; undefined without a kernel. */
-  static open(table: RecordTable, keys: readonly string[] = [], isLarge: boolean): PlainRecords | undefined {
+  static open(
+    table: RecordTable,
+    { keys = [], limits = defaultLimits, flatten }: JsonOptions,
+    isLarge: boolean,
+  ): PlainRecords | undefined {
     const kernel = RecordKernel.acquire(isLarge)
-    return kernel && new PlainRecords(table, kernel, keys)
+    // The line itself is an object.
+    const nested = { depth: limits.json_depth - 1, takesObjects: !flatten }
+    return kernel && new PlainRecords(table, kernel, keys, nested)
   }
 
   release(): void {
@@ -34,7 +42,7 @@ export class PlainRecords {
     this.columns = []
     if (++this.misses > MAX_MISSES) return
     const members = record.kind === 'object' && record.start === 0 ? [...record.members()] : []
-    const isPlain = members.every(([, { kind }]) => kind !== 'object' && kind !== 'array')
+    const isPlain = this.nested.takesObjects || members.every(([, { kind }]) => kind !== 'object')
     const names = members.map(([name]) => name)
     if (members.length === 0 || !isPlain || new Set(names).size < names.length) return
     const parts: Buffer[] = []
@@ -48,7 +56,7 @@ export class PlainRecords {
     const keys = [...columns.keys()].filter((k) => this.keys.includes(columns[k].name))
     // Without any of its key columns, a row has a hash of its own.
     if (this.keys.length > 0 && keys.length === 0) return
-    if (this.kernel.learn(parts, keys)) this.columns = columns
+    if (this.kernel.learn(parts, keys, this.nested)) this.columns = columns
   }
 
   /** Adds the first of complete lines that are like the example. Returns their number and size. */

@@ -47,7 +47,7 @@ export async function ingestJsonLines(
   const { source, encoding, limits } = options
   const warnings = new Warnings()
   const { head, whole } = await peek(input, MIN_KERNEL_BYTES)
-  const plain = PlainRecords.open(table, options.keys, head.length >= MIN_KERNEL_BYTES)
+  const plain = PlainRecords.open(table, options, head.length >= MIN_KERNEL_BYTES)
   const addPlain = plain && ((lines: Buffer) => plain.add(lines))
   try {
     for await (const { value } of readJsonLines(whole, { source, encoding, limits }, warnings, addPlain)) {
