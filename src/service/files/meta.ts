@@ -21,7 +21,7 @@ import { NO_RELATIONS, type RelatedCollaborator, type Relations } from '../store
 import type { CollaboratorRow } from '../store/aggregates/sharing.ts'
 import { loadDecompressed } from '../store/aggregates/slice-json.ts'
 import { type BlobReader, blobIdOf } from '../store/objects/blobs.ts'
-import { dayOrderOf, decodeTypes, familyOf } from '../store/schema/column-types.ts'
+import { dayOrderOf, familyOf } from '../store/schema/column-types.ts'
 import type { FileKey } from '../store/schema/file-key.ts'
 import { primaryKeyNamesOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
@@ -240,7 +240,7 @@ async function loadGridMeta(
 ): Promise<GridMeta> {
   const { owner, idlocal } = file
   const grid = await readers.grids.get(owner, idlocal)
-  const columns = await readers.grids.listColumns(owner, idlocal)
+  const columns = await readers.grids.listCurrentColumns(grid)
   const row = version?.isCurrent ? undefined : version?.row
   if (row)
     return {
@@ -253,8 +253,6 @@ async function loadGridMeta(
       source_fid,
       source_url: file.source_url,
     }
-  // Column rows hold the types of the slices. `grid.types` also covers the tail.
-  for (const [k, type] of decodeTypes(grid.types).entries()) if (columns[k]) columns[k].type = type
   return {
     ...meta,
     version: file.content_version,

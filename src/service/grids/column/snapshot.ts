@@ -10,7 +10,6 @@ import { loadDecompressed, streamCompressedSlices, streamSlices } from '../../st
 import type { VersionRow } from '../../store/aggregates/versions.ts'
 import { BatchedBlobs, type BlobReader } from '../../store/objects/blobs.ts'
 import { type StreamChunk, streamBrotli } from '../../store/objects/codec.ts'
-import { decodeTypes } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import type { Readers, Store } from '../../store/store.ts'
 import { transposeRows } from './column-json.ts'
@@ -50,12 +49,7 @@ export async function takeSnapshot(
   firstSlices?: number,
 ): Promise<Snapshot> {
   const grid = await readers.grids.get(owner, idlocal)
-  const types = decodeTypes(grid.types)
-  // Column rows have the types of the slices. `grid.types` also covers the tail.
-  const all = (await readers.grids.listColumns(owner, idlocal)).map((column, k) => ({
-    ...column,
-    type: types[k] ?? column.type,
-  }))
+  const all = await readers.grids.listCurrentColumns(grid)
   const chosen = choose(all)
   const slices = await readers.grids.listSlices(
     owner,

@@ -6,7 +6,7 @@ import { formatCount } from '../../../contract/message-texts.ts'
 import { badData } from '../../../ingest/index.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
-import { decodeTypes, isAssignable } from '../../store/schema/column-types.ts'
+import { isAssignable } from '../../store/schema/column-types.ts'
 import type { Readers } from '../../store/store.ts'
 import type { ColumnType } from '../column/column-json.ts'
 import type { NewColumn } from '../column/layout.ts'
@@ -169,6 +169,5 @@ export function checkRowLoss(
 
 /** Loads the columns of a grid. Their types include the rows of the tail. */
 export async function loadColumns({ grids }: Readers, { owner, idlocal }: Fid): Promise<ColumnRow[]> {
-  const types = decodeTypes((await grids.get(owner, idlocal)).types)
-  return (await grids.listColumns(owner, idlocal)).map((column, k) => ({ ...column, type: types[k] }))
+  return grids.listCurrentColumns(await grids.get(owner, idlocal))
 }

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bounds } from '../../../ingest/slices.ts'
 import type { BlobRef } from '../objects/blobs.ts'
+import { decodeTypes } from '../schema/column-types.ts'
 import { addToList, inBatches } from '../schema/row-groups.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { computeTailChecksum } from '../schema/tail-checksum.ts'
@@ -122,6 +123,13 @@ export class GridReader {
       .where(({ and }) => and({ owner, idlocal }))
       .orderBy('position')
       .execute()
+  }
+
+  /** Lists the columns of a grid with the types of all their values: column rows have those of the slices. */
+  async listCurrentColumns({ owner, idlocal, types }: GridRow): Promise<ColumnRow[]> {
+    const current = decodeTypes(types)
+    const columns = await this.listColumns(owner, idlocal)
+    return columns.map((column, k) => ({ ...column, type: current[k] ?? column.type }))
   }
 
   /** Lists removed columns that plots may still refer to. */
