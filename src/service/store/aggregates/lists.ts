@@ -176,25 +176,28 @@ export class ListReader {
    * last, so the cost does not grow with the number of files.
    */
   async searchFiles(owner: string, text: string, limit: number): Promise<FileRow[]> {
+    const query: FileList = { owner, viewer: OWNER_SCOPE }
+    const isOutdated = await this.mayBeOutdated(query)
     const found: FileRow[] = []
     let skip = 0
     for (const count of SEARCHED_FILES) {
-      found.push(...(await this.searchRange(owner, text, limit - found.length, { skip, count })))
+      found.push(
+        ...(await this.searchRange(query, isOutdated, text, { skip, count, limit: limit - found.length })),
+      )
       if (found.length >= limit) break
       skip += count
     }
     return found.map(withLastAppend)
   }
 
-  /** Searches `count` files, without the first `skip` ones. */
+  /** Searches `count` files, without the first `skip` ones. Returns up to `limit`. */
   private async searchRange(
-    owner: string,
+    query: FileList,
+    isOutdated: boolean,
     text: string,
-    limit: number,
-    { skip, count }: { skip: number; count: number },
+    { skip, count, limit }: { skip: number; count: number; limit: number },
   ): Promise<FileRow[]> {
-    const query: FileList = { owner, viewer: OWNER_SCOPE }
-    const isOutdated = await this.mayBeOutdated(query)
+    const { owner } = query
     const ranges = selectRanges(query, isOutdated, {
       order: 'date_modified',
       descending: true,
