@@ -1,4 +1,6 @@
 // Reads the values of columns for rules. Chunks whose bounds already decide a rule are not read.
+
+import type { ColumnType } from '../../../contract/column-types.ts'
 import { findValueEnd, hasEscapes, nextValue, skipWhitespace, type WorkBudget } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import { type ColumnChunk, columnChunksOf, readCells } from '../column/chunks.ts'
@@ -23,11 +25,26 @@ const MIN_REPEATS = 4
 class ChunkValues {
   private parsed: unknown[] | undefined
   private texts: unknown[] | undefined
+  private distinct: Promise<DistinctTexts | undefined> | undefined
 
   constructor(
     private readonly text: Buffer,
-    private readonly isNumbers: boolean,
+    private readonly rows: number,
+    private readonly family: ColumnType,
   ) {}
+
+  private get isNumbers(): boolean {
+    return this.family === 'number'
+  }
+
+  /** Returns the distinct texts; undefined for other values, and if few are repeated. */
+  loadDistinct(work: WorkBudget): Promise<DistinctTexts | undefined> {
+    this.distinct ??=
+      this.family === 'text' && areRepeated(this.text)
+        ? readDistinctTexts(this.text, this.rows, work)
+        : Promise.resolve(undefined)
+    return this.distinct
+  }
 
   /** Returns all values; with `asTexts`, numbers as written. */
   all(asTexts: boolean): readonly unknown[] {
@@ -157,51 +174,59 @@ export class ColumnValues {
     const family = familyOf(this.column.type)
     const isNumbers = family === 'number'
     const first = Math.max(0, from - part.from)
-    const values = new ChunkValues(text, isNumbers)
-    let distinct: DistinctTexts | undefined
+    const values = new ChunkValues(text, part.rows, family)
     for (const { test, failures } of open) {
       // Columns of mixed values need parsed JSON.
       const isSimple = test.automaton && family !== 'json'
       const rows = isSimple ? reader.findRejected(text, test.automaton!, MAX_RETESTED_VALUES) : undefined
       if (rows?.length !== 0) await test.prepare?.()
-      const fails = (value: unknown): boolean =>
-        this.isMissing(value) ? test.refusesMissing === true : test.breaks(value)
-      const count = (value: unknown, row: number, hasFailed?: boolean): void => {
-        if (row < first || !(hasFailed ?? fails(value))) return
+      const record = (value: unknown, row: number): void => {
         failures.count++
         if (failures.rows.length < MAX_LISTED_ROWS)
           failures.rows.push({ row: part.from + row, value: values.listedValueOf(value) })
       }
       await this.work.spendAndPause(text.length)
-      if (rows)
+      if (!rows) await this.testAll(values, test, first, record)
+      else
         for (const [k, { buf, start, end }] of reader.findCells(text, rows).entries()) {
+          if (rows[k] < first) continue
           const json = buf.toString('utf8', start, end)
-          count(test.takesNumbersAsText && isNumbers ? json : JSON.parse(json), rows[k])
+          const value = test.takesNumbersAsText && isNumbers ? json : JSON.parse(json)
+          if (this.fails(test, value)) record(value, rows[k])
         }
-      else {
-        const spend = (value: unknown): boolean => {
-          const units = typeof value === 'string' ? value.length : 1
-          return this.work.spend(test.prepare ? units * UNITS_PER_MATCHED_CHARACTER : units)
-        }
-        distinct ??=
-          family === 'text' && areRepeated(text)
-            ? await readDistinctTexts(text, part.rows, this.work)
-            : undefined
-        if (distinct) {
-          const failed: boolean[] = []
-          for (const value of distinct.values) {
-            failed.push(fails(value))
-            if (spend(value)) await this.work.pause()
-          }
-          for (const [row, number] of distinct.numbers.entries())
-            if (failed[number]) count(distinct.values[number], row, true)
-        } else
-          for (const [row, value] of values.all(test.takesNumbersAsText === true).entries()) {
-            count(value, row)
-            if (spend(value)) await this.work.pause()
-          }
-      }
     }
+  }
+
+  private fails(test: ValueTest, value: unknown): boolean {
+    return this.isMissing(value) ? test.refusesMissing === true : test.breaks(value)
+  }
+
+  /** Tests all values of a chunk from row `first` on, repeated texts once. Calls `record` for each that fails. */
+  private async testAll(
+    values: ChunkValues,
+    test: ValueTest,
+    first: number,
+    record: (value: unknown, row: number) => void,
+  ): Promise<void> {
+    const spend = (value: unknown): boolean => {
+      const units = typeof value === 'string' ? value.length : 1
+      return this.work.spend(test.prepare ? units * UNITS_PER_MATCHED_CHARACTER : units)
+    }
+    const distinct = await values.loadDistinct(this.work)
+    if (!distinct) {
+      for (const [row, value] of values.all(test.takesNumbersAsText === true).entries()) {
+        if (row >= first && this.fails(test, value)) record(value, row)
+        if (spend(value)) await this.work.pause()
+      }
+      return
+    }
+    const hasFailed: boolean[] = []
+    for (const value of distinct.values) {
+      hasFailed.push(this.fails(test, value))
+      if (spend(value)) await this.work.pause()
+    }
+    for (const [row, number] of distinct.numbers.entries())
+      if (row >= first && hasFailed[number]) record(distinct.values[number], row)
   }
 
   /** Counts missing values. `each` is called with the row of each; without it, bounds can replace reading. */
