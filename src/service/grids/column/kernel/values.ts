@@ -65,6 +65,11 @@ let inUse = 0
 /** Random odd multiplier of hashes, so that nobody can construct colliding texts. */
 const multiplier = randomInt(2 ** 30) * 2 + 1
 
+/** Returns whether a grid with so many rows is read with a kernel. */
+function isWorthKernel(rows: number): boolean {
+  return ValueKernel.use === 'always' || (ValueKernel.use === 'large' && rows >= MIN_KERNEL_ROWS)
+}
+
 /** Output format of rows. */
 export interface RowFormat {
   /** Text before each cell. */
@@ -143,8 +148,12 @@ export class ValueKernel {
   }
 
   private static acquire(rows: number, maxTextBytes: number, bytes: number): ValueKernel | undefined {
-    const isWorth = ValueKernel.use === 'always' || (ValueKernel.use === 'large' && rows >= MIN_KERNEL_ROWS)
-    if (!isWorth || inUse >= MAX_KERNELS || maxTextBytes > MAX_TEXT_BYTES || bytes > MAX_MEMORY_BYTES)
+    if (
+      !isWorthKernel(rows) ||
+      inUse >= MAX_KERNELS ||
+      maxTextBytes > MAX_TEXT_BYTES ||
+      bytes > MAX_MEMORY_BYTES
+    )
       return undefined
     const index = idle.findIndex((one) => one.bytes.length >= bytes)
     const [kernel = ValueKernel.create(bytes)] = index < 0 ? [] : idle.splice(index, 1)
@@ -295,8 +304,7 @@ export class RowGatherer {
 
   /** Creates memory for up to `bytes` of `rows` texts; undefined if a kernel is not suitable. */
   static create(rows: number, bytes: number): RowGatherer | undefined {
-    const isWorth = ValueKernel.use === 'always' || (ValueKernel.use === 'large' && rows >= MIN_KERNEL_ROWS)
-    const instance = isWorth ? wasm.createInstance(TEXTS + bytes + PADDING.length) : undefined
+    const instance = isWorthKernel(rows) ? wasm.createInstance(TEXTS + bytes + PADDING.length) : undefined
     return instance && new RowGatherer(instance.exports, instance.memory, bytes)
   }
 
