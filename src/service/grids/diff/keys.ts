@@ -23,10 +23,10 @@ export interface KeyFault {
 
 /** Hashes of unique keys by row, and rows by hash. */
 export class KeyIndex {
-  /** Pass the index if it exists: otherwise `prepare` makes it. */
+  private rowIndex: RowIndex | undefined
+
   constructor(
     readonly hashes: RowHashes,
-    private rowIndex: RowIndex | undefined,
     private readonly work: WorkBudget,
   ) {}
 
@@ -35,16 +35,18 @@ export class KeyIndex {
     return this.rowIndex !== undefined
   }
 
-  /** Makes the index, unless it exists. Call it before `find`. */
-  async prepare(): Promise<void> {
-    if (this.rowIndex) return
+  /** Makes the index, unless it exists. Call it before `find`. Returns the first two rows with the same key. */
+  async prepare(): Promise<[number, number] | undefined> {
+    if (this.rowIndex) return undefined
     const { hashes, work } = this
     const index = new RowIndex(hashes, hashes.low.length)
     for (let row = 0; row < hashes.low.length; row++) {
-      index.add(row)
+      const other = index.add(row)
+      if (other !== undefined) return [other, row]
       if (work.spend(4)) await work.pause()
     }
     this.rowIndex = index
+    return undefined
   }
 
   /** Returns the row with the same key as `row` of `other`; undefined without one. */
@@ -86,8 +88,7 @@ export async function indexKeys(
     }
     return problem({ rows: tableRows, key: texts.join(', ') })
   }
-  const { chosenRows: rows } = table
-  const hashes = new RowHashes(rows)
+  const hashes = new RowHashes(table.chosenRows)
   let areAscending = mayAscend(table, key)
   for (const { column, asText } of key) {
     const missing = await table.hash(reader, column, hashes, asText, (text) => {
@@ -95,14 +96,11 @@ export async function indexKeys(
     })
     if (missing !== undefined) throw await fault(missing)
   }
-  if (areAscending) return new KeyIndex(hashes, undefined, work)
-  const index = new RowIndex(hashes, rows)
-  for (let row = 0; row < rows; row++) {
-    const other = index.add(row)
-    if (other !== undefined) throw await fault(other, row)
-    if (work.spend(4)) await work.pause()
-  }
-  return new KeyIndex(hashes, index, work)
+  const keys = new KeyIndex(hashes, work)
+  // Ascending keys are unique without an index.
+  const equal = areAscending ? undefined : await keys.prepare()
+  if (equal) throw await fault(...equal)
+  return keys
 }
 
 /** Formats a fault: `rows 3 and 9 have the same key: id 5`, `row 3 has no key: id null`. */

@@ -5,7 +5,14 @@ import { formatList } from '../../../contract/message-texts.ts'
 import { WorkBudget } from '../../../json/index.ts'
 import type { CellReader } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
-import { areKeysAscending, formatKeyFault, indexKeys, type KeyFault, type KeyIndex } from '../diff/keys.ts'
+import {
+  areKeysAscending,
+  formatKeyFault,
+  indexKeys,
+  type KeyColumn,
+  type KeyFault,
+  type KeyIndex,
+} from '../diff/keys.ts'
 import { GroupedTable } from '../diff/row-groups.ts'
 
 /** Name of a table in messages, and the line of a row if it is a file. */
@@ -24,13 +31,20 @@ interface TableKey {
  * Indexes all rows of a table by key. If a key is null or not unique, throws `bad_data` (file) or `bad_keys`
  * (grid).
  */
-export async function indexTableKeys(
+export function indexTableKeys(
   reader: CellReader,
   snap: Snapshot,
   key: readonly TableKey[],
   naming: TableNaming,
 ): Promise<KeyIndex> {
-  const { table, columns, work } = openKeyTable(snap, key)
+  return indexRows(reader, openKeyTable(snap, key), naming)
+}
+
+function indexRows(
+  reader: CellReader,
+  { table, columns, work }: KeyTable,
+  naming: TableNaming,
+): Promise<KeyIndex> {
   const { source, lineOf } = naming
   const problem = (fault: KeyFault): Problem => {
     const text = lineOf
@@ -38,7 +52,7 @@ export async function indexTableKeys(
       : formatKeyFault(fault, 'row', (row) => row + 1)
     return new Problem(lineOf ? 'bad_data' : 'bad_keys', `${source}: ${text}`, {
       line: lineOf?.(fault.rows[0]),
-      column: key[0].column.name,
+      column: columns[0].name,
       hint: `Key values must be unique and not null. The key is: ${formatList(columns.map(({ name }) => name))}`,
     })
   }
@@ -52,11 +66,18 @@ export async function checkTableKeys(
   key: readonly TableKey[],
   naming: TableNaming,
 ): Promise<void> {
-  const { table, columns } = openKeyTable(snap, key)
-  if (!(await areKeysAscending(reader, table, columns))) await indexTableKeys(reader, snap, key, naming)
+  const opened = openKeyTable(snap, key)
+  if (!(await areKeysAscending(reader, opened.table, opened.columns))) await indexRows(reader, opened, naming)
 }
 
-function openKeyTable(snap: Snapshot, key: readonly TableKey[]) {
+/** The key columns of a table, of which all rows are chosen. */
+interface KeyTable {
+  table: GroupedTable
+  columns: readonly KeyColumn[]
+  work: WorkBudget
+}
+
+function openKeyTable(snap: Snapshot, key: readonly TableKey[]): KeyTable {
   const work = new WorkBudget()
   const table = new GroupedTable(
     snap,
