@@ -15,7 +15,7 @@ import {
   takeVersionSnapshot,
   trimSnapshot,
 } from '../grids/column/snapshot.ts'
-import { createDelimitedWriter, ndjson, type RowWriter } from '../grids/read/rows.ts'
+import { createDelimitedWriter, ndjson, type RowWriter } from '../grids/read/row-writers.ts'
 import { streamSelectedJson } from '../grids/read/selected-json.ts'
 import { type RowQuery, type Selected, Selection, streamSelected } from '../grids/read/selection.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'

@@ -4,13 +4,8 @@ import { afterEach, expect, it } from 'vitest'
 import { ValueKernel } from '../../../src/service/grids/column/kernel/values.ts'
 import { RowSet } from '../../../src/service/grids/column/row-set.ts'
 import { streamScalars } from '../../../src/service/grids/column/scalars.ts'
-import {
-  createDelimitedWriter,
-  ndjson,
-  type RowWriter,
-  streamChosenRows,
-  streamFirstRows,
-} from '../../../src/service/grids/read/rows.ts'
+import { createDelimitedWriter, ndjson, type RowWriter } from '../../../src/service/grids/read/row-writers.ts'
+import { streamChosenRows, streamFirstRows } from '../../../src/service/grids/read/rows.ts'
 import { runs } from '../../support/property-runs.ts'
 import { all, both, columnArbitrary, snapshotOf } from '../../support/snapshots.ts'
 

@@ -1,7 +1,7 @@
 // Streams selected rows as JSON, by column.
 import type { Bytes } from '../../../json/index.ts'
 import { type Snapshot, type SnapshotColumn, streamByColumn } from '../column/snapshot.ts'
-import { createValueWriter } from './rows.ts'
+import { createValueWriter } from './row-writers.ts'
 import { type Selected, streamSelected } from './selection.ts'
 
 /** Streams the selected rows of a grid, by column: `{"cols": {name: {uid, order, data}}}`. */

@@ -13,7 +13,8 @@ import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import { RowSet } from '../column/row-set.ts'
 import type { Snapshot } from '../column/snapshot.ts'
 import { bindCondition, findMatchingRows } from './matching-rows.ts'
-import { type RowWriter, streamChosenRows, streamFirstRows, streamSortedRows } from './rows.ts'
+import type { RowWriter } from './row-writers.ts'
+import { streamChosenRows, streamFirstRows, streamSortedRows } from './rows.ts'
 import type { RowSorter } from './sort.ts'
 
 /** Query parameters that select rows (docs/queries.md). */

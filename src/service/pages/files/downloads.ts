@@ -14,7 +14,8 @@ import {
   takeVersionSnapshot,
   trimSnapshot,
 } from '../../grids/column/snapshot.ts'
-import { createDelimitedWriter, streamFirstRows } from '../../grids/read/rows.ts'
+import { createDelimitedWriter } from '../../grids/read/row-writers.ts'
+import { streamFirstRows } from '../../grids/read/rows.ts'
 import { drawPlotImage, type ImageService } from '../../images/plot-image.ts'
 import { type FigureView, openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
