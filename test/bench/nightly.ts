@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { buildCommit, buildWorkTree, type Comparison, compareBuilds } from './compare.ts'
 
-/** One night. `indexes`: processor time by row, as a multiple of that of the first night. */
+/** One night. `indexes`: processor time by row, divided by that row's time in the first night. */
 interface Night {
   /** Time of the run, in ms since 1970. */
   at: number

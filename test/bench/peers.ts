@@ -10,7 +10,7 @@ interface Peer {
   args: string[]
   duckdb?: string[]
   sqlite?: string
-  /** Aim: our time / that of the faster peer. */
+  /** Maximum ratio of our time to the time of the peer. */
   most: number
 }
 

@@ -111,7 +111,7 @@ function stringEnd(at: i32): i32 {
   }
 }
 
-/** Returns the first byte that is no digit; `at` if there is none. */
+/** Returns the end of the digits from `at` on. */
 function digitsEnd(at: i32): i32 {
   let i = at
   while (<u32>(<i32>load<u8>(i) - ZERO) < 10) i++

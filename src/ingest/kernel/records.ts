@@ -63,7 +63,7 @@ export class RecordKernel {
     this.words = new Int32Array(memory)
   }
 
-  /** Returns a kernel until `release`; undefined if there is none, or it is not worth loading. */
+  /** Acquires a kernel; undefined without WebAssembly, or for a small file. Call `release` after use. */
   static acquire(isLarge: boolean): RecordKernel | undefined {
     const { usage } = Kernel
     if (usage === 'never' || (usage === 'large' && !isLarge) || kernelsInUse >= MAX_KERNELS) return undefined

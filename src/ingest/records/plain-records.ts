@@ -54,7 +54,7 @@ export class PlainRecords {
     parts.push(record.buf.subarray(at, record.end))
     const columns = names.map((name) => this.table.getOrAddColumn(name))
     const keys = [...columns.keys()].filter((k) => this.keys.includes(columns[k].name))
-    // Without any of its key columns, a row has a hash of its own.
+    // The kernel would hash all values of a row without keys.
     if (this.keys.length > 0 && keys.length === 0) return
     if (this.kernel.learn(parts, keys, this.nested)) this.columns = columns
   }

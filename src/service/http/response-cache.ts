@@ -74,7 +74,7 @@ export class ResponseCache {
     caller: Caller | undefined,
     create: () => Promise<HttpResponse>,
   ): Promise<HttpResponse> {
-    // A sample is random: each request has one of its own.
+    // A sample is random, so each request draws another one.
     if (!CACHED_OPERATIONS.has(name) || search.has('sample')) return create()
     const key = keyOf(path, query, request, caller)
     if (key === undefined) return create()

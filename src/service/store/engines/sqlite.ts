@@ -85,7 +85,7 @@ function createEngine(file: string, options: SqliteOptions): Engine {
     // No connections to share out between owners.
     forOwner: () => engine,
     migrate: (work) => writes.enqueue(work, true),
-    // Each connection to a database in memory has one of its own.
+    // Each connection to a database in memory has its own database.
     readState: file === ':memory:' ? undefined : readState,
     updateStatistics: () =>
       writes.runExclusive((database) => {

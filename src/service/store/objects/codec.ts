@@ -77,7 +77,7 @@ export async function decompress(bytes: Buffer, size: number): Promise<Buffer> {
   return size <= MAX_SYNC_BYTES ? brotliDecompressSync(stream, options) : unbrotli(stream, options)
 }
 
-/** Maximum number of encoders, which is that of the threads they use, and of idle ones. */
+/** Maximum number of encoders at once, one for each thread of the pool, and of idle ones. */
 const MAX_ENCODERS = 4
 const MAX_IDLE_ENCODERS = 2
 /** Size of an output buffer of an encoder, in bytes. */
