@@ -37,12 +37,16 @@ const scalar = fc.oneof(
     ),
   },
 )
-const nested = fc
-  .json({ maxDepth: 4, noUnicodeString: false })
-  .chain((json) =>
-    fc.constantFrom(json, json.replace(/,/g, ' , '), JSON.stringify(JSON.parse(json), undefined, '\t')),
-  )
-  .map((json) => json.replaceAll('\n', ''))
+/** Lists and objects of values, with blanks in them. */
+const listOf = (value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc
+    .tuple(fc.array(value, { maxLength: 3 }), fc.boolean(), fc.constantFrom('', ' ', '\t'))
+    .map(([list, isObject, gap]) => {
+      const items = list.map((item, k) => (isObject ? `"n${k}"${gap}:${gap}${item}` : item))
+      const text = `${gap}${items.join(`${gap},${gap}`)}${gap}`
+      return isObject ? `{${text}}` : `[${text}]`
+    })
+const nested = listOf(fc.oneof({ weight: 3, arbitrary: scalar }, listOf(scalar)))
 /** Values and lines that are no JSON, or no records. */
 const wrong = fc.constantFrom(
   '[1,]',
