@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
+import { FileObjects } from '../../../src/service/store/objects/file-objects.ts'
 import { openStore } from '../../../src/service/store/store.ts'
 import { moveBlobs } from '../../../src/service/store/upkeep/move.ts'
 import { verifyStore } from '../../../src/service/store/upkeep/verify.ts'
@@ -179,6 +180,16 @@ describe('a bucket', () => {
     expect(await refusal('ftp://x')).toContain('not the address of an object store')
     expect(await refusal('file:/proc/nothing')).toContain('cannot be written to')
     expect(await refusal(bucket.address.replace(/127.0.0.1:\d+/, '127.0.0.1:1'))).toContain('does not answer')
+  })
+
+  it('concurrent writers create the folders of objects together', async () => {
+    for (let round = 0; round < 20; round++) {
+      const root = join(folder.path, 'concurrent', String(round))
+      const keys = Array.from({ length: 40 }, (_, k) => `ab${(k % 20).toString(16).padStart(2, '0')}${k}`)
+      // As many processes: each knows only the folders that it created.
+      await Promise.all(keys.map((key) => new FileObjects(`file:${root}`).put(key, Buffer.from(key))))
+      expect(filesIn(root).length).toBe(keys.length)
+    }
   })
 
   it('a bucket that fails now and then is retried, and damaged objects are never served', async () => {

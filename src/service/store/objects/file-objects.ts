@@ -83,18 +83,16 @@ export class FileObjects implements ObjectStore {
     return join(this.folder, key.slice(0, 2), key.slice(2, 4), key)
   }
 
-  /** Creates a folder and its ancestors, each durable in its parent. */
+  /** Creates a folder and its ancestors, each durable in its parent. Other writers may create them meanwhile. */
   private async makeFolder(folder: string): Promise<void> {
     if (this.createdFolders.has(folder)) return
     // Not `recursive`: it may never end if the system refuses to create a folder.
-    try {
-      await makeOneFolder(folder)
-    } catch (error) {
-      if (errorCodeOf(error) !== 'ENOENT' || dirname(folder) === folder) throw error
-      if (existsSync(dirname(folder))) throw error
-      await this.makeFolder(dirname(folder))
-      await makeOneFolder(folder)
-    }
+    const parent = dirname(folder)
+    const isOurs = folder.length > this.folder.length
+    if (isOurs || !existsSync(parent)) await this.makeFolder(parent)
+    const isNew = await makeOneFolder(folder)
+    // A folder of another writer may not be durable yet.
+    if (isNew || isOurs) await syncFolder(parent)
     this.createdFolders.add(folder)
   }
 
@@ -107,13 +105,14 @@ export class FileObjects implements ObjectStore {
   }
 }
 
-/** Creates one folder, durable in its parent, unless it exists. */
-async function makeOneFolder(folder: string): Promise<void> {
+/** Creates one folder; false if it exists. */
+async function makeOneFolder(folder: string): Promise<boolean> {
   try {
     await mkdir(folder, { mode: 0o700 })
-    await syncFolder(dirname(folder))
+    return true
   } catch (error) {
     if (errorCodeOf(error) !== 'EEXIST') throw error
+    return false
   }
 }
 
