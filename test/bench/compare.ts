@@ -88,7 +88,7 @@ export async function compareBuilds(
   if (unknown.length > 0) throw new Error(`no row ${unknown.join(', ')}. Rows: ${known.join(', ')}`)
   const inputs = join(place, 'inputs')
   mkdirSync(inputs, { recursive: true })
-  writeInputs(inputs)
+  await writeInputs(inputs)
   const isWanted = (name: string): boolean => names.length === 0 || names.includes(name)
   const results: Comparison[] = []
   for (const [name, row] of Object.entries(commandRows)) {

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { xlsx } from '../support/archives.ts'
 import { writeCsv } from './generate.ts'
 
 /** A command on the local database. */
@@ -38,6 +39,7 @@ export const commandRows = {
   'upload-checks': { args: [...MILLION, '--checks', 'rules.yml'], home: 'empty' },
   'upload-gzip': { args: ['upload', 'million.csv.gz', '-q'], home: 'empty' },
   'upload-ndjson': { args: ['upload', 'rows.ndjson', '-q'], home: 'empty' },
+  'upload-xlsx': { args: ['upload', 'sheet.xlsx', '-q'], home: 'empty' },
   'upload-wide': { args: ['upload', 'wide.csv', '-q'], home: 'empty' },
   cat: { setup: [MILLION], args: ['cat', 'million'], home: 'kept' },
   'cat-ndjson': { setup: [MILLION], args: ['cat', 'million', '--format', 'ndjson'], home: 'kept' },
@@ -75,7 +77,7 @@ table: { rows: 1.. }
 `
 
 /** Writes the input files of the rows, unless they exist. */
-export function writeInputs(folder: string): void {
+export async function writeInputs(folder: string): Promise<void> {
   const write = (name: string, create: () => string | Buffer): void => {
     if (!existsSync(join(folder, name))) writeFileSync(join(folder, name), create())
   }
@@ -101,6 +103,19 @@ export function writeInputs(folder: string): void {
     const line = (k: number): string => JSON.stringify({ id: k, city: 'Oslo', price: k / 8, tags: [k % 7] })
     return `${Array.from({ length: 200_000 }, (_, k) => line(k)).join('\n')}\n`
   })
+  if (!existsSync(join(folder, 'sheet.xlsx'))) {
+    const rows = Array.from({ length: 100_000 }, (_, k) => [
+      k,
+      { date: 40_000 + (k % 999) },
+      'Oslo',
+      k / 8,
+      `n${k % 99}`,
+    ])
+    writeFileSync(
+      join(folder, 'sheet.xlsx'),
+      await xlsx({ One: [['id', 'day', 'city', 'price', 'note'], ...rows] }),
+    )
+  }
   write('wide.csv', () => {
     const cells = (row: number): string => Array.from({ length: 10_000 }, (_, k) => (row * k) % 997).join(',')
     const header = Array.from({ length: 10_000 }, (_, k) => `c${k}`).join(',')

@@ -6,6 +6,8 @@ import { type ArchiveEntry, type ArchiveLimits, listZipMembers } from '../archiv
 import type { SpooledFile } from '../archive/spool.ts'
 import type { DelimitedOptions } from '../values/dialect.ts'
 import { badData, badFile, type Warnings } from '../values/warnings.ts'
+import { type Cell, PlainRows, SharedTexts, type SheetPosition } from './plain-rows.ts'
+import { PlainStrings } from './plain-strings.ts'
 import {
   convertSheets,
   createUnpackCounter,
@@ -29,7 +31,7 @@ const DAY_MS = 86_400_000
 type NumberFormat = 'date' | 'time' | 'duration' | number | undefined
 
 interface Workbook {
-  texts: string[]
+  texts: SharedTexts
   /** Number format by cell style. */
   dates: NumberFormat[]
   from1904: boolean
@@ -68,7 +70,7 @@ export async function* readXlsxSheets(
   const related = (kind: string, usual: string): ArchiveEntry | undefined =>
     part(relations.find((candidate) => candidate.kind === kind)?.path ?? folder + usual)
   const book: Workbook = {
-    texts: await readSharedStrings(related('sharedStrings', 'sharedStrings.xml'), source),
+    texts: new SharedTexts(await readSharedStrings(related('sharedStrings', 'sharedStrings.xml'), source)),
     dates: await readCellFormats(related('styles', 'styles.xml'), source),
     from1904,
   }
@@ -143,7 +145,16 @@ async function readSharedStrings(member: ArchiveEntry | undefined, source: strin
   let inText = false
   let hint = 0
   let size = 0
-  await readPart(member, source, {
+  const addSize = (text: string): void => {
+    size += text.length
+    if (size > MAX_SHARED_STRINGS_BYTES)
+      throw badFile(
+        source,
+        `more than ${formatBytes(MAX_SHARED_STRINGS_BYTES)} of text`,
+        'Export its sheets as CSV.',
+      )
+  }
+  const visitor: XmlVisitor = {
     open({ name }) {
       const tag = localNameOf(name)
       if (tag === 'si') current = ''
@@ -153,13 +164,7 @@ async function readSharedStrings(member: ArchiveEntry | undefined, source: strin
     text(text) {
       if (!inText) return
       current += text
-      size += text.length
-      if (size > MAX_SHARED_STRINGS_BYTES)
-        throw badFile(
-          source,
-          `more than ${formatBytes(MAX_SHARED_STRINGS_BYTES)} of text`,
-          'Export its sheets as CSV.',
-        )
+      addSize(text)
     },
     close(name) {
       const tag = localNameOf(name)
@@ -167,7 +172,12 @@ async function readSharedStrings(member: ArchiveEntry | undefined, source: strin
       else if (tag === 't') inText = false
       else if (tag === 'rPh') hint--
     },
+  }
+  const plain = new PlainStrings((text) => {
+    addSize(text)
+    texts.push(unescapeText(text))
   })
+  await readPart(member, source, visitor, plain)
   return texts
 }
 
@@ -228,12 +238,6 @@ function numberFormatOf(code: string): NumberFormat {
   return /[hs]/i.test(letters) && !/[yd]|m{3}/i.test(letters) ? 'time' : 'date'
 }
 
-interface Cell {
-  type: string
-  style: number
-  text: string
-}
-
 /**
  * Creates a visitor that calls `take` for each non-empty row, with cells by column, number of filled cells,
  * and row number.
@@ -242,8 +246,8 @@ function createCellVisitor(
   take: (row: (Cell | undefined)[], filled: number, number: number) => void,
   noValue: (number: number, column: number) => void,
   tooLong: (number: number) => Problem,
+  position: SheetPosition,
 ): XmlVisitor {
-  let number = 0
   let row: (Cell | undefined)[] = []
   let filled = 0
   let column = -1
@@ -261,7 +265,8 @@ function createCellVisitor(
         column = -1
         // Empty rows are absent in the file, so the row number is used if it is plausible.
         const rowNumber = Number(attributes.r)
-        number = rowNumber > number && rowNumber <= MAX_SHEET_ROWS ? rowNumber : number + 1
+        const { number } = position
+        position.number = rowNumber > number && rowNumber <= MAX_SHEET_ROWS ? rowNumber : number + 1
       } else if (tag === 'c') {
         column = attributes.r ? columnIndexOf(attributes.r) : column + 1
         cell = { type: attributes.t ?? 'n', style: Number(attributes.s ?? -1), text: '' }
@@ -276,7 +281,7 @@ function createCellVisitor(
       if (!inValue || !cell) return
       cell.text += text
       // Many short runs can exceed the limit.
-      if (cell.text.length > MAX_CELL_CHARACTERS) throw tooLong(number)
+      if (cell.text.length > MAX_CELL_CHARACTERS) throw tooLong(position.number)
     },
     close(name) {
       const tag = localNameOf(name)
@@ -286,9 +291,9 @@ function createCellVisitor(
         if (cell && cell.text !== '' && column >= 0 && column < 16_384) {
           row[column] = cell
           filled++
-        } else if (hasFormula && cell?.type !== 'str') noValue(number, column)
+        } else if (hasFormula && cell?.type !== 'str') noValue(position.number, column)
         cell = undefined
-      } else if (tag === 'row' && row.length > 0) take(row, filled, number)
+      } else if (tag === 'row' && row.length > 0) take(row, filled, position.number)
     },
   }
 }
@@ -300,6 +305,7 @@ async function* convertSheet(
   book: Workbook,
   { source, warnings }: SheetReading,
 ): AsyncGenerator<Uint8Array> {
+  const position = { number: 0 }
   const textOf = (cell: Cell | undefined, line: number): string => formatCell(cell, book, line, warnings)
   const noValue = (line: number, column: number): void => noteUncomputedFormula(line, column, warnings)
   const tooLong = (line: number): Problem =>
@@ -313,8 +319,14 @@ async function* convertSheet(
     (row, filled, number) => writer.addRow(row, filled, number, textOf),
     noValue,
     tooLong,
+    position,
   )
-  for await (const _ of parsePart(member, source, visitor)) yield* writer.takeBytes(false)
+  const plain = new PlainRows(position, writer, {
+    isPlainStyle: (style) => book.dates[style] === undefined,
+    shared: book.texts,
+    textOf,
+  })
+  for await (const _ of parsePart(member, source, visitor, plain)) yield* writer.takeBytes(false)
   yield* writer.takeBytes(true)
 }
 
@@ -324,7 +336,7 @@ function formatCell(cell: Cell | undefined, book: Workbook, line: number, warnin
   const { type, style, text } = cell
   switch (type) {
     case 's':
-      return book.texts[Number(text)] ?? ''
+      return book.texts.get(Number(text))
     case 'b':
       return text === '1' ? 'true' : 'false'
     case 'e':

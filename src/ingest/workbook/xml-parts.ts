@@ -1,9 +1,10 @@
 // Parses XML parts of workbooks, within limits.
 import type { SaxesParser, SaxesTagPlain } from 'saxes'
 import { Problem } from '../../contract/errors.ts'
-import { excerpt, yieldToEventLoop } from '../../json/index.ts'
+import { asBuffer, excerpt, yieldToEventLoop } from '../../json/index.ts'
 import type { ArchiveEntry } from '../archive/archive.ts'
 import { badFile } from '../values/warnings.ts'
+import type { PlainElements } from './plain-elements.ts'
 
 /** Number of characters parsed per step. Few, since each can refer to a long text. */
 const MAX_STEP_CHARACTERS = 4096
@@ -30,32 +31,108 @@ export function localNameOf(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 
-/** Parses an XML part of a workbook. Yields after each step, so that the caller can process the output. */
+/**
+ * Parses an XML part of a workbook. Yields after each step, so that the caller can process the output. `plain` reads
+ * the elements that it can; the visitor is called for all others.
+ */
 export async function* parsePart(
   member: ArchiveEntry,
   source: string,
   visitor: XmlVisitor,
+  plain?: PlainElements,
 ): AsyncGenerator<void> {
   const { SaxesParser } = await import('saxes')
   const parser = new PartParser(new SaxesParser({ xmlns: false }), visitor, member.path, source)
-  const decoder = new TextDecoder()
+  const steps = new PartSteps(parser, plain)
   for await (const chunk of await member.open()) {
-    const text = decoder.decode(chunk, { stream: true })
-    for (let at = 0; at < text.length; at += MAX_STEP_CHARACTERS) {
-      parser.write(text.slice(at, at + MAX_STEP_CHARACTERS))
+    for (const _ of steps.read(asBuffer(chunk))) {
       yield
       await yieldToEventLoop()
     }
   }
-  parser.write(decoder.decode())
+  for (const _ of steps.end()) yield
   parser.close()
   yield
+}
+
+/** Maximum size of an element that `PlainElements` reads or passes on, in bytes. */
+const MAX_PLAIN_BYTES = 1024 * 1024
+
+/** Reads the chunks of one part, with `PlainElements` where it can. */
+class PartSteps {
+  private readonly decoder = new TextDecoder()
+  /** Bytes of an element that has not ended yet. */
+  private rest: Buffer = Buffer.alloc(0)
+  /** Depth of the plain elements in the part; undefined outside of their parent. */
+  private depth: number | undefined
+
+  constructor(
+    private readonly parser: PartParser,
+    private plain: PlainElements | undefined,
+  ) {}
+
+  /** Reads a chunk, and yields after each step. */
+  *read(chunk: Buffer): Generator<void> {
+    const { plain } = this
+    if (!plain) yield* this.parse(chunk)
+    else if (this.depth !== undefined) yield* this.readPlain(plain, chunk)
+    else {
+      const tag = chunk.indexOf(`<${plain.parent}`)
+      const end = tag < 0 ? -1 : chunk.indexOf('>', tag) + 1
+      yield* this.parse(end > 0 ? chunk.subarray(0, end) : chunk)
+      if (end <= 0) return
+      if (this.parser.isAtStart(plain.parent)) this.depth = this.parser.depth
+      else this.plain = undefined
+      yield* this.read(chunk.subarray(end))
+    }
+  }
+
+  *end(): Generator<void> {
+    yield* this.parse(this.rest)
+    this.parser.write(this.decoder.decode())
+  }
+
+  /** Reads the elements in a chunk. Leaves everything to the parser where their parent ends. */
+  private *readPlain(plain: PlainElements, chunk: Buffer): Generator<void> {
+    const data = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk
+    this.rest = Buffer.alloc(0)
+    let at = 0
+    while (this.plain) {
+      at = plain.read(data, at)
+      if (plain.stop === 'odd') {
+        const end = plain.findEnd(data, at)
+        yield* this.parse(data.subarray(at, Math.max(at, end)))
+        at = Math.max(at, end)
+        if (end < 0 || !this.parser.isAtEnd(this.depth!)) this.plain = undefined
+      } else if (plain.stop === 'end') {
+        if (data.length - at > MAX_PLAIN_BYTES) this.plain = undefined
+        else {
+          this.rest = data.subarray(at)
+          return
+        }
+      }
+      yield
+    }
+    yield* this.parse(data.subarray(at))
+  }
+
+  private *parse(bytes: Buffer): Generator<void> {
+    const text = this.decoder.decode(bytes, { stream: true })
+    for (let at = 0; at < text.length; at += MAX_STEP_CHARACTERS) {
+      this.parser.write(text.slice(at, at + MAX_STEP_CHARACTERS))
+      yield
+    }
+  }
 }
 
 /** Parser of one part. Passes its elements and texts to the visitor, and refuses hostile ones. */
 class PartParser {
   private failed: unknown
-  private depth = 0
+  /** Number of open elements. */
+  depth = 0
+  /** The last tag, and the position after it. */
+  private last: { opened?: string; at: number } = { at: -1 }
+  private written = 0
   private attributes = 0
   /**
    * Number of characters since the last event: the length of the text, comment, name or attribute in
@@ -80,6 +157,7 @@ class PartParser {
       this.attributes = 0
       if (!tag.isSelfClosing && ++this.depth > MAX_ELEMENT_DEPTH)
         this.fail(new Error(`elements are nested more than ${MAX_ELEMENT_DEPTH} deep`))
+      this.last = { opened: tag.isSelfClosing ? undefined : tag.name, at: parser.position }
       visitor.open?.(tag)
     })
     const takeText = (text: string): void => {
@@ -94,6 +172,7 @@ class PartParser {
     parser.on('closetag', ({ name, isSelfClosing }) => {
       this.silent = 0
       if (!isSelfClosing) this.depth--
+      this.last = { at: parser.position }
       visitor.close?.(name)
     })
     // Workbooks declare no document type, and its entities could expand without limit.
@@ -106,9 +185,20 @@ class PartParser {
     throw this.failed
   }
 
+  /** Returns whether the text so far ends with the start tag of an element. */
+  isAtStart(name: string): boolean {
+    return this.last.opened === name && this.last.at === this.written
+  }
+
+  /** Returns whether the text so far ends with a tag, after which `depth` elements are open. */
+  isAtEnd(depth: number): boolean {
+    return this.depth === depth && this.last.at === this.written
+  }
+
   write(text: string): void {
     this.run(() => {
       this.silent += text.length
+      this.written += text.length
       this.parser.write(text)
       if (this.silent > MAX_TEXT_CHARACTERS) this.fail(new Error('a text is too long'))
     })
@@ -132,6 +222,11 @@ class PartParser {
 }
 
 /** Parses an XML part completely. */
-export async function readPart(member: ArchiveEntry, source: string, visitor: XmlVisitor): Promise<void> {
-  for await (const _ of parsePart(member, source, visitor));
+export async function readPart(
+  member: ArchiveEntry,
+  source: string,
+  visitor: XmlVisitor,
+  plain?: PlainElements,
+): Promise<void> {
+  for await (const _ of parsePart(member, source, visitor, plain));
 }
