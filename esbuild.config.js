@@ -319,6 +319,7 @@ const pages = {
     edit: 'src/browser/edit-form.ts',
     make: 'src/browser/create-chart.ts',
     preview: 'src/browser/preview.ts',
+    embed: 'src/browser/embed.ts',
   },
   outdir: 'dist/assets',
   bundle: true,
@@ -347,6 +348,7 @@ mkdirSync('dist/assets', { recursive: true })
 copyFileSync('node_modules/plotly.js/dist/plotly-strict.min.js', 'dist/assets/plotly.js')
 writeFileSync('dist/assets/plotly-geo.js', geoAssets())
 copyFileSync('src/browser/favicon.svg', 'dist/assets/favicon.svg')
+copyFileSync('src/browser/missing.png', 'dist/assets/missing.png')
 
 /** Compiles the kernels, which read files and columns, to WebAssembly. */
 async function kernels() {

@@ -191,17 +191,17 @@ async function begin(): Promise<void> {
     status.hidden = false
     status.textContent = `This chart cannot be drawn: ${(error as Error).message}`
     chart.dataset.drawn = 'failed'
-    sendHeight()
+    sendHeight(true)
   }
   ;(chart as unknown as PlotlyElement).on?.('plotly_relayout', loadMorePoints)
   followChanges()
 }
 
-/** Sends the height of the chart to the parent page, but none of its content. */
-function sendHeight(): void {
+/** Sends the height of the chart to the parent page, and whether it cannot be drawn, but none of its content. */
+function sendHeight(failed = false): void {
   if (parent === window) return
   const height = Math.ceil(document.documentElement.scrollHeight)
-  parent.postMessage({ type: 'gridline:drawn', height }, '*')
+  parent.postMessage({ type: 'gridline:drawn', height, ...(failed && { failed }) }, '*')
 }
 
 /** Interval between polls for changed data, in ms. */

@@ -20,6 +20,7 @@ export const errorCodes = {
   unauthenticated: { status: 401, exit: 4, hint: 'Log in with: gridline login' },
   forbidden: { status: 403, exit: 5 },
   not_found: { status: 404, exit: 3 },
+  gone: { status: 410, exit: 3 },
   method_not_allowed: { status: 405, exit: 2 },
   already_exists: { status: 409, exit: 6 },
   conflict: { status: 409, exit: 6 },

@@ -8,6 +8,7 @@ import { errorCodes } from '../../src/contract/errors.ts'
 import { limits } from '../../src/contract/limits.ts'
 import { type Operation, operations } from '../../src/contract/operations/index.ts'
 import { type WebRoute, webRoutes } from '../../src/contract/web/index.ts'
+import { oldAddresses } from '../../src/contract/web/old-addresses.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -67,6 +68,17 @@ describe('documents', () => {
       return `| ${methods} | \`${operation.path}\`${also} | \`${name}\` | ${access} |`
     })
     expect([...new Set(rows)].sort()).toEqual(contract.sort())
+  })
+
+  it('the table of old addresses in docs/api.md matches the contract', () => {
+    const table = /### Old addresses[\s\S]*?\|---\|---\|\n([\s\S]*?)\n\n/.exec(read('docs/api.md'))![1]
+    const rows = oldAddresses.map((address) => {
+      const paths = [address.path, ...(address.aliases ?? [])].map(
+        (path) => `\`${path.replace(':user', 'alice').replace(':id', '12')}\``,
+      )
+      return `| ${paths.join(', ')} | ${'gone' in address ? `410: ${address.gone}. ${address.hint}` : address.summary} |`
+    })
+    expect(table.split('\n')).toEqual(rows)
   })
 
   it('the table of pages in docs/api.md matches the contract', () => {

@@ -1,8 +1,9 @@
 // `gridline open`: opens a page in the browser, signed in.
-import { resolveVersion } from '../../client/index.ts'
+import { type Client, resolveFid, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatWebUrl, parseFid } from '../../contract/fid.ts'
 import { readLimits } from '../../contract/limits.ts'
+import { formatEmbedBlock } from '../../contract/web/embed-block.ts'
 import type { RunningService } from '../../service/index.ts'
 import { databaseUrl, readLocalServer } from '../config/settings.ts'
 import { openBrowser } from '../connect/browser.ts'
@@ -14,15 +15,23 @@ export const command = defineCommand({
   output: otherOutput('nothing'),
   mayWrite: true,
   arguments: '[file]',
-  options: [{ flags: '--no-browser', description: 'print the link instead of opening a browser' }],
+  options: [
+    { flags: '--no-browser', description: 'print the link instead of opening a browser' },
+    { flags: '--embed', description: 'print the HTML that embeds a plot in a web page' },
+  ],
   examples: [
     'gridline open "Sales 2024"',
     'gridline open',
     'gridline open alice:7 --no-browser',
     'gridline open sales@3',
+    'gridline open sales-chart --embed',
   ],
-  async run(context, [file], { browser }) {
+  async run(context, [file], { browser, embed }) {
     const { client, server } = await context.connect()
+    if (embed) {
+      await printEmbedBlock(context, client, file)
+      return undefined
+    }
     const target = file === undefined ? undefined : await resolveVersion(client, file)
     const fid = target && parseFid(target.fid)
     // Fails here if the version does not exist.
@@ -42,6 +51,22 @@ export const command = defineCommand({
     return undefined
   },
 })
+
+/** Prints the HTML that embeds a plot, with its secret link if it is private and has one. */
+async function printEmbedBlock(context: Context, client: Client, file: string | undefined): Promise<void> {
+  if (file === undefined)
+    throw new Problem('usage', '--embed needs a plot', { hint: 'gridline open PLOT --embed' })
+  const plot = await client.call('plots.get', { fid: await resolveFid(client, file) })
+  const base = plot.web_url.slice(0, plot.web_url.indexOf('/~'))
+  const hasKey = !plot.world_readable && plot.share_key_enabled === true && Boolean(plot.share_key)
+  process.stdout.write(
+    `${formatEmbedBlock(base, parseFid(plot.fid)!, plot.filename, hasKey ? plot.share_key! : undefined)}\n`,
+  )
+  if (!plot.world_readable && !hasKey)
+    context.messages.note(
+      `${plot.filename} is private: others see a picture that says so. Publish it, or share a secret link: gridline share ${plot.fid} --link`,
+    )
+}
 
 /** Returns the sign-in URL. The path comes from the server: it must not lead to another host or program. */
 function signInUrl(base: string, path: string): string {

@@ -1,5 +1,7 @@
 /** Formats a diff as table, CSV, NDJSON, Markdown or HTML. See docs/diff.md. */
+
 import { Chalk } from 'chalk'
+import { escapeHtml } from '../../contract/html.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import type { DiffColumn, DiffRow, DiffValue, GridDiff } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
@@ -229,11 +231,6 @@ function formatMarkdown(diff: GridDiff, { names, isStat }: DiffPrintOptions): st
 function sortRemovedFirst(rows: readonly DiffRow[]): DiffRow[] {
   const rank = { removed: 0, changed: 1, added: 2 } as const
   return [...rows].sort((a, b) => rank[a.change] - rank[b.change])
-}
-
-/** Escapes text for HTML. */
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
 }
 
 const STYLE_SHEET =

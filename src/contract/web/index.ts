@@ -190,6 +190,20 @@ export const webRoutes = {
     access: 'anyone',
     headersFor: 'page',
   },
+  embedScript: {
+    method: 'GET',
+    path: '/embed.js',
+    summary: 'the script of [embed blocks](#embed-blocks), which replaces their pictures by live charts',
+    access: 'anyone',
+    headersFor: 'asset',
+  },
+  missingPicture: {
+    method: 'GET',
+    path: '/404.png',
+    summary: 'the picture that embed blocks show in place of a private or deleted chart',
+    access: 'anyone',
+    headersFor: 'asset',
+  },
   asset: {
     method: 'GET',
     path: '/assets/:hash/:name',

@@ -27,6 +27,7 @@ const ERROR_VISIBILITY: Record<ErrorCode, boolean | string> = {
   checks_failed: 'the data fails checks',
   unauthenticated: true,
   forbidden: true,
+  gone: true,
   not_found: true,
   method_not_allowed: true,
   already_exists: true,

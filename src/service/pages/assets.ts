@@ -10,6 +10,7 @@ const MEDIA_TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  png: 'image/png',
 }
 
 interface Asset {

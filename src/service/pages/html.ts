@@ -1,20 +1,7 @@
 /** HTML of all pages: escaping, links and the document frame. */
+import { escapeHtml } from '../../contract/html.ts'
 import { LOGO } from './icons.ts'
 import { SCHEME_STYLES, STYLE } from './style.ts'
-
-const SPECIAL_CHARACTERS = /[&<>"']/
-const ESCAPES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Escapes text for HTML content and attribute values. */
-export function escapeHtml(plain: string): string {
-  return SPECIAL_CHARACTERS.test(plain) ? plain.replace(/[&<>"']/g, (c) => ESCAPES[c]) : plain
-}
 
 /** Colors of a page or chart: `auto` follows the reader's system. */
 export type ColorScheme = 'light' | 'dark' | 'auto'

@@ -1,9 +1,11 @@
 /** Serves pages, their scripts and styles. */
+
 import type { Problem } from '../../../contract/errors.ts'
+import { escapeHtml } from '../../../contract/html.ts'
 import { type HttpRequest, HttpResponse } from '../../../contract/http.ts'
 import { toByteStream } from '../../../json/index.ts'
 import { getAsset } from '../../pages/assets.ts'
-import { escapeHtml, renderDocument } from '../../pages/html.ts'
+import { renderDocument } from '../../pages/html.ts'
 import type { Answer, PageRequest } from '../../pages/index.ts'
 import { createStreamResponse, retryAfterHeaders } from '../answer.ts'
 import { checkScope } from '../auth.ts'

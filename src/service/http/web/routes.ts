@@ -1,7 +1,9 @@
 /** Routes addresses outside of the API to their handlers. */
-import { type Fid, isUsername } from '../../../contract/fid.ts'
-import type { HttpResponse } from '../../../contract/http.ts'
+import { Problem } from '../../../contract/errors.ts'
+import { type Fid, formatWebUrl, isUsername, parseFid } from '../../../contract/fid.ts'
+import { HttpResponse } from '../../../contract/http.ts'
 import { type WebRoute, type WebRouteName, webRoutes } from '../../../contract/web/index.ts'
+import { type OldAddress, oldAddresses } from '../../../contract/web/old-addresses.ts'
 import { PAGE_HANDLERS, type PageName } from '../../pages/index.ts'
 import type { HttpContext } from '../http-context.ts'
 import { authorize, authorizeForm } from './authorize.ts'
@@ -32,6 +34,8 @@ const handlers: Record<WebRouteName, WebHandler> = {
   authorize,
   external: (context, { request }) => external(context, request),
   asset: (_, { request, parts }) => serveAsset(parts.name, parts.hash, request),
+  embedScript: (_, { request }) => serveAsset('embed.js', undefined, request),
+  missingPicture: (_, { request }) => serveAsset('missing.png', undefined, request),
   icon: (_, { request }) => serveAsset('favicon.svg', undefined, request),
 }
 
@@ -42,6 +46,10 @@ const PARAMETER_PATTERNS: Readonly<Record<string, string>> = {
   hash: '[0-9a-f]+',
   name: '[\\w.-]+',
 }
+
+const compiledOldAddresses = oldAddresses.flatMap((address) =>
+  [address.path, ...(address.aliases ?? [])].map((path) => ({ address, pattern: compilePath(path) })),
+)
 
 const compiledRoutes = (Object.entries(webRoutes) as [WebRouteName, WebRoute][]).flatMap(
   ([name, { method, path, aliases = [] }]) =>
@@ -56,13 +64,15 @@ function compilePath(path: string): RegExp {
     .replace(/\.(\w+)$/, (dot, ending: string) =>
       path.includes(':id') ? `/?\\.(?<ending>${ending})` : `\\${dot}`,
     )
+    .replace('/*', '(?:/.*)?')
     .replace(/:(\w+)/g, (_, parameter: string) => `(?<${parameter}>${PARAMETER_PATTERNS[parameter]})`)
   return new RegExp(`^${source}$`)
 }
 
 /** Lists the methods of a path outside of the API; empty if it has no route. */
 export function listWebMethods(path: string): string[] {
-  return compiledRoutes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+  const methods = compiledRoutes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+  return methods.length === 0 && findOldAddress(path) ? ['GET'] : methods
 }
 
 /** Handles a request outside of the API; undefined if it has no route. */
@@ -80,5 +90,39 @@ export function handleWebRequest(
     webRequest.line.operation = `web.${route.name}`
     return handlers[route.name](context, { ...webRequest, parts })
   }
+  const old = method === 'GET' ? findOldAddress(path) : undefined
+  if (!old) return undefined
+  webRequest.line.operation = 'web.old'
+  return answerOldAddress(context.service.url, old.address, old.parts, webRequest.query)
+}
+
+/** Returns the old address that a path matches, and its parameters. */
+function findOldAddress(
+  path: string,
+): { address: OldAddress; parts: Readonly<Record<string, string>> } | undefined {
+  for (const { address, pattern } of compiledOldAddresses) {
+    const parts = pattern.exec(path)?.groups ?? (pattern.test(path) ? {} : undefined)
+    if (parts && (parts.user === undefined || isUsername(parts.user))) return { address, parts }
+  }
   return undefined
+}
+
+/** Redirects to the page that an old address leads to, with its query. Throws `gone` if it leads nowhere. */
+function answerOldAddress(
+  url: string,
+  address: OldAddress,
+  { user, id }: Readonly<Record<string, string>>,
+  queryText: string,
+): HttpResponse {
+  if ('gone' in address) throw new Problem('gone', address.gone, { hint: address.hint })
+  const query = new URLSearchParams(queryText)
+  const fid =
+    address.leadsTo === 'fid'
+      ? parseFid(query.get('fid') ?? '')
+      : address.leadsTo === 'file'
+        ? { owner: user, idlocal: Number(id) }
+        : undefined
+  query.delete('fid')
+  const location = fid ? formatWebUrl(url, fid) : `${url}/`
+  return new HttpResponse(301, { location: location + (query.size > 0 ? `?${query}` : '') }, null)
 }

@@ -1,12 +1,14 @@
 /** Page of an embedded chart. */
+
 import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
+import { escapeHtml } from '../../../contract/html.ts'
 import type { Bytes } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
 import { openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
-import { accessQueryOf, type ColorScheme, escapeHtml, readColorScheme } from '../html.ts'
+import { accessQueryOf, type ColorScheme, readColorScheme } from '../html.ts'
 import { describeChart } from './alt-text.ts'
 import { createReadRequest } from './downloads.ts'
 import { createChartToken } from './live-updates.ts'

@@ -1,11 +1,13 @@
 /** Lists of files, and other HTML that pages of files share. */
+
 import { formatFid, formatWebUrl } from '../../../contract/fid.ts'
+import { escapeHtml } from '../../../contract/html.ts'
 import { filetypeLabel } from '../../../contract/resources/index.ts'
 import { type Principal, resolveVisibleFile } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
-import { appendQuery, escapeHtml } from '../html.ts'
+import { appendQuery } from '../html.ts'
 import { ICONS } from '../icons.ts'
 
 /** Size of thumbnails, in CSS pixels. */

@@ -1,11 +1,12 @@
 /** Page of a folder. */
+
 import { formatFid, formatWebUrl } from '../../../contract/fid.ts'
+import { escapeHtml } from '../../../contract/html.ts'
 import { loadListScope, loadVisibleFile, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
-import { escapeHtml } from '../html.ts'
 import { renderBreadcrumbs, renderFiles, renderSummary } from './file-lists.ts'
 
 /** Maximum number of listed files. */

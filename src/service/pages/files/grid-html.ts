@@ -1,5 +1,7 @@
 /** HTML of a grid page. */
+
 import { formatFid, formatWebUrl } from '../../../contract/fid.ts'
+import { escapeHtml } from '../../../contract/html.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
 import { quoteShellWord } from '../../../contract/shell.ts'
 import { formatSortKey, parseSort, quoteColumnName, type SortKey } from '../../../query/index.ts'
@@ -13,7 +15,7 @@ import type { FileRow } from '../../store/aggregates/files.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { assetPathOf } from '../assets.ts'
-import { accessQueryOf, appendQuery, type ColorScheme, escapeHtml, renderDocument } from '../html.ts'
+import { accessQueryOf, appendQuery, type ColorScheme, renderDocument } from '../html.ts'
 import { gridApiPaths } from './chart-paths.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import { renderTable, type TableColumn } from './table.ts'

@@ -1,11 +1,13 @@
 /** Serves oEmbed, by which other sites embed charts. */
+
 import { Problem } from '../../../contract/errors.ts'
 import { formatEmbedUrl, formatFid, parseFidLink } from '../../../contract/fid.ts'
+import { escapeHtml } from '../../../contract/html.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { PageAnswer } from '../answer.ts'
-import { accessQueryOf, escapeHtml } from '../html.ts'
+import { accessQueryOf } from '../html.ts'
 import { createReadRequest } from './downloads.ts'
 
 /** Default size of an embedded chart, in CSS pixels. */

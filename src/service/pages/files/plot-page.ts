@@ -1,7 +1,10 @@
 /** Page of a plot. */
+
 import type { Theme } from '../../../charts/figure/themes.ts'
 import { formatEmbedUrl, formatFid, formatWebUrl } from '../../../contract/fid.ts'
+import { escapeHtml } from '../../../contract/html.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
+import { formatEmbedBlock } from '../../../contract/web/embed-block.ts'
 import type { RawJson } from '../../../json/index.ts'
 import { canWrite, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
@@ -13,7 +16,7 @@ import { describeMissingData, type FigureView, openFigure, type PlotContent } fr
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
-import { accessQueryOf, appendQuery, escapeHtml, readColorScheme } from '../html.ts'
+import { accessQueryOf, appendQuery, readColorScheme } from '../html.ts'
 import { describeChart, headingsOf } from './alt-text.ts'
 import { gridApiPaths } from './chart-paths.ts'
 import { collectColumns, createReadRequest } from './downloads.ts'
@@ -74,7 +77,7 @@ export async function renderPlotPage(
     ...renderNotes(plot, principal.caller?.username === file.owner),
     ...renderSources(plot),
     ...(await renderData(plot)),
-    renderEmbedding(plot),
+    renderEmbedding(plot, principal.shareKey),
     renderCommands(plot),
   ]
   const head = renderHead(plot, heading, description)
@@ -142,10 +145,14 @@ async function renderData({ service, view }: PlotPage): Promise<string[]> {
 }
 
 /** Renders the HTML with which other pages embed the chart, and the form that adjusts it. */
-function renderEmbedding({ service, file, key }: PlotPage): string {
+function renderEmbedding({ service, file, key }: PlotPage, shareKey: string | undefined): string {
   const url = formatEmbedUrl(service.url, file) + (key && `?${key}`)
   return `<details><summary>Embed</summary>
 ${file.world_readable || key ? '' : '<p>This plot is private: others see the embedded chart only with a secret link.</p>'}
+<p>A picture that becomes the live chart, in the width of its column:</p>
+<pre tabindex="0" id="embed-block">${escapeHtml(formatEmbedBlock(service.url, file, file.filename, shareKey))}</pre>
+<button type="button" data-copy="embed-block" hidden>Copy</button>
+<p>A frame of a fixed height, for pages without scripts:</p>
 <form class="filter" id="embed-form" hidden><label>Width <input class="short" name="width" value="100%"></label> <label>Height <input class="short" name="height" type="number" min="100" max="4000" value="500"></label> <label>Colors <select class="short" name="theme"><option value="">light</option><option>dark</option><option>auto</option></select></label></form>
 <pre tabindex="0" id="embed">${escapeHtml(renderFrame(url, file.filename, '100%', 500))}</pre>
 <button type="button" data-copy="embed" hidden>Copy</button></details>`

@@ -1,10 +1,11 @@
 /** Start page, search, pages of users, and instructions to connect clients. */
+
 import { Problem } from '../../../contract/errors.ts'
+import { escapeHtml } from '../../../contract/html.ts'
 import { type Caller, loadListScope, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import { OWNER_SCOPE } from '../../store/aggregates/lists.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
-import { escapeHtml } from '../html.ts'
 import { renderFileCards, renderFiles, renderFileTable } from './file-lists.ts'
 
 /** Maximum number of files on the page of a user. */

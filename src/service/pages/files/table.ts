@@ -1,8 +1,9 @@
 /** Renders values as an HTML table. */
+import { escapeHtml } from '../../../contract/html.ts'
+
 import { jsonKindOf, yieldToEventLoop } from '../../../json/index.ts'
 import { MAX_VALUE_BYTES } from '../../grids/column/values-at.ts'
 import { decodeStart } from '../../grids/read/decode-start.ts'
-import { escapeHtml } from '../html.ts'
 
 export interface TableColumn {
   /** Content of the heading, as HTML. */

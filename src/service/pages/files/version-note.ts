@@ -1,9 +1,10 @@
 /** Note on the version that a page shows. */
+
 import { formatWebUrl } from '../../../contract/fid.ts'
+import { escapeHtml } from '../../../contract/html.ts'
 import type { Service } from '../../core/context.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import { escapeHtml } from '../html.ts'
 
 /** Renders which version of a file the page shows; empty for the current one. */
 export function renderVersionNote(

@@ -1,9 +1,11 @@
 /** Pages that save charts from the share button of plotly.js. */
+import { escapeHtml } from '../../../contract/html.ts'
+
 import { pathOf } from '../../../contract/operations/index.ts'
 import type { Service } from '../../core/context.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
-import { escapeHtml, renderDocument } from '../html.ts'
+import { renderDocument } from '../html.ts'
 
 const TITLE = 'Save a chart'
 

@@ -1,5 +1,7 @@
 /** Pages to sign in. */
-import { escapeHtml, renderDocument } from '../html.ts'
+import { escapeHtml } from '../../../contract/html.ts'
+
+import { renderDocument } from '../html.ts'
 
 /** Renders the sign-in form. `next`: path to show afterwards; `provider`: name of the identity provider. */
 export function renderSignInPage(

@@ -1,7 +1,9 @@
 /** API documentation as a page. */
+import { escapeHtml } from '../../../contract/html.ts'
+
 import { methodsOf, type Operation, operations, routesOf } from '../../../contract/operations/index.ts'
 import type { Schema } from '../../../contract/schema.ts'
-import { escapeHtml, renderDocument } from '../html.ts'
+import { renderDocument } from '../html.ts'
 
 /** Renders the API documentation from the contract. */
 export function renderDocsPage(url: string, version: string): string {

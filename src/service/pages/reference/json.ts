@@ -1,5 +1,7 @@
 /** JSON responses as pages. */
-import { escapeHtml, renderDocument } from '../html.ts'
+import { escapeHtml } from '../../../contract/html.ts'
+
+import { renderDocument } from '../html.ts'
 
 /** Renders a JSON response as HTML (`?format=api`): indented, with links for URLs of this service. */
 export function renderJsonPage(url: string, path: string, body: unknown): string {
