@@ -40,7 +40,7 @@ it('diff escapes values in all formats', async () => {
   const as = async (format: string) =>
     (await run('diff', 'before.csv', 'after.csv', '--key', 'id', '--format', format)).stdout
   expect(await as('md')).toContain('| ~ | 2 | 3 | a\\|b &lt;b\\> → a\\|b &lt;c\\> | 3 → 4 |  |')
-  expect(await as('html')).toContain('<del>a|b &#60;b&#62;</del> <ins>a|b &#60;c&#62;</ins>')
+  expect(await as('html')).toContain('<del>a|b &lt;b&gt;</del> <ins>a|b &lt;c&gt;</ins>')
   expect((await as('csv')).split('\n').slice(0, 2)).toEqual([
     'change,row_before,row_after,column,before,after',
     'removed,2,,id,2,',
