@@ -91,11 +91,11 @@ export function ended(child: ChildProcess, stdin?: string | Uint8Array): Promise
 export async function serve(
   args: string[],
   options: RunOptions,
-): Promise<{ url: string; child: ChildProcess; stop: () => Promise<number | null> }> {
+): Promise<{ url: string; child: ChildProcess; log: () => string; stop: () => Promise<number | null> }> {
   const child = start(['serve', '--port', '0', ...args], options)
   const lines = createInterface({ input: child.stderr! })
+  let log = ''
   const url = await new Promise<string>((resolve, reject) => {
-    let log = ''
     lines.on('line', (line) => {
       log += `${line}\n`
       const found = /^listening on (\S+)/.exec(line)
@@ -107,6 +107,7 @@ export async function serve(
   return {
     url,
     child,
+    log: () => log,
     stop: () => {
       child.kill('SIGINT')
       return gone

@@ -1,8 +1,10 @@
 // `gridline serve`: runs the server.
 import { Problem } from '../../contract/errors.ts'
 import { type Limits, listChangedLimits, readLimits } from '../../contract/limits.ts'
+import { quoteShellWord } from '../../contract/shell.ts'
 import type { Listening, ProviderOptions, RunningService } from '../../service/index.ts'
 import { loadTheme } from '../charts/themes.ts'
+import type { SelfSigned } from '../config/self-signed.ts'
 import {
   databaseUrl,
   deleteLocalServerRecord,
@@ -57,6 +59,22 @@ const serveOptions = [
     flags: '--url <url>',
     variable: 'GRIDLINE_PUBLIC_URL',
     description: 'public URL of the server, used in links',
+  },
+  {
+    flags: '--tls-cert <file>',
+    variable: 'GRIDLINE_TLS_CERT',
+    description: 'serve HTTPS with this certificate (PEM, with its issuers); read again when it changes',
+  },
+  {
+    flags: '--tls-key <file>',
+    variable: 'GRIDLINE_TLS_KEY',
+    description: 'private key of --tls-cert (PEM)',
+  },
+  {
+    flags: '--tls <kind>',
+    variable: 'GRIDLINE_TLS',
+    choices: ['self-signed'],
+    description: 'serve HTTPS with a certificate made for this machine: self-signed',
   },
   {
     flags: '--health-port <port>',
@@ -209,9 +227,21 @@ export const command = defineCommand({
     const log = new RequestLog(process.stderr)
     const limits = readLimits(environment)
     const signals = new SignalQueue()
-    const listening = await service.listen(() => current, { host, port, limits, proxies })
-    const localUrl = `http://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
-    const server: Server = { context, settings, limits, signals, log, listening, localUrl, publicUrl }
+    const certificate = await prepareCertificate(context, settings)
+    const tls = certificate && { files: certificate, report: (text: string) => context.messages.note(text) }
+    const listening = await service.listen(() => current, { host, port, limits, proxies, tls })
+    const localUrl = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
+    const server: Server = {
+      context,
+      settings,
+      limits,
+      signals,
+      log,
+      listening,
+      localUrl,
+      publicUrl,
+      certificate,
+    }
     try {
       if (healthPort !== undefined) server.health = await service.startHealthThread(host, healthPort)
       const running = await startService(server)
@@ -256,6 +286,9 @@ function readSettings(processEnvironment: NodeJS.ProcessEnv, options: ServeOptio
     url,
     proxies,
     healthPort,
+    tls,
+    tlsCert,
+    tlsKey,
     smtp,
     mailFrom,
     allowUrlImport,
@@ -282,9 +315,39 @@ function readSettings(processEnvironment: NodeJS.ProcessEnv, options: ServeOptio
     throw new Problem('usage', '--database sqlite::memory:: a server needs a persistent database', {
       hint: 'Name a file: --database sqlite:FILE',
     })
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw new Problem('usage', `${tlsCert ? '--tls-key' : '--tls-cert'} is missing: both files are needed`)
+  if (tls !== undefined && tlsCert !== undefined)
+    throw new Problem('usage', '--tls self-signed makes a certificate: leave out --tls-cert and --tls-key')
+  const keyPair = tlsCert !== undefined && tlsKey !== undefined ? { cert: tlsCert, key: tlsKey } : tls
   const provider = { oidcIssuer, oidcClientId, oidcDomain, oidcTeam, oidcGroupsClaim }
   const service = { blobs, smtp, mailFrom, serverName, environment, urlImport: allowUrlImport === true }
-  return { host, port, proxies, database, url, healthPort, theme, environment, provider, service }
+  return { host, port, proxies, database, url, healthPort, theme, environment, provider, service, keyPair }
+}
+
+/** Certificate that the server uses. `fingerprint`: of a certificate that this command has made. */
+type Certificate = { cert: string; key: string } & Partial<Pick<SelfSigned, 'fingerprint'>>
+
+/** Returns the files for HTTPS; undefined for HTTP. Makes a certificate for `--tls self-signed`. */
+async function prepareCertificate(
+  { environment }: Context,
+  { keyPair, host, url }: Settings,
+): Promise<Certificate | undefined> {
+  if (keyPair !== 'self-signed') return keyPair
+  const { listServerNames, prepareSelfSigned } = await import('../config/self-signed.ts')
+  return prepareSelfSigned(environment, listServerNames(host, url && normalizeServerUrl(url)))
+}
+
+/** Returns lines that say how clients trust a self-signed certificate. */
+function formatTrustHints(url: string, { cert, fingerprint }: Certificate): string[] {
+  return [
+    `  certificate: ${cert}`,
+    `  SHA-256: ${fingerprint}`,
+    `  Gridline: gridline login ${url} --ca-file ${quoteShellWord(cert)}`,
+    `  curl: curl --cacert ${quoteShellWord(cert)} ${url}/v2/users/current`,
+    `  Python: export REQUESTS_CA_BUNDLE=${quoteShellWord(cert)}`,
+    `  R: httr::set_config(httr::config(cainfo = ${JSON.stringify(cert)}))`,
+  ]
 }
 
 /** Server that listens. */
@@ -299,6 +362,8 @@ interface Server {
   localUrl: string
   /** URL of --url, for links. */
   publicUrl: string | undefined
+  /** Certificate of HTTPS. */
+  certificate: Certificate | undefined
   health?: Awaited<ReturnType<typeof import('../../service/index.ts').startHealthThread>>
 }
 
@@ -334,16 +399,18 @@ async function startService(server: Server): Promise<RunningService> {
 
 /** Prints where the server listens, and what its operator should know. */
 async function announce(server: Server, running: RunningService): Promise<void> {
-  const { settings, limits, listening, health, localUrl, publicUrl } = server
+  const { settings, limits, listening, health, localUrl, publicUrl, certificate } = server
   const { messages } = server.context
   const { host, database } = settings
   const changedNames = listChangedLimits(limits)
   if (changedNames.length > 0) messages.note(`limits: ${changedNames.join(', ')}`)
   messages.line(`listening on ${localUrl}${publicUrl ? ` for ${publicUrl}` : ''}`)
+  if (certificate?.fingerprint !== undefined)
+    for (const line of formatTrustHints(publicUrl ?? localUrl, certificate)) messages.line(line)
   if (health) messages.note(`/healthz is also available at http://${host}:${health.port}/healthz`)
   const isOpen = !/^(127\.|localhost$|::1$)/.test(host)
   if (isOpen) messages.note(`reachable from other machines on port ${listening.port} (--host ${host})`)
-  if (isOpen && !publicUrl?.startsWith('https:'))
+  if (isOpen && !certificate && !publicUrl?.startsWith('https:'))
     messages.warning(
       'API keys and data are sent unencrypted over HTTP; put a proxy with HTTPS in front, and start with --url https://… (see docs/operating.md)',
     )

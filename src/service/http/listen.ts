@@ -1,10 +1,11 @@
 /** Node HTTP server: accepts connections and requests, and stops gracefully. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Problem } from '../../contract/errors.ts'
 import type { HttpRequest, HttpResponse } from '../../contract/http.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { Acceptors } from './acceptors.ts'
+import { type KeyPairFiles, KeyPairWatcher, readKeyPair } from './key-pair.ts'
 import { addBody, toHttpRequest } from './node-request.ts'
 import { RefusalQueue, StartQueue } from './overload.ts'
 import { sendResponse } from './send-response.ts'
@@ -40,12 +41,22 @@ const HEADERS_TIMEOUT_MS = 20_000
 /** Interval of checks for timed-out connections, in ms. */
 const TIMEOUT_CHECK_MS = 5_000
 
+const SERVER_OPTIONS = {
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  requestTimeout: 0,
+  connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+}
+
 export interface ListenOptions {
   host: string
   port: number
   limits: Limits
   /** Number of proxies that add to X-Forwarded-For in front of the server. Default: 0. */
   proxies?: number
+  /** Files for HTTPS, and where their changes are reported. Default: HTTP. */
+  tls?: { files: KeyPairFiles; report: (message: string) => void }
 }
 
 /** Starts the HTTP server. Refuses requests while `current` returns undefined (the service is not ready). */
@@ -65,23 +76,31 @@ class HttpListener {
   private readonly running = new Map<ServerResponse, IncomingMessage>()
   private readonly openSockets = new Set<Socket>()
   private isStopping = false
-  private readonly server = createServer(
-    {
-      keepAliveTimeout: 65_000,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: 0,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-    },
-    (request, response) => this.receive(request, response),
-  )
+  private readonly server: Server
+  private keyPair: KeyPairWatcher | undefined
 
   constructor(
     private readonly current: () => RequestService | undefined,
     private readonly options: ListenOptions,
   ) {
+    this.server = this.createServer((request, response) => this.receive(request, response))
     this.server.timeout = IDLE_TIMEOUT_MS
     this.server.prependListener('connection', (socket: Socket) => this.admit(socket))
+  }
+
+  /** Creates a server for HTTP, or for HTTPS. Throws `usage` if the certificate cannot be used. */
+  private createServer(receive: (request: IncomingMessage, response: ServerResponse) => void): Server {
+    const { tls } = this.options
+    if (!tls) return createServer(SERVER_OPTIONS, receive)
+    const https = process.getBuiltinModule('node:https')
+    const pair = readKeyPair(tls.files)
+    const server = https.createServer(
+      { ...SERVER_OPTIONS, ...pair, handshakeTimeout: HEADERS_TIMEOUT_MS },
+      receive,
+    )
+    const setSecureContext = server.setSecureContext.bind(server)
+    this.keyPair = new KeyPairWatcher(tls.files, { setSecureContext, report: tls.report })
+    return server
   }
 
   /** Listens. Throws `failed` if the address cannot be used. */
@@ -153,6 +172,7 @@ class HttpListener {
   /** Stops: see `RunningServer.stop`. */
   private async stop(grace: number, acceptors: Acceptors): Promise<void> {
     this.isStopping = true
+    this.keyPair?.close()
     for (const response of this.running.keys()) response.shouldKeepAlive = false
     // Event streams do not end by themselves.
     for (const stream of this.streams) stream.destroy()
