@@ -1,5 +1,7 @@
 // Parses files into columns of JSON. Independent of the service: the command line uses it for previews.
 
+import type { listZipMembers as listMembers } from './archive/archive.ts'
+
 export { decompress } from './archive/unpack.ts'
 export { isDataFile } from './data-file-name.ts'
 export { ingestDelimited } from './delimited/delimited.ts'
@@ -22,3 +24,9 @@ export type {
   SliceSink,
 } from './values/table.ts'
 export { badData } from './values/warnings.ts'
+
+/** Lists the files of a ZIP archive. Imports the reader on first use. */
+export const listZipMembers: typeof listMembers = async (...archive) => {
+  const { listZipMembers: list } = await import('./archive/archive.ts')
+  return list(...archive)
+}

@@ -34,7 +34,7 @@ export async function isFigureFile(word: string): Promise<boolean> {
 }
 
 /** Returns whether a JSON value is a figure or a list of traces, not a table. */
-function isFigure(value: unknown): boolean {
+export function isFigure(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0 || value.some(isTrace)
   if (!isObject(value)) return false
   const { data, layout, figure, x } = value
@@ -140,14 +140,14 @@ async function extractFigure(text: string, source: string): Promise<string> {
 }
 
 /** Finds the figures in the text of a page. Runs nothing. */
-async function findFigures(html: string, source: string): Promise<string[]> {
+export async function findFigures(html: string, source: string): Promise<string[]> {
   return [...findPythonFigures(html, await findFrames(html, source), source), ...(await findRFigures(html))]
 }
 
-/** Finds calls written by `write_html`: `Plotly.newPlot("id", [traces], {layout}, {config})`. */
+/** Finds calls of pages: `Plotly.newPlot("id", [traces], {layout}, {config})`, and `Plotly.plot(` before 2016. */
 function findPythonFigures(html: string, framesById: Map<string, string>, source: string): string[] {
   const figures: string[] = []
-  for (const at of findPositions(html, 'Plotly.newPlot(')) {
+  for (const at of [...findPositions(html, 'Plotly.newPlot('), ...findPositions(html, 'Plotly.plot(')]) {
     const [id, data, layout] = parseJsonArguments(html, at, 3, source)
     if (id?.[0] !== '"' || data?.[0] !== '[') continue
     const frames = framesById.get(id)

@@ -122,7 +122,7 @@ function findSimilarFile(file: string): string | undefined {
 }
 
 /** Converts an error of reading a file to a Problem. */
-function toReadProblem(file: string, error: unknown): Problem {
+export function toReadProblem(file: string, error: unknown): Problem {
   if (error instanceof Problem) return error
   const code = errorCodeOf(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') {

@@ -12,6 +12,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'start',
+    name: 'import',
+    summary: 'Import notebooks, pages and exports of a former chart host',
+    load: () => import('../commands/import.ts'),
+  },
+  {
+    group: 'start',
     name: 'ls',
     aliases: ['list'],
     summary: 'List the files in a folder',

@@ -3,7 +3,7 @@ import { COLUMN_TYPE_NAMES } from '../column-types.ts'
 import * as s from '../schema.ts'
 import { CheckReport } from './checks.ts'
 import { FolderMeta, META_FIELDS } from './files.ts'
-import { CREATABLE_FIELDS } from './shared.ts'
+import { CREATABLE_FIELDS, NEW_IDLOCAL } from './shared.ts'
 
 export const ColumnMeta = s.object({
   name: s.string(),
@@ -143,6 +143,7 @@ const GridData = s.object({
 export const GridCreate = s.object({
   data: s.optional(s.union(GridData, s.string())),
   ...CREATABLE_FIELDS,
+  idlocal: NEW_IDLOCAL,
   source_fid: s.optional(s.nullable(s.string())),
   source_url: s.optional(s.nullable(s.string())),
   source_referer: s.optional(s.nullable(s.string())),

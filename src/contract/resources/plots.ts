@@ -3,7 +3,7 @@ import { imageFormats } from '../formats.ts'
 import * as s from '../schema.ts'
 import { UserSummary } from './accounts.ts'
 import { META_FIELDS, WRITABLE_FIELDS } from './files.ts'
-import { CREATABLE_FIELDS } from './shared.ts'
+import { CREATABLE_FIELDS, NEW_IDLOCAL } from './shared.ts'
 
 /** Figure of plotly.js. See docs/api.md#plots. */
 export const Figure = s.object({
@@ -61,6 +61,7 @@ export const PlotCreate = s.object({
     }),
   ),
   ...CREATABLE_FIELDS,
+  idlocal: NEW_IDLOCAL,
   source_fid: s.optional(s.nullable(s.string())),
 })
 

@@ -13,6 +13,16 @@ export const Parent = {
 const Metadata = s.union(s.record(s.anything()), s.string())
 
 /** Fields accepted when a grid or plot is created or updated. */
+/** Number of a new file. */
+export const NEW_IDLOCAL = s.optional(
+  s.nullable(
+    s.integer({
+      description:
+        'Number of the file, for imports that keep the addresses of a former server. 409 `conflict` if you have a file with it. Default: the next one.',
+    }),
+  ),
+)
+
 export const CREATABLE_FIELDS = {
   filename: s.optional(s.string()),
   ...Parent,

@@ -205,12 +205,13 @@ async function readMembers(
     return
   }
   if (isFigure(members))
-    throw badFile(source, 'this is a figure, not a table', 'To create a plot from it: gridline plot create')
-  if (members.has('nbformat') && members.get('cells')?.kind === 'array')
+    throw badFile(source, 'this is a figure, not a table', 'To create plots from such files: gridline import')
+  const cells = members.get('cells') ?? members.get('worksheets')
+  if (members.has('nbformat') && cells?.kind === 'array')
     throw badFile(
       source,
       'this is a notebook, not a table',
-      'Write its tables to files, for example with df.to_csv("table.csv").',
+      'To import its charts: gridline import. Write its tables to files, for example with df.to_csv("table.csv").',
     )
   const features = findFeatures(members)
   if (features) {

@@ -137,11 +137,12 @@ function detectEncoding(head: Buffer, name: string): string {
     .exec(start.slice(0, 200))?.[1]
     .toLowerCase()
   if (markup) {
-    const what = markup === '?xml' ? 'an XML file' : 'an HTML page'
+    const isPage = markup !== '?xml'
+    const what = isPage ? 'an HTML page' : 'an XML file'
     throw badFile(
       name,
       `this is ${what}, not delimited text`,
-      'Export the table as CSV, or save it as .xlsx.',
+      `Export the table as CSV, or save it as .xlsx.${isPage ? ' To import its charts: gridline import.' : ''}`,
     )
   }
   if (isSqlDump(start))

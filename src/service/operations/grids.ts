@@ -5,7 +5,7 @@ import { authorizeCall } from '../access/access.ts'
 import { etagWithBody, fileEtag } from '../core/etag.ts'
 import { formatNewGridMeta, loadMeta } from '../files/meta.ts'
 import { checkFilename, findFreeName, nameTaken, resolveDestination } from '../files/names.ts'
-import { createRowFields, resolveSourceFid } from '../files/new-file.ts'
+import { createRowFields, resolveSourceFid, takeIdlocal } from '../files/new-file.ts'
 import { getFile, lookUpFile } from '../files/read.ts'
 import { loadVersionRow } from '../files/versions.ts'
 import { addGrid, parseGridData, storeColumnArrays } from '../grids/change/create.ts'
@@ -33,6 +33,7 @@ export const gridHandlers = {
       }
       const file = await writers.files.add({
         owner,
+        idlocal: await takeIdlocal(writers, owner, fields.idlocal),
         filetype: 'grid',
         filename:
           fields.filename ?? (await findFreeName(writers.files, owner, parent, gridNameOf(undefined))),

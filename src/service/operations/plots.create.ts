@@ -13,7 +13,7 @@ import {
   resolveDestination,
   splitPath,
 } from '../files/names.ts'
-import { createRowFields, resolveSourceFid } from '../files/new-file.ts'
+import { createRowFields, resolveSourceFid, takeIdlocal } from '../files/new-file.ts'
 import { getFile, updateFile } from '../files/read.ts'
 import { applyUpdate } from '../files/update.ts'
 import { flushTail } from '../grids/change/flush.ts'
@@ -113,6 +113,7 @@ async function createNewPlot(
   }
   const file = await files.add({
     owner,
+    idlocal: await takeIdlocal(writers, owner, fields.idlocal),
     filetype: 'plot',
     filename: await findFreeName(files, owner, parent, requestedName),
     parent,

@@ -211,6 +211,25 @@ export class FileWriter extends FileReader {
     return row.next_idlocal - 1
   }
 
+  /** Reserves a number for a file of the owner, and all below it. Returns false if a file has it. */
+  async reserveIdlocal(owner: string, idlocal: number): Promise<boolean> {
+    // Also locks the numbers of the owner.
+    await this.db
+      .updateTable('counters')
+      .set(({ eb, ref }) => ({
+        next_idlocal: eb
+          .case()
+          .when('next_idlocal', '>', idlocal)
+          .then(ref('next_idlocal'))
+          .else(idlocal + 1)
+          .end(),
+      }))
+      .where('owner', '=', owner)
+      .where('next_idlocal', '>=', 0)
+      .execute()
+    return (await this.get(owner, idlocal)) === undefined
+  }
+
   /** Adds a file to its folder. The name must be free there. */
   async add(
     file: Pick<Insertable<Schema['files']>, 'owner' | 'filetype' | 'filename' | 'parent'> & Partial<FileRow>,

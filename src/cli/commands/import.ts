@@ -1,0 +1,146 @@
+// `gridline import`: creates plots and grids from notebooks, pages, figures and grids of a former chart host.
+import { Problem } from '../../contract/errors.ts'
+import { isUsername } from '../../contract/fid.ts'
+import { formatCount, formatList } from '../../contract/message-texts.ts'
+import type { Context } from '../core/context.ts'
+import { defineCommand } from '../core/define.ts'
+import { arrayOf } from '../core/output-schema.ts'
+import { runEach } from '../files/batch.ts'
+import { DocumentLister } from '../import/documents.ts'
+import { Importer, ImportPlan, type ImportRow } from '../import/import.ts'
+import type { Failure } from '../output/failure.ts'
+import type { TableView } from '../output/view.ts'
+
+const view: TableView = {
+  id: 'path',
+  columns: [
+    { field: 'path', title: 'NAME' },
+    { field: 'kind', title: 'KIND' },
+    { field: 'action', title: 'ACTION' },
+    { field: 'was', title: 'WAS', format: (was: string | null) => was ?? '' },
+    {
+      field: 'web_url',
+      title: 'LINK OR REASON',
+      format: (url: string | null, { note, file }: ImportRow) =>
+        [url, note, note !== null && url === null && `(${file})`].filter(Boolean).join(' '),
+    },
+  ],
+}
+
+/** Number of files that are created at once. */
+const JOBS = 4
+
+export const command = defineCommand({
+  output: arrayOf([], {
+    file: 'document that contains it',
+    kind: 'plot, grid, chart (lost) or file (skipped)',
+    action: 'created, unchanged, lost or skipped; with --dry-run: would create',
+    path: 'path of the file; of a lost chart, its name',
+    fid: 'id of the file',
+    web_url: 'link to the file',
+    was: 'number on the former server, if known',
+    note: 'why it is lost, or what is missing',
+  }),
+  arguments: '<source...>',
+  completion: ['local'],
+  writes: true,
+  options: [
+    { flags: '--folder <path>', description: 'destination folder; missing folders are created' },
+    { flags: '--public', description: 'make the files public (readable by anyone)' },
+    {
+      flags: '--keep-ids',
+      description: 'keep the numbers of the former server where they are free, so that its links work',
+    },
+    {
+      flags: '--map-user <old=new>',
+      repeatable: true,
+      description: 'your name on the former server, if it was another one',
+    },
+  ],
+  examples: [
+    'gridline import analysis.ipynb',
+    'gridline import report.html figures/ export.zip --folder Archive',
+    'gridline import export.zip --keep-ids --map-user ada=alice --dry-run',
+    'gridline import https://example.com/post.html',
+  ],
+  async run(context, sources, options) {
+    const client = await context.client()
+    const { username } = await client.call('users.current')
+    const base = (options.folder ?? '').split('/').filter((name) => name !== '')
+    const plan = new ImportPlan(base)
+    const lister = new DocumentLister()
+    const failures: Failure[] = []
+    try {
+      for (const source of sources) {
+        try {
+          for await (const document of lister.list(source))
+            await plan.add(document).catch((problem) => {
+              if (!(problem instanceof Problem)) throw problem
+              failures.push({ subject: document.path, problem })
+            })
+        } catch (problem) {
+          if (!(problem instanceof Problem)) throw problem
+          failures.push({ subject: source, problem })
+        }
+      }
+      noteOthers(context, lister.others)
+      if (plan.items.length === 0 && failures.length === 1) throw failures[0].problem
+      const importer = new Importer(client, plan.items, {
+        username,
+        isPublic: options.public === true,
+        keepsIds: options.keepIds === true,
+        isDryRun: context.flags.dryRun === true,
+        formerNames: new Set([username, ...listFormerNames(options.mapUser ?? [], username)]),
+      })
+      client.isMultiple = true
+      const sorted = importer.sortItems(plan.items)
+      const grids = sorted.filter(({ kind }) => kind === 'grid')
+      const others = sorted.filter(({ kind }) => kind !== 'grid')
+      const run = (items: typeof sorted, jobs: number) =>
+        runEach(items, (item) => importer.importItem(item), jobs)
+      const results = options.keepIds
+        ? [await run(sorted, 1)]
+        : [await run(grids, JOBS), await run(others, JOBS)]
+      const items = results.flatMap((result) => result.items) as ImportRow[]
+      const lost = items.filter(({ action }) => action === 'lost').length
+      if (lost > 0)
+        context.messages.warning(`${lost} ${lost === 1 ? 'chart is' : 'charts are'} lost: see the reasons`)
+      return {
+        items,
+        view,
+        failures: [...failures, ...results.flatMap((result) => result.failures)],
+        empty: 'nothing to import',
+      }
+    } finally {
+      await lister.close()
+    }
+  },
+})
+
+/** Maximum number of files that are named in a note. */
+const MAX_NAMED_FILES = 5
+
+/** Notes files that are neither notebooks, pages nor JSON. */
+function noteOthers(context: Context, names: readonly string[]): void {
+  if (names.length === 0) return
+  const files = `${formatCount(names.length, 'file')} skipped: ${formatList(names, MAX_NAMED_FILES)}`
+  context.messages.note(`${files}. To upload data files: gridline upload`)
+}
+
+/** Returns the former names of the user from `old=new` pairs. Throws `usage` for other users. */
+function listFormerNames(pairs: readonly string[], username: string): string[] {
+  return pairs.map((pair) => {
+    const [, old, current] = /^([^=]+)=([^=]+)$/.exec(pair) ?? []
+    if (old === undefined || !isUsername(old))
+      throw new Problem('usage', `--map-user ${pair}: must be OLD=NEW, two usernames`)
+    if (current !== username)
+      throw new Problem(
+        'usage',
+        `--map-user ${pair}: you are ${username}; files can be imported only for yourself`,
+        {
+          hint: `Log in as ${current}, then import their files.`,
+        },
+      )
+    return old
+  })
+}
