@@ -78,6 +78,11 @@ describe.skipIf(!hasTerminal)('the README and the guide in a color terminal', ()
     file('logs/2024/l.csv.gz', gzipSync('n\n1\n2\n'))
     file('results.csv', 'n\n1\n')
     const figure = '{"data":[{"type":"bar","y":[1,3,2]}],"layout":{}}'
+    const output = `{"output_type":"display_data","data":{"application/vnd.plotly.v1+json":${figure}}}`
+    const frame =
+      '{"output_type":"display_data","data":{"text/html":"<iframe src=https://plot.ly/~ada/17.embed>"}}'
+    const cells = `{"cell_type":"markdown","source":"# Sales"},{"cell_type":"code","outputs":[${output},${frame}]}`
+    file('analysis.ipynb', `{"nbformat":4,"cells":[${cells}]}`)
     for (const name of ['figure.json', 'figure-2.json', 'figures/bar.json']) file(name, figure)
     file('figures/chart.html', `<script>Plotly.newPlot("x", [{"type":"bar","y":[1,2]}], {})</script>`)
     file('sales.csv', 'city,price,notes\nOslo,1,x\nRome,2,y\n')
