@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -347,8 +348,22 @@ function withoutNode() {
 mkdirSync('dist/assets', { recursive: true })
 copyFileSync('node_modules/plotly.js/dist/plotly-strict.min.js', 'dist/assets/plotly.js')
 writeFileSync('dist/assets/plotly-geo.js', geoAssets())
+writeFileSync('dist/assets/plotly-bundles.json', JSON.stringify(smallerBundles()))
 copyFileSync('src/browser/favicon.svg', 'dist/assets/favicon.svg')
 copyFileSync('src/browser/missing.png', 'dist/assets/missing.png')
+
+/** Copies the builds of plotly.js with fewer trace types. Returns name and types of each, smallest first. */
+function smallerBundles() {
+  const folder = 'node_modules/plotly.js'
+  const bundles = ['basic', 'finance', 'geo', 'cartesian'].map((name) => {
+    const index = readFileSync(`${folder}/lib/index-${name}.js`, 'utf8')
+    const types = [...index.matchAll(/require\('\.\/(\w+)'\)/g)].map(([, type]) => type)
+    copyFileSync(`${folder}/dist/plotly-${name}.min.js`, `dist/assets/bundle-${name}.js`)
+    return [name, ['scatter', ...types]]
+  })
+  const sizeOf = ([name]) => statSync(`dist/assets/bundle-${name}.js`).size
+  return bundles.sort((a, b) => sizeOf(a) - sizeOf(b))
+}
 
 /** Compiles the kernels, which read files and columns, to WebAssembly. */
 async function kernels() {

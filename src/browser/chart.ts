@@ -70,7 +70,8 @@ let loaded: AdditionalCode | undefined
 /** Returns a figure as the current plotly.js draws it. Loads the additional code if necessary. */
 async function adapt(figure: Figure): Promise<Figure> {
   if (!needsAdditionalSteps(figure)) return figure
-  if (!loaded) await loadScript(more, 'a part of the page')
+  // Self-contained pages have it already.
+  if (!loaded && !globalThis.gridlineMore) await loadScript(more, 'a part of the page')
   loaded = globalThis.gridlineMore
   return loaded!.upgrade(figure)
 }
@@ -218,7 +219,8 @@ function followChanges(): void {
   eventSource?.close()
   eventSource = undefined
   clearTimeout(pollTimer)
-  if (document.visibilityState === 'hidden') return
+  // A self-contained page has no server.
+  if (document.visibilityState === 'hidden' || own === '') return
   if (live !== 'events') {
     poll()
     return

@@ -137,6 +137,9 @@ let geoLoading: Promise<void> | undefined
 
 /** Loads the outlines of countries once. Otherwise plotly.js would request them from another host. */
 export function loadGeo(url: string): Promise<void> {
+  // Self-contained pages have them already.
+  const { topojson = {} } = (window as { PlotlyGeoAssets?: { topojson?: object } }).PlotlyGeoAssets ?? {}
+  if (Object.keys(topojson).length > 0) return Promise.resolve()
   geoLoading ??= loadScript(url, 'the outlines of countries')
   return geoLoading
 }

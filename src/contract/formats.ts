@@ -162,6 +162,7 @@ export const imageTypes = {
   jpeg: 'image/jpeg',
   webp: 'image/webp',
   pdf: 'application/pdf',
+  html: 'text/html; charset=utf-8',
 } as const
 
 export type ImageFormat = keyof typeof imageTypes

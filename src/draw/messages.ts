@@ -2,7 +2,7 @@
 import type { ImageFormat } from '../contract/operations/index.ts'
 
 export interface ImageOptions {
-  format: ImageFormat
+  format: Exclude<ImageFormat, 'html'>
   /** In CSS pixels. */
   width: number
   height: number

@@ -245,7 +245,7 @@ describe('pages of plots in a browser', () => {
     }
   })
 
-  it('the keyboard reaches the links, the table and the copy button, which copies the frame', async () => {
+  it('the keyboard reaches the links, the table and the copy button, which copies the block', async () => {
     const { url } = site()
     const fid = await shown(titled)
     const visit = await site().visit(pathOf(fid))
@@ -263,7 +263,10 @@ describe('pages of plots in a browser', () => {
     expect(outline).toBe('solid')
     await visit.page.keyboard.press('Enter')
     await visit.page.waitForFunction(() =>
-      /Copied|Ctrl/.test(document.querySelector('[data-copy=embed]')!.textContent!),
+      /Copied|Ctrl/.test(document.querySelector('[data-copy=embed-block]')!.textContent!),
+    )
+    expect(await visit.page.$eval('#embed-block', (pre) => pre.textContent)).toContain(
+      `<script data-plotly="${fid}" src="${url}/embed.js" async></script>`,
     )
     expect(await visit.page.$eval('#embed', (pre) => pre.textContent)).toContain(
       `<iframe src="${url}${pathOf(fid, '.embed')}"`,

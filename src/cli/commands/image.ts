@@ -89,6 +89,7 @@ export const command = defineCommand({
     'gridline image figure.json -o chart.png --width 1200 --height 800 --scale 2',
     'gridline image sales.csv --plot line --x date --y price -o sales.png',
     'gridline image alice:7 --format pdf -o - > chart.pdf',
+    'gridline image alice:7 -o chart.html',
   ],
   async run(context, [source], options) {
     const isFile = await isFigureFile(source)
@@ -187,7 +188,7 @@ function parseColorScale(text: string | undefined): (typeof COLOR_SCALES)[number
 async function drawFigureFile(context: Context, file: string, settings: ImageSettings) {
   const { text, name } = await readFigure(file)
   const { drawFigure } = await import('../../service/index.ts')
-  const image = await drawFigure(text, settings, context.environment)
+  const image = await drawFigure(text, { ...settings, title: name }, context.environment)
   const omitted = formatImagesNote(JSON.parse(text))
   if (omitted) context.messages.warning(omitted)
   return { image, name: name ?? 'figure' }
@@ -212,7 +213,11 @@ async function drawDataFile(
   const response = await client.response('plots.content', { fid: plot.fid, query: { inline_data: true } })
   const { drawFigure } = await import('../../service/index.ts')
   return {
-    image: await drawFigure(await response.text(), settings, context.environment),
+    image: await drawFigure(
+      await response.text(),
+      { ...settings, title: grid.filename },
+      context.environment,
+    ),
     name: grid.filename,
   }
 }

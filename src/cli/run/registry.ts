@@ -211,6 +211,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'plots',
+    name: 'verify',
+    summary: 'Check that pages of charts are as they were written',
+    load: () => import('../commands/verify.ts'),
+  },
+  {
+    group: 'plots',
     name: 'preview',
     summary: 'Show a plot or a grid in the terminal',
     load: () => import('../commands/preview.ts'),

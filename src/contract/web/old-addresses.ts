@@ -16,7 +16,6 @@ export const oldAddresses: readonly OldAddress[] = [
     leadsTo: 'file',
     summary: 'links with a title: any title is accepted',
   },
-  { path: '/~:user/:id.html', leadsTo: 'file', summary: 'the page of the file' },
   { path: '/create', leadsTo: 'fid', summary: 'the editor: the page of the file in `fid` has a form' },
   { path: '/feed', aliases: ['/plot'], leadsTo: 'start', summary: 'the public charts' },
   {

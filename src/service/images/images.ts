@@ -124,6 +124,14 @@ const MAX_HEIGHT_PIXELS = 4000
 /** Minimum width and height that plotly.js draws. */
 const MIN_PIXELS = 10
 
+/** Options as requested: the format can be a self-contained page. */
+type RequestedOptions = Omit<ImageOptions, 'format'> & { format: ImageFormat }
+
+/** Returns drawing options: a self-contained page has a picture in SVG. */
+export function pictureOptionsOf({ format, ...options }: RequestedOptions): ImageOptions {
+  return format === 'html' ? { ...options, format: 'svg', scale: 1 } : { ...options, format }
+}
+
 export interface ImageRequest {
   format?: ImageFormat
   width?: number | null
@@ -133,7 +141,7 @@ export interface ImageRequest {
 }
 
 /** Returns drawing options. The requested size precedes that of the layout. Throws `invalid_request`. */
-export function imageOptions(figure: RawJson, imageRequest: ImageRequest, limits: Limits): ImageOptions {
+export function imageOptions(figure: RawJson, imageRequest: ImageRequest, limits: Limits): RequestedOptions {
   const scale = imageRequest.scale ?? 1
   const side = (name: 'width' | 'height', defaultPixels: number): number => {
     const requested = imageRequest[name]

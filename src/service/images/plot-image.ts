@@ -1,5 +1,6 @@
 /** Draws images of stored plots. */
 import { Problem } from '../../contract/errors.ts'
+import { formatWebUrl } from '../../contract/fid.ts'
 import { formatImagesNote } from '../../contract/figure-images.ts'
 import { MISSING_HEADER, WARNING_HEADER } from '../../contract/headers.ts'
 import { formatBytes } from '../../contract/limits.ts'
@@ -10,6 +11,7 @@ import type { OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import {
   describeMissingData,
+  type FigureView,
   findFigureContent,
   openDownsampledFigure,
   openFigure,
@@ -18,7 +20,14 @@ import {
 import { fingerprintFigure } from '../plots/referenced-grids.ts'
 import { storedContentOf } from '../store/aggregates/plots.ts'
 import { loadDecompressed } from '../store/aggregates/slice-json.ts'
-import { hashImageKey, type ImageRenderer, type ImageRequest, imageOptions } from './images.ts'
+import {
+  hashImageKey,
+  type ImageRenderer,
+  type ImageRequest,
+  imageOptions,
+  pictureOptionsOf,
+} from './images.ts'
+import { STANDALONE_POLICY, writeStandalonePage } from './standalone-page.ts'
 
 /** Scales of the images that file records link to. Thumbnails show the whole chart. */
 export const IMAGE_SCALES = { default: 1, 'block-thumb': 0.45, 'list-thumb': 0.15 } as const
@@ -34,7 +43,7 @@ export async function drawPlotImage(
   imageRequest: ImageRequest,
 ): Promise<OperationResult<Bytes>> {
   const { store, images, limits } = service
-  const { content, fingerprint, ownSiteOnly } = await store.read(async (readers) => {
+  const { content, fingerprint, ownSiteOnly, file } = await store.read(async (readers) => {
     const authorized = await authorizeCall(readers, request)
     const { file } = authorized
     if (file.filetype !== 'plot')
@@ -42,26 +51,29 @@ export async function drawPlotImage(
     const content = await findFigureContent(readers, authorized, request)
     const ownSiteOnly = file.world_readable === 0 && request.shareKey === undefined
     const fingerprint = await fingerprintFigure(readers, file, content, request, content.version)
-    return { content, fingerprint, ownSiteOnly }
+    return { content, fingerprint, ownSiteOnly, file }
   })
   const figure = parseRaw(
     await loadDecompressed(store.blobs, storedContentOf(content)),
     'the figure',
     NO_JSON_LIMITS,
   )
-  const options = imageOptions(figure, imageRequest, limits)
+  const requested = imageOptions(figure, imageRequest, limits)
+  const isPage = requested.format === 'html'
+  const options = pictureOptionsOf(requested)
   const key = hashImageKey(fingerprint, options)
-  const etag = `"${key}"`
-  const type = imageTypes[options.format]
+  const etag = `"${key}${isPage ? '-html' : ''}"`
+  const type = imageTypes[requested.format]
   const missing = await images.getNote(fingerprint, async () =>
     describeMissingData(await openFigure(service, request)),
   )
   const omittedImages = formatImagesNote(extractImages(figure))
   const headers = {
     ...(missing !== undefined && { [MISSING_HEADER]: encodeURIComponent(missing) }),
+    ...(isPage && { 'content-security-policy': STANDALONE_POLICY }),
     ...(omittedImages !== undefined && { [WARNING_HEADER]: encodeURIComponent(omittedImages) }),
   }
-  const cached = images.getCached(key)
+  const cached = isPage ? undefined : images.getCached(key)
   if (cached) return { body: toByteStream(cached), type, etag, isSameOriginOnly: ownSiteOnly, headers }
   const loadFigure = async (gone: () => boolean) => {
     const view = await openDownsampledFigure(service, { ...request, isAborted: gone })
@@ -72,7 +84,7 @@ export async function drawPlotImage(
         `the figure with its data is larger than ${formatBytes(limits.image_figure_bytes)} (limit image_figure_bytes)`,
         { hint: 'Plot fewer rows.' },
       )
-    return { text, key: hashImageKey(view.fingerprint, options) }
+    return { text, key: hashImageKey(view.fingerprint, options), view }
   }
   return {
     body: toByteStream(new Uint8Array()),
@@ -80,10 +92,35 @@ export async function drawPlotImage(
     etag,
     isSameOriginOnly: ownSiteOnly,
     headers,
-    createBody: async (user, work) => ({
-      body: toByteStream(await images.draw(user, key, loadFigure, options, work.isAborted)),
-      type,
-    }),
+    createBody: async (user, work) => {
+      const draw = () => images.draw(user, key, loadFigure, options, work.isAborted)
+      if (!isPage) return { body: toByteStream(await draw()), type }
+      const picture = await withoutChromium(draw)
+      const { text, view } = await loadFigure(work.isAborted ?? (() => false))
+      const source = { url: formatWebUrl(service.url, file), changed: lastChangeOf(view) }
+      return {
+        body: toByteStream(writeStandalonePage(text, picture, { title: file.filename, source })),
+        type,
+      }
+    },
+  }
+}
+
+/** Returns the time of the last change of a figure or its data. */
+function lastChangeOf({ file, grids }: FigureView): Date {
+  const files = [file, ...[...grids.values()].flatMap((grid) => grid.file ?? [])]
+  return new Date(
+    Math.max(...files.map(({ date_modified, appended_at }) => Math.max(date_modified, appended_at ?? 0))),
+  )
+}
+
+/** Draws a picture; undefined on a machine without Chromium: a page can do without. */
+export async function withoutChromium(draw: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
+  try {
+    return await draw()
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'no_chromium') return undefined
+    throw error
   }
 }
 

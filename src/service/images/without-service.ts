@@ -5,7 +5,9 @@ import { Drawer } from '../../draw/index.ts'
 import { parseRawAsync } from '../../json/index.ts'
 import { prepareForDrawing } from '../plots/content.ts'
 import { parseFigure } from '../plots/edit-figure.ts'
-import { type ImageRequest, imageOptions } from './images.ts'
+import { type ImageRequest, imageOptions, pictureOptionsOf } from './images.ts'
+import { withoutChromium } from './plot-image.ts'
+import { writeStandalonePage } from './standalone-page.ts'
 
 /** Maximum number of attempts if the machine is too busy to draw in time. */
 const MAX_TRIES = 3
@@ -13,7 +15,7 @@ const MAX_TRIES = 3
 /** Draws the figure in a JSON text. Limits and the path of Chromium come from `environment`. */
 export async function drawFigure(
   text: string,
-  request: ImageRequest,
+  request: ImageRequest & { title?: string },
   environment: Record<string, string | undefined>,
 ): Promise<Uint8Array> {
   const limits = readLimits(environment)
@@ -25,10 +27,13 @@ export async function drawFigure(
   })
   try {
     const json = await prepareForDrawing(figure, { owner: '', limits })
-    const options = imageOptions(figure, request, limits)
+    const requested = imageOptions(figure, request, limits)
+    const options = pictureOptionsOf(requested)
     for (let tries = 1; ; tries++)
       try {
-        return await drawer.draw(json, options)
+        if (requested.format !== 'html') return await drawer.draw(json, options)
+        const picture = await withoutChromium(() => drawer.draw(json, options))
+        return writeStandalonePage(json, picture, { title: request.title })
       } catch (error) {
         const isBusy = error instanceof Problem && error.code === 'overloaded'
         if (!isBusy || tries === MAX_TRIES) throw error

@@ -1,10 +1,13 @@
 /** Handlers of all pages, downloads and charts. */
+
+import type { Fid } from '../../contract/fid.ts'
 import { type ImageFormat, imageTypes } from '../../contract/operations/index.ts'
 import type { WebRouteName } from '../../contract/web/index.ts'
+import { authorizeCall, type Principal } from '../access/access.ts'
 import type { ImageService } from '../images/plot-image.ts'
 import type { LiveService } from '../plots/live-plots.ts'
 import type { PageAnswer, PageRequest } from './answer.ts'
-import { downloadCsv, downloadFigure, downloadImage } from './files/downloads.ts'
+import { createReadRequest, downloadCsv, downloadFigure, downloadImage } from './files/downloads.ts'
 import { renderEmbed } from './files/embed.ts'
 import { renderFilePage } from './files/file-page.ts'
 import type { SortingService } from './files/grid-page.ts'
@@ -31,8 +34,12 @@ export const PAGE_HANDLERS = {
   embed: (service, { principal, fid, query }) => renderEmbed(service, principal, fid, query),
   figure: (service, { principal, fid }) => downloadFigure(service, principal, fid),
   rows: (service, { principal, fid }) => downloadCsv(service, principal, fid),
-  image: (service, { principal, fid, ending, query }) =>
-    downloadImage(service, principal, fid, imageFormatOf(ending), query),
+  image: async (service, { principal, fid, ending, query }) => {
+    // Of a grid or folder, it is the page.
+    if (ending === 'html' && !(await isPlot(service, principal, fid)))
+      return renderFilePage(service, principal, fid, query)
+    return downloadImage(service, principal, fid, imageFormatOf(ending), query)
+  },
   state: (service, asked) => serveLiveChart(service, 'state', asked),
   events: (service, asked) => serveLiveChart(service, 'events', asked),
   live: (service, asked) => serveLiveChart(service, 'live', asked),
@@ -42,6 +49,14 @@ export const PAGE_HANDLERS = {
 } satisfies Partial<Record<WebRouteName, PageHandler>>
 
 export type PageName = keyof typeof PAGE_HANDLERS
+
+/** Returns whether a file is a plot. Throws `not_found` if the principal may not read it. */
+async function isPlot(service: PageService, principal: Principal, fid: Fid): Promise<boolean> {
+  const { file } = await service.store.read((readers) =>
+    authorizeCall(readers, createReadRequest(principal, fid)),
+  )
+  return file.filetype === 'plot'
+}
 
 function imageFormatOf(ending: string): ImageFormat {
   return ending in imageTypes ? (ending as ImageFormat) : 'jpeg'

@@ -149,8 +149,9 @@ export async function downloadImage(
   }
   const reader = await resolveSignature(service, principal, fid, query)
   const request = { ...createReadRequest(reader, fid), operation: 'files.image' as const }
-  const { body, etag, createBody } = await drawPlotImage(service, request, imageRequest)
+  const { body, etag, createBody, headers: given } = await drawPlotImage(service, request, imageRequest)
   const headers: Record<string, string> = {}
+  if (format === 'html') headers['content-security-policy'] = given?.['content-security-policy'] ?? ''
   if (query.has('download'))
     headers['content-disposition'] = attachmentHeader(`${fid.owner}-${fid.idlocal}`, format)
   return { body, type: imageTypes[format], etag, headers, later: createBody }

@@ -96,6 +96,7 @@ function renderActions(plot: PlotPage): string {
     link(`${page}.png`, 'PNG', 'scale=2', 'download'),
     link(`${page}.svg`, 'SVG', 'download'),
     link(`${page}.pdf`, 'PDF', 'download'),
+    link(`${page}.html`, 'HTML', 'download'),
     link(`${page}.csv`, 'CSV'),
     link(`${page}.json`, 'JSON'),
   ]

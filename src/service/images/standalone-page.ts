@@ -1,0 +1,158 @@
+/** Writes a chart as one HTML file that loads nothing: figure with data, picture, and the code that draws it. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildPath } from '../../contract/build-path.ts'
+import { escapeHtml } from '../../contract/html.ts'
+import { CHECKSUM_LENGTH, stampPage } from '../../contract/standalone.ts'
+
+/** Title and origin of a chart, which its page names. */
+export interface PageFacts {
+  /** Default: the title of the figure. */
+  title?: string
+  /** Link to the live chart, and the time of its last change. */
+  source?: { url: string; changed: Date }
+}
+
+/** Content security policy of the page: only its own scripts, and no connections. */
+function createPolicy(scripts: readonly string[]): string {
+  const hashes = scripts.map((text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`)
+  return [
+    "default-src 'none'",
+    `script-src ${hashes.join(' ')}`,
+    "style-src 'unsafe-inline'",
+    'img-src data: blob:',
+    'font-src data:',
+    'worker-src blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+}
+
+/**
+ * Content security policy with which a server sends such a page, in addition to that of the page itself: it runs in an
+ * opaque origin.
+ */
+export const STANDALONE_POLICY =
+  "sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
+
+const readAsset = (name: string): string => readFileSync(join(buildPath('assets'), name), 'utf8')
+
+/** Trace types of each smaller build of plotly.js, smallest build first. The build writes the file. */
+let bundles: [name: string, types: string[]][] | undefined
+
+/** Returns the name of the smallest build of plotly.js that draws traces of these types. */
+function chooseBundle(types: readonly string[]): string {
+  bundles ??= JSON.parse(readAsset('plotly-bundles.json')) as [string, string[]][]
+  const [name] = bundles.find(([, known]) => types.every((type) => known.includes(type))) ?? []
+  return name === undefined ? 'plotly.js' : `bundle-${name}.js`
+}
+
+interface Figure {
+  data?: { type?: unknown }[]
+  layout?: Record<string, unknown>
+}
+
+/** Returns the outlines that the maps of a figure need, as a script; undefined without maps. */
+function outlinesFor({ data = [], layout = {} }: Figure): string | undefined {
+  const isMap = data.some((trace) => trace?.type === 'scattergeo' || trace?.type === 'choropleth')
+  const maps = Object.entries(layout).filter(([name]) => /^geo\d*$/.test(name))
+  if (!isMap && maps.length === 0) return undefined
+  const [, quoted] = /JSON\.parse\(("(?:[^"\\]|\\.)*")\)/s.exec(readAsset('plotly-geo.js')) ?? []
+  const all = JSON.parse(JSON.parse(quoted!) as string) as Record<string, unknown>
+  const names = new Set(
+    [undefined, ...maps.map(([, map]) => map)].map((map) => {
+      const { scope, resolution } = (typeof map === 'object' && map !== null ? map : {}) as Record<
+        string,
+        unknown
+      >
+      const part = typeof scope === 'string' ? scope.replace(/ /g, '-') : 'world'
+      return `${part}_${Number(resolution) === 50 ? '50m' : '110m'}`
+    }),
+  )
+  const needed = Object.fromEntries([...names].filter((name) => name in all).map((name) => [name, all[name]]))
+  return `window.PlotlyGeoAssets={topojson:${JSON.stringify(needed)}}`
+}
+
+/** Returns code that can be the text of a script element: it cannot close it. */
+function toInlineScript(code: string): string {
+  return code.replace(/\/\/# sourceMappingURL=.*$/gm, '').replace(/<(?=\/script|!--)/gi, '\\x3c')
+}
+
+/** Replaces the random part of the ids in a picture of plotly.js. */
+function withFixedIds(svg: string): string {
+  const [, uid] = /\bid="(?:clip|legend|defs-|topdefs-)([0-9a-f]{6})/.exec(svg) ?? []
+  return uid === undefined ? svg : svg.replaceAll(uid, '000000')
+}
+
+const STYLE = `html, body { margin: 0; height: 100%; background: #fff }
+body { display: flex; flex-direction: column; font: 15px/1.5 system-ui, sans-serif; color: #222 }
+#chart { flex: 1; min-height: 0 }
+#status { margin: 1rem; position: absolute }
+#picture { position: absolute; inset: 0 0 2rem; margin: auto; max-width: 100%; max-height: calc(100% - 2rem) }
+#chart[data-drawn="true"] ~ #picture { display: none }
+#about { margin: 0; padding: .3rem .8rem; font-size: 13px; color: #5b6575 }
+@media print { #chart, #status { display: none } #chart[data-drawn="true"] ~ #picture { display: block }
+  #picture { position: static; max-height: none } }`
+
+/** Returns the title of a figure, without markup. */
+function titleOf({ layout = {} }: Figure): string {
+  const { title } = layout
+  const text = typeof title === 'object' && title !== null && 'text' in title ? title.text : title
+  return typeof text === 'string' ? text.replace(/<[^>]*>/g, ' ').trim() || 'Chart' : 'Chart'
+}
+
+/** Writes the line about the chart. */
+function renderAbout(title: string, { source }: PageFacts): string {
+  const parts = [`<b>${escapeHtml(title)}</b>`]
+  if (source) {
+    const day = source.changed.toISOString()
+    parts.push(
+      `data as of <time datetime="${day}">${day.slice(0, 10)}</time>`,
+      `source: <a href="${escapeHtml(source.url)}" target="_blank" rel="noopener noreferrer">${escapeHtml(source.url)}</a>`,
+    )
+  }
+  return `<p id="about">${parts.join(' · ')}</p>`
+}
+
+/**
+ * Writes the page of a figure, given as JSON text that plotly.js can draw. `svg`: its picture, for readers without
+ * JavaScript and on paper. The same chart gives the same bytes.
+ */
+export function writeStandalonePage(
+  figure: Uint8Array,
+  svg: Uint8Array | undefined,
+  facts: PageFacts,
+): Buffer {
+  const text = Buffer.from(figure).toString('utf8')
+  const parsed = JSON.parse(text) as Figure
+  const title = facts.title ?? titleOf(parsed)
+  const types = (parsed.data ?? []).map((trace) => (typeof trace?.type === 'string' ? trace.type : 'scatter'))
+  const outlines = outlinesFor(parsed)
+  const scripts = [
+    ...(outlines === undefined ? [] : [outlines]),
+    ...[chooseBundle(types), 'more.js', 'chart.js'].map(readAsset),
+  ].map(toInlineScript)
+  const picture = svg
+    ? `<img id="picture" alt="${escapeHtml(title)}" src="data:image/svg+xml;base64,${Buffer.from(withFixedIds(Buffer.from(svg).toString('utf8'))).toString('base64')}">`
+    : ''
+  const page = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="content-security-policy" content="${createPolicy(scripts)}">
+<meta name="gridline-sha256" content="${'0'.repeat(CHECKSUM_LENGTH)}">
+<meta name="viewport" content="width=device-width">
+<title>${escapeHtml(title)}</title>
+<style>
+${STYLE}
+</style>
+<p id="status" role="status" hidden></p>
+<div id="chart" role="img" aria-label="${escapeHtml(title)}"></div>
+${picture}
+${renderAbout(title, facts)}
+<script type="application/json" id="figure">${text.replaceAll('<', '\\u003c')}</script>
+${scripts.map((code) => `<script>${code}</script>`).join('\n')}
+</html>
+`
+  return stampPage(Buffer.from(page))
+}
