@@ -26,7 +26,7 @@ const options = [
   {
     flags: '--format <format>',
     description:
-      'table (default on a terminal), csv (default otherwise), tsv, json (by column, as in the API) or ndjson (one object per row)',
+      'table (default on a terminal), csv (default otherwise), tsv, json (by column, as in the API), ndjson (one object per row), xlsx or md (Markdown)',
     choices: [...contentFormats, 'table'],
   },
   {
@@ -105,10 +105,11 @@ async function* concatenateGrids(
   options: CatOptions,
   format: Format,
 ): AsyncGenerator<Uint8Array> {
+  if (format === 'xlsx') throw new Problem('usage', '--format xlsx prints one grid: a workbook has one sheet')
   let lastHeader: string | undefined
   for (const fid of fids) {
     const bytes = readContent(client, fid, options, format)
-    if (format === 'json' || format === 'ndjson' || fids.length === 1) yield* bytes
+    if (!HAS_HEADER[format] || fids.length === 1) yield* bytes
     else {
       const { cols } = await client.call('grids.get', { fid })
       const header = options.columns?.join(',') ?? JSON.stringify(cols.map(({ name }) => name))
@@ -149,10 +150,14 @@ async function printGrid(
       throw new Problem('usage', '--follow cannot be used with --where or --sort', {
         hint: 'To filter new rows, use --jq.',
       })
-    if (jq !== undefined || format === 'json')
+    if (jq !== undefined || !(HAS_HEADER[format] || format === 'ndjson'))
       throw new Problem('usage', '--follow supports only csv, tsv and ndjson')
     return { bytes: followGrid(context, client, fid, options, format) }
   }
+  if (format === 'xlsx' && process.stdout.isTTY)
+    throw new Problem('usage', '--format xlsx is not text: write it to a file', {
+      hint: 'gridline cat GRID --format xlsx > GRID.xlsx',
+    })
   if (isTable) return printTable(context, client, fid, options)
   if (jq !== undefined && format !== 'json') {
     if (format !== 'ndjson') throw new Problem('usage', `--jq needs --format json or ndjson, not ${format}`)
@@ -171,7 +176,14 @@ async function printGrid(
 }
 
 /** Formats whose first line is a header. */
-const HAS_HEADER: Record<Format, boolean> = { csv: true, tsv: true, ndjson: false, json: false }
+const HAS_HEADER: Record<Format, boolean> = {
+  csv: true,
+  tsv: true,
+  ndjson: false,
+  json: false,
+  xlsx: false,
+  md: false,
+}
 
 /** Yields the content of a grid, without header for --no-header. */
 async function* readContent(

@@ -78,7 +78,8 @@ export const gridsOperations = {
     query: s.object({
       format: s.optional(
         s.enumOf([...contentFormats, 'api'], {
-          description: 'json (columns), csv, tsv, or ndjson (one object per row). Default: json.',
+          description:
+            'json (columns), csv, tsv, ndjson (one object per row), xlsx, or md (a table in Markdown). Default: json.',
         }),
       ),
       columns: s.optional(

@@ -55,13 +55,15 @@ export const plotContentQuery = {
   ),
 }
 
-export const contentFormats = ['json', 'csv', 'tsv', 'ndjson'] as const
+export const contentFormats = ['json', 'csv', 'tsv', 'ndjson', 'xlsx', 'md'] as const
 
 /** Media types of content, except JSON. */
 export const dataTypes = {
   csv: fileFormats.csv.mediaTypes[0],
   tsv: fileFormats.tsv.mediaTypes[0],
   ndjson: fileFormats.ndjson.mediaTypes[0],
+  xlsx: fileFormats.xlsx.mediaTypes[0],
+  md: 'text/markdown',
 } as const satisfies Record<Exclude<(typeof contentFormats)[number], 'json'>, string>
 
 /** Media types accepted for upload. The actual format is detected from the bytes. */

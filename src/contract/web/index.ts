@@ -73,7 +73,8 @@ export const webRoutes = {
   rows: {
     method: 'GET',
     path: '/~:user/:id.csv',
-    summary: 'the columns that the chart shows, or the rows of a grid',
+    aliases: ['/~:user/:id.xlsx'],
+    summary: 'the columns that the chart shows, or the rows of a grid, as CSV or XLSX',
     access: 'reader',
     headersFor: 'data',
   },

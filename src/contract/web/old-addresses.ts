@@ -30,11 +30,6 @@ export const oldAddresses: readonly OldAddress[] = [
     hint: 'The address of the chart with .pdf or .svg has an image without pixels.',
   },
   {
-    path: '/~:user/:id.xlsx',
-    gone: 'workbooks are not offered',
-    hint: 'The address with .csv has the rows, which spreadsheet programs open.',
-  },
-  {
     path: '/dashboard/*',
     gone: 'dashboards are not offered',
     hint: 'The charts of a dashboard have addresses of their own.',

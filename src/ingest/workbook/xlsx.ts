@@ -27,8 +27,11 @@ const MAX_SHARED_STRINGS_BYTES = 64 * 1024 * 1024
 const MAX_CELL_CHARACTERS = 8 * 1024 * 1024
 const DAY_MS = 86_400_000
 
-/** Kind of a number format: days, times of day, durations, or integers with leading zeros up to a width. */
-type NumberFormat = 'date' | 'time' | 'duration' | number | undefined
+/**
+ * Kind of a number format: days, days and times with a T between them, times of day, durations, or integers with
+ * leading zeros up to a width.
+ */
+type NumberFormat = 'date' | 'timestamp' | 'time' | 'duration' | number | undefined
 
 interface Workbook {
   texts: SharedTexts
@@ -234,6 +237,7 @@ function numberFormatOf(code: string): NumberFormat {
   if (/\[(h+|m+|s+)\]/i.test(bare)) return 'duration'
   const letters = bare.replace(/\[[^\]]*\]/g, '').replace(/general/gi, '')
   if (!/[ymdhs]/i.test(letters)) return undefined
+  if (/d"T"h/i.test(code)) return 'timestamp'
   // `m` is a month, but minutes next to hours or seconds.
   return /[hs]/i.test(letters) && !/[yd]|m{3}/i.test(letters) ? 'time' : 'date'
 }
@@ -377,7 +381,7 @@ function noteDayZero(line: number, warnings: Warnings): void {
  */
 function formatSerialDate(
   serial: number,
-  kind: 'date' | 'time' | 'duration',
+  kind: 'date' | 'timestamp' | 'time' | 'duration',
   from1904: boolean,
   dayless: () => void,
 ): string {
@@ -391,6 +395,6 @@ function formatSerialDate(
   const at = new Date(first + ms)
   if (Number.isNaN(at.getTime())) return String(serial)
   const iso = at.toISOString()
-  if (ms % DAY_MS === 0) return iso.slice(0, 10)
-  return `${iso.slice(0, 10)} ${iso.slice(11, ms % 1000 === 0 ? 19 : 23)}`
+  if (kind !== 'timestamp' && ms % DAY_MS === 0) return iso.slice(0, 10)
+  return `${iso.slice(0, 10)}${kind === 'timestamp' ? 'T' : ' '}${iso.slice(11, ms % 1000 === 0 ? 19 : 23)}`
 }

@@ -1,4 +1,4 @@
-// Content of grids: JSON, CSV, TSV and NDJSON.
+// Content of grids in each format.
 import { Problem } from '../../contract/errors.ts'
 import { type contentFormats, dataTypes } from '../../contract/operations/index.ts'
 import { type Bytes, WorkBudget } from '../../json/index.ts'
@@ -15,9 +15,15 @@ import {
   takeVersionSnapshot,
   trimSnapshot,
 } from '../grids/column/snapshot.ts'
-import { createDelimitedWriter, ndjson, type RowWriter } from '../grids/read/row-writers.ts'
+import {
+  createDelimitedWriter,
+  createMarkdownWriter,
+  ndjson,
+  type RowWriter,
+} from '../grids/read/row-writers.ts'
 import { streamSelectedJson } from '../grids/read/selected-json.ts'
 import { type RowQuery, type Selected, Selection, streamSelected } from '../grids/read/selection.ts'
+import { streamWorkbook } from '../grids/read/workbook.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
 import type { Readers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
@@ -53,6 +59,11 @@ const CONTENT_WRITERS: Record<(typeof contentFormats)[number], ContentWriter> = 
     body: writeByRow((isOrdered) => createDelimitedWriter('\t', isOrdered)),
   },
   ndjson: { type: dataTypes.ndjson, body: writeByRow(() => ndjson()) },
+  xlsx: {
+    type: dataTypes.xlsx,
+    body: (snap, selected) => streamWorkbook(snap, (writer) => streamSelected(snap, writer, selected)),
+  },
+  md: { type: `${dataTypes.md}; charset=utf-8`, body: writeByRow(() => createMarkdownWriter()) },
 }
 
 function writeByRow(writer: (isOrdered: boolean) => RowWriter): ContentWriter['body'] {
@@ -78,7 +89,7 @@ export async function loadGridContent(
   { format = 'json', columns, ...query }: ContentOptions,
 ): Promise<OperationResult<Bytes>> {
   if (query.sample !== undefined && (format === 'json' || format === 'api'))
-    throw new Problem('invalid_request', 'sample needs the format csv, tsv or ndjson', { field: 'sample' })
+    throw new Problem('invalid_request', 'sample needs a format of rows, such as csv', { field: 'sample' })
   const selection = new Selection(query)
   const { loaded, tag } = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)

@@ -7,7 +7,7 @@ import { authorizeCall, type Principal } from '../access/access.ts'
 import type { ImageService } from '../images/plot-image.ts'
 import type { LiveService } from '../plots/live-plots.ts'
 import type { PageAnswer, PageRequest } from './answer.ts'
-import { createReadRequest, downloadCsv, downloadFigure, downloadImage } from './files/downloads.ts'
+import { createReadRequest, downloadFigure, downloadImage, downloadRows } from './files/downloads.ts'
 import { renderEmbed } from './files/embed.ts'
 import { renderFilePage } from './files/file-page.ts'
 import type { SortingService } from './files/grid-page.ts'
@@ -33,7 +33,8 @@ export const PAGE_HANDLERS = {
   file: (service, { principal, fid, query }) => renderFilePage(service, principal, fid, query),
   embed: (service, { principal, fid, query }) => renderEmbed(service, principal, fid, query),
   figure: (service, { principal, fid }) => downloadFigure(service, principal, fid),
-  rows: (service, { principal, fid }) => downloadCsv(service, principal, fid),
+  rows: (service, { principal, fid, ending }) =>
+    downloadRows(service, principal, fid, ending === 'xlsx' ? 'xlsx' : 'csv'),
   image: async (service, { principal, fid, ending, query }) => {
     // Of a grid or folder, it is the page.
     if (ending === 'html' && !(await isPlot(service, principal, fid)))

@@ -1,4 +1,4 @@
-// Writes rows as CSV, TSV, NDJSON or JSON.
+// Writes rows as CSV, TSV, NDJSON, JSON or Markdown.
 import { ensureCapacity, hasEscapes } from '../../../json/index.ts'
 import type { Cell } from '../column/cursor.ts'
 import type { RowFormat } from '../column/kernel/values.ts'
@@ -197,6 +197,37 @@ export function createDelimitedWriter(delimiter: ',' | '\t', isOrdered = false):
       for (; blanks > 0; blanks--) out.addText('""\n')
     },
   }
+}
+
+/** Creates a writer of a table in Markdown: one line per row, without markup in the cells. */
+export function createMarkdownWriter(): RowWriter {
+  const cell = (text: string): string =>
+    text
+      .replace(/[\\`*_[\]<>|~]/g, '\\$&')
+      .replace(/\r\n|\r|\n/g, '<br>')
+      .trim()
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`
+  return {
+    head(columns) {
+      const rules = columns.map(({ type }) => (type === 'number' ? '---:' : '---'))
+      return line(columns.map(({ name }) => cell(name))) + line(rules)
+    },
+    row(cells, out) {
+      out.addText(
+        line(
+          cells.map(({ buf, start, end }) =>
+            buf[start] === 0x6e ? '' : cell(decodeJsonText(buf, start, end)),
+          ),
+        ),
+      )
+    },
+  }
+}
+
+/** Returns a JSON value as text: a string without quotes, others as JSON on one line. */
+export function decodeJsonText(buf: Uint8Array, start: number, end: number): string {
+  const json = decodeUtf8(buf, start, end)
+  return buf[start] === 0x22 ? JSON.parse(json) : json.replace(/[\r\n]\s*/g, '')
 }
 
 /** Writes a value as a cell. `quote` quotes a text if necessary. */

@@ -16,6 +16,7 @@ import {
 } from '../../grids/column/snapshot.ts'
 import { createDelimitedWriter } from '../../grids/read/row-writers.ts'
 import { streamFirstRows } from '../../grids/read/rows.ts'
+import { streamWorkbook } from '../../grids/read/workbook.ts'
 import { drawPlotImage, type ImageService } from '../../images/plot-image.ts'
 import { type FigureView, openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
@@ -71,14 +72,22 @@ export async function downloadFigure(
   return { body, type: 'application/json' }
 }
 
-/** Downloads the rows of a grid, or the data of a plot, as CSV. */
-export async function downloadCsv(service: Service, principal: Principal, fid: Fid): Promise<PageAnswer> {
+/** Downloads the rows of a grid, or the data of a plot. */
+export async function downloadRows(
+  service: Service,
+  principal: Principal,
+  fid: Fid,
+  format: 'csv' | 'xlsx',
+): Promise<PageAnswer> {
   const { request, file, snap } = await loadForDownload(service, principal, fid, 'rows')
   const rows = snap ?? collectColumns(service, await openFigure(service, request))
   return {
-    body: streamFirstRows(rows, createDelimitedWriter(',')),
-    type: `${dataTypes.csv}; charset=utf-8`,
-    headers: { 'content-disposition': attachmentHeader(file.filename, 'csv') },
+    body:
+      format === 'xlsx'
+        ? streamWorkbook(rows, (writer) => streamFirstRows(rows, writer))
+        : streamFirstRows(rows, createDelimitedWriter(',')),
+    type: format === 'xlsx' ? dataTypes.xlsx : `${dataTypes.csv}; charset=utf-8`,
+    headers: { 'content-disposition': attachmentHeader(file.filename, format) },
   }
 }
 
