@@ -11,10 +11,18 @@ const MAX_HEIGHT_PIXELS = 10_000
 for (const script of document.querySelectorAll<HTMLScriptElement>('script[data-plotly]'))
   replacePicture(script)
 
-/** Returns the link of a block: it is beside the script, and leads to the chart. */
+/** Returns the link of a block: it is beside the script or above it in the page, and leads to the chart. */
 function findLink(script: HTMLScriptElement, path: string): HTMLAnchorElement | undefined {
-  const links = script.parentElement?.querySelectorAll('a') ?? []
-  return [...links].find(({ href }) => href.replace(/%7e/i, '~').includes(path) && href.startsWith('http'))
+  const isOf = ({ protocol, pathname, dataset }: HTMLAnchorElement): boolean => {
+    if (dataset.gridline !== undefined) return false
+    const address = pathname.replace(/%7e/i, '~')
+    return protocol.startsWith('http') && `${address}/`.startsWith(`${path}/`)
+  }
+  const beside = [...(script.parentElement?.querySelectorAll('a') ?? [])].filter(isOf)
+  // Some pages have all scripts at their end.
+  return (
+    beside.at(-1) ?? [...document.querySelectorAll('a')].find((one) => isOf(one) && one.querySelector('img'))
+  )
 }
 
 /** Replaces the picture of a block as soon as the chart is drawn. */
@@ -27,6 +35,7 @@ function replacePicture(script: HTMLScriptElement): void {
   script.dataset.gridline = ''
   const path = `/~${owner}/${id}`
   const link = findLink(script, path)
+  if (link) link.dataset.gridline = ''
   const image = link?.querySelector('img')
   const frame = document.createElement('iframe')
   const key = script.getAttribute('sharekey-plotly')
@@ -47,7 +56,9 @@ function replacePicture(script: HTMLScriptElement): void {
 
   /** Height that the chart needs beyond its proportions, in pixels. */
   let needed = 0
-  const parent = script.parentElement!
+  // Inline elements have no width.
+  let parent = (link ?? script).parentElement!
+  while (parent.clientWidth === 0 && parent.parentElement) parent = parent.parentElement
   const setSize = (): void => {
     const { clientWidth: width } = parent
     const ratio = image?.naturalWidth ? image.naturalHeight / image.naturalWidth : USUAL_RATIO
@@ -74,6 +85,6 @@ function replacePicture(script: HTMLScriptElement): void {
     needed = 0
     setSize()
   }).observe(parent)
-  script.before(frame)
+  ;(link ?? script).before(frame)
   setSize()
 }

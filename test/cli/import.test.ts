@@ -65,13 +65,14 @@ it('every figure of a notebook becomes a plot, named by its heading or order', a
   const root = write({
     'analysis.ipynb': {
       nbformat: 4,
+      metadata: { widgets: { x: { state: { a: { state: { _data: [{ y: [1, 2] }], _layout: {} } } } } } },
       cells: [
         code(display({ [MIME]: figure('first') })),
         markdown(['# Analysis\n', 'text\n', '## Sales **by** [region](x)']),
         code(display({ [MIME]: figure('second'), 'text/html': FRAME })),
         // As a string, which some exports write.
         code(display({ [MIME]: JSON.stringify(figure('third')) })),
-        markdown('## Earlier'),
+        markdown('## Earlier\n<iframe src="https://plot.ly/~ada/18/640/480"></iframe>'),
         code(display({ 'text/html': [FRAME] })),
         code(
           display({ 'text/html': `<div id="x"></div><script>Plotly.newPlot("x", [{"y":[1]}], {})</script>` }),
@@ -95,15 +96,19 @@ it('every figure of a notebook becomes a plot, named by its heading or order', a
     },
     'cut.ipynb': '{"nbformat": 4, "cells": [{"cell_type": "code", "outp',
     'empty.ipynb': '{"nbformat": 4}',
+    'none.ipynb': { nbformat: 4, cells: [markdown('text')] },
   })
   const { rows, code: exit, stderr } = await run(newHome(), root)
   expect(summary(rows)).toEqual([
     'analysis 1 | plot | created',
+    'analysis 8 | plot | created',
     `analysis, Earlier | chart | lost | ada:17 | ${LOST_FRAME}`,
+    `analysis, Earlier | chart | lost | ada:18 | ${LOST_FRAME}`,
     `analysis, Earlier | chart | lost | an output that is not a figure`,
     'analysis, Earlier | plot | created',
     'analysis, Sales by region (2) | plot | created',
     'analysis, Sales by region | plot | created | ada:17',
+    'none.ipynb | file | skipped | no chart found in this notebook',
     'three, Three | plot | created',
   ])
   // The damaged ones are errors, and do not stop the others.
@@ -118,18 +123,21 @@ it('pages of plotly.py and R become plots; frames and blocks of old pages are na
     'two.html': `<html><body><script>Plotly.newPlot("a", [{"y": [1]}], {"title": "x"})</script><script>Plotly.newPlot( 'b', [{"y": {"dtype": "i1", "bdata": "AQI="}}], {})</script></body></html>`,
     'r.html': `<!doctype html><div id="w"></div><script type="application/json" data-for="w">${JSON.stringify(widget)}</script>`,
     'post.html': `<p><a href="https://plot.ly/~ada/9/"><img src="https://plot.ly/~ada/9.png"></a><script data-plotly="ada:9" src="https://plot.ly/embed.js" async></script>${FRAME}${FRAME}`,
+    'scripts.html': `<script>Plotly.newPlot('x', data, layout)</script>${Array.from({ length: 300 }, (_, k) => `<script>Plotly.newPlot("c${k}", [{"y": [${k}]}])</script>`).join('')}`,
     'plain.html': `<html>${'<b>'.repeat(200_000)}`,
     'half.html': `<html><script>Plotly.newPlot("a", [{"y": [1, 2`,
     'page_files/style.css': 'a{}',
     'notes.RData': 'x',
   })
   const { rows, stderr } = await run(newHome(), root)
-  expect(summary(rows)).toEqual([
+  expect(rows.filter(({ path }) => path.startsWith('scripts ')).length).toBe(300)
+  expect(summary(rows.filter(({ path }) => !path.startsWith('scripts ')))).toEqual([
     'notes.RData | file | skipped | a workspace of R: save its charts with htmlwidgets::saveWidget',
     'plain.html | file | skipped | no chart found in this page',
     `post | chart | lost | ada:17 | ${LOST_FRAME}`,
     `post | chart | lost | ada:9 | ${LOST_FRAME}`,
     'r | plot | created',
+    'scripts | chart | lost | its figure is not JSON: a script makes it when the page is opened',
     'two 1 | plot | created',
     'two 2 | plot | created',
   ])
@@ -149,19 +157,22 @@ const exported = {
   'Sales/ada_7.json': grid,
   'Sales/ada_9.json': refers('ada:7'),
   'ada_12.json': refers('ada:77', { x: ['x'], y: [1] }),
-  'ada_13.json': refers('ada:78'),
+  // A grid without a number is known by the uids of its columns.
+  'named.json': { cols: { e: column('ee11ff', 0, [4, 5]) } },
+  'ada_13.json': { data: [{ type: 'bar', ysrc: 'ada:78:ee11ff' }], layout: {} },
 }
+const RECOGNIZED = 'grid ada:78 was recognized by its columns: named'
 
 it('figures are joined with the grids that came along, by number or by their uids', async () => {
   const home = newHome()
-  const root = write({ ...exported, 'other.json': refers('ada:1007') })
+  const root = write(exported)
   const { rows } = await run(home, root)
   expect(summary(rows)).toEqual([
     'Sales/ada_7 | grid | created | ada:7',
     'Sales/ada_9 | plot | created | ada:9',
     'ada_12 | plot | created | ada:12',
-    'ada_13 | plot | created | ada:13',
-    'other | plot | created',
+    `ada_13 | plot | created | ada:13 | ${RECOGNIZED}`,
+    'named | grid | created',
   ])
   const { stdout } = await gridline(['plot', 'data', 'Sales/ada_9', '--inline'], { home })
   const fid = rows.find(({ kind }) => kind === 'grid')!.fid
@@ -174,7 +185,12 @@ it('figures are joined with the grids that came along, by number or by their uid
 it('a figure whose grid is missing or ambiguous keeps its own data, or is lost', async () => {
   const home = newHome()
   const other = { cols: { a: column('aa11bb', 0, [9]), b: column('cc22dd', 1, ['w']) } }
-  const clash = write({ ...exported, 'ada_8.json': other, 'ada_7.json': other })
+  const clash = write({
+    ...exported,
+    'ada_8.json': other,
+    'ada_7.json': other,
+    'twice.json': exported['named.json'],
+  })
   const { rows } = await run(home, clash)
   const missing = (fid: string): string => `grid ${fid}, which is not among the files`
   expect(summary(rows)).toEqual([
@@ -184,6 +200,8 @@ it('a figure whose grid is missing or ambiguous keeps its own data, or is lost',
     `ada_13 | plot | lost | ada:13 | its data is in ${missing('ada:78')}`,
     'ada_7 | grid | created | ada:7',
     'ada_8 | grid | created | ada:8',
+    'named | grid | created',
+    'twice | grid | created',
   ])
   const { stdout } = await gridline(['plot', 'data', 'ada_12', '--inline'], { home })
   expect(JSON.parse(stdout).data[0]).toMatchObject({ x: ['x'], y: [1] })
@@ -207,6 +225,7 @@ it('--dry-run shows the same and makes nothing; a second run changes nothing, an
     'Sales/ada_9 unchanged',
     'ada_12 created',
     'ada_13 created',
+    'named created',
   ])
   const list = async (): Promise<string> => (await gridline(['ls', '--all', '--json'], { home })).stdout
   const before = await list()
@@ -234,11 +253,16 @@ it('--keep-ids keeps the numbers of the former server, so that its links work', 
   const map = ['--keep-ids', '--map-user', `ada=${username}`]
   const { rows } = await run(home, bundle, ...map)
   const numbers = (list: Row[]): string[] => list.map(({ was, fid }) => `${was} ${fid?.split(':')[1]}`).sort()
-  expect(numbers(rows)).toEqual(['ada:12 12', 'ada:13 13', 'ada:7 7', 'ada:9 9'])
+  expect(numbers(rows)).toEqual(['ada:12 12', 'ada:13 13', 'ada:7 7', 'ada:9 9', 'null 14'])
   const taken = await run(home, bundle, ...map, '--folder', 'again', '--dry-run')
   expect(taken.rows.find(({ was }) => was === 'ada:9')?.note).toBe('the number 9 is taken by ada_9')
   const again = await run(home, bundle, ...map, '--folder', 'again')
   expect(again.rows.find(({ was }) => was === 'ada:9')?.note).toBe('the number 9 was taken')
+  // Also numbers that follow each other, from 0: the data of a figure becomes a grid with a number of its own.
+  const row = write(Object.fromEntries([3, 1, 0, 2].map((k) => [`${k}.json`, figure(String(k))])))
+  const packed = await run(newHome(), row, '--keep-ids')
+  expect(numbers(packed.rows)).toEqual(['0 0', '1 1', '2 2', '3 3'])
+  expect(packed.rows.every(({ action }) => action === 'created')).toBe(true)
   expect(again.code).toBe(0)
   // Numbers of other users are not kept.
   const others = await run(newHome(), bundle, '--keep-ids')
@@ -282,4 +306,43 @@ it('a page is imported from its address, and hostile archives are refused', asyn
   expect(stderr).toMatch(/bomb\.zip/)
   expect(stderr).toMatch(/no\.zip: the archive is damaged/)
   expect(stderr).toMatch(/out\.zip: (the archive is damaged: invalid relative path|.*leads out)/)
+})
+
+it('a figure with several columns, a wrong or late grid, and numbers that JavaScript rounds', async () => {
+  const home = newHome()
+  const several = { data: [{ type: 'table', cells: { valuessrc: 'ada:7:aa11bb,cc22dd' } }], layout: {} }
+  const elsewhere = { file: { fid: 'ada:9' }, ...grid }
+  const root = write({ 'several.json': several, 'wrong.json': refers('ada:8'), 'far.json': elsewhere })
+  const first = await run(home, root)
+  // A grid of another number is not the one that is meant, though its columns have the same uids.
+  const missing = (fid: string): string => `its data is in grid ada:${fid}, which is not among the files`
+  expect(summary(first.rows)).toEqual([
+    'far | grid | created | ada:9',
+    `several | plot | lost | ${missing('7')}`,
+    `wrong | plot | lost | ${missing('8')}`,
+  ])
+  // Its grid comes later.
+  writeFileSync(join(root, 'ada_7.json'), JSON.stringify(grid))
+  const second = await run(home, root)
+  expect(summary(second.rows)).toEqual([
+    'ada_7 | grid | created | ada:7',
+    'far | grid | unchanged | ada:9',
+    'several | plot | created',
+    `wrong | plot | lost | ${missing('8')}`,
+  ])
+  const partial = write({ 'p.json': { data: [{ y: [1] }, { ysrc: 'ada:5:dd11ee' }], layout: {} } })
+  const incomplete = await run(home, partial)
+  expect(incomplete.rows[0].note).toBe('incomplete: its data is in grid ada:5, which is not among the files')
+  writeFileSync(join(partial, '5.json'), JSON.stringify({ cols: { e: column('dd11ee', 0, [2]) } }))
+  const completed = await run(home, partial)
+  expect(summary(completed.rows)).toEqual(['5 | grid | created | 5', 'p | plot | updated'])
+  expect(JSON.parse((await gridline(['plot', 'data', 'p', '--inline'], { home })).stdout).data[1].y).toEqual([
+    2,
+  ])
+  const large = write({ 'big.json': '{"data":[{"y":[1,12345678901234567891]}],"layout":{}}' })
+  expect((await run(home, large)).rows[0].note).toBe('whole numbers of more than 16 digits may be rounded')
+  const deep = write({
+    'deep.json': `{"data":[{"y":[1]}],"layout":{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`,
+  })
+  expect((await run(home, deep)).stderr).toMatch(/nested too deep/)
 })

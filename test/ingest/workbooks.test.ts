@@ -145,6 +145,16 @@ it('texts that grow without end are refused, also in many small parts', async ()
     ).rejects.toThrow(/is damaged|of text|grows more than/)
 })
 
+it('cells of a row that repeat a long text are refused, with and without a parser', async () => {
+  const shared = `<si><t>${'x'.repeat(7_000_000)}</t></si>`
+  const first = row(1, ...Array.from({ length: 100 }, () => '<c><v>1</v></c>'))
+  const repeated = `<row r="2">${'<c t="s"><v>0</v></c>'.repeat(100)}</row>`
+  for (const start of ['', '<!-- -->'])
+    await expect(
+      book({ sheets: { One: start + first + repeated }, shared }).then((bytes) => readFile(bytes)),
+    ).rejects.toThrow(/grows more than|has more than 64 MB of text/)
+})
+
 it('elements that never end, deep nesting and many attributes are refused at once', async () => {
   const broken = (inside: string): Promise<Buffer> =>
     book({ sheets: { One: row(1, `<c r="A1" t="inlineStr"><is><t>${inside}</t></is></c>`) } })

@@ -141,6 +141,38 @@ describe('old addresses', () => {
     await blocked.close()
   })
 
+  it('frames of old pages show the chart alone, in every form', async () => {
+    const { url } = site()
+    const forms = ['.embed?link=false', '/550/550', '/640/480/', '', '.embed?autosize=true']
+    const frames = forms.map(
+      (form) => `<iframe src="${url}/~alice/${open}${form}" seamless width="100%" height="300"></iframe>`,
+    )
+    const visit = await host(frames.join(''))
+    for (let tries = 0; tries < 600; tries++) {
+      const drawn = await Promise.all(
+        visit.page.frames().map((frame) => frame.$('#chart[data-drawn="true"]').catch(() => null)),
+      )
+      if (drawn.filter(Boolean).length === forms.length) break
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    const shown = visit.page.frames().map((frame) => new URL(frame.url()).pathname)
+    expect(shown.slice(1)).toEqual(forms.map(() => `/~alice/${open}.embed`))
+    await visit.close()
+  })
+
+  it('blocks in odd pages: several in one element, scripts at the end, inline elements', async () => {
+    const withoutScript = (html: string): [string, string] => {
+      const [script] = /<script[\s\S]*<\/script>/.exec(html)!
+      return [html.replace(script, ''), script]
+    }
+    const [picture, script] = withoutScript(block(`alice:${hidden}`, key))
+    const inline = block(`alice:${open}`).replace('<div>', '<div><span>').replace('</div>', '</span></div>')
+    const visit = await host(`<main style="width: 600px">${picture}<p>text</p>${inline}</main>${script}`)
+    await untilDrawn(visit, 2)
+    expect(await blocks(visit)).toEqual(Array(2).fill({ frame: 600, link: false }))
+    await visit.close()
+  })
+
   it('only the frame of a block can replace its picture', async () => {
     const visit = await host(
       `${block(`alice:${hidden}`)}<script>for (const to of [window]) to.postMessage({ type: 'gridline:drawn', height: 9000 }, '*')</script>`,

@@ -90,7 +90,7 @@ export async function readFigures(file: string): Promise<FigureFile[]> {
     .trim()
   const name = file === '-' ? undefined : plotNameOf(file)
   if (!text.startsWith('<')) return [{ name, text: await extractFigure(text, source) }]
-  const figures = await findFigures(text, source)
+  const { figures } = await findFigures(text, source)
   if (figures.length === 0)
     throw new Problem('bad_data', `${source}: no Plotly chart found in this page`, {
       hint: 'Use a page written by write_html of plotly.py, or saveWidget of htmlwidgets (R).',
@@ -139,23 +139,34 @@ async function extractFigure(text: string, source: string): Promise<string> {
   return `{${members.join(',')}}`
 }
 
+/** Figures of a page as JSON, and number of calls that draw a figure which is not JSON. */
+interface PageFigures {
+  figures: string[]
+  unread: number
+}
+
 /** Finds the figures in the text of a page. Runs nothing. */
-export async function findFigures(html: string, source: string): Promise<string[]> {
-  return [...findPythonFigures(html, await findFrames(html, source), source), ...(await findRFigures(html))]
+export async function findFigures(html: string, source: string): Promise<PageFigures> {
+  const { figures, unread } = findPythonFigures(html, await findFrames(html, source), source)
+  return { figures: [...figures, ...(await findRFigures(html))], unread }
 }
 
 /** Finds calls of pages: `Plotly.newPlot("id", [traces], {layout}, {config})`, and `Plotly.plot(` before 2016. */
-function findPythonFigures(html: string, framesById: Map<string, string>, source: string): string[] {
+function findPythonFigures(html: string, framesById: Map<string, string>, source: string): PageFigures {
   const figures: string[] = []
+  let unread = 0
   for (const at of [...findPositions(html, 'Plotly.newPlot('), ...findPositions(html, 'Plotly.plot(')]) {
     const [id, data, layout] = parseJsonArguments(html, at, 3, source)
-    if (id?.[0] !== '"' || data?.[0] !== '[') continue
+    if (id?.[0] !== '"' || data?.[0] !== '[') {
+      if (++unread >= MAX_UNREAD_CALLS) break
+      continue
+    }
     const frames = framesById.get(id)
     figures.push(
       `{"data":${data}${layout?.[0] === '{' ? `,"layout":${layout}` : ''}${frames ? `,"frames":${frames}` : ''}}`,
     )
   }
-  return figures
+  return { figures, unread }
 }
 
 /** Finds frames by chart id: `Plotly.addFrames('id', [frames])`. */
@@ -187,10 +198,11 @@ async function findRFigures(html: string): Promise<string[]> {
   return figures
 }
 
-/** Maximum number of searched calls, against pages with many incomplete ones. */
-const MAX_SEARCHED_CALLS = 200
+/** Maximum number of searched calls, and of those that are incomplete, against hostile pages. */
+const MAX_SEARCHED_CALLS = 20_000
+const MAX_UNREAD_CALLS = 200
 
-/** Yields the positions after each occurrence of `part`, up to `MAX_CALLS`. */
+/** Yields the positions after each occurrence of `part`, up to `MAX_SEARCHED_CALLS`. */
 function* findPositions(text: string, part: string): Generator<number> {
   let count = 0
   for (let at = text.indexOf(part); at >= 0 && count++ < MAX_SEARCHED_CALLS; at = text.indexOf(part, at + 1))

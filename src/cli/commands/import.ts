@@ -7,7 +7,7 @@ import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
 import { DocumentLister } from '../import/documents.ts'
-import { Importer, ImportPlan, type ImportRow } from '../import/import.ts'
+import { Importer, type ImportItem, ImportPlan, type ImportRow } from '../import/import.ts'
 import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -34,7 +34,7 @@ export const command = defineCommand({
   output: arrayOf([], {
     file: 'document that contains it',
     kind: 'plot, grid, chart (lost) or file (skipped)',
-    action: 'created, unchanged, lost or skipped; with --dry-run: would create',
+    action: 'created, updated, unchanged, lost or skipped; with --dry-run: would create, would update',
     path: 'path of the file; of a lost chart, its name',
     fid: 'id of the file',
     web_url: 'link to the file',
@@ -66,7 +66,7 @@ export const command = defineCommand({
   async run(context, sources, options) {
     const client = await context.client()
     const { username } = await client.call('users.current')
-    const base = (options.folder ?? '').split('/').filter((name) => name !== '')
+    const base = (options.folder ?? '').split('/').filter((name) => name !== '' && name !== '.')
     const plan = new ImportPlan(base)
     const lister = new DocumentLister()
     const failures: Failure[] = []
@@ -75,8 +75,7 @@ export const command = defineCommand({
         try {
           for await (const document of lister.list(source))
             await plan.add(document).catch((problem) => {
-              if (!(problem instanceof Problem)) throw problem
-              failures.push({ subject: document.path, problem })
+              failures.push({ subject: document.path, problem: toDocumentProblem(problem, document.path) })
             })
         } catch (problem) {
           if (!(problem instanceof Problem)) throw problem
@@ -93,14 +92,14 @@ export const command = defineCommand({
         formerNames: new Set([username, ...listFormerNames(options.mapUser ?? [], username)]),
       })
       client.isMultiple = true
-      const sorted = importer.sortItems(plan.items)
-      const grids = sorted.filter(({ kind }) => kind === 'grid')
-      const others = sorted.filter(({ kind }) => kind !== 'grid')
-      const run = (items: typeof sorted, jobs: number) =>
-        runEach(items, (item) => importer.importItem(item), jobs)
-      const results = options.keepIds
-        ? [await run(sorted, 1)]
-        : [await run(grids, JOBS), await run(others, JOBS)]
+      await importer.takeNumbers()
+      // Grids before the figures that refer to them, and what is lost at the end.
+      const rankOf = ({ kind }: ImportItem): number => (kind === 'grid' ? 0 : kind === 'plot' ? 1 : 2)
+      const results: Awaited<ReturnType<typeof runEach>>[] = []
+      for (const rank of [0, 1, 2]) {
+        const items = plan.items.filter((item) => rankOf(item) === rank)
+        results.push(await runEach(items, (item) => importer.importItem(item), JOBS))
+      }
       const items = results.flatMap((result) => result.items) as ImportRow[]
       const lost = items.filter(({ action }) => action === 'lost').length
       if (lost > 0)
@@ -116,6 +115,13 @@ export const command = defineCommand({
     }
   },
 })
+
+/** Returns the problem of a document. Documents that are nested too deep exceed the stack. */
+function toDocumentProblem(error: unknown, path: string): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof RangeError) return new Problem('bad_data', `${path}: too large, or nested too deep`)
+  throw error
+}
 
 /** Maximum number of files that are named in a note. */
 const MAX_NAMED_FILES = 5

@@ -319,6 +319,10 @@ function readSettings(processEnvironment: NodeJS.ProcessEnv, options: ServeOptio
     throw new Problem('usage', `${tlsCert ? '--tls-key' : '--tls-cert'} is missing: both files are needed`)
   if (tls !== undefined && tlsCert !== undefined)
     throw new Problem('usage', '--tls self-signed makes a certificate: leave out --tls-cert and --tls-key')
+  if ((tls ?? tlsCert) !== undefined && url !== undefined && /^http:/i.test(url.trim()))
+    throw new Problem('usage', `--url ${url}: this server speaks HTTPS`, {
+      hint: 'Use https://…, or leave out the --tls options if a proxy serves HTTPS.',
+    })
   const keyPair = tlsCert !== undefined && tlsKey !== undefined ? { cert: tlsCert, key: tlsKey } : tls
   const provider = { oidcIssuer, oidcClientId, oidcDomain, oidcTeam, oidcGroupsClaim }
   const service = { blobs, smtp, mailFrom, serverName, environment, urlImport: allowUrlImport === true }

@@ -13,6 +13,9 @@ const VALID_DAYS = 397
 /** A certificate that expires sooner is made again. */
 const MIN_DAYS_LEFT = 30
 
+/** Names that a certificate can have. */
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
+
 /** Certificate and key, in files. */
 export interface SelfSigned {
   cert: string
@@ -26,7 +29,14 @@ export function listServerNames(host: string, url: string | undefined): string[]
   const isAny = host === '0.0.0.0' || host === '::'
   const names = ['localhost', '127.0.0.1', '::1', hostname(), ...(isAny ? [] : [host])]
   if (url !== undefined) names.push(new URL(url).hostname.replace(/^\[|\]$/g, ''))
-  return [...new Set(names.map((name) => name.toLowerCase()))]
+  // Certificates have no zones, and IPv4 addresses in their own form.
+  const plain = names.map((name) =>
+    name
+      .toLowerCase()
+      .replace(/%.*$/, '')
+      .replace(/^::ffff:(?=\d+\.)/, ''),
+  )
+  return [...new Set(plain)].filter((name) => isIP(name) > 0 || HOST_NAME.test(name))
 }
 
 /** Returns the certificate in the data directory, and makes a new one if it is missing, expires soon or lacks a name. */

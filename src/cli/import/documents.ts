@@ -2,7 +2,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { defaultLimits, formatBytes } from '../../contract/limits.ts'
 import { listZipMembers } from '../../ingest/index.ts'
@@ -50,6 +49,7 @@ export class DocumentLister {
       if (entry.name.startsWith('.')) continue
       const inner = join(path, entry.name)
       if (entry.isDirectory()) yield* this.listDirectory(inner, [...folders, entry.name])
+      else if (entry.isSymbolicLink()) this.others.push(entry.name)
       else if (entry.isFile() && this.isDocument(entry.name)) yield* this.listFile(inner, inner, folders)
     }
   }
@@ -80,7 +80,7 @@ export class DocumentLister {
         path: `${path}/${member.path}`,
         folders: [...folders, ...names],
         name,
-        read: async () => limitDocument(await buffer(await member.open()), path),
+        read: async () => readLimited(await member.open(), `${path}/${member.path}`),
       }
     }
   }
@@ -90,10 +90,16 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** Returns a document unless it is too large. Throws `too_large`. */
-function limitDocument(bytes: Buffer, path: string): Buffer {
-  if (bytes.length <= MAX_DOCUMENT_BYTES) return bytes
-  throw tooLargeError(path, bytes.length)
+/** Collects the bytes of a document. Throws `too_large` as soon as they are too many. */
+async function readLimited(bytes: AsyncIterable<Uint8Array>, path: string): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of bytes) {
+    size += part.length
+    if (size > MAX_DOCUMENT_BYTES) throw tooLargeError(path, size)
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
 }
 
 function tooLargeError(path: string, size: number): Problem {
@@ -116,14 +122,7 @@ async function fetchDocument(url: string): Promise<Document> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) })
     if (!response.ok) throw failed(`the server answered ${response.status}`)
-    const parts: Uint8Array[] = []
-    let size = 0
-    for await (const part of response.body as unknown as AsyncIterable<Uint8Array>) {
-      size += part.length
-      if (size > MAX_DOCUMENT_BYTES) throw tooLargeError(url, size)
-      parts.push(part)
-    }
-    bytes = Buffer.concat(parts)
+    bytes = await readLimited(response.body as unknown as AsyncIterable<Uint8Array>, url)
   } catch (error) {
     if (error instanceof Problem) throw error
     const { cause } = error as Error

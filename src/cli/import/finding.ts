@@ -3,8 +3,8 @@ import { isObject } from '../../charts/figure/figure.ts'
 import { type Fid, parseFid } from '../../contract/fid.ts'
 import { isFigure } from '../charts/figures.ts'
 
-/** Something in a document: `lost` is a chart that cannot be read, `skipped` a document without charts. `old`: its number on the former server. */
-export type Finding = { name: string; old?: Fid } & (
+/** Something in a document. `note`: what is not as in the document. `lost` is a chart that cannot be read, `skipped` a document without charts. `old`: its number on the former server. */
+export type Finding = { name: string; old?: Fid; note?: string } & (
   | { kind: 'plot'; figure: Record<string, unknown> }
   | { kind: 'grid'; data: Record<string, unknown> }
   | { kind: 'lost' | 'skipped'; why: string }
@@ -36,20 +36,29 @@ export function extractFigure(value: unknown): Record<string, unknown> | undefin
   }
 }
 
+/** Why a call that draws a chart was not read. */
+export const UNREAD_REASON = 'its figure is not JSON: a script makes it when the page is opened'
+
 /** Creates the finding of a chart of which only a frame is left. */
 export function createLostFrame(name: string, old: Fid): Finding {
   return { kind: 'lost', name, old, why: 'only a frame of the former server: its figure is not in the file' }
 }
 
-/** Finds the numbers of charts in frames and embed blocks, each once. */
+/** Frames, pictures and embed blocks of charts of a former server. Links alone are no charts. */
+const OLD_CHARTS = [
+  /<iframe\b[^>]{0,2000}?\bsrc=\\?["'][^"']{0,300}?\/(?:~|%7E)([\w.-]{1,64})\/(\d{1,9})\b/gi,
+  /<img\b[^>]{0,2000}?\bsrc=\\?["'][^"']{0,300}?\/(?:~|%7E)([\w.-]{1,64})\/(\d{1,9})\.(?:png|jpe?g|svg)\b/gi,
+  /\/(?:~|%7E)([\w.-]{1,64})\/(\d{1,9})\.embed\b/gi,
+  /\bdata-plotly=\\?["']([\w.-]{1,64}):(\d{1,9})\\?["']/gi,
+]
+
+/** Finds the numbers of charts in frames, pictures and embed blocks, each once. */
 export function findOldCharts(html: string): Fid[] {
   const found = new Map<string, Fid>()
-  const add = (owner: string, id: string): void => {
-    const fid = parseFid(`${owner}:${id}`)
-    if (fid) found.set(`${owner}:${id}`, fid)
-  }
-  for (const [, owner, id] of html.matchAll(/\/(?:~|%7E)([\w.-]{1,64})\/(\d{1,9})\.embed\b/gi)) add(owner, id)
-  for (const [, owner, id] of html.matchAll(/\bdata-plotly=\\?["']([\w.-]{1,64}):(\d{1,9})\\?["']/gi))
-    add(owner, id)
+  for (const pattern of OLD_CHARTS)
+    for (const [, owner, id] of html.matchAll(pattern)) {
+      const fid = parseFid(`${owner}:${id}`)
+      if (fid) found.set(`${owner}:${id}`, fid)
+    }
   return [...found.values()]
 }

@@ -4,7 +4,7 @@ import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { type Fid, isUsername, parseFid } from '../../contract/fid.ts'
 import { findFigures, plotNameOf } from '../charts/figures.ts'
 import type { Document } from './documents.ts'
-import { createLostFrame, extractFigure, type Finding, findOldCharts } from './finding.ts'
+import { createLostFrame, extractFigure, type Finding, findOldCharts, UNREAD_REASON } from './finding.ts'
 import { findNotebookFigures } from './notebook.ts'
 
 /** Formats of documents, by extension of the file name. */
@@ -44,8 +44,13 @@ export async function findInDocument(document: Document): Promise<Finding[]> {
         : undefined
   if (kind === undefined)
     return [{ kind: 'skipped', name, why: 'not a figure: if it is data, use gridline upload' }]
-  return READERS[kind](text, document)
+  const findings = await READERS[kind](text, document)
+  return INEXACT.test(text) ? findings.map((finding) => ({ ...finding, note: INEXACT_NOTE })) : findings
 }
+
+/** A whole number beyond 2^53, which JavaScript rounds. */
+const INEXACT = /[[,:]\s*-?\d{17,}\s*[,\]}]/
+const INEXACT_NOTE = 'whole numbers of more than 16 digits may be rounded'
 
 /** Returns the name of a document without its extension. */
 function stemOf(name: string): string {
@@ -79,7 +84,8 @@ function oldFidOf(parsed: unknown, name: string): Fid | undefined {
   const inner = isObject(parsed) && isObject(parsed.file) ? parsed.file : parsed
   const given = isObject(inner) && typeof inner.fid === 'string' ? parseFid(inner.fid) : undefined
   if (given && given.idlocal >= 0) return given
-  const [, owner, id] = /^(?:([\w.-]+)[:_])?(\d{1,9})$/.exec(name) ?? []
+  // Longer digits without a name are rather a date.
+  const [, owner, id] = /^(?:([\w.-]+)[:_](?=\d{1,9}$)|(?=\d{1,6}$))(\d+)$/.exec(name) ?? []
   if (id === undefined || (owner !== undefined && !isUsername(owner))) return undefined
   return { owner: owner ?? '', idlocal: Number(id) }
 }
@@ -87,12 +93,13 @@ function oldFidOf(parsed: unknown, name: string): Fid | undefined {
 /** Finds the charts of a page: figures, and frames and embed blocks of a former server, which are lost. */
 async function findInPage(text: string, { name: fileName, path }: Document): Promise<Finding[]> {
   const name = stemOf(fileName)
-  const figures = await findFigures(text, path)
+  const { figures, unread } = await findFigures(text, path)
   const found: Finding[] = figures.map((figure, k) => ({
     kind: 'plot',
     name: figures.length === 1 ? name : `${name} ${k + 1}`,
     figure: JSON.parse(figure),
   }))
+  for (let k = 0; k < unread; k++) found.push({ kind: 'lost', name, why: UNREAD_REASON })
   for (const old of findOldCharts(text)) found.push(createLostFrame(name, old))
   return found.length > 0 ? found : [{ kind: 'skipped', name: fileName, why: 'no chart found in this page' }]
 }

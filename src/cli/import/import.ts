@@ -23,6 +23,7 @@ export interface ImportItem {
   /** SHA-256 of the content, by which a later run knows the file. */
   hash: string
   why?: string
+  note?: string
   references: readonly Reference[]
   /** Uids of a grid. */
   uids: ReadonlySet<string>
@@ -54,7 +55,8 @@ export interface ImportRow {
 /** Reads documents into items with distinct paths. */
 export class ImportPlan {
   readonly items: ImportItem[] = []
-  private readonly paths = new Set<string>()
+  /** Number of items of each name, by path. */
+  private readonly counts = new Map<string, number>()
   /** The document that was read last, and what it contains: its items follow each other. */
   private lastRead: { document: Document; findings: Finding[] } | undefined
 
@@ -64,7 +66,7 @@ export class ImportPlan {
     const findings = await this.find(document)
     for (const [k, finding] of findings.entries()) {
       const { kind, old } = finding
-      const folder = [...this.base, ...document.folders].map(toFileName).join('/')
+      const folder = [...this.base, ...document.folders.map(toFileName)].join('/')
       const isFile = kind === 'plot' || kind === 'grid'
       const name = !isFile ? finding.name : this.takeName(folder, toFileName(finding.name))
       const content = kind === 'plot' ? finding.figure : kind === 'grid' ? finding.data : finding.why
@@ -77,6 +79,7 @@ export class ImportPlan {
         old,
         hash: createHash('sha256').update(JSON.stringify(content)).digest('hex'),
         why: isFile ? undefined : finding.why,
+        note: finding.note,
         references: kind === 'plot' ? listReferences(finding.figure) : [],
         uids: new Set(kind === 'grid' ? uidsOf(finding.data) : []),
         load: async () => (await this.find(document))[k],
@@ -92,12 +95,15 @@ export class ImportPlan {
 
   /** Returns a name that no other item of the folder has. */
   private takeName(folder: string, name: string): string {
-    for (let k = 1; ; k++) {
-      const unique = k === 1 ? name : `${name} (${k})`
-      const path = `${folder}/${unique}`
-      if (this.paths.has(path)) continue
-      this.paths.add(path)
-      return unique
+    for (;;) {
+      const count = (this.counts.get(`${folder}/${name}`) ?? 0) + 1
+      this.counts.set(`${folder}/${name}`, count)
+      if (count === 1) return name
+      const unique = `${name} (${count})`
+      if (!this.counts.has(`${folder}/${unique}`)) {
+        this.counts.set(`${folder}/${unique}`, 1)
+        return unique
+      }
     }
   }
 }
@@ -112,9 +118,8 @@ function toFileName(text: string): string {
     // Control characters.
     .replace(/\p{Cc}/gu, ' ')
     .trim()
-    .slice(0, MAX_NAME_CHARACTERS)
-    .trim()
-  return name === '' || name === '.' || name === '..' ? 'chart' : name
+  const short = [...name].slice(0, MAX_NAME_CHARACTERS).join('').trim()
+  return short === '' || short === '.' || short === '..' ? 'chart' : short.toWellFormed()
 }
 
 function uidsOf({ cols }: Record<string, unknown>): string[] {
@@ -123,126 +128,170 @@ function uidsOf({ cols }: Record<string, unknown>): string[] {
   )
 }
 
-/** Name of the metadata by which a later run knows an imported file. */
-const HASH_FIELD = 'imported_sha256'
+/** Metadata by which a later run knows an imported file: of its content, and of the references that were found. */
+interface ImportMark {
+  imported_sha256: string
+  imported_references: number
+}
+
+/** References of a figure whose grid is known. */
+interface Resolution {
+  found: ReadonlyMap<Reference, string>
+  notes: string[]
+}
 
 /** Creates the files of items: first grids, then the figures that refer to them. */
 export class Importer {
   /** The new grid of each item. */
   private readonly gridByItem = new Map<ImportItem, string>()
   private readonly grids: readonly ImportItem[]
+  /** Plots that were made empty, with their former numbers. */
+  private readonly emptyPlots = new Map<ImportItem, CreatedFile>()
+  private readonly takenNumbers = new Set<ImportItem>()
 
   constructor(
     private readonly client: Client,
-    items: readonly ImportItem[],
+    private readonly items: readonly ImportItem[],
     private readonly options: ImportOptions,
   ) {
     this.grids = items.filter(({ kind }) => kind === 'grid')
   }
 
   /**
-   * Returns the items in the order in which they are imported. Kept numbers come in descending order: new numbers,
-   * as of the data of a figure, are above all that were used.
+   * Creates the plots that keep their numbers, still empty, and the grids that do, in ascending order: numbers can only
+   * rise, and the data of a figure becomes a grid with the next number.
    */
-  sortItems(items: readonly ImportItem[]): ImportItem[] {
-    const isKept = (item: ImportItem): boolean => this.keptIdOf(item) !== undefined
-    const needsNewGrids = (item: ImportItem): boolean =>
-      item.references.some((reference) => {
-        const grid = this.findGrid(reference, item)
-        return grid !== undefined && !isKept(grid)
-      })
-    const rank = (item: ImportItem): number => {
-      if (item.why !== undefined) return 4
-      if (item.kind === 'grid') return isKept(item) ? 0 : 2
-      return isKept(item) && !needsNewGrids(item) ? 1 : 3
+  async takeNumbers(): Promise<void> {
+    if (this.options.isDryRun) return
+    const kept = this.items.filter((item) => this.keptIdOf(item) !== undefined)
+    for (const item of kept.sort((a, b) => this.keptIdOf(a)! - this.keptIdOf(b)!)) {
+      if (await lookupOrUndefined(this.client, item.path)) continue
+      const idlocal = this.keptIdOf(item)
+      try {
+        if (item.kind === 'grid') this.gridByItem.set(item, (await this.createGrid(item, idlocal)).fid)
+        else {
+          const json = {
+            ...this.fieldsOf(item, EMPTY_MARK),
+            figure: { data: [], layout: {} } as never,
+            idlocal,
+          }
+          this.emptyPlots.set(item, (await this.client.call('plots.create', { json })).file)
+        }
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        // Other errors come again when the item is imported.
+        if (error.code === 'conflict' && error.field === 'idlocal') this.takenNumbers.add(item)
+      }
     }
-    const number = (item: ImportItem): number => this.keptIdOf(item) ?? -1
-    return [...items].sort((a, b) => rank(a) - rank(b) || number(b) - number(a))
   }
 
   /** Imports one item. Returns an output row. */
   async importItem(item: ImportItem): Promise<ImportRow> {
     const { kind, path, why, hash } = item
     if (why !== undefined) return this.createRow(item, kind, undefined, [why])
-    const existing = await lookupOrUndefined(this.client, path)
-    if (existing) {
-      const { metadata } = existing as { metadata?: unknown }
-      if (existing.filetype !== kind || !isObject(metadata) || metadata[HASH_FIELD] !== hash)
-        throw new Problem('already_exists', `a file named ${path} already exists`, {
-          hint: 'Choose another --folder, or rename the file.',
-        })
-      if (kind === 'grid') this.gridByItem.set(item, existing.fid)
-      return this.createRow(item, 'unchanged', existing)
+    const resolution = this.resolve(item)
+    const mark: ImportMark = { imported_sha256: hash, imported_references: resolution.found.size }
+    const made = this.emptyPlots.get(item)
+    const existing = made ? undefined : await lookupOrUndefined(this.client, path)
+    const state = existing && compareMark(existing, kind, mark)
+    if (existing && state === undefined)
+      throw new Problem('already_exists', `a file named ${path} already exists`, {
+        hint: 'Choose another --folder, or rename the file.',
+      })
+    if (existing && kind === 'grid') {
+      const isNew = this.gridByItem.has(item)
+      this.gridByItem.set(item, existing.fid)
+      return this.createRow(item, isNew ? 'created' : 'unchanged', existing, this.notesOf(item))
     }
+    if (existing && state === 'same') return this.createRow(item, 'unchanged', existing, resolution.notes)
     const content = await item.load()
-    if (content.kind === 'grid') return this.importGrid(item, content.data)
-    if (content.kind === 'plot') return this.importFigure(item, structuredClone(content.figure))
-    throw new Problem('failed', `${item.subject} was changed meanwhile`)
+    if (content.kind === 'grid') return this.importGrid(item)
+    if (content.kind !== 'plot') throw new Problem('failed', `${item.subject} was changed meanwhile`)
+    return this.importFigure(item, structuredClone(content.figure), resolution, mark, made ?? existing)
   }
 
-  private async importGrid(item: ImportItem, data: Record<string, unknown>): Promise<ImportRow> {
-    const fields = { ...this.fieldsOf(item), data: data as never }
-    const row = await this.create(item, [], async (idlocal) => {
-      const { file } = await this.client.call('grids.create', { json: { ...fields, idlocal } })
-      return { file, warnings: [] }
-    })
-    // In a dry run, references of figures are known to be resolved.
-    this.gridByItem.set(item, row.fid ?? 'new:0')
-    return row
-  }
-
-  private async importFigure(item: ImportItem, figure: Record<string, unknown>): Promise<ImportRow> {
-    const lost = replaceReferences(figure, (reference) => {
-      const grid = this.findGrid(reference, item)
-      const fid = grid && this.gridByItem.get(grid)
-      return fid === undefined ? undefined : `${fid}:${reference.uid}`
-    })
-    const missing = [...lost].map((fid) => `grid ${fid}`).join(', ')
-    if (!hasData(figure) && lost.size > 0)
-      return this.createRow(item, 'lost', undefined, [
-        `its data is in ${missing}, which is not among the files`,
-      ])
-    const fields = { ...this.fieldsOf(item), figure: figure as never, raw_data: 'grid' as const }
-    const notes = lost.size > 0 ? [`without the data of ${missing}, which is not among the files`] : []
-    return this.create(item, notes, (idlocal) =>
-      this.client.call('plots.create', { json: { ...fields, idlocal } }),
-    )
-  }
-
-  /** Creates a file with its former number, or with another one if that is taken. Returns an output row. */
-  private async create(
-    item: ImportItem,
-    notes: readonly string[],
-    send: (idlocal?: number) => Promise<{ file: { fid: string; web_url: string }; warnings: string[] }>,
-  ): Promise<ImportRow> {
-    const idlocal = this.keptIdOf(item)
+  private async importGrid(item: ImportItem): Promise<ImportRow> {
     if (this.options.isDryRun) {
-      const taken = idlocal === undefined ? undefined : await this.findFile(idlocal)
-      const takenNotes = taken ? [`the number ${idlocal} is taken by ${taken.filename}`] : []
-      return this.createRow(item, 'would create', undefined, [...notes, ...takenNotes])
+      // References of figures are known to be resolved.
+      this.gridByItem.set(item, 'new:0')
+      return this.createRow(item, 'would create', undefined, [
+        ...this.notesOf(item),
+        ...(await this.notesOnNumber(item)),
+      ])
     }
-    try {
-      const { file, warnings } = await send(idlocal)
-      return this.createRow(item, 'created', file, [...notes, ...warnings])
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'conflict' || error.field !== 'idlocal') throw error
-      const { file, warnings } = await send()
-      return this.createRow(item, 'created', file, [...notes, `the number ${idlocal} was taken`, ...warnings])
-    }
+    const file = await this.createGrid(item)
+    this.gridByItem.set(item, file.fid)
+    return this.createRow(item, 'created', file, this.notesOf(item))
   }
 
-  private findFile(idlocal: number): Promise<FileMeta | undefined> {
-    const fid = formatFid({ owner: this.options.username, idlocal })
-    return undefinedIfNotFound(this.client.call('files.get', { fid }))
+  private async createGrid(item: ImportItem, idlocal?: number): Promise<CreatedFile> {
+    const content = await item.load()
+    if (content.kind !== 'grid') throw new Problem('failed', `${item.subject} was changed meanwhile`)
+    const mark = { imported_sha256: item.hash, imported_references: 0 }
+    const json = { ...this.fieldsOf(item, mark), data: content.data as never, idlocal }
+    return (await this.client.call('grids.create', { json })).file
   }
 
-  private fieldsOf({ name, folder, hash }: ImportItem) {
+  /** Creates a plot, or gives one that was made empty or incomplete its figure. */
+  private async importFigure(
+    item: ImportItem,
+    figure: Record<string, unknown>,
+    { found, notes }: Resolution,
+    mark: ImportMark,
+    made: CreatedFile | undefined,
+  ): Promise<ImportRow> {
+    const byKey = new Map([...found].map(([reference, fid]) => [keyOf(reference), fid]))
+    const lost = replaceReferences(figure, (reference) => {
+      const fid = byKey.get(keyOf(reference))
+      return fid === undefined ? undefined : `${fid}:${reference.uids.join(',')}`
+    })
+    const missing = [...new Set(lost.map((reference) => this.describeMissing(reference, item)))].join('; ')
+    if (!hasData(figure) && lost.length > 0) {
+      // Only the number was kept.
+      if (made && !this.options.isDryRun) await this.client.call('files.trash', { fid: made.fid })
+      return this.createRow(item, 'lost', undefined, [missing])
+    }
+    const all = [...this.notesOf(item), ...notes, ...(lost.length > 0 ? [`incomplete: ${missing}`] : [])]
+    if (this.options.isDryRun)
+      return this.createRow(item, made ? 'would update' : 'would create', undefined, [
+        ...all,
+        ...(await this.notesOnNumber(item)),
+      ])
+    const content = { figure: figure as never, raw_data: 'grid' as const }
+    if (made) {
+      const json = { ...content, metadata: { ...mark } }
+      const file = await this.client.call('plots.update', { fid: made.fid, json })
+      return this.createRow(item, this.emptyPlots.has(item) ? 'created' : 'updated', file, all)
+    }
+    const { file, warnings } = await this.client.call('plots.create', {
+      json: { ...this.fieldsOf(item, mark), ...content },
+    })
+    return this.createRow(item, 'created', file, [...all, ...warnings])
+  }
+
+  private fieldsOf({ name, folder }: ImportItem, mark: ImportMark) {
     return {
       filename: name,
       parent_path: folder === '' ? undefined : folder,
       world_readable: this.options.isPublic,
-      metadata: { [HASH_FIELD]: hash },
+      metadata: { ...mark },
     }
+  }
+
+  private notesOf(item: ImportItem): string[] {
+    return [
+      item.note,
+      this.takenNumbers.has(item) ? `the number ${item.old?.idlocal} was taken` : undefined,
+    ].filter((note) => note !== undefined)
+  }
+
+  /** Says that the number an item would keep is taken. Numbers of deleted files are not known here. */
+  private async notesOnNumber(item: ImportItem): Promise<string[]> {
+    const idlocal = this.keptIdOf(item)
+    if (idlocal === undefined) return []
+    const fid = formatFid({ owner: this.options.username, idlocal })
+    const file = await undefinedIfNotFound(this.client.call('files.get', { fid }))
+    return file ? [`the number ${idlocal} is taken by ${file.filename}`] : []
   }
 
   /** Returns the number that an item keeps; undefined for the next one. */
@@ -252,21 +301,44 @@ export class Importer {
     return old.owner === '' || formerNames.has(old.owner) ? old.idlocal : undefined
   }
 
-  /** Returns the grid that a reference means: the one with its number, or the only one with all uids of the figure. */
-  private findGrid({ grid }: Reference, { references }: ImportItem): ImportItem | undefined {
-    const fid = parseFid(grid)
-    const uids = references.filter((reference) => reference.grid === grid).map(({ uid }) => uid)
-    const candidates = this.grids.filter((item) => uids.every((uid) => item.uids.has(uid)))
-    const numbered = candidates.filter(
-      ({ old }) => old && fid && old.idlocal === fid.idlocal && (old.owner === '' || old.owner === fid.owner),
-    )
-    return numbered.length > 0 ? numbered[0] : candidates.length === 1 ? candidates[0] : undefined
+  /** Finds the new grids of an item's references. */
+  private resolve(item: ImportItem): Resolution {
+    const found = new Map<Reference, string>()
+    const notes = new Set<string>()
+    for (const reference of item.references) {
+      const grid = this.findGrid(reference, item)
+      const fid = grid && this.gridByItem.get(grid)
+      if (!grid || fid === undefined || !reference.uids.every((uid) => grid.uids.has(uid))) continue
+      found.set(reference, fid)
+      if (!isNumbered(grid, reference))
+        notes.add(`grid ${reference.grid} was recognized by its columns: ${grid.path}`)
+    }
+    return { found, notes: [...notes] }
+  }
+
+  /** Returns the grid that a reference means: the one with its number, or the only one of unknown number with its uids. */
+  private findGrid(reference: Reference, { references }: ImportItem): ImportItem | undefined {
+    const numbered = this.grids.find((item) => isNumbered(item, reference))
+    if (numbered) return numbered
+    const uids = references.filter(({ grid }) => grid === reference.grid).flatMap((one) => one.uids)
+    const candidates = this.grids.filter((item) => !item.old && uids.every((uid) => item.uids.has(uid)))
+    return candidates.length === 1 ? candidates[0] : undefined
+  }
+
+  /** Says why the data of a reference is missing. */
+  private describeMissing(reference: Reference, item: ImportItem): string {
+    const grid = this.findGrid(reference, item)
+    if (!grid) return `its data is in grid ${reference.grid}, which is not among the files`
+    const uids = reference.uids.filter((uid) => !grid.uids.has(uid))
+    return uids.length > 0
+      ? `grid ${reference.grid} has no column ${uids.join(', ')}`
+      : `grid ${reference.grid} was not imported`
   }
 
   private createRow(
     { subject, kind, path, old, name }: ImportItem,
     action: string,
-    file?: { fid: string; web_url: string },
+    file?: CreatedFile,
     notes: readonly string[] = [],
   ): ImportRow {
     const was = old ? (old.owner === '' ? String(old.idlocal) : formatFid(old)) : null
@@ -281,4 +353,32 @@ export class Importer {
       note: notes.length > 0 ? notes.join('; ') : null,
     }
   }
+}
+
+type CreatedFile = Pick<FileMeta, 'fid' | 'web_url'>
+
+/** The mark of a plot that was made only to keep its number. */
+const EMPTY_MARK: ImportMark = { imported_sha256: '', imported_references: 0 }
+
+function keyOf({ grid, uids }: Reference): string {
+  return `${grid}:${uids.join(',')}`
+}
+
+/** Returns whether a grid has the number that a reference names. */
+function isNumbered({ old }: ImportItem, reference: Reference): boolean {
+  const fid = parseFid(reference.grid)
+  return old !== undefined && fid?.idlocal === old.idlocal && (old.owner === '' || old.owner === fid.owner)
+}
+
+/**
+ * Compares a file with what would be imported: `same`, `incomplete` if its figure has to be completed; undefined if it
+ * is another file.
+ */
+function compareMark(file: FileMeta, kind: string, mark: ImportMark): 'same' | 'incomplete' | undefined {
+  const { metadata } = file as { metadata?: unknown }
+  if (file.filetype !== kind || !isObject(metadata) || typeof metadata.imported_sha256 !== 'string')
+    return undefined
+  if (metadata.imported_sha256 === '') return 'incomplete'
+  if (metadata.imported_sha256 !== mark.imported_sha256) return undefined
+  return Number(metadata.imported_references) >= mark.imported_references ? 'same' : 'incomplete'
 }

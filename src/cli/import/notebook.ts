@@ -2,7 +2,7 @@
 import { isObject } from '../../charts/figure/figure.ts'
 import { Problem } from '../../contract/errors.ts'
 import { findFigures } from '../charts/figures.ts'
-import { createLostFrame, extractFigure, type Finding, findOldCharts } from './finding.ts'
+import { createLostFrame, extractFigure, type Finding, findOldCharts, UNREAD_REASON } from './finding.ts'
 
 const FIGURE_TYPE = 'application/vnd.plotly.v1+json'
 /** Maximum length of a heading in a name, in characters. */
@@ -60,19 +60,41 @@ function contentsOf(output: Record<string, unknown>): { figure: unknown; html: s
   }
 }
 
+/** Lists the figures of widgets (`FigureWidget`), whose state is in the metadata. */
+function listWidgetFigures(notebook: unknown): Record<string, unknown>[] {
+  const metadata = isObject(notebook) && isObject(notebook.metadata) ? notebook.metadata : {}
+  const widgets = isObject(metadata.widgets) ? Object.values(metadata.widgets) : []
+  const states = widgets.flatMap((widget) =>
+    isObject(widget) && isObject(widget.state) ? Object.values(widget.state) : [],
+  )
+  return states.flatMap((entry) => {
+    const state = isObject(entry) && isObject(entry.state) ? entry.state : {}
+    const figure = Array.isArray(state._data)
+      ? extractFigure({ data: state._data, layout: state._layout })
+      : undefined
+    return figure ? [figure] : []
+  })
+}
+
 /** Finds the figures of a notebook, named by it and their heading or order, and frames of a former server. */
 export async function findNotebookFigures(notebook: unknown, name: string): Promise<Finding[]> {
   const found: { heading: string | undefined; finding: Finding }[] = []
   let heading: string | undefined
   for (const cell of listCells(notebook, name)) {
     heading = lastHeading(cell) ?? heading
+    if (cell.cell_type === 'markdown')
+      for (const lost of findOldCharts(textOf(cell.source)))
+        found.push({ heading, finding: createLostFrame(name, lost) })
     for (const output of listObjects(cell.outputs)) {
       const { figure, html } = contentsOf(output)
       const [old, ...others] = findOldCharts(html)
       const extracted = figure === undefined ? undefined : extractFigure(figure)
+      const page = extracted ? undefined : await findFigures(html, name)
       const figures = extracted
         ? [extracted]
-        : (await findFigures(html, name)).map((text) => JSON.parse(text) as Record<string, unknown>)
+        : page!.figures.map((text) => JSON.parse(text) as Record<string, unknown>)
+      for (let k = 0; k < (page?.unread ?? 0); k++)
+        found.push({ heading, finding: { kind: 'lost', name, why: UNREAD_REASON } })
       for (const one of figures)
         found.push({
           heading,
@@ -84,6 +106,10 @@ export async function findNotebookFigures(notebook: unknown, name: string): Prom
         found.push({ heading, finding: createLostFrame(name, lost) })
     }
   }
+  for (const figure of listWidgetFigures(notebook))
+    found.push({ heading: undefined, finding: { kind: 'plot', name, figure } })
+  if (found.length === 0)
+    return [{ kind: 'skipped', name: `${name}.ipynb`, why: 'no chart found in this notebook' }]
   return found.map(({ heading, finding }, k) => ({
     ...finding,
     name: heading === undefined ? (found.length === 1 ? name : `${name} ${k + 1}`) : `${name}, ${heading}`,

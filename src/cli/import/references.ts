@@ -1,29 +1,34 @@
-// References of figures to columns of grids: `ada:7:aa11bb`.
+// References of figures to columns of grids: `ada:7:aa11bb`, or of several columns: `ada:7:aa11bb,cc22dd`.
 import { isObject } from '../../charts/figure/figure.ts'
 
 const REFERENCE = /^([^:\s]+:\d+):([^:\s]+)$/
 
-/** A reference: the grid on the former server, and the uid of the column. */
+/** A reference: the grid on the former server, and the uids of the columns. */
 export interface Reference {
   grid: string
-  uid: string
+  uids: readonly string[]
 }
 
 function parseReference(value: unknown): Reference | undefined {
-  const [, grid, uid] = (typeof value === 'string' && REFERENCE.exec(value)) || []
-  return grid === undefined ? undefined : { grid, uid }
+  const [, grid, uids] = (typeof value === 'string' && REFERENCE.exec(value)) || []
+  return grid === undefined ? undefined : { grid, uids: uids.split(',') }
 }
 
 /** Calls `visit` for each member of a figure, at any depth, that may be a reference: its name ends in `src`. */
 function visitSources(value: unknown, visit: (owner: Record<string, unknown>, name: string) => void): void {
-  if (Array.isArray(value)) {
-    // Arrays of numbers and texts are long, and have no references.
-    if (isObject(value[0]) || Array.isArray(value[0])) for (const item of value) visitSources(item, visit)
-  } else if (isObject(value))
-    for (const [name, member] of Object.entries(value)) {
-      if (typeof member === 'string' && name.endsWith('src')) visit(value, name)
-      else if (typeof member === 'object') visitSources(member, visit)
-    }
+  // Not recursive: figures of strangers can be nested very deep.
+  const waiting = [value]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (Array.isArray(next)) {
+      // Arrays of numbers and texts are long, and have no references.
+      if (isObject(next[0]) || Array.isArray(next[0]))
+        for (const item of next) if (item !== null) waiting.push(item)
+    } else if (isObject(next))
+      for (const [name, member] of Object.entries(next)) {
+        if (typeof member === 'string' && name.endsWith('src')) visit(next, name)
+        else if (typeof member === 'object' && member !== null) waiting.push(member)
+      }
+  }
 }
 
 /** Lists the references of a figure. */
@@ -37,14 +42,14 @@ export function listReferences(figure: unknown): Reference[] {
 }
 
 /**
- * Replaces the references of a figure, in place. A reference that `resolve` does not know is removed. Returns the
- * grids of those whose values are not in the figure either.
+ * Replaces the references of a figure, in place. A reference that `resolve` does not know is removed. Returns those
+ * whose values are not in the figure either.
  */
 export function replaceReferences(
   figure: unknown,
   resolve: (reference: Reference) => string | undefined,
-): Set<string> {
-  const lost = new Set<string>()
+): Reference[] {
+  const lost: Reference[] = []
   visitSources(figure, (owner, name) => {
     const reference = parseReference(owner[name])
     if (!reference) return
@@ -52,7 +57,7 @@ export function replaceReferences(
     if (replaced !== undefined) owner[name] = replaced
     else {
       delete owner[name]
-      if (owner[name.slice(0, -'src'.length)] === undefined) lost.add(reference.grid)
+      if (owner[name.slice(0, -'src'.length)] === undefined) lost.push(reference)
     }
   })
   return lost
@@ -60,14 +65,15 @@ export function replaceReferences(
 
 /** Returns whether a figure shows any data: values, or references. */
 export function hasData({ data }: Record<string, unknown>): boolean {
-  const hasValues = (trace: unknown): boolean =>
-    isObject(trace) &&
-    Object.entries(trace).some(
+  const hasValues = (part: unknown, depth = 0): boolean =>
+    isObject(part) &&
+    depth < 8 &&
+    Object.entries(part).some(
       ([name, member]) =>
         Array.isArray(member) ||
-        (typeof member === 'string' && parseReference(member) !== undefined && name.endsWith('src')) ||
-        (isObject(member) && (member.bdata !== undefined || hasValues(member))) ||
+        (name.endsWith('src') && parseReference(member) !== undefined) ||
+        (isObject(member) && (member.bdata !== undefined || hasValues(member, depth + 1))) ||
         (name === 'value' && typeof member === 'number'),
     )
-  return Array.isArray(data) && data.some(hasValues)
+  return Array.isArray(data) && data.some((trace) => hasValues(trace))
 }

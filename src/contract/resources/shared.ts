@@ -18,7 +18,7 @@ export const NEW_IDLOCAL = s.optional(
   s.nullable(
     s.integer({
       description:
-        'Number of the file, for imports that keep the addresses of a former server. 409 `conflict` if you have a file with it. Default: the next one.',
+        'Number of the file, for imports that keep the addresses of a former server. It must be above all numbers that you have used: 409 `conflict` otherwise. Default: the next one.',
     }),
   ),
 )

@@ -14,7 +14,7 @@ export const oldAddresses: readonly OldAddress[] = [
   {
     path: '/~:user/:id/*',
     leadsTo: 'file',
-    summary: 'links with a title: any title is accepted',
+    summary: 'links with a title, and frames with a width and a height: anything is accepted',
   },
   { path: '/create', leadsTo: 'fid', summary: 'the editor: the page of the file in `fid` has a form' },
   { path: '/feed', aliases: ['/plot'], leadsTo: 'start', summary: 'the public charts' },

@@ -27,6 +27,8 @@ export type StopReason = 'end' | 'odd' | 'full'
 /** Reads consecutive plain elements of one name. */
 export abstract class PlainElements {
   stop: StopReason = 'end'
+  /** Number of elements that the last call of `read` has read. */
+  readCount = 0
   /** Properties of the last scanned text. */
   protected text = 0
   private readonly startTag: Buffer
@@ -51,12 +53,14 @@ export abstract class PlainElements {
   /** Reads elements. Returns the offset after the last one, and sets `stop`. */
   read(buf: Buffer, from: number): number {
     const to = buf.lastIndexOf(this.endTag)
+    this.readCount = 0
     for (let at = from; ; ) {
       const start = skipSpace(buf, at)
       this.stop = start > to ? 'end' : this.isFull ? 'full' : 'odd'
       if (this.stop !== 'odd' || !this.isStart(buf, start)) return start
       const end = this.readElement(buf, start)
       if (end === ODD) return start
+      this.readCount++
       at = end
     }
   }

@@ -155,7 +155,7 @@ export class PlainRows extends PlainElements {
     let hasFormula = false
     if (buf[i] === LESS && buf[i + 1] === F) {
       hasFormula = true
-      i = skipFormula(buf, i)
+      i = this.skipFormula(buf, i)
       if (i === ODD) return ODD
     }
     let start = 0
@@ -177,6 +177,21 @@ export class PlainRows extends PlainElements {
     // A formula without a value is reported.
     else if (hasFormula && type !== FORMULA_TEXT) return ODD
     return skipPast(buf, i, END_OF_CELL)
+  }
+
+  /** Returns the end of a formula and the space after it, or `ODD`. */
+  private skipFormula(buf: Buffer, from: number): number {
+    let i = from + '<f'.length
+    while (buf[i] === SPACE) {
+      const start = findValueStart(buf, i + 1)
+      i = start === ODD ? ODD : findValueQuote(buf, start)
+      if (i === ODD) return ODD
+      i++
+    }
+    if (buf[i] === SLASH && buf[i + 1] === GREATER) return skipSpace(buf, i + 2)
+    const end = buf[i] === GREATER ? this.scanText(buf, i + 1) : ODD
+    const after = end === ODD ? ODD : skipPast(buf, end, END_OF_FORMULA)
+    return after === ODD ? ODD : skipSpace(buf, after)
   }
 
   private addCell(type: number, style: number, start: number, end: number): void {
@@ -284,12 +299,4 @@ function isPlainNumber(buf: Buffer, from: number, to: number): boolean {
     !isZero ||
     (point === start + 1 && !(to - point > 6 && buf.toString('latin1', point, point + 7) === '.000000'))
   )
-}
-
-/** Returns the end of a formula and the space after it, or `ODD`. */
-function skipFormula(buf: Buffer, from: number): number {
-  const end = buf.indexOf(GREATER, from)
-  if (end < 0 || (end > from + 2 && buf[from + 2] !== SPACE && buf[from + 2] !== SLASH)) return ODD
-  const after = buf[end - 1] === SLASH ? end + 1 : skipPast(buf, buf.indexOf(LESS, end), END_OF_FORMULA)
-  return after === ODD ? ODD : skipSpace(buf, after)
 }

@@ -37,6 +37,8 @@ const MIN_CHUNK_BYTES = 64 * 1024
 const BUFFER_BYTES = 128 * 1024
 /** Maximum number of bytes that are copied one by one. */
 const MAX_LOOP_BYTES = 32
+/** Maximum size of a row as CSV: its cells can all refer to the same long text. */
+const MAX_ROW_BYTES = 64 * 1024 * 1024
 const COMMA = 0x2c
 const LF = 0x0a
 
@@ -48,6 +50,8 @@ export class SheetWriter {
   private out: Buffer = Buffer.allocUnsafe(BUFFER_BYTES)
   /** Number of bytes written to `out`. */
   at = 0
+  /** Number of bytes of `out` that were counted, and number of those before `out`. */
+  private counted = 0
   private written = 0
   private line = 0
   private isBelowTitles = false
@@ -94,7 +98,9 @@ export class SheetWriter {
     if (this.isBelowTitles && size.widths.at(-1)?.width !== size.width)
       size.widths.push({ from: this.written + this.at, width: size.width })
     const isWhole = this.isBelowTitles || size.width === 1
-    this.addText(`${(isWhole ? texts : [texts[first] ?? '']).map(quoteSheetCell).join(',')}\n`)
+    const written = isWhole ? texts : [texts[first] ?? '']
+    this.checkRow(written.reduce((sum, text) => sum + text.length, 0))
+    this.addText(`${written.map(quoteSheetCell).join(',')}\n`)
   }
 
   /** Counts a row and its filled cells. Throws `bad_data` if the sheet is nearly empty. */
@@ -144,6 +150,8 @@ export class SheetWriter {
   /** Adds bytes[from, to). */
   addBytes(bytes: Uint8Array, from: number, to: number): void {
     const count = to - from
+    // Counted within a row, too.
+    if (this.at - this.counted > MIN_CHUNK_BYTES) this.countBytes()
     this.out = ensureCapacity(this.out, this.at, count)
     const { out, at } = this
     if (count <= MAX_LOOP_BYTES) for (let k = 0; k < count; k++) out[at + k] = bytes[from + k]
@@ -171,15 +179,34 @@ export class SheetWriter {
   }
 
   private addText(text: string): void {
+    if (this.at - this.counted > MIN_CHUNK_BYTES) this.countBytes()
     this.out = ensureCapacity(this.out, this.at, text.length * 3)
     this.at += this.out.write(text, this.at)
+  }
+
+  /** Counts the bytes of `out`. Throws `bad_data` beyond the limits. */
+  private countBytes(): void {
+    this.checkRow(this.at)
+    this.count(this.at - this.counted)
+    this.counted = this.at
+  }
+
+  /** Throws `bad_data` if rows that wait to be passed on are too large: more than one waits only if they are short. */
+  private checkRow(size: number): void {
+    if (size > MAX_ROW_BYTES)
+      throw badFile(
+        `${this.source}, sheet ${this.size.name}`,
+        `row ${this.nextLine} has more than ${MAX_ROW_BYTES / 1024 ** 2} MB of text`,
+        'Export the sheet as CSV.',
+      )
   }
 
   /** Yields the CSV since the last call, if it is long enough or `final`. */
   *takeBytes(final: boolean): Generator<Uint8Array> {
     if (this.at === 0 || (!final && !this.isFull)) return
     const bytes = this.out.subarray(0, this.at)
-    this.count(bytes.length)
+    this.count(bytes.length - this.counted)
+    this.counted = 0
     this.written += bytes.length
     this.out = Buffer.allocUnsafe(BUFFER_BYTES)
     this.at = 0

@@ -58,11 +58,16 @@ export async function* parsePart(
 /** Maximum size of an element that `PlainElements` reads or passes on, in bytes. */
 const MAX_PLAIN_BYTES = 1024 * 1024
 
+/** Maximum number of elements that are not plain, beyond half of the others. */
+const MAX_ODD_ELEMENTS = 200
+
 /** Reads the chunks of one part, with `PlainElements` where it can. */
 class PartSteps {
   private readonly decoder = new TextDecoder()
   /** Bytes of an element that has not ended yet. */
   private rest: Buffer = Buffer.alloc(0)
+  /** Number of elements that were not plain, less half of those that were. */
+  private odd = 0
   /** Depth of the plain elements in the part; undefined outside of their parent. */
   private depth: number | undefined
 
@@ -99,6 +104,9 @@ class PartSteps {
     let at = 0
     while (this.plain) {
       at = plain.read(data, at)
+      // If most elements are not plain, the parser alone is faster.
+      this.odd = Math.max(0, this.odd + (plain.stop === 'odd' ? 1 : 0) - plain.readCount / 2)
+      if (this.odd > MAX_ODD_ELEMENTS) this.plain = undefined
       if (plain.stop === 'odd') {
         const end = plain.findEnd(data, at)
         yield* this.parse(data.subarray(at, Math.max(at, end)))

@@ -52,7 +52,7 @@ export function encodeMetadata(metadata: unknown, limits: Limits): string {
 /** Maximum number of a new file: nine digits, so that no request can use up all numbers. */
 const MAX_NEW_IDLOCAL = 999_999_999
 
-/** Returns the requested number of a new file; undefined if none was requested. Throws `conflict` if it is taken. */
+/** Returns the requested number of a new file; undefined if none was requested. Throws `conflict` if it was used. */
 export async function takeIdlocal(
   { files }: Writers,
   owner: string,
@@ -62,7 +62,10 @@ export async function takeIdlocal(
   if (idlocal < 0 || idlocal > MAX_NEW_IDLOCAL)
     throw invalidField('idlocal', `must be a number from 0 to ${MAX_NEW_IDLOCAL}`)
   if (await files.reserveIdlocal(owner, idlocal)) return idlocal
-  throw new Problem('conflict', `a file has the number ${idlocal}`, { field: 'idlocal', isPermanent: true })
+  throw new Problem('conflict', `the number ${idlocal} was already used`, {
+    field: 'idlocal',
+    isPermanent: true,
+  })
 }
 
 /** Returns a random share key. Each time sharing is enabled, a new key keeps old links invalid. */

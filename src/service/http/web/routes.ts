@@ -1,6 +1,6 @@
 /** Routes addresses outside of the API to their handlers. */
 import { Problem } from '../../../contract/errors.ts'
-import { type Fid, formatWebUrl, isUsername, parseFid } from '../../../contract/fid.ts'
+import { type Fid, formatEmbedUrl, formatWebUrl, isUsername, parseFid } from '../../../contract/fid.ts'
 import { HttpResponse } from '../../../contract/http.ts'
 import { type WebRoute, type WebRouteName, webRoutes } from '../../../contract/web/index.ts'
 import { type OldAddress, oldAddresses } from '../../../contract/web/old-addresses.ts'
@@ -88,12 +88,26 @@ export function handleWebRequest(
     const parts = { ...match.groups }
     if (parts.user !== undefined && !isUsername(parts.user)) continue
     webRequest.line.operation = `web.${route.name}`
+    const framed = route.name === 'file' ? redirectFrame(context, webRequest, parts) : undefined
+    if (framed) return framed
     return handlers[route.name](context, { ...webRequest, parts })
   }
   const old = method === 'GET' ? findOldAddress(path) : undefined
   if (!old) return undefined
   webRequest.line.operation = 'web.old'
   return answerOldAddress(context.service.url, old.address, old.parts, webRequest.query)
+}
+
+/** Redirects a frame of another page to the chart alone: old frames name the page of a chart, which cannot be framed. */
+function redirectFrame(
+  { service }: HttpContext,
+  { request, query }: Omit<WebRequest, 'parts'>,
+  { user, id }: Readonly<Record<string, string>>,
+): HttpResponse | undefined {
+  if (request.headers.get('sec-fetch-dest') !== 'iframe') return undefined
+  const url = formatEmbedUrl(service.url, { owner: user, idlocal: Number(id) })
+  const headers = { location: url + (query && `?${query}`), vary: 'sec-fetch-dest' }
+  return new HttpResponse(302, headers, null)
 }
 
 /** Returns the old address that a path matches, and its parameters. */

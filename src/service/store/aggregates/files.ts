@@ -211,23 +211,19 @@ export class FileWriter extends FileReader {
     return row.next_idlocal - 1
   }
 
-  /** Reserves a number for a file of the owner, and all below it. Returns false if a file has it. */
+  /**
+   * Reserves a number for a file of the owner. Returns false unless it is above all that were allocated: lower ones
+   * may belong to files that are being made, and those of deleted files are not used again.
+   */
   async reserveIdlocal(owner: string, idlocal: number): Promise<boolean> {
-    // Also locks the numbers of the owner.
-    await this.db
+    const { numUpdatedRows } = await this.db
       .updateTable('counters')
-      .set(({ eb, ref }) => ({
-        next_idlocal: eb
-          .case()
-          .when('next_idlocal', '>', idlocal)
-          .then(ref('next_idlocal'))
-          .else(idlocal + 1)
-          .end(),
-      }))
+      .set({ next_idlocal: idlocal + 1 })
       .where('owner', '=', owner)
       .where('next_idlocal', '>=', 0)
-      .execute()
-    return (await this.get(owner, idlocal)) === undefined
+      .where('next_idlocal', '<=', idlocal)
+      .executeTakeFirst()
+    return numUpdatedRows > 0n
   }
 
   /** Adds a file to its folder. The name must be free there. */
