@@ -25,6 +25,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   'plot update': [['plot', 'update', 'plot', 'figure.json'], /plots\.update/],
   'plot pick': [['plot', 'pick', 'shown plot'], /feed\.add/],
   'plot unpick': [['plot', 'unpick', 'plot'], /feed\.remove/],
+  import: [['import', 'figure.json'], /"action":"would create"/],
   mkdir: [['mkdir', 'a/b'], /folders\.create.*"path":"a\/b"/],
   mv: [['mv', 'grid', 'folder'], /files\.update.*"parent":\d/],
   cp: [['cp', 'grid'], /files\.copy/],

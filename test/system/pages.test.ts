@@ -102,9 +102,13 @@ describe('pages of plots in a browser', () => {
     }
     for (const src of ['.embed', '.embed?share_key=wrong'])
       expect((await site().visit(pathOf(hidden, src))).status).toBe(404)
-    // The page itself, unlike the embedded chart, cannot be framed, which prevents clickjacking.
-    const framed = await host(pathOf(open))
-    expect(framed.page.frames().map((frame) => frame.url())).not.toContain(url + pathOf(open))
+    // A frame of the page shows the chart alone.
+    const alone = await host(pathOf(open))
+    expect(alone.page.frames().map((frame) => frame.url())).toContain(url + pathOf(open, '.embed'))
+    await alone.close()
+    // Pages cannot be framed, which prevents clickjacking.
+    const framed = await host('/~alice/')
+    expect(framed.page.frames().map((frame) => frame.url())).not.toContain(`${url}/~alice/`)
     expect(framed.seen.errors.join()).toContain('frame-ancestors')
     await framed.close()
   })

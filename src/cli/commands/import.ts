@@ -7,7 +7,7 @@ import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
 import { DocumentLister } from '../import/documents.ts'
-import { Importer, type ImportItem, ImportPlan, type ImportRow } from '../import/import.ts'
+import { Importer, type ImportItem, ImportPlan, type ImportRow } from '../import/importer.ts'
 import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
 

@@ -12,12 +12,6 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'start',
-    name: 'import',
-    summary: 'Import notebooks, pages and exports of a former chart host',
-    load: () => import('../commands/import.ts'),
-  },
-  {
-    group: 'start',
     name: 'ls',
     aliases: ['list'],
     summary: 'List the files in a folder',
@@ -123,6 +117,12 @@ export const commands: readonly RegisteredCommand[] = [
     aliases: ['download'],
     summary: 'Download files and folders into a directory',
     load: () => import('../commands/pull.ts'),
+  },
+  {
+    group: 'files',
+    name: 'import',
+    summary: 'Import notebooks, pages and exports of a former chart host',
+    load: () => import('../commands/import.ts'),
   },
   {
     group: 'files',

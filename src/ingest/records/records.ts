@@ -205,7 +205,11 @@ async function readMembers(
     return
   }
   if (isFigure(members))
-    throw badFile(source, 'this is a figure, not a table', 'To create plots from such files: gridline import')
+    throw badFile(
+      source,
+      'this is a figure, not a table',
+      'To create a plot from it: gridline plot create. From many files: gridline import',
+    )
   const cells = members.get('cells') ?? members.get('worksheets')
   if (members.has('nbformat') && cells?.kind === 'array')
     throw badFile(

@@ -11,8 +11,11 @@ export const SCHEME_STYLES = {
   auto: '',
 } as const
 
+/** Removes the white space around blocks and declarations, which every page would carry. */
+const compact = (style: string): string => style.replace(/\s*([{};])\s*/g, '$1').trim()
+
 /** Stylesheet of all pages. Colors and sizes are variables. */
-export const STYLE = `
+export const STYLE = compact(`
 :root { color-scheme: light dark; ${LIGHT_COLORS}; --warn: #bf8700; --radius: 8px; --gap: 1rem }
 @media (prefers-color-scheme: dark) { :root { ${DARK_COLORS} } }
 * { box-sizing: border-box }
@@ -92,4 +95,4 @@ nav.pager [aria-disabled] { color: var(--soft) }
 @media (max-width: 40rem) { nav.pager { gap: .3rem .5rem } table.files .wide { display: none } .top .search { order: 3; flex-basis: 100% } }
 @media print { .top, .foot, .actions, .filter, button, nav.pager, details:not([open]) { display: none } .scroll { max-height: none; overflow: visible } a { color: inherit; text-decoration: none } }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important } }
-`
+`)

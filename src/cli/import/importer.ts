@@ -58,7 +58,7 @@ export class ImportPlan {
   /** Number of items of each name, by path. */
   private readonly counts = new Map<string, number>()
   /** The document that was read last, and what it contains: its items follow each other. */
-  private lastRead: { document: Document; findings: Finding[] } | undefined
+  private lastRead: { document: Document; findings: Promise<Finding[]> } | undefined
 
   constructor(private readonly base: readonly string[]) {}
 
@@ -87,9 +87,9 @@ export class ImportPlan {
     }
   }
 
-  private async find(document: Document): Promise<Finding[]> {
-    if (this.lastRead?.document !== document)
-      this.lastRead = { document, findings: await findInDocument(document) }
+  private find(document: Document): Promise<Finding[]> {
+    // Items that are imported at the same time share one reading.
+    if (this.lastRead?.document !== document) this.lastRead = { document, findings: findInDocument(document) }
     return this.lastRead.findings
   }
 
