@@ -1,7 +1,9 @@
 // HTTPS: certificates in files, made ones, changed ones, wrong ones.
 import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
+import { connect as connectPlain } from 'node:net'
 import { join } from 'node:path'
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -192,4 +194,20 @@ it('unusable certificates and keys are refused with the reason', async () => {
   const both = ['serve', '--tls', 'self-signed', '--tls-cert', pair.cert, '--tls-key', pair.key]
   expect((await gridline(both, { home: home('both') })).code).toBe(2)
   chmodSync(pair.key, 0o600)
+})
+
+it('a server stops although connections are silent, with and without TLS', async () => {
+  const files = await make('silent')
+  for (const tls of [undefined, { files, report: () => {} }]) {
+    const options = { host: '127.0.0.1', port: 0, limits: readLimits({}), tls }
+    const server = await startHttpServer(() => undefined, options)
+    const silent = connectPlain({ port: server.port, host: '127.0.0.1' })
+    await once(silent, 'connect')
+    const closed = once(silent, 'close')
+    const began = performance.now()
+    await server.stop(10_000)
+    await closed
+    // Not after the time for running requests, which is 40 s.
+    expect(performance.now() - began).toBeLessThan(10_000)
+  }
 })

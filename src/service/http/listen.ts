@@ -189,9 +189,18 @@ class HttpListener {
     acceptors.close()
     this.server.close()
     this.server.closeIdleConnections()
+    this.closeSilentConnections()
     await new Promise<void>((done) => onceAllClosed(this.openSockets, done))
     clearTimeout(cutTimer)
     clearTimeout(endTimer)
+  }
+
+  /** Closes connections on which no request has begun. Node.js does not count those as idle that were never used. */
+  private closeSilentConnections(): void {
+    // Over TLS, a request has another socket than its connection.
+    const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
+    const busy = new Set([...this.running.values()].map(({ socket }) => peerOf(socket)))
+    for (const socket of this.openSockets) if (!busy.has(peerOf(socket))) socket.destroy()
   }
 }
 
