@@ -15,8 +15,8 @@ export interface PageFacts {
 }
 
 /** Content security policy of the page: only its own scripts, and no connections. */
-function createPolicy(scripts: readonly string[]): string {
-  const hashes = scripts.map((text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`)
+function createPolicy(scripts: readonly InlineScript[]): string {
+  const hashes = scripts.map(({ hash }) => `'sha256-${hash}'`)
   return [
     "default-src 'none'",
     `script-src ${hashes.join(' ')}`,
@@ -74,9 +74,25 @@ function outlinesFor({ data = [], layout = {} }: Figure): string | undefined {
   return `window.PlotlyGeoAssets={topojson:${JSON.stringify(needed)}}`
 }
 
-/** Returns code that can be the text of a script element: it cannot close it. */
-function toInlineScript(code: string): string {
-  return code.replace(/\/\/# sourceMappingURL=.*$/gm, '').replace(/<(?=\/script|!--)/gi, '\\x3c')
+/** Code that is the text of a script element, and its SHA-256 in base64. */
+interface InlineScript {
+  code: string
+  hash: string
+}
+
+/** Converts code to the text of a script element: it cannot close it. */
+function toInlineScript(text: string): InlineScript {
+  const code = text.replace(/\/\/# sourceMappingURL=.*$/gm, '').replace(/<(?=\/script|!--)/gi, '\\x3c')
+  return { code, hash: createHash('sha256').update(code).digest('base64') }
+}
+
+/** Scripts of the build that were used: converting them takes longer than all else. */
+const inlineAssets = new Map<string, InlineScript>()
+
+function inlineAsset(name: string): InlineScript {
+  const known = inlineAssets.get(name) ?? toInlineScript(readAsset(name))
+  inlineAssets.set(name, known)
+  return known
 }
 
 /** Replaces the random part of the ids in a picture of plotly.js. */
@@ -130,9 +146,9 @@ export function writeStandalonePage(
   const types = (parsed.data ?? []).map((trace) => (typeof trace?.type === 'string' ? trace.type : 'scatter'))
   const outlines = outlinesFor(parsed)
   const scripts = [
-    ...(outlines === undefined ? [] : [outlines]),
-    ...[chooseBundle(types), 'more.js', 'chart.js'].map(readAsset),
-  ].map(toInlineScript)
+    ...(outlines === undefined ? [] : [toInlineScript(outlines)]),
+    ...[chooseBundle(types), 'more.js', 'chart.js'].map(inlineAsset),
+  ]
   const picture = svg
     ? `<img id="picture" alt="${escapeHtml(title)}" src="data:image/svg+xml;base64,${Buffer.from(withFixedIds(Buffer.from(svg).toString('utf8'))).toString('base64')}">`
     : ''
@@ -151,7 +167,7 @@ ${STYLE}
 ${picture}
 ${renderAbout(title, facts)}
 <script type="application/json" id="figure">${text.replaceAll('<', '\\u003c')}</script>
-${scripts.map((code) => `<script>${code}</script>`).join('\n')}
+${scripts.map(({ code }) => `<script>${code}</script>`).join('\n')}
 </html>
 `
   return stampPage(Buffer.from(page))
