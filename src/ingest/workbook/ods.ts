@@ -12,9 +12,9 @@ import {
   noteUncomputedFormula,
   type Sheet,
   type SheetReading,
-  SheetWriter,
 } from './sheet-csv.ts'
 import { findSheet, MAX_SHEET_ROWS, parseRange, WHOLE_SHEET } from './sheet-range.ts'
+import { SheetWriter } from './sheet-writer.ts'
 import { parsePart, readPart, type XmlTag, type XmlVisitor } from './xml-parts.ts'
 
 /** Maximum number of columns of a sheet. */

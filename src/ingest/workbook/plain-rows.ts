@@ -10,8 +10,8 @@ import {
   skipSpace,
   startsWith,
 } from './plain-elements.ts'
-import { quoteSheetCell, type SheetWriter } from './sheet-csv.ts'
 import { MAX_SHEET_ROWS } from './sheet-range.ts'
+import { quoteSheetCell, type SheetWriter } from './sheet-writer.ts'
 
 /** A cell as it is stored. */
 export interface Cell {

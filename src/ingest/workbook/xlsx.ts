@@ -16,9 +16,9 @@ import {
   noteUncomputedFormula,
   type Sheet,
   type SheetReading,
-  SheetWriter,
 } from './sheet-csv.ts'
 import { columnIndexOf, findSheet, MAX_SHEET_ROWS, parseRange, WHOLE_SHEET } from './sheet-range.ts'
+import { SheetWriter } from './sheet-writer.ts'
 import { localNameOf, parsePart, readPart, type XmlVisitor } from './xml-parts.ts'
 
 /** Maximum size of a workbook's shared strings, which are held in memory. */
