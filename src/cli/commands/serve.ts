@@ -1,10 +1,8 @@
 // `gridline serve`: runs the server.
 import { Problem } from '../../contract/errors.ts'
 import { type Limits, listChangedLimits, readLimits } from '../../contract/limits.ts'
-import { quoteShellWord } from '../../contract/shell.ts'
 import type { Listening, ProviderOptions, RunningService } from '../../service/index.ts'
 import { loadTheme } from '../charts/themes.ts'
-import type { SelfSigned } from '../config/self-signed.ts'
 import {
   databaseUrl,
   deleteLocalServerRecord,
@@ -18,6 +16,7 @@ import { defineCommand, type Option, type OptionValues } from '../core/define.ts
 import { otherOutput } from '../core/output-schema.ts'
 import { RequestLog } from '../output/request-log.ts'
 import { SignalQueue } from './serve.signals.ts'
+import { type Certificate, formatTrustHints, prepareCertificate, readKeyPairOptions } from './serve.tls.ts'
 
 /** Returns hints for connecting other clients. */
 function formatClientHints(url: string): string[] {
@@ -227,7 +226,7 @@ export const command = defineCommand({
     const log = new RequestLog(process.stderr)
     const limits = readLimits(environment)
     const signals = new SignalQueue()
-    const certificate = await prepareCertificate(context, settings)
+    const certificate = await prepareCertificate(context.environment, settings)
     const tls = certificate && { files: certificate, report: (text: string) => context.messages.note(text) }
     const listening = await service.listen(() => current, { host, port, limits, proxies, tls })
     const localUrl = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host}:${listening.port}`
@@ -315,43 +314,10 @@ function readSettings(processEnvironment: NodeJS.ProcessEnv, options: ServeOptio
     throw new Problem('usage', '--database sqlite::memory:: a server needs a persistent database', {
       hint: 'Name a file: --database sqlite:FILE',
     })
-  if ((tlsCert === undefined) !== (tlsKey === undefined))
-    throw new Problem('usage', `${tlsCert ? '--tls-key' : '--tls-cert'} is missing: both files are needed`)
-  if (tls !== undefined && tlsCert !== undefined)
-    throw new Problem('usage', '--tls self-signed makes a certificate: leave out --tls-cert and --tls-key')
-  if ((tls ?? tlsCert) !== undefined && url !== undefined && /^http:/i.test(url.trim()))
-    throw new Problem('usage', `--url ${url}: this server speaks HTTPS`, {
-      hint: 'Use https://…, or leave out the --tls options if a proxy serves HTTPS.',
-    })
-  const keyPair = tlsCert !== undefined && tlsKey !== undefined ? { cert: tlsCert, key: tlsKey } : tls
+  const keyPair = readKeyPairOptions({ tls, tlsCert, tlsKey, url })
   const provider = { oidcIssuer, oidcClientId, oidcDomain, oidcTeam, oidcGroupsClaim }
   const service = { blobs, smtp, mailFrom, serverName, environment, urlImport: allowUrlImport === true }
   return { host, port, proxies, database, url, healthPort, theme, environment, provider, service, keyPair }
-}
-
-/** Certificate that the server uses. `fingerprint`: of a certificate that this command has made. */
-type Certificate = { cert: string; key: string } & Partial<Pick<SelfSigned, 'fingerprint'>>
-
-/** Returns the files for HTTPS; undefined for HTTP. Makes a certificate for `--tls self-signed`. */
-async function prepareCertificate(
-  { environment }: Context,
-  { keyPair, host, url }: Settings,
-): Promise<Certificate | undefined> {
-  if (keyPair !== 'self-signed') return keyPair
-  const { listServerNames, prepareSelfSigned } = await import('../config/self-signed.ts')
-  return prepareSelfSigned(environment, listServerNames(host, url && normalizeServerUrl(url)))
-}
-
-/** Returns lines that say how clients trust a self-signed certificate. */
-function formatTrustHints(url: string, { cert, fingerprint }: Certificate): string[] {
-  return [
-    `  certificate: ${cert}`,
-    `  SHA-256: ${fingerprint}`,
-    `  Gridline: gridline login ${url} --ca-file ${quoteShellWord(cert)}`,
-    `  curl: curl --cacert ${quoteShellWord(cert)} ${url}/v2/users/current`,
-    `  Python: export REQUESTS_CA_BUNDLE=${quoteShellWord(cert)}`,
-    `  R: httr::set_config(httr::config(cainfo = ${JSON.stringify(cert)}))`,
-  ]
 }
 
 /** Server that listens. */
