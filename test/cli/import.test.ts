@@ -1,4 +1,4 @@
-// Notebooks, pages, figures and grids of a former chart host become files; what is lost is said.
+// Notebooks, pages, figures and grids of a former chart host become files; lost charts are listed.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -258,7 +258,7 @@ it('--keep-ids keeps the numbers of the former server, so that its links work', 
   expect(taken.rows.find(({ was }) => was === 'ada:9')?.note).toBe('the number 9 is taken by ada_9')
   const again = await run(home, bundle, ...map, '--folder', 'again')
   expect(again.rows.find(({ was }) => was === 'ada:9')?.note).toBe('the number 9 was taken')
-  // Also numbers that follow each other, from 0: the data of a figure becomes a grid with a number of its own.
+  // Also if the numbers follow each other: the grid with the data of a figure takes none of them.
   const row = write(Object.fromEntries([3, 1, 0, 2].map((k) => [`${k}.json`, figure(String(k))])))
   const packed = await run(newHome(), row, '--keep-ids')
   expect(numbers(packed.rows)).toEqual(['0 0', '1 1', '2 2', '3 3'])

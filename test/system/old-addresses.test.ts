@@ -46,7 +46,7 @@ describe('old addresses', () => {
     expect(await follow('/~alice/')).toMatch(/^200/)
   })
 
-  it('what is not offered is said with status 410', async () => {
+  it('addresses that are not offered return 410 with the reason', async () => {
     expect(await follow(`/~alice/${open}.eps`)).toBe(`410 /~alice/${open}.eps Images in EPS are not offered.`)
     for (const ending of ['py', 'r', 'm', 'jl', 'js'])
       expect(await follow(`/~alice/${open}.${ending}`)).toContain('410')

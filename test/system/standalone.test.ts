@@ -76,7 +76,7 @@ describe('self-contained pages', () => {
     await page.close()
   })
 
-  it('who may not read the plot gets no page; of a grid, .html is its page', async () => {
+  it('readers without access get 404; .html of a grid is its page', async () => {
     const { test } = site()
     await test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: false } })
     for (const user of [undefined, 'bob']) expect((await get(user)).status).toBe(404)

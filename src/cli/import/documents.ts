@@ -23,7 +23,7 @@ export interface Document {
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
 const FETCH_TIMEOUT_MS = 60_000
 
-/** Names of documents that may contain charts, and of those whose loss is said. Others in folders are only counted. */
+/** Names of documents that may contain charts, also in formats that are not read. Other files in folders are counted. */
 const DOCUMENT_NAME = /\.(ipynb|json|html?|zip|rdata|rds|fig|pkl)$/i
 
 /** Lists documents, and keeps archives open until `close`. */

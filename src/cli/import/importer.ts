@@ -204,8 +204,8 @@ export class Importer {
       return this.createRow(item, isNew ? 'created' : 'unchanged', existing, this.notesOf(item))
     }
     if (existing && state === 'same') return this.createRow(item, 'unchanged', existing, resolution.notes)
+    if (kind === 'grid') return this.importGrid(item)
     const content = await item.load()
-    if (content.kind === 'grid') return this.importGrid(item)
     if (content.kind !== 'plot') throw new Problem('failed', `${item.subject} was changed meanwhile`)
     return this.importFigure(item, structuredClone(content.figure), resolution, mark, made ?? existing)
   }

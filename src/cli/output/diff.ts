@@ -1,5 +1,4 @@
 /** Formats a diff as table, CSV, NDJSON, Markdown or HTML. See docs/diff.md. */
-
 import { Chalk } from 'chalk'
 import { escapeHtml } from '../../contract/html.ts'
 import { formatCount } from '../../contract/message-texts.ts'

@@ -12,7 +12,6 @@ export const Parent = {
 
 const Metadata = s.union(s.record(s.anything()), s.string())
 
-/** Fields accepted when a grid or plot is created or updated. */
 /** Number of a new file. */
 export const NEW_IDLOCAL = s.optional(
   s.nullable(
@@ -23,6 +22,7 @@ export const NEW_IDLOCAL = s.optional(
   ),
 )
 
+/** Fields accepted when a grid or plot is created or updated. */
 export const CREATABLE_FIELDS = {
   filename: s.optional(s.string()),
   ...Parent,

@@ -6,7 +6,7 @@ import type { OperationResult } from '../core/call.ts'
 import { prepareForDrawing } from '../plots/content.ts'
 import { parseFigure } from '../plots/edit-figure.ts'
 import { hashImageKey, type ImageRequest, imageOptions, pictureOptionsOf } from './images.ts'
-import { type ImageService, withoutChromium } from './plot-image.ts'
+import { drawIfPossible, type ImageService } from './plot-image.ts'
 import { STANDALONE_POLICY, writeStandalonePage } from './standalone-page.ts'
 
 /** Draws a figure that is not stored. With `encoded`, returns JSON with the image in base64. */
@@ -31,7 +31,7 @@ export async function drawFigureImage(
       const draw = (): Promise<Uint8Array> =>
         images.draw(user, key, async (gone) => ({ text: await prepare(gone), key }), options, work.isAborted)
       const image = isPage
-        ? writeStandalonePage(await prepare(work.isAborted), await withoutChromium(draw), {})
+        ? writeStandalonePage(await prepare(work.isAborted), await drawIfPossible(draw), {})
         : await draw()
       if (!encoded) return { body: toByteStream(image), type }
       const json = JSON.stringify({ image: Buffer.from(image).toString('base64') })

@@ -95,7 +95,7 @@ export async function drawPlotImage(
     createBody: async (user, work) => {
       const draw = () => images.draw(user, key, loadFigure, options, work.isAborted)
       if (!isPage) return { body: toByteStream(await draw()), type }
-      const picture = await withoutChromium(draw)
+      const picture = await drawIfPossible(draw)
       const { text, view } = await loadFigure(work.isAborted ?? (() => false))
       const source = { url: formatWebUrl(service.url, file), changed: lastChangeOf(view) }
       return {
@@ -114,8 +114,8 @@ function lastChangeOf({ file, grids }: FigureView): Date {
   )
 }
 
-/** Draws a picture; undefined on a machine without Chromium: a page can do without. */
-export async function withoutChromium(draw: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
+/** Draws a picture with `draw`; undefined on a machine without Chromium: a page can do without. */
+export async function drawIfPossible(draw: () => Promise<Uint8Array>): Promise<Uint8Array | undefined> {
   try {
     return await draw()
   } catch (error) {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { buildPath } from '../../contract/build-path.ts'
 import { escapeHtml } from '../../contract/html.ts'
 import { CHECKSUM_LENGTH, stampPage } from '../../contract/standalone.ts'
+import { CHART_SANDBOX, createChartPolicy } from '../core/chart-policy.ts'
 
 /** Title and origin of a chart, which its page names. */
 export interface PageFacts {
@@ -14,27 +15,8 @@ export interface PageFacts {
   source?: { url: string; changed: Date }
 }
 
-/** Content security policy of the page: only its own scripts, and no connections. */
-function createPolicy(scripts: readonly InlineScript[]): string {
-  const hashes = scripts.map(({ hash }) => `'sha256-${hash}'`)
-  return [
-    "default-src 'none'",
-    `script-src ${hashes.join(' ')}`,
-    "style-src 'unsafe-inline'",
-    'img-src data: blob:',
-    'font-src data:',
-    'worker-src blob:',
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; ')
-}
-
-/**
- * Content security policy with which a server sends such a page, in addition to that of the page itself: it runs in an
- * opaque origin.
- */
-export const STANDALONE_POLICY =
-  "sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
+/** Policy with which a server sends such a page. The page itself allows only its own scripts. */
+export const STANDALONE_POLICY = createChartPolicy({ sandbox: CHART_SANDBOX, scripts: "'unsafe-inline'" })
 
 const readAsset = (name: string): string => readFileSync(join(buildPath('assets'), name), 'utf8')
 
@@ -149,13 +131,14 @@ export function writeStandalonePage(
     ...(outlines === undefined ? [] : [toInlineScript(outlines)]),
     ...[chooseBundle(types), 'more.js', 'chart.js'].map(inlineAsset),
   ]
+  const hashes = scripts.map(({ hash }) => `'sha256-${hash}'`)
   const picture = svg
     ? `<img id="picture" alt="${escapeHtml(title)}" src="data:image/svg+xml;base64,${Buffer.from(withFixedIds(Buffer.from(svg).toString('utf8'))).toString('base64')}">`
     : ''
   const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<meta http-equiv="content-security-policy" content="${createPolicy(scripts)}">
+<meta http-equiv="content-security-policy" content="${createChartPolicy({ scripts: hashes.join(' ') })}">
 <meta name="gridline-sha256" content="${'0'.repeat(CHECKSUM_LENGTH)}">
 <meta name="viewport" content="width=device-width">
 <title>${escapeHtml(title)}</title>

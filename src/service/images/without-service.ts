@@ -6,7 +6,7 @@ import { parseRawAsync } from '../../json/index.ts'
 import { prepareForDrawing } from '../plots/content.ts'
 import { parseFigure } from '../plots/edit-figure.ts'
 import { type ImageRequest, imageOptions, pictureOptionsOf } from './images.ts'
-import { withoutChromium } from './plot-image.ts'
+import { drawIfPossible } from './plot-image.ts'
 import { writeStandalonePage } from './standalone-page.ts'
 
 /** Maximum number of attempts if the machine is too busy to draw in time. */
@@ -32,7 +32,7 @@ export async function drawFigure(
     for (let tries = 1; ; tries++)
       try {
         if (requested.format !== 'html') return await drawer.draw(json, options)
-        const picture = await withoutChromium(() => drawer.draw(json, options))
+        const picture = await drawIfPossible(() => drawer.draw(json, options))
         return writeStandalonePage(json, picture, { title: request.title })
       } catch (error) {
         const isBusy = error instanceof Problem && error.code === 'overloaded'

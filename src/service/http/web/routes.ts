@@ -115,8 +115,9 @@ function findOldAddress(
   path: string,
 ): { address: OldAddress; parts: Readonly<Record<string, string>> } | undefined {
   for (const { address, pattern } of compiledOldAddresses) {
-    const parts = pattern.exec(path)?.groups ?? (pattern.test(path) ? {} : undefined)
-    if (parts && (parts.user === undefined || isUsername(parts.user))) return { address, parts }
+    const match = pattern.exec(path)
+    const parts = { ...match?.groups }
+    if (match && (parts.user === undefined || isUsername(parts.user))) return { address, parts }
   }
   return undefined
 }

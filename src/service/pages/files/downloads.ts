@@ -18,6 +18,7 @@ import { createDelimitedWriter } from '../../grids/read/row-writers.ts'
 import { streamFirstRows } from '../../grids/read/rows.ts'
 import { streamWorkbook } from '../../grids/read/workbook.ts'
 import { drawPlotImage, type ImageService } from '../../images/plot-image.ts'
+import { STANDALONE_POLICY } from '../../images/standalone-page.ts'
 import { type FigureView, openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
@@ -158,9 +159,9 @@ export async function downloadImage(
   }
   const reader = await resolveSignature(service, principal, fid, query)
   const request = { ...createReadRequest(reader, fid), operation: 'files.image' as const }
-  const { body, etag, createBody, headers: given } = await drawPlotImage(service, request, imageRequest)
+  const { body, etag, createBody } = await drawPlotImage(service, request, imageRequest)
   const headers: Record<string, string> = {}
-  if (format === 'html') headers['content-security-policy'] = given?.['content-security-policy'] ?? ''
+  if (format === 'html') headers['content-security-policy'] = STANDALONE_POLICY
   if (query.has('download'))
     headers['content-disposition'] = attachmentHeader(`${fid.owner}-${fid.idlocal}`, format)
   return { body, type: imageTypes[format], etag, headers, later: createBody }

@@ -4,6 +4,7 @@ import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { Bytes } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
+import { CHART_SANDBOX, createChartPolicy } from '../../core/chart-policy.ts'
 import { openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
@@ -13,23 +14,12 @@ import { describeChart } from './alt-text.ts'
 import { createReadRequest } from './downloads.ts'
 import { createChartToken } from './live-updates.ts'
 
-/**
- * Returns the content security policy of an embedded chart. A figure is untrusted input: it is drawn in an
- * opaque origin without cookies, inline scripts or `eval`, and can connect only to its own data.
- */
+/** Returns the content security policy of an embedded chart: it can connect only to its own data. */
 const createEmbedPolicy = (dataUrl: string): string =>
-  [
-    'sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox',
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'unsafe-inline'",
-    'img-src data: blob:',
-    'font-src data:',
-    `connect-src ${dataUrl}.events ${dataUrl}.state ${dataUrl}.live`,
-    'worker-src blob:',
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; ')
+  createChartPolicy({
+    sandbox: CHART_SANDBOX,
+    others: [`connect-src ${dataUrl}.events ${dataUrl}.state ${dataUrl}.live`],
+  })
 
 const DARK_STYLE = 'html, body { background: #16181d; color: #d7dae0 } a { color: #8bf }'
 const DARK_STYLES: Record<ColorScheme, string> = {

@@ -5,6 +5,7 @@ import { formatEmbedUrl, formatFid, parseFidLink } from '../../../contract/fid.t
 import { escapeHtml } from '../../../contract/html.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
+import { CHART_SANDBOX } from '../../core/chart-policy.ts'
 import type { Service } from '../../core/context.ts'
 import type { PageAnswer } from '../answer.ts'
 import { accessQueryOf } from '../html.ts'
@@ -59,5 +60,5 @@ export async function serveOEmbed(
 
 /** Renders the element that embeds a chart in a page. */
 export function renderFrame(src: string, title: string, width: number | string, height: number): string {
-  return `<iframe src="${escapeHtml(src)}" title="${escapeHtml(title)}" width="${width}" height="${height}" style="border: 0" loading="lazy" sandbox="allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"></iframe>`
+  return `<iframe src="${escapeHtml(src)}" title="${escapeHtml(title)}" width="${width}" height="${height}" style="border: 0" loading="lazy" sandbox="${CHART_SANDBOX}"></iframe>`
 }

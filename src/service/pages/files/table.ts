@@ -1,6 +1,5 @@
 /** Renders values as an HTML table. */
 import { escapeHtml } from '../../../contract/html.ts'
-
 import { jsonKindOf, yieldToEventLoop } from '../../../json/index.ts'
 import { MAX_VALUE_BYTES } from '../../grids/column/values-at.ts'
 import { decodeStart } from '../../grids/read/decode-start.ts'

@@ -1,6 +1,5 @@
 /** Pages that ask whether the command line may log in. */
 import { escapeHtml } from '../../../contract/html.ts'
-
 import { renderDocument } from '../html.ts'
 
 /** Request of a command line to act as the user of the browser. */

@@ -1,7 +1,8 @@
 /** Pages that save charts from the share button of plotly.js. */
-import { escapeHtml } from '../../../contract/html.ts'
 
+import { escapeHtml } from '../../../contract/html.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
+import { createChartPolicy } from '../../core/chart-policy.ts'
 import type { Service } from '../../core/context.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
@@ -75,17 +76,6 @@ export function renderPreviewPage(service: Service): PageAnswer {
 <script src="${assetPathOf('preview.js')}" data-own="${escapeHtml(origin)}" data-geo="${assetPathOf('plotly-geo.js')}"></script>
 </html>
 `
-  const policy = [
-    'sandbox allow-scripts',
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'unsafe-inline'",
-    'img-src data: blob:',
-    'font-src data:',
-    'worker-src blob:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'self'",
-  ].join('; ')
+  const policy = createChartPolicy({ sandbox: 'allow-scripts', others: ["frame-ancestors 'self'"] })
   return createPage(body, { headers: { 'content-security-policy': policy } })
 }

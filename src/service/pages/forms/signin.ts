@@ -1,6 +1,5 @@
 /** Pages to sign in. */
 import { escapeHtml } from '../../../contract/html.ts'
-
 import { renderDocument } from '../html.ts'
 
 /** Renders the sign-in form. `next`: path to show afterwards; `provider`: name of the identity provider. */

@@ -1,6 +1,5 @@
 /** API documentation as a page. */
 import { escapeHtml } from '../../../contract/html.ts'
-
 import { methodsOf, type Operation, operations, routesOf } from '../../../contract/operations/index.ts'
 import type { Schema } from '../../../contract/schema.ts'
 import { renderDocument } from '../html.ts'

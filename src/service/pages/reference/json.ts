@@ -1,6 +1,5 @@
 /** JSON responses as pages. */
 import { escapeHtml } from '../../../contract/html.ts'
-
 import { renderDocument } from '../html.ts'
 
 /** Renders a JSON response as HTML (`?format=api`): indented, with links for URLs of this service. */
