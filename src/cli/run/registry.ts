@@ -206,7 +206,7 @@ export const commands: readonly RegisteredCommand[] = [
   {
     group: 'plots',
     name: 'image',
-    summary: 'Save a plot or a figure as PNG, SVG, PDF, WebP or JPEG',
+    summary: 'Save a plot or a figure as PNG, SVG, PDF, WebP, JPEG or HTML',
     load: () => import('../commands/image.ts'),
   },
   {
