@@ -321,6 +321,7 @@ const pages = {
     make: 'src/browser/create-chart.ts',
     preview: 'src/browser/preview.ts',
     embed: 'src/browser/embed.ts',
+    'sort-table': 'src/browser/sort-table.ts',
   },
   outdir: 'dist/assets',
   bundle: true,

@@ -80,6 +80,11 @@ export const fileFormats = {
 
 export type FormatName = keyof typeof fileFormats
 
+/** Key of the metadata of a Parquet file of ours: the separators of its columns as a JSON array, null for none. */
+export const SEPARATORS_KEY = 'gridline.separators'
+/** Character between day and time of day, which a Parquet timestamp does not keep. */
+export type TimeSeparator = ' ' | 'T'
+
 /** Compressions that files of any format may have. */
 export const compressions = {
   gzip: { extensions: ['gz'], mediaTypes: ['application/gzip'] },

@@ -76,18 +76,58 @@ describe('self-contained pages', () => {
     await page.close()
   })
 
-  it('readers without access get 404; .html of a grid is its page', async () => {
+  it('readers without access get 404', async () => {
     const { test } = site()
     await test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: false } })
     for (const user of [undefined, 'bob']) expect((await get(user)).status).toBe(404)
     await test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: true } })
-    const { grid_fid } = (
-      await test.ask('alice', 'POST', '/v2/plots', {
-        json: { figure: { data: [{ y: [1] }] }, raw_data: 'grid' },
-      })
-    ).json
-    const page = await test.ask('alice', 'GET', `/~alice/${grid_fid.split(':')[1]}.html`)
-    expect([page.status, page.text.includes('<table')]).toEqual([200, true])
+  })
+
+  it('the address of a grid with .html is a table that its reader can sort', async () => {
+    const { test } = site()
+    const evil = '<script>window.__hit=1</script>'
+    const { fid: grid } = await test.grid('alice', `"<img src=x onerror="window.__hit=1">`, {
+      [`name ${evil}`]: ['b', evil, null, 'a'],
+      amount: [10, 9, 100, null],
+      day: ['2024-01-02', '2023-12-31', null, '2024-01-01'],
+    })
+    const path = `/~alice/${grid.split(':')[1]}.html`
+    expect((await test.ask('bob', 'GET', path)).status).toBe(404)
+    const { text, headers } = await test.ask('alice', 'GET', path)
+    expect(headers.get('content-security-policy')).toMatch(/^sandbox allow-scripts(?!.*allow-same-origin)/)
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(verifyPage(Buffer.from(text))).toBe(true)
+    expect(text.length).toBeLessThan(100_000)
+    const content = await test.ask(
+      'alice',
+      'GET',
+      `/v2/grids/${grid}/content?format=html&where=amount%20%3E%209`,
+    )
+    expect(content.headers.get('content-security-policy')).toMatch(/^sandbox /)
+    expect(content.text.match(/<tr>/g)).toHaveLength(3)
+    const { page, seen } = await openFile(text)
+    const columnOf = (k: number): Promise<string[]> =>
+      page.$$eval('tbody tr', (rows, at) => rows.map((row) => row.cells[at].textContent!), k)
+    expect(await columnOf(0)).toEqual(['b', evil, '', 'a'])
+    const press = (k: number) => page.click(`th:nth-child(${k + 1}) button`)
+    await press(1)
+    expect(await columnOf(1)).toEqual(['9', '10', '100', ''])
+    await press(1)
+    expect(await columnOf(1)).toEqual(['100', '10', '9', ''])
+    await press(2)
+    expect(await columnOf(0)).toEqual([evil, 'a', 'b', ''])
+    expect(await page.$$eval('[aria-sort]', (heads) => heads.map((head) => head.textContent))).toEqual([
+      'day',
+    ])
+    expect([await page.evaluate(() => '__hit' in window), seen]).toEqual([false, []])
+    await page.close()
+    const { fid: large } = await test.grid('alice', 'large', { a: Array(500_001).fill(1) })
+    const refused = await test.ask('alice', 'GET', `/v2/grids/${large}/content?format=html`)
+    expect([refused.status, refused.text]).toEqual([
+      413,
+      expect.stringContaining('a page holds 500000 cells'),
+    ])
+    expect(await test.status('alice', 'GET', `/v2/grids/${large}/content?format=html&head=10`)).toBe(200)
   })
 
   it('figures of strangers stay harmless', async () => {

@@ -26,7 +26,7 @@ const options = [
   {
     flags: '--format <format>',
     description:
-      'table (default on a terminal), csv (default otherwise), tsv, json (by column, as in the API), ndjson (one object per row), xlsx or md (Markdown)',
+      'table (default on a terminal), csv (default otherwise), tsv, json (by column, as in the API), ndjson (one object per row), xlsx, parquet, md (Markdown) or html (a page that is one file)',
     choices: [...contentFormats, 'table'],
   },
   {
@@ -105,7 +105,7 @@ async function* concatenateGrids(
   options: CatOptions,
   format: Format,
 ): AsyncGenerator<Uint8Array> {
-  if (format === 'xlsx') throw new Problem('usage', '--format xlsx prints one grid: a workbook has one sheet')
+  if (BINARY_FORMATS.has(format)) throw new Problem('usage', `--format ${format} prints one grid`)
   let lastHeader: string | undefined
   for (const fid of fids) {
     const bytes = readContent(client, fid, options, format)
@@ -154,9 +154,9 @@ async function printGrid(
       throw new Problem('usage', '--follow supports only csv, tsv and ndjson')
     return { bytes: followGrid(context, client, fid, options, format) }
   }
-  if (format === 'xlsx' && process.stdout.isTTY)
-    throw new Problem('usage', '--format xlsx is not text: write it to a file', {
-      hint: 'gridline cat GRID --format xlsx > GRID.xlsx',
+  if (BINARY_FORMATS.has(format) && process.stdout.isTTY)
+    throw new Problem('usage', `--format ${format} is not for a terminal: write it to a file`, {
+      hint: `gridline cat GRID --format ${format} > GRID.${format}`,
     })
   if (isTable) return printTable(context, client, fid, options)
   if (jq !== undefined && format !== 'json') {
@@ -182,8 +182,13 @@ const HAS_HEADER: Record<Format, boolean> = {
   ndjson: false,
   json: false,
   xlsx: false,
+  parquet: false,
   md: false,
+  html: false,
 }
+
+/** Formats of files that hold one grid. */
+const BINARY_FORMATS: ReadonlySet<Format> = new Set(['xlsx', 'parquet', 'html'])
 
 /** Yields the content of a grid, without header for --no-header. */
 async function* readContent(

@@ -1,4 +1,4 @@
-// `gridline verify`: checks that self-contained pages of charts are as they were written.
+// `gridline verify`: checks that self-contained pages are as they were written.
 import { Problem } from '../../contract/errors.ts'
 import { verifyPage } from '../../contract/standalone.ts'
 import { defineCommand } from '../core/define.ts'
@@ -15,10 +15,7 @@ export const command = defineCommand({
     const { items, failures } = await runEach(files, async (file) => {
       const isUnchanged = verifyPage(await readWhole(file))
       if (isUnchanged === undefined)
-        throw new Problem(
-          'bad_data',
-          `${file}: not a page that gridline image has written: it has no checksum`,
-        )
+        throw new Problem('bad_data', `${file}: not a self-contained page: it has no checksum`)
       if (!isUnchanged)
         throw new Problem('bad_data', `${file}: changed since it was written: its checksum does not match`)
       return { file, state: 'unchanged' }

@@ -79,7 +79,7 @@ export const gridsOperations = {
       format: s.optional(
         s.enumOf([...contentFormats, 'api'], {
           description:
-            'json (columns), csv, tsv, ndjson (one object per row), xlsx, or md (a table in Markdown). Default: json.',
+            'json (columns), csv, tsv, ndjson (one object per row), xlsx, parquet, md (a table in Markdown) or html (a page that is one file). Default: json.',
         }),
       ),
       columns: s.optional(

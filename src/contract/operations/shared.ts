@@ -1,5 +1,5 @@
 // Bodies, queries and formats that several operations share.
-import { compressions, fileFormats } from '../formats.ts'
+import { compressions, fileFormats, imageTypes } from '../formats.ts'
 import { uploadHeaders } from '../headers.ts'
 import * as s from '../schema.ts'
 
@@ -55,7 +55,7 @@ export const plotContentQuery = {
   ),
 }
 
-export const contentFormats = ['json', 'csv', 'tsv', 'ndjson', 'xlsx', 'md'] as const
+export const contentFormats = ['json', 'csv', 'tsv', 'ndjson', 'xlsx', 'parquet', 'md', 'html'] as const
 
 /** Media types of content, except JSON. */
 export const dataTypes = {
@@ -63,7 +63,9 @@ export const dataTypes = {
   tsv: fileFormats.tsv.mediaTypes[0],
   ndjson: fileFormats.ndjson.mediaTypes[0],
   xlsx: fileFormats.xlsx.mediaTypes[0],
+  parquet: fileFormats.parquet.mediaTypes[0],
   md: 'text/markdown',
+  html: imageTypes.html,
 } as const satisfies Record<Exclude<(typeof contentFormats)[number], 'json'>, string>
 
 /** Media types accepted for upload. The actual format is detected from the bytes. */

@@ -73,8 +73,9 @@ export const webRoutes = {
   rows: {
     method: 'GET',
     path: '/~:user/:id.csv',
-    aliases: ['/~:user/:id.xlsx'],
-    summary: 'the columns that the chart shows, or the rows of a grid, as CSV or XLSX',
+    aliases: ['xlsx', 'parquet', 'tsv', 'ndjson', 'md'].map((format) => `/~:user/:id.${format}`),
+    summary:
+      'the columns that the chart shows, or the rows of a grid, as CSV, XLSX, Parquet, TSV, NDJSON or Markdown',
     access: 'reader',
     headersFor: 'data',
   },
@@ -83,7 +84,7 @@ export const webRoutes = {
     path: `/~:user/:id.${imageFormats[0]}`,
     aliases: [...imageFormats.slice(1), 'jpg'].map((format) => `/~:user/:id.${format}`),
     summary:
-      'an [image](#images); with `download`, browsers save it; with a `signature` of `drafts.charts`, anyone with the link can read it',
+      'an [image](#images), or a page that is one file (`.html`, also of a grid); with `download`, browsers save it; with a `signature` of `drafts.charts`, anyone with the link can read it',
     access: 'reader',
     headersFor: 'data',
   },

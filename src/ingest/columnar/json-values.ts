@@ -82,6 +82,18 @@ export const toStringJson: ToJson = (value) => {
   return JSON.stringify(String(value).toWellFormed())
 }
 
+/** Writes JSON text as it is, and other text as a string. */
+export const toCheckedJson: ToJson = (value, lost) => {
+  if (!(value instanceof Uint8Array)) return toNestedJson(value, lost)
+  const text = decodeBytes(value)
+  try {
+    JSON.parse(text)
+    return text.trim()
+  } catch {
+    return JSON.stringify(text)
+  }
+}
+
 /** Writes a formatted time, which needs no escapes. */
 export const toTimeJson: ToJson = (value) =>
   value === null || value === undefined ? 'null' : `"${value as string}"`

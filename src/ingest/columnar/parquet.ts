@@ -8,6 +8,7 @@ import {
   type SchemaTree,
 } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
+import { SEPARATORS_KEY } from '../../contract/formats.ts'
 import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './decoder-messages.ts'
 import {
   convertDecimal,
@@ -22,6 +23,7 @@ import {
   skipNulls,
   type ToJson,
   toBooleanJson,
+  toCheckedJson,
   toNestedJson,
   toNumberJson,
   toSingleJson,
@@ -93,10 +95,14 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
     return chunks.sort((a, b) => a.rowStart - b.rowStart).map(({ columnData }) => columnData)
   }
   const rows = Number(metadata.num_rows)
-  const columns = fields.map((field) => parquetColumnOf(field, metadata))
+  const separators = readSeparators(metadata)
+  const columns = fields.map((field, k) => {
+    const column = parquetColumnOf(field, metadata)
+    return separators[k] === 'T' ? { ...column, toJson: withSeparatorT(column.toJson) } : column
+  })
   for (const { element } of fields.flatMap(leafFieldsOf))
-    if (isDecimal(element)) {
-      // The reader would round decimals. Without the type, it returns their unscaled integers.
+    if (isDecimal(element) || isJson(element)) {
+      // The reader would round decimals and numbers in JSON. Without the type, it returns unscaled integers and text.
       element.converted_type = undefined
       element.logical_type = undefined
     }
@@ -146,8 +152,28 @@ function leafFieldsOf(field: SchemaTree): SchemaTree[] {
   return field.children.length === 0 ? [field] : field.children.flatMap(leafFieldsOf)
 }
 
+function isJson({ converted_type, logical_type }: SchemaTree['element']): boolean {
+  return converted_type === 'JSON' || logical_type?.type === 'JSON'
+}
+
 function isDecimal({ converted_type, logical_type }: SchemaTree['element']): boolean {
   return converted_type === 'DECIMAL' || logical_type?.type === 'DECIMAL'
+}
+
+/** Reads what a timestamp does not keep: the separators of columns that we have written. */
+function readSeparators({ key_value_metadata }: FileMetaData): readonly unknown[] {
+  const text = key_value_metadata?.find(({ key }) => key === SEPARATORS_KEY)?.value
+  try {
+    const separators: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(separators) ? separators : []
+  } catch {
+    return []
+  }
+}
+
+/** Returns a writer of times with a T: 2024-01-31T10:00:00. */
+function withSeparatorT(toJson: ToJson): ToJson {
+  return (value, lost) => toJson(value, lost).replace(' ', 'T')
 }
 
 /** Throws `RefusedFile` if the declared sizes exceed the limits or do not add up. */
@@ -182,13 +208,8 @@ function parquetColumnOf(
     return create('json', (value, lost) => toNestedJson(plain(value), lost))
   }
   const { type, converted_type: converted, logical_type: logical } = element
-  if (
-    converted === 'JSON' ||
-    logical?.type === 'JSON' ||
-    logical?.type === 'GEOMETRY' ||
-    logical?.type === 'GEOGRAPHY'
-  )
-    return create('json', toNestedJson)
+  if (isJson(element)) return create('json', toCheckedJson)
+  if (logical?.type === 'GEOMETRY' || logical?.type === 'GEOGRAPHY') return create('json', toNestedJson)
   if (isDecimal(element)) {
     const { scale = 0, precision = 38 } = element
     // Databases write integers as decimals of high precision. Their values decide, as for 64-bit integers.

@@ -27,3 +27,6 @@ export function createChartPolicy({ sandbox, scripts = "'self'", others = [] }: 
     ...others,
   ].join('; ')
 }
+
+/** Policy with which a server sends a self-contained page. The page itself allows only its own scripts. */
+export const STANDALONE_POLICY = createChartPolicy({ sandbox: CHART_SANDBOX, scripts: "'unsafe-inline'" })

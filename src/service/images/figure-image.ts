@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto'
 import { imageTypes } from '../../contract/operations/index.ts'
 import { type Bytes, type RawJson, toByteStream } from '../../json/index.ts'
 import type { OperationResult } from '../core/call.ts'
+import { STANDALONE_POLICY } from '../core/chart-policy.ts'
 import { prepareForDrawing } from '../plots/content.ts'
 import { parseFigure } from '../plots/edit-figure.ts'
 import { hashImageKey, type ImageRequest, imageOptions, pictureOptionsOf } from './images.ts'
 import { drawIfPossible, type ImageService } from './plot-image.ts'
-import { STANDALONE_POLICY, writeStandalonePage } from './standalone-page.ts'
+import { writeStandalonePage } from './standalone-page.ts'
 
 /** Draws a figure that is not stored. With `encoded`, returns JSON with the image in base64. */
 export async function drawFigureImage(

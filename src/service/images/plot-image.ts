@@ -1,6 +1,5 @@
 /** Draws images of stored plots. */
 import { Problem } from '../../contract/errors.ts'
-import { formatWebUrl } from '../../contract/fid.ts'
 import { formatImagesNote } from '../../contract/figure-images.ts'
 import { MISSING_HEADER, WARNING_HEADER } from '../../contract/headers.ts'
 import { formatBytes } from '../../contract/limits.ts'
@@ -8,10 +7,11 @@ import { imageTypes } from '../../contract/operations/index.ts'
 import { type Bytes, NO_JSON_LIMITS, parseRaw, type RawJson, toByteStream } from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import type { OperationResult } from '../core/call.ts'
+import { STANDALONE_POLICY } from '../core/chart-policy.ts'
 import type { Service } from '../core/context.ts'
+import { createPageFacts } from '../files/page-facts.ts'
 import {
   describeMissingData,
-  type FigureView,
   findFigureContent,
   openDownsampledFigure,
   openFigure,
@@ -27,7 +27,7 @@ import {
   imageOptions,
   pictureOptionsOf,
 } from './images.ts'
-import { STANDALONE_POLICY, writeStandalonePage } from './standalone-page.ts'
+import { writeStandalonePage } from './standalone-page.ts'
 
 /** Scales of the images that file records link to. Thumbnails show the whole chart. */
 export const IMAGE_SCALES = { default: 1, 'block-thumb': 0.45, 'list-thumb': 0.15 } as const
@@ -97,21 +97,11 @@ export async function drawPlotImage(
       if (!isPage) return { body: toByteStream(await draw()), type }
       const picture = await drawIfPossible(draw)
       const { text, view } = await loadFigure(work.isAborted ?? (() => false))
-      const source = { url: formatWebUrl(service.url, file), changed: lastChangeOf(view) }
-      return {
-        body: toByteStream(writeStandalonePage(text, picture, { title: file.filename, source })),
-        type,
-      }
+      const sources = [view.file, ...[...view.grids.values()].flatMap((grid) => grid.file ?? [])]
+      const facts = createPageFacts(service, file, sources)
+      return { body: toByteStream(writeStandalonePage(text, picture, facts)), type }
     },
   }
-}
-
-/** Returns the time of the last change of a figure or its data. */
-function lastChangeOf({ file, grids }: FigureView): Date {
-  const files = [file, ...[...grids.values()].flatMap((grid) => grid.file ?? [])]
-  return new Date(
-    Math.max(...files.map(({ date_modified, appended_at }) => Math.max(date_modified, appended_at ?? 0))),
-  )
 }
 
 /** Draws a picture with `draw`; undefined on a machine without Chromium: a page can do without. */

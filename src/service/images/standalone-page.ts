@@ -4,19 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildPath } from '../../contract/build-path.ts'
 import { escapeHtml } from '../../contract/html.ts'
-import { CHECKSUM_LENGTH, stampPage } from '../../contract/standalone.ts'
-import { CHART_SANDBOX, createChartPolicy } from '../core/chart-policy.ts'
-
-/** Title and origin of a chart, which its page names. */
-export interface PageFacts {
-  /** Default: the title of the figure. */
-  title?: string
-  /** Link to the live chart, and the time of its last change. */
-  source?: { url: string; changed: Date }
-}
-
-/** Policy with which a server sends such a page. The page itself allows only its own scripts. */
-export const STANDALONE_POLICY = createChartPolicy({ sandbox: CHART_SANDBOX, scripts: "'unsafe-inline'" })
+import { type PageFacts, renderAbout, sealPage } from '../../contract/standalone.ts'
+import { createChartPolicy } from '../core/chart-policy.ts'
 
 const readAsset = (name: string): string => readFileSync(join(buildPath('assets'), name), 'utf8')
 
@@ -100,19 +89,6 @@ function titleOf({ layout = {} }: Figure): string {
   return typeof text === 'string' ? text.replace(/<[^>]*>/g, ' ').trim() || 'Chart' : 'Chart'
 }
 
-/** Writes the line about the chart. */
-function renderAbout(title: string, { source }: PageFacts): string {
-  const parts = [`<b>${escapeHtml(title)}</b>`]
-  if (source) {
-    const day = source.changed.toISOString()
-    parts.push(
-      `data as of <time datetime="${day}">${day.slice(0, 10)}</time>`,
-      `source: <a href="${escapeHtml(source.url)}" target="_blank" rel="noopener noreferrer">${escapeHtml(source.url)}</a>`,
-    )
-  }
-  return `<p id="about">${parts.join(' · ')}</p>`
-}
-
 /**
  * Writes the page of a figure, given as JSON text that plotly.js can draw. `svg`: its picture, for readers without
  * JavaScript and on paper. The same chart gives the same bytes.
@@ -120,7 +96,7 @@ function renderAbout(title: string, { source }: PageFacts): string {
 export function writeStandalonePage(
   figure: Uint8Array,
   svg: Uint8Array | undefined,
-  facts: PageFacts,
+  facts: Partial<PageFacts>,
 ): Buffer {
   const text = Buffer.from(figure).toString('utf8')
   const parsed = JSON.parse(text) as Figure
@@ -139,7 +115,6 @@ export function writeStandalonePage(
 <html lang="en">
 <meta charset="utf-8">
 <meta http-equiv="content-security-policy" content="${createChartPolicy({ scripts: hashes.join(' ') })}">
-<meta name="gridline-sha256" content="${'0'.repeat(CHECKSUM_LENGTH)}">
 <meta name="viewport" content="width=device-width">
 <title>${escapeHtml(title)}</title>
 <style>
@@ -148,10 +123,10 @@ ${STYLE}
 <p id="status" role="status" hidden></p>
 <div id="chart" role="img" aria-label="${escapeHtml(title)}"></div>
 ${picture}
-${renderAbout(title, facts)}
+${renderAbout({ ...facts, title })}
 <script type="application/json" id="figure">${text.replaceAll('<', '\\u003c')}</script>
 ${scripts.map(({ code }) => `<script>${code}</script>`).join('\n')}
 </html>
 `
-  return stampPage(Buffer.from(page))
+  return sealPage(page)
 }

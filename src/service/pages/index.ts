@@ -4,6 +4,7 @@ import type { Fid } from '../../contract/fid.ts'
 import { type ImageFormat, imageTypes } from '../../contract/operations/index.ts'
 import type { WebRouteName } from '../../contract/web/index.ts'
 import { authorizeCall, type Principal } from '../access/access.ts'
+import type { ContentFormat } from '../grids/read/content-formats.ts'
 import type { ImageService } from '../images/plot-image.ts'
 import type { LiveService } from '../plots/live-plots.ts'
 import type { PageAnswer, PageRequest } from './answer.ts'
@@ -34,11 +35,14 @@ export const PAGE_HANDLERS = {
   embed: (service, { principal, fid, query }) => renderEmbed(service, principal, fid, query),
   figure: (service, { principal, fid }) => downloadFigure(service, principal, fid),
   rows: (service, { principal, fid, ending }) =>
-    downloadRows(service, principal, fid, ending === 'xlsx' ? 'xlsx' : 'csv'),
+    downloadRows(service, principal, fid, ending as ContentFormat),
   image: async (service, { principal, fid, ending, query }) => {
-    // Of a grid or folder, it is the page.
-    if (ending === 'html' && !(await isPlot(service, principal, fid)))
-      return renderFilePage(service, principal, fid, query)
+    if (ending === 'html') {
+      const filetype = await filetypeOf(service, principal, fid)
+      if (filetype === 'grid') return downloadRows(service, principal, fid, 'html')
+      // Of a folder, it is the page.
+      if (filetype !== 'plot') return renderFilePage(service, principal, fid, query)
+    }
     return downloadImage(service, principal, fid, imageFormatOf(ending), query)
   },
   state: (service, asked) => serveLiveChart(service, 'state', asked),
@@ -51,12 +55,12 @@ export const PAGE_HANDLERS = {
 
 export type PageName = keyof typeof PAGE_HANDLERS
 
-/** Returns whether a file is a plot. Throws `not_found` if the principal may not read it. */
-async function isPlot(service: PageService, principal: Principal, fid: Fid): Promise<boolean> {
+/** Returns the type of a file. Throws `not_found` if the principal may not read it. */
+async function filetypeOf(service: PageService, principal: Principal, fid: Fid): Promise<string> {
   const { file } = await service.store.read((readers) =>
     authorizeCall(readers, createReadRequest(principal, fid)),
   )
-  return file.filetype === 'plot'
+  return file.filetype
 }
 
 function imageFormatOf(ending: string): ImageFormat {

@@ -123,6 +123,13 @@ export class Selection {
   }
 }
 
+/** Returns the number of selected rows. */
+export function countSelected(snap: Snapshot, selected: Selected): number {
+  if ('rows' in selected) return selected.rows.count
+  if ('order' in selected) return selected.order.length
+  return Math.min(snap.rows, selected.head ?? snap.rows)
+}
+
 /** Streams the selected rows. */
 export function streamSelected(snap: Snapshot, writer: RowWriter, selected: Selected): Bytes {
   if ('rows' in selected) return streamChosenRows(snap, writer, selected.rows)

@@ -2,7 +2,6 @@
 import { PassThrough, Readable } from 'node:stream'
 import { Problem } from '../../../contract/errors.ts'
 import type { Bytes } from '../../../json/index.ts'
-import type { Snapshot } from '../column/snapshot.ts'
 import { decodeJsonText, type RowWriter } from './row-writers.ts'
 
 /** Maximum number of rows and columns of a sheet. */
@@ -95,16 +94,16 @@ function createSheetWriter(): RowWriter {
 
 /**
  * Writes rows as a workbook. `write` streams the rows with a writer. Throws `too_large` if a sheet cannot hold the
- * rows or columns of the snapshot.
+ * rows or columns.
  */
 export async function* streamWorkbook(
-  { columns, rows }: Snapshot,
+  { rows, columns }: { rows: number; columns: number },
   write: (writer: RowWriter) => Bytes,
 ): AsyncGenerator<Uint8Array> {
-  if (rows >= MAX_ROWS || columns.length > MAX_COLUMNS)
+  if (rows >= MAX_ROWS || columns > MAX_COLUMNS)
     throw new Problem(
       'too_large',
-      `${rows} rows and ${columns.length} columns; a sheet holds ${MAX_ROWS - 1} and ${MAX_COLUMNS}`,
+      `${rows} rows and ${columns} columns; a sheet holds ${MAX_ROWS - 1} and ${MAX_COLUMNS}`,
       { field: 'format', hint: 'Use CSV, or choose rows and columns.' },
     )
   const { ZipFile } = await import('../../../vendor/zip.ts')

@@ -1,11 +1,13 @@
 /** Downloads of grids and plots: figure, CSV and image. */
 import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatFid } from '../../../contract/fid.ts'
-import { dataTypes, type ImageFormat, imageTypes } from '../../../contract/operations/index.ts'
+import { type ImageFormat, imageTypes } from '../../../contract/operations/index.ts'
 import { filetypeLabel } from '../../../contract/resources/index.ts'
 import type { RawJson } from '../../../json/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
+import { STANDALONE_POLICY } from '../../core/chart-policy.ts'
 import type { Service } from '../../core/context.ts'
+import { createPageFacts } from '../../files/page-facts.ts'
 import { loadVersionRow } from '../../files/versions.ts'
 import {
   type Snapshot,
@@ -14,11 +16,8 @@ import {
   takeVersionSnapshot,
   trimSnapshot,
 } from '../../grids/column/snapshot.ts'
-import { createDelimitedWriter } from '../../grids/read/row-writers.ts'
-import { streamFirstRows } from '../../grids/read/rows.ts'
-import { streamWorkbook } from '../../grids/read/workbook.ts'
+import { CONTENT_WRITERS, type ContentFormat } from '../../grids/read/content-formats.ts'
 import { drawPlotImage, type ImageService } from '../../images/plot-image.ts'
-import { STANDALONE_POLICY } from '../../images/standalone-page.ts'
 import { type FigureView, openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
@@ -78,18 +77,16 @@ export async function downloadRows(
   service: Service,
   principal: Principal,
   fid: Fid,
-  format: 'csv' | 'xlsx',
+  format: ContentFormat,
 ): Promise<PageAnswer> {
   const { request, file, snap } = await loadForDownload(service, principal, fid, 'rows')
   const rows = snap ?? collectColumns(service, await openFigure(service, request))
-  return {
-    body:
-      format === 'xlsx'
-        ? streamWorkbook(rows, (writer) => streamFirstRows(rows, writer))
-        : streamFirstRows(rows, createDelimitedWriter(',')),
-    type: format === 'xlsx' ? dataTypes.xlsx : `${dataTypes.csv}; charset=utf-8`,
-    headers: { 'content-disposition': attachmentHeader(file.filename, format) },
-  }
+  const { type, body } = CONTENT_WRITERS[format]
+  const headers: Record<string, string> =
+    format === 'html'
+      ? { 'content-security-policy': STANDALONE_POLICY }
+      : { 'content-disposition': attachmentHeader(file.filename, format) }
+  return { body: body(rows, { head: undefined }, createPageFacts(service, file)), type, headers }
 }
 
 /** Collects the distinct columns that a plot shows. Duplicate names get the id of their column. */

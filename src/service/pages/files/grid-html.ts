@@ -153,7 +153,7 @@ export class GridRenderer {
     const content = this.service.url + pathOf('grids.content', fid)
     const download = (what: string, ...parameters: string[]): string =>
       `<a href="${escapeHtml(appendQuery(content, ...parameters, ...formatQueryParameters(view), this.key))}">${what}</a>`
-    return `<p>${chosen < snap.rows ? `${chosen.toLocaleString('en')} of ` : ''}${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('XLSX', 'format=xlsx')} · ${download('JSON')} · <code>gridline cat ${escapeHtml(quoteShellWord(fid + (version === undefined ? '' : `@${version}`)))}</code></p>`
+    return `<p>${chosen < snap.rows ? `${chosen.toLocaleString('en')} of ` : ''}${snap.rows.toLocaleString('en')} rows, ${count.toLocaleString('en')} ${count === 1 ? 'column' : 'columns'} · ${download('CSV', 'format=csv')} · ${download('XLSX', 'format=xlsx')} · ${download('Parquet', 'format=parquet')} · ${download('HTML', 'format=html')} · ${download('JSON')} · <code>gridline cat ${escapeHtml(quoteShellWord(fid + (version === undefined ? '' : `@${version}`)))}</code></p>`
   }
 
   private renderFilterForm(): string {

@@ -1,0 +1,1 @@
+export { ByteWriter, ParquetWriter } from 'hyparquet-writer'
