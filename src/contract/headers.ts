@@ -28,6 +28,18 @@ export const uploadHeaders = {
         'What to do if the name is taken: `fail` (409), `rename` (to `sales (1)`; the default), `replace` (keeps the fid, the link, and the uids of columns with the same name), `append` (matches columns by name).',
     }),
   ),
+  Idlocal: s.optional(
+    s.integer({
+      description:
+        'Number of a new grid, as idlocal of grids.create. The file must have one table. Default: the next one.',
+    }),
+  ),
+  Uids: s.optional(
+    s.string({
+      description:
+        'Uids of the columns in their order, comma-separated, six hexadecimal digits each, to keep those of another server: of a new grid, or with `replace`. The file must have one table.',
+    }),
+  ),
   'Source-Tag': s.optional(
     s.string({
       description:

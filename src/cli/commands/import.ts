@@ -5,7 +5,9 @@ import { formatCount, formatList } from '../../contract/message-texts.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
+import { readManifest } from '../export/manifest.ts'
 import { runEach } from '../files/batch.ts'
+import { AccountImporter } from '../import/account.ts'
 import { DocumentLister } from '../import/documents.ts'
 import { Importer, type ImportItem, ImportPlan, type ImportRow } from '../import/importer.ts'
 import type { Failure } from '../output/failure.ts'
@@ -33,7 +35,7 @@ const JOBS = 4
 export const command = defineCommand({
   output: arrayOf([], {
     file: 'document that contains it',
-    kind: 'plot, grid, chart (lost) or file (skipped)',
+    kind: 'plot, grid, chart (lost) or file (skipped); of an account also folder or extra',
     action: 'created, updated, unchanged, lost or skipped; with --dry-run: would create, would update',
     path: 'path of the file; of a lost chart, its name',
     fid: 'id of the file',
@@ -67,6 +69,21 @@ export const command = defineCommand({
     const client = await context.client()
     const { username } = await client.call('users.current')
     const base = (options.folder ?? '').split('/').filter((name) => name !== '' && name !== '.')
+    const exported = sources.map((source) => readManifest(source))
+    if (exported.some((manifest) => manifest !== undefined)) {
+      const [manifest] = exported
+      if (!manifest || sources.length > 1)
+        throw new Problem('usage', 'an exported account is imported alone', {
+          hint: 'Run the command once for each source.',
+        })
+      const importer = new AccountImporter(client, sources[0], manifest, {
+        base,
+        username,
+        isDryRun: context.flags.dryRun === true,
+      })
+      client.isMultiple = true
+      return { ...(await importer.run()), view, empty: 'nothing to import' }
+    }
     const plan = new ImportPlan(base)
     const lister = new DocumentLister()
     const failures: Failure[] = []

@@ -1,15 +1,6 @@
 // `gridline pull`: downloads files into a directory, and skips unchanged ones.
-import {
-  createWriteStream,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { createWriteStream, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../client/index.ts'
@@ -22,7 +13,7 @@ import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
 import { listTree, type TreeEntry } from '../files/list-tree.ts'
-import { toSafeFileName } from '../files/local-names.ts'
+import { assertNoLink, toSafeFileName } from '../files/local-names.ts'
 import { resolveTargets } from '../files/targets.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -183,23 +174,6 @@ class DownloadRecords {
   private key(path: string): string {
     return relative(dirname(this.file), path)
   }
-}
-
-/**
- * Throws `conflict` if a folder is reached through a symbolic link: names from the server must not escape the
- * directory.
- */
-function assertNoLink(folder: string, directory: string): void {
-  const top = resolve(directory)
-  for (
-    let ancestor = resolve(folder);
-    ancestor !== top && ancestor !== dirname(ancestor);
-    ancestor = dirname(ancestor)
-  )
-    if (lstatSync(ancestor, { throwIfNoEntry: false })?.isSymbolicLink())
-      throw new Problem('conflict', `${ancestor} is a symbolic link; pull does not follow links`, {
-        hint: 'Remove it, or pull into another directory.',
-      })
 }
 
 /** Downloads to a temporary file first: a failed download leaves the previous file. */

@@ -5,10 +5,10 @@ import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { type Fid, formatFid, parseFid } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
+import { hasData, listReferences, type Reference, replaceReferences } from '../files/references.ts'
 import type { Document } from './documents.ts'
 import type { Finding } from './finding.ts'
 import { findInDocument } from './findings.ts'
-import { hasData, listReferences, type Reference, replaceReferences } from './references.ts'
 
 /** A figure, grid or lost chart to import, without its content. */
 export interface ImportItem {

@@ -126,6 +126,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'files',
+    name: 'export',
+    summary: 'Write your account, or a site of files, into a directory',
+    load: () => import('../commands/export.ts'),
+  },
+  {
+    group: 'files',
     name: 'push',
     summary: 'Copy files to another server, with the data of plots',
     load: () => import('../commands/push.ts'),

@@ -1,6 +1,6 @@
 /** Files, folders and extras. See docs/api.md#files. */
 import * as s from '../schema.ts'
-import { CREATABLE_FIELDS, Parent, Results, Timestamp } from './shared.ts'
+import { CREATABLE_FIELDS, NEW_IDLOCAL, Parent, Results, Timestamp } from './shared.ts'
 
 /** Metadata common to all filetypes. Fields that only the owner sees are optional. See docs/api.md#files. */
 export const META_FIELDS = {
@@ -115,12 +115,14 @@ export const ExtraCreate = s.object({
   content: s.anything(),
   referencers: s.array(s.string(), { description: 'Fids of the files that reference the extra.' }),
   world_readable: s.optional(s.boolean()),
+  idlocal: NEW_IDLOCAL,
 })
 
 export const FolderCreate = s.object({
   path: s.string({ description: 'Folder names, separated by /. Missing folders are created.' }),
   ...Parent,
   world_readable: s.optional(s.boolean()),
+  idlocal: NEW_IDLOCAL,
 })
 
 /** Returns the name of a filetype for people: `folder` for the API's `fold`. */

@@ -122,22 +122,24 @@ export async function checkDepth(
   )
 }
 
-/** Returns the id of a new folder. */
-async function createFolder(
+/** Returns the id of a new folder: `idlocal`, or the next one. */
+export async function createFolder(
   writers: Writers,
   owner: string,
   parent: number,
   name: string,
   limits: Limits,
+  idlocal?: number,
 ): Promise<number> {
   await checkDepth(writers, owner, parent, 1, limits)
-  const { idlocal } = await writers.files.add({
+  const folder = await writers.files.add({
     owner,
+    idlocal,
     parent,
     filetype: 'fold',
     filename: checkFilename(name, limits),
   })
-  return idlocal
+  return folder.idlocal
 }
 
 /** Returns the error for a taken name. Existing clients search its message for "already exists". */

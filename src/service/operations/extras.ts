@@ -3,6 +3,7 @@ import { Problem } from '../../contract/errors.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
 import { authorize } from '../access/access.ts'
 import { checkFilename } from '../files/names.ts'
+import { takeIdlocal } from '../files/new-file.ts'
 import { getFile } from '../files/read.ts'
 import { storeCompressed } from '../store/aggregates/slice-json.ts'
 import type { Handlers } from './handler.ts'
@@ -10,7 +11,7 @@ import type { Handlers } from './handler.ts'
 /** Handlers of extras. An extra belongs to no folder, and other files refer to it. */
 export const extraHandlers = {
   'extras.create': async (service, call) => {
-    const { filename, content, referencers, world_readable } = call.fields
+    const { filename, content, referencers, world_readable, idlocal: number } = call.fields
     const { store, limits } = service
     const owner = call.caller!.username
     checkFilename(filename, limits)
@@ -25,6 +26,7 @@ export const extraHandlers = {
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
       const file = await writers.files.add({
         owner,
+        idlocal: await takeIdlocal(writers, owner, number),
         filetype: 'extra',
         filename,
         parent: ROOT,

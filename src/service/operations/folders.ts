@@ -16,7 +16,15 @@ import type { OperationCall } from '../core/call.ts'
 import { createPage, formatPageUrl, ListCursors, type PageOf, type Position } from '../core/paging.ts'
 import { formatHomeMeta } from '../files/base-meta.ts'
 import { loadListedMetas } from '../files/meta.ts'
-import { createFolders, findByPath, nameTaken, resolveDestination, splitPath } from '../files/names.ts'
+import {
+  createFolder,
+  createFolders,
+  findByPath,
+  nameTaken,
+  resolveDestination,
+  splitPath,
+} from '../files/names.ts'
+import { takeIdlocal } from '../files/new-file.ts'
 import { getFile, lookUpFile } from '../files/read.ts'
 import type { FileRow, Filetype } from '../store/aggregates/files.ts'
 import type { FileKey } from '../store/schema/file-key.ts'
@@ -228,14 +236,23 @@ async function loadHomeFolder(
 
 export const folderHandlers = {
   'folders.create': async (service, call) => {
-    const { path, world_readable, ...place } = call.fields
+    const { path, world_readable, idlocal: number, ...place } = call.fields
     const owner = call.caller!.username
     const names = splitPath(path, service.limits)
     if (names.length === 0) throw new Problem('invalid_request', 'path: must not be empty', { field: 'path' })
     const { idlocal } = await service.store.writeOnce(call.writeKey(owner), async (writers) => {
       const parent = await resolveDestination(writers, owner, place, service.limits)
       if (await findByPath(writers.files, owner, parent, names)) throw nameTaken(names[names.length - 1])
-      const created = await createFolders(writers, owner, parent, names, service.limits)
+      const above = await createFolders(writers, owner, parent, names.slice(0, -1), service.limits)
+      const taken = await takeIdlocal(writers, owner, number)
+      const created = await createFolder(
+        writers,
+        owner,
+        above,
+        names[names.length - 1],
+        service.limits,
+        taken,
+      )
       if (world_readable) await writers.files.change(owner, created, { world_readable: 1 })
       return { idlocal: created }
     })

@@ -31,6 +31,7 @@ async function upload(service: Service, call: OperationCall<'grids.upload'>): Pr
   const { headers } = call
   const target: UploadTarget = {
     filename: gridNameOf(call.fileName),
+    idlocal: headers.Idlocal,
     parent: headers.Parent,
     parent_path: headers['Parent-Path'],
     world_readable: headers['World-Readable'] === true,

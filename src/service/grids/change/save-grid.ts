@@ -12,10 +12,13 @@ import {
   resolveDestination,
   splitPath,
 } from '../../files/names.ts'
+import { takeIdlocal } from '../../files/new-file.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
+import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import { encodePrimaryKey, primaryKeyNamesOf } from '../../store/schema/primary-key.ts'
 import type { Readers, Writers } from '../../store/store.ts'
 import { enforceChecks, enforceChecksOnGrid, parseChecksHeader } from '../checks/enforce.ts'
+import type { NewColumn } from '../column/layout.ts'
 import { checkColumnLoss, checkRowLoss, warnOfTypeChanges } from '../input/match-columns.ts'
 import { checkWarnings, type DataCall } from '../input/reading-options.ts'
 import type { Table } from '../input/tables.ts'
@@ -31,6 +34,8 @@ import { usernameOf } from './versions.ts'
 /** Destination of an upload, and the rule for a taken name. */
 export interface UploadTarget {
   filename: string
+  /** Number of a new grid. */
+  idlocal?: number
   parent?: number
   parent_path?: string
   world_readable: boolean
@@ -149,6 +154,7 @@ async function createGrid(
       : target.filename
     const file = await writers.files.add({
       owner,
+      idlocal: await takeIdlocal(writers, owner, target.idlocal),
       filetype: 'grid',
       filename,
       parent,
@@ -242,11 +248,8 @@ function replaceGrid(
       checkWarnings(call, changes)
       warnings.push(...changes)
     }
-    const uids = new Map(columns.map(({ name, uid }) => [name, uid]))
     return {
-      columns: isUnchanged
-        ? undefined
-        : table.columns.map((column) => ({ ...column, uid: uids.get(column.name) })),
+      columns: isUnchanged ? undefined : keepUids(table.columns, columns),
       change: { operation: 'replace', source: originOf(target) },
       key,
       fields: target.world_readable && file?.world_readable === 0 ? { world_readable: 1 } : {},
@@ -259,6 +262,16 @@ function replaceGrid(
         checks: checked.report,
       }),
     }
+  })
+}
+
+/** Gives columns without a uid that of the existing column of the same name, if it is free. */
+function keepUids(table: readonly NewColumn[], existing: readonly ColumnRow[]): NewColumn[] {
+  const uids = new Map(existing.map(({ name, uid }) => [name, uid]))
+  const given = new Set(table.map(({ uid }) => uid))
+  return table.map((column) => {
+    const uid = uids.get(column.name)
+    return { ...column, uid: column.uid ?? (given.has(uid) ? undefined : uid) }
   })
 }
 

@@ -21,7 +21,7 @@ import {
   loadColumns,
   matchColumns,
 } from '../input/match-columns.ts'
-import type { DataCall } from '../input/reading-options.ts'
+import { type DataCall, parseUids } from '../input/reading-options.ts'
 import type { FileTables, Table } from '../input/tables.ts'
 import { parseKeyHeader } from '../keys/primary-key.ts'
 import type { GridService } from '../service.ts'
@@ -54,8 +54,16 @@ export async function saveTables(
       )
       return saveDraft(service, call, { ...table, warnings }, { ...target, draft }, existing)
     }
-    return saveGrid(service, call, { ...table, warnings }, target)
+    const uids = parseUids(call, table.columns.length)
+    const columns = table.columns.map((column, k) => ({ ...column, uid: uids?.[k] }))
+    return saveGrid(service, call, { ...table, columns, warnings }, target)
   }
+  if (target.idlocal !== undefined || call.headers.Uids !== undefined)
+    throw new Problem(
+      'invalid_request',
+      `Idlocal and Uids need a file with one table; the file contains ${stored.tables.length}`,
+      { field: target.idlocal === undefined ? 'Uids' : 'Idlocal' },
+    )
   if (draft !== undefined)
     throw new Problem('invalid_request', `a draft has one table; the file contains ${stored.tables.length}`, {
       field: 'Draft',

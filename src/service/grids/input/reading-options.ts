@@ -110,6 +110,19 @@ function parseColumnTypes(header: string | undefined): Map<string, GivenType> | 
   )
 }
 
+/** Parses the header `Uids`: one uid for each column. Throws `invalid_request`. */
+export function parseUids({ headers }: Pick<DataCall, 'headers'>, columns: number): string[] | undefined {
+  if (headers.Uids === undefined) return undefined
+  const uids = headers.Uids.split(',')
+  const areUids = uids.every((uid) => /^[0-9a-f]{6}$/.test(uid)) && new Set(uids).size === uids.length
+  if (areUids && uids.length === columns) return uids
+  throw new Problem(
+    'invalid_request',
+    `Uids: must be distinct uids of six hexadecimal digits, one for each of the ${columns} columns`,
+    { field: 'Uids' },
+  )
+}
+
 /** Returns whether the request allows values to change the type of a column. */
 export function allowsTypeChange({ headers }: Pick<DataCall, 'headers'>): boolean {
   return headers['Allow-Type-Change'] === true

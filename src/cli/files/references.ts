@@ -43,21 +43,25 @@ export function listReferences(figure: unknown): Reference[] {
 
 /**
  * Replaces the references of a figure, in place. A reference that `resolve` does not know is removed. Returns those
- * whose values are not in the figure either.
+ * whose values are not in the figure either. `dropsValues`: removes the values of the others.
  */
 export function replaceReferences(
   figure: unknown,
   resolve: (reference: Reference) => string | undefined,
+  { dropsValues = false } = {},
 ): Reference[] {
   const lost: Reference[] = []
   visitSources(figure, (owner, name) => {
     const reference = parseReference(owner[name])
     if (!reference) return
     const replaced = resolve(reference)
-    if (replaced !== undefined) owner[name] = replaced
-    else {
+    const attribute = name.slice(0, -'src'.length)
+    if (replaced !== undefined) {
+      owner[name] = replaced
+      if (dropsValues) delete owner[attribute]
+    } else {
       delete owner[name]
-      if (owner[name.slice(0, -'src'.length)] === undefined) lost.push(reference)
+      if (owner[attribute] === undefined) lost.push(reference)
     }
   })
   return lost

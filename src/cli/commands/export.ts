@@ -1,0 +1,114 @@
+// `gridline export`: writes an account into a directory, and checks exports.
+import { readdirSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { Problem } from '../../contract/errors.ts'
+import { formatCount, formatList } from '../../contract/message-texts.ts'
+import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import { arrayOf, objectOf } from '../core/output-schema.ts'
+import { AccountExport } from '../export/account.ts'
+import { ExportFolder, hashFile, readSums } from '../export/export-folder.ts'
+import { runEach } from '../files/batch.ts'
+import type { TableView } from '../output/view.ts'
+
+const view: TableView = {
+  id: 'directory',
+  columns: [
+    { field: 'directory', title: 'DIRECTORY' },
+    { field: 'files', title: 'FILES', align: 'right' },
+    { field: 'written', title: 'WRITTEN', align: 'right' },
+    { field: 'unchanged', title: 'UNCHANGED', align: 'right' },
+    { field: 'removed', title: 'REMOVED', align: 'right' },
+  ],
+}
+
+const account = defineCommand({
+  output: objectOf([], {
+    directory: 'the directory',
+    files: 'number of files of the account',
+    written: 'number of local files that were written',
+    unchanged: 'number of local files that were already there',
+    removed: 'number of local files of an earlier export that were removed',
+  }),
+  arguments: '<directory>',
+  completion: ['local'],
+  examples: ['gridline export account backup', 'gridline import backup --profile other'],
+  async run(context, [directory]) {
+    const client = await context.client()
+    const { username } = await client.call('users.current')
+    const folder = ExportFolder.open(directory, 'account')
+    const note = (text: string): void => context.messages.warning(text)
+    const { files, failures } = await new AccountExport(client, username, folder, note).run()
+    const { results, next } = (await client.call('folders.trashed', { query: { page_size: 1 } })).children
+    if (results.length > 0 || next !== null) context.messages.note('Files in the trash are not exported.')
+    if (failures.length > 0) context.messages.warning('the export is not complete: run it again')
+    const { written, unchanged, removed } = folder
+    return { item: { directory, files, written, unchanged, removed }, view, failures }
+  },
+})
+
+const MAX_NAMED_FILES = 5
+
+const verify = defineCommand({
+  output: arrayOf([], {
+    directory: 'the directory',
+    kind: 'account or site',
+    files: 'number of files',
+    state: 'unchanged; changed and missing files are errors',
+  }),
+  arguments: '<directory...>',
+  completion: ['local'],
+  examples: ['gridline export verify backup', 'cd backup && sha256sum --check SHA256SUMS'],
+  async run(context, directories) {
+    const { items, failures } = await runEach(directories, async (directory) => {
+      const sums = readSums(directory)
+      if (!sums) throw new Problem('not_found', `${directory} contains no export of gridline`)
+      if (!sums.isComplete)
+        throw new Problem('bad_data', `${directory}: the export was interrupted`, {
+          hint: 'Run it again with the same directory.',
+        })
+      const changed: string[] = []
+      const missing: string[] = []
+      for (const [path, expected] of sums.hashes) {
+        const hash = await hashFile(join(directory, ...path.split('/')))
+        if (hash === undefined) missing.push(path)
+        else if (hash !== expected) changed.push(path)
+      }
+      const others = listFiles(directory).filter((path) => !sums.hashes.has(path) && path !== 'SHA256SUMS')
+      if (others.length > 0)
+        context.messages.note(
+          `${directory}: ${formatCount(others.length, 'file')} not of the export: ${formatList(others, MAX_NAMED_FILES)}`,
+        )
+      const wrong = [
+        ...(changed.length > 0 ? [`changed: ${formatList(changed, MAX_NAMED_FILES)}`] : []),
+        ...(missing.length > 0 ? [`missing: ${formatList(missing, MAX_NAMED_FILES)}`] : []),
+      ]
+      if (wrong.length > 0)
+        throw new Problem('bad_data', `${directory}: ${wrong.join('; ')}`, { hint: 'Run the export again.' })
+      return { directory, kind: sums.kind, files: sums.hashes.size, state: 'unchanged' }
+    })
+    if (items.length === 0 && failures.length === 1) throw failures[0].problem
+    const columns = [
+      { field: 'directory', title: 'DIRECTORY' },
+      { field: 'kind', title: 'KIND' },
+      { field: 'files', title: 'FILES', align: 'right' as const },
+      { field: 'state', title: 'STATE' },
+    ]
+    return { items, view: { id: 'directory', columns }, failures }
+  },
+})
+
+/** Lists the files of a directory with slashes in their paths. */
+function listFiles(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'))
+}
+
+export const commands: readonly CommandEntry[] = [
+  subcommand(
+    'account',
+    'Write all your files, with their kept versions and access, into a directory',
+    account,
+  ),
+  subcommand('verify', 'Check that the files of an export are as they were written', verify),
+]

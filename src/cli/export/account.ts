@@ -1,0 +1,230 @@
+// Exports all files of an account: grids, figures, their kept versions, and who may see them.
+import { buffer } from 'node:stream/consumers'
+import type { Client } from '../../client/index.ts'
+import { parseFid, ROOT } from '../../contract/fid.ts'
+import type { ColumnMeta, FileMeta, GridMeta, Version } from '../../contract/resources/index.ts'
+import { runEach } from '../files/batch.ts'
+import { loadPages, PAGE_ITEMS } from '../files/pages.ts'
+import { listReferences, replaceReferences } from '../files/references.ts'
+import type { Failure } from '../output/failure.ts'
+import { type ExportFolder, LocalPaths } from './export-folder.ts'
+import {
+  formatManifest,
+  MANIFEST_FILE,
+  type ManifestCollaborator,
+  type ManifestColumn,
+  type ManifestContent,
+  type ManifestFile,
+} from './manifest.ts'
+
+/** Number of files that are downloaded at once. */
+const JOBS = 4
+
+/** Extensions that the files of each type can have. */
+const EXTENSIONS: Record<FileMeta['filetype'], readonly string[]> = {
+  fold: [''],
+  grid: ['.csv', '.parquet'],
+  plot: ['.json'],
+  extra: ['.json', '.txt'],
+}
+
+const TYPES = { fold: 'folder', grid: 'grid', plot: 'plot', extra: 'extra' } as const
+
+/** Metadata by which an import knows its files; it is not part of an export. */
+const IMPORT_MARKS: ReadonlySet<string> = new Set(['imported_sha256', 'imported_references'])
+
+/** Exports an account into a folder. `note` receives what the export lacks. */
+export class AccountExport {
+  private readonly paths = new LocalPaths()
+  /** Path of each folder, and of each other file without its extension. */
+  private readonly pathById = new Map<number, string>()
+  private readonly fileById = new Map<number, FileMeta>()
+  /** Uids of the current columns of each exported grid, by fid. */
+  private readonly uids = new Map<string, ReadonlySet<string>>()
+
+  constructor(
+    private readonly client: Client,
+    private readonly username: string,
+    private readonly folder: ExportFolder,
+    private readonly note: (text: string) => void,
+  ) {}
+
+  async run(): Promise<{ files: number; failures: Failure[] }> {
+    const all = await listAll(this.client, this.username)
+    for (const file of all) this.fileById.set(idOf(file), file)
+    for (const file of all) this.pathOf(file)
+    const entries: ManifestFile[] = []
+    const failures: Failure[] = []
+    // The columns of grids are known before the figures that refer to them.
+    for (const isPlot of [false, true]) {
+      const items = all
+        .filter(({ filetype }) => (filetype === 'plot') === isPlot)
+        .map((file) => ({ file, subject: `${file.fid} ${file.filename}` }))
+      const result = await runEach(items, ({ file }) => this.exportFile(file), JOBS)
+      entries.push(...(result.items as ManifestFile[]))
+      failures.push(...result.failures)
+    }
+    if (failures.length > 0) return { files: entries.length, failures }
+    entries.sort((a, b) => a.id - b.id)
+    const manifest = formatManifest({ username: this.username, files: entries })
+    await this.folder.write(MANIFEST_FILE, Buffer.from(manifest))
+    this.folder.finish()
+    return { files: entries.length, failures }
+  }
+
+  /** Chooses the path of a file below those of its folders. */
+  private pathOf(file: FileMeta): string {
+    const id = idOf(file)
+    const known = this.pathById.get(id)
+    if (known !== undefined) return known
+    const parent = this.fileById.get(file.parent)
+    const above = parent ? this.pathOf(parent) : ''
+    const path = this.paths.choose(above, file.filename, EXTENSIONS[file.filetype], id)
+    this.pathById.set(id, path)
+    return path
+  }
+
+  private async exportFile({ fid, filetype }: FileMeta): Promise<ManifestFile> {
+    // Lists do not have all fields.
+    const file = await this.client.call('files.get', { fid })
+    const id = idOf(file)
+    const entry: ManifestFile = {
+      id,
+      type: TYPES[filetype],
+      name: file.filename,
+      folder: file.parent === ROOT ? null : file.parent,
+      public: file.world_readable,
+      secret_link: file.share_key_enabled === true,
+      collaborators: file.collaborators.results.map(toCollaborator),
+      metadata: Object.fromEntries(Object.entries(file.metadata).filter(([name]) => !IMPORT_MARKS.has(name))),
+      contents: [],
+    }
+    if (filetype === 'grid') await this.exportGrid(fid, entry)
+    else if (filetype === 'plot') await this.exportPlot(fid, entry)
+    else if (filetype === 'extra') await this.exportExtra(file, entry)
+    return entry
+  }
+
+  /** Lists the kept versions of a file, oldest first, and the current one at the end. */
+  private async listContents(fid: string): Promise<Version[]> {
+    const found: Version[] = []
+    for (let before: number | undefined; ; ) {
+      const { versions, next } = await this.client.call('versions.list', {
+        fid,
+        query: { before, page_size: PAGE_ITEMS },
+      })
+      found.push(...versions.filter(({ kept, is_current }) => kept || is_current))
+      if (next === null) return found.reverse()
+      before = next
+    }
+  }
+
+  private async exportGrid(fid: string, entry: ManifestFile): Promise<void> {
+    for (const [k, version] of (await this.listContents(fid)).entries()) {
+      const grid = await this.client.call('grids.get', { fid, version: String(version.version) })
+      const format = chooseFormat(grid)
+      const path = this.contentPath(entry, version, k, format)
+      const response = await this.client.response('grids.content', {
+        fid,
+        version: String(version.version),
+        query: { format },
+      })
+      const sha256 = await this.folder.write(path, response.bytes())
+      entry.contents.push({ ...describe(version), path, sha256, columns: grid.cols.map(toColumn) })
+      if (!version.is_current) continue
+      this.uids.set(fid, new Set(grid.cols.map(({ uid }) => uid)))
+      if (grid.primary_key !== null) entry.key = grid.primary_key
+    }
+    const { checks } = await this.client.call('checks.get', { fid })
+    if (checks !== null) entry.checks = checks as Record<string, unknown>
+  }
+
+  private async exportPlot(fid: string, entry: ManifestFile): Promise<void> {
+    for (const [k, version] of (await this.listContents(fid)).entries()) {
+      const load = async (inline_data: boolean): Promise<Buffer> => {
+        const request = { fid, version: String(version.version), query: { inline_data } }
+        return buffer((await this.client.response('plots.content', request)).bytes())
+      }
+      const figure = await load(false)
+      const references = listReferences(JSON.parse(figure.toString('utf8')))
+      const foreign = references.filter(
+        ({ grid, uids }) => !uids.every((uid) => this.uids.get(grid)?.has(uid)),
+      )
+      const isWhole = foreign.length === 0
+      const path = this.contentPath(entry, version, k, 'json')
+      const bytes = isWhole ? figure : this.withData(await load(true), entry)
+      const sha256 = await this.folder.write(path, bytes)
+      const content: ManifestContent = { ...describe(version), path, sha256 }
+      entry.contents.push(isWhole ? content : { ...content, has_data: true })
+    }
+  }
+
+  /** Returns a figure with the data of grids that are not exported. */
+  private withData(text: Buffer, { id, name }: ManifestFile): Buffer {
+    const figure: unknown = JSON.parse(text.toString('utf8'))
+    const lost = replaceReferences(
+      figure,
+      ({ grid, uids }) =>
+        uids.every((uid) => this.uids.get(grid)?.has(uid)) ? `${grid}:${uids.join(',')}` : undefined,
+      { dropsValues: true },
+    )
+    const grids = [...new Set(lost.map(({ grid }) => grid))].join(', ')
+    if (grids !== '')
+      this.note(`${this.username}:${id} ${name}: data of ${grids} is missing, as in the chart itself`)
+    return Buffer.from(JSON.stringify(figure))
+  }
+
+  private async exportExtra({ fid, referencers }: FileMeta, entry: ManifestFile): Promise<void> {
+    const response = await this.client.response('files.content', { fid, query: {} })
+    const isJson = response.headers['content-type']?.startsWith('application/json') === true
+    const path = `files/${this.pathById.get(entry.id)}${isJson ? '.json' : '.txt'}`
+    entry.referencers = referencers.map((text) => parseFid(text)!.idlocal).sort((a, b) => a - b)
+    entry.contents.push({ path, sha256: await this.folder.write(path, response.bytes()) })
+  }
+
+  private contentPath({ id }: ManifestFile, { is_current }: Version, k: number, extension: string): string {
+    const path = this.pathById.get(id)
+    return is_current ? `files/${path}.${extension}` : `versions/${path}.${k + 1}.${extension}`
+  }
+}
+
+function idOf({ fid }: Pick<FileMeta, 'fid'>): number {
+  return parseFid(fid)!.idlocal
+}
+
+/** Lists all files of a user in ascending order of their numbers. */
+async function listAll(client: Client, username: string): Promise<FileMeta[]> {
+  const all = await loadPages(
+    async (cursor) =>
+      (await client.call('folders.all', { query: { user: username, page_size: PAGE_ITEMS, cursor } }))
+        .children,
+  )
+  const distinct = new Map(all.map((file) => [file.fid, file]))
+  return [...distinct.values()].sort((a, b) => idOf(a) - idOf(b))
+}
+
+function describe({ kept, name, message }: Version): Pick<ManifestContent, 'kept' | 'message'> {
+  return { ...(kept && { kept: { name } }), ...(message !== null && { message }) }
+}
+
+function toCollaborator(one: unknown): ManifestCollaborator {
+  const { type, username, name, email, readonly } = one as Record<string, never>
+  if (type === 'team') return { team: name, readonly }
+  return type === 'email' ? { email, readonly } : { user: username, readonly }
+}
+
+function toColumn({ name, uid, type }: ColumnMeta): ManifestColumn {
+  // A column of a file without values is text.
+  return { name, uid, type: type === 'empty' ? 'text' : type }
+}
+
+/** Maximum size of the types of columns, which an import sends in a header, in bytes. */
+export const MAX_TYPES_BYTES = 40_000
+
+/** Returns the format that keeps the values of a grid and their types: CSV where it can. */
+function chooseFormat({ cols }: GridMeta): 'csv' | 'parquet' {
+  const isExact = ({ type, date_order, zoned }: ColumnMeta): boolean =>
+    type !== 'json' && date_order === undefined && zoned === undefined
+  const types = encodeURIComponent(JSON.stringify(cols.map(({ name, type }) => [name, type])))
+  return cols.length > 0 && cols.every(isExact) && types.length < MAX_TYPES_BYTES ? 'csv' : 'parquet'
+}

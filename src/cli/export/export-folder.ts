@@ -1,0 +1,216 @@
+// A directory that an export writes: only what has changed, and a list of all files with their SHA-256 at the end.
+import { createHash } from 'node:crypto'
+import {
+  createReadStream,
+  createWriteStream,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve, sep } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
+import { assertNoLink, toSafeFileName } from '../files/local-names.ts'
+
+/** Name of the list. `sha256sum -c SHA256SUMS` checks it, too. */
+const SUMS_FILE = 'SHA256SUMS'
+
+export type ExportKind = 'account' | 'site'
+
+const HEADER = /^# gridline export (account|site) 1(, incomplete)?\n/
+/** A line of the list: hash and path. */
+const LINE = /^([0-9a-f]{64}) {2}(\S.*)$/
+
+/** The list of the files of an export. */
+export interface Sums {
+  kind: ExportKind
+  isComplete: boolean
+  /** SHA-256 of each file, by path with slashes. */
+  hashes: Map<string, string>
+}
+
+/** Reads the list of an export; undefined if a directory has none. Throws `bad_data` if it is damaged. */
+export function readSums(directory: string): Sums | undefined {
+  let text: string
+  try {
+    text = readFileSync(join(directory, SUMS_FILE), 'utf8')
+  } catch {
+    return undefined
+  }
+  const [header, kind, incomplete] = HEADER.exec(text) ?? []
+  if (header === undefined) return undefined
+  const hashes = new Map<string, string>()
+  for (const line of text.slice(header.length).split('\n')) {
+    if (line === '') continue
+    const [, hash, path] = LINE.exec(line) ?? []
+    if (hash === undefined || !isInnerPath(path))
+      throw new Problem('bad_data', `${join(directory, SUMS_FILE)}: damaged at ${JSON.stringify(line)}`)
+    hashes.set(path, hash)
+  }
+  return { kind: kind as ExportKind, isComplete: incomplete === undefined, hashes }
+}
+
+/** Returns whether a path of a list stays inside its directory. */
+export function isInnerPath(path: string): boolean {
+  return path.split('/').every((name) => name !== '' && name !== '.' && name !== '..' && !name.includes('\\'))
+}
+
+/** Returns the SHA-256 of a file; undefined if it cannot be read. */
+export async function hashFile(file: string): Promise<string | undefined> {
+  const hash = createHash('sha256')
+  try {
+    await pipeline(createReadStream(file), hash)
+    return hash.digest('hex')
+  } catch {
+    return undefined
+  }
+}
+
+/** Maximum size of a file name, in bytes, without its extension and a number. */
+const MAX_NAME_BYTES = 200
+
+/** Chooses paths that differ on any file system, also on those that do not distinguish case. */
+export class LocalPaths {
+  private readonly taken = new Set<string>()
+
+  /**
+   * Returns a path without extension for a file that has one of these extensions; a folder has the empty one. `id`
+   * distinguishes files of the same name.
+   */
+  choose(folder: string, name: string, extensions: readonly string[], id: number): string {
+    // The list has one line for each file.
+    const safe = shorten(
+      toSafeFileName(name)
+        .replace(/\p{Cc}/gu, '_')
+        .toWellFormed(),
+    )
+    const start = folder === '' ? '' : `${folder}/`
+    for (const suffix of ['', ` (${id})`, ` (${id}, again)`]) {
+      const path = `${start}${safe}${suffix}`
+      const keys = extensions.map((extension) => (path + extension).normalize('NFC').toLowerCase())
+      if (keys.some((key) => this.taken.has(key))) continue
+      for (const key of keys) this.taken.add(key)
+      return path
+    }
+    throw new Problem('conflict', `two files have the same path ${start}${safe}`)
+  }
+}
+
+function shorten(name: string): string {
+  let short = name
+  while (Buffer.byteLength(short) > MAX_NAME_BYTES) short = [...short].slice(0, -1).join('')
+  return short
+}
+
+/** The directory of an export. `finish` makes it complete; without, a later run continues. */
+export class ExportFolder {
+  written = 0
+  unchanged = 0
+  removed = 0
+  private readonly hashes = new Map<string, string>()
+
+  private constructor(
+    readonly directory: string,
+    private readonly kind: ExportKind,
+    /** The list of an earlier export. */
+    private readonly former: Sums | undefined,
+  ) {}
+
+  /** Opens a directory: an empty one, or that of an earlier export. Throws `conflict` for others. */
+  static open(directory: string, kind: ExportKind): ExportFolder {
+    let names: string[] = []
+    try {
+      names = readdirSync(directory)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code !== 'ENOENT') throw new Problem('failed', `${directory}: ${errorMessageOf(error)}`)
+    }
+    const former = readSums(directory)
+    if (former && former.kind !== kind)
+      throw new Problem('conflict', `${directory} contains an exported ${former.kind}`, {
+        hint: 'Choose another directory.',
+      })
+    if (!former && names.length > 0)
+      throw new Problem('conflict', `${directory} is not empty, and contains no export of gridline`, {
+        hint: 'Choose a new directory.',
+      })
+    try {
+      mkdirSync(directory, { recursive: true })
+      if (!former) writeFileSync(join(directory, SUMS_FILE), formatHeader(kind, false))
+    } catch (error) {
+      throw new Problem('failed', `cannot write ${directory}: ${errorMessageOf(error)}`)
+    }
+    return new ExportFolder(resolve(directory), kind, former)
+  }
+
+  /** Writes a file, unless it already has these bytes. Returns its SHA-256. */
+  async write(path: string, bytes: AsyncIterable<Uint8Array> | Uint8Array): Promise<string> {
+    const file = join(this.directory, ...path.split('/'))
+    assertNoLink(dirname(file), this.directory)
+    mkdirSync(dirname(file), { recursive: true })
+    const temporary = `${file}.${process.pid}.part`
+    const hash = createHash('sha256')
+    let size = 0
+    async function* hashed(): AsyncGenerator<Uint8Array> {
+      for await (const chunk of bytes instanceof Uint8Array ? [bytes] : bytes) {
+        hash.update(chunk)
+        size += chunk.length
+        yield chunk
+      }
+    }
+    try {
+      await pipeline(Readable.from(hashed()), createWriteStream(temporary))
+      const digest = hash.digest('hex')
+      this.hashes.set(path, digest)
+      const isSame =
+        statSync(file, { throwIfNoEntry: false })?.size === size && (await hashFile(file)) === digest
+      if (isSame) {
+        rmSync(temporary)
+        this.unchanged++
+      } else {
+        renameSync(temporary, file)
+        this.written++
+      }
+      return digest
+    } catch (error) {
+      rmSync(temporary, { force: true })
+      if (error instanceof Problem) throw error
+      throw new Problem('failed', `cannot write ${file}: ${errorMessageOf(error)}`)
+    }
+  }
+
+  /** Removes files of an earlier export that were not written again, then writes the list. */
+  finish(): void {
+    for (const path of this.former?.hashes.keys() ?? []) if (!this.hashes.has(path)) this.remove(path)
+    const paths = [...this.hashes.keys()].sort()
+    const lines = paths.map((path) => `${this.hashes.get(path)}  ${path}\n`)
+    const file = join(this.directory, SUMS_FILE)
+    const temporary = `${file}.${process.pid}.part`
+    writeFileSync(temporary, formatHeader(this.kind, true) + lines.join(''))
+    renameSync(temporary, file)
+  }
+
+  private remove(path: string): void {
+    const file = join(this.directory, ...path.split('/'))
+    assertNoLink(dirname(file), this.directory)
+    rmSync(file, { force: true })
+    this.removed++
+    for (let folder = dirname(file); folder.startsWith(this.directory + sep); folder = dirname(folder))
+      try {
+        rmdirSync(folder)
+      } catch {
+        // Not empty.
+        break
+      }
+  }
+}
+
+function formatHeader(kind: ExportKind, isComplete: boolean): string {
+  return `# gridline export ${kind} 1${isComplete ? '' : ', incomplete'}\n`
+}

@@ -1,0 +1,386 @@
+// Makes an exported account again: its files with their numbers, contents and access.
+import { createHash } from 'node:crypto'
+import { createReadStream, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Client, encodeHeader, lookupOrUndefined, uploadInParts } from '../../client/index.ts'
+import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
+import { formatFid, parseFid, ROOT } from '../../contract/fid.ts'
+import { FILE_NAME_HEADER, HEADER_PREFIXES, MESSAGE_HEADER } from '../../contract/headers.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
+import { createFigureBody } from '../charts/create.ts'
+import { MAX_TYPES_BYTES } from '../export/account.ts'
+import { hashFile } from '../export/export-folder.ts'
+import type { Manifest, ManifestCollaborator, ManifestContent, ManifestFile } from '../export/manifest.ts'
+import { runEach } from '../files/batch.ts'
+import { listReferences, replaceReferences } from '../files/references.ts'
+import type { Failure } from '../output/failure.ts'
+import type { ImportRow } from './importer.ts'
+
+/** Number of files that are completed at once. */
+const JOBS = 4
+/** Size from which a file is uploaded in parts, in bytes. */
+const MIN_PARTS_BYTES = 32 * 1024 * 1024
+
+const FILETYPES = { folder: 'fold', grid: 'grid', plot: 'plot', extra: 'extra' } as const
+
+/** A file of the manifest, and what is known of it here. */
+interface AccountItem {
+  subject: string
+  entry: ManifestFile
+  /** SHA-256 of its entry, by which a later run knows the file. */
+  mark: string
+  /** Path that the file gets. */
+  path: string
+  /** The file here; undefined until it is made. */
+  file?: FileMeta
+  state: 'new' | 'started' | 'complete' | 'reused'
+  /** Number of contents that it has. */
+  step: number
+  notes: string[]
+}
+
+export interface AccountOptions {
+  /** Names of the folder for all files, and of those above it. */
+  base: readonly string[]
+  username: string
+  isDryRun: boolean
+}
+
+/** Imports the account of an export directory. A run that was interrupted is continued by the next one. */
+export class AccountImporter {
+  private readonly items = new Map<number, AccountItem>()
+  /** Folder for all files. */
+  private home = ROOT
+
+  constructor(
+    private readonly client: Client,
+    private readonly directory: string,
+    private readonly manifest: Manifest,
+    private readonly options: AccountOptions,
+  ) {
+    for (const entry of manifest.files) {
+      const mark = createHash('sha256').update(JSON.stringify(entry)).digest('hex')
+      const subject = `${formatFid({ owner: manifest.username, idlocal: entry.id })} ${entry.name}`
+      this.items.set(entry.id, { subject, entry, mark, path: '', state: 'new', step: 0, notes: [] })
+    }
+    for (const item of this.items.values())
+      item.path = [...this.options.base, ...this.namesOf(item)].join('/')
+  }
+
+  async run(): Promise<{ items: ImportRow[]; failures: Failure[] }> {
+    const all = [...this.items.values()]
+    const found = await runEach(all, (item) => this.find(item).then(() => [item]), JOBS)
+    let open = found.items as AccountItem[]
+    const failures = [...found.failures]
+    if (!this.options.isDryRun) {
+      // Numbers can only rise. Files whose number is taken are made at the end.
+      const taken: AccountItem[] = []
+      for (const isLate of [false, true]) {
+        const items = isLate ? taken : open.filter(({ state }) => state === 'new')
+        const result = await runEach(items, async (item) => {
+          if (!(await this.create(item, isLate ? undefined : item.entry.id))) taken.push(item)
+          return []
+        })
+        failures.push(...result.failures)
+      }
+      open = open.filter(({ file }) => file)
+      if (this.options.base.length > 0 && open.some(({ state }) => state === 'started'))
+        this.home = await this.makeHome()
+      // Figures refer to complete grids.
+      for (const isPlot of [false, true]) {
+        const items = open.filter(
+          ({ entry, state }) => (entry.type === 'plot') === isPlot && state === 'started',
+        )
+        failures.push(...(await runEach(items, (item) => this.complete(item).then(() => []), JOBS)).failures)
+      }
+    }
+    const failed = new Set(failures.map(({ subject }) => subject))
+    return {
+      items: open.filter(({ subject }) => !failed.has(subject)).map((item) => this.createRow(item)),
+      failures,
+    }
+  }
+
+  /** Returns the names of the folders of a file, and its own. */
+  private namesOf({ entry, subject }: AccountItem, depth = 0): string[] {
+    if (entry.folder === null) return [entry.name]
+    const parent = this.items.get(entry.folder)
+    if (parent?.entry.type !== 'folder' || depth > this.items.size)
+      throw new Problem('bad_data', `${this.directory}: ${subject}: there is no folder ${entry.folder}`)
+    return [...this.namesOf(parent, depth + 1), entry.name]
+  }
+
+  /** Finds out what an earlier run has made of an item. Throws `already_exists` if its name is taken. */
+  private async find(item: AccountItem): Promise<void> {
+    const { entry, path } = item
+    const fid = formatFid({ owner: this.options.username, idlocal: entry.id })
+    const numbered = await undefinedIfNotFound(this.client.call('files.get', { fid }))
+    const named = await lookupOrUndefined(this.client, path)
+    // Of a file whose number was taken.
+    const unfinished = await lookupOrUndefined(this.client, temporaryName(item))
+    const file = [numbered, named, unfinished].find((one) => one && stateOf(item, one) !== undefined)
+    if (file) {
+      const state = stateOf(item, file)!
+      Object.assign(item, { file, state, step: state === 'complete' ? entry.contents.length : stepOf(file) })
+    } else if (named?.filetype === 'fold' && entry.type === 'folder')
+      Object.assign(item, { file: named, state: 'reused' })
+    else if (named)
+      throw new Problem('already_exists', `a file named ${path} already exists`, {
+        hint: 'Choose another --folder, or rename the file.',
+      })
+    if (!file && numbered && item.state === 'new')
+      item.notes.push(`the number ${entry.id} is taken by ${numbered.filename}`)
+  }
+
+  /** Creates a file with a temporary name. Returns false if its number is taken. */
+  private async create(item: AccountItem, idlocal: number | undefined): Promise<boolean> {
+    const { entry } = item
+    const filename = temporaryName(item)
+    try {
+      switch (entry.type) {
+        case 'folder':
+          item.file = (await this.client.call('folders.create', { json: { path: filename, idlocal } })).file
+          break
+        case 'extra':
+          item.file = await this.createExtra(item, filename, idlocal)
+          break
+        case 'grid':
+          item.file = await this.sendGrid(item, entry.contents[0], {
+            'On-Conflict': 'fail',
+            Idlocal: idlocal,
+          })
+          item.step = 1
+          await this.keep(item, entry.contents[0])
+          break
+        case 'plot':
+          item.file = await this.createPlot(item, filename, idlocal)
+      }
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'conflict' || error.field !== 'idlocal') throw error
+      if (item.notes.length === 0) item.notes.push(`the number ${entry.id} was taken`)
+      return false
+    }
+    item.state = 'started'
+    return true
+  }
+
+  /** Creates a plot with its first figure, or empty if the grids of the figure are not complete yet. */
+  private async createPlot(item: AccountItem, filename: string, idlocal?: number): Promise<FileMeta> {
+    const [content] = item.entry.contents
+    const figure = content.has_data ? undefined : await this.readFigure(item, content)
+    item.step = figure === undefined ? 0 : 1
+    const metadata = progressMark(item)
+    const fields = { filename, idlocal, metadata, raw_data: 'refuse' }
+    const body = createFigureBody(figure ?? '{"data":[],"layout":{}}', fields)
+    const { file } = await this.client.call('plots.create', { body })
+    item.file = file
+    if (item.step === 1) await this.keep(item, content)
+    return file
+  }
+
+  private async createExtra(item: AccountItem, filename: string, idlocal?: number): Promise<FileMeta> {
+    const [content] = item.entry.contents
+    const text = (await this.readContent(content)).toString('utf8')
+    const referencers = (item.entry.referencers ?? []).flatMap((id) => this.items.get(id)?.file?.fid ?? [])
+    const json = {
+      filename,
+      content: content.path.endsWith('.json') ? (JSON.parse(text) as unknown) : text,
+      referencers,
+      idlocal,
+    }
+    return (await this.client.call('extras.create', { json })).file
+  }
+
+  /** Gives a file its other contents, its name, folder and access. */
+  private async complete(item: AccountItem): Promise<void> {
+    const { entry, file } = item
+    const fid = file!.fid
+    if (item.step > 0 && entry.contents[item.step - 1]?.kept)
+      await this.keep(item, entry.contents[item.step - 1])
+    for (const content of entry.contents.slice(entry.type === 'extra' ? 1 : item.step)) {
+      item.step++
+      if (entry.type === 'grid') await this.sendGrid(item, content, { 'On-Conflict': 'replace' })
+      else {
+        const figure = await this.readFigure(item, content)
+        if (figure === undefined)
+          throw new Problem('bad_data', `${content.path}: its grids were not imported`)
+        const fields = { metadata: progressMark(item), raw_data: content.has_data ? 'grid' : 'refuse' }
+        await this.client.call('plots.update', {
+          fid,
+          body: createFigureBody(figure, fields),
+          plainHeaders: messageHeaders(content),
+        })
+      }
+      await this.keep(item, content)
+    }
+    if (entry.checks !== undefined)
+      await this.client.call('checks.set', { fid, json: { checks: entry.checks } })
+    for (const collaborator of entry.collaborators) await this.share(item, collaborator)
+    const parent =
+      entry.folder === null ? this.home : parseFid(this.items.get(entry.folder)!.file!.fid)!.idlocal
+    item.file = await this.client.call('files.update', {
+      fid,
+      json: {
+        filename: entry.name,
+        parent,
+        world_readable: entry.public,
+        ...(entry.secret_link && { share_key_enabled: true }),
+        metadata: { ...entry.metadata, imported_sha256: item.mark },
+      },
+    })
+  }
+
+  private async keep({ file }: AccountItem, { kept }: ManifestContent): Promise<void> {
+    if (!kept) return
+    const name = kept.name ?? undefined
+    await this.client.call('versions.keep', { fid: file!.fid, json: { name } })
+  }
+
+  /** Shares a file. People and teams that are not known here are noted. */
+  private async share(
+    item: AccountItem,
+    { user, email, team, readonly }: ManifestCollaborator,
+  ): Promise<void> {
+    const name = user ?? email
+    if (name === undefined && team === undefined) return
+    const json = {
+      ...(name === undefined ? { teams: [team!] } : { users: [name] }),
+      readonly,
+      send_email: false,
+    }
+    try {
+      await this.client.call('collaborators.add', { fid: item.file!.fid, json })
+    } catch (error) {
+      if (!(error instanceof Problem) || (error.status !== 400 && error.status !== 404)) throw error
+      item.notes.push(`not shared with ${name ?? `team ${team}`}: ${error.message}`)
+    }
+  }
+
+  /** Uploads a content of a grid. */
+  private async sendGrid(
+    item: AccountItem,
+    content: ManifestContent,
+    headers: { 'On-Conflict': 'fail' | 'replace'; Idlocal?: number },
+  ): Promise<FileMeta> {
+    const { key } = item.entry
+    const file = await this.checkContent(content)
+    const { size } = statSync(file)
+    const columns = content.columns ?? []
+    const isCsv = content.path.endsWith('.csv')
+    const types = columns.filter(({ type }) => isCsv || type === 'text').map(({ name, type }) => [name, type])
+    const typesHeader = encodeURIComponent(JSON.stringify(Object.fromEntries(types)))
+    const isLast = content === item.entry.contents.at(-1)
+    const allHeaders = {
+      ...headers,
+      Uids: columns.length > 0 ? columns.map(({ uid }) => uid).join(',') : undefined,
+      Columns: typesHeader.length < 2 * MAX_TYPES_BYTES ? typesHeader : undefined,
+      ...(isCsv && { Header: true, Delimiter: 'comma', Encoding: 'utf-8' }),
+      Key: isLast && key ? key.map(encodeURIComponent).join(',') : undefined,
+      'Allow-Type-Change': true,
+      'Source-Tag': `import ${item.mark} ${item.step + (headers['On-Conflict'] === 'fail' ? 1 : 0)}`,
+    } as const
+    const extension = isCsv ? 'csv' : 'parquet'
+    const plainHeaders = {
+      [FILE_NAME_HEADER]: encodeHeader(`${temporaryName(item)}.${extension}`),
+      ...messageHeaders(content),
+    }
+    const open = (start = 0): AsyncIterable<Uint8Array> => createReadStream(file, { start })
+    const result =
+      size > MIN_PARTS_BYTES
+        ? await uploadInParts(this.client, { size, open }, { headers: allHeaders, plainHeaders })
+        : await this.client.call('grids.upload', {
+            headers: allHeaders,
+            plainHeaders,
+            body: { type: 'application/octet-stream', repeatable: true, open: () => open() },
+          })
+    return result.file
+  }
+
+  /** Returns the path of a content. Throws `bad_data` if it is missing or was changed. */
+  private async checkContent({ path, sha256 }: ManifestContent): Promise<string> {
+    const file = join(this.directory, ...path.split('/'))
+    const hash = await hashFile(file)
+    if (hash === sha256) return file
+    throw new Problem(
+      'bad_data',
+      `${file} ${hash === undefined ? 'is missing' : 'was changed since the export'}`,
+    )
+  }
+
+  private async readContent(content: ManifestContent): Promise<Buffer> {
+    return readFileSync(await this.checkContent(content))
+  }
+
+  /** Reads a figure with references to the files here; undefined if some of them are not complete yet. */
+  private async readFigure(item: AccountItem, content: ManifestContent): Promise<string | undefined> {
+    const text = (await this.readContent(content)).toString('utf8')
+    const figure: unknown = JSON.parse(text)
+    const { username } = this.manifest
+    const newFidOf = (grid: string): string | undefined => {
+      const fid = parseFid(grid)
+      const source = fid?.owner === username ? this.items.get(fid.idlocal) : undefined
+      return source?.step === source?.entry.contents.length ? source?.file?.fid : undefined
+    }
+    const references = listReferences(figure)
+    if (references.some(({ grid }) => newFidOf(grid) === undefined)) return undefined
+    // Without a change, all digits of numbers stay.
+    if (references.every(({ grid }) => newFidOf(grid) === grid)) return text
+    replaceReferences(figure, ({ grid, uids }) => `${newFidOf(grid)}:${uids.join(',')}`)
+    item.notes.push('its grids have other numbers')
+    return JSON.stringify(figure)
+  }
+
+  /** Returns the number of the folder for all files. */
+  private async makeHome(): Promise<number> {
+    const path = this.options.base.join('/')
+    const folder =
+      (await lookupOrUndefined(this.client, path)) ??
+      (await this.client.call('folders.create', { json: { path } })).file
+    return parseFid(folder.fid)!.idlocal
+  }
+
+  private createRow({ entry, path, file, state, notes }: AccountItem): ImportRow {
+    const wasMade = state === 'started' || state === 'new'
+    return {
+      file: entry.contents.at(-1)?.path ?? path,
+      kind: entry.type,
+      action: !wasMade ? 'unchanged' : this.options.isDryRun ? 'would create' : 'created',
+      path,
+      fid: file?.fid ?? null,
+      web_url: file?.web_url ?? null,
+      was: formatFid({ owner: this.manifest.username, idlocal: entry.id }),
+      note: notes.length > 0 ? [...new Set(notes)].join('; ') : null,
+    }
+  }
+}
+
+/** Returns the header that gives the new version the message of a content. */
+function messageHeaders({ message }: ManifestContent): Record<string, string> {
+  return message === undefined ? {} : { [HEADER_PREFIXES[0] + MESSAGE_HEADER]: encodeURIComponent(message) }
+}
+
+/** Returns the name of a file that is not complete. */
+function temporaryName({ mark }: AccountItem): string {
+  return `import ${mark.slice(0, 16)}`
+}
+
+/** Returns the metadata of a plot that is not complete. */
+function progressMark({ mark, step }: AccountItem): Record<string, unknown> {
+  return { imported_sha256: mark, imported_step: step }
+}
+
+/** Returns what an earlier run has made of an item; undefined if a file is another one. */
+function stateOf(
+  item: AccountItem,
+  { filetype, filename, metadata }: FileMeta,
+): 'started' | 'complete' | undefined {
+  if (filetype !== FILETYPES[item.entry.type]) return undefined
+  if (filename === temporaryName(item)) return 'started'
+  return metadata.imported_sha256 === item.mark ? 'complete' : undefined
+}
+
+/** Returns how many contents a file has that is not complete. */
+function stepOf({ metadata, source_tag }: FileMeta): number {
+  if (typeof metadata.imported_step === 'number') return metadata.imported_step
+  return Number(/^import [0-9a-f]{64} (\d+)$/.exec(source_tag ?? '')?.[1] ?? 0)
+}
