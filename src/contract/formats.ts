@@ -80,10 +80,16 @@ export const fileFormats = {
 
 export type FormatName = keyof typeof fileFormats
 
-/** Key of the metadata of a Parquet file of ours: the separators of its columns as a JSON array, null for none. */
-export const SEPARATORS_KEY = 'gridline.separators'
-/** Character between day and time of day, which a Parquet timestamp does not keep. */
-export type TimeSeparator = ' ' | 'T'
+/** Key of the metadata of a Parquet file of ours: a JSON array with a `ParquetMark` for each column. */
+export const COLUMNS_KEY = 'gridline.columns'
+
+/** What a Parquet column does not keep. */
+export interface ParquetMark {
+  /** Type of the column in the grid. */
+  type: string
+  /** Character between day and time of day. */
+  separator?: ' ' | 'T'
+}
 
 /** Compressions that files of any format may have. */
 export const compressions = {

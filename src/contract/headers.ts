@@ -121,7 +121,7 @@ export const uploadHeaders = {
   'Null-Text': s.optional(
     s.string({
       description:
-        'Percent-encoded texts that represent a missing value, comma-separated. Empty cells and \\N are always missing values.',
+        'Percent-encoded texts that represent a missing value, comma-separated. Empty cells and \\N are missing values, too; with a comma alone, only empty cells are.',
     }),
   ),
   Quote: s.optional(
@@ -160,7 +160,7 @@ export const uploadHeaders = {
   'As-Written': s.optional(
     s.boolean({
       description:
-        'Whether dates and booleans keep each character: those that would be stored differently, such as 1/2/2024 or TRUE, become text.',
+        'Whether dates and booleans keep each character: those that would be stored differently, such as 1/2/2024 or TRUE, become text. A column that is given the type date or datetime keeps it for ISO 8601 texts.',
     }),
   ),
   Decimal: s.optional(s.string({ description: 'Percent-encoded decimal separator: `.` (default) or `,`.' })),

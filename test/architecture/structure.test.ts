@@ -66,7 +66,9 @@ const LAYERS = [
   'vendor',
 ]
 const MODULES: Readonly<Record<string, readonly string[]>> = {
-  cli: 'run commands agents upload import completion help charts files core connect config output'.split(' '),
+  cli: 'run commands agents upload import export completion help charts files core connect config output'.split(
+    ' ',
+  ),
   service:
     'index.ts admin.ts background http operations pages images plots grids uploads files sharing import accounts core access store tracing'.split(
       ' ',

@@ -5,7 +5,7 @@ import { parseFid, ROOT } from '../../contract/fid.ts'
 import type { ColumnMeta, FileMeta, GridMeta, Version } from '../../contract/resources/index.ts'
 import { runEach } from '../files/batch.ts'
 import { loadPages, PAGE_ITEMS } from '../files/pages.ts'
-import { listReferences, replaceReferences } from '../files/references.ts'
+import { listReferences, type Reference, replaceReferences } from '../files/references.ts'
 import type { Failure } from '../output/failure.ts'
 import { type ExportFolder, LocalPaths } from './export-folder.ts'
 import {
@@ -122,14 +122,24 @@ export class AccountExport {
   private async exportGrid(fid: string, entry: ManifestFile): Promise<void> {
     for (const [k, version] of (await this.listContents(fid)).entries()) {
       const grid = await this.client.call('grids.get', { fid, version: String(version.version) })
-      const format = chooseFormat(grid)
-      const path = this.contentPath(entry, version, k, format)
-      const response = await this.client.response('grids.content', {
-        fid,
-        version: String(version.version),
-        query: { format },
-      })
-      const sha256 = await this.folder.write(path, response.bytes())
+      const load = async (format: 'csv' | 'parquet'): Promise<AsyncIterable<Uint8Array>> => {
+        const request = { fid, version: String(version.version), query: { format } }
+        return (await this.client.response('grids.content', request)).bytes()
+      }
+      const paths = ['csv', 'parquet'].map((extension) => this.contentPath(entry, version, k, extension))
+      let [path] = paths
+      let sha256: string | undefined
+      if (fitsCsv(grid))
+        sha256 = await this.folder
+          .write(path, stopAtEmptyRow(await load('csv'), grid.cols.length))
+          .catch((error) => {
+            if (error instanceof EmptyRow) return undefined
+            throw error
+          })
+      if (sha256 === undefined) {
+        path = paths[1]
+        sha256 = await this.folder.write(path, await load('parquet'))
+      }
       entry.contents.push({ ...describe(version), path, sha256, columns: grid.cols.map(toColumn) })
       if (!version.is_current) continue
       this.uids.set(fid, new Set(grid.cols.map(({ uid }) => uid)))
@@ -139,39 +149,45 @@ export class AccountExport {
     if (checks !== null) entry.checks = checks as Record<string, unknown>
   }
 
+  /** Exports the figures of a plot. Kept ones have a copy of their data, which may differ from that of the grids. */
   private async exportPlot(fid: string, entry: ManifestFile): Promise<void> {
     for (const [k, version] of (await this.listContents(fid)).entries()) {
-      const load = async (inline_data: boolean): Promise<Buffer> => {
-        const request = { fid, version: String(version.version), query: { inline_data } }
-        return buffer((await this.client.response('plots.content', request)).bytes())
-      }
-      const figure = await load(false)
-      const references = listReferences(JSON.parse(figure.toString('utf8')))
-      const foreign = references.filter(
-        ({ grid, uids }) => !uids.every((uid) => this.uids.get(grid)?.has(uid)),
-      )
-      const isWhole = foreign.length === 0
-      const path = this.contentPath(entry, version, k, 'json')
-      const bytes = isWhole ? figure : this.withData(await load(true), entry)
-      const sha256 = await this.folder.write(path, bytes)
-      const content: ManifestContent = { ...describe(version), path, sha256 }
-      entry.contents.push(isWhole ? content : { ...content, has_data: true })
+      if (version.kept) await this.exportFigure(fid, entry, { ...version, is_current: false }, k, () => false)
+      if (version.is_current)
+        await this.exportFigure(fid, entry, { ...version, kept: false }, k, ({ grid, uids }) =>
+          uids.every((uid) => this.uids.get(grid)?.has(uid)),
+        )
     }
   }
 
-  /** Returns a figure with the data of grids that are not exported. */
-  private withData(text: Buffer, { id, name }: ManifestFile): Buffer {
-    const figure: unknown = JSON.parse(text.toString('utf8'))
-    const lost = replaceReferences(
-      figure,
-      ({ grid, uids }) =>
-        uids.every((uid) => this.uids.get(grid)?.has(uid)) ? `${grid}:${uids.join(',')}` : undefined,
-      { dropsValues: true },
-    )
-    const grids = [...new Set(lost.map(({ grid }) => grid))].join(', ')
-    if (grids !== '')
-      this.note(`${this.username}:${id} ${name}: data of ${grids} is missing, as in the chart itself`)
-    return Buffer.from(JSON.stringify(figure))
+  /** Exports a figure, with the data of references that `isOwn` does not accept. */
+  private async exportFigure(
+    fid: string,
+    entry: ManifestFile,
+    version: Version,
+    k: number,
+    isOwn: (reference: Reference) => boolean,
+  ): Promise<void> {
+    const load = async (inline_data: boolean): Promise<Buffer> => {
+      const request = { fid, version: String(version.version), query: { inline_data } }
+      return buffer((await this.client.response('plots.content', request)).bytes())
+    }
+    let text = await load(false)
+    const foreign = listReferences(JSON.parse(text.toString('utf8'))).filter((reference) => !isOwn(reference))
+    let lost: Reference[] = []
+    if (foreign.length > 0) {
+      const figure: unknown = JSON.parse((await load(true)).toString('utf8'))
+      const keep = (one: Reference): string | undefined =>
+        isOwn(one) ? `${one.grid}:${one.uids.join(',')}` : undefined
+      lost = replaceReferences(figure, keep, { dropsValues: true })
+      text = Buffer.from(JSON.stringify(figure))
+    }
+    if (lost.length > 0 && version.is_current)
+      this.note(`${fid} ${entry.name}: data of ${lost[0].grid} is missing, as in the chart itself`)
+    const path = this.contentPath(entry, version, k, 'json')
+    const sha256 = await this.folder.write(path, text)
+    const hasData = lost.length < foreign.length
+    entry.contents.push({ ...describe(version), path, sha256, ...(hasData && { has_data: true }) })
   }
 
   private async exportExtra({ fid, referencers }: FileMeta, entry: ManifestFile): Promise<void> {
@@ -218,13 +234,28 @@ function toColumn({ name, uid, type }: ColumnMeta): ManifestColumn {
   return { name, uid, type: type === 'empty' ? 'text' : type }
 }
 
+/** Thrown at a row without values, which readers of CSV leave out. */
+class EmptyRow extends Error {}
+
+/** Passes on CSV. Throws `EmptyRow` at a line that has nothing but commas. */
+async function* stopAtEmptyRow(csv: AsyncIterable<Uint8Array>, columns: number): AsyncGenerator<Uint8Array> {
+  const line = Buffer.from(`\n${','.repeat(columns - 1)}\n`)
+  let end = Buffer.alloc(0)
+  for await (const chunk of csv) {
+    const text = Buffer.concat([end, chunk])
+    if (text.includes(line)) throw new EmptyRow()
+    end = text.subarray(Math.max(0, text.length - line.length + 1))
+    yield chunk
+  }
+}
+
 /** Maximum size of the types of columns, which an import sends in a header, in bytes. */
 export const MAX_TYPES_BYTES = 40_000
 
-/** Returns the format that keeps the values of a grid and their types: CSV where it can. */
-function chooseFormat({ cols }: GridMeta): 'csv' | 'parquet' {
-  const isExact = ({ type, date_order, zoned }: ColumnMeta): boolean =>
-    type !== 'json' && date_order === undefined && zoned === undefined
+/** Returns whether CSV keeps the values of a grid and their types, if no row is empty. */
+function fitsCsv({ cols }: GridMeta): boolean {
   const types = encodeURIComponent(JSON.stringify(cols.map(({ name, type }) => [name, type])))
-  return cols.length > 0 && cols.every(isExact) && types.length < MAX_TYPES_BYTES ? 'csv' : 'parquet'
+  const fits = ({ name, type }: ColumnMeta): boolean => type !== 'json' && /^\S(.*\S)?$/.test(name)
+  // In a file with one column, a missing value at the end is an empty text.
+  return cols.length > 1 && cols.every(fits) && types.length < MAX_TYPES_BYTES
 }

@@ -15,7 +15,7 @@ import {
 import { dirname, join, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { errorMessageOf, Problem } from '../../contract/errors.ts'
+import { errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
 import { assertNoLink, toSafeFileName } from '../files/local-names.ts'
 
 /** Name of the list. `sha256sum -c SHA256SUMS` checks it, too. */
@@ -180,7 +180,7 @@ export class ExportFolder {
       return digest
     } catch (error) {
       rmSync(temporary, { force: true })
-      if (error instanceof Problem) throw error
+      if (error instanceof Problem || errorCodeOf(error) === '') throw error
       throw new Problem('failed', `cannot write ${file}: ${errorMessageOf(error)}`)
     }
   }

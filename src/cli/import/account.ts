@@ -8,7 +8,6 @@ import { formatFid, parseFid, ROOT } from '../../contract/fid.ts'
 import { FILE_NAME_HEADER, HEADER_PREFIXES, MESSAGE_HEADER } from '../../contract/headers.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { createFigureBody } from '../charts/create.ts'
-import { MAX_TYPES_BYTES } from '../export/account.ts'
 import { hashFile } from '../export/export-folder.ts'
 import type { Manifest, ManifestCollaborator, ManifestContent, ManifestFile } from '../export/manifest.ts'
 import { runEach } from '../files/batch.ts'
@@ -150,7 +149,7 @@ export class AccountImporter {
             Idlocal: idlocal,
           })
           item.step = 1
-          await this.keep(item, entry.contents[0])
+          await this.keepOnce(item, entry.contents[0])
           break
         case 'plot':
           item.file = await this.createPlot(item, filename, idlocal)
@@ -174,7 +173,7 @@ export class AccountImporter {
     const body = createFigureBody(figure ?? '{"data":[],"layout":{}}', fields)
     const { file } = await this.client.call('plots.create', { body })
     item.file = file
-    if (item.step === 1) await this.keep(item, content)
+    if (item.step === 1) await this.keepOnce(item, content)
     return file
   }
 
@@ -195,8 +194,14 @@ export class AccountImporter {
   private async complete(item: AccountItem): Promise<void> {
     const { entry, file } = item
     const fid = file!.fid
-    if (item.step > 0 && entry.contents[item.step - 1]?.kept)
-      await this.keep(item, entry.contents[item.step - 1])
+    const place = {
+      filename: entry.name,
+      parent: entry.folder === null ? this.home : parseFid(this.items.get(entry.folder)!.file!.fid)!.idlocal,
+    }
+    // The data of a figure becomes a grid beside it, with its name.
+    if (entry.contents.some(({ has_data }) => has_data))
+      await this.client.call('files.update', { fid, json: place })
+    if (item.step > 0) await this.keepOnce(item, entry.contents[item.step - 1])
     for (const content of entry.contents.slice(entry.type === 'extra' ? 1 : item.step)) {
       item.step++
       if (entry.type === 'grid') await this.sendGrid(item, content, { 'On-Conflict': 'replace' })
@@ -204,6 +209,7 @@ export class AccountImporter {
         const figure = await this.readFigure(item, content)
         if (figure === undefined)
           throw new Problem('bad_data', `${content.path}: its grids were not imported`)
+        await this.deleteCopies(item)
         const fields = { metadata: progressMark(item), raw_data: content.has_data ? 'grid' : 'refuse' }
         await this.client.call('plots.update', {
           fid,
@@ -211,18 +217,15 @@ export class AccountImporter {
           plainHeaders: messageHeaders(content),
         })
       }
-      await this.keep(item, content)
+      await this.keepOnce(item, content)
     }
     if (entry.checks !== undefined)
       await this.client.call('checks.set', { fid, json: { checks: entry.checks } })
     for (const collaborator of entry.collaborators) await this.share(item, collaborator)
-    const parent =
-      entry.folder === null ? this.home : parseFid(this.items.get(entry.folder)!.file!.fid)!.idlocal
     item.file = await this.client.call('files.update', {
       fid,
       json: {
-        filename: entry.name,
-        parent,
+        ...place,
         world_readable: entry.public,
         ...(entry.secret_link && { share_key_enabled: true }),
         metadata: { ...entry.metadata, imported_sha256: item.mark },
@@ -230,10 +233,24 @@ export class AccountImporter {
     })
   }
 
-  private async keep({ file }: AccountItem, { kept }: ManifestContent): Promise<void> {
+  /** Keeps the current version of a file, unless an earlier run has done so. */
+  private async keepOnce({ file }: AccountItem, { kept }: ManifestContent): Promise<void> {
     if (!kept) return
-    const name = kept.name ?? undefined
-    await this.client.call('versions.keep', { fid: file!.fid, json: { name } })
+    const { fid } = file!
+    const [current] = (await this.client.call('versions.list', { fid, query: { page_size: 1 } })).versions
+    if (!current.kept)
+      await this.client.call('versions.keep', { fid, json: { name: kept.name ?? undefined } })
+  }
+
+  /** Deletes the grids that a kept figure was made with: it has a copy of its data. */
+  private async deleteCopies({ file }: AccountItem): Promise<void> {
+    const { references } = await this.client.call('files.get', { fid: file!.fid })
+    const known = new Set([...this.items.values()].map((item) => item.file?.fid))
+    for (const fid of references) {
+      if (known.has(fid)) continue
+      await this.client.call('files.trash', { fid })
+      await this.client.call('files.permanent_delete', { fid })
+    }
   }
 
   /** Shares a file. People and teams that are not known here are noted. */
@@ -267,14 +284,22 @@ export class AccountImporter {
     const { size } = statSync(file)
     const columns = content.columns ?? []
     const isCsv = content.path.endsWith('.csv')
-    const types = columns.filter(({ type }) => isCsv || type === 'text').map(({ name, type }) => [name, type])
-    const typesHeader = encodeURIComponent(JSON.stringify(Object.fromEntries(types)))
+    const types = encodeURIComponent(
+      JSON.stringify(Object.fromEntries(columns.map(({ name, type }) => [name, type]))),
+    )
     const isLast = content === item.entry.contents.at(-1)
     const allHeaders = {
       ...headers,
       Uids: columns.length > 0 ? columns.map(({ uid }) => uid).join(',') : undefined,
-      Columns: typesHeader.length < 2 * MAX_TYPES_BYTES ? typesHeader : undefined,
-      ...(isCsv && { Header: true, Delimiter: 'comma', Encoding: 'utf-8' }),
+      ...(isCsv && {
+        Columns: types,
+        'As-Written': true,
+        Header: true,
+        Delimiter: 'comma',
+        Encoding: 'utf-8',
+        Quote: '%22',
+        'Null-Text': ',',
+      }),
       Key: isLast && key ? key.map(encodeURIComponent).join(',') : undefined,
       'Allow-Type-Change': true,
       'Source-Tag': `import ${item.mark} ${item.step + (headers['On-Conflict'] === 'fail' ? 1 : 0)}`,
@@ -376,7 +401,8 @@ function stateOf(
 ): 'started' | 'complete' | undefined {
   if (filetype !== FILETYPES[item.entry.type]) return undefined
   if (filename === temporaryName(item)) return 'started'
-  return metadata.imported_sha256 === item.mark ? 'complete' : undefined
+  if (metadata.imported_sha256 !== item.mark) return undefined
+  return 'imported_step' in metadata ? 'started' : 'complete'
 }
 
 /** Returns how many contents a file has that is not complete. */

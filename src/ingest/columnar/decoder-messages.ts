@@ -23,7 +23,7 @@ export interface ColumnarJob {
 
 /** Messages of the decoder: the columns, then batches of values, then the end; or why it refuses the file. */
 export type ColumnarMessage =
-  | { columns: { name: string; type: ColumnType }[]; rows: number }
+  | { columns: { name: string; type: ColumnType; isExact?: true }[]; rows: number }
   | { column: number; rows: number; text: Uint8Array }
   | { end: true; warnings: string[] }
   | { refused: string; hint?: string }

@@ -40,7 +40,8 @@ const READER_BY_FORMAT: Record<ColumnarJob['format'], (job: ColumnarJob) => Tabl
 /** Decodes the file and sends its values. */
 async function decodeFile(): Promise<void> {
   const table = await READER_BY_FORMAT[job.format](job)
-  send({ columns: table.columns.map(({ name, type }) => ({ name, type })), rows: table.rows })
+  const columns = table.columns.map(({ name, type, isExact }) => ({ name, type, isExact }))
+  send({ columns, rows: table.rows })
   const losses = table.columns.map((): LossCounts => ({ infinite: 0 }))
   const writers = table.columns.map(({ toJson }, k) => {
     const write = (value: unknown): string => toJson(value, losses[k])

@@ -197,7 +197,9 @@ async function ingestMessages(
       columns = message.columns.map(({ type }, k) => ({ name: names[k], type }))
       rows = message.rows
       counts = columns.map(() => 0)
-      texts = columns.map(({ type }) => (type === 'text' ? new IsoTexts() : undefined))
+      texts = message.columns.map(({ type, isExact }) =>
+        type === 'text' && !isExact ? new IsoTexts() : undefined,
+      )
       if (columns.length === 0) throw badFile(source, 'no columns')
       sink.begin?.(names)
       slices = new AlignedSlices(sink, names.length, keyPositionsOf(names, keys))

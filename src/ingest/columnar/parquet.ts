@@ -8,7 +8,7 @@ import {
   type SchemaTree,
 } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
-import { SEPARATORS_KEY } from '../../contract/formats.ts'
+import { COLUMNS_KEY, type ParquetMark } from '../../contract/formats.ts'
 import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './decoder-messages.ts'
 import {
   convertDecimal,
@@ -30,7 +30,7 @@ import {
   toStringJson,
   toTimeJson,
 } from './json-values.ts'
-import { RefusedFile, type Table } from './table.ts'
+import { RefusedFile, type Table, type TableColumn } from './table.ts'
 
 /** Maximum rows of a row group. All values of a column chunk are in memory at once. */
 const MAX_GROUP_ROWS = 20_000_000
@@ -95,11 +95,8 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
     return chunks.sort((a, b) => a.rowStart - b.rowStart).map(({ columnData }) => columnData)
   }
   const rows = Number(metadata.num_rows)
-  const separators = readSeparators(metadata)
-  const columns = fields.map((field, k) => {
-    const column = parquetColumnOf(field, metadata)
-    return separators[k] === 'T' ? { ...column, toJson: withSeparatorT(column.toJson) } : column
-  })
+  const marks = readMarks(metadata)
+  const columns = fields.map((field, k) => applyMark(field, parquetColumnOf(field, metadata), marks[k]))
   for (const { element } of fields.flatMap(leafFieldsOf))
     if (isDecimal(element) || isJson(element)) {
       // The reader would round decimals and numbers in JSON. Without the type, it returns unscaled integers and text.
@@ -160,20 +157,31 @@ function isDecimal({ converted_type, logical_type }: SchemaTree['element']): boo
   return converted_type === 'DECIMAL' || logical_type?.type === 'DECIMAL'
 }
 
-/** Reads what a timestamp does not keep: the separators of columns that we have written. */
-function readSeparators({ key_value_metadata }: FileMetaData): readonly unknown[] {
-  const text = key_value_metadata?.find(({ key }) => key === SEPARATORS_KEY)?.value
+/** Reads the marks of the columns of a file that we have written; empty for others. */
+function readMarks({ key_value_metadata }: FileMetaData): readonly Partial<ParquetMark>[] {
+  const text = key_value_metadata?.find(({ key }) => key === COLUMNS_KEY)?.value
   try {
-    const separators: unknown = JSON.parse(text ?? '[]')
-    return Array.isArray(separators) ? separators : []
+    const marks: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(marks) ? marks.map((mark) => mark ?? {}) : []
   } catch {
     return []
   }
 }
 
-/** Returns a writer of times with a T: 2024-01-31T10:00:00. */
-function withSeparatorT(toJson: ToJson): ToJson {
-  return (value, lost) => toJson(value, lost).replace(' ', 'T')
+/** Restores what a column of ours does not keep. */
+function applyMark(
+  { element }: SchemaTree,
+  column: TableColumn,
+  mark: Partial<ParquetMark> = {},
+): TableColumn {
+  const { type, toJson } = column
+  if (mark.separator === 'T')
+    return { ...column, toJson: (value, lost) => toJson(value, lost).replace(' ', 'T') }
+  if (mark.type === 'text' && type === 'text') return { ...column, isExact: true }
+  // Integers that a double cannot represent.
+  return mark.type === 'number' && element.type === 'INT64' && toJson === toStringJson
+    ? { ...column, type: 'number', toJson: toNumberJson }
+    : column
 }
 
 /** Throws `RefusedFile` if the declared sizes exceed the limits or do not add up. */
@@ -194,10 +202,7 @@ function checkSizes({ num_rows, row_groups }: FileMetaData, size: number, ratio:
 }
 
 /** Returns name, type and JSON writer of a column. Throws `RefusedFile` for unsupported types. */
-function parquetColumnOf(
-  field: SchemaTree,
-  metadata: FileMetaData,
-): { name: string; type: ColumnType; toJson: ToJson } {
+function parquetColumnOf(field: SchemaTree, metadata: FileMetaData): TableColumn {
   const { element } = field
   const { name } = element
   const create = (type: ColumnType, toJson: ToJson) => ({ name, type, toJson })

@@ -240,23 +240,24 @@ function createColumnBuilders(
       hint: `Its columns are: ${formatList(names)}`,
     })
   }
-  return names.map(
-    (name, k) =>
-      new ColumnBuilder({
-        name: options.targetName?.(k) ?? name,
-        isTarget: options.expected !== undefined && !options.types?.has(name),
-        declaredType:
-          options.types?.get(name) ??
-          options.expected?.(name, k) ??
-          (isAmbiguous(dialect, options, k) ? 'text' : undefined),
-        order: options.order?.(name, k) ?? dateOrderOf(options.dates),
-        asWritten: options.asWritten,
-        styled: dialect.profile.styled[k],
-        nullTexts: options.nullTexts,
-        numbers: options.numbers,
-        quote: dialect.quote === '' ? -1 : dialect.quote.charCodeAt(0),
-        escape: dialect.escape === '' ? -1 : dialect.escape.charCodeAt(0),
-        source,
-      }),
-  )
+  return names.map((name, k) => {
+    const given = options.types?.get(name)
+    const isExact = options.asWritten && (given === 'date' || given === 'datetime')
+    return new ColumnBuilder({
+      name: options.targetName?.(k) ?? name,
+      isTarget: options.expected !== undefined && !options.types?.has(name),
+      isExact,
+      declaredType: isExact
+        ? 'text'
+        : (given ?? options.expected?.(name, k) ?? (isAmbiguous(dialect, options, k) ? 'text' : undefined)),
+      order: options.order?.(name, k) ?? dateOrderOf(options.dates),
+      asWritten: options.asWritten,
+      styled: dialect.profile.styled[k],
+      nullTexts: options.nullTexts,
+      numbers: options.numbers,
+      quote: dialect.quote === '' ? -1 : dialect.quote.charCodeAt(0),
+      escape: dialect.escape === '' ? -1 : dialect.escape.charCodeAt(0),
+      source,
+    })
+  })
 }

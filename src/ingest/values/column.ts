@@ -10,7 +10,7 @@ import { BACKSLASH, COMMA, QUOTE } from './characters.ts'
 import type { GivenType } from './dialect.ts'
 import { type ColumnRules, convertToGiven, createTypeError } from './given-type.ts'
 import { isPaddedNumber } from './number.ts'
-import { TextType } from './text-type.ts'
+import { ExactTexts, TextType } from './text-type.ts'
 
 const EQUALS = 0x3d
 const NULL = Buffer.from('null,')
@@ -28,9 +28,9 @@ const MIN_KERNEL_CELLS = 8
 /** Maximum size of text whose bounds are computed again when the column becomes text. */
 const MAX_REBOUND_BYTES = 16 * 1024
 
-/** Returns the markers of missing values: the given ones, and that of MySQL and PostgreSQL. */
-export function nullMarkersOf(texts: readonly string[] = []): Buffer[] {
-  return ['\\N', ...texts].map((text) => Buffer.from(text))
+/** Returns the markers of missing values: the given ones, and that of MySQL and PostgreSQL. An empty list: none. */
+export function nullMarkersOf(texts?: readonly string[]): Buffer[] {
+  return texts?.length === 0 ? [] : ['\\N', ...(texts ?? [])].map((text) => Buffer.from(text))
 }
 
 /** Builds the JSON of one column, slice by slice, and determines its type. */
@@ -65,7 +65,8 @@ export class ColumnBuilder {
     this.form = declaredType === 'text' || declaredType?.startsWith('date') ? 'text' : 'number'
     this.bounds = new CellBounds(rules.quote)
     this.nulls = nullMarkersOf(rules.nullTexts)
-    if (declaredType === undefined || declaredType.startsWith('date'))
+    if (rules.isExact) this.texts = new ExactTexts()
+    else if (declaredType === undefined || declaredType.startsWith('date'))
       this.texts = new TextType(rules.order, true, rules.asWritten && declaredType === undefined)
   }
 

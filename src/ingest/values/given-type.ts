@@ -23,6 +23,8 @@ export interface ColumnRules {
   /** Order of day and month in the column of the target grid. */
   order?: DateOrder
   asWritten?: boolean
+  /** Whether texts are kept, and ISO 8601 days and times among them have their types. */
+  isExact?: boolean
   quote: number
   /** Byte before an escaped quote; −1 if there is none. */
   escape: number

@@ -9,7 +9,7 @@ import { MAX_NUMERIC_DATE_BYTES, parseNumericDate, writeNumericDate } from './nu
  * it.
  */
 export class IsoTexts {
-  private readonly texts = new TextType(undefined, false)
+  private readonly texts = new ExactTexts()
 
   /** Adds the comma-separated JSON values of a column. */
   add(values: Uint8Array): void {
@@ -18,8 +18,7 @@ export class IsoTexts {
 
   /** Returns the type of the values added so far. */
   get type(): 'text' | Moment {
-    const { type, rewrite } = this.texts.result()
-    return rewrite || type === 'boolean' ? 'text' : type
+    return this.texts.result().type as 'text' | Moment
   }
 }
 
@@ -206,6 +205,22 @@ export class TextType {
     const order = !canBeDmy ? 'mdy' : !canBeMdy ? 'dmy' : isUndecided ? givenOrder : undefined
     if (!this.isRewritten) return { type }
     return { type, order, rewrite: { as: 'moment', order: order ?? 'dmy' }, written }
+  }
+}
+
+/** Types of texts that are kept as they are: ISO 8601 days and times have their types, all others are text. */
+export class ExactTexts extends TextType {
+  constructor() {
+    super(undefined, false)
+  }
+
+  override get hasRewrites(): boolean {
+    return false
+  }
+
+  override result(): DetectedTextType {
+    const { type, rewrite } = super.result()
+    return { type: rewrite || type === 'boolean' ? 'text' : type }
   }
 }
 

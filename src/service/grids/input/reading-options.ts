@@ -40,7 +40,10 @@ export function parseReadingOptions(
       headers.Key === undefined
         ? undefined
         : headers.Key.split(',').flatMap((name) => decodeText(name, 'Key').trim() || []),
-    nullTexts: headers['Null-Text']?.split(',').map((text) => decodeText(text, 'Null-Text')),
+    nullTexts:
+      headers['Null-Text'] === ','
+        ? []
+        : headers['Null-Text']?.split(',').map((text) => decodeText(text, 'Null-Text')),
     skip: headers.Skip,
     skipLast: checkSkipLast(headers['Skip-Last']),
     sheet: decodeHeader('Sheet'),

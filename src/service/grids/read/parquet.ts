@@ -1,7 +1,7 @@
 // Writes rows as a Parquet file.
 import type { RowGroup, SchemaElement } from 'hyparquet'
 import type { ColumnType } from '../../../contract/column-types.ts'
-import { SEPARATORS_KEY, type TimeSeparator } from '../../../contract/formats.ts'
+import { COLUMNS_KEY, type ParquetMark } from '../../../contract/formats.ts'
 import { version } from '../../../contract/version.ts'
 import { type Bytes, findValueEnd, parseShortNumber, yieldToEventLoop } from '../../../json/index.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
@@ -76,7 +76,7 @@ const STORAGE_OF_TYPE: Record<ColumnType, StorageName> = {
 interface StoredColumn {
   storage: StorageName
   /** Between day and time of day. */
-  separator?: TimeSeparator
+  separator?: ParquetMark['separator']
 }
 
 /**
@@ -90,7 +90,11 @@ export async function* streamParquet(
   const stored = await chooseStorages(snap, write)
   const { ByteWriter, ParquetWriter } = await import('../../../vendor/parquet.ts')
   const out = new ByteWriter()
-  const separators = stored.map(({ separator }) => separator ?? null)
+  const marks = stored.map(({ separator }, k): ParquetMark => {
+    const type = familyOf(snap.columns[k].type)
+    // A column of a file without values is text.
+    return { type: type === 'empty' ? 'text' : type, separator }
+  })
   const writer = new ParquetWriter({
     writer: out,
     createdBy: `gridline version ${version}`,
@@ -105,9 +109,7 @@ export async function* streamParquet(
         }),
       ),
     ],
-    kvMetadata: separators.some((separator) => separator !== null)
-      ? [{ key: SEPARATORS_KEY, value: JSON.stringify(separators) }]
-      : undefined,
+    kvMetadata: [{ key: COLUMNS_KEY, value: JSON.stringify(marks) }],
   })
   const take = (): Uint8Array => {
     const bytes = out.getBytes().slice()
@@ -211,7 +213,7 @@ const TIME_TEXT = /^"(\d{4}-\d\d-\d\d)([ T])([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d
 
 function chooseTime(column: StoredColumn, buf: Buffer, start: number, end: number): void {
   const match = TIME_TEXT.exec(buf.toString('latin1', start, end))
-  const separator = match?.[2] as TimeSeparator | undefined
+  const separator = match?.[2] as ParquetMark['separator']
   const storage = match?.[5] === 'Z' ? 'utcTime' : 'localTime'
   const isFirst = column.separator === undefined
   if (match && isFirst) Object.assign(column, { storage, separator })

@@ -1,0 +1,266 @@
+// An account that is exported and imported is the same account, also after interruptions.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import { AccountExport } from '../../src/cli/export/account.ts'
+import { ExportFolder, readSums } from '../../src/cli/export/export-folder.ts'
+import { readManifest } from '../../src/cli/export/manifest.ts'
+import { AccountImporter } from '../../src/cli/import/account.ts'
+import { Client, type Fetch } from '../../src/client/index.ts'
+import { Problem } from '../../src/contract/errors.ts'
+import { createService } from '../../src/service/index.ts'
+import { gridline } from '../support/cli.ts'
+import { runs } from '../support/property-runs.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
+
+const folder = temporaryFolder()
+afterAll(folder.remove)
+let count = 0
+const newPath = (name: string): string => join(folder.path, `${name}${count++}`)
+
+/** Runs `work` with a new service that has the users alice and bob. */
+async function withService<T>(work: (test: TestService) => Promise<T>): Promise<T> {
+  const service = await createService({
+    database: `sqlite:${newPath('db')}`,
+    url: URL_OF_TESTS,
+    environment: {},
+  })
+  try {
+    const test = new TestService(service)
+    for (const user of ['alice', 'bob']) await test.user(user)
+    return await work(test)
+  } finally {
+    await service.close()
+  }
+}
+
+/** A client of a user. After `writes` writes, nothing works any more, as after a crash. */
+function clientOf(test: TestService, user: string, writes = Number.POSITIVE_INFINITY): Client {
+  let left = writes
+  const fetch: Fetch = async (request) => {
+    if (request.method !== 'GET' && left-- <= 0) throw new Problem('interrupted', 'crashed')
+    return test.service.handle(request)
+  }
+  return new Client({ fetch, url: URL_OF_TESTS, user, apiKey: test.keys.get(user) })
+}
+
+async function exportTo(test: TestService, directory: string, user = 'alice'): Promise<string[]> {
+  const notes: string[] = []
+  const note = (text: string): number => notes.push(text)
+  const target = ExportFolder.open(directory, 'account')
+  const { failures } = await new AccountExport(clientOf(test, user), user, target, note).run()
+  expect(failures).toEqual([])
+  return notes
+}
+
+async function importFrom(
+  test: TestService,
+  directory: string,
+  { user = 'alice', base = [] as string[], writes = Number.POSITIVE_INFINITY } = {},
+) {
+  const options = { base, username: user, isDryRun: false }
+  const manifest = readManifest(directory)!
+  return new AccountImporter(clientOf(test, user, writes), directory, manifest, options).run()
+}
+
+const sumsOf = (directory: string): string => readFileSync(join(directory, 'SHA256SUMS'), 'utf8')
+
+/** Name, folder, content and columns of each file of alice, by fid. */
+async function contents(test: TestService): Promise<Record<string, unknown>> {
+  const { json } = await test.ask('alice', 'GET', '/v2/folders/all?page_size=500')
+  const found: Record<string, unknown> = {}
+  for (const { fid, filetype, filename, parent } of json.children.results) {
+    const content =
+      filetype === 'grid' ? (await test.ask('alice', 'GET', `/v2/grids/${fid}/content`)).text : undefined
+    const types =
+      filetype === 'grid'
+        ? (await test.ask('alice', 'GET', `/v2/grids/${fid}`)).json.cols.map((one: object) => ({
+            ...one,
+            type: 'type' in one && one.type === 'empty' ? 'text' : 'type' in one && one.type,
+          }))
+        : undefined
+    found[fid] = [filename, parent, content, types]
+  }
+  return found
+}
+
+const text = fc.constantFrom(
+  'a',
+  'b, "c"',
+  '\\N',
+  '',
+  ' x ',
+  'line\nbreak',
+  '2024-01-01',
+  '1.50',
+  'é 😀',
+  "'q'",
+  '=1',
+  'null',
+  'TRUE',
+)
+const iso = fc
+  .date({ min: new Date('1900-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
+  .map((at) => at.toISOString())
+const kinds: fc.Arbitrary<unknown>[] = [
+  text,
+  fc.constantFrom('1', '2', '03'),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (n === 0 ? 0 : n)),
+  fc.boolean(),
+  iso.map((at) => at.slice(0, 10)),
+  iso.map((at) => at.slice(0, 10).replaceAll('-', '/')),
+  fc.constantFrom('2024-1-5', '2023-12-1', '2024-01-05'),
+  fc.constantFrom('2024-01', '2023-12'),
+  iso.map((at) => at.slice(0, 16)),
+  iso.map((at) => at.slice(0, 19).replace('T', ' ')),
+  iso,
+  fc.constantFrom('2024-01-01', '2024-01-01T10:00'),
+  iso.map((at) => `${at.slice(0, 19)}+02:00`),
+  iso.map((at) => `${at.slice(8, 10)}/${at.slice(5, 7)}/${at.slice(0, 4)}`),
+  fc.oneof(fc.integer(), text, fc.constantFrom([1], { a: 1 })),
+  fc.constant(null),
+]
+const values = fc.constantFrom(...kinds).chain((kind) =>
+  fc.array(fc.oneof({ weight: 9, arbitrary: kind }, { weight: 1, arbitrary: fc.constant(null) }), {
+    minLength: 3,
+    maxLength: 8,
+  }),
+)
+const columns = fc.uniqueArray(
+  fc.tuple(
+    fc.constantFrom('a', 'b.c', 'x "y"', 'é', ' z', '1', 'l\nm', "'q'", '=1', 'a,b', '-', '#'),
+    values,
+  ),
+  {
+    selector: ([name]) => name,
+    minLength: 1,
+    maxLength: 4,
+  },
+)
+const pick = fc.nat(1000)
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('folder' as const), at: pick }),
+  fc.record({ kind: fc.constant('grid' as const), columns, at: pick }),
+  fc.record({ kind: fc.constant('replace' as const), columns, at: pick }),
+  fc.record({ kind: fc.constant('plot' as const), at: pick }),
+  fc.record({ kind: fc.constant('redraw' as const), at: pick }),
+  fc.record({
+    kind: fc.constantFrom('keep', 'publish', 'link', 'share', 'move', 'rename', 'trash', 'extra', 'key'),
+    at: pick,
+  }),
+)
+
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+/** Makes an account of random steps. Steps that are refused are left out. */
+async function build(test: TestService, steps: readonly Step[]): Promise<void> {
+  const files: { fid: string; kind: string }[] = []
+  const one = (kind: string, at: number): string | undefined => {
+    const of = files.filter((file) => kind === '' || file.kind === kind)
+    return of[at % of.length]?.fid
+  }
+  const colsOf = (entries: [string, unknown[]][]): object => {
+    const rows = Math.max(...entries.map(([, list]) => list.length))
+    return Object.fromEntries(
+      entries.map(([name, data]) => [name, { data: [...data, ...Array(rows - data.length).fill(null)] }]),
+    )
+  }
+  const figureOf = async (fid: string, at: number): Promise<object> => {
+    const { cols } = (await test.ask('alice', 'GET', `/v2/grids/${fid}`)).json
+    return { data: [{ ysrc: `${fid}:${cols[at % cols.length].uid}` }], layout: { width: 300 + at } }
+  }
+  for (const [k, now] of steps.entries()) {
+    const { at } = now
+    const patch = (fid: string | undefined, json: object) =>
+      test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json })
+    if (now.kind === 'folder') {
+      const { status, json } = await test.ask('alice', 'POST', '/v2/folders', {
+        json: { path: `F${at % 4}` },
+      })
+      if (status === 201) files.push({ fid: json.file.fid, kind: 'fold' })
+    } else if (now.kind === 'grid') {
+      const json = { data: { cols: colsOf(now.columns) }, filename: `g${k}`, metadata: { n: at } }
+      files.push({
+        fid: (await test.ask('alice', 'POST', '/v2/grids', { json })).json.file.fid,
+        kind: 'grid',
+      })
+    } else if (now.kind === 'replace') {
+      const fid = one('grid', at)
+      if (fid === undefined) continue
+      const { filename, parent } = (await test.ask('alice', 'GET', `/v2/grids/${fid}`)).json
+      const list = Object.entries(colsOf(now.columns)) as [string, { data: unknown[] }][]
+      const body = list[0][1].data
+        .map((_, row) =>
+          JSON.stringify(Object.fromEntries(list.map(([name, { data }]) => [name, data[row]]))),
+        )
+        .join('\n')
+      await test.ask('alice', 'POST', '/v2/grids/upload', {
+        body,
+        headers: {
+          'content-type': 'application/x-ndjson',
+          'x-file-name': encodeURIComponent(`${filename}.ndjson`),
+          'gridline-parent': String(parent),
+          'gridline-on-conflict': 'replace',
+          'gridline-message': `change%20${at}`,
+        },
+      })
+    } else if (now.kind === 'plot') {
+      const fid = one('grid', at)
+      if (fid === undefined) continue
+      const json = { figure: await figureOf(fid, at), filename: `p${k}` }
+      const { status, json: made } = await test.ask('alice', 'POST', '/v2/plots', { json })
+      if (status === 200) files.push({ fid: made.file.fid, kind: 'plot' })
+    } else if (now.kind === 'redraw') {
+      const [fid, grid] = [one('plot', at), one('grid', at + 1)]
+      if (fid === undefined || grid === undefined) continue
+      await test.ask('alice', 'PATCH', `/v2/plots/${fid}`, { json: { figure: await figureOf(grid, at) } })
+    } else if (now.kind === 'keep') {
+      const fid = one(at % 2 ? 'grid' : 'plot', at)
+      await test.ask('alice', 'POST', `/v2/files/${fid}/keep`, { json: at % 3 ? { name: `v${at}` } : {} })
+    } else if (now.kind === 'publish') await patch(one('', at), { world_readable: true })
+    else if (now.kind === 'link') await patch(one('', at), { share_key_enabled: true })
+    else if (now.kind === 'share')
+      await test.ask('alice', 'POST', `/v2/files/${one('', at)}/collaborators`, {
+        json: { users: ['bob'], readonly: at % 2 === 0 },
+      })
+    else if (now.kind === 'move')
+      await patch(one('', at), { parent: Number(one('fold', at + 1)?.split(':')[1] ?? -1) })
+    else if (now.kind === 'rename') await patch(one('', at), { filename: `N ${at % 7}.csv` })
+    else if (now.kind === 'trash') await test.ask('alice', 'POST', `/v2/files/${one('plot', at)}/trash`)
+    else if (now.kind === 'extra' && files.length > 0) {
+      const json = { filename: 'about', content: at % 2 ? { at } : `text ${at}`, referencers: [one('', at)!] }
+      await test.ask('alice', 'POST', '/v2/extras', { json })
+    }
+  }
+}
+
+describe('an exported account', () => {
+  it('imported again, is exported with equal bytes, and has equal contents', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), pick, async (steps, crash) => {
+        const [first, second] = [newPath('export'), newPath('export')]
+        await withService(async (test) => {
+          await build(test, steps)
+          await exportTo(test, first)
+          const before = await contents(test)
+          await withService(async (other) => {
+            // Cut at any write, then continued.
+            await importFrom(other, first, { writes: crash % 30 }).catch(() => {})
+            expect((await importFrom(other, first)).failures).toEqual([])
+            expect(await contents(other)).toEqual(before)
+            const again = await importFrom(other, first)
+            expect(again.items.every(({ action }) => action === 'unchanged')).toBe(true)
+            await exportTo(other, second)
+          })
+        })
+        expect(readFileSync(join(second, 'manifest.json'), 'utf8')).toBe(
+          readFileSync(join(first, 'manifest.json'), 'utf8'),
+        )
+        expect(sumsOf(second)).toBe(sumsOf(first))
+      }),
+      { numRuns: runs(10, 300) },
+    )
+  }, 120_000)
+})
