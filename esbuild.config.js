@@ -322,6 +322,7 @@ const pages = {
     preview: 'src/browser/preview.ts',
     embed: 'src/browser/embed.ts',
     'sort-table': 'src/browser/sort-table.ts',
+    'site-search': 'src/browser/site-search.ts',
   },
   outdir: 'dist/assets',
   bundle: true,

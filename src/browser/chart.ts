@@ -127,7 +127,7 @@ document.addEventListener(
   'click',
   (event) => {
     const link = (event.target as Element | null)?.closest?.('a')
-    if (!link) return
+    if (!link || !chart.contains(link)) return
     event.preventDefault()
     const href = link.getAttribute('href') ?? link.getAttribute('xlink:href') ?? ''
     if (/^(https?:|mailto:)/i.test(href.trim())) window.open(href, '_blank', 'noopener,noreferrer')

@@ -83,7 +83,7 @@ export type FormatName = keyof typeof fileFormats
 /** Key of the metadata of a Parquet file of ours: a JSON array with a `ParquetMark` for each column. */
 export const COLUMNS_KEY = 'gridline.columns'
 
-/** What a Parquet column does not keep. */
+/** Facts about a column that Parquet does not keep. */
 export interface ParquetMark {
   /** Type of the column in the grid. */
   type: string

@@ -1,5 +1,5 @@
 // An account that is exported and imported is the same account, also after interruptions.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -263,4 +263,134 @@ describe('an exported account', () => {
       { numRuns: runs(10, 300) },
     )
   }, 120_000)
+
+  it('by the command line: written once, continued, cleaned, checked', async () => {
+    const home = newPath('home')
+    const target = newPath('export')
+    const run = (...args: string[]) => gridline(args, { home })
+    const data = join(folder.path, 'sales.csv')
+    writeFileSync(data, 'id,price\n1,1.10\n2,2.50\n')
+    for (const name of ['sales', 'Sales', 'old'])
+      await run('upload', data, '--name', name, '--folder', 'Reports')
+    const first = await run('export', 'account', target, '--json')
+    expect([first.code, first.stderr, JSON.parse(first.stdout)]).toEqual([
+      0,
+      '',
+      { directory: target, files: 4, written: 4, unchanged: 0, removed: 0 },
+    ])
+    // Names that differ in case only are different files on any system.
+    expect(readdirSync(join(target, 'files/Reports')).sort()).toEqual([
+      'Sales (2).csv',
+      'old.csv',
+      'sales.csv',
+    ])
+    expect(readFileSync(join(target, 'files/Reports/sales.csv'), 'utf8')).toBe('id,price\n1,1.10\n2,2.50\n')
+    await run('trash', 'Reports/old')
+    writeFileSync(join(target, 'mine.txt'), 'x')
+    const second = await run('export', 'account', target, '--json')
+    expect(JSON.parse(second.stdout)).toMatchObject({ files: 3, written: 1, unchanged: 2, removed: 1 })
+    expect(existsSync(join(target, 'files/Reports/old.csv'))).toBe(false)
+    const verified = await run('export', 'verify', target)
+    expect([verified.code, verified.stdout]).toEqual([0, `${target}\taccount\t3\tunchanged\n`])
+    writeFileSync(join(target, 'files/Reports/sales.csv'), 'id,price\n1,9\n')
+    const changed = await run('export', 'verify', target)
+    expect([changed.code, changed.stderr]).toEqual([
+      7,
+      expect.stringContaining('changed: files/Reports/sales.csv'),
+    ])
+    // An import reads nothing that was changed.
+    const refused = await gridline(['import', target], { home: newPath('home') })
+    expect([refused.code, refused.stderr]).toEqual([
+      8,
+      expect.stringContaining('sales.csv was changed since the export'),
+    ])
+    expect((await run('export', 'account', target)).code).toBe(0)
+    expect((await run('export', 'verify', target)).code).toBe(0)
+    expect((await run('export', 'site', 'Reports', target, '--include-private', '--yes')).stderr).toContain(
+      'contains an exported account',
+    )
+  })
+
+  it('is written only into an empty directory, and through no link', async () => {
+    await withService(async (test) => {
+      await test.ask('alice', 'POST', '/v2/folders', { json: { path: 'a' } })
+      await test.grid('alice', 'b', { x: [1, 2], y: [3, 4] }, { parent_path: 'a' })
+      const [full, linked] = [newPath('dir'), newPath('dir')]
+      mkdirSync(full)
+      writeFileSync(join(full, 'mine.txt'), 'x')
+      await expect(exportTo(test, full)).rejects.toThrow('is not empty, and contains no export of gridline')
+      mkdirSync(linked)
+      const outside = newPath('outside')
+      mkdirSync(outside)
+      ExportFolder.open(linked, 'account')
+      symlinkSync(outside, join(linked, 'files'))
+      const target = ExportFolder.open(linked, 'account')
+      const { failures } = await new AccountExport(clientOf(test, 'alice'), 'alice', target, () => {}).run()
+      expect(failures.map(({ problem }) => problem.message)).toEqual([
+        expect.stringContaining('is a symbolic link'),
+      ])
+      expect([readdirSync(outside), readSums(linked)?.isComplete]).toEqual([[], false])
+    })
+  })
+
+  it('of another user, and into a folder: new numbers, references follow, unknown people are noted', async () => {
+    await withService(async (test) => {
+      const { fid } = await test.grid('alice', 'data', { x: [1, 2], y: [3, 4] })
+      const { cols } = (await test.ask('alice', 'GET', `/v2/grids/${fid}`)).json
+      const json = { figure: { data: [{ ysrc: `${fid}:${cols[1].uid}` }] }, filename: 'chart' }
+      await test.ask('alice', 'POST', '/v2/plots', { json })
+      await test.ask('alice', 'POST', `/v2/files/${fid}/collaborators`, { json: { users: ['bob'] } })
+      const target = newPath('export')
+      await exportTo(test, target)
+      const file = join(target, 'manifest.json')
+      writeFileSync(file, readFileSync(file, 'utf8').replace('"user":"bob"', '"user":"nobody"'))
+      await test.grid('bob', 'own', { x: [1] })
+      const { items, failures } = await importFrom(test, target, { user: 'bob', base: ['From', 'alice'] })
+      expect(failures).toEqual([])
+      expect(items.map(({ path, was, note }) => [path, was, note])).toEqual([
+        ['From/alice/data', 'alice:0', expect.stringContaining('not shared with nobody')],
+        ['From/alice/chart', 'alice:1', expect.stringContaining('its grids have other numbers')],
+      ])
+      const figure = (await test.ask('bob', 'GET', `/v2/plots/${items[1].fid}/content`)).text
+      expect(figure).toContain(`"ysrc":"${items[0].fid}:${cols[1].uid}"`)
+      expect(items[1].fid).toBe('bob:1')
+    })
+  })
+
+  it('with a damaged or hostile manifest is refused', async () => {
+    await withService(async (test) => {
+      await test.grid('alice', 'b', { x: [1, 2], y: [3, 4] })
+      const target = newPath('export')
+      await exportTo(test, target)
+      const file = join(target, 'manifest.json')
+      const manifest = readFileSync(file, 'utf8')
+      const check = (from: string | RegExp, to: string): void => {
+        const changed = manifest.replace(from, to)
+        expect(changed).not.toBe(manifest)
+        writeFileSync(file, changed)
+        expect(() => readManifest(target)).toThrow()
+      }
+      check('"path":"files/b.csv"', '"path":"../b.csv"')
+      check('"path":"files/b.csv"', '"path":"/etc/passwd"')
+      check('"path":"files/b.csv"', '"path":"files\\\\..\\\\b.csv"')
+      check('"version":1', '"version":2')
+      check('"id":0', '"id":-1')
+      check('"type":"grid"', '"type":"plot"')
+      check('"columns"', '"column"')
+      check('"contents":[', '"contents":[{},')
+      check(/\]\}\n$/, '')
+      check('"username":"alice"', '"username":7')
+      // A folder inside itself.
+      writeFileSync(
+        file,
+        manifest
+          .replace(
+            '"files":[',
+            '"files":[{"id":-0,"type":"folder","name":"x","folder":0,"collaborators":[],"metadata":{},"contents":[]},',
+          )
+          .replace('"id":0,"type":"grid"', '"id":1,"type":"grid"'),
+      )
+      await expect(importFrom(test, target, { user: 'bob' })).rejects.toThrow('there is no folder 0')
+    })
+  })
 })

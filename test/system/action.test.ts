@@ -82,7 +82,7 @@ async function step(
       GRIDLINE_URL: server.url,
       ...Object.fromEntries(
         Object.entries(given).map(([input, value]) => [
-          `INPUT_${input.toUpperCase().replace('-', '_')}`,
+          `INPUT_${input.toUpperCase().replaceAll('-', '_')}`,
           value,
         ]),
       ),
@@ -100,6 +100,23 @@ it('the action uploads with a key, and sets the step outputs', async () => {
   )
   const again = await step('with-key', { user: 'ci', 'api-key': key }, {})
   expect([again.code, again.stdout.match(/unchanged/g)?.length]).toEqual([0, 2])
+})
+
+it('the action exports a site of public files', async () => {
+  const inputs = {
+    user: 'ci',
+    'api-key': key,
+    arguments: '--public',
+    site: 'site',
+    'site-directory': '_site',
+  }
+  const done = await step('site', { ...inputs, 'site-url': 'https://charts.example.com' }, {})
+  expect([done.code, done.stderr]).toEqual([0, ''])
+  expect(readFileSync(join(done.cwd, '_site/index.html'), 'utf8')).toContain('sales 1')
+  const again = await step('site', { ...inputs, files: '' }, {}, false)
+  expect([again.code, again.stderr]).toEqual([0, ''])
+  const neither = await step('neither', { user: 'ci', 'api-key': key, files: '' }, {})
+  expect([neither.code, neither.stderr]).toEqual([2, '::error::files is missing\n'])
 })
 
 it('without a key, the action logs in with the identity token, and stores nothing', async () => {

@@ -207,6 +207,6 @@ describe('self-contained pages', () => {
     const changed = await gridline(['verify', file, figure], { home })
     expect(changed.code).toBe(7)
     expect(changed.stderr).toMatch(/kept\.html: changed since it was written/)
-    expect(changed.stderr).toMatch(/figure\.json: not a page/)
+    expect(changed.stderr).toMatch(/figure\.json: not a self-contained page/)
   })
 })

@@ -1,13 +1,19 @@
-// `gridline export`: writes an account into a directory, and checks exports.
+// `gridline export`: writes an account, or a site of files, into a directory, and checks exports.
 import { readdirSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { formatCount, formatList } from '../../contract/message-texts.ts'
-import { type CommandEntry, defineCommand, subcommand } from '../core/define.ts'
+import type { Context } from '../core/context.ts'
+import { type CommandEntry, type CommandResult, defineCommand, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf } from '../core/output-schema.ts'
+import { confirm } from '../core/prompt.ts'
 import { AccountExport } from '../export/account.ts'
 import { ExportFolder, hashFile, readSums } from '../export/export-folder.ts'
+import { SiteExport } from '../export/site.ts'
 import { runEach } from '../files/batch.ts'
+import { listTree, type TreeEntry } from '../files/list-tree.ts'
+import { resolveTargets } from '../files/targets.ts'
+import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -21,14 +27,16 @@ const view: TableView = {
   ],
 }
 
+const COUNTS = {
+  directory: 'the directory',
+  files: 'number of exported files',
+  written: 'number of local files that were written',
+  unchanged: 'number of local files that were already there',
+  removed: 'number of local files of an earlier export that were removed',
+}
+
 const account = defineCommand({
-  output: objectOf([], {
-    directory: 'the directory',
-    files: 'number of files of the account',
-    written: 'number of local files that were written',
-    unchanged: 'number of local files that were already there',
-    removed: 'number of local files of an earlier export that were removed',
-  }),
+  output: objectOf([], COUNTS),
   arguments: '<directory>',
   completion: ['local'],
   examples: ['gridline export account backup', 'gridline import backup --profile other'],
@@ -40,13 +48,82 @@ const account = defineCommand({
     const { files, failures } = await new AccountExport(client, username, folder, note).run()
     const { results, next } = (await client.call('folders.trashed', { query: { page_size: 1 } })).children
     if (results.length > 0 || next !== null) context.messages.note('Files in the trash are not exported.')
-    if (failures.length > 0) context.messages.warning('the export is not complete: run it again')
-    const { written, unchanged, removed } = folder
-    return { item: { directory, files, written, unchanged, removed }, view, failures }
+    return toResult(context, directory, folder, { files, failures })
   },
 })
 
+/** Returns the result of an export. */
+function toResult(
+  context: Context,
+  directory: string,
+  { written, unchanged, removed }: ExportFolder,
+  { files, failures }: { files: number; failures: Failure[] },
+): CommandResult {
+  if (failures.length > 0) context.messages.warning('the export is not complete: run it again')
+  return { item: { directory, files, written, unchanged, removed }, view, failures }
+}
+
 const MAX_NAMED_FILES = 5
+
+const site = defineCommand({
+  output: objectOf([], COUNTS),
+  arguments: '<file...>',
+  usage: '<folder...> <directory>',
+  completion: ['file', ['file', 'local']],
+  options: [
+    { flags: '--include-private', description: 'also export private files: whoever sees the site sees them' },
+    { flags: '--title <title>', description: 'title of the site (default: the names of the folders)' },
+    {
+      flags: '--url <url>',
+      description: 'URL at which the site will be: its pages offer blocks for embedding',
+    },
+    { flags: '-y, --yes', description: 'export private files without confirmation' },
+  ],
+  examples: [
+    'gridline export site Reports public',
+    'gridline export site Reports public --title Figures --url https://charts.example.com',
+  ],
+  async run(context, words, { includePrivate, title, url, yes }) {
+    const directory = words.at(-1)!
+    if (words.length < 2)
+      throw new Problem('usage', 'expected folders and a directory', {
+        hint: `For example: gridline export site Reports ${directory}`,
+      })
+    if (url !== undefined && !/^https?:\/\/[^/]/.test(url))
+      throw new Problem('usage', `--url ${url}: must be a URL such as https://charts.example.com`)
+    const client = await context.client()
+    const { files, failures } = await resolveTargets(client, words.slice(0, -1), { read: true })
+    if (failures.length > 0) throw failures[0].problem
+    const entries: TreeEntry[] = []
+    for (const { fid } of files)
+      entries.push(...(await listTree(client, await client.call('files.get', { fid }))))
+    const isExportable = ({ file }: TreeEntry): boolean =>
+      file.filetype === 'plot' || file.filetype === 'grid'
+    const hidden = entries.filter((entry) => isExportable(entry) && !entry.file.world_readable)
+    const names = formatList(
+      hidden.map(({ file, folders }) => [...folders, file.filename].join('/')),
+      MAX_NAMED_FILES,
+    )
+    if (hidden.length > 0 && !includePrivate)
+      context.messages.warning(
+        `${formatCount(hidden.length, 'private file')} not exported: ${names}. To export them: --include-private`,
+      )
+    if (hidden.length > 0 && includePrivate) {
+      context.messages.warning(`private files of the site: ${names}`)
+      await confirm(`Export ${formatCount(hidden.length, 'private file')}?`, yes === true)
+    }
+    const shown = entries.filter((entry) => includePrivate || !hidden.includes(entry))
+    if (!shown.some(isExportable)) throw new Problem('not_found', 'there is no public file in these folders')
+    const folder = ExportFolder.open(directory, 'site')
+    const siteTitle = title ?? words.slice(0, -1).join(', ')
+    const result = await new SiteExport(client, folder, shown, {
+      title: siteTitle,
+      url: url?.replace(/\/+$/, ''),
+      note: (text) => context.messages.note(text),
+    }).run()
+    return toResult(context, directory, folder, result)
+  },
+})
 
 const verify = defineCommand({
   output: arrayOf([], {
@@ -110,5 +187,6 @@ export const commands: readonly CommandEntry[] = [
     'Write all your files, with their kept versions and access, into a directory',
     account,
   ),
+  subcommand('site', 'Write charts and grids as a site of files, at their paths on the server', site),
   subcommand('verify', 'Check that the files of an export are as they were written', verify),
 ]

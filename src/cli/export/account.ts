@@ -250,7 +250,7 @@ async function* stopAtEmptyRow(csv: AsyncIterable<Uint8Array>, columns: number):
 }
 
 /** Maximum size of the types of columns, which an import sends in a header, in bytes. */
-export const MAX_TYPES_BYTES = 40_000
+const MAX_TYPES_BYTES = 40_000
 
 /** Returns whether CSV keeps the values of a grid and their types, if no row is empty. */
 function fitsCsv({ cols }: GridMeta): boolean {

@@ -1,0 +1,142 @@
+// HTML of an exported site. Links are relative, so that it also works from disk.
+import { createHash } from 'node:crypto'
+import { escapeHtml } from '../../contract/html.ts'
+
+/** Policy of all pages: nothing comes from other hosts. `file:` is for pages that are opened from disk. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self' file:",
+  "style-src 'unsafe-inline'",
+  "img-src 'self' file: data: blob:",
+  'font-src data:',
+  'worker-src blob:',
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ')
+
+const STYLE = `body { margin: 1rem auto; padding: 0 1rem; max-width: 70rem; font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff }
+nav { margin-bottom: .5rem } a { color: #1a5fb4 } input { font: inherit; padding: .3rem .6rem; width: min(20rem, 100%); box-sizing: border-box }
+ul { list-style: none; margin: 1rem 0; padding: 0; display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)) }
+li { border: 1px solid #d7dae0; border-radius: 6px; padding: .8rem; overflow-wrap: anywhere }
+li[hidden] { display: none } li img { width: 100%; aspect-ratio: 7 / 5; object-fit: contain; display: block }
+li p { margin: .2rem 0 0; font-size: 13px; color: #5b6575 }`
+
+/** Style of what a site adds to the page of a file. */
+const FILE_STYLE = `.site { padding: .3rem .8rem; font: 13px/1.5 system-ui, sans-serif } .site a { color: #1a5fb4 }
+.site textarea { display: block; width: 100%; height: 6rem; box-sizing: border-box; font: 12px monospace }
+#picture { inset: 2.5rem 0 6rem; max-height: calc(100% - 8.5rem) } @media print { .site { display: none } }`
+
+/** A file in a list. Paths are relative to the root of the site. */
+export interface SiteCard {
+  title: string
+  page: string
+  /** Picture of a chart. */
+  picture?: string
+  about: string
+}
+
+/** Returns the way from a page to the root of the site. */
+export function rootOf(page: string): string {
+  return '../'.repeat(page.split('/').length - 1)
+}
+
+/** Escapes a path for an attribute. */
+function hrefOf(path: string): string {
+  return escapeHtml(path.split('/').map(encodeURIComponent).join('/').replaceAll('%7E', '~'))
+}
+
+/** Renders the page of a list of files. `scripts`: path of the search, from the root. */
+export function renderList(
+  page: string,
+  title: string,
+  cards: readonly SiteCard[],
+  { search, above }: { search: string; above?: { title: string; page: string } },
+): string {
+  const root = rootOf(page)
+  const items = cards.map(({ title: name, page: target, picture, about }) => {
+    const image = picture === undefined ? '' : `<img src="${root}${hrefOf(picture)}" alt="" loading="lazy">`
+    const text = escapeHtml(`${name} ${about}`.toLowerCase())
+    return `<li data-text="${text}"><a href="${root}${hrefOf(target)}">${image}${escapeHtml(name)}</a><p>${escapeHtml(about)}</p></li>`
+  })
+  const back = above
+    ? `<nav><a href="${root}${hrefOf(above.page)}">${escapeHtml(above.title)}</a></nav>\n`
+    : ''
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="content-security-policy" content="${POLICY}">
+<meta name="viewport" content="width=device-width">
+<link rel="icon" href="${root}favicon.svg">
+<title>${escapeHtml(title)}</title>
+<style>
+${STYLE}
+</style>
+${back}<h1>${escapeHtml(title)}</h1>
+<input id="search" type="search" placeholder="Search" aria-label="Search" hidden>
+<p id="none" hidden>Nothing found.</p>
+<ul>
+${items.join('\n')}
+</ul>
+<script src="${root}${hrefOf(search)}"></script>
+</html>
+`
+}
+
+/** A script of self-contained pages, which the pages of a site share. */
+export interface SharedScript {
+  path: string
+  code: string
+}
+
+const INLINE_SCRIPT = /<script>(.*?)<\/script>/gs
+const SEAL = /<!-- sha256 [0-9a-f]{64} -->\n$/
+const SOURCE = / · source: <a [^>]*>[^<]*<\/a>/
+
+/** Splits a self-contained page into a page that loads its scripts, and the scripts. `root`: way to the root of the site. */
+export function shareScripts(html: string, root: string): { html: string; scripts: SharedScript[] } {
+  const scripts: SharedScript[] = []
+  const shared = html
+    .replace(SEAL, '')
+    .replace(SOURCE, '')
+    .replace(/(<meta http-equiv="content-security-policy" content=")[^"]*"/, `$1${POLICY}"`)
+    .replace(INLINE_SCRIPT, (_, code: string) => {
+      const path = `assets/${createHash('sha256').update(code).digest('hex').slice(0, 16)}.js`
+      scripts.push({ path, code })
+      return `<script src="${root}${path}"></script>`
+    })
+  return { html: shared, scripts }
+}
+
+/** Adds the links of a site to the page of a file. Links are relative to the root. */
+export function addSiteLinks(
+  html: string,
+  root: string,
+  { above, downloads, embed }: { above: SiteCard; downloads: readonly string[]; embed?: string },
+): string {
+  const links = downloads.map(
+    (path) =>
+      `<a href="${root}${hrefOf(path)}" download>${escapeHtml(/\.(\w+)$/.exec(path)![1].toUpperCase())}</a>`,
+  )
+  const block =
+    embed === undefined
+      ? ''
+      : `<details><summary>Embed</summary><textarea readonly aria-label="HTML">${escapeHtml(embed)}</textarea></details>`
+  return html
+    .replace('<title>', `<link rel="icon" href="${root}favicon.svg">\n<title>`)
+    .replace(
+      '</style>',
+      `${FILE_STYLE}\n</style>\n<nav class="site"><a href="${root}${hrefOf(above.page)}">${escapeHtml(above.title)}</a></nav>`,
+    )
+    .replace(/(<p id="about">.*<\/p>)/, `$1\n<div class="site">${links.join(' · ')}${block}</div>`)
+}
+
+/** Removes the line about a chart: the page that embeds it says that. */
+export function removeAbout(html: string): string {
+  return html.replace(/<p id="about">.*<\/p>\n/, '')
+}
+
+/** Returns the picture in a self-contained page; undefined without one. */
+export function pictureOf(html: string): Buffer | undefined {
+  const [, data] = /<img id="picture"[^>]* src="data:image\/svg\+xml;base64,([^"]*)">/.exec(html) ?? []
+  return data === undefined ? undefined : Buffer.from(data, 'base64')
+}

@@ -1,0 +1,181 @@
+// Exports files as a site of files, at the paths that they have on the server.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buffer, text } from 'node:stream/consumers'
+import type { Client } from '../../client/index.ts'
+import { buildPath } from '../../contract/build-path.ts'
+import { Problem } from '../../contract/errors.ts'
+import { parseFid } from '../../contract/fid.ts'
+import { formatCount } from '../../contract/message-texts.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
+import { formatEmbedBlock } from '../../contract/web/embed-block.ts'
+import { runEach } from '../files/batch.ts'
+import type { TreeEntry } from '../files/list-tree.ts'
+import type { Failure } from '../output/failure.ts'
+import type { ExportFolder } from './export-folder.ts'
+import {
+  addSiteLinks,
+  pictureOf,
+  removeAbout,
+  renderList,
+  rootOf,
+  type SiteCard,
+  shareScripts,
+} from './site-pages.ts'
+
+/** Number of files that are exported at once. Each may need a drawing. */
+const JOBS = 2
+/** Maximum number of cells and rows that the page of a grid shows. */
+const MAX_PAGE_CELLS = 100_000
+const MAX_PAGE_ROWS = 2000
+const SEARCH_SCRIPT = 'assets/site-search.js'
+const INDEX = 'index.html'
+
+export interface SiteOptions {
+  title: string
+  /** URL at which the site will be, for embed blocks. */
+  url: string | undefined
+  note(text: string): void
+}
+
+/** Exports files and folders into a folder. */
+export class SiteExport {
+  private readonly cards = new Map<string, SiteCard>()
+  private readonly scripts = new Map<string, string>()
+  private hasPictures = true
+
+  constructor(
+    private readonly client: Client,
+    private readonly folder: ExportFolder,
+    private readonly entries: readonly TreeEntry[],
+    private readonly options: SiteOptions,
+  ) {}
+
+  async run(): Promise<{ files: number; failures: Failure[] }> {
+    const items = this.entries
+      .filter(({ file }) => file.filetype === 'plot' || file.filetype === 'grid')
+      .map((entry) => ({ ...entry, subject: [...entry.folders, entry.file.filename].join('/') }))
+    const { items: exported, failures } = await runEach(
+      items,
+      async (entry) => {
+        const card =
+          entry.file.filetype === 'plot' ? await this.exportPlot(entry) : await this.exportGrid(entry)
+        this.cards.set(entry.file.fid, card)
+        return []
+      },
+      JOBS,
+    )
+    if (!this.hasPictures) this.options.note('The server has no Chromium: the site has no pictures.')
+    if (failures.length > 0) return { files: exported.length, failures }
+    await this.writeLists()
+    for (const [path, code] of [...this.scripts].sort(([a], [b]) => (a < b ? -1 : 1)))
+      await this.folder.write(path, Buffer.from(code))
+    const asset = (name: string): Buffer => readFileSync(join(buildPath('assets'), name))
+    await this.folder.write(SEARCH_SCRIPT, asset('site-search.js'))
+    await this.folder.write('embed.js', asset('embed.js'))
+    await this.folder.write('404.png', asset('missing.png'))
+    await this.folder.write('favicon.svg', asset('favicon.svg'))
+    // Some hosts leave out names that begin with a tilde otherwise.
+    await this.folder.write('.nojekyll', Buffer.alloc(0))
+    this.folder.finish()
+    return { files: items.length, failures }
+  }
+
+  /** Writes the lists of the site, of each user and of each folder. */
+  private async writeLists(): Promise<void> {
+    const home: SiteCard = { title: this.options.title, page: INDEX, about: '' }
+    const write = (page: string, title: string, cards: readonly SiteCard[]): Promise<string> => {
+      const above = page === INDEX ? undefined : home
+      return this.folder.write(
+        page,
+        Buffer.from(renderList(page, title, cards, { search: SEARCH_SCRIPT, above })),
+      )
+    }
+    const files = this.entries.filter(({ file }) => this.cards.has(file.fid))
+    const cardsOf = (list: readonly TreeEntry[]): SiteCard[] =>
+      list.map(({ file }) => this.cards.get(file.fid)!)
+    await write(INDEX, home.title, cardsOf(files))
+    for (const owner of new Set(files.map(({ file }) => file.owner)))
+      await write(`~${owner}/${INDEX}`, owner, cardsOf(files.filter(({ file }) => file.owner === owner)))
+    for (const { file, folders } of this.entries) {
+      if (file.filetype !== 'fold') continue
+      const names = [...folders, file.filename]
+      const inside = files.filter(
+        (entry) =>
+          entry.file.owner === file.owner && names.every((name, depth) => entry.folders[depth] === name),
+      )
+      await write(`${baseOf(file)}/${INDEX}`, names.join(' / '), cardsOf(inside))
+    }
+  }
+
+  private async get(path: string): Promise<AsyncIterable<Uint8Array>> {
+    return (await this.client.send('GET', path, {}, {})).bytes()
+  }
+
+  private async exportPlot({ file, folders }: TreeEntry): Promise<SiteCard> {
+    const base = baseOf(file)
+    const html = await text(await this.get(`/${base}.html`))
+    const about = [...folders, file.date_modified.slice(0, 10)].join(' · ')
+    const card: SiteCard = { title: file.filename, page: `${base}/${INDEX}`, about }
+    const downloads: string[] = []
+    const picture = pictureOf(html)
+    if (picture) {
+      card.picture = `${base}.svg`
+      await this.folder.write(card.picture, picture)
+      await this.folder.write(`${base}.png`, await this.get(`/${base}.png`))
+      downloads.push(`${base}.png`, card.picture)
+    } else this.hasPictures = false
+    for (const format of ['csv', 'json']) {
+      await this.folder.write(`${base}.${format}`, await this.get(`/${base}.${format}`))
+      downloads.push(`${base}.${format}`)
+    }
+    const fid = parseFid(file.fid)!
+    const embed =
+      this.options.url === undefined ? undefined : formatEmbedBlock(this.options.url, fid, file.filename)
+    await this.writePage(card.page, html, (page) =>
+      addSiteLinks(page, rootOf(card.page), { above: this.homeCard(), downloads, embed }),
+    )
+    await this.writePage(`${base}.html`, html, (page) => page)
+    // A host adds a slash to the path of a directory, so that old frames find the page.
+    await this.writePage(`${base}.embed/${INDEX}`, html, removeAbout)
+    return card
+  }
+
+  private homeCard(): SiteCard {
+    return { title: this.options.title, page: INDEX, about: '' }
+  }
+
+  /** Writes a page whose scripts are shared with others. */
+  private async writePage(path: string, html: string, change: (page: string) => string): Promise<void> {
+    const { html: page, scripts } = shareScripts(html, rootOf(path))
+    for (const script of scripts) this.scripts.set(script.path, script.code)
+    await this.folder.write(path, Buffer.from(change(page)))
+  }
+
+  private async exportGrid({ file, folders }: TreeEntry): Promise<SiteCard> {
+    const base = baseOf(file)
+    const { cols, row_count } = await this.client.call('grids.get', { fid: file.fid })
+    const count = formatCount(row_count, 'row')
+    const about = [...folders, `${count}: ${cols.map(({ name }) => name).join(', ')}`].join(' · ')
+    const card: SiteCard = { title: file.filename, page: `${base}/${INDEX}`, about }
+    const head = Math.min(MAX_PAGE_ROWS, Math.floor(MAX_PAGE_CELLS / Math.max(1, cols.length)))
+    const query = { format: 'html' as const, head }
+    const html = await buffer((await this.client.response('grids.content', { fid: file.fid, query })).bytes())
+    const downloads = [`${base}.csv`, `${base}.json`]
+    for (const path of downloads) await this.folder.write(path, await this.get(`/${path}`))
+    const rest = head < row_count ? `<p>The first ${head} of ${count}.</p>\n<table>` : '<table>'
+    const page = html.toString('utf8').replace('<table>', rest)
+    for (const path of [card.page, `${base}.html`])
+      await this.writePage(path, page, (one) =>
+        addSiteLinks(one, rootOf(path), { above: this.homeCard(), downloads }),
+      )
+    return card
+  }
+}
+
+/** Returns the path of a file on its server, without an ending. */
+function baseOf({ fid }: Pick<FileMeta, 'fid'>): string {
+  const parsed = parseFid(fid)
+  if (!parsed) throw new Problem('failed', `invalid response: ${fid}`)
+  return `~${parsed.owner}/${parsed.idlocal}`
+}
