@@ -249,7 +249,7 @@ describe('completed words', () => {
   })
 
   it.each([
-    [['help', 'ex'], ['exit-codes']],
+    [['help', 'ex'], ['export', 'exit-codes']],
     [['help', 'team', 'cr'], ['create']],
     [['auth', 'login', '--web'], []],
     [['config', 'set', 'fo'], ['format']],
