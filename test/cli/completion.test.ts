@@ -249,7 +249,10 @@ describe('completed words', () => {
   })
 
   it.each([
-    [['help', 'ex'], ['export', 'exit-codes']],
+    [
+      ['help', 'ex'],
+      ['export', 'exit-codes'],
+    ],
     [['help', 'team', 'cr'], ['create']],
     [['auth', 'login', '--web'], []],
     [['config', 'set', 'fo'], ['format']],

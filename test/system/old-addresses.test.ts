@@ -1,6 +1,7 @@
 // Addresses and embed blocks of Chart Studio, in pages of another site, with nothing but the host replaced.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { inBrowser, nothing, type Visit } from '../support/browser.ts'
+import { runs } from '../support/property-runs.ts'
 
 describe('old addresses', () => {
   const site = inBrowser()
@@ -192,5 +193,122 @@ describe('old addresses', () => {
     await untilDrawn(visit, 1)
     expect(visit.seen.hits).toEqual([])
     await visit.close()
+  })
+
+  describe('forms of old pages, under policies of their hosts', () => {
+    const names = ['ada.l17', 'Ada-Lovelace', 'tri.q.n']
+    const fids: string[] = []
+    beforeAll(async () => {
+      const { test } = site()
+      for (const name of names) {
+        await test.user(name)
+        const json = {
+          figure: { data: [{ type: 'bar', y: [1, 2] }] },
+          filename: 'x',
+          world_readable: true,
+          raw_data: 'grid',
+        }
+        fids.push((await test.ask(name, 'POST', '/v2/plots', { json })).json.file.fid)
+      }
+    })
+    /** A link with a picture, and the script. `link` and `image` follow the number of the plot. */
+    const blockOf = (
+      fid: string,
+      { link = '/', image = '', size = '', tilde = '~', query = '', key = '', isAhead = false } = {},
+    ): string => {
+      const base = site().url
+      const [owner, id] = fid.split(':')
+      const anchor = `<a href="${base}/${tilde}${owner}/${id}${link}${query}" target="_blank" title="t"><img src="${base}/${tilde}${owner}/${id}.png${query}" alt="t" ${size} ${image}></a>`
+      const script = `<script data-plotly="${fid}" ${key} src="${base}/embed.js" async></script>`
+      return `<div>${isAhead ? script + anchor : anchor + script}</div>`
+    }
+    const frameOf = (fid: string, ending: string, attributes: string): string =>
+      `<iframe src="${site().url}/~${fid.replace(':', '/')}${ending}" ${attributes}></iframe>`
+    const forms = (): Record<string, string> => {
+      const fid = `alice:${open}`
+      const secret = `alice:${hidden}`
+      const query = `?share_key=${key}`
+      return {
+        'block without width': blockOf(fid),
+        'block of 600': blockOf(fid, { size: 'width="600" style="max-width: 100%;width: 600px;"' }),
+        'block of 1154 by 792': blockOf(fid, { size: 'width="1154" height="792"' }),
+        'block with %7E': blockOf(fid, { tilde: '%7E' }),
+        'block with a title': blockOf(fid, { link: '/converting-a-mesh/' }),
+        'block with a part': blockOf(fid, { link: '/a-title/#/code' }),
+        'block without a slash': blockOf(fid, { link: '' }),
+        'block with a key': blockOf(secret, { query, key: `sharekey-plotly="${key}"` }),
+        'block with its script ahead': blockOf(fid, { isAhead: true }),
+        'block with a fallback': blockOf(fid, {
+          image: `onerror="this.onerror=null;this.src='${site().url}/404.png'"`,
+        }),
+        ...Object.fromEntries(fids.map((one) => [`block of ${one}`, blockOf(one)])),
+        picture: `<p><a href="${site().url}/~alice/${open}"><img src="${site().url}/~alice/${open}.png" alt="t"></a></p>`,
+        'mail with a key': `<a href="${site().url}/~alice/${hidden}/${query}"><img src="${site().url}/~alice/${hidden}.png${query}"></a>`,
+        'frame of a notebook': frameOf(
+          fid,
+          '.embed',
+          'id="igraph" scrolling="no" style="border:none;" seamless="seamless" height="525px" width="100%"',
+        ),
+        'frame of R': frameOf(fid, '.embed?link=false', 'width="800" height="600" frameBorder="0"'),
+        'frame that fits': frameOf(fid, '.embed?autosize=true', 'width="100%" height="400"'),
+        'frame with a key': frameOf(secret, `.embed${query}`, 'width="600" height="400"'),
+        'frame of the page': frameOf(fid, '/', 'width="600" height="400"'),
+      }
+    }
+    const policies = (): Record<string, { policy?: string; shows: 'charts' | 'frames' | 'pictures' }> => ({
+      none: { shows: 'charts' },
+      light: { policy: `script-src ${site().url} 'unsafe-inline'; frame-src ${site().url}`, shows: 'charts' },
+      strict: {
+        policy: `default-src 'none'; script-src ${site().url}; frame-src ${site().url}; img-src ${site().url}`,
+        shows: 'charts',
+      },
+      'without scripts': { policy: "script-src 'none'", shows: 'frames' },
+      'without frames': { policy: "frame-src 'none'", shows: 'pictures' },
+    })
+    const cases = () =>
+      Object.entries(forms()).flatMap(([form, html]) =>
+        Object.entries(policies()).map(([policy, { policy: text, shows }]) => ({
+          form,
+          policy,
+          html,
+          text,
+          shows,
+        })),
+      )
+
+    it('each shows the live chart, or picture and link', async () => {
+      const all = cases()
+      expect(all.length).toBeGreaterThan(80)
+      // Different ones, spread over all.
+      const step = runs(23, 1)
+      for (const { form, policy, html, text, shows } of all.filter((_, k) => k % step === 0)) {
+        const name = `${form}, policy ${policy}`
+        const visit = await host(html, text)
+        const isBlock = form.startsWith('block')
+        const isFrame = form.startsWith('frame')
+        const hasChart = isBlock ? shows === 'charts' : isFrame && shows !== 'pictures'
+        if (hasChart) {
+          const frame = await visit.page.waitForFrame((one) => one.url().includes('.embed'))
+          await frame.waitForSelector('#chart[data-drawn="true"]')
+          await visit.page.waitForFunction(
+            () => getComputedStyle(document.querySelector('iframe')!).visibility === 'visible',
+          )
+          const links = await visit.page.$$eval(
+            'a',
+            (found) => found.filter((one) => one.offsetWidth > 0).length,
+          )
+          expect([name, links]).toEqual([name, 0])
+        } else if (!isFrame) {
+          await visit.page.waitForFunction(() => document.querySelector('img')!.naturalWidth > 0)
+          const seen = await visit.page.$eval('a', (link) => [
+            getComputedStyle(link).display !== 'none',
+            link.querySelector('img')!.getBoundingClientRect().height > 50,
+          ])
+          expect([name, ...seen]).toEqual([name, true, true])
+        }
+        expect([name, visit.seen.hits]).toEqual([name, []])
+        await visit.close()
+      }
+    }, 300_000)
   })
 })
