@@ -200,7 +200,7 @@ export class AccountExport {
 
   private contentPath({ id }: ManifestFile, { is_current }: Version, k: number, extension: string): string {
     const path = this.pathById.get(id)
-    return is_current ? `files/${path}.${extension}` : `versions/${path}.${k + 1}.${extension}`
+    return is_current ? `files/${path}.${extension}` : `versions/${k + 1}/${path}.${extension}`
   }
 }
 
