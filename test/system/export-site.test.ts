@@ -123,7 +123,7 @@ describe('an exported site', () => {
     const all = await run('--include-private')
     expect([all.code, all.stderr]).toEqual([
       2,
-      expect.stringMatching(/private files of the site: .*Secret.*--yes/s),
+      expect.stringMatching(/1 private file in the site: .*Secret.*--yes/s),
     ])
   })
 

@@ -1,6 +1,5 @@
 // `gridline export`: writes an account, or a site of files, into a directory, and checks exports.
-import { readdirSync } from 'node:fs'
-import { join, relative, sep } from 'node:path'
+import { join } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { formatCount, formatList } from '../../contract/message-texts.ts'
 import type { Context } from '../core/context.ts'
@@ -8,10 +7,11 @@ import { type CommandEntry, type CommandResult, defineCommand, subcommand } from
 import { arrayOf, objectOf } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
 import { AccountExport } from '../export/account.ts'
-import { ExportFolder, hashFile, readSums } from '../export/export-folder.ts'
+import { ExportFolder, hashFile, listFiles, readSums } from '../export/export-folder.ts'
 import { SiteExport } from '../export/site.ts'
 import { runEach } from '../files/batch.ts'
 import { listTree, type TreeEntry } from '../files/list-tree.ts'
+import { listChildren } from '../files/pages.ts'
 import { resolveTargets } from '../files/targets.ts'
 import type { Failure } from '../output/failure.ts'
 import type { TableView } from '../output/view.ts'
@@ -67,7 +67,7 @@ const MAX_NAMED_FILES = 5
 
 const site = defineCommand({
   output: objectOf([], COUNTS),
-  arguments: '<file...>',
+  arguments: '<folder...>',
   usage: '<folder...> <directory>',
   completion: ['file', ['file', 'local']],
   options: [
@@ -81,41 +81,46 @@ const site = defineCommand({
   ],
   examples: [
     'gridline export site Reports public',
+    'gridline export site / public',
     'gridline export site Reports public --title Figures --url https://charts.example.com',
   ],
   async run(context, words, { includePrivate, title, url, yes }) {
     const directory = words.at(-1)!
     if (words.length < 2)
       throw new Problem('usage', 'expected folders and a directory', {
-        hint: `For example: gridline export site Reports ${directory}`,
+        hint: 'For example: gridline export site Reports public',
       })
     if (url !== undefined && !/^https?:\/\/[^/]/.test(url))
       throw new Problem('usage', `--url ${url}: must be a URL such as https://charts.example.com`)
     const client = await context.client()
-    const { files, failures } = await resolveTargets(client, words.slice(0, -1), { read: true })
+    const isHome = (word: string): boolean => word === '/' || word === '.'
+    const names = words.slice(0, -1).filter((word) => !isHome(word))
+    const { files, failures } = await resolveTargets(client, names, { read: true })
     if (failures.length > 0) throw failures[0].problem
+    if (names.length < words.length - 1)
+      files.push(...(await listChildren(client, undefined)).map(({ fid }) => ({ subject: fid, fid })))
     const entries: TreeEntry[] = []
     for (const { fid } of files)
       entries.push(...(await listTree(client, await client.call('files.get', { fid }))))
     const isExportable = ({ file }: TreeEntry): boolean =>
       file.filetype === 'plot' || file.filetype === 'grid'
     const hidden = entries.filter((entry) => isExportable(entry) && !entry.file.world_readable)
-    const names = formatList(
+    const hiddenNames = formatList(
       hidden.map(({ file, folders }) => [...folders, file.filename].join('/')),
       MAX_NAMED_FILES,
     )
     if (hidden.length > 0 && !includePrivate)
       context.messages.warning(
-        `${formatCount(hidden.length, 'private file')} not exported: ${names}. To export them: --include-private`,
+        `${formatCount(hidden.length, 'private file')} not exported: ${hiddenNames}. To export them: --include-private`,
       )
     if (hidden.length > 0 && includePrivate) {
-      context.messages.warning(`private files of the site: ${names}`)
+      context.messages.warning(`${formatCount(hidden.length, 'private file')} in the site: ${hiddenNames}`)
       await confirm(`Export ${formatCount(hidden.length, 'private file')}?`, yes === true)
     }
     const shown = entries.filter((entry) => includePrivate || !hidden.includes(entry))
     if (!shown.some(isExportable)) throw new Problem('not_found', 'there is no public file in these folders')
     const folder = ExportFolder.open(directory, 'site')
-    const siteTitle = title ?? words.slice(0, -1).join(', ')
+    const siteTitle = title ?? (names.join(', ') || (await client.call('users.current')).username)
     const result = await new SiteExport(client, folder, shown, {
       title: siteTitle,
       url: url?.replace(/\/+$/, ''),
@@ -138,7 +143,11 @@ const verify = defineCommand({
   async run(context, directories) {
     const { items, failures } = await runEach(directories, async (directory) => {
       const sums = readSums(directory)
-      if (!sums) throw new Problem('not_found', `${directory} contains no export of gridline`)
+      if (!sums)
+        throw new Problem(
+          'not_found',
+          `${directory} contains no export of gridline, or its SHA256SUMS is missing`,
+        )
       if (!sums.isComplete)
         throw new Problem('bad_data', `${directory}: the export was interrupted`, {
           hint: 'Run it again with the same directory.',
@@ -160,7 +169,9 @@ const verify = defineCommand({
         ...(missing.length > 0 ? [`missing: ${formatList(missing, MAX_NAMED_FILES)}`] : []),
       ]
       if (wrong.length > 0)
-        throw new Problem('bad_data', `${directory}: ${wrong.join('; ')}`, { hint: 'Run the export again.' })
+        throw new Problem('bad_data', `${directory}: ${wrong.join('; ')}`, {
+          hint: 'Run the export again, or copy it again.',
+        })
       return { directory, kind: sums.kind, files: sums.hashes.size, state: 'unchanged' }
     })
     if (items.length === 0 && failures.length === 1) throw failures[0].problem
@@ -173,13 +184,6 @@ const verify = defineCommand({
     return { items, view: { id: 'directory', columns }, failures }
   },
 })
-
-/** Lists the files of a directory with slashes in their paths. */
-function listFiles(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'))
-}
 
 export const commands: readonly CommandEntry[] = [
   subcommand(

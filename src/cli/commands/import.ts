@@ -5,7 +5,8 @@ import { formatCount, formatList } from '../../contract/message-texts.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
-import { readManifest } from '../export/manifest.ts'
+import { readSums } from '../export/export-folder.ts'
+import { type Manifest, readManifest } from '../export/manifest.ts'
 import { runEach } from '../files/batch.ts'
 import { AccountImporter } from '../import/account.ts'
 import { DocumentLister } from '../import/documents.ts'
@@ -64,17 +65,22 @@ export const command = defineCommand({
     'gridline import report.html figures/ export.zip --folder Archive',
     'gridline import export.zip --keep-ids --map-user ada=alice --dry-run',
     'gridline import https://example.com/post.html',
+    'gridline import takeout',
   ],
   async run(context, sources, options) {
     const client = await context.client()
     const { username } = await client.call('users.current')
     const base = (options.folder ?? '').split('/').filter((name) => name !== '' && name !== '.')
-    const exported = sources.map((source) => readManifest(source))
+    const exported = sources.map((source) => readAccount(source))
     if (exported.some((manifest) => manifest !== undefined)) {
       const [manifest] = exported
       if (!manifest || sources.length > 1)
         throw new Problem('usage', 'an exported account is imported alone', {
           hint: 'Run the command once for each source.',
+        })
+      if (options.public || options.mapUser)
+        throw new Problem('usage', 'an exported account keeps its names, and who may read its files', {
+          hint: 'Leave out --public and --map-user.',
         })
       const importer = new AccountImporter(client, sources[0], manifest, {
         base,
@@ -138,6 +144,21 @@ function toDocumentProblem(error: unknown, path: string): Problem {
   if (error instanceof Problem) return error
   if (error instanceof RangeError) return new Problem('bad_data', `${path}: too large, or nested too deep`)
   throw error
+}
+
+/** Reads the manifest of an exported account; undefined for other sources. Throws `bad_data` for unusable exports. */
+function readAccount(directory: string): Manifest | undefined {
+  const sums = readSums(directory)
+  const manifest = readManifest(directory)
+  if (sums?.kind === 'site')
+    throw new Problem('bad_data', `${directory} is an exported site, which cannot be imported`, {
+      hint: 'Import an exported account: gridline export account DIRECTORY.',
+    })
+  if (sums && (!sums.isComplete || !manifest))
+    throw new Problem('bad_data', `${directory}: the export of the account is not complete`, {
+      hint: 'Export it again into the same directory, or copy it again.',
+    })
+  return manifest
 }
 
 /** Maximum number of files that are named in a note. */

@@ -15,7 +15,9 @@ export const command = defineCommand({
     const { items, failures } = await runEach(files, async (file) => {
       const isUnchanged = verifyPage(await readWhole(file))
       if (isUnchanged === undefined)
-        throw new Problem('bad_data', `${file}: not a self-contained page: it has no checksum`)
+        throw new Problem('bad_data', `${file}: not a self-contained page: it has no checksum`, {
+          hint: 'To check an export: gridline export verify DIRECTORY',
+        })
       if (!isUnchanged)
         throw new Problem('bad_data', `${file}: changed since it was written: its checksum does not match`)
       return { file, state: 'unchanged' }

@@ -31,7 +31,12 @@ const EXTENSIONS: Record<FileMeta['filetype'], readonly string[]> = {
 const TYPES = { fold: 'folder', grid: 'grid', plot: 'plot', extra: 'extra' } as const
 
 /** Metadata by which an import knows its files; it is not part of an export. */
-const IMPORT_MARKS: ReadonlySet<string> = new Set(['imported_sha256', 'imported_references'])
+const IMPORT_MARKS: ReadonlySet<string> = new Set([
+  'imported_sha256',
+  'imported_references',
+  'imported_step',
+  'imported_empty',
+])
 
 /** Exports an account into a folder. `note` receives what the export lacks. */
 export class AccountExport {

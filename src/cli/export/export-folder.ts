@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, resolve, sep } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { errorCodeOf, errorMessageOf, Problem } from '../../contract/errors.ts'
@@ -54,6 +54,13 @@ export function readSums(directory: string): Sums | undefined {
     hashes.set(path, hash)
   }
   return { kind: kind as ExportKind, isComplete: incomplete === undefined, hashes }
+}
+
+/** Lists the files of a directory with slashes in their paths. */
+export function listFiles(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'))
 }
 
 /** Returns whether a path of a list stays inside its directory. */
@@ -129,7 +136,11 @@ export class ExportFolder {
       names = readdirSync(directory)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      if (code !== 'ENOENT') throw new Problem('failed', `${directory}: ${errorMessageOf(error)}`)
+      if (code !== 'ENOENT')
+        throw new Problem(
+          'failed',
+          code === 'ENOTDIR' ? `${directory} is not a directory` : `${directory}: ${errorMessageOf(error)}`,
+        )
     }
     const former = readSums(directory)
     if (former && former.kind !== kind)
@@ -188,6 +199,11 @@ export class ExportFolder {
   /** Removes files of an earlier export that were not written again, then writes the list. */
   finish(): void {
     for (const path of this.former?.hashes.keys() ?? []) if (!this.hashes.has(path)) this.remove(path)
+    // Parts of files that an interrupted run has left.
+    for (const path of listFiles(this.directory)) {
+      const [, whole] = /^(.*)\.\d+\.part$/.exec(path) ?? []
+      if (whole !== undefined && (this.hashes.has(whole) || this.former?.hashes.has(whole))) this.remove(path)
+    }
     const paths = [...this.hashes.keys()].sort()
     const lines = paths.map((path) => `${this.hashes.get(path)}  ${path}\n`)
     const file = join(this.directory, SUMS_FILE)
@@ -200,7 +216,7 @@ export class ExportFolder {
     const file = join(this.directory, ...path.split('/'))
     assertNoLink(dirname(file), this.directory)
     rmSync(file, { force: true })
-    this.removed++
+    if (!path.endsWith('.part')) this.removed++
     for (let folder = dirname(file); folder.startsWith(this.directory + sep); folder = dirname(folder))
       try {
         rmdirSync(folder)

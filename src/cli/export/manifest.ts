@@ -7,7 +7,8 @@ import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { isInnerPath } from './export-folder.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
-const FORMAT = 'gridline account'
+/** Value of the member `format`. */
+export const ACCOUNT_FORMAT = 'gridline account'
 const VERSION = 1
 
 /** Files of the account in ascending order of their numbers. */
@@ -66,7 +67,7 @@ export interface ManifestColumn {
 
 /** Formats a manifest: one line for each file. */
 export function formatManifest({ username, files }: Manifest): string {
-  const head = JSON.stringify({ format: FORMAT, version: VERSION, username }).slice(0, -1)
+  const head = JSON.stringify({ format: ACCOUNT_FORMAT, version: VERSION, username }).slice(0, -1)
   const lines = files.map((file) => `\n  ${JSON.stringify(file)}`)
   return `${head},"files":[${lines.join(',')}\n]}\n`
 }
@@ -80,14 +81,14 @@ export function readManifest(directory: string): Manifest | undefined {
   } catch {
     return undefined
   }
-  if (!text.startsWith('{') || !text.includes(FORMAT)) return undefined
+  if (!text.startsWith('{') || !text.includes(ACCOUNT_FORMAT)) return undefined
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch (error) {
     throw new Problem('bad_data', `${file}: not JSON, or incomplete: ${errorMessageOf(error)}`)
   }
-  if (!isObject(parsed) || parsed.format !== FORMAT) return undefined
+  if (!isObject(parsed) || parsed.format !== ACCOUNT_FORMAT) return undefined
   if (parsed.version !== VERSION)
     throw new Problem('bad_data', `${file}: version ${String(parsed.version)} of the format is not known`, {
       hint: 'Update gridline.',

@@ -22,13 +22,18 @@ li[hidden] { display: none } li img { width: 100%; aspect-ratio: 7 / 5; object-f
 li p { margin: .2rem 0 0; font-size: 13px; color: #5b6575 }`
 
 /** Style of what a site adds to the page of a file. */
-const FILE_STYLE = `.site { padding: .3rem .8rem; font: 13px/1.5 system-ui, sans-serif } .site a { color: #1a5fb4 }
+const FILE_STYLE = `.site { font: 13px/1.5 system-ui, sans-serif } .site a { color: #1a5fb4 }
 .site textarea { display: block; width: 100%; height: 6rem; box-sizing: border-box; font: 12px monospace }
-#picture { inset: 2.5rem 0 6rem; max-height: calc(100% - 8.5rem) } @media print { .site { display: none } }`
+@media print { .site { display: none } }`
+const CHART_STYLE = `.site { padding: .3rem .8rem }
+@media screen { #picture { inset: 2.5rem 0 6rem; max-height: calc(100% - 8.5rem) } }`
+const TABLE_STYLE = '.site { margin-bottom: .5rem }'
 
 /** A file in a list. Paths are relative to the root of the site. */
 export interface SiteCard {
   title: string
+  /** More text to search in: the title of a chart. */
+  words?: string
   page: string
   /** Picture of a chart. */
   picture?: string
@@ -45,22 +50,37 @@ function hrefOf(path: string): string {
   return escapeHtml(path.split('/').map(encodeURIComponent).join('/').replaceAll('%7E', '~'))
 }
 
-/** Renders the page of a list of files. `scripts`: path of the search, from the root. */
+/** A link to a page of the site, by its path from the root. */
+export interface SiteLink {
+  title: string
+  page: string
+}
+
+/** Renders links, one after the other. */
+function renderLinks(links: readonly SiteLink[], root: string, separator: string): string {
+  return links
+    .map(({ title, page }) => `<a href="${root}${hrefOf(page)}">${escapeHtml(title)}</a>`)
+    .join(separator)
+}
+
+/**
+ * Renders the page of a list of files. `search`: path of its script, from the root. `above`: the pages above it.
+ * `folders`: those inside.
+ */
 export function renderList(
   page: string,
   title: string,
   cards: readonly SiteCard[],
-  { search, above }: { search: string; above?: { title: string; page: string } },
+  { search, above, folders }: { search: string; above: readonly SiteLink[]; folders: readonly SiteLink[] },
 ): string {
   const root = rootOf(page)
-  const items = cards.map(({ title: name, page: target, picture, about }) => {
+  const items = cards.map(({ title: name, words = '', page: target, picture, about }) => {
     const image = picture === undefined ? '' : `<img src="${root}${hrefOf(picture)}" alt="" loading="lazy">`
-    const text = escapeHtml(`${name} ${about}`.toLowerCase())
+    const text = escapeHtml(`${name} ${words} ${about}`.toLowerCase())
     return `<li data-text="${text}"><a href="${root}${hrefOf(target)}">${image}${escapeHtml(name)}</a><p>${escapeHtml(about)}</p></li>`
   })
-  const back = above
-    ? `<nav><a href="${root}${hrefOf(above.page)}">${escapeHtml(above.title)}</a></nav>\n`
-    : ''
+  const back = above.length > 0 ? `<nav>${renderLinks(above, root, ' / ')}</nav>\n` : ''
+  const inside = folders.length > 0 ? `<p>Folders: ${renderLinks(folders, root, ' · ')}</p>\n` : ''
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -73,7 +93,7 @@ ${STYLE}
 </style>
 ${back}<h1>${escapeHtml(title)}</h1>
 <input id="search" type="search" placeholder="Search" aria-label="Search" hidden>
-<p id="none" hidden>Nothing found.</p>
+${inside}<p id="none" hidden>Nothing found.</p>
 <ul>
 ${items.join('\n')}
 </ul>
@@ -98,7 +118,7 @@ export function shareScripts(html: string, root: string): { html: string; script
   const shared = html
     .replace(SEAL, '')
     .replace(SOURCE, '')
-    .replace(/(<meta http-equiv="content-security-policy" content=")[^"]*"/, `$1${POLICY}"`)
+    .replace(/(?<=<meta http-equiv="content-security-policy" content=")[^"]*/, () => POLICY)
     .replace(INLINE_SCRIPT, (_, code: string) => {
       const path = `assets/${createHash('sha256').update(code).digest('hex').slice(0, 16)}.js`
       scripts.push({ path, code })
@@ -107,27 +127,44 @@ export function shareScripts(html: string, root: string): { html: string; script
   return { html: shared, scripts }
 }
 
-/** Adds the links of a site to the page of a file. Links are relative to the root. */
+/**
+ * Adds the links of a site to the page of a file: to the pages above it, and to downloads, which get the name of the
+ * file. Paths are from the root.
+ */
 export function addSiteLinks(
   html: string,
   root: string,
-  { above, downloads, embed }: { above: SiteCard; downloads: readonly string[]; embed?: string },
+  {
+    above,
+    name,
+    downloads,
+    embed,
+  }: {
+    above: readonly SiteLink[]
+    name: string
+    downloads: readonly string[]
+    embed?: string
+  },
 ): string {
-  const links = downloads.map(
-    (path) =>
-      `<a href="${root}${hrefOf(path)}" download>${escapeHtml(/\.(\w+)$/.exec(path)![1].toUpperCase())}</a>`,
-  )
+  const links = downloads.map((path) => {
+    const [, extension] = /\.(\w+)$/.exec(path)!
+    return `<a href="${root}${hrefOf(path)}" download="${escapeHtml(`${name}.${extension}`)}">${extension.toUpperCase()}</a>`
+  })
   const block =
     embed === undefined
       ? ''
       : `<details><summary>Embed</summary><textarea readonly aria-label="HTML">${escapeHtml(embed)}</textarea></details>`
+  const isTable = html.includes('<table>')
+  const files = links.join(' · ')
+  const nav = `<nav class="site">${renderLinks(above, root, ' / ')}${isTable ? ` · ${files}` : ''}</nav>`
+  // Functions, since texts may contain a dollar sign.
   return html
-    .replace('<title>', `<link rel="icon" href="${root}favicon.svg">\n<title>`)
+    .replace('<title>', () => `<link rel="icon" href="${root}favicon.svg">\n<title>`)
+    .replace('</style>', () => `${FILE_STYLE}\n${isTable ? TABLE_STYLE : CHART_STYLE}\n</style>\n${nav}`)
     .replace(
-      '</style>',
-      `${FILE_STYLE}\n</style>\n<nav class="site"><a href="${root}${hrefOf(above.page)}">${escapeHtml(above.title)}</a></nav>`,
+      /<p id="about">.*<\/p>/,
+      (about) => about + (isTable ? '' : `\n<div class="site">${files}${block}</div>`),
     )
-    .replace(/(<p id="about">.*<\/p>)/, `$1\n<div class="site">${links.join(' · ')}${block}</div>`)
 }
 
 /** Removes the line about a chart: the page that embeds it says that. */

@@ -20,6 +20,7 @@ import {
   renderList,
   rootOf,
   type SiteCard,
+  type SiteLink,
   shareScripts,
 } from './site-pages.ts'
 
@@ -83,40 +84,68 @@ export class SiteExport {
 
   /** Writes the lists of the site, of each user and of each folder. */
   private async writeLists(): Promise<void> {
-    const home: SiteCard = { title: this.options.title, page: INDEX, about: '' }
-    const write = (page: string, title: string, cards: readonly SiteCard[]): Promise<string> => {
-      const above = page === INDEX ? undefined : home
-      return this.folder.write(
-        page,
-        Buffer.from(renderList(page, title, cards, { search: SEARCH_SCRIPT, above })),
-      )
+    const compare = new Intl.Collator('en', { numeric: true }).compare
+    const files = this.entries
+      .filter(({ file }) => this.cards.has(file.fid))
+      .sort((a, b) => compare(a.file.filename, b.file.filename) || compare(a.file.fid, b.file.fid))
+    const write = (
+      page: string,
+      title: string,
+      above: readonly SiteLink[],
+      folders: readonly SiteLink[],
+      list: readonly TreeEntry[],
+    ): Promise<string> => {
+      const cards = list.map(({ file }) => this.cards.get(file.fid)!)
+      const html = renderList(page, title, cards, { search: SEARCH_SCRIPT, above, folders })
+      return this.folder.write(page, Buffer.from(html))
     }
-    const files = this.entries.filter(({ file }) => this.cards.has(file.fid))
-    const cardsOf = (list: readonly TreeEntry[]): SiteCard[] =>
-      list.map(({ file }) => this.cards.get(file.fid)!)
-    await write(INDEX, home.title, cardsOf(files))
+    // Folders without exported files stay unknown.
+    const folders = this.entries.filter(
+      (entry) => entry.file.filetype === 'fold' && files.some((one) => isInside(one, entry)),
+    )
+    const tops = folders.filter(({ folders: above }) => above.length === 0).map(toLink)
+    await write(INDEX, this.home.title, [], tops, files)
     for (const owner of new Set(files.map(({ file }) => file.owner)))
-      await write(`~${owner}/${INDEX}`, owner, cardsOf(files.filter(({ file }) => file.owner === owner)))
-    for (const { file, folders } of this.entries) {
-      if (file.filetype !== 'fold') continue
-      const names = [...folders, file.filename]
-      const inside = files.filter(
-        (entry) =>
-          entry.file.owner === file.owner && names.every((name, depth) => entry.folders[depth] === name),
+      await write(
+        `~${owner}/${INDEX}`,
+        owner,
+        [this.home],
+        tops.filter(({ page }) => page.startsWith(`~${owner}/`)),
+        files.filter(({ file }) => file.owner === owner),
       )
-      await write(`${baseOf(file)}/${INDEX}`, names.join(' / '), cardsOf(inside))
+    for (const entry of folders) {
+      const names = [...entry.folders, entry.file.filename]
+      const inner = folders.filter((one) => isInside(one, entry) && one.folders.length === names.length)
+      await write(
+        toLink(entry).page,
+        entry.file.filename,
+        this.linksAbove(entry),
+        inner.map(toLink),
+        files.filter((one) => isInside(one, entry)),
+      )
     }
+  }
+
+  private get home(): SiteLink {
+    return { title: this.options.title, page: INDEX }
+  }
+
+  /** Returns the links to the start and to the folders of a file. */
+  private linksAbove(entry: TreeEntry): SiteLink[] {
+    const above = this.entries.filter((one) => one.file.filetype === 'fold' && isInside(entry, one))
+    return [this.home, ...above.map(toLink)]
   }
 
   private async get(path: string): Promise<AsyncIterable<Uint8Array>> {
     return (await this.client.send('GET', path, {}, {})).bytes()
   }
 
-  private async exportPlot({ file, folders }: TreeEntry): Promise<SiteCard> {
+  private async exportPlot(entry: TreeEntry): Promise<SiteCard> {
+    const { file, folders } = entry
     const base = baseOf(file)
     const html = await text(await this.get(`/${base}.html`))
     const about = [...folders, file.date_modified.slice(0, 10)].join(' · ')
-    const card: SiteCard = { title: file.filename, page: `${base}/${INDEX}`, about }
+    const card: SiteCard = { title: file.filename, words: titleOf(html), page: `${base}/${INDEX}`, about }
     const downloads: string[] = []
     const picture = pictureOf(html)
     if (picture) {
@@ -133,16 +162,17 @@ export class SiteExport {
     const embed =
       this.options.url === undefined ? undefined : formatEmbedBlock(this.options.url, fid, file.filename)
     await this.writePage(card.page, html, (page) =>
-      addSiteLinks(page, rootOf(card.page), { above: this.homeCard(), downloads, embed }),
+      addSiteLinks(page, rootOf(card.page), {
+        above: this.linksAbove(entry),
+        name: file.filename,
+        downloads,
+        embed,
+      }),
     )
     await this.writePage(`${base}.html`, html, (page) => page)
     // A host adds a slash to the path of a directory, so that old frames find the page.
     await this.writePage(`${base}.embed/${INDEX}`, html, removeAbout)
     return card
-  }
-
-  private homeCard(): SiteCard {
-    return { title: this.options.title, page: INDEX, about: '' }
   }
 
   /** Writes a page whose scripts are shared with others. */
@@ -152,7 +182,8 @@ export class SiteExport {
     await this.folder.write(path, Buffer.from(change(page)))
   }
 
-  private async exportGrid({ file, folders }: TreeEntry): Promise<SiteCard> {
+  private async exportGrid(entry: TreeEntry): Promise<SiteCard> {
+    const { file, folders } = entry
     const base = baseOf(file)
     const { cols, row_count } = await this.client.call('grids.get', { fid: file.fid })
     const count = formatCount(row_count, 'row')
@@ -163,14 +194,33 @@ export class SiteExport {
     const html = await buffer((await this.client.response('grids.content', { fid: file.fid, query })).bytes())
     const downloads = [`${base}.csv`, `${base}.json`]
     for (const path of downloads) await this.folder.write(path, await this.get(`/${path}`))
-    const rest = head < row_count ? `<p>The first ${head} of ${count}.</p>\n<table>` : '<table>'
-    const page = html.toString('utf8').replace('<table>', rest)
+    const rest = `<p>The first ${head.toLocaleString('en')} of ${row_count.toLocaleString('en')} rows. The CSV file has all.</p>\n<table>`
+    const page = html.toString('utf8').replace('<table>', head < row_count ? rest : '<table>')
     for (const path of [card.page, `${base}.html`])
       await this.writePage(path, page, (one) =>
-        addSiteLinks(one, rootOf(path), { above: this.homeCard(), downloads }),
+        addSiteLinks(one, rootOf(path), { above: this.linksAbove(entry), name: file.filename, downloads }),
       )
     return card
   }
+}
+
+/** Returns whether an entry is inside a folder, at any depth. */
+function isInside({ file, folders }: TreeEntry, folder: TreeEntry): boolean {
+  const names = [...folder.folders, folder.file.filename]
+  return file.owner === folder.file.owner && names.every((name, depth) => folders[depth] === name)
+}
+
+/** Returns the link to the list of a folder. */
+function toLink({ file }: TreeEntry): SiteLink {
+  return { title: file.filename, page: `${baseOf(file)}/${INDEX}` }
+}
+
+/** Returns the title of the figure in a self-contained page. */
+function titleOf(html: string): string {
+  const [, figure = '{}'] = /<script type="application\/json" id="figure">(.*?)<\/script>/s.exec(html) ?? []
+  const { layout } = JSON.parse(figure) as { layout?: { title?: { text?: unknown } | string } }
+  const title = typeof layout?.title === 'object' ? layout.title?.text : layout?.title
+  return typeof title === 'string' ? title : ''
 }
 
 /** Returns the path of a file on its server, without an ending. */

@@ -35,6 +35,10 @@ interface AccountItem {
   state: 'new' | 'started' | 'complete' | 'reused'
   /** Number of contents that it has. */
   step: number
+  /** Whether its first version is an empty figure, made for its number. */
+  isEmptyFirst?: boolean
+  /** Numbers of the grids that its figures show. */
+  references: number[]
   notes: string[]
 }
 
@@ -58,9 +62,22 @@ export class AccountImporter {
     private readonly options: AccountOptions,
   ) {
     for (const entry of manifest.files) {
-      const mark = createHash('sha256').update(JSON.stringify(entry)).digest('hex')
+      // The same account can be imported into several folders.
+      const mark = createHash('sha256')
+        .update(JSON.stringify([entry, ...this.options.base]))
+        .digest('hex')
       const subject = `${formatFid({ owner: manifest.username, idlocal: entry.id })} ${entry.name}`
-      this.items.set(entry.id, { subject, entry, mark, path: '', state: 'new', step: 0, notes: [] })
+      const item = {
+        subject,
+        entry,
+        mark,
+        path: '',
+        state: 'new',
+        step: 0,
+        references: [],
+        notes: [],
+      } as const
+      this.items.set(entry.id, { ...item, references: [], notes: [] })
     }
     for (const item of this.items.values())
       item.path = [...this.options.base, ...this.namesOf(item)].join('/')
@@ -69,8 +86,8 @@ export class AccountImporter {
   async run(): Promise<{ items: ImportRow[]; failures: Failure[] }> {
     const all = [...this.items.values()]
     const found = await runEach(all, (item) => this.find(item).then(() => [item]), JOBS)
-    let open = found.items as AccountItem[]
     const failures = [...found.failures]
+    let open = this.dropDependents(found.items as AccountItem[], failures)
     if (!this.options.isDryRun) {
       // Numbers can only rise. Files whose number is taken are made at the end.
       const taken: AccountItem[] = []
@@ -100,6 +117,21 @@ export class AccountImporter {
     }
   }
 
+  /** Returns the items whose folders and grids are imported, too. Adds the others to `failures`. */
+  private dropDependents(items: AccountItem[], failures: Failure[]): AccountItem[] {
+    const ids = new Set(items.map(({ entry }) => entry.id))
+    const kept = items.filter((item) => {
+      const { entry, references, state, subject } = item
+      const missing = [entry.folder ?? [], references].flat().find((id) => !ids.has(id))
+      if (missing === undefined || state === 'complete') return true
+      const name = formatFid({ owner: this.manifest.username, idlocal: missing })
+      const problem = new Problem('bad_data', `${subject}: needs ${name}, which is not imported`)
+      failures.push({ subject, problem })
+      return false
+    })
+    return kept.length === items.length ? kept : this.dropDependents(kept, failures)
+  }
+
   /** Returns the names of the folders of a file, and its own. */
   private namesOf({ entry, subject }: AccountItem, depth = 0): string[] {
     if (entry.folder === null) return [entry.name]
@@ -120,15 +152,48 @@ export class AccountImporter {
     const file = [numbered, named, unfinished].find((one) => one && stateOf(item, one) !== undefined)
     if (file) {
       const state = stateOf(item, file)!
-      Object.assign(item, { file, state, step: state === 'complete' ? entry.contents.length : stepOf(file) })
-    } else if (named?.filetype === 'fold' && entry.type === 'folder')
-      Object.assign(item, { file: named, state: 'reused' })
+      const isEmptyFirst = file.metadata.imported_empty === true
+      Object.assign(item, {
+        file,
+        state,
+        isEmptyFirst,
+        step: state === 'complete' ? entry.contents.length : stepOf(file),
+      })
+    } else if (named && named.filetype === FILETYPES[entry.type] && (await this.hasSameContent(item, named)))
+      Object.assign(item, { file: named, state: 'reused', step: entry.contents.length })
     else if (named)
-      throw new Problem('already_exists', `a file named ${path} already exists`, {
+      throw new Problem('already_exists', `a file named ${path} already exists, and is another one`, {
         hint: 'Choose another --folder, or rename the file.',
       })
-    if (!file && numbered && item.state === 'new')
-      item.notes.push(`the number ${entry.id} is taken by ${numbered.filename}`)
+    if (item.state === 'complete' || item.state === 'reused') return
+    if (!file && numbered) item.notes.push(`the number ${entry.id} is taken by ${numbered.filename}`)
+    for (const content of entry.contents) {
+      await this.checkContent(content)
+      if (entry.type !== 'plot') continue
+      const references = listReferences(JSON.parse((await this.readContent(content)).toString('utf8')))
+      item.references.push(...references.flatMap(({ grid }) => parseFid(grid)?.idlocal ?? []))
+    }
+  }
+
+  /** Returns whether a file has the current content of an item. */
+  private async hasSameContent({ entry }: AccountItem, { fid }: FileMeta): Promise<boolean> {
+    const content = entry.contents.at(-1)
+    if (!content) return true
+    const bytes = async (): Promise<AsyncIterable<Uint8Array>> => {
+      if (entry.type === 'plot')
+        return (await this.client.response('plots.content', { fid, query: {} })).bytes()
+      if (entry.type === 'extra')
+        return (await this.client.response('files.content', { fid, query: {} })).bytes()
+      const format = content.path.endsWith('.csv') ? 'csv' : 'parquet'
+      return (await this.client.response('grids.content', { fid, query: { format } })).bytes()
+    }
+    if (entry.type === 'grid') {
+      const { cols } = await this.client.call('grids.get', { fid })
+      if (cols.map(({ uid }) => uid).join() !== content.columns?.map(({ uid }) => uid).join()) return false
+    }
+    const hash = createHash('sha256')
+    for await (const chunk of await bytes()) hash.update(chunk)
+    return hash.digest('hex') === content.sha256
   }
 
   /** Creates a file with a temporary name. Returns false if its number is taken. */
@@ -156,7 +221,7 @@ export class AccountImporter {
       }
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'conflict' || error.field !== 'idlocal') throw error
-      if (item.notes.length === 0) item.notes.push(`the number ${entry.id} was taken`)
+      if (item.notes.length === 0) item.notes.push(`its number ${entry.id} was not free any more`)
       return false
     }
     item.state = 'started'
@@ -168,6 +233,7 @@ export class AccountImporter {
     const [content] = item.entry.contents
     const figure = content.has_data ? undefined : await this.readFigure(item, content)
     item.step = figure === undefined ? 0 : 1
+    item.isEmptyFirst = figure === undefined
     const metadata = progressMark(item)
     const fields = { filename, idlocal, metadata, raw_data: 'refuse' }
     const body = createFigureBody(figure ?? '{"data":[],"layout":{}}', fields)
@@ -219,6 +285,9 @@ export class AccountImporter {
       }
       await this.keepOnce(item, content)
     }
+    if (item.isEmptyFirst)
+      await undefinedIfNotFound(this.client.call('versions.forget', { fid, query: { version: '1' } }))
+    if (entry.secret_link) item.notes.push('its secret link is a new one')
     if (entry.checks !== undefined)
       await this.client.call('checks.set', { fid, json: { checks: entry.checks } })
     for (const collaborator of entry.collaborators) await this.share(item, collaborator)
@@ -302,6 +371,7 @@ export class AccountImporter {
       }),
       Key: isLast && key ? key.map(encodeURIComponent).join(',') : undefined,
       'Allow-Type-Change': true,
+      Provenance: encodeURIComponent(`exported account of ${this.manifest.username}`),
       'Source-Tag': `import ${item.mark} ${item.step + (headers['On-Conflict'] === 'fail' ? 1 : 0)}`,
     } as const
     const extension = isCsv ? 'csv' : 'parquet'
@@ -329,6 +399,7 @@ export class AccountImporter {
     throw new Problem(
       'bad_data',
       `${file} ${hash === undefined ? 'is missing' : 'was changed since the export'}`,
+      { hint: 'Copy the export again; gridline export verify names all such files.' },
     )
   }
 
@@ -390,8 +461,8 @@ function temporaryName({ mark }: AccountItem): string {
 }
 
 /** Returns the metadata of a plot that is not complete. */
-function progressMark({ mark, step }: AccountItem): Record<string, unknown> {
-  return { imported_sha256: mark, imported_step: step }
+function progressMark({ mark, step, isEmptyFirst = false }: AccountItem): Record<string, unknown> {
+  return { imported_sha256: mark, imported_step: step, imported_empty: isEmptyFirst }
 }
 
 /** Returns what an earlier run has made of an item; undefined if a file is another one. */

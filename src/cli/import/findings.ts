@@ -3,6 +3,7 @@ import { isObject } from '../../charts/figure/figure.ts'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { type Fid, isUsername, parseFid } from '../../contract/fid.ts'
 import { findFigures, plotNameOf } from '../charts/figures.ts'
+import { ACCOUNT_FORMAT } from '../export/manifest.ts'
 import type { Document } from './documents.ts'
 import { createLostFrame, extractFigure, type Finding, findOldCharts, UNREAD_REASON } from './finding.ts'
 import { findNotebookFigures } from './notebook.ts'
@@ -73,6 +74,12 @@ function findInJson(parsed: unknown, fileName: string): Finding {
   for (const value of [parsed, isObject(parsed) ? parsed.data : undefined])
     if (isObject(value) && isObject(value.cols))
       return { kind: 'grid', name, old, data: { cols: value.cols } }
+  if (isObject(parsed) && parsed.format === ACCOUNT_FORMAT)
+    return {
+      kind: 'skipped',
+      name: fileName,
+      why: 'an exported account: unpack it, and import its directory alone',
+    }
   const figure = extractFigure(parsed)
   return figure
     ? { kind: 'plot', name, old, figure }

@@ -190,6 +190,7 @@ async function runCommand(
   options: Record<string, unknown>,
 ): Promise<number> {
   const interrupted = watchInterrupt(context)
+  let { outputFile } = context.flags
   try {
     const { json, jq, template } = context.flags
     if (json !== undefined || jq !== undefined || template !== undefined)
@@ -204,6 +205,10 @@ async function runCommand(
         throw error
       })
     const result = await Promise.race([running, ...ends])
+    if (outputFile !== undefined && result && 'bytes' in result) {
+      outputFile = undefined
+      context.messages.warning('--output-file was left out: this command prints data. To save it: > FILE')
+    }
     const outcome = applyLimit(context, command, options, dryRun ? withDryRunView(result) : result)
     const { print } = await import('../core/print.ts')
     const failures = (outcome && 'view' in outcome ? (outcome.failures ?? []) : []).map((failure) => ({
@@ -215,7 +220,7 @@ async function runCommand(
       const format = parseFormatName((await context.settings()).format.value ?? '')
       await Promise.race([print(outcome, context.flags, format, context.environment), ...ends])
     }
-    if (context.flags.outputFile !== undefined) await writeResults(context.flags.outputFile, rows, failures)
+    if (outputFile !== undefined) await writeResults(outputFile, rows, failures)
     context.messages.failures(failures)
     if (command.reportsToCi && !dryRun) {
       const { reportToCi } = await import('../core/ci.ts')
@@ -226,7 +231,6 @@ async function runCommand(
     const exits = new Set(failures.map(({ problem }) => problem.exit))
     return exits.size === 1 ? failures[0].problem.exit : 1
   } catch (error) {
-    const { outputFile } = context.flags
     if (outputFile !== undefined && error instanceof Problem)
       await writeResults(outputFile, [], [{ subject: args[0] ?? '', problem: error }])
     if (command.reportsToCi && !context.flags.dryRun && error instanceof Problem) {

@@ -121,7 +121,7 @@ export const commands: readonly RegisteredCommand[] = [
   {
     group: 'files',
     name: 'import',
-    summary: 'Import notebooks, pages and exports of a former chart host',
+    summary: 'Import notebooks, pages and figures of a former chart host, or an account',
     load: () => import('../commands/import.ts'),
   },
   {

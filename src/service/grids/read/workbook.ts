@@ -8,6 +8,9 @@ import { decodeJsonText, type RowWriter } from './row-writers.ts'
 const MAX_ROWS = 1_048_576
 const MAX_COLUMNS = 16_384
 
+/** Width of a column of days or times: programs show narrow ones as `####`. */
+const MOMENT_CHARACTERS = 20
+
 /** Cell styles, by index in `STYLES`. */
 const [DAY, TIME, ISO_TIME, BOLD] = [1, 2, 3, 4]
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
@@ -65,8 +68,12 @@ function createSheetWriter(): RowWriter {
   return {
     head(columns) {
       isMoment = columns.map(({ type }) => /^date/.test(type))
+      const wide = isMoment.flatMap((is, k) =>
+        is ? [`<col min="${k + 1}" max="${k + 1}" width="${MOMENT_CHARACTERS}" customWidth="1"/>`] : [],
+      )
+      const widths = wide.length > 0 ? `<cols>${wide.join('')}</cols>` : ''
       const names = columns.map(({ name }) => formatText(name, ` s="${BOLD}"`)).join('')
-      return `${HEAD}<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData><row>${names}</row>`
+      return `${HEAD}<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>${widths}<sheetData><row>${names}</row>`
     },
     row(cells, out) {
       out.addText('<row>')
