@@ -99,9 +99,12 @@ const site = defineCommand({
     if (failures.length > 0) throw failures[0].problem
     if (names.length < words.length - 1)
       files.push(...(await listChildren(client, undefined)).map(({ fid }) => ({ subject: fid, fid })))
-    const entries: TreeEntry[] = []
+    // A folder and a file in it can both be named.
+    const entryByFid = new Map<string, TreeEntry>()
     for (const { fid } of files)
-      entries.push(...(await listTree(client, await client.call('files.get', { fid }))))
+      for (const entry of await listTree(client, await client.call('files.get', { fid })))
+        if (!entryByFid.has(entry.file.fid)) entryByFid.set(entry.file.fid, entry)
+    const entries = [...entryByFid.values()]
     const isExportable = ({ file }: TreeEntry): boolean =>
       file.filetype === 'plot' || file.filetype === 'grid'
     const hidden = entries.filter((entry) => isExportable(entry) && !entry.file.world_readable)
