@@ -99,11 +99,28 @@ const text = fc.constantFrom(
   '=1',
   'null',
   'TRUE',
+  'nul \u0000 x',
+  'cr\rlf\r\n',
+  '\ufeffmark',
+  '\u2028',
 )
 const iso = fc
   .date({ min: new Date('1900-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
   .map((at) => at.toISOString())
+/** Numbers as written, which `JSON.parse` would change. `raw` makes numbers of them. */
+const exact = fc.constantFrom(
+  '@1.50',
+  '@12345678901234567890',
+  '@1E400',
+  '@-0',
+  '@9007199254740993',
+  '@1e3',
+  '@7',
+)
+const raw = (json: unknown): string => JSON.stringify(json).replace(/"@([^"]+)"/g, '$1')
 const kinds: fc.Arbitrary<unknown>[] = [
+  exact,
+  fc.oneof(exact, text),
   text,
   fc.constantFrom('1', '2', '03'),
   fc.integer(),
@@ -130,7 +147,25 @@ const values = fc.constantFrom(...kinds).chain((kind) =>
 )
 const columns = fc.uniqueArray(
   fc.tuple(
-    fc.constantFrom('a', 'b.c', 'x "y"', 'é', ' z', '1', 'l\nm', "'q'", '=1', 'a,b', '-', '#'),
+    fc.constantFrom(
+      'a',
+      'b.c',
+      'x "y"',
+      'é',
+      ' z',
+      '1',
+      'l\nm',
+      "'q'",
+      '=1',
+      'a,b',
+      '-',
+      '#',
+      ' ',
+      '\t',
+      '\ufeffq',
+      '\u0001',
+      'constructor',
+    ),
     values,
   ),
   {
@@ -182,19 +217,16 @@ async function build(test: TestService, steps: readonly Step[]): Promise<void> {
       if (status === 201) files.push({ fid: json.file.fid, kind: 'fold' })
     } else if (now.kind === 'grid') {
       const json = { data: { cols: colsOf(now.columns) }, filename: `g${k}`, metadata: { n: at } }
-      files.push({
-        fid: (await test.ask('alice', 'POST', '/v2/grids', { json })).json.file.fid,
-        kind: 'grid',
-      })
+      const headers = { 'content-type': 'application/json' }
+      const made = await test.ask('alice', 'POST', '/v2/grids', { body: raw(json), headers })
+      files.push({ fid: made.json.file.fid, kind: 'grid' })
     } else if (now.kind === 'replace') {
       const fid = one('grid', at)
       if (fid === undefined) continue
       const { filename, parent } = (await test.ask('alice', 'GET', `/v2/grids/${fid}`)).json
       const list = Object.entries(colsOf(now.columns)) as [string, { data: unknown[] }][]
       const body = list[0][1].data
-        .map((_, row) =>
-          JSON.stringify(Object.fromEntries(list.map(([name, { data }]) => [name, data[row]]))),
-        )
+        .map((_, row) => raw(Object.fromEntries(list.map(([name, { data }]) => [name, data[row]]))))
         .join('\n')
       await test.ask('alice', 'POST', '/v2/grids/upload', {
         body,

@@ -23,7 +23,7 @@ const JOBS = 4
 /** Extensions that the files of each type can have. */
 const EXTENSIONS: Record<FileMeta['filetype'], readonly string[]> = {
   fold: [''],
-  grid: ['.csv', '.parquet'],
+  grid: ['.csv', '.ndjson'],
   plot: ['.json'],
   extra: ['.json', '.txt'],
 }
@@ -127,23 +127,23 @@ export class AccountExport {
   private async exportGrid(fid: string, entry: ManifestFile): Promise<void> {
     for (const [k, version] of (await this.listContents(fid)).entries()) {
       const grid = await this.client.call('grids.get', { fid, version: String(version.version) })
-      const load = async (format: 'csv' | 'parquet'): Promise<AsyncIterable<Uint8Array>> => {
+      const load = async (format: 'csv' | 'ndjson'): Promise<AsyncIterable<Uint8Array>> => {
         const request = { fid, version: String(version.version), query: { format } }
         return (await this.client.response('grids.content', request)).bytes()
       }
-      const paths = ['csv', 'parquet'].map((extension) => this.contentPath(entry, version, k, extension))
+      const paths = ['csv', 'ndjson'].map((extension) => this.contentPath(entry, version, k, extension))
       let [path] = paths
       let sha256: string | undefined
       if (fitsCsv(grid))
         sha256 = await this.folder
-          .write(path, stopAtEmptyRow(await load('csv'), grid.cols.length))
+          .write(path, checkCsv(await load('csv'), grid.cols.length))
           .catch((error) => {
-            if (error instanceof EmptyRow) return undefined
+            if (error instanceof InexactCsv) return undefined
             throw error
           })
       if (sha256 === undefined) {
         path = paths[1]
-        sha256 = await this.folder.write(path, await load('parquet'))
+        sha256 = await this.folder.write(path, await load('ndjson'))
       }
       entry.contents.push({ ...describe(version), path, sha256, columns: grid.cols.map(toColumn) })
       if (!version.is_current) continue
@@ -217,8 +217,16 @@ function idOf({ fid }: Pick<FileMeta, 'fid'>): number {
 async function listAll(client: Client, username: string): Promise<FileMeta[]> {
   const all = await loadPages(
     async (cursor) =>
-      (await client.call('folders.all', { query: { user: username, page_size: PAGE_ITEMS, cursor } }))
-        .children,
+      (
+        await client.call('folders.all', {
+          query: {
+            user: username,
+            page_size: PAGE_ITEMS,
+            cursor,
+            filetype: ['plot', 'grid', 'fold', 'extra'],
+          },
+        })
+      ).children,
   )
   const distinct = new Map(all.map((file) => [file.fid, file]))
   return [...distinct.values()].sort((a, b) => idOf(a) - idOf(b))
@@ -239,16 +247,16 @@ function toColumn({ name, uid, type }: ColumnMeta): ManifestColumn {
   return { name, uid, type: type === 'empty' ? 'text' : type }
 }
 
-/** Thrown at a row without values, which readers of CSV leave out. */
-class EmptyRow extends Error {}
+/** Thrown at what a reader of CSV would change. */
+class InexactCsv extends Error {}
 
-/** Passes on CSV. Throws `EmptyRow` at a line that has nothing but commas. */
-async function* stopAtEmptyRow(csv: AsyncIterable<Uint8Array>, columns: number): AsyncGenerator<Uint8Array> {
+/** Passes on CSV. Throws `InexactCsv` at a row without values, and at NUL, which readers leave out. */
+async function* checkCsv(csv: AsyncIterable<Uint8Array>, columns: number): AsyncGenerator<Uint8Array> {
   const line = Buffer.from(`\n${','.repeat(columns - 1)}\n`)
   let end = Buffer.alloc(0)
   for await (const chunk of csv) {
     const text = Buffer.concat([end, chunk])
-    if (text.includes(line)) throw new EmptyRow()
+    if (text.includes(line) || chunk.includes(0)) throw new InexactCsv()
     end = text.subarray(Math.max(0, text.length - line.length + 1))
     yield chunk
   }
@@ -258,9 +266,15 @@ async function* stopAtEmptyRow(csv: AsyncIterable<Uint8Array>, columns: number):
 const MAX_TYPES_BYTES = 40_000
 
 /** Returns whether CSV keeps the values of a grid and their types, if no row is empty. */
-function fitsCsv({ cols }: GridMeta): boolean {
+function fitsCsv({ cols, row_count }: GridMeta): boolean {
   const types = encodeURIComponent(JSON.stringify(cols.map(({ name, type }) => [name, type])))
-  const fits = ({ name, type }: ColumnMeta): boolean => type !== 'json' && /^\S(.*\S)?$/.test(name)
+  // Readers of CSV cut blanks around names.
+  const fits = ({ name, type }: ColumnMeta): boolean =>
+    type !== 'json' && /^[^\s\0](.*\S)?$/s.test(name) && !name.startsWith('\ufeff')
   // In a file with one column, a missing value at the end is an empty text.
-  return cols.length > 1 && cols.every(fits) && types.length < MAX_TYPES_BYTES
+  return (
+    (cols.length > 1 || (cols.length === 1 && row_count === 0)) &&
+    cols.every(fits) &&
+    types.length < MAX_TYPES_BYTES
+  )
 }

@@ -1,8 +1,9 @@
 // A directory that an export writes: only what has changed, and a list of all files with their SHA-256 at the end.
 import { createHash } from 'node:crypto'
 import {
+  appendFileSync,
   createReadStream,
-  createWriteStream,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,6 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -24,6 +26,8 @@ const SUMS_FILE = 'SHA256SUMS'
 export type ExportKind = 'account' | 'site'
 
 const HEADER = /^# gridline export (account|site) 1(, incomplete)?\n/
+/** In place of a hash, while an export is written. */
+const NO_HASH = '0'.repeat(64)
 /** A line of the list: hash and path. */
 const LINE = /^([0-9a-f]{64}) {2}(\S.*)$/
 
@@ -125,8 +129,8 @@ export class ExportFolder {
   private constructor(
     readonly directory: string,
     private readonly kind: ExportKind,
-    /** The list of an earlier export. */
-    private readonly former: Sums | undefined,
+    /** SHA-256 of the files of former runs, by path. */
+    private readonly known: Map<string, string>,
   ) {}
 
   /** Opens a directory: an empty one, or that of an earlier export. Throws `conflict` for others. */
@@ -153,18 +157,17 @@ export class ExportFolder {
       })
     try {
       mkdirSync(directory, { recursive: true })
-      if (!former) writeFileSync(join(directory, SUMS_FILE), formatHeader(kind, false))
     } catch (error) {
       throw new Problem('failed', `cannot write ${directory}: ${errorMessageOf(error)}`)
     }
-    return new ExportFolder(resolve(directory), kind, former)
+    const folder = new ExportFolder(resolve(directory), kind, former?.hashes ?? new Map())
+    folder.writeSums(former?.hashes ?? new Map(), false)
+    return folder
   }
 
   /** Writes a file, unless it already has these bytes. Returns its SHA-256. */
   async write(path: string, bytes: AsyncIterable<Uint8Array> | Uint8Array): Promise<string> {
     const file = join(this.directory, ...path.split('/'))
-    assertNoLink(dirname(file), this.directory)
-    mkdirSync(dirname(file), { recursive: true })
     const temporary = `${file}.${process.pid}.part`
     const hash = createHash('sha256')
     let size = 0
@@ -176,7 +179,12 @@ export class ExportFolder {
       }
     }
     try {
-      await pipeline(Readable.from(hashed()), createWriteStream(temporary))
+      this.clearWay(path)
+      assertNoLink(dirname(file), this.directory)
+      mkdirSync(dirname(file), { recursive: true })
+      this.noteFile(path)
+      const handle = await open(temporary, 'w')
+      await pipeline(Readable.from(hashed()), handle.createWriteStream())
       const digest = hash.digest('hex')
       this.hashes.set(path, digest)
       const isSame =
@@ -196,26 +204,50 @@ export class ExportFolder {
     }
   }
 
-  /** Removes files of an earlier export that were not written again, then writes the list. */
+  /** Removes files of former runs that were not written again, then writes the list. */
   finish(): void {
-    for (const path of this.former?.hashes.keys() ?? []) if (!this.hashes.has(path)) this.remove(path)
+    for (const path of this.known.keys()) if (!this.hashes.has(path)) this.remove(path)
     // Parts of files that an interrupted run has left.
     for (const path of listFiles(this.directory)) {
       const [, whole] = /^(.*)\.\d+\.part$/.exec(path) ?? []
-      if (whole !== undefined && (this.hashes.has(whole) || this.former?.hashes.has(whole))) this.remove(path)
+      if (whole !== undefined && (this.hashes.has(whole) || this.known.has(whole))) this.remove(path)
     }
-    const paths = [...this.hashes.keys()].sort()
-    const lines = paths.map((path) => `${this.hashes.get(path)}  ${path}\n`)
+    this.writeSums(new Map([...this.hashes].sort(([a], [b]) => (a < b ? -1 : 1))), true)
+  }
+
+  /** Adds a new file to the list before it exists, so that a later run knows all files that this one has written. */
+  private noteFile(path: string): void {
+    if (this.known.has(path)) return
+    this.known.set(path, NO_HASH)
+    appendFileSync(join(this.directory, SUMS_FILE), `${NO_HASH}  ${path}\n`)
+  }
+
+  /** Removes files of former runs where a folder has to be, and folders of such files where a file has to be. */
+  private clearWay(path: string): void {
+    const names = path.split('/')
+    for (let depth = 1; depth < names.length; depth++) {
+      const above = names.slice(0, depth).join('/')
+      if (this.known.has(above) && !this.hashes.has(above)) this.remove(above)
+    }
+    const isFolder = statSync(join(this.directory, ...names), { throwIfNoEntry: false })?.isDirectory()
+    if (isFolder)
+      for (const inner of this.known.keys())
+        if (inner.startsWith(`${path}/`) && !this.hashes.has(inner)) this.remove(inner)
+  }
+
+  private writeSums(hashes: ReadonlyMap<string, string>, isComplete: boolean): void {
     const file = join(this.directory, SUMS_FILE)
     const temporary = `${file}.${process.pid}.part`
-    writeFileSync(temporary, formatHeader(this.kind, true) + lines.join(''))
+    const lines = [...hashes].map(([path, hash]) => `${hash}  ${path}\n`)
+    writeFileSync(temporary, formatHeader(this.kind, isComplete) + lines.join(''))
     renameSync(temporary, file)
   }
 
   private remove(path: string): void {
     const file = join(this.directory, ...path.split('/'))
     assertNoLink(dirname(file), this.directory)
-    rmSync(file, { force: true })
+    if (!existsSync(file)) return
+    rmSync(file)
     if (!path.endsWith('.part')) this.removed++
     for (let folder = dirname(file); folder.startsWith(this.directory + sep); folder = dirname(folder))
       try {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isObject } from '../../charts/figure/figure.ts'
 import type { ColumnType } from '../../contract/column-types.ts'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
+import { isUsername } from '../../contract/fid.ts'
 import { isInnerPath } from './export-folder.ts'
 
 export const MANIFEST_FILE = 'manifest.json'
@@ -94,7 +95,8 @@ export function readManifest(directory: string): Manifest | undefined {
       hint: 'Update gridline.',
     })
   const { username, files } = parsed
-  if (typeof username !== 'string' || !Array.isArray(files)) throw damagedError(file, 'username or files')
+  if (typeof username !== 'string' || !isUsername(username) || !Array.isArray(files))
+    throw damagedError(file, 'username or files')
   for (const [k, one] of files.entries())
     checkFile(one, k === 0 ? -1 : files[k - 1].id, `${file}: files.${k}`)
   return { username, files: files as ManifestFile[] }
@@ -126,7 +128,10 @@ function checkFile(file: unknown, former: number, where: string): void {
     isObject(one) && isText(one.name) && isText(one.uid) && isText(one.type)
   const isContent = (one: unknown): boolean =>
     isObject(one) &&
-    isInnerPath(String(one.path)) &&
+    typeof one.path === 'string' &&
+    isInnerPath(one.path) &&
+    (one.kept === undefined || isObject(one.kept)) &&
+    (one.message === undefined || isText(one.message)) &&
     isText(one.sha256) &&
     (type === 'grid' ? isListOf(one.columns, isColumn) : one.columns === undefined)
   const isWhole = isListOf(contents, isContent) && (type === 'folder') === ((contents as []).length === 0)

@@ -2,15 +2,18 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { type Client, encodeHeader, lookupOrUndefined, uploadInParts } from '../../client/index.ts'
-import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
+import { errorMessageOf, Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { formatFid, parseFid, ROOT } from '../../contract/fid.ts'
 import { FILE_NAME_HEADER, HEADER_PREFIXES, MESSAGE_HEADER } from '../../contract/headers.ts'
-import type { FileMeta } from '../../contract/resources/index.ts'
+import type { ResultOf } from '../../contract/operations/index.ts'
+import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
 import { createFigureBody } from '../charts/create.ts'
 import { hashFile } from '../export/export-folder.ts'
 import type { Manifest, ManifestCollaborator, ManifestContent, ManifestFile } from '../export/manifest.ts'
 import { runEach } from '../files/batch.ts'
+import { PAGE_ITEMS } from '../files/pages.ts'
 import { listReferences, replaceReferences } from '../files/references.ts'
 import type { Failure } from '../output/failure.ts'
 import type { ImportRow } from './importer.ts'
@@ -170,7 +173,7 @@ export class AccountImporter {
     for (const content of entry.contents) {
       await this.checkContent(content)
       if (entry.type !== 'plot') continue
-      const references = listReferences(JSON.parse((await this.readContent(content)).toString('utf8')))
+      const references = listReferences(await this.readJson(content))
       item.references.push(...references.flatMap(({ grid }) => parseFid(grid)?.idlocal ?? []))
     }
   }
@@ -184,7 +187,7 @@ export class AccountImporter {
         return (await this.client.response('plots.content', { fid, query: {} })).bytes()
       if (entry.type === 'extra')
         return (await this.client.response('files.content', { fid, query: {} })).bytes()
-      const format = content.path.endsWith('.csv') ? 'csv' : 'parquet'
+      const format = content.path.endsWith('.csv') ? 'csv' : 'ndjson'
       return (await this.client.response('grids.content', { fid, query: { format } })).bytes()
     }
     if (entry.type === 'grid') {
@@ -249,7 +252,7 @@ export class AccountImporter {
     const referencers = (item.entry.referencers ?? []).flatMap((id) => this.items.get(id)?.file?.fid ?? [])
     const json = {
       filename,
-      content: content.path.endsWith('.json') ? (JSON.parse(text) as unknown) : text,
+      content: content.path.endsWith('.json') ? await this.readJson(content) : text,
       referencers,
       idlocal,
     }
@@ -303,12 +306,13 @@ export class AccountImporter {
   }
 
   /** Keeps the current version of a file, unless an earlier run has done so. */
-  private async keepOnce({ file }: AccountItem, { kept }: ManifestContent): Promise<void> {
-    if (!kept) return
+  private async keepOnce({ entry, file }: AccountItem, content: ManifestContent): Promise<void> {
+    if (!content.kept) return
     const { fid } = file!
-    const [current] = (await this.client.call('versions.list', { fid, query: { page_size: 1 } })).versions
-    if (!current.kept)
-      await this.client.call('versions.keep', { fid, json: { name: kept.name ?? undefined } })
+    const contents = entry.contents.slice(0, entry.contents.indexOf(content) + 1)
+    const { versions } = await this.client.call('versions.list', { fid, query: { page_size: PAGE_ITEMS } })
+    if (versions.filter(({ kept }) => kept).length >= contents.filter(({ kept }) => kept).length) return
+    await this.client.call('versions.keep', { fid, json: { name: content.kept.name ?? undefined } })
   }
 
   /** Deletes the grids that a kept figure was made with: it has a copy of its data. */
@@ -342,26 +346,58 @@ export class AccountImporter {
     }
   }
 
-  /** Uploads a content of a grid. */
+  /** Gives a grid a content, as a new version, also if it is equal to the one before. */
   private async sendGrid(
     item: AccountItem,
     content: ManifestContent,
     headers: { 'On-Conflict': 'fail' | 'replace'; Idlocal?: number },
   ): Promise<FileMeta> {
-    const { key } = item.entry
-    const file = await this.checkContent(content)
-    const { size } = statSync(file)
-    const columns = content.columns ?? []
-    const isCsv = content.path.endsWith('.csv')
-    const types = encodeURIComponent(
-      JSON.stringify(Object.fromEntries(columns.map(({ name, type }) => [name, type]))),
-    )
-    const isLast = content === item.entry.contents.at(-1)
+    const { entry } = item
+    const before = entry.contents[entry.contents.indexOf(content) - 1]
+    const isEqual = before?.sha256 === content.sha256
+    // Equal data makes no version.
+    const between = isEqual ? await this.upload(item, undefined, headers) : undefined
+    const { file } = await this.upload(item, content, headers)
+    if (between?.version !== undefined)
+      await this.client.call('versions.forget', {
+        fid: file.fid,
+        query: { version: String(between.version) },
+      })
+    const names = new Map(content.columns?.map(({ name, uid }) => [uid, name]))
+    // Readers of files give columns without a visible name one.
+    for (const { name, uid } of (file as GridMeta).cols)
+      if (names.get(uid) !== name) {
+        const json = { cols: JSON.stringify([{ name: names.get(uid) }]) }
+        await this.client.call('columns.update', { fid: file.fid, query: { uid }, json })
+      }
+    return file
+  }
+
+  /** Uploads a content of a grid; without one, a table that differs from all. */
+  private async upload(
+    item: AccountItem,
+    content: ManifestContent | undefined,
+    headers: { 'On-Conflict': 'fail' | 'replace'; Idlocal?: number },
+  ): Promise<ResultOf<'grids.upload'>> {
+    const { key, contents } = item.entry
+    const columns = content?.columns ?? []
+    const { size, open, isCsv } = content
+      ? await this.openContent(content)
+      : { size: 1, open: () => Readable.from([`${item.mark}\n1\n`]), isCsv: true }
+    if (content && size === 0) {
+      if (headers['On-Conflict'] === 'replace')
+        throw new Problem('bad_data', `${content.path}: a version without rows cannot be imported`)
+      const cols = Object.fromEntries(columns.map(({ name, uid }, order) => [name, { uid, order, data: [] }]))
+      const json = { data: { cols }, filename: temporaryName(item), idlocal: headers.Idlocal }
+      return this.client.call('grids.create', { json })
+    }
+    const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]))
+    const step = item.step + (headers['On-Conflict'] === 'fail' ? 1 : 0)
     const allHeaders = {
       ...headers,
       Uids: columns.length > 0 ? columns.map(({ uid }) => uid).join(',') : undefined,
       ...(isCsv && {
-        Columns: types,
+        Columns: encodeURIComponent(JSON.stringify(types)),
         'As-Written': true,
         Header: true,
         Delimiter: 'comma',
@@ -369,26 +405,27 @@ export class AccountImporter {
         Quote: '%22',
         'Null-Text': ',',
       }),
-      Key: isLast && key ? key.map(encodeURIComponent).join(',') : undefined,
+      Key: content === contents.at(-1) && key ? key.map(encodeURIComponent).join(',') : undefined,
       'Allow-Type-Change': true,
       Provenance: encodeURIComponent(`exported account of ${this.manifest.username}`),
-      'Source-Tag': `import ${item.mark} ${item.step + (headers['On-Conflict'] === 'fail' ? 1 : 0)}`,
+      // Tells a later run how far this one came.
+      'Source-Tag': `import ${item.mark} ${content ? step : step - 1}`,
     } as const
-    const extension = isCsv ? 'csv' : 'parquet'
+    const fileName = `${temporaryName(item)}.${isCsv ? 'csv' : 'ndjson'}`
     const plainHeaders = {
-      [FILE_NAME_HEADER]: encodeHeader(`${temporaryName(item)}.${extension}`),
-      ...messageHeaders(content),
+      [FILE_NAME_HEADER]: encodeHeader(fileName),
+      ...(content && messageHeaders(content)),
     }
-    const open = (start = 0): AsyncIterable<Uint8Array> => createReadStream(file, { start })
-    const result =
-      size > MIN_PARTS_BYTES
-        ? await uploadInParts(this.client, { size, open }, { headers: allHeaders, plainHeaders })
-        : await this.client.call('grids.upload', {
-            headers: allHeaders,
-            plainHeaders,
-            body: { type: 'application/octet-stream', repeatable: true, open: () => open() },
-          })
-    return result.file
+    if (size > MIN_PARTS_BYTES)
+      return uploadInParts(this.client, { size, open }, { headers: allHeaders, plainHeaders })
+    const body = { type: 'application/octet-stream', repeatable: true, open: () => open(0) }
+    return this.client.call('grids.upload', { headers: allHeaders, plainHeaders, body })
+  }
+
+  private async openContent(content: ManifestContent) {
+    const file = await this.checkContent(content)
+    const open = (start: number): AsyncIterable<Uint8Array> => createReadStream(file, { start })
+    return { size: statSync(file).size, open, isCsv: content.path.endsWith('.csv') }
   }
 
   /** Returns the path of a content. Throws `bad_data` if it is missing or was changed. */
@@ -403,6 +440,16 @@ export class AccountImporter {
     )
   }
 
+  /** Parses the JSON of a content. Throws `bad_data`. */
+  private async readJson(content: ManifestContent): Promise<unknown> {
+    try {
+      return JSON.parse((await this.readContent(content)).toString('utf8'))
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      throw new Problem('bad_data', `${content.path}: not JSON: ${errorMessageOf(error)}`)
+    }
+  }
+
   private async readContent(content: ManifestContent): Promise<Buffer> {
     return readFileSync(await this.checkContent(content))
   }
@@ -410,7 +457,7 @@ export class AccountImporter {
   /** Reads a figure with references to the files here; undefined if some of them are not complete yet. */
   private async readFigure(item: AccountItem, content: ManifestContent): Promise<string | undefined> {
     const text = (await this.readContent(content)).toString('utf8')
-    const figure: unknown = JSON.parse(text)
+    const figure = await this.readJson(content)
     const { username } = this.manifest
     const newFidOf = (grid: string): string | undefined => {
       const fid = parseFid(grid)
