@@ -57,7 +57,8 @@ describe('an exported site', () => {
   beforeAll(async () => {
     mkdirSync(home)
     const { test } = site()
-    await test.ask('alice', 'POST', '/v2/folders', { json: { path: 'Figures' } })
+    await test.ask('alice', 'POST', '/v2/folders', { json: { path: 'Figures', world_readable: true } })
+    await test.ask('alice', 'POST', '/v2/folders', { json: { path: 'Figures/Hush' } })
     const place = { parent_path: 'Figures', world_readable: true }
     for (const [filename, name] of [
       ['Sales', 'a'],
@@ -72,6 +73,7 @@ describe('an exported site', () => {
       chart = `~alice/${made.json.file.fid.split(':')[1]}`
     }
     await test.grid('alice', 'Table', { [`city ${evil}`]: ['Oslo', evil], n: [1, 2] }, place)
+    await test.grid('alice', 'Inner', { x: [1, 2] }, { ...place, parent_path: 'Figures/Hush' })
     await test.grid('alice', 'Secret', { x: [1, 2] }, { parent_path: 'Figures' })
   })
 
@@ -116,9 +118,10 @@ describe('an exported site', () => {
         '~alice/0/index.html',
       ]),
     )
-    expect(JSON.stringify(before)).not.toContain('Secret')
+    for (const hidden of ['Secret', 'Hush']) expect(JSON.stringify(before)).not.toContain(hidden)
+    expect(before['index.html']).toContain('Inner')
     const second = await run('--title', 'My figures', '--url', 'https://charts.example.com', '--json')
-    expect(JSON.parse(second.stdout)).toMatchObject({ files: 5, written: 0, removed: 0 })
+    expect(JSON.parse(second.stdout)).toMatchObject({ files: 6, written: 0, removed: 0 })
     expect(contents()).toEqual(before)
     const all = await run('--include-private')
     expect([all.code, all.stderr]).toEqual([
@@ -129,7 +132,7 @@ describe('an exported site', () => {
 
   it('works from disk: the list with its search, charts, tables, and charts without scripts', async () => {
     const { page, seen } = await open(`file://${directory}/index.html`)
-    expect(await page.$$eval('li:not([hidden])', (items) => items.length)).toBe(5)
+    expect(await page.$$eval('li:not([hidden])', (items) => items.length)).toBe(6)
     await page.type('#search', 'SALES 20')
     expect(await page.$$eval('li:not([hidden])', (items) => items.map((item) => item.textContent))).toEqual([
       expect.stringContaining('Sales'),

@@ -126,6 +126,7 @@ const site = defineCommand({
     const siteTitle = title ?? (names.join(', ') || (await client.call('users.current')).username)
     const result = await new SiteExport(client, folder, shown, {
       title: siteTitle,
+      showsPrivate: includePrivate === true,
       url: url?.replace(/\/+$/, ''),
       note: (text) => context.messages.note(text),
     }).run()

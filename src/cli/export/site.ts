@@ -34,6 +34,8 @@ const INDEX = 'index.html'
 
 export interface SiteOptions {
   title: string
+  /** Whether private files are exported, too. */
+  showsPrivate: boolean
   /** URL at which the site will be, for embed blocks. */
   url: string | undefined
   note(text: string): void
@@ -43,6 +45,7 @@ export interface SiteOptions {
 export class SiteExport {
   private readonly cards = new Map<string, SiteCard>()
   private readonly scripts = new Map<string, string>()
+  private readonly folderById = new Map<string, TreeEntry>()
   private hasPictures = true
 
   constructor(
@@ -50,7 +53,12 @@ export class SiteExport {
     private readonly folder: ExportFolder,
     private readonly entries: readonly TreeEntry[],
     private readonly options: SiteOptions,
-  ) {}
+  ) {
+    // As on the server, the name of a private folder stays unknown, and what it is in.
+    for (const entry of entries)
+      if (entry.file.filetype === 'fold' && (options.showsPrivate || entry.file.world_readable))
+        this.folderById.set(entry.file.fid, entry)
+  }
 
   async run(): Promise<{ files: number; failures: Failure[] }> {
     const items = this.entries
@@ -100,10 +108,9 @@ export class SiteExport {
       return this.folder.write(page, Buffer.from(html))
     }
     // Folders without exported files stay unknown.
-    const folders = this.entries.filter(
-      (entry) => entry.file.filetype === 'fold' && files.some((one) => isInside(one, entry)),
-    )
-    const tops = folders.filter(({ folders: above }) => above.length === 0).map(toLink)
+    const used = new Set(files.flatMap((entry) => this.foldersOf(entry)))
+    const folders = this.entries.filter((entry) => used.has(entry))
+    const tops = folders.filter((entry) => this.foldersOf(entry).length === 0).map(toLink)
     await write(INDEX, this.home.title, [], tops, files)
     for (const owner of new Set(files.map(({ file }) => file.owner)))
       await write(
@@ -114,15 +121,9 @@ export class SiteExport {
         files.filter(({ file }) => file.owner === owner),
       )
     for (const entry of folders) {
-      const names = [...entry.folders, entry.file.filename]
-      const inner = folders.filter((one) => isInside(one, entry) && one.folders.length === names.length)
-      await write(
-        toLink(entry).page,
-        entry.file.filename,
-        this.linksAbove(entry),
-        inner.map(toLink),
-        files.filter((one) => isInside(one, entry)),
-      )
+      const inner = folders.filter((one) => this.foldersOf(one).at(-1) === entry)
+      const inside = files.filter((one) => this.foldersOf(one).includes(entry))
+      await write(toLink(entry).page, entry.file.filename, this.linksAbove(entry), inner.map(toLink), inside)
     }
   }
 
@@ -130,10 +131,15 @@ export class SiteExport {
     return { title: this.options.title, page: INDEX }
   }
 
+  /** Returns the folders of a file that readers may know, from the outermost one. */
+  private foldersOf({ file }: TreeEntry): TreeEntry[] {
+    const parent = this.folderById.get(`${file.owner}:${file.parent}`)
+    return parent === undefined ? [] : [...this.foldersOf(parent), parent]
+  }
+
   /** Returns the links to the start and to the folders of a file. */
   private linksAbove(entry: TreeEntry): SiteLink[] {
-    const above = this.entries.filter((one) => one.file.filetype === 'fold' && isInside(entry, one))
-    return [this.home, ...above.map(toLink)]
+    return [this.home, ...this.foldersOf(entry).map(toLink)]
   }
 
   private async get(path: string): Promise<AsyncIterable<Uint8Array>> {
@@ -141,7 +147,8 @@ export class SiteExport {
   }
 
   private async exportPlot(entry: TreeEntry): Promise<SiteCard> {
-    const { file, folders } = entry
+    const { file } = entry
+    const folders = this.foldersOf(entry).map((folder) => folder.file.filename)
     const base = baseOf(file)
     const html = await text(await this.get(`/${base}.html`))
     const about = [...folders, file.date_modified.slice(0, 10)].join(' · ')
@@ -183,7 +190,8 @@ export class SiteExport {
   }
 
   private async exportGrid(entry: TreeEntry): Promise<SiteCard> {
-    const { file, folders } = entry
+    const { file } = entry
+    const folders = this.foldersOf(entry).map((folder) => folder.file.filename)
     const base = baseOf(file)
     const { cols, row_count } = await this.client.call('grids.get', { fid: file.fid })
     const count = formatCount(row_count, 'row')
@@ -202,12 +210,6 @@ export class SiteExport {
       )
     return card
   }
-}
-
-/** Returns whether an entry is inside a folder, at any depth. */
-function isInside({ file, folders }: TreeEntry, folder: TreeEntry): boolean {
-  const names = [...folder.folders, folder.file.filename]
-  return file.owner === folder.file.owner && names.every((name, depth) => folders[depth] === name)
 }
 
 /** Returns the link to the list of a folder. */

@@ -42,7 +42,8 @@ export const CONTENT_WRITERS: Record<ContentFormat, ContentWriter> = {
     type: dataTypes.parquet,
     async *body(snap, selected) {
       const { streamParquet } = await import('./parquet.ts')
-      yield* streamParquet(snap, (columns, writer) => streamSelected(columns, writer, selected))
+      const { rows } = sizeOf(snap, selected)
+      yield* streamParquet(snap, rows, (columns, writer) => streamSelected(columns, writer, selected))
     },
   },
   md: { type: `${dataTypes.md}; charset=utf-8`, body: writeByRow(() => createMarkdownWriter()) },

@@ -1,6 +1,7 @@
 // Writes rows as a Parquet file.
 import type { RowGroup, SchemaElement } from 'hyparquet'
 import type { ColumnType } from '../../../contract/column-types.ts'
+import { Problem } from '../../../contract/errors.ts'
 import { COLUMNS_KEY, type ParquetMark } from '../../../contract/formats.ts'
 import { version } from '../../../contract/version.ts'
 import { type Bytes, findValueEnd, parseShortNumber, yieldToEventLoop } from '../../../json/index.ts'
@@ -11,6 +12,8 @@ import { decodeJsonText, type RowWriter } from './row-writers.ts'
 /** Maximum number of values and bytes of JSON of a row group, all of which are in memory and written at once. */
 const MAX_GROUP_VALUES = 131_072
 const MAX_GROUP_BYTES = 8 * 1024 * 1024
+/** Maximum number of columns times row groups: the facts about all of them are written at once. */
+const MAX_CHUNKS = 50_000
 
 const NULL = 0x6e
 const COMMA = Buffer.from(',')
@@ -81,12 +84,20 @@ interface StoredColumn {
 
 /**
  * Streams rows as Parquet. `write` streams the rows of columns with a writer. It is called twice: first, the values
- * of numbers and dates decide how their columns are stored.
+ * of numbers and dates decide how their columns are stored. Throws `too_large` for grids of many columns and rows.
  */
 export async function* streamParquet(
   snap: Snapshot,
+  rows: number,
   write: (snap: Snapshot, writer: RowWriter) => Bytes,
 ): AsyncGenerator<Uint8Array> {
+  const groups = Math.ceil((rows * snap.columns.length) / MAX_GROUP_VALUES)
+  if (snap.columns.length === 0 || groups * snap.columns.length > MAX_CHUNKS)
+    throw new Problem(
+      'too_large',
+      `${rows} rows of ${snap.columns.length} columns do not fit into a Parquet file that is written here`,
+      { field: 'format', hint: 'Use CSV or NDJSON, or choose fewer columns.' },
+    )
   const stored = await chooseStorages(snap, write)
   const { ByteWriter, ParquetWriter } = await import('../../../vendor/parquet.ts')
   const out = new ByteWriter()
@@ -154,7 +165,10 @@ function nameColumns(
   names: readonly string[],
 ): void {
   for (const [k, name] of names.entries()) {
-    schema[k + 1].name = name
+    const element = schema[k + 1]
+    element.name = name
+    // Older readers know only this type. With it, the writer would have parsed the values.
+    if (element.logical_type?.type === 'JSON') element.converted_type = 'JSON'
     for (const { columns } of row_groups) columns[k].meta_data!.path_in_schema = [name]
   }
 }
