@@ -383,7 +383,7 @@ export class AccountImporter {
     const columns = content?.columns ?? []
     const { size, open, isCsv } = content
       ? await this.openContent(content)
-      : { size: 1, open: () => Readable.from([`${item.mark}\n1\n`]), isCsv: true }
+      : { size: 1, open: () => Readable.from([Buffer.from(`${item.mark}\n1\n`)]), isCsv: true }
     if (content && size === 0) {
       if (headers['On-Conflict'] === 'replace')
         throw new Problem('bad_data', `${content.path}: a version without rows cannot be imported`)
