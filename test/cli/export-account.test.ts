@@ -292,7 +292,7 @@ describe('an exported account', () => {
         )
         expect(sumsOf(second)).toBe(sumsOf(first))
       }),
-      { numRuns: runs(10, 300) },
+      { numRuns: runs(10, 300), seed: runs(7, Date.now()), interruptAfterTimeLimit: 100_000 },
     )
   }, 120_000)
 

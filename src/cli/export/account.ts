@@ -66,7 +66,8 @@ export class AccountExport {
         .filter(({ filetype }) => (filetype === 'plot') === isPlot)
         .map((file) => ({ file, subject: `${file.fid} ${file.filename}` }))
       const result = await runEach(items, ({ file }) => this.exportFile(file), JOBS)
-      entries.push(...(result.items as ManifestFile[]))
+      const made = result.items as ManifestFile[]
+      entries.push(...made.filter(({ type, contents }) => type !== 'extra' || contents.length > 0))
       failures.push(...result.failures)
     }
     if (failures.length > 0) return { files: entries.length, failures }
@@ -156,13 +157,21 @@ export class AccountExport {
 
   /** Exports the figures of a plot. Kept ones have a copy of their data, which may differ from that of the grids. */
   private async exportPlot(fid: string, entry: ManifestFile): Promise<void> {
+    const isOwn = ({ grid, uids }: Reference): boolean => uids.every((uid) => this.uids.get(grid)?.has(uid))
     for (const [k, version] of (await this.listContents(fid)).entries()) {
       if (version.kept) await this.exportFigure(fid, entry, { ...version, is_current: false }, k, () => false)
-      if (version.is_current)
-        await this.exportFigure(fid, entry, { ...version, kept: false }, k, ({ grid, uids }) =>
-          uids.every((uid) => this.uids.get(grid)?.has(uid)),
-        )
+      // The current figure shows its copy of data that is gone.
+      const { references } = version.is_current ? await this.loadFigure(fid, version) : { references: [] }
+      if (version.is_current && !(version.kept && !references.every(isOwn)))
+        await this.exportFigure(fid, entry, { ...version, kept: false }, k, isOwn)
     }
+  }
+
+  private async loadFigure(fid: string, { version }: Version, inline_data = false) {
+    const request = { fid, version: String(version), query: { inline_data } }
+    const text = await buffer((await this.client.response('plots.content', request)).bytes())
+    const figure: unknown = JSON.parse(text.toString('utf8'))
+    return { text, figure, references: listReferences(figure) }
   }
 
   /** Exports a figure, with the data of references that `isOwn` does not accept. */
@@ -173,15 +182,12 @@ export class AccountExport {
     k: number,
     isOwn: (reference: Reference) => boolean,
   ): Promise<void> {
-    const load = async (inline_data: boolean): Promise<Buffer> => {
-      const request = { fid, version: String(version.version), query: { inline_data } }
-      return buffer((await this.client.response('plots.content', request)).bytes())
-    }
-    let text = await load(false)
-    const foreign = listReferences(JSON.parse(text.toString('utf8'))).filter((reference) => !isOwn(reference))
+    const { text: stored, references } = await this.loadFigure(fid, version)
+    let text = stored
+    const foreign = references.filter((reference) => !isOwn(reference))
     let lost: Reference[] = []
     if (foreign.length > 0) {
-      const figure: unknown = JSON.parse((await load(true)).toString('utf8'))
+      const { figure } = await this.loadFigure(fid, version, true)
       const keep = (one: Reference): string | undefined =>
         isOwn(one) ? `${one.grid}:${one.uids.join(',')}` : undefined
       lost = replaceReferences(figure, keep, { dropsValues: true })
@@ -196,10 +202,15 @@ export class AccountExport {
   }
 
   private async exportExtra({ fid, referencers }: FileMeta, entry: ManifestFile): Promise<void> {
+    const ids = referencers.map((text) => parseFid(text)!.idlocal).filter((id) => this.fileById.has(id))
+    if (ids.length === 0) {
+      this.note(`${fid} ${entry.name} is not exported: no exported file refers to it`)
+      return
+    }
+    entry.referencers = ids.sort((a, b) => a - b)
     const response = await this.client.response('files.content', { fid, query: {} })
     const isJson = response.headers['content-type']?.startsWith('application/json') === true
     const path = `files/${this.pathById.get(entry.id)}${isJson ? '.json' : '.txt'}`
-    entry.referencers = referencers.map((text) => parseFid(text)!.idlocal).sort((a, b) => a - b)
     entry.contents.push({ path, sha256: await this.folder.write(path, response.bytes()) })
   }
 
@@ -250,14 +261,19 @@ function toColumn({ name, uid, type }: ColumnMeta): ManifestColumn {
 /** Thrown at what a reader of CSV would change. */
 class InexactCsv extends Error {}
 
-/** Passes on CSV. Throws `InexactCsv` at a row without values, and at NUL, which readers leave out. */
+/** A number such as 1E400, which readers of CSV take for text. */
+const LARGE_EXPONENT = /[eE][+-]?\d{3}/
+const MAX_EXPONENT_BYTES = 5
+
+/** Passes on CSV. Throws `InexactCsv` at a row without values, at NUL, which readers leave out, and at large exponents. */
 async function* checkCsv(csv: AsyncIterable<Uint8Array>, columns: number): AsyncGenerator<Uint8Array> {
   const line = Buffer.from(`\n${','.repeat(columns - 1)}\n`)
   let end = Buffer.alloc(0)
   for await (const chunk of csv) {
     const text = Buffer.concat([end, chunk])
-    if (text.includes(line) || chunk.includes(0)) throw new InexactCsv()
-    end = text.subarray(Math.max(0, text.length - line.length + 1))
+    if (text.includes(line) || chunk.includes(0) || LARGE_EXPONENT.test(text.toString('latin1')))
+      throw new InexactCsv()
+    end = text.subarray(Math.max(0, text.length - Math.max(line.length - 1, MAX_EXPONENT_BYTES)))
     yield chunk
   }
 }

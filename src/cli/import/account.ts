@@ -288,6 +288,8 @@ export class AccountImporter {
       }
       await this.keepOnce(item, content)
     }
+    const last = entry.contents.at(-1)
+    if (entry.type === 'plot' && last?.kept && last.has_data) await this.deleteCopies(item)
     if (item.isEmptyFirst)
       await undefinedIfNotFound(this.client.call('versions.forget', { fid, query: { version: '1' } }))
     if (entry.secret_link) item.notes.push('its secret link is a new one')
