@@ -35,12 +35,21 @@ async function withService<T>(work: (test: TestService) => Promise<T>): Promise<
   }
 }
 
+/** Requests that are not answered yet. */
+const pending = new Set<Promise<unknown>>()
+
 /** A client of a user. After `writes` writes, nothing works any more, as after a crash. */
 function clientOf(test: TestService, user: string, writes = Number.POSITIVE_INFINITY): Client {
   let left = writes
   const fetch: Fetch = async (request) => {
     if (request.method !== 'GET' && left-- <= 0) throw new Problem('interrupted', 'crashed')
-    return test.service.handle(request)
+    const answer = test.service.handle(request)
+    const done: Promise<boolean> = answer.then(
+      () => pending.delete(done),
+      () => pending.delete(done),
+    )
+    pending.add(done)
+    return answer
   }
   return new Client({ fetch, url: URL_OF_TESTS, user, apiKey: test.keys.get(user) })
 }
@@ -280,6 +289,8 @@ describe('an exported account', () => {
           await withService(async (other) => {
             // Cut at any write, then continued.
             await importFrom(other, first, { writes: crash % 30 }).catch(() => {})
+            // Of a process that has ended, no request goes on.
+            await Promise.all(pending)
             expect((await importFrom(other, first)).failures).toEqual([])
             expect(await contents(other)).toEqual(before)
             const again = await importFrom(other, first)

@@ -17,6 +17,16 @@ import {
   type ManifestFile,
 } from './manifest.ts'
 
+/** A figure as it is exported. */
+interface Figure {
+  text: Buffer
+  /** Whether it has data of its own, and whether it refers to exported grids. */
+  hasData: boolean
+  hasGrids: boolean
+  /** Number of references whose data is gone. */
+  missing: number
+}
+
 /** Number of files that are downloaded at once. */
 const JOBS = 4
 
@@ -158,47 +168,44 @@ export class AccountExport {
   /** Exports the figures of a plot. Kept ones have a copy of their data, which may differ from that of the grids. */
   private async exportPlot(fid: string, entry: ManifestFile): Promise<void> {
     const isOwn = ({ grid, uids }: Reference): boolean => uids.every((uid) => this.uids.get(grid)?.has(uid))
+    const write = async (version: Version, k: number, { text, hasData }: Figure): Promise<void> => {
+      const path = this.contentPath(entry, version, k, 'json')
+      const sha256 = await this.folder.write(path, text)
+      entry.contents.push({ ...describe(version), path, sha256, ...(hasData && { has_data: true }) })
+    }
     for (const [k, version] of (await this.listContents(fid)).entries()) {
-      if (version.kept) await this.exportFigure(fid, entry, { ...version, is_current: false }, k, () => false)
-      // The current figure shows its copy of data that is gone.
-      const { references } = version.is_current ? await this.loadFigure(fid, version) : { references: [] }
-      if (version.is_current && !(version.kept && !references.every(isOwn)))
-        await this.exportFigure(fid, entry, { ...version, kept: false }, k, isOwn)
+      const kept = version.kept ? await this.loadFigure(fid, version, () => false) : undefined
+      const current = version.is_current ? await this.loadFigure(fid, version, isOwn) : undefined
+      if (current && current.missing > 0)
+        this.note(`${fid} ${entry.name}: some of its data is missing, as in the chart itself`)
+      // A current figure without grids that are exported is the kept one.
+      const isOne = kept && current && !current.hasGrids
+      if (kept) await write({ ...version, is_current: isOne === true }, k, kept)
+      if (current && !isOne) await write({ ...version, kept: false }, k, current)
     }
   }
 
-  private async loadFigure(fid: string, { version }: Version, inline_data = false) {
-    const request = { fid, version: String(version), query: { inline_data } }
-    const text = await buffer((await this.client.response('plots.content', request)).bytes())
-    const figure: unknown = JSON.parse(text.toString('utf8'))
-    return { text, figure, references: listReferences(figure) }
-  }
-
-  /** Exports a figure, with the data of references that `isOwn` does not accept. */
-  private async exportFigure(
+  /** Loads a figure, with the data of references that `isOwn` does not accept. */
+  private async loadFigure(
     fid: string,
-    entry: ManifestFile,
-    version: Version,
-    k: number,
+    { version }: Version,
     isOwn: (reference: Reference) => boolean,
-  ): Promise<void> {
-    const { text: stored, references } = await this.loadFigure(fid, version)
-    let text = stored
-    const foreign = references.filter((reference) => !isOwn(reference))
-    let lost: Reference[] = []
-    if (foreign.length > 0) {
-      const { figure } = await this.loadFigure(fid, version, true)
-      const keep = (one: Reference): string | undefined =>
-        isOwn(one) ? `${one.grid}:${one.uids.join(',')}` : undefined
-      lost = replaceReferences(figure, keep, { dropsValues: true })
-      text = Buffer.from(JSON.stringify(figure))
+  ): Promise<Figure> {
+    const load = async (inline_data: boolean): Promise<Buffer> => {
+      const request = { fid, version: String(version), query: { inline_data } }
+      return buffer((await this.client.response('plots.content', request)).bytes())
     }
-    if (lost.length > 0 && version.is_current)
-      this.note(`${fid} ${entry.name}: data of ${lost[0].grid} is missing, as in the chart itself`)
-    const path = this.contentPath(entry, version, k, 'json')
-    const sha256 = await this.folder.write(path, text)
-    const hasData = lost.length < foreign.length
-    entry.contents.push({ ...describe(version), path, sha256, ...(hasData && { has_data: true }) })
+    const text = await load(false)
+    const references = listReferences(JSON.parse(text.toString('utf8')))
+    const own = references.filter(isOwn)
+    const hasGrids = own.length > 0
+    if (own.length === references.length) return { text, hasData: false, hasGrids, missing: 0 }
+    const figure: unknown = JSON.parse((await load(true)).toString('utf8'))
+    const keep = (one: Reference): string | undefined =>
+      isOwn(one) ? `${one.grid}:${one.uids.join(',')}` : undefined
+    const { length: missing } = replaceReferences(figure, keep, { dropsValues: true })
+    const hasData = missing < references.length - own.length
+    return { text: Buffer.from(JSON.stringify(figure)), hasData, hasGrids, missing }
   }
 
   private async exportExtra({ fid, referencers }: FileMeta, entry: ManifestFile): Promise<void> {

@@ -367,11 +367,16 @@ export class AccountImporter {
       })
     const names = new Map(content.columns?.map(({ name, uid }) => [uid, name]))
     // Readers of files give columns without a visible name one.
-    for (const { name, uid } of (file as GridMeta).cols)
-      if (names.get(uid) !== name) {
-        const json = { cols: JSON.stringify([{ name: names.get(uid) }]) }
-        await this.client.call('columns.update', { fid: file.fid, query: { uid }, json })
-      }
+    const renamed = (file as GridMeta).cols.filter(({ name, uid }) => names.get(uid) !== name)
+    for (const { uid } of renamed) {
+      const json = { cols: JSON.stringify([{ name: names.get(uid) }]) }
+      await this.client.call('columns.update', { fid: file.fid, query: { uid }, json })
+    }
+    if (renamed.length > 0) {
+      // The tag of the upload is gone.
+      const metadata = progressMark({ ...item, step: entry.contents.indexOf(content) + 1 })
+      await this.client.call('files.update', { fid: file.fid, json: { metadata } })
+    }
     return file
   }
 
@@ -527,6 +532,7 @@ function stateOf(
 
 /** Returns how many contents a file has that is not complete. */
 function stepOf({ metadata, source_tag }: FileMeta): number {
-  if (typeof metadata.imported_step === 'number') return metadata.imported_step
-  return Number(/^import [0-9a-f]{64} (\d+)$/.exec(source_tag ?? '')?.[1] ?? 0)
+  const tagged = Number(/^import [0-9a-f]{64} (\d+)$/.exec(source_tag ?? '')?.[1] ?? 0)
+  const { imported_step = 0 } = metadata
+  return typeof imported_step === 'number' ? Math.max(imported_step, tagged) : tagged
 }
