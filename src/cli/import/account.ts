@@ -1,49 +1,30 @@
 // Makes an exported account again: its files with their numbers, contents and access.
 import { createHash } from 'node:crypto'
-import { createReadStream, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import { type Client, encodeHeader, lookupOrUndefined, uploadInParts } from '../../client/index.ts'
-import { errorMessageOf, Problem, undefinedIfNotFound } from '../../contract/errors.ts'
+import { type Client, lookupOrUndefined } from '../../client/index.ts'
+import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { formatFid, parseFid, ROOT } from '../../contract/fid.ts'
-import { FILE_NAME_HEADER, HEADER_PREFIXES, MESSAGE_HEADER } from '../../contract/headers.ts'
-import type { ResultOf } from '../../contract/operations/index.ts'
-import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
 import { createFigureBody } from '../charts/create.ts'
-import { hashFile } from '../export/export-folder.ts'
-import type { Manifest, ManifestCollaborator, ManifestContent, ManifestFile } from '../export/manifest.ts'
+import type { Manifest, ManifestCollaborator, ManifestContent } from '../export/manifest.ts'
 import { runEach } from '../files/batch.ts'
 import { PAGE_ITEMS } from '../files/pages.ts'
 import { listReferences, replaceReferences } from '../files/references.ts'
 import type { Failure } from '../output/failure.ts'
+import { AccountContents } from './account-contents.ts'
+import { GridSender } from './account-grids.ts'
+import {
+  type AccountItem,
+  FILETYPES,
+  messageHeaders,
+  progressMark,
+  stateOf,
+  stepOf,
+  temporaryName,
+} from './account-item.ts'
 import type { ImportRow } from './importer.ts'
 
 /** Number of files that are completed at once. */
 const JOBS = 4
-/** Size from which a file is uploaded in parts, in bytes. */
-const MIN_PARTS_BYTES = 32 * 1024 * 1024
-
-const FILETYPES = { folder: 'fold', grid: 'grid', plot: 'plot', extra: 'extra' } as const
-
-/** A file of the manifest, and what is known of it here. */
-interface AccountItem {
-  subject: string
-  entry: ManifestFile
-  /** SHA-256 of its entry, by which a later run knows the file. */
-  mark: string
-  /** Path that the file gets. */
-  path: string
-  /** The file here; undefined until it is made. */
-  file?: FileMeta
-  state: 'new' | 'started' | 'complete' | 'reused'
-  /** Number of contents that it has. */
-  step: number
-  /** Whether its first version is an empty figure, made for its number. */
-  isEmptyFirst?: boolean
-  /** Numbers of the grids that its figures show. */
-  references: number[]
-  notes: string[]
-}
 
 export interface AccountOptions {
   /** Names of the folder for all files, and of those above it. */
@@ -57,6 +38,8 @@ export class AccountImporter {
   private readonly items = new Map<number, AccountItem>()
   /** Folder for all files. */
   private home = ROOT
+  private readonly contents: AccountContents
+  private readonly grids: GridSender
 
   constructor(
     private readonly client: Client,
@@ -64,23 +47,20 @@ export class AccountImporter {
     private readonly manifest: Manifest,
     private readonly options: AccountOptions,
   ) {
+    this.contents = new AccountContents(directory)
+    this.grids = new GridSender(client, this.contents, manifest.username)
     for (const entry of manifest.files) {
       // The same account can be imported into several folders.
       const mark = createHash('sha256')
         .update(JSON.stringify([entry, ...this.options.base]))
         .digest('hex')
       const subject = `${formatFid({ owner: manifest.username, idlocal: entry.id })} ${entry.name}`
-      const item = {
-        subject,
-        entry,
-        mark,
-        path: '',
-        state: 'new',
-        step: 0,
+      const item: AccountItem = {
+        ...{ subject, entry, mark, path: '', state: 'new', step: 0 },
         references: [],
         notes: [],
-      } as const
-      this.items.set(entry.id, { ...item, references: [], notes: [] })
+      }
+      this.items.set(entry.id, item)
     }
     for (const item of this.items.values())
       item.path = [...this.options.base, ...this.namesOf(item)].join('/')
@@ -171,9 +151,9 @@ export class AccountImporter {
     if (item.state === 'complete' || item.state === 'reused') return
     if (!file && numbered) item.notes.push(`the number ${entry.id} is taken by ${numbered.filename}`)
     for (const content of entry.contents) {
-      await this.checkContent(content)
+      await this.contents.check(content)
       if (entry.type !== 'plot') continue
-      const references = listReferences(await this.readJson(content))
+      const references = listReferences(await this.contents.readJson(content))
       item.references.push(...references.flatMap(({ grid }) => parseFid(grid)?.idlocal ?? []))
     }
   }
@@ -212,7 +192,7 @@ export class AccountImporter {
           item.file = await this.createExtra(item, filename, idlocal)
           break
         case 'grid':
-          item.file = await this.sendGrid(item, entry.contents[0], {
+          item.file = await this.grids.send(item, entry.contents[0], {
             'On-Conflict': 'fail',
             Idlocal: idlocal,
           })
@@ -248,11 +228,11 @@ export class AccountImporter {
 
   private async createExtra(item: AccountItem, filename: string, idlocal?: number): Promise<FileMeta> {
     const [content] = item.entry.contents
-    const text = (await this.readContent(content)).toString('utf8')
+    const text = (await this.contents.read(content)).toString('utf8')
     const referencers = (item.entry.referencers ?? []).flatMap((id) => this.items.get(id)?.file?.fid ?? [])
     const json = {
       filename,
-      content: content.path.endsWith('.json') ? await this.readJson(content) : text,
+      content: content.path.endsWith('.json') ? await this.contents.readJson(content) : text,
       referencers,
       idlocal,
     }
@@ -273,12 +253,12 @@ export class AccountImporter {
     if (item.step > 0) await this.keepOnce(item, entry.contents[item.step - 1])
     for (const content of entry.contents.slice(entry.type === 'extra' ? 1 : item.step)) {
       item.step++
-      if (entry.type === 'grid') await this.sendGrid(item, content, { 'On-Conflict': 'replace' })
+      if (entry.type === 'grid') await this.grids.send(item, content, { 'On-Conflict': 'replace' })
       else {
         const figure = await this.readFigure(item, content)
         if (figure === undefined)
           throw new Problem('bad_data', `${content.path}: its grids were not imported`)
-        await this.deleteCopies(item)
+        await this.trashCopies(item)
         const fields = { metadata: progressMark(item), raw_data: content.has_data ? 'grid' : 'refuse' }
         await this.client.call('plots.update', {
           fid,
@@ -289,7 +269,7 @@ export class AccountImporter {
       await this.keepOnce(item, content)
     }
     const last = entry.contents.at(-1)
-    if (entry.type === 'plot' && last?.kept && last.has_data) await this.deleteCopies(item)
+    if (entry.type === 'plot' && last?.kept && last.has_data) await this.trashCopies(item)
     if (item.isEmptyFirst)
       await undefinedIfNotFound(this.client.call('versions.forget', { fid, query: { version: '1' } }))
     if (entry.secret_link) item.notes.push('its secret link is a new one')
@@ -317,15 +297,11 @@ export class AccountImporter {
     await this.client.call('versions.keep', { fid, json: { name: content.kept.name ?? undefined } })
   }
 
-  /** Deletes the grids that a kept figure was made with: it has a copy of its data. */
-  private async deleteCopies({ file }: AccountItem): Promise<void> {
+  /** Moves the grids that a kept figure was made with to the trash: it has a copy of its data. */
+  private async trashCopies({ file }: AccountItem): Promise<void> {
     const { references } = await this.client.call('files.get', { fid: file!.fid })
     const known = new Set([...this.items.values()].map((item) => item.file?.fid))
-    for (const fid of references) {
-      if (known.has(fid)) continue
-      await this.client.call('files.trash', { fid })
-      await this.client.call('files.permanent_delete', { fid })
-    }
+    for (const fid of references) if (!known.has(fid)) await this.client.call('files.trash', { fid })
   }
 
   /** Shares a file. People and teams that are not known here are noted. */
@@ -348,123 +324,10 @@ export class AccountImporter {
     }
   }
 
-  /** Gives a grid a content, as a new version, also if it is equal to the one before. */
-  private async sendGrid(
-    item: AccountItem,
-    content: ManifestContent,
-    headers: { 'On-Conflict': 'fail' | 'replace'; Idlocal?: number },
-  ): Promise<FileMeta> {
-    const { entry } = item
-    const before = entry.contents[entry.contents.indexOf(content) - 1]
-    const isEqual = before?.sha256 === content.sha256
-    // Equal data makes no version.
-    const between = isEqual ? await this.upload(item, undefined, headers) : undefined
-    const { file } = await this.upload(item, content, headers)
-    if (between?.version !== undefined)
-      await this.client.call('versions.forget', {
-        fid: file.fid,
-        query: { version: String(between.version) },
-      })
-    const names = new Map(content.columns?.map(({ name, uid }) => [uid, name]))
-    // Readers of files give columns without a visible name one.
-    const renamed = (file as GridMeta).cols.filter(({ name, uid }) => names.get(uid) !== name)
-    for (const { uid } of renamed) {
-      const json = { cols: JSON.stringify([{ name: names.get(uid) }]) }
-      await this.client.call('columns.update', { fid: file.fid, query: { uid }, json })
-    }
-    if (renamed.length > 0) {
-      // The tag of the upload is gone.
-      const metadata = progressMark({ ...item, step: entry.contents.indexOf(content) + 1 })
-      await this.client.call('files.update', { fid: file.fid, json: { metadata } })
-    }
-    return file
-  }
-
-  /** Uploads a content of a grid; without one, a table that differs from all. */
-  private async upload(
-    item: AccountItem,
-    content: ManifestContent | undefined,
-    headers: { 'On-Conflict': 'fail' | 'replace'; Idlocal?: number },
-  ): Promise<ResultOf<'grids.upload'>> {
-    const { key, contents } = item.entry
-    const columns = content?.columns ?? []
-    const { size, open, isCsv } = content
-      ? await this.openContent(content)
-      : { size: 1, open: () => Readable.from([Buffer.from(`${item.mark}\n1\n`)]), isCsv: true }
-    if (content && size === 0) {
-      if (headers['On-Conflict'] === 'replace')
-        throw new Problem('bad_data', `${content.path}: a version without rows cannot be imported`)
-      const cols = Object.fromEntries(columns.map(({ name, uid }, order) => [name, { uid, order, data: [] }]))
-      const json = { data: { cols }, filename: temporaryName(item), idlocal: headers.Idlocal }
-      return this.client.call('grids.create', { json })
-    }
-    const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]))
-    const step = item.step + (headers['On-Conflict'] === 'fail' ? 1 : 0)
-    const allHeaders = {
-      ...headers,
-      Uids: columns.length > 0 ? columns.map(({ uid }) => uid).join(',') : undefined,
-      ...(isCsv && {
-        Columns: encodeURIComponent(JSON.stringify(types)),
-        'As-Written': true,
-        Header: true,
-        Delimiter: 'comma',
-        Encoding: 'utf-8',
-        Quote: '%22',
-        'Null-Text': ',',
-      }),
-      Key: content === contents.at(-1) && key ? key.map(encodeURIComponent).join(',') : undefined,
-      'Allow-Type-Change': true,
-      Provenance: encodeURIComponent(`exported account of ${this.manifest.username}`),
-      // Tells a later run how far this one came.
-      'Source-Tag': `import ${item.mark} ${content ? step : step - 1}`,
-    } as const
-    const fileName = `${temporaryName(item)}.${isCsv ? 'csv' : 'ndjson'}`
-    const plainHeaders = {
-      [FILE_NAME_HEADER]: encodeHeader(fileName),
-      ...(content && messageHeaders(content)),
-    }
-    if (size > MIN_PARTS_BYTES)
-      return uploadInParts(this.client, { size, open }, { headers: allHeaders, plainHeaders })
-    const body = { type: 'application/octet-stream', repeatable: true, open: () => open(0) }
-    return this.client.call('grids.upload', { headers: allHeaders, plainHeaders, body })
-  }
-
-  private async openContent(content: ManifestContent) {
-    const file = await this.checkContent(content)
-    const open = (start: number): AsyncIterable<Uint8Array> => createReadStream(file, { start })
-    return { size: statSync(file).size, open, isCsv: content.path.endsWith('.csv') }
-  }
-
-  /** Returns the path of a content. Throws `bad_data` if it is missing or was changed. */
-  private async checkContent({ path, sha256 }: ManifestContent): Promise<string> {
-    const file = join(this.directory, ...path.split('/'))
-    const hash = await hashFile(file)
-    if (hash === sha256) return file
-    throw new Problem(
-      'bad_data',
-      `${file} ${hash === undefined ? 'is missing' : 'was changed since the export'}`,
-      { hint: 'Copy the export again; gridline export verify names all such files.' },
-    )
-  }
-
-  /** Parses the JSON of a content. Throws `bad_data`. */
-  private async readJson(content: ManifestContent): Promise<unknown> {
-    try {
-      return JSON.parse((await this.readContent(content)).toString('utf8'))
-    } catch (error) {
-      if (error instanceof Problem) throw error
-      throw new Problem('bad_data', `${content.path}: not JSON: ${errorMessageOf(error)}`)
-    }
-  }
-
-  private async readContent(content: ManifestContent): Promise<Buffer> {
-    return readFileSync(await this.checkContent(content))
-  }
-
   /** Reads a figure with references to the files here; undefined if some of them are not complete yet. */
   private async readFigure(item: AccountItem, content: ManifestContent): Promise<string | undefined> {
-    const text = (await this.readContent(content)).toString('utf8')
-    const figure = await this.readJson(content)
+    const text = (await this.contents.read(content)).toString('utf8')
+    const figure = await this.contents.readJson(content)
     const { username } = this.manifest
     const newFidOf = (grid: string): string | undefined => {
       const fid = parseFid(grid)
@@ -502,37 +365,4 @@ export class AccountImporter {
       note: notes.length > 0 ? [...new Set(notes)].join('; ') : null,
     }
   }
-}
-
-/** Returns the header that gives the new version the message of a content. */
-function messageHeaders({ message }: ManifestContent): Record<string, string> {
-  return message === undefined ? {} : { [HEADER_PREFIXES[0] + MESSAGE_HEADER]: encodeURIComponent(message) }
-}
-
-/** Returns the name of a file that is not complete. */
-function temporaryName({ mark }: AccountItem): string {
-  return `import ${mark.slice(0, 16)}`
-}
-
-/** Returns the metadata of a plot that is not complete. */
-function progressMark({ mark, step, isEmptyFirst = false }: AccountItem): Record<string, unknown> {
-  return { imported_sha256: mark, imported_step: step, imported_empty: isEmptyFirst }
-}
-
-/** Returns what an earlier run has made of an item; undefined if a file is another one. */
-function stateOf(
-  item: AccountItem,
-  { filetype, filename, metadata }: FileMeta,
-): 'started' | 'complete' | undefined {
-  if (filetype !== FILETYPES[item.entry.type]) return undefined
-  if (filename === temporaryName(item)) return 'started'
-  if (metadata.imported_sha256 !== item.mark) return undefined
-  return 'imported_step' in metadata ? 'started' : 'complete'
-}
-
-/** Returns how many contents a file has that is not complete. */
-function stepOf({ metadata, source_tag }: FileMeta): number {
-  const tagged = Number(/^import [0-9a-f]{64} (\d+)$/.exec(source_tag ?? '')?.[1] ?? 0)
-  const { imported_step = 0 } = metadata
-  return typeof imported_step === 'number' ? Math.max(imported_step, tagged) : tagged
 }

@@ -1,0 +1,103 @@
+// Uploads the grids of an exported account with their uids, types and keys.
+import { Readable } from 'node:stream'
+import { type Client, encodeHeader, uploadInParts } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import type { ResultOf } from '../../contract/operations/index.ts'
+import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
+import type { ManifestContent } from '../export/manifest.ts'
+import type { AccountContents } from './account-contents.ts'
+import { type AccountItem, messageHeaders, progressMark, temporaryName } from './account-item.ts'
+
+/** Size from which a file is uploaded in parts, in bytes. */
+const MIN_PARTS_BYTES = 32 * 1024 * 1024
+
+/** Uploads contents of grids. `username`: the exported account, for the history. */
+export class GridSender {
+  constructor(
+    private readonly client: Client,
+    private readonly contents: AccountContents,
+    private readonly username: string,
+  ) {}
+
+  /** Gives a grid a content, as a new version, also if it is equal to the one before. */
+  async send(
+    item: AccountItem,
+    content: ManifestContent,
+    headers: { 'On-Conflict': 'fail' | 'replace'; Idlocal?: number },
+  ): Promise<FileMeta> {
+    const { entry } = item
+    const before = entry.contents[entry.contents.indexOf(content) - 1]
+    const isEqual = before?.sha256 === content.sha256
+    // Equal data makes no version.
+    const between = isEqual ? await this.upload(item, undefined, headers) : undefined
+    const { file } = await this.upload(item, content, headers)
+    if (between?.version !== undefined)
+      await this.client.call('versions.forget', {
+        fid: file.fid,
+        query: { version: String(between.version) },
+      })
+    const names = new Map(content.columns?.map(({ name, uid }) => [uid, name]))
+    // Readers of files give columns without a visible name one.
+    const renamed = (file as GridMeta).cols.filter(({ name, uid }) => names.get(uid) !== name)
+    for (const { uid } of renamed) {
+      const json = { cols: JSON.stringify([{ name: names.get(uid) }]) }
+      await this.client.call('columns.update', { fid: file.fid, query: { uid }, json })
+    }
+    if (renamed.length > 0) {
+      // The tag of the upload is gone.
+      const metadata = progressMark({ ...item, step: entry.contents.indexOf(content) + 1 })
+      await this.client.call('files.update', { fid: file.fid, json: { metadata } })
+    }
+    return file
+  }
+
+  /** Uploads a content of a grid; without one, a table that differs from all. */
+  private async upload(
+    item: AccountItem,
+    content: ManifestContent | undefined,
+    headers: { 'On-Conflict': 'fail' | 'replace'; Idlocal?: number },
+  ): Promise<ResultOf<'grids.upload'>> {
+    const { key, contents } = item.entry
+    const columns = content?.columns ?? []
+    const { size, open, isCsv } = content
+      ? await this.contents.open(content)
+      : { size: 1, open: () => Readable.from([Buffer.from(`${item.mark}\n1\n`)]), isCsv: true }
+    if (content && size === 0) {
+      if (headers['On-Conflict'] === 'replace')
+        throw new Problem('bad_data', `${content.path}: a version without rows cannot be imported`)
+      const cols = Object.fromEntries(columns.map(({ name, uid }, order) => [name, { uid, order, data: [] }]))
+      const json = { data: { cols }, filename: temporaryName(item), idlocal: headers.Idlocal }
+      return this.client.call('grids.create', { json })
+    }
+    const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]))
+    const step = item.step + (headers['On-Conflict'] === 'fail' ? 1 : 0)
+    const allHeaders = {
+      ...headers,
+      Uids: columns.length > 0 ? columns.map(({ uid }) => uid).join(',') : undefined,
+      ...(isCsv && {
+        Columns: encodeURIComponent(JSON.stringify(types)),
+        'As-Written': true,
+        Header: true,
+        Delimiter: 'comma',
+        Encoding: 'utf-8',
+        Quote: '%22',
+        'Null-Text': ',',
+      }),
+      Key: content === contents.at(-1) && key ? key.map(encodeURIComponent).join(',') : undefined,
+      'Allow-Type-Change': true,
+      Provenance: encodeURIComponent(`exported account of ${this.username}`),
+      // Tells a later run how far this one came.
+      'Source-Tag': `import ${item.mark} ${content ? step : step - 1}`,
+    } as const
+    const fileName = `${temporaryName(item)}.${isCsv ? 'csv' : 'ndjson'}`
+    const plainHeaders = {
+      [FILE_NAME_HEADER]: encodeHeader(fileName),
+      ...(content && messageHeaders(content)),
+    }
+    if (size > MIN_PARTS_BYTES)
+      return uploadInParts(this.client, { size, open }, { headers: allHeaders, plainHeaders })
+    const body = { type: 'application/octet-stream', repeatable: true, open: () => open(0) }
+    return this.client.call('grids.upload', { headers: allHeaders, plainHeaders, body })
+  }
+}
