@@ -1,4 +1,5 @@
 // Uploads of directories and patterns, in parallel and in parts, from CI systems.
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -38,6 +39,17 @@ function place(name: string, files: Record<string, string>) {
 }
 
 describe('a local file', () => {
+  it.skipIf(process.platform === 'win32')('can be a pipe, as of <(command)', async () => {
+    const { cwd, run } = place('pipe', {})
+    const pipe = join(cwd, 'rows.csv')
+    execFileSync('mkfifo', [pipe])
+    const writer = spawn('sh', ['-c', `printf 'a,b\\n1,2\\n' > '${pipe}'`])
+    const { code, stderr } = await run(['upload', pipe, '--name', 'piped'])
+    expect([code, stderr]).toEqual([0, ''])
+    writer.kill()
+    expect((await run(['cat', 'piped'])).stdout).toBe('a,b\n1,2\n')
+  })
+
   it('patterns with characters outside of ASCII work in the build as in the sources', async () => {
     const { run } = place('signs', { 'a.csv': 'd;p\n2024年3月31日;1.234,50 €\n2024年4月1日;2,50 €\n' })
     const args = [

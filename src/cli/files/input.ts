@@ -50,7 +50,9 @@ export async function openInput(file: string): Promise<Input> {
     repeatable: size !== undefined,
     async *open(start = 0) {
       try {
-        yield* createReadStream(file, { highWaterMark: CHUNK_BYTES, start })
+        // A pipe such as <(command) cannot be read from a position.
+        const position = size === undefined ? {} : { start }
+        yield* createReadStream(file, { highWaterMark: CHUNK_BYTES, ...position })
       } catch (error) {
         throw toReadProblem(file, error)
       }
