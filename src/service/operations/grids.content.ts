@@ -60,14 +60,14 @@ export async function loadGridContent(
   })
   const snapshot = await trimSnapshot(loaded)
   const tag = fileEtag(file)
-  const facts = createPageFacts(service, file)
+  const getFacts = () => createPageFacts(service, file)
   const { type, body } = CONTENT_WRITERS[format === 'api' ? 'json' : format]
   const { head, offset, tail, sample } = query
   const headers = format === 'html' ? { 'content-security-policy': STANDALONE_POLICY } : undefined
   if (selection.needsValues) {
     const evaluate = async (work: WorkBudget) => {
       const selected = await selection.select(service.orders, snapshot, work)
-      const rows = body(selection.printedSnapshot(snapshot), selected, facts)
+      const rows = body(selection.printedSnapshot(snapshot), selected, getFacts)
       return { body: 'order' in selected ? await service.orders.buffer(rows) : rows, type }
     }
     return {
@@ -84,7 +84,7 @@ export async function loadGridContent(
   }
   if (sample !== undefined)
     return {
-      body: body(snapshot, await selection.select(service.orders, snapshot, new WorkBudget()), facts),
+      body: body(snapshot, await selection.select(service.orders, snapshot, new WorkBudget()), getFacts),
       type,
       headers,
     }
@@ -92,7 +92,7 @@ export async function loadGridContent(
   const snap = from > 0 ? skipRows(snapshot, from) : snapshot
   const isWhole = (format === 'json' || format === 'api') && head === undefined && from === 0
   return {
-    body: body(snap, { head }, facts),
+    body: body(snap, { head }, getFacts),
     type,
     headers,
     etag: tag,

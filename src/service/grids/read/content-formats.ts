@@ -11,8 +11,8 @@ export type ContentFormat = (typeof contentFormats)[number]
 
 interface ContentWriter {
   type: string
-  /** Streams rows. `facts`: what a page says of the grid. */
-  body(snap: Snapshot, selected: Selected, facts: PageFacts): Bytes
+  /** Streams rows. `getFacts`: returns what a page says of the grid. */
+  body(snap: Snapshot, selected: Selected, getFacts: () => PageFacts): Bytes
 }
 
 /** Content format → media type and writer. A missing format is a compile error. */
@@ -49,10 +49,10 @@ export const CONTENT_WRITERS: Record<ContentFormat, ContentWriter> = {
   md: { type: `${dataTypes.md}; charset=utf-8`, body: writeByRow(() => createMarkdownWriter()) },
   html: {
     type: dataTypes.html,
-    async *body(snap, selected, facts) {
+    async *body(snap, selected, getFacts) {
       const { streamTablePage } = await import('./table-page.ts')
       const write = (writer: RowWriter) => streamSelected(snap, writer, selected)
-      yield* streamTablePage(sizeOf(snap, selected), facts, write)
+      yield* streamTablePage(sizeOf(snap, selected), getFacts(), write)
     },
   },
 }

@@ -86,7 +86,7 @@ export async function downloadRows(
     format === 'html'
       ? { 'content-security-policy': STANDALONE_POLICY }
       : { 'content-disposition': attachmentHeader(file.filename, format) }
-  return { body: body(rows, { head: undefined }, createPageFacts(service, file)), type, headers }
+  return { body: body(rows, { head: undefined }, () => createPageFacts(service, file)), type, headers }
 }
 
 /** Collects the distinct columns that a plot shows. Duplicate names get the id of their column. */
