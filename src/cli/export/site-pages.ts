@@ -108,23 +108,34 @@ export interface SharedScript {
   code: string
 }
 
-const INLINE_SCRIPT = /<script>(.*?)<\/script>/gs
+const INLINE_SCRIPT = /<script>(.*?)<\/script>/s
 const SEAL = /<!-- sha256 [0-9a-f]{64} -->\n$/
 const SOURCE = / · source: <a [^>]*>[^<]*<\/a>/
 
-/** Splits a self-contained page into a page that loads its scripts, and the scripts. `root`: way to the root of the site. */
-export function shareScripts(html: string, root: string): { html: string; scripts: SharedScript[] } {
+/** A page that loads its scripts, and the scripts. */
+export interface SharedPage {
+  /** Renders the page. `root`: way to the root of the site. */
+  render(root: string): string
+  scripts: readonly SharedScript[]
+}
+
+/** Splits a self-contained page. */
+export function shareScripts(html: string): SharedPage {
   const scripts: SharedScript[] = []
-  const shared = html
+  const parts = html
     .replace(SEAL, '')
     .replace(SOURCE, '')
     .replace(/(?<=<meta http-equiv="content-security-policy" content=")[^"]*/, () => POLICY)
-    .replace(INLINE_SCRIPT, (_, code: string) => {
-      const path = `assets/${createHash('sha256').update(code).digest('hex').slice(0, 16)}.js`
-      scripts.push({ path, code })
-      return `<script src="${root}${path}"></script>`
-    })
-  return { html: shared, scripts }
+    // Texts and codes take turns.
+    .split(INLINE_SCRIPT)
+  const texts = parts.filter((_, k) => k % 2 === 0)
+  for (const code of parts.filter((_, k) => k % 2 === 1))
+    scripts.push({ path: `assets/${createHash('sha256').update(code).digest('hex').slice(0, 16)}.js`, code })
+  const render = (root: string): string =>
+    texts
+      .map((text, k) => (k === 0 ? text : `<script src="${root}${scripts[k - 1].path}"></script>${text}`))
+      .join('')
+  return { render, scripts }
 }
 
 /**

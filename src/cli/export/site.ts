@@ -19,6 +19,7 @@ import {
   removeAbout,
   renderList,
   rootOf,
+  type SharedPage,
   type SiteCard,
   type SiteLink,
   shareScripts,
@@ -168,7 +169,8 @@ export class SiteExport {
     const fid = parseFid(file.fid)!
     const embed =
       this.options.url === undefined ? undefined : formatEmbedBlock(this.options.url, fid, file.filename)
-    await this.writePage(card.page, html, (page) =>
+    const shared = shareScripts(html)
+    await this.writePage(card.page, shared, (page) =>
       addSiteLinks(page, rootOf(card.page), {
         above: this.linksAbove(entry),
         name: file.filename,
@@ -176,17 +178,16 @@ export class SiteExport {
         embed,
       }),
     )
-    await this.writePage(`${base}.html`, html, (page) => page)
+    await this.writePage(`${base}.html`, shared, (page) => page)
     // A host adds a slash to the path of a directory, so that old frames find the page.
-    await this.writePage(`${base}.embed/${INDEX}`, html, removeAbout)
+    await this.writePage(`${base}.embed/${INDEX}`, shared, removeAbout)
     return card
   }
 
   /** Writes a page whose scripts are shared with others. */
-  private async writePage(path: string, html: string, change: (page: string) => string): Promise<void> {
-    const { html: page, scripts } = shareScripts(html, rootOf(path))
-    for (const script of scripts) this.scripts.set(script.path, script.code)
-    await this.folder.write(path, Buffer.from(change(page)))
+  private async writePage(path: string, page: SharedPage, change: (html: string) => string): Promise<void> {
+    for (const script of page.scripts) this.scripts.set(script.path, script.code)
+    await this.folder.write(path, Buffer.from(change(page.render(rootOf(path)))))
   }
 
   private async exportGrid(entry: TreeEntry): Promise<SiteCard> {
@@ -203,7 +204,7 @@ export class SiteExport {
     const downloads = [`${base}.csv`, `${base}.json`]
     for (const path of downloads) await this.folder.write(path, await this.get(`/${path}`))
     const rest = `<p>The first ${head.toLocaleString('en')} of ${row_count.toLocaleString('en')} rows. The CSV file has all.</p>\n<table>`
-    const page = html.toString('utf8').replace('<table>', head < row_count ? rest : '<table>')
+    const page = shareScripts(html.toString('utf8').replace('<table>', head < row_count ? rest : '<table>'))
     for (const path of [card.page, `${base}.html`])
       await this.writePage(path, page, (one) =>
         addSiteLinks(one, rootOf(path), { above: this.linksAbove(entry), name: file.filename, downloads }),
