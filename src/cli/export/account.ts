@@ -2,7 +2,13 @@
 import { buffer } from 'node:stream/consumers'
 import type { Client } from '../../client/index.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
-import type { ColumnMeta, FileMeta, GridMeta, Version } from '../../contract/resources/index.ts'
+import {
+  type ColumnMeta,
+  type FileMeta,
+  filetypeLabel,
+  type GridMeta,
+  type Version,
+} from '../../contract/resources/index.ts'
 import { runEach } from '../files/batch.ts'
 import { loadPages, PAGE_ITEMS } from '../files/pages.ts'
 import { listReferences, type Reference, replaceReferences } from '../files/references.ts'
@@ -20,7 +26,7 @@ import {
 /** A figure as it is exported. */
 interface Figure {
   text: Buffer
-  /** Whether it has data of its own, and whether it refers to exported grids. */
+  /** Whether the figure contains data, and whether it refers to exported grids. */
   hasData: boolean
   hasGrids: boolean
   /** Number of references whose data is gone. */
@@ -37,8 +43,6 @@ const EXTENSIONS: Record<FileMeta['filetype'], readonly string[]> = {
   plot: ['.json'],
   extra: ['.json', '.txt'],
 }
-
-const TYPES = { fold: 'folder', grid: 'grid', plot: 'plot', extra: 'extra' } as const
 
 /** Metadata by which an import knows its files; it is not part of an export. */
 const IMPORT_MARKS: ReadonlySet<string> = new Set([
@@ -106,7 +110,7 @@ export class AccountExport {
     const id = idOf(file)
     const entry: ManifestFile = {
       id,
-      type: TYPES[filetype],
+      type: filetypeLabel(filetype) as ManifestFile['type'],
       name: file.filename,
       folder: file.parent === ROOT ? null : file.parent,
       public: file.world_readable,
@@ -165,7 +169,7 @@ export class AccountExport {
     if (checks !== null) entry.checks = checks as Record<string, unknown>
   }
 
-  /** Exports the figures of a plot. Kept ones have a copy of their data, which may differ from that of the grids. */
+  /** Exports the figures of a plot. A kept version stores a copy of its data, which may differ from the grids. */
   private async exportPlot(fid: string, entry: ManifestFile): Promise<void> {
     const isOwn = ({ grid, uids }: Reference): boolean => uids.every((uid) => this.uids.get(grid)?.has(uid))
     const write = async (version: Version, k: number, { text, hasData }: Figure): Promise<void> => {

@@ -56,7 +56,7 @@ export interface ManifestContent {
   message?: string
   /** Columns of a grid, in their order. */
   columns?: ManifestColumn[]
-  /** True: the figure has data of its own, since it is from files of others. */
+  /** True: the figure contains data, because some of its grids are not exported, or because it is a kept version. */
   has_data?: true
 }
 

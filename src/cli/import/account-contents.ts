@@ -27,17 +27,17 @@ export class AccountContents {
     )
   }
 
-  /** Parses the JSON of a content. Throws `bad_data`. */
-  async readJson(content: ManifestContent): Promise<unknown> {
+  /** Reads and parses the JSON of a content. Throws `bad_data`. */
+  async readJson(content: ManifestContent): Promise<{ text: string; value: unknown }> {
+    const text = await this.readText(content)
     try {
-      return JSON.parse((await this.read(content)).toString('utf8'))
+      return { text, value: JSON.parse(text) }
     } catch (error) {
-      if (error instanceof Problem) throw error
       throw new Problem('bad_data', `${content.path}: not JSON: ${errorMessageOf(error)}`)
     }
   }
 
-  async read(content: ManifestContent): Promise<Buffer> {
-    return readFileSync(await this.check(content))
+  async readText(content: ManifestContent): Promise<string> {
+    return readFileSync(await this.check(content), 'utf8')
   }
 }

@@ -1,10 +1,7 @@
 // A file of an exported account, and how far its import has come.
 import { HEADER_PREFIXES, MESSAGE_HEADER } from '../../contract/headers.ts'
-import type { FileMeta } from '../../contract/resources/index.ts'
+import { type FileMeta, filetypeLabel } from '../../contract/resources/index.ts'
 import type { ManifestContent, ManifestFile } from '../export/manifest.ts'
-
-/** Type of a file in the API, by its type in a manifest. */
-export const FILETYPES = { folder: 'fold', grid: 'grid', plot: 'plot', extra: 'extra' } as const
 
 /** A file of the manifest, and what is known of it here. */
 export interface AccountItem {
@@ -46,7 +43,7 @@ export function stateOf(
   item: AccountItem,
   { filetype, filename, metadata }: FileMeta,
 ): 'started' | 'complete' | undefined {
-  if (filetype !== FILETYPES[item.entry.type]) return undefined
+  if (filetypeLabel(filetype) !== item.entry.type) return undefined
   if (filename === temporaryName(item)) return 'started'
   if (metadata.imported_sha256 !== item.mark) return undefined
   return 'imported_step' in metadata ? 'started' : 'complete'

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { formatFid, parseFid, ROOT } from '../../contract/fid.ts'
-import type { FileMeta } from '../../contract/resources/index.ts'
+import { type FileMeta, filetypeLabel } from '../../contract/resources/index.ts'
 import { createFigureBody } from '../charts/create.ts'
 import type { Manifest, ManifestCollaborator, ManifestContent } from '../export/manifest.ts'
 import { runEach } from '../files/batch.ts'
@@ -14,7 +14,6 @@ import { AccountContents } from './account-contents.ts'
 import { GridSender } from './account-grids.ts'
 import {
   type AccountItem,
-  FILETYPES,
   messageHeaders,
   progressMark,
   stateOf,
@@ -142,7 +141,11 @@ export class AccountImporter {
         isEmptyFirst,
         step: state === 'complete' ? entry.contents.length : stepOf(file),
       })
-    } else if (named && named.filetype === FILETYPES[entry.type] && (await this.hasSameContent(item, named)))
+    } else if (
+      named &&
+      filetypeLabel(named.filetype) === entry.type &&
+      (await this.hasSameContent(item, named))
+    )
       Object.assign(item, { file: named, state: 'reused', step: entry.contents.length })
     else if (named)
       throw new Problem('already_exists', `a file named ${path} already exists, and is another one`, {
@@ -151,9 +154,11 @@ export class AccountImporter {
     if (item.state === 'complete' || item.state === 'reused') return
     if (!file && numbered) item.notes.push(`the number ${entry.id} is taken by ${numbered.filename}`)
     for (const content of entry.contents) {
-      await this.contents.check(content)
-      if (entry.type !== 'plot') continue
-      const references = listReferences(await this.contents.readJson(content))
+      if (entry.type !== 'plot') {
+        await this.contents.check(content)
+        continue
+      }
+      const references = listReferences((await this.contents.readJson(content)).value)
       item.references.push(...references.flatMap(({ grid }) => parseFid(grid)?.idlocal ?? []))
     }
   }
@@ -228,11 +233,12 @@ export class AccountImporter {
 
   private async createExtra(item: AccountItem, filename: string, idlocal?: number): Promise<FileMeta> {
     const [content] = item.entry.contents
-    const text = (await this.contents.read(content)).toString('utf8')
     const referencers = (item.entry.referencers ?? []).flatMap((id) => this.items.get(id)?.file?.fid ?? [])
     const json = {
       filename,
-      content: content.path.endsWith('.json') ? await this.contents.readJson(content) : text,
+      content: content.path.endsWith('.json')
+        ? (await this.contents.readJson(content)).value
+        : await this.contents.readText(content),
       referencers,
       idlocal,
     }
@@ -326,8 +332,7 @@ export class AccountImporter {
 
   /** Reads a figure with references to the files here; undefined if some of them are not complete yet. */
   private async readFigure(item: AccountItem, content: ManifestContent): Promise<string | undefined> {
-    const text = (await this.contents.read(content)).toString('utf8')
-    const figure = await this.contents.readJson(content)
+    const { text, value: figure } = await this.contents.readJson(content)
     const { username } = this.manifest
     const newFidOf = (grid: string): string | undefined => {
       const fid = parseFid(grid)
