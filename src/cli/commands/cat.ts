@@ -105,7 +105,7 @@ async function* concatenateGrids(
   options: CatOptions,
   format: Format,
 ): AsyncGenerator<Uint8Array> {
-  if (BINARY_FORMATS.has(format)) throw new Problem('usage', `--format ${format} prints one grid`)
+  if (FILE_FORMATS.has(format)) throw new Problem('usage', `--format ${format} prints one grid`)
   let lastHeader: string | undefined
   for (const fid of fids) {
     const bytes = readContent(client, fid, options, format)
@@ -154,7 +154,7 @@ async function printGrid(
       throw new Problem('usage', '--follow supports only csv, tsv and ndjson')
     return { bytes: followGrid(context, client, fid, options, format) }
   }
-  if (BINARY_FORMATS.has(format) && process.stdout.isTTY)
+  if (FILE_FORMATS.has(format) && process.stdout.isTTY)
     throw new Problem('usage', `--format ${format} is not for a terminal: write it to a file`, {
       hint: `gridline cat GRID --format ${format} > GRID.${format}`,
     })
@@ -188,7 +188,7 @@ const HAS_HEADER: Record<Format, boolean> = {
 }
 
 /** Formats of files that hold one grid. */
-const BINARY_FORMATS: ReadonlySet<Format> = new Set(['xlsx', 'parquet', 'html'])
+const FILE_FORMATS: ReadonlySet<Format> = new Set(['xlsx', 'parquet', 'html'])
 
 /** Yields the content of a grid, without header for --no-header. */
 async function* readContent(

@@ -265,7 +265,7 @@ function replaceGrid(
   })
 }
 
-/** Gives columns without a uid that of the existing column of the same name, if it is free. */
+/** Sets missing uids: a column gets the uid of the existing column of its name, unless another column has it. */
 function keepUids(table: readonly NewColumn[], existing: readonly ColumnRow[]): NewColumn[] {
   const uids = new Map(existing.map(({ name, uid }) => [name, uid]))
   const given = new Set(table.map(({ uid }) => uid))
