@@ -308,7 +308,7 @@ it('a page is imported from its address, and hostile archives are refused', asyn
   expect(stderr).toMatch(/out\.zip: (the archive is damaged: invalid relative path|.*leads out)/)
 })
 
-it('a figure with several columns, a wrong or late grid, and numbers that JavaScript rounds', async () => {
+it('a figure with several columns, a wrong or late grid, and figures that are nested too deep', async () => {
   const home = newHome()
   const several = { data: [{ type: 'table', cells: { valuessrc: 'ada:7:aa11bb,cc22dd' } }], layout: {} }
   const elsewhere = { file: { fid: 'ada:9' }, ...grid }
@@ -339,10 +339,50 @@ it('a figure with several columns, a wrong or late grid, and numbers that JavaSc
   expect(JSON.parse((await gridline(['plot', 'data', 'p', '--inline'], { home })).stdout).data[1].y).toEqual([
     2,
   ])
-  const large = write({ 'big.json': '{"data":[{"y":[1,12345678901234567891]}],"layout":{}}' })
-  expect((await run(home, large)).rows[0].note).toBe('whole numbers of more than 16 digits may be rounded')
   const deep = write({
     'deep.json': `{"data":[{"y":[1]}],"layout":{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`,
   })
   expect((await run(home, deep)).stderr).toMatch(/nested too deep/)
+})
+
+it('whole numbers of any length keep their digits, and texts of digits stay texts', async () => {
+  const long = '12345678901234567891'
+  const values = `[1,${long},-${long},"${long}","a \\" ${long}"]`
+  const root = write({
+    'figure.json': `{"data":[{"y":${values}}],"layout":{}}`,
+    'grid.json': `{"cols":{"id":{"order":0,"uid":"aa11bb","data":${values}}}}`,
+    'page.html': `<script>Plotly.newPlot("c", [{"y":${values}}], {})</script>`,
+    'nb.ipynb': `{"cells":[{"cell_type":"code","outputs":[{"data":{"application/vnd.plotly.v1+json":{"data":[{"y":${values}}],"layout":{}}}}]}],"nbformat":4}`,
+  })
+  const home = newHome()
+  expect((await run(home, root)).rows.map(({ action }) => action)).toEqual(Array(4).fill('created'))
+  for (const name of ['figure', 'page', 'nb'])
+    expect(
+      (await gridline(['plot', 'data', name, '--inline'], { home })).stdout.replace(/\s/g, ''),
+    ).toContain(`"y":${values.replace(/\s/g, '')}`)
+  expect((await gridline(['cat', 'grid', '--format', 'ndjson'], { home })).stdout).toContain(`{"id":${long}}`)
+})
+
+it('a message of plotly.js in a page is no chart, and a heading keeps its underscores', async () => {
+  const library = `<script>/** plotly.js v3 */ e.log("  Plotly.newPlot(gd, data, layout, { mapboxAccessToken: 'x' });")</script>`
+  const root = write({
+    'page.html': `${library}<script>Plotly.newPlot("c", [{"y":[1]}], {})</script>`,
+    'nb.ipynb': JSON.stringify({
+      cells: [
+        {
+          cell_type: 'markdown',
+          source: '# _Sales_ of `net_value`',
+        },
+        {
+          cell_type: 'code',
+          outputs: [{ data: { 'application/vnd.plotly.v1+json': { data: [{ y: [1] }], layout: {} } } }],
+        },
+      ],
+      nbformat: 4,
+    }),
+  })
+  expect(summary((await run(newHome(), root)).rows)).toEqual([
+    'nb, Sales of net_value | plot | created',
+    'page | plot | created',
+  ])
 })

@@ -49,7 +49,12 @@ export function assertDistinctNames(
 /** Creates a request body from a figure, given as JSON text, and other fields. */
 export function createFigureBody(figure: string, fields: object): BodySource {
   const rest = JSON.stringify({ raw_data: 'grid', ...fields }).slice(1)
-  const bytes = Buffer.from(`{"figure":${figure},${rest}`)
+  return createJsonBody(`{"figure":${figure},${rest}`)
+}
+
+/** Creates a request body from JSON text. */
+export function createJsonBody(text: string): BodySource {
+  const bytes = Buffer.from(text)
   return {
     type: 'application/json',
     repeatable: true,

@@ -151,11 +151,15 @@ export async function findFigures(html: string, source: string): Promise<PageFig
   return { figures: [...figures, ...(await findRFigures(html))], unread }
 }
 
+/** Arguments of a call in a message of plotly.js itself, which many pages contain. */
+const LIBRARY_ARGUMENTS = 'gd, data, layout, { mapboxAccessToken'
+
 /** Finds calls of pages: `Plotly.newPlot("id", [traces], {layout}, {config})`, and `Plotly.plot(` before 2016. */
 function findPythonFigures(html: string, framesById: Map<string, string>, source: string): PageFigures {
   const figures: string[] = []
   let unread = 0
   for (const at of [...findPositions(html, 'Plotly.newPlot('), ...findPositions(html, 'Plotly.plot(')]) {
+    if (html.startsWith(LIBRARY_ARGUMENTS, at)) continue
     const [id, data, layout] = parseJsonArguments(html, at, 3, source)
     if (id?.[0] !== '"' || data?.[0] !== '[') {
       if (++unread >= MAX_UNREAD_CALLS) break

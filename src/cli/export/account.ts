@@ -10,6 +10,7 @@ import {
   type Version,
 } from '../../contract/resources/index.ts'
 import { runEach } from '../files/batch.ts'
+import { parseExact, stringifyExact } from '../files/exact-json.ts'
 import { loadPages, PAGE_ITEMS } from '../files/pages.ts'
 import { listReferences, type Reference, replaceReferences } from '../files/references.ts'
 import type { Failure } from '../output/failure.ts'
@@ -204,12 +205,12 @@ export class AccountExport {
     const own = references.filter(isOwn)
     const hasGrids = own.length > 0
     if (own.length === references.length) return { text, hasData: false, hasGrids, missing: 0 }
-    const figure: unknown = JSON.parse((await load(true)).toString('utf8'))
+    const figure = parseExact((await load(true)).toString('utf8'))
     const keep = (one: Reference): string | undefined =>
       isOwn(one) ? `${one.grid}:${one.uids.join(',')}` : undefined
     const { length: missing } = replaceReferences(figure, keep, { dropsValues: true })
     const hasData = missing < references.length - own.length
-    return { text: Buffer.from(JSON.stringify(figure)), hasData, hasGrids, missing }
+    return { text: Buffer.from(stringifyExact(figure)), hasData, hasGrids, missing }
   }
 
   private async exportExtra({ fid, referencers }: FileMeta, entry: ManifestFile): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { hashFile } from '../export/export-folder.ts'
 import type { ManifestContent } from '../export/manifest.ts'
+import { parseExact } from '../files/exact-json.ts'
 
 export class AccountContents {
   constructor(private readonly directory: string) {}
@@ -31,7 +32,7 @@ export class AccountContents {
   async readJson(content: ManifestContent): Promise<{ text: string; value: unknown }> {
     const text = await this.readText(content)
     try {
-      return { text, value: JSON.parse(text) }
+      return { text, value: parseExact(text) }
     } catch (error) {
       throw new Problem('bad_data', `${content.path}: not JSON: ${errorMessageOf(error)}`)
     }

@@ -4,9 +4,10 @@ import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { formatFid, parseFid, ROOT } from '../../contract/fid.ts'
 import { type FileMeta, filetypeLabel } from '../../contract/resources/index.ts'
-import { createFigureBody } from '../charts/create.ts'
+import { createFigureBody, createJsonBody } from '../charts/create.ts'
 import type { Manifest, ManifestCollaborator, ManifestContent } from '../export/manifest.ts'
 import { runEach } from '../files/batch.ts'
+import { stringifyExact } from '../files/exact-json.ts'
 import { PAGE_ITEMS } from '../files/pages.ts'
 import { listReferences, replaceReferences } from '../files/references.ts'
 import type { Failure } from '../output/failure.ts'
@@ -242,7 +243,8 @@ export class AccountImporter {
       referencers,
       idlocal,
     }
-    return (await this.client.call('extras.create', { json })).file
+    const body = createJsonBody(stringifyExact(json))
+    return (await this.client.call('extras.create', { body })).file
   }
 
   /** Gives a file its other contents, its name, folder and access. */
@@ -341,11 +343,10 @@ export class AccountImporter {
     }
     const references = listReferences(figure)
     if (references.some(({ grid }) => newFidOf(grid) === undefined)) return undefined
-    // Without a change, all digits of numbers stay.
     if (references.every(({ grid }) => newFidOf(grid) === grid)) return text
     replaceReferences(figure, ({ grid, uids }) => `${newFidOf(grid)}:${uids.join(',')}`)
     item.notes.push('its grids have other numbers')
-    return JSON.stringify(figure)
+    return stringifyExact(figure)
   }
 
   /** Returns the number of the folder for all files. */

@@ -2,9 +2,10 @@
 import { isObject } from '../../charts/figure/figure.ts'
 import { type Fid, parseFid } from '../../contract/fid.ts'
 import { isFigure } from '../charts/figures.ts'
+import { parseExact } from '../files/exact-json.ts'
 
-/** Something in a document. `note`: what is not as in the document. `lost` is a chart that cannot be read, `skipped` a document without charts. `old`: its number on the former server. */
-export type Finding = { name: string; old?: Fid; note?: string } & (
+/** Something in a document, parsed by `parseExact`. `lost` is a chart that cannot be read, `skipped` a document without charts. `old`: its number on the former server. */
+export type Finding = { name: string; old?: Fid } & (
   | { kind: 'plot'; figure: Record<string, unknown> }
   | { kind: 'grid'; data: Record<string, unknown> }
   | { kind: 'lost' | 'skipped'; why: string }
@@ -14,7 +15,7 @@ export type Finding = { name: string; old?: Fid; note?: string } & (
 export function extractFigure(value: unknown): Record<string, unknown> | undefined {
   if (typeof value === 'string') {
     try {
-      return extractFigure(JSON.parse(value))
+      return extractFigure(parseExact(value))
     } catch {
       return undefined
     }

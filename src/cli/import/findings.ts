@@ -4,6 +4,7 @@ import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { type Fid, isUsername, parseFid } from '../../contract/fid.ts'
 import { findFigures, plotNameOf } from '../charts/figures.ts'
 import { ACCOUNT_FORMAT } from '../export/manifest.ts'
+import { parseExact } from '../files/exact-json.ts'
 import type { Document } from './documents.ts'
 import { createLostFrame, extractFigure, type Finding, findOldCharts, UNREAD_REASON } from './finding.ts'
 import { findNotebookFigures } from './notebook.ts'
@@ -45,13 +46,8 @@ export async function findInDocument(document: Document): Promise<Finding[]> {
         : undefined
   if (kind === undefined)
     return [{ kind: 'skipped', name, why: 'not a figure: if it is data, use gridline upload' }]
-  const findings = await READERS[kind](text, document)
-  return INEXACT.test(text) ? findings.map((finding) => ({ ...finding, note: INEXACT_NOTE })) : findings
+  return READERS[kind](text, document)
 }
-
-/** A whole number beyond 2^53, which JavaScript rounds. */
-const INEXACT = /[[,:]\s*-?\d{17,}\s*[,\]}]/
-const INEXACT_NOTE = 'whole numbers of more than 16 digits may be rounded'
 
 /** Returns the name of a document without its extension. */
 function stemOf(name: string): string {
@@ -61,7 +57,7 @@ function stemOf(name: string): string {
 /** Parses JSON. Throws `bad_data`. */
 function parseJson(text: string, path: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch (error) {
     throw new Problem('bad_data', `${path}: not JSON, or incomplete: ${errorMessageOf(error)}`)
   }
@@ -104,7 +100,7 @@ async function findInPage(text: string, { name: fileName, path }: Document): Pro
   const found: Finding[] = figures.map((figure, k) => ({
     kind: 'plot',
     name: figures.length === 1 ? name : `${name} ${k + 1}`,
-    figure: JSON.parse(figure),
+    figure: parseExact(figure) as Record<string, unknown>,
   }))
   for (let k = 0; k < unread; k++) found.push({ kind: 'lost', name, why: UNREAD_REASON })
   for (const old of findOldCharts(text)) found.push(createLostFrame(name, old))

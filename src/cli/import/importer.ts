@@ -5,6 +5,8 @@ import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { type Fid, formatFid, parseFid } from '../../contract/fid.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
+import { createFigureBody, createJsonBody } from '../charts/create.ts'
+import { stringifyExact } from '../files/exact-json.ts'
 import { hasData, listReferences, type Reference, replaceReferences } from '../files/references.ts'
 import type { Document } from './documents.ts'
 import type { Finding } from './finding.ts'
@@ -23,7 +25,6 @@ export interface ImportItem {
   /** SHA-256 of the content, by which a later run knows the file. */
   hash: string
   why?: string
-  note?: string
   references: readonly Reference[]
   /** Uids of a grid. */
   uids: ReadonlySet<string>
@@ -77,9 +78,8 @@ export class ImportPlan {
         name,
         path: folder === '' ? name : `${folder}/${name}`,
         old,
-        hash: createHash('sha256').update(JSON.stringify(content)).digest('hex'),
+        hash: createHash('sha256').update(stringifyExact(content)).digest('hex'),
         why: isFile ? undefined : finding.why,
-        note: finding.note,
         references: kind === 'plot' ? listReferences(finding.figure) : [],
         uids: new Set(kind === 'grid' ? uidsOf(finding.data) : []),
         load: async () => (await this.find(document))[k],
@@ -228,8 +228,8 @@ export class Importer {
     const content = await item.load()
     if (content.kind !== 'grid') throw new Problem('failed', `${item.subject} was changed meanwhile`)
     const mark = { imported_sha256: item.hash, imported_references: 0 }
-    const json = { ...this.fieldsOf(item, mark), data: content.data as never, idlocal }
-    return (await this.client.call('grids.create', { json })).file
+    const body = createJsonBody(stringifyExact({ ...this.fieldsOf(item, mark), data: content.data, idlocal }))
+    return (await this.client.call('grids.create', { body })).file
   }
 
   /** Creates a plot, or gives one that was made empty or incomplete its figure. */
@@ -257,15 +257,14 @@ export class Importer {
         ...all,
         ...(await this.notesOnNumber(item)),
       ])
-    const content = { figure: figure as never, raw_data: 'grid' as const }
+    const text = stringifyExact(figure)
     if (made) {
-      const json = { ...content, metadata: { ...mark } }
-      const file = await this.client.call('plots.update', { fid: made.fid, json })
+      const body = createFigureBody(text, { metadata: mark })
+      const file = await this.client.call('plots.update', { fid: made.fid, body })
       return this.createRow(item, this.emptyPlots.has(item) ? 'created' : 'updated', file, all)
     }
-    const { file, warnings } = await this.client.call('plots.create', {
-      json: { ...this.fieldsOf(item, mark), ...content },
-    })
+    const body = createFigureBody(text, this.fieldsOf(item, mark))
+    const { file, warnings } = await this.client.call('plots.create', { body })
     return this.createRow(item, 'created', file, [...all, ...warnings])
   }
 
@@ -279,10 +278,7 @@ export class Importer {
   }
 
   private notesOf(item: ImportItem): string[] {
-    return [
-      item.note,
-      this.takenNumbers.has(item) ? `the number ${item.old?.idlocal} was taken` : undefined,
-    ].filter((note) => note !== undefined)
+    return this.takenNumbers.has(item) ? [`the number ${item.old?.idlocal} was taken`] : []
   }
 
   /** Says that the number an item would keep is taken. Numbers of deleted files are not known here. */

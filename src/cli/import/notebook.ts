@@ -2,6 +2,7 @@
 import { isObject } from '../../charts/figure/figure.ts'
 import { Problem } from '../../contract/errors.ts'
 import { findFigures } from '../charts/figures.ts'
+import { parseExact } from '../files/exact-json.ts'
 import { createLostFrame, extractFigure, type Finding, findOldCharts, UNREAD_REASON } from './finding.ts'
 
 const FIGURE_TYPE = 'application/vnd.plotly.v1+json'
@@ -44,7 +45,7 @@ function lastHeading({ cell_type, source }: Cell): string | undefined {
   const plain = headings
     .at(-1)
     ?.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/<[^>]*>|[*_`#]/g, '')
+    .replace(/<[^>]*>|[*`#]|(?<!\w)_+|_+(?!\w)/g, '')
     .trim()
   return plain ? plain.slice(0, MAX_HEADING_CHARACTERS) : undefined
 }
@@ -92,7 +93,7 @@ export async function findNotebookFigures(notebook: unknown, name: string): Prom
       const page = extracted ? undefined : await findFigures(html, name)
       const figures = extracted
         ? [extracted]
-        : page!.figures.map((text) => JSON.parse(text) as Record<string, unknown>)
+        : page!.figures.map((text) => parseExact(text) as Record<string, unknown>)
       for (let k = 0; k < (page?.unread ?? 0); k++)
         found.push({ heading, finding: { kind: 'lost', name, why: UNREAD_REASON } })
       for (const one of figures)
