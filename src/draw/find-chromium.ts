@@ -1,6 +1,5 @@
 // Finds a Chromium to draw images with.
 import { accessSync, constants } from 'node:fs'
-import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { type Chromium, findBundledChromium } from './bundled-chromium.ts'
 
@@ -23,19 +22,6 @@ const DEFAULT_PATHS = [
 
 const CHROMIUM_MISSING =
   'images need Chromium: install it with the system (for example: apt install chromium), or run: npm install @sparticuz/chromium puppeteer-core'
-
-export const PUPPETEER_MISSING =
-  'images need the npm package puppeteer-core, which drives Chromium: install gridline without --omit=optional, or run: npm install puppeteer-core'
-
-/** Returns whether puppeteer-core, an optional dependency, is installed. */
-export function hasPuppeteer(): boolean {
-  try {
-    createRequire(import.meta.url).resolve('puppeteer-core')
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** Returns the configured Chromium, that of the system, or that from npm. Throws if there is none. */
 export async function findChromium(configuredPath?: string): Promise<Chromium> {

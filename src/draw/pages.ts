@@ -1,7 +1,8 @@
 // Pages in Chromium that draw figures, without network access.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Browser, HTTPRequest } from 'puppeteer-core'
+import type { Protocol } from 'devtools-protocol'
+import type { Browser, Session } from './chromium.ts'
 import type { DrawSettings, ImageOptions } from './messages.ts'
 
 /** Origin of the pages. Requests to it are answered here. */
@@ -49,16 +50,27 @@ export async function openPage(
   browser: Browser,
   { assets }: Pick<DrawSettings, 'assets'>,
 ): Promise<DrawingPage> {
-  const page = await browser.newPage()
-  await page.setRequestInterception(true)
-  page.on('request', (request) => answerRequest(request, assets).catch(() => {}))
-  page.on('dialog', (dialog) => dialog.dismiss().catch(() => {}))
+  const page = await browser.openPage()
   const crashed = new Promise<never>((_, reject) => {
-    page.on('error', () => reject(new PageCrashed('the page crashed')))
-    page.on('close', () => reject(new PageCrashed('the page was closed')))
+    page.listen('Inspector.targetCrashed', () => reject(new PageCrashed('the page crashed')))
+    page.on('closed', () => reject(new PageCrashed('the page was closed')))
   })
   crashed.catch(() => {})
-  await Promise.race([page.goto(`${ORIGIN}/`, { waitUntil: 'load' }), crashed])
+  page.listen('Page.javascriptDialogOpening', () => {
+    page.send('Page.handleJavaScriptDialog', { accept: false }).catch(() => {})
+  })
+  const open = async (): Promise<void> => {
+    await page.send('Inspector.enable')
+    await answerRequests(page, (path) =>
+      path === ''
+        ? { html: PAGE_HTML, policy: POLICY }
+        : SERVED_SCRIPTS.includes(path)
+          ? { script: join(assets, path) }
+          : undefined,
+    )
+    await page.navigate(`${ORIGIN}/`)
+  }
+  await Promise.race([open(), crashed])
   let imageCount = 0
   return {
     async draw(figure, options) {
@@ -69,11 +81,8 @@ export async function openPage(
         format === 'pdf'
           ? { format: 'svg' as const, width, height, scale, theme }
           : { format, width, height, scale, theme, most: maxHeight }
-      const url = await Promise.race([
-        page.evaluate((text, imageOptions) => window.drawFigure(text, imageOptions), figure, pageOptions),
-        crashed,
-      ])
-      const image = decodeDataUrl(url)
+      const url = await Promise.race([page.call('drawFigure', figure, pageOptions), crashed])
+      const image = decodeDataUrl(url as string)
       return format === 'pdf' ? await Promise.race([printPdf(browser, image, options), crashed]) : image
     },
     get isWorn() {
@@ -83,19 +92,40 @@ export async function openPage(
   }
 }
 
-/** Serves the page and its scripts. Refuses every other request. */
-async function answerRequest(request: HTTPRequest, assets: string): Promise<void> {
-  const path = request.url().startsWith(`${ORIGIN}/`) ? request.url().slice(ORIGIN.length + 1) : undefined
-  if (path === '')
-    await request.respond({
-      contentType: 'text/html',
-      headers: { 'content-security-policy': POLICY },
-      body: PAGE_HTML,
-    })
-  else if (path && SERVED_SCRIPTS.includes(path))
-    await request.respond({ contentType: 'text/javascript', body: await readFile(join(assets, path)) })
-  else if (/^(data|blob):/.test(request.url())) await request.continue()
-  else await request.abort()
+/** A response to a request of a page: a page with its policy, or the file of a script. */
+type PageResponse = { html: string; policy: string } | { script: string }
+
+/** Answers the requests of a page to the origin. Refuses every other request. `respond`: by path, without its slash. */
+async function answerRequests(
+  page: Session,
+  respond: (path: string) => PageResponse | undefined,
+): Promise<void> {
+  const answer = async ({
+    requestId,
+    request: { url },
+  }: Protocol.Fetch.RequestPausedEvent): Promise<void> => {
+    const response = url.startsWith(`${ORIGIN}/`) ? respond(url.slice(ORIGIN.length + 1)) : undefined
+    if (response) {
+      const isScript = 'script' in response
+      const body = isScript ? await readFile(response.script) : Buffer.from(response.html)
+      await page.send('Fetch.fulfillRequest', {
+        requestId,
+        responseCode: 200,
+        responseHeaders: isScript
+          ? [{ name: 'content-type', value: 'text/javascript' }]
+          : [
+              { name: 'content-type', value: 'text/html' },
+              { name: 'content-security-policy', value: response.policy },
+            ],
+        body: body.toString('base64'),
+      })
+    } else if (/^(data|blob):/.test(url)) await page.send('Fetch.continueRequest', { requestId })
+    else await page.send('Fetch.failRequest', { requestId, errorReason: 'AccessDenied' })
+  }
+  page.listen('Fetch.requestPaused', (request) => {
+    answer(request).catch(() => {})
+  })
+  await page.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] })
 }
 
 /** Decodes a data URL. */
@@ -113,29 +143,24 @@ async function printPdf(
   svg: Uint8Array,
   { width, height }: ImageOptions,
 ): Promise<Uint8Array> {
-  const page = await browser.newPage()
+  const page = await browser.openPage()
   try {
-    await page.setRequestInterception(true)
     const html = `<!doctype html><style>@page { size: ${width}px ${height}px; margin: 0 } body { margin: 0 } img { display: block; width: ${width}px; height: ${height}px }</style><img src="data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}">`
-    page.on('request', (request) => {
-      const response =
-        request.url() === `${ORIGIN}/pdf`
-          ? request.respond({
-              contentType: 'text/html',
-              headers: {
-                'content-security-policy':
-                  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
-              },
-              body: html,
-            })
-          : request.url().startsWith('data:')
-            ? request.continue()
-            : request.abort()
-      response.catch(() => {})
+    const policy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    await answerRequests(page, (path) => (path === 'pdf' ? { html, policy } : undefined))
+    await page.navigate(`${ORIGIN}/pdf`)
+    const { data } = await page.send('Page.printToPDF', {
+      paperWidth: width / PIXELS_PER_INCH,
+      paperHeight: height / PIXELS_PER_INCH,
+      ...{ marginTop: 0, marginBottom: 0, marginLeft: 0, marginRight: 0 },
+      printBackground: true,
+      pageRanges: '1',
     })
-    await page.goto(`${ORIGIN}/pdf`, { waitUntil: 'load' })
-    return await page.pdf({ width, height, printBackground: true, pageRanges: '1' })
+    return Buffer.from(data, 'base64')
   } finally {
     await page.close().catch(() => {})
   }
 }
+
+/** Pixels per inch of CSS. */
+const PIXELS_PER_INCH = 96

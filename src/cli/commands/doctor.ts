@@ -222,16 +222,10 @@ function checkTerminal({ environment }: Context): Check {
 }
 
 async function checkChromium({ environment }: Context): Promise<Check> {
-  const { findChromium, hasPuppeteer } = await import('../../draw/index.ts')
+  const { findChromium } = await import('../../draw/index.ts')
   try {
     const { path } = await findChromium(environment.GRIDLINE_CHROMIUM)
-    if (hasPuppeteer()) return passedCheck('chromium', path)
-    return failedCheck(
-      'chromium',
-      'warning',
-      `${path}, but the npm package puppeteer-core is not installed; images of plots are not available`,
-      'Install gridline without --omit=optional, or run: npm install puppeteer-core',
-    )
+    return passedCheck('chromium', path)
   } catch {
     return failedCheck(
       'chromium',
