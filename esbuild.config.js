@@ -28,23 +28,8 @@ const shared = {
   sourcemap: true,
   sourcesContent: false,
   legalComments: 'linked',
-  // Binaries, and what CommonJS packages look up at run time.
-  external: [
-    '@photostructure/sqlite',
-    'puppeteer-core',
-    'pg',
-    'pg-native',
-    'jq-wasm',
-    'jschardet',
-    'iconv-lite',
-    'unbzip2-stream/*',
-    '@fastify/busboy',
-    'nodemailer',
-    'saxes',
-    'tar-stream',
-    'yauzl',
-    '@napi-rs/keyring',
-  ],
+  // Binaries that only some systems have.
+  external: ['pg-native', '@napi-rs/keyring', 'bare-*'],
   logLevel: 'warning',
 }
 
@@ -284,16 +269,17 @@ const command = {
   define: commonJs.define,
 }
 
-const service = {
+// Processes and threads beside the command line.
+const processes = {
   ...shared,
   entryPoints: {
-    service: 'src/service/index.ts',
     'draw-process': 'src/draw/process.ts',
     'columnar-worker': 'src/ingest/columnar/decoder-process.ts',
     'evaluation-worker': 'src/service/plots/evaluation-worker.ts',
   },
   splitting: true,
   format: 'esm',
+  plugins: [vendorFiles],
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
@@ -345,6 +331,17 @@ function withoutNode() {
       }))
     },
   }
+}
+
+// SQLite for Node before 22.13, which has none.
+mkdirSync('dist/sqlite', { recursive: true })
+for (const system of ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64'])
+  copySqlite(system, 'glibc', `${system}.node`)
+copySqlite('linux-x64', 'musl', 'linux-x64-musl.node')
+
+function copySqlite(system, library, name) {
+  const folder = `node_modules/@photostructure/sqlite/prebuilds/${system}`
+  copyFileSync(`${folder}/@photostructure+sqlite.${library}.node`, `dist/sqlite/${name}`)
 }
 
 mkdirSync('dist/assets', { recursive: true })
@@ -400,12 +397,12 @@ function geoAssets() {
 
 if (process.argv.includes('--watch')) {
   await kernels()
-  for (const one of [command, vendor, help, service, pages]) {
+  for (const one of [command, vendor, help, processes, pages]) {
     const watched = await context({ ...one, logLevel: 'info' })
     await watched.watch()
   }
 } else {
-  const builds = [command, vendor, help, service, pages].map((one) => build({ ...one, metafile: true }))
+  const builds = [command, vendor, help, processes, pages].map((one) => build({ ...one, metafile: true }))
   const [results] = await Promise.all([Promise.all(builds), kernels()])
   const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs))
   writeFileSync('dist/THIRD-PARTY-NOTICES.txt', notices(inputs))
@@ -435,7 +432,11 @@ function writeEmptyDatabase(file) {
 
 /** The licences of all packages of which a part is in the build: copies of them must come with these texts. */
 function notices(inputs) {
-  const folders = new Set(['node_modules/plotly.js', 'node_modules/assemblyscript'])
+  const folders = new Set([
+    'node_modules/plotly.js',
+    'node_modules/assemblyscript',
+    'node_modules/@photostructure/sqlite',
+  ])
   for (const input of inputs) {
     const found = /^(?:lazy:)?(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)
     if (found) folders.add(found[1])

@@ -1,7 +1,8 @@
 // Finds a Chromium to draw images with.
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { type Chromium, findBundledChromium } from './bundled-chromium.ts'
+import { installationMethod } from '../contract/installation.ts'
+import { type Chromium, findPackagedChromium, hasPackagedChromium } from './packaged-chromium.ts'
 
 /** Executables on the PATH, in order of preference. */
 const EXECUTABLE_NAMES = [
@@ -20,8 +21,34 @@ const DEFAULT_PATHS = [
   'C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe',
 ]
 
-const CHROMIUM_MISSING =
-  'images need Chromium: install it with the system (for example: apt install chromium), or run: npm install @sparticuz/chromium puppeteer-core'
+/** Commands that install a Chromium, by the program that runs them. Those of Linux are for root. */
+const SYSTEM_COMMANDS: readonly (readonly [string, string])[] = [
+  ['apt-get', 'apt-get install chromium'],
+  ['dnf', 'dnf install chromium'],
+  ['pacman', 'pacman -S chromium'],
+  ['apk', 'apk add chromium'],
+  ['brew', 'brew install --cask google-chrome'],
+  ['winget', 'winget install Google.Chrome'],
+]
+const NPM_PACKAGE = '@sparticuz/chromium'
+
+/** Returns the command that brings a Chromium to this machine; undefined if none is known. */
+export function chromiumCommand(): string | undefined {
+  if (hasPackagedChromium()) {
+    const method = installationMethod()
+    if (method === 'npm') return `npm install --global ${NPM_PACKAGE}`
+    if (method === 'project' || method === 'source') return `npm install ${NPM_PACKAGE}`
+    if (method === 'npx') return `npx --package gridline --package ${NPM_PACKAGE} gridline`
+  }
+  const [program, command] = SYSTEM_COMMANDS.find(([name]) => findOnPath([name])) ?? []
+  const isRoot = process.platform !== 'linux' || process.getuid?.() === 0
+  return command && (isRoot || program === 'brew' ? command : `sudo ${command}`)
+}
+
+function missingMessage(): string {
+  const command = chromiumCommand()
+  return `images need Chromium. ${command ? `Run: ${command}` : 'Install it, or set GRIDLINE_CHROMIUM to its path.'}`
+}
 
 /** Returns the configured Chromium, that of the system, or that from npm. Throws if there is none. */
 export async function findChromium(configuredPath?: string): Promise<Chromium> {
@@ -30,17 +57,18 @@ export async function findChromium(configuredPath?: string): Promise<Chromium> {
       throw new Error(`GRIDLINE_CHROMIUM: ${configuredPath} is not an executable file`)
     return { path: configuredPath }
   }
+  const path = findOnPath(EXECUTABLE_NAMES) ?? DEFAULT_PATHS.find(isExecutable)
+  if (path) return { path }
+  const packaged = await findPackagedChromium()
+  if (!packaged) throw new Error(missingMessage())
+  return packaged
+}
+
+/** Returns the path of the first of some programs that is on the PATH. */
+function findOnPath(names: readonly string[]): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
   const suffix = process.platform === 'win32' ? '.exe' : ''
-  const candidates = [
-    ...EXECUTABLE_NAMES.flatMap((name) => folders.map((folder) => join(folder, name + suffix))),
-    ...DEFAULT_PATHS,
-  ]
-  const path = candidates.find(isExecutable)
-  if (path) return { path }
-  const bundled = await findBundledChromium()
-  if (!bundled) throw new Error(CHROMIUM_MISSING)
-  return bundled
+  return names.flatMap((name) => folders.map((folder) => join(folder, name + suffix))).find(isExecutable)
 }
 
 function isExecutable(path: string): boolean {

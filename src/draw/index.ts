@@ -4,7 +4,7 @@ import { buildPath } from '../contract/build-path.ts'
 import { Problem } from '../contract/errors.ts'
 import type { DrawRequest, DrawResponse, DrawSettings, ImageOptions } from './messages.ts'
 
-export { findChromium } from './find-chromium.ts'
+export { chromiumCommand, findChromium } from './find-chromium.ts'
 export type { ImageOptions } from './messages.ts'
 
 export interface DrawerOptions {

@@ -96,7 +96,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     await expect
       .poll(() => readFileSync(join(own, 'update.json'), 'utf8'), { timeout: 20_000 })
       .toContain('99.1.0')
-    expect((await look()).shown).toMatch(/gridline 99\.1\.0 is available .*npm install --global gridline/)
+    expect((await look()).shown).toMatch(/gridline 99\.1\.0 is available .*gridline update/)
     expect((await look()).shown).not.toMatch(/is available/)
     const off = await inTerminal(['config', 'list'], { home: own, cwd, env: { ...env, CI: 'true' } })
     expect(off.shown).not.toMatch(/is available/)

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import puppeteer, { type Browser, type Frame, type Page } from 'puppeteer-core'
 import { afterAll, beforeAll } from 'vitest'
 import { readLimits } from '../../src/contract/limits.ts'
-import { type Chromium, findBundledChromium } from '../../src/draw/bundled-chromium.ts'
 import { findChromium } from '../../src/draw/find-chromium.ts'
+import { type Chromium, findPackagedChromium } from '../../src/draw/packaged-chromium.ts'
 import { createService, listen, type RunningService } from '../../src/service/index.ts'
 import { TestService, temporaryFolder } from './service.ts'
 
@@ -115,7 +115,7 @@ async function startProxy(port: number, forwardsHost: boolean): Promise<Server> 
 /** The Chromium from npm, so that tests do not depend on the system's. */
 async function ownChromium(): Promise<Chromium> {
   const given = process.env.GRIDLINE_CHROMIUM
-  return (given ? undefined : await findBundledChromium()) ?? findChromium(given)
+  return (given ? undefined : await findPackagedChromium()) ?? findChromium(given)
 }
 
 /** Starts a server and a browser for the tests of this file. */

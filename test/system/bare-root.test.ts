@@ -35,7 +35,11 @@ describe('a bare root file system', () => {
         mkdirSync(app)
         run('npm', ['pack', '--ignore-scripts', '--pack-destination', app])
         run('sh', ['-c', 'tar xzf gridline-*.tgz'], app)
-        run('npm', ['install', '--omit=dev', '--no-audit', '--no-fund'], join(app, 'package'))
+        run(
+          'npm',
+          ['install', '--no-audit', '--no-fund', '@sparticuz/chromium', '--omit=dev'],
+          join(app, 'package'),
+        )
         writeFileSync(
           join(app, 'bars.json'),
           JSON.stringify({ data: [{ type: 'bar', y: [1, 2] }], layout: {} }),

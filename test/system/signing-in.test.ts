@@ -4,11 +4,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'puppeteer-core'
 import { describe, expect, it } from 'vitest'
-import { findBundledChromium } from '../../src/draw/bundled-chromium.ts'
 import { findChromium } from '../../src/draw/find-chromium.ts'
+import { findPackagedChromium } from '../../src/draw/packaged-chromium.ts'
 import { inBrowser, type SiteOptions, type Visit } from '../support/browser.ts'
 
-const bundled = async () => (await findBundledChromium())!
+const bundled = async () => (await findPackagedChromium())!
 const ofSystem = await findChromium().catch(() => undefined)
 const hasOwn = ofSystem !== undefined && ofSystem.env === undefined
 

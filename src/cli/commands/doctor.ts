@@ -222,7 +222,7 @@ function checkTerminal({ environment }: Context): Check {
 }
 
 async function checkChromium({ environment }: Context): Promise<Check> {
-  const { findChromium } = await import('../../draw/index.ts')
+  const { chromiumCommand, findChromium } = await import('../../draw/index.ts')
   try {
     const { path } = await findChromium(environment.GRIDLINE_CHROMIUM)
     return passedCheck('chromium', path)
@@ -231,7 +231,7 @@ async function checkChromium({ environment }: Context): Promise<Check> {
       'chromium',
       'warning',
       'not found; images of plots are not available',
-      'Install Chromium, or set GRIDLINE_CHROMIUM to its path.',
+      chromiumCommand() ?? 'Install Chromium, or set GRIDLINE_CHROMIUM to its path.',
     )
   }
 }

@@ -13,7 +13,8 @@ export const ENVIRONMENT_VARIABLES: Readonly<Record<string, string>> = {
   GRIDLINE_LOCALE: 'language of new charts, such as de',
   GRIDLINE_DEBUG:
     '1 prints stack traces of errors; http prints each request and response to stderr, without secrets',
-  GRIDLINE_NO_UPDATE_NOTICE: '1 disables the check for newer versions on npm',
+  GRIDLINE_NO_UPDATE_NOTICE: '1 disables the check for newer versions',
+  GRIDLINE_DOWNLOAD_URL: 'address of the files of the latest release, for update without npm',
   GRIDLINE_TIMEOUT_MS: 'maximum time to the first byte of a response, in milliseconds',
   GRIDLINE_LIMIT_NAME: 'limit of serve, such as GRIDLINE_LIMIT_REQUESTS_PER_MINUTE; see docs/api.md',
   GRIDLINE_CHROMIUM: 'Chromium for drawing images (default: detected)',

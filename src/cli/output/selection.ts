@@ -24,7 +24,7 @@ export function pickFields(row: Record<string, unknown>, fields: readonly string
 
 /** Runs a jq expression on JSON. */
 async function runJq(text: string, expression: string): Promise<string> {
-  const jq = await import('jq-wasm')
+  const jq = await import('../../vendor/jq.ts')
   return jq.raw(text, expression, ['-r', '-c'])
 }
 

@@ -94,7 +94,7 @@ async function runWithoutProgram(argv: readonly string[]): Promise<string | unde
     return 'help'
   }
   if (argv[0] === '__update') {
-    await (await import('./update.ts')).fetchLatestVersion(process.env)
+    await (await import('./update.ts')).storeLatestVersion(process.env)
     return ''
   }
   if (!/^__(re)?complete/.test(argv[0] ?? '')) return undefined

@@ -326,6 +326,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'settings',
+    name: 'update',
+    summary: 'Install the latest version, in the way this one was installed',
+    load: () => import('../commands/update.ts'),
+  },
+  {
+    group: 'settings',
     name: 'config',
     summary: 'Show and change settings',
     load: () => import('../commands/config.ts'),

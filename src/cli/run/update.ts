@@ -1,16 +1,18 @@
 // Notice about newer versions of the command line.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { installationMethod } from '../../contract/installation.ts'
 import { version } from '../../contract/version.ts'
 import { directoriesOf } from '../config/settings.ts'
 import { runInBackground } from '../core/background.ts'
 import type { Context } from '../core/context.ts'
+import { fetchLatestVersion, isNewer } from '../core/releases.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 
 /** Content of update.json. Times are in ms since 1970. */
 interface UpdateState {
-  /** Time of the last question to npm, and its answer. */
+  /** Time of the last question for the latest version, and its answer. */
   asked_at?: number
   latest?: string
   /** Time of the last notice. */
@@ -18,8 +20,8 @@ interface UpdateState {
 }
 
 /**
- * Prints a note on a terminal if a newer version exists, at most once a day. npm is queried in the
- * background. Never in CI jobs, or with GRIDLINE_NO_UPDATE_NOTICE.
+ * Prints a note on a terminal if a newer version exists, at most once a day. The latest version
+ * is asked for in the background. Never in CI jobs, or with GRIDLINE_NO_UPDATE_NOTICE.
  */
 export async function noteUpdate({ environment, messages }: Context): Promise<void> {
   if (!messages.isTerminal || messages.isSilent || environment.CI || environment.GRIDLINE_NO_UPDATE_NOTICE)
@@ -29,7 +31,7 @@ export async function noteUpdate({ environment, messages }: Context): Promise<vo
   const now = Date.now()
   const { latest, told_at = 0, asked_at = 0 } = state
   if (latest !== undefined && isNewer(latest, version) && now - told_at > DAY_MS) {
-    messages.note(`gridline ${latest} is available (this is ${version}): npm install --global gridline`)
+    messages.note(`gridline ${latest} is available (this is ${version}): gridline update`)
     writeState(file, { ...state, told_at: now })
   }
   if (now - asked_at < DAY_MS) return
@@ -37,25 +39,11 @@ export async function noteUpdate({ environment, messages }: Context): Promise<vo
   runInBackground('__update')
 }
 
-/** Queries npm for the latest version, and stores it. Runs in the background. */
-export async function fetchLatestVersion(environment: NodeJS.ProcessEnv): Promise<void> {
-  const { execFile } = process.getBuiltinModule('node:child_process')
-  // On Windows, npm is a script that needs a shell.
-  const shell = process.platform === 'win32'
-  const latest = await new Promise<string>((resolve) => {
-    execFile('npm', ['view', 'gridline', 'version'], { timeout: 30_000, shell }, (error, stdout) =>
-      resolve(error ? '' : stdout.trim()),
-    )
-  })
+/** Asks for the latest version, and stores it. Runs in the background. */
+export async function storeLatestVersion(environment: NodeJS.ProcessEnv): Promise<void> {
+  const latest = await fetchLatestVersion(installationMethod(), environment).catch(() => undefined)
   const file = updateFile(environment)
-  if (/^\d+\.\d+\.\d+$/.test(latest)) writeState(file, { ...readState(file), latest })
-}
-
-/** Returns whether `one` is a later version: `0.10.0` is later than `0.9.1`. */
-function isNewer(version: string, base: string): boolean {
-  const [a, b] = [version, base].map((text) => text.split('.').map(Number))
-  const k = a.findIndex((part, index) => part !== b[index])
-  return k >= 0 && a[k] > b[k]
+  if (latest !== undefined) writeState(file, { ...readState(file), latest })
 }
 
 /** Path of update.json. */

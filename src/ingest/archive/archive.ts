@@ -1,10 +1,10 @@
 // Opens the files of ZIP and TAR archives, and rejects hostile archives.
 import type { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
-import type { Entry, ZipFile } from 'yauzl'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { formatBytes } from '../../contract/limits.ts'
 import { type Bytes, excerpt } from '../../json/index.ts'
+import type { Entry, ZipFile } from '../../vendor/unzip.ts'
 import { badFile } from '../values/warnings.ts'
 import type { SpooledFile } from './spool.ts'
 import { bombError, isBomb } from './unpack.ts'
@@ -101,7 +101,7 @@ export async function listZipMembers(
   limits: ArchiveLimits,
   source: string,
 ): Promise<ArchiveEntry[]> {
-  const { fromRandomAccessReader, RandomAccessReader } = await import('yauzl')
+  const { fromRandomAccessReader, RandomAccessReader } = await import('../../vendor/unzip.ts')
   const { Readable: NodeReadable } = await import('node:stream')
   const { handle, size } = spooled
   class Reader extends RandomAccessReader {
@@ -216,7 +216,7 @@ export async function* readTarMembers(
   limits: ArchiveLimits,
   source: string,
 ): AsyncGenerator<ArchiveEntry> {
-  const { extract } = await import('tar-stream')
+  const { extract } = await import('../../vendor/tar.ts')
   const { Readable: NodeReadable } = await import('node:stream')
   // TAR does not compress; `gunzip` checks the ratio of the whole archive.
   const meter = new EntryMeter(limits, source, Number.POSITIVE_INFINITY)

@@ -173,10 +173,7 @@ class Bzip2Input {
 
 /** Decompresses bzip2, block by block. */
 async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
-  const [{ default: bzip2 }, { default: bitsOf }] = await Promise.all([
-    import('unbzip2-stream/lib/bzip2.js'),
-    import('unbzip2-stream/lib/bit_iterator.js'),
-  ])
+  const { bits: bitsOf, bzip2 } = await import('../../vendor/bzip2.ts')
   const iterator = whole[Symbol.asyncIterator]()
   const input = new Bzip2Input(iterator)
   let level = 0

@@ -37,7 +37,7 @@ export async function createDecoder(encoding: string, fatal = false): Promise<De
     const decoder = new TextDecoder(encoding, { fatal })
     return { decode: (chunk) => decoder.decode(chunk, { stream: chunk !== undefined }) }
   }
-  const { default: iconv } = await import('iconv-lite')
+  const { iconv } = await import('../../vendor/iconv.ts')
   const decoder = iconv.getDecoder(encoding)
   return { decode: (chunk) => (chunk ? decoder.write(Buffer.from(chunk)) : decoder.end()) ?? '' }
 }
@@ -78,7 +78,7 @@ const MAX_ALTERNATIVES = 3
 export async function guessLegacyEncoding(
   sample: Buffer,
 ): Promise<{ encoding: string; alternatives: string[] }> {
-  const { detectAll } = await import('jschardet')
+  const { detectAll } = await import('../../vendor/jschardet.ts')
   const special = sample.filter((byte) => byte >= 0x80).length
   const likely: { encoding: string; confidence: number }[] = []
   for (const { encoding: label, confidence } of detectAll(sample)) {

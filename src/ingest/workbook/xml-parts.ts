@@ -1,7 +1,8 @@
 // Parses XML parts of workbooks, within limits.
-import type { SaxesParser, SaxesTagPlain } from 'saxes'
+
 import { Problem } from '../../contract/errors.ts'
 import { asBuffer, excerpt, yieldToEventLoop } from '../../json/index.ts'
+import type { SaxesParser, SaxesTagPlain } from '../../vendor/saxes.ts'
 import type { ArchiveEntry } from '../archive/archive.ts'
 import { badFile } from '../values/warnings.ts'
 import type { PlainElements } from './plain-elements.ts'
@@ -41,7 +42,7 @@ export async function* parsePart(
   visitor: XmlVisitor,
   plain?: PlainElements,
 ): AsyncGenerator<void> {
-  const { SaxesParser } = await import('saxes')
+  const { SaxesParser } = await import('../../vendor/saxes.ts')
   const parser = new PartParser(new SaxesParser({ xmlns: false }), visitor, member.path, source)
   const steps = new PartSteps(parser, plain)
   for await (const chunk of await member.open()) {

@@ -312,7 +312,7 @@ async function streamFirstFile(
   bytes: Bytes,
   limits: Limits,
 ): Promise<{ bytes: Bytes; fileName: string }> {
-  const { Busboy } = await import('@fastify/busboy')
+  const { Busboy } = await import('../../vendor/busboy.ts')
   const headers = { 'content-type': request.headers.get('content-type') ?? '' }
   const input = Readable.from(bytes)
   return new Promise((resolve, reject) => {

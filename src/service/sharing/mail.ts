@@ -1,5 +1,5 @@
 // Sends e-mails over SMTP.
-import type { Transporter } from 'nodemailer'
+import type { Transporter } from '../../vendor/mail.ts'
 
 export interface Message {
   to: string
@@ -21,7 +21,7 @@ export class Mailer {
   ) {}
 
   async send(message: Message): Promise<void> {
-    this.transport ??= import('nodemailer').then(({ createTransport }) =>
+    this.transport ??= import('../../vendor/mail.ts').then(({ createTransport }) =>
       createTransport(this.smtp, {
         connectionTimeout: SMTP_TIMEOUT_MS,
         greetingTimeout: SMTP_TIMEOUT_MS,

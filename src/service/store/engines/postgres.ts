@@ -49,7 +49,7 @@ export async function createPostgresEngine(url: string, limits: Limits): Promise
     throw new Problem('usage', '--database: not a PostgreSQL URL', {
       hint: 'Give postgres://user:password@host:5432/name. Write special characters in the password as %XX.',
     })
-  const { default: pg } = await import('pg')
+  const { pg } = await import('../../../vendor/pg.ts')
   return new PostgresEngine(createPool(pg, url, limits), pg.escapeLiteral, limits)
 }
 

@@ -14,8 +14,8 @@ import {
   statSync,
 } from 'node:fs'
 import { createRequire, isBuiltin } from 'node:module'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname } from 'node:path'
+import { buildPath } from '../../../contract/build-path.ts'
 import { errorCodeOf, errorMessageOf, Problem } from '../../../contract/errors.ts'
 
 export interface Statement {
@@ -29,24 +29,22 @@ export interface Database {
   close(): void
 }
 
-/** Loads node:sqlite, or a package with the same interface and a bundled binary. */
+/** Loads node:sqlite, or for older Node a binary in the build with the same interface. Throws `failed`. */
 function loadSqliteModule(): { DatabaseSync: new (file: string, options?: object) => Database } {
   const require = createRequire(import.meta.url)
   if (!isBuiltin('node:sqlite')) {
-    // Load the binary directly: the package looks for a locally compiled one first, and resolving the package
-    // takes as long as opening the database.
-    const name = '@photostructure/sqlite'
-    const { platform, arch } = process
-    const binary = join(name, 'prebuilds', `${platform}-${arch}`, '@photostructure+sqlite.glibc.node')
-    for (const modules of ['../node_modules', '../..']) {
-      const file = fileURLToPath(new URL(`${modules}/${binary}`, import.meta.url))
+    const system = `${process.platform}-${process.arch}`
+    for (const name of [system, `${system}-musl`]) {
+      const file = buildPath(`sqlite/${name}.node`)
       try {
         if (existsSync(file)) return require(file)
       } catch {
         // Built for another C library.
       }
     }
-    return require(name)
+    throw new Problem('failed', `there is no SQLite for Node ${process.versions.node} on ${system}`, {
+      hint: 'Use Node 22.13 or later, which has SQLite itself.',
+    })
   }
   // Suppress the ExperimentalWarning of Node 22 and 24. The interface used here has been stable.
   const { emitWarning } = process

@@ -16,12 +16,17 @@ export interface Chromium {
   args?: string[]
 }
 
+/** Returns whether there is such a package for this system. */
+export function hasPackagedChromium(): boolean {
+  return process.platform === 'linux' && process.arch === 'x64'
+}
+
 /**
  * Returns the Chromium of the npm package @sparticuz/chromium, unpacked once into the user's cache; undefined
  * if it is not installed. It includes libraries and fonts that minimal systems lack.
  */
-export async function findBundledChromium(): Promise<Chromium | undefined> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
+export async function findPackagedChromium(): Promise<Chromium | undefined> {
+  if (!hasPackagedChromium()) return undefined
   const packed = findPackageFolder('@sparticuz/chromium')
   if (packed === undefined) return undefined
   const { version }: { version: string } = JSON.parse(await readFile(join(packed, 'package.json'), 'utf8'))
@@ -76,7 +81,7 @@ async function createPrivateFolder(folder: string): Promise<string> {
 
 /** Unpacks into a new folder, then renames it: a process that dies leaves nothing incomplete. */
 async function unpack(bin: string, home: string): Promise<void> {
-  const { extract } = await import('tar-stream')
+  const { extract } = await import('../vendor/tar.ts')
   const next = await mkdtemp(`${home}-`)
   const untar = async (archive: string, folder: string, strip: number): Promise<void> => {
     const entries = extract()

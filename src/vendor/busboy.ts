@@ -1,0 +1,1 @@
+export { Busboy } from '@fastify/busboy'

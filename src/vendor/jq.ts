@@ -1,0 +1,1 @@
+export { raw } from 'jq-wasm'

@@ -1,0 +1,1 @@
+export { detectAll } from 'jschardet'

@@ -1,0 +1,1 @@
+export { createTransport, type Transporter } from 'nodemailer'

@@ -1,0 +1,1 @@
+export { default as pg } from 'pg'

@@ -1,0 +1,1 @@
+export { SaxesParser, type SaxesTagPlain } from 'saxes'

@@ -1,0 +1,1 @@
+export { type Entry, fromRandomAccessReader, RandomAccessReader, type ZipFile } from 'yauzl'
