@@ -28,7 +28,8 @@ beforeEach(() => {
   const built = readdirSync(join(root, 'dist')).filter(isOfCommands)
   for (const name of ['bin', 'package.json', ...built.map((file) => `dist/${file}`)])
     cpSync(join(root, name), join(place.path, name), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(place.path, 'node_modules'))
+  for (const name of ['node_modules', 'dist/sqlite'])
+    symlinkSync(join(root, name), join(place.path, name))
   cache = join(place.path, 'dist', 'code-cache')
 })
 

@@ -34,7 +34,8 @@ describe('the quick start', () => {
     expect(user).toMatch(me)
     expect(up).toEqual({
       code: 0,
-      stderr: '',
+      // Said once, by the first run.
+      stderr: expect.stringMatching(/^Your data is on this machine: \S+gridline\.db\. .*\n$/),
       stdout: `${user}:0\tsales\t2\thttp://127.0.0.1:8080/~${user}/0/\tcreated\t1\n`,
     })
     expect(await run(['append', 'sales', '--row', 'Kyoto,3'])).toEqual({

@@ -215,7 +215,7 @@ describe('interruption', () => {
     })
     child.stdin!.on('error', () => {})
     child.kill('SIGINT')
-    expect([await closed, stderr]).toEqual([130, 'interrupted\n'])
+    expect([await closed, stderr]).toEqual([130, expect.stringMatching(/\ninterrupted\n$/)])
     expect((await gridline(['ls', '--all'], { home: place })).stdout).toBe('')
   })
 

@@ -39,6 +39,8 @@ export interface ConnectOptions {
   trace?: (line: string) => void
   /** PEM file of additional trusted certificates. */
   caFile?: string
+  /** Called if the database on this machine is new. `file`: its path. */
+  onNewDatabase: (file: string) => void
 }
 
 /**
@@ -50,7 +52,7 @@ export async function connect(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { url, user, api_key, ca_file, profile } = settings
-  const { environment, changesData, trace, caFile, ...rest } = options
+  const { environment, changesData, trace, caFile, onNewDatabase, ...rest } = options
   const clientOptions = { ...rest, mayWrite: changesData }
   if (url.value) {
     const server = normalizeServerUrl(url.value)
@@ -77,13 +79,16 @@ export async function connect(
       hint: 'Set GRIDLINE_URL, GRIDLINE_USER and GRIDLINE_API_KEY, or use a database on this machine with --local.',
     })
   const database = databaseUrl(environment)
-  if (!changesData && !existsSync(database.slice('sqlite:'.length)))
-    return connectTemporary({ ...clientOptions, environment, trace })
+  const file = database.slice('sqlite:'.length)
+  if (!existsSync(file)) {
+    if (!changesData) return connectTemporary({ ...clientOptions, environment, trace })
+    onNewDatabase(file)
+  }
   makeFoldersPrivate(environment)
   return connectEmbedded(database, { ...clientOptions, environment, trace })
 }
 
-type EmbeddedOptions = Omit<ConnectOptions, 'changesData' | 'caFile'>
+type EmbeddedOptions = Omit<ConnectOptions, 'changesData' | 'caFile' | 'onNewDatabase'>
 
 /** Starts an in-process service on a temporary database, deleted on close: for commands that only read. */
 export async function connectTemporary(options: EmbeddedOptions): Promise<Connection> {

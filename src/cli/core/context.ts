@@ -223,6 +223,8 @@ export class Context {
       caFile: this.flags.caFile ?? (this.environment.GRIDLINE_CA_FILE || undefined),
       planError: this.flags.dryRun ? (...details) => new Planned(...details) : undefined,
       onRetry: (problem, wait) => this.noteRetry(problem, wait),
+      onNewDatabase: (file) =>
+        this.messages.note(`Your data is on this machine: ${file}. For a server: gridline login URL`),
     }
   }
 }
