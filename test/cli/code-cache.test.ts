@@ -28,8 +28,7 @@ beforeEach(() => {
   const built = readdirSync(join(root, 'dist')).filter(isOfCommands)
   for (const name of ['bin', 'package.json', ...built.map((file) => `dist/${file}`)])
     cpSync(join(root, name), join(place.path, name), { recursive: true })
-  for (const name of ['node_modules', 'dist/sqlite'])
-    symlinkSync(join(root, name), join(place.path, name))
+  for (const name of ['node_modules', 'dist/sqlite']) symlinkSync(join(root, name), join(place.path, name))
   cache = join(place.path, 'dist', 'code-cache')
 })
 

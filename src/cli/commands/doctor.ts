@@ -1,8 +1,9 @@
 // `gridline doctor`: checks the setup and suggests fixes.
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { release } from 'node:os'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
+import { installationFolder, installationMethod } from '../../contract/installation.ts'
 import { formatBytes } from '../../contract/limits.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { version } from '../../contract/version.ts'
@@ -10,6 +11,7 @@ import { directoriesOf } from '../config/settings.ts'
 import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
+import { updaterOf } from '../core/releases.ts'
 import { hasColor } from '../output/color.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -49,10 +51,7 @@ export const command = defineCommand({
   examples: ['gridline doctor', 'gridline doctor --jq \'.[] | select(.status != "ok")\''],
   async run(context, _, { chromium }) {
     const checks: Check[] = [
-      passedCheck(
-        'version',
-        `gridline ${version}, Node.js ${process.versions.node}, ${process.platform} ${release()} ${process.arch}`,
-      ),
+      checkVersion(context),
       await checkSettings(context),
       ...(await checkServer(context)),
       checkProxy(context),
@@ -78,6 +77,30 @@ function passedCheck(check: string, detail: string): Check {
 
 function failedCheck(check: string, status: Status, detail: string, fix: string): Check {
   return { check, status, detail, fix }
+}
+
+/** Checks that this copy is the one that the shell finds. */
+function checkVersion({ environment: { PATH = '' } }: Context): Check {
+  const { how } = updaterOf(installationMethod())
+  const detail = `gridline ${version} (${how}), Node.js ${process.versions.node}, ${process.platform} ${release()} ${process.arch}`
+  // Commands on Windows are scripts that name no path.
+  const first =
+    process.platform === 'win32'
+      ? undefined
+      : PATH.split(delimiter)
+          .map((place) => join(place, 'gridline'))
+          .find(existsSync)
+  const folder = installationFolder()
+  // The command of an archive is beside its folder.
+  const isOwn = (path: string): boolean =>
+    [folder, join(folder, '..', 'bin')].some((one) => path.startsWith(one))
+  if (first === undefined || isOwn(realpathSync(first))) return passedCheck('version', detail)
+  return failedCheck(
+    'version',
+    'warning',
+    `${detail}; another copy comes first on the PATH: ${first}`,
+    'Remove one of them, or change the order of PATH.',
+  )
 }
 
 async function checkSettings(context: Context): Promise<Check> {

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Uploads data files at fixed times. Copy it to /etc/gridline/cron.sh, and set below what it uploads. Then, in the
+# crontab of a user of its own (crontab -e):
+#
+# MAILTO=you@example.com
+# 15 3 * * *  /etc/gridline/cron.sh
+#
+# The settings are in /etc/gridline/env, which only that user can read (chmod 600):
+#   GRIDLINE_URL=https://charts.example.com
+#   GRIDLINE_USER=ci
+#   GRIDLINE_API_KEY=…
+#
+# It prints nothing if all is well, and errors otherwise, which cron mails. A run that takes longer than the time to the
+# next one is not started twice. A server that cannot be reached is tried again for ten minutes.
+set -eu
+
+# cron has a short PATH.
+PATH=/usr/local/bin:/usr/bin:/bin:$HOME/.local/bin
+set -a
+. "${GRIDLINE_ENV:-/etc/gridline/env}"
+set +a
+
+exec 9>"${TMPDIR:-/tmp}/gridline-cron-$(id -u).lock"
+flock -n 9 || exit 0
+
+# Add rows by a key column, or replace the grids, as here.
+upload() {
+  gridline upload --on-conflict replace --quiet -- "${GRIDLINE_FILES:-/srv/data}" >/dev/null
+}
+
+tries=0
+until upload; do
+  # 9: the server cannot be reached, or is overloaded. Other failures do not pass by waiting.
+  [ $? -eq 9 ] && [ $tries -lt "${GRIDLINE_TRIES:-5}" ] || exit 1
+  tries=$((tries + 1))
+  sleep $((tries * 40))
+done
