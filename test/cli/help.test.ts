@@ -134,6 +134,27 @@ describe('other names', () => {
   })
 
   it.each([
+    [['help', 'embed'], 'Guide › Charts › Embed charts', 'guide.md#embed-charts'],
+    [['help', 'github', 'pages'], 'GitHub Actions', 'export.md#sites'],
+    [['help', 'glibc'], 'Installing › Without Node', 'install.md#without-node'],
+  ])('%j searches the documentation', async (given, heading, link) => {
+    const { code, stdout } = await run(given)
+    expect([code, stdout]).toEqual([0, expect.stringContaining(heading)])
+    expect(stdout).toContain(`  ${link}\n`)
+    // Each result is a section that exists.
+    for (const [, file, anchor] of stdout.matchAll(/^ {2}([a-z-]+\.md)#(\S+)$/gm)) {
+      const text = readFileSync(new URL(`../../docs/${file}`, import.meta.url), 'utf8')
+      const anchors = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+        title
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N} _-]/gu, '')
+          .replace(/ /g, '-'),
+      )
+      expect(anchors).toContain(anchor)
+    }
+  })
+
+  it.each([
     [['uplod'], /Did you mean upload\?/],
     [['upload', '--fodler', 'x', 'a.csv'], /Did you mean --folder\?/],
     [['ls', '--type', 'gird'], /Did you mean grid\?/],

@@ -108,9 +108,12 @@ async function loadOutputFields(path: readonly CommandEntry[]): Promise<Readonly
   return new Set(loaded && 'command' in loaded ? outputFieldsOf(loaded.command) : [])
 }
 
-/** Returns the text of `gridline help TOPIC`; undefined if the words are something else. */
+/**
+ * Returns the text of `gridline help TOPIC`, or what the documentation has on other words; undefined if the words are
+ * something else.
+ */
 async function loadHelpTopic([help, name, ...rest]: readonly string[]): Promise<string | undefined> {
-  if (help !== 'help' || name === undefined || rest.length > 0) return undefined
+  if (help !== 'help' || name === undefined) return undefined
   if (name === 'all') {
     const { EPILOGUE, createProgram, registerCommands } = await import('./program.ts')
     const program = createProgram()
@@ -118,10 +121,13 @@ async function loadHelpTopic([help, name, ...rest]: readonly string[]): Promise<
     return `${program.helpInformation()}${EPILOGUE}\n`
   }
   const { TOPICS } = await import('../help/topics.ts')
-  if (Object.hasOwn(TOPICS, name)) return TOPICS[name].text()
+  if (Object.hasOwn(TOPICS, name) && rest.length === 0) return TOPICS[name].text()
   if (commands.some((entry) => hasCommandName(entry, name))) return undefined
+  const { searchDocs } = await import('../help/search.ts')
+  const found = searchDocs([name, ...rest])
+  if (found !== undefined) return found
   const suggestion = findClosest(name, [...commands.map((entry) => entry.name), ...Object.keys(TOPICS)])
-  throw new Problem('usage', `no command or topic named ${name}`, {
+  throw new Problem('usage', `no command or topic named ${[name, ...rest].join(' ')}`, {
     hint: withSuggestion(suggestion, 'See: gridline --help'),
   })
 }
@@ -140,11 +146,12 @@ function assertCommandExists(path: readonly CommandEntry[], argv: readonly strin
   })
 }
 
-/** Converts `help plot create` to `plot create --help`. A single word stays: it can be a topic. */
+/** Converts `help plot create` to `plot create --help`. Other words stay: they can be a topic. */
 function withHelpFlag(argv: string[]): string[] {
   if (argv[0] !== 'help') return argv
   const words = argv.slice(1).filter((word) => !word.startsWith('-') && word !== 'help')
-  return words.length === 1 ? ['help', ...words] : [...words, '--help']
+  const isCommand = words.length > 1 && commands.some((entry) => hasCommandName(entry, words[0]))
+  return isCommand || words.length === 0 ? [...words, '--help'] : ['help', ...words]
 }
 
 /** Returns the command of a path, or the closest group above it. */

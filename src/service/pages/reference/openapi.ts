@@ -1,7 +1,12 @@
 /** OpenAPI document of the contract. */
 import { errorCodes } from '../../../contract/errors.ts'
 import { FILE_NAME_HEADER, IDEMPOTENCY_HEADER } from '../../../contract/headers.ts'
-import { type Operation, operations, routesOf, VERSION_DESCRIPTION } from '../../../contract/operations/index.ts'
+import {
+  type Operation,
+  operations,
+  routesOf,
+  VERSION_DESCRIPTION,
+} from '../../../contract/operations/index.ts'
 import * as resources from '../../../contract/resources/index.ts'
 import type { Schema } from '../../../contract/schema.ts'
 
