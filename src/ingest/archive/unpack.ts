@@ -1,10 +1,11 @@
 // Decompresses gzip, zstd and bzip2, and detects archive bombs.
 import { Readable } from 'node:stream'
 import zlib, { createGunzip } from 'node:zlib'
-import { errorCodeOf, Problem } from '../../contract/errors.ts'
+import { errorCodeOf, type Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { type Bytes, peek, yieldToEventLoop } from '../../json/index.ts'
 import { badFile } from '../values/warnings.ts'
+import { addChecksum, BitReader, NotBzip2, readBlock, readHeader } from './bzip2.ts'
 import { NotAFrame, splitZstdFrames, TruncatedFrame } from './zstd-frames.ts'
 
 /** Unpacked size below which any ratio is allowed: a column of zeros compresses very well. */
@@ -142,7 +143,7 @@ const MAX_BZIP2_STREAMS = 100_000
 const BZIP2_BLOCK_BYTES = 100_000
 const BZIP2_MARGIN_BYTES = 25_000
 
-/** Packed bytes, which the bzip2 library takes synchronously. */
+/** Packed bytes, which the bzip2 decoder takes synchronously. */
 class Bzip2Input {
   private readonly chunks: Uint8Array[] = []
   private packed = 0
@@ -173,65 +174,44 @@ class Bzip2Input {
 
 /** Decompresses bzip2, block by block. */
 async function* bunzip2(whole: Bytes, name: string, limits: Limits): AsyncGenerator<Uint8Array> {
-  const { bits: bitsOf, bzip2 } = await import('../../vendor/bzip2.ts')
   const iterator = whole[Symbol.asyncIterator]()
   const input = new Bzip2Input(iterator)
-  let level = 0
-  let sum = 0
+  const bits = new BitReader(() => input.takeChunk())
+  /** Calls the decoder, which reads synchronously. */
+  const attempt = <T>(read: () => T): T => {
+    try {
+      return read()
+    } catch (error) {
+      if (error instanceof NotBzip2) throw damagedError(name, 'bzip2', input.isAtEnd(bits.bytesRead))
+      throw error
+    }
+  }
   let size = 0
-  let streams = 0
   // Shared by all blocks, since hostile data has many empty streams.
   let work = new Int32Array(0)
-  let out = Buffer.alloc(0)
+  const assertSize = (bytes: number): void => {
+    if (isBomb(size + bytes, bits.bytesRead, limits)) throw bombError(name, limits)
+  }
   try {
-    // The library reads the first chunk at once.
-    await input.readAhead(0, BZIP2_MARGIN_BYTES)
-    const bits = bitsOf(() => input.takeChunk())
-    /** Calls the library. Past the last byte, it reads undefined values and throws. */
-    const attempt = <T>(read: () => T): T => {
-      try {
-        return read()
-      } catch (error) {
-        if (error instanceof Problem) throw error
-        throw damagedError(name, 'bzip2', input.isAtEnd(bits.bytesRead))
+    for (let streams = 1; ; streams++) {
+      await input.readAhead(bits.bytesRead, BZIP2_MARGIN_BYTES)
+      if (input.isAtEnd(bits.bytesRead)) {
+        if (streams > 1) return
+        throw damagedError(name, 'bzip2', true)
       }
-    }
-    for (;;) {
-      const block = BZIP2_BLOCK_BYTES * level
-      await input.readAhead(bits.bytesRead, BZIP2_MARGIN_BYTES + block)
-      const { bytesRead } = bits
-      if (input.isAtEnd(bytesRead)) {
-        if (level > 0) throw damagedError(name, 'bzip2', true)
-        return
-      }
-      if (level === 0) {
-        level = attempt(() => bzip2.header(bits))
-        sum = 0
-        if (++streams > MAX_BZIP2_STREAMS) throw bombError(name, limits)
-        if (work.length < BZIP2_BLOCK_BYTES * level) work = new Int32Array(BZIP2_BLOCK_BYTES * level)
+      if (streams > MAX_BZIP2_STREAMS) throw bombError(name, limits)
+      const blockBytes = BZIP2_BLOCK_BYTES * attempt(() => readHeader(bits))
+      if (work.length < blockBytes) work = new Int32Array(blockBytes)
+      let sum = 0
+      for (;;) {
         await yieldToEventLoop()
-        continue
+        await input.readAhead(bits.bytesRead, BZIP2_MARGIN_BYTES + blockBytes)
+        const block = attempt(() => readBlock(bits, work.subarray(0, blockBytes), sum, assertSize))
+        if (!block) break
+        sum = addChecksum(sum, block)
+        size += block.bytes.length
+        if (block.bytes.length > 0) yield block.bytes
       }
-      let at = 0
-      const put = (byte: number): void => {
-        if (at === out.length) {
-          if (isBomb(size + at, bytesRead, limits)) throw bombError(name, limits)
-          out = Buffer.concat([out], Math.max(block, out.length * 2))
-        }
-        out[at++] = byte
-      }
-      const next = attempt(() => bzip2.decompress(bits, put, work, block, sum))
-      // The stream ends; another may follow.
-      if (next === null) level = 0
-      else sum = next
-      size += at
-      if (isBomb(size, bits.bytesRead, limits)) throw bombError(name, limits)
-      if (at > 0) {
-        yield out.subarray(0, at)
-        // The consumer may still use the yielded buffer.
-        out = Buffer.alloc(0)
-      }
-      await yieldToEventLoop()
     }
   } finally {
     await iterator.return?.()
