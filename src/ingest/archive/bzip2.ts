@@ -123,7 +123,7 @@ interface HuffmanTable {
   shortest: number
   /** Largest code with as many bits; -1 without one. */
   limits: Int32Array
-  /** What to subtract from such a code for its position in `symbols`. */
+  /** Difference between such a code and its position in `symbols`. */
   bases: Int32Array
   symbols: Uint16Array
   /** Symbol and number of bits of each short code, by the bits that it begins; 0 for the begin of a longer one. */
