@@ -4,6 +4,7 @@ import {
   appendFileSync,
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -446,12 +447,26 @@ function notices(inputs) {
     const files = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
     const url = typeof repository === 'string' ? repository : repository?.url
     const body = files.map((file) => readFileSync(`${folder}/${file}`, 'utf8').trim()).join('\n\n')
-    // Some packages name their licence only.
-    const known = body || `Licensed under ${license}. The package has no file with the text.`
+    const known = body || licenceInReadme(folder) || licenceOfRepository(name)
+    if (!known)
+      throw new Error(`${name} has no text of its licence: put that of its repository in docs/licences`)
     return `${name} ${version} (${license})${url ? `\n${url}` : ''}\n\n${known}\n`
   })
   const line = `${'-'.repeat(78)}\n`
   return `Gridline contains parts of these packages.\n\n${line}${texts.join(`\n${line}`)}`
+}
+
+function licenceInReadme(folder) {
+  const readme = readdirSync(folder).find((file) => /^readme/i.test(file))
+  const [, text] =
+    (readme && /\n#+ licen[cs]e\s+([\s\S]*)/i.exec(readFileSync(`${folder}/${readme}`, 'utf8'))) || []
+  return text && /permission is hereby granted/i.test(text) ? text.trim() : undefined
+}
+
+/** Returns the text of a licence that only the repository of a package has. */
+function licenceOfRepository(name) {
+  const file = `docs/licences/${name}.txt`
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
 /** Adds a hash of the file, which has those of its chunks, to it: bin/code-cache.js finds compiled code by it. */

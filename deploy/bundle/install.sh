@@ -9,6 +9,8 @@
 #
 # GRIDLINE_DOWNLOAD_URL: another address of the files of the release.
 set -eu
+# All users may run it, whatever the mask of root is.
+umask 022
 
 url=${GRIDLINE_DOWNLOAD_URL:-https://github.com/gridline/gridline/releases/latest/download}
 url=${url%/}
@@ -38,13 +40,28 @@ if [ -z "$prefix" ]; then
     *) if [ "$(id -u)" = 0 ]; then prefix=/usr/local; else prefix=$HOME/.local; fi ;;
   esac
 fi
+case $prefix in
+  /*) ;;
+  *) prefix=$PWD/$prefix ;;
+esac
+prefix=${prefix%/}
 place=$prefix/lib/gridline
 command=$prefix/bin/gridline
+# A Debian package has this place to itself.
+[ ! -e "$place/lib/installed-by" ] || fail "Gridline in $place was installed in another way: remove it first"
+
+# Copies that this script installed, and what it left behind when it was killed.
+copies() {
+  for copy in "$place"/[0-9]*.[0-9]*.[0-9]* "$place"/.next-*; do
+    if [ -d "$copy" ]; then echo "$copy"; fi
+  done
+}
 
 if [ -n "$is_removal" ]; then
   [ -d "$place" ] || fail "no Gridline in $prefix"
   rm -f "$command"
-  rm -rf "$place"
+  copies | while read -r copy; do rm -rf "$copy"; done
+  rmdir "$place" 2>/dev/null || true
   echo "Removed $command and $place. Data in ~/.local/share/gridline was not touched." >&2
   exit 0
 fi
@@ -98,7 +115,9 @@ tar -xJf "$next/$file" -C "$next" 2>/dev/null || fail "$file could not be unpack
 # The copy that was in use until now is kept, since a server may still run from it. Older ones go.
 previous=$(readlink -f "$command" 2>/dev/null) || previous=
 previous=${previous%/bin/gridline}
-for other in "$place"/*; do
+copies | while read -r other; do
+  # Another install that runs now has a folder of its own, too.
+  case $other in */.next-*) [ -n "$(find "$other" -prune -mtime +0)" ] || continue ;; esac
   [ "$(readlink -f "$other")" = "$previous" ] || rm -rf "$other"
 done
 rm -rf "${place:?}/$version"

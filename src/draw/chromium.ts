@@ -11,6 +11,9 @@ type ResultOf<C extends keyof Commands> = Commands[C]['returnType']
 
 /** Maximum duration of a start, in ms. */
 const START_TIMEOUT_MS = 30_000
+/** Maximum duration of the end, in ms. */
+const CLOSE_TIMEOUT_MS = 5000
+const OUTPUT_DELAY_MS = 50
 /** Number of characters of the error output that are kept. */
 const MAX_ERROR_CHARACTERS = 4096
 
@@ -59,16 +62,26 @@ export class Browser extends EventEmitter {
     })
     const failed = new Promise<never>((_, reject) => {
       child.on('error', reject)
-      child.on('close', (code, signal) =>
-        reject(new Error(errors.trim() || `it ended with ${signal ?? `code ${code}`}`)),
-      )
+      child.on('exit', (code, signal) => {
+        // The rest of its output comes a moment later. A process that it left behind may keep the output open.
+        setTimeout(
+          () => reject(new Error(errors.trim() || `it ended with ${signal ?? `code ${code}`}`)),
+          OUTPUT_DELAY_MS,
+        )
+      })
     })
     failed.catch(() => {})
     const browser = new Browser(child, child.stdio[3] as Writable, child.stdio[4] as Readable)
-    const timer = setTimeout(() => browser.kill(), START_TIMEOUT_MS)
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        browser.kill()
+        reject(new Error(`it did not answer within ${START_TIMEOUT_MS / 1000} seconds`))
+      }, START_TIMEOUT_MS)
+    })
     try {
       // The pipe ends shortly before the process, which says why.
-      await Promise.race([browser.send('Browser.getVersion').catch(() => failed), failed])
+      await Promise.race([browser.send('Browser.getVersion').catch(() => failed), failed, late])
       return browser
     } finally {
       clearTimeout(timer)
@@ -108,6 +121,9 @@ export class Browser extends EventEmitter {
 
   kill(): void {
     this.child.kill('SIGKILL')
+    // A process that it left behind may keep the pipes open.
+    this.child.stderr?.destroy()
+    this.end()
   }
 
   /** Closes Chromium, and waits for its end. */
@@ -115,7 +131,9 @@ export class Browser extends EventEmitter {
     if (!this.isOpen) return
     const ended = new Promise((resolve) => this.once('closed', resolve))
     this.send('Browser.close').catch(() => {})
+    const timer = setTimeout(() => this.kill(), CLOSE_TIMEOUT_MS)
     await ended
+    clearTimeout(timer)
   }
 
   private receive(output: Readable): void {
@@ -124,7 +142,14 @@ export class Browser extends EventEmitter {
       let from = 0
       for (let end = chunk.indexOf(0); end >= 0; end = chunk.indexOf(0, from)) {
         parts.push(chunk.subarray(from, end))
-        this.handle(JSON.parse(Buffer.concat(parts).toString('utf8')))
+        try {
+          this.handle(JSON.parse(Buffer.concat(parts).toString('utf8')))
+        } catch {
+          // Not a message: this is no Chromium.
+          this.kill()
+          this.end()
+          return
+        }
         parts = []
         from = end + 1
       }

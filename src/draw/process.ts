@@ -12,6 +12,8 @@ import { type DrawingPage, openPage, PageCrashed } from './pages.ts'
 
 const settings: DrawSettings = JSON.parse(process.argv[2])
 
+/** Maximum time in which a page opens, in ms. */
+const PAGE_TIMEOUT_MS = 20_000
 /** Interval between measurements of Chromium's memory, in ms. */
 const MEASURE_MS = 250
 
@@ -167,7 +169,12 @@ async function drawFigure({ id, figure, options, timeoutMs }: DrawRequest): Prom
   try {
     const running = await getBrowser()
     // Start the time limit when Chromium and its page are ready.
+    timer = setTimeout(
+      () => stop('starved', `Chromium opened no page within ${PAGE_TIMEOUT_MS / 1000} seconds`),
+      PAGE_TIMEOUT_MS,
+    )
     page = idlePages.pop() ?? (await openPage(running, settings))
+    clearTimeout(timer)
     const { pid } = running
     const { cpuSeconds } = measureUsage(pid)
     timer = setTimeout(() => {

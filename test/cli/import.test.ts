@@ -363,6 +363,17 @@ it('whole numbers of any length keep their digits, and texts of digits stay text
   expect((await gridline(['cat', 'grid', '--format', 'ndjson'], { home })).stdout).toContain(`{"id":${long}}`)
 })
 
+it('a text of any length, also one that does not end, is read in linear time', async () => {
+  const escaped = 'a\\n'.repeat(3_000_000)
+  const root = write({
+    'cut.json': '{"data":[{"x":[1234567890123456789],"text":"a text of a file that was cut off in the middle',
+    'long.json': `{"data":[{"y":[12345678901234567],"text":"${escaped}"}]}`,
+  })
+  const { rows, stderr } = await run(newHome(), root)
+  expect(rows.map(({ path, action }) => [path, action])).toEqual([['long', 'created']])
+  expect(stderr).toMatch(/cut\.json: not JSON, or incomplete/)
+})
+
 it('a message of plotly.js in a page is no chart, and a heading keeps its underscores', async () => {
   const library = `<script>/** plotly.js v3 */ e.log("  Plotly.newPlot(gd, data, layout, { mapboxAccessToken: 'x' });")</script>`
   const root = write({

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -71,9 +72,13 @@ interface Run {
   stderr: string
 }
 
-/** Runs install.sh without blocking the server. */
-function install(args: string[], env: Record<string, string> = {}, script?: string): Promise<Run> {
-  const child = spawn('sh', [script ?? join(project, 'deploy/bundle/install.sh'), ...args], {
+/** Runs a program without blocking the server. */
+function runProgram(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Run> {
+  const child = spawn(program, args, {
     env: { PATH: process.env.PATH, HOME: folder.path, GRIDLINE_DOWNLOAD_URL: url, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -82,6 +87,12 @@ function install(args: string[], env: Record<string, string> = {}, script?: stri
     stderr += chunk
   })
   return new Promise((resolve) => child.on('close', (status) => resolve({ status, stderr })))
+}
+
+const run = (code: string, args: readonly string[]) => runProgram('sh', ['-c', code, ...args])
+
+function install(args: string[], env: Record<string, string> = {}, script?: string): Promise<Run> {
+  return runProgram('sh', [script ?? join(project, 'deploy/bundle/install.sh'), ...args], env)
 }
 
 const versionOf = (prefix: string): string =>
@@ -112,6 +123,29 @@ describe.skipIf(!isPossible)('install.sh (on Linux with xz)', () => {
       [],
     ])
     expect((await install(['--prefix', prefix, '--uninstall'])).stderr).toMatch(/no Gridline in/)
+  })
+
+  it('touches nothing else in its folder, and works with a strict mask and a relative prefix', async () => {
+    const parent = newFolder()
+    const others = join(parent, 'p q/lib/gridline/kept')
+    mkdirSync(others, { recursive: true })
+    publish('1.0.0')
+    const script = join(project, 'deploy/bundle/install.sh')
+    const strict = await run('cd "$0" && umask 077 && sh "$1" --prefix "p q/"', [parent, script])
+    expect(strict).toEqual({ status: 0, stderr: expect.stringContaining(`PATH="${parent}/p q/bin:$PATH"`) })
+    const { mode } = statSync(join(parent, 'p q/lib/gridline/1.0.0'))
+    expect(mode & 0o005).toBe(0o005)
+    expect(existsSync(others)).toBe(true)
+    expect((await install(['--prefix', join(parent, 'p q'), '--uninstall'])).status).toBe(0)
+    expect(existsSync(others)).toBe(true)
+    // As a Debian package is at /usr/lib/gridline.
+    const other = newFolder()
+    mkdirSync(join(other, 'lib/gridline/lib'), { recursive: true })
+    writeFileSync(join(other, 'lib/gridline/lib/installed-by'), 'deb')
+    for (const more of [[], ['--uninstall']])
+      expect((await install(['--prefix', other, ...more])).stderr).toMatch(
+        /installed in another way: remove it first/,
+      )
   })
 
   it('changes nothing if the archive is damaged, does not run, or does not come', async () => {

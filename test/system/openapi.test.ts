@@ -41,7 +41,7 @@ it('the document is valid and small, and its ids are names of programming langua
     expect(Object.keys(responses).some((status) => status.startsWith('4'))).toBe(true)
   }
   const { get } = document.paths['/v2/grids/{fid}']
-  expect(Object.keys(get.responses)).toEqual(['200', '400', '401', '403', '404', '429', 'default'])
+  expect(Object.keys(get.responses)).toEqual(['200', '304', '400', '401', '403', '404', '429', 'default'])
 })
 
 /** A program that uses the client. The compiler checks it against the types of the document. */

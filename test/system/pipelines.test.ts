@@ -106,7 +106,7 @@ it('the template for cron uploads in silence, says what is wrong, and does not r
     writeFileSync(file, `GRIDLINE_URL=${url}\nGRIDLINE_USER=ci\nGRIDLINE_API_KEY=${key}\n`)
     return file
   }
-  const env = { GRIDLINE_FILES: join(cwd, 'b.csv'), GRIDLINE_TRIES: '0', TMPDIR: cwd }
+  const env = { GRIDLINE_FILES: join(cwd, 'b.csv'), GRIDLINE_TRIES: '0' }
   const cron = (url: string) =>
     run(join(root, 'deploy/cron.sh'), [], cwd, { ...env, GRIDLINE_ENV: settings(url) })
   expect(await cron(server.url)).toEqual({ status: 0, output: '' })
@@ -119,10 +119,14 @@ it('the template for cron uploads in silence, says what is wrong, and does not r
   expect(await cron(server.url)).toEqual({ status: 1, output: expect.stringContaining('line 3') })
   expect(await cron('http://127.0.0.1:9')).toEqual({ status: 1, output: expect.stringContaining('error:') })
   // Another run holds the lock.
-  const lock = join(cwd, `gridline-cron-${process.getuid!()}.lock`)
-  const held = await run('flock', [lock, join(root, 'deploy/cron.sh')], cwd, {
+  const script = join(root, 'deploy/cron.sh')
+  const held = await run('flock', [script, script], cwd, { ...env, GRIDLINE_ENV: settings(server.url) })
+  expect(held).toEqual({ status: 0, output: '' })
+  writeFileSync(join(bins, 'gridline'), '#!/bin/sh\nexec sleep 60\n')
+  const hanging = await run(script, [], cwd, {
     ...env,
     GRIDLINE_ENV: settings(server.url),
+    GRIDLINE_CRON_SECONDS: '0.2',
   })
-  expect(held).toEqual({ status: 0, output: '' })
+  expect(hanging).toEqual({ status: 1, output: expect.stringContaining('took too long') })
 })

@@ -22,7 +22,8 @@ export const command = defineCommand({
     const latest = await fetchLatestVersion(method, environment)
     const isLatest = !isNewer(latest, version)
     const command = isLatest ? null : commandOf(latest, downloadUrl(environment))
-    const isRun = command !== null && runs === true && !dryRun
+    const canRun = typeof runs === 'function' ? runs() : runs === true
+    const isRun = command !== null && canRun && !dryRun
     if (isRun) {
       messages.note(command)
       runCommand(command)

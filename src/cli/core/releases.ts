@@ -13,7 +13,7 @@ interface Updater {
   /** The command. `url`: address of the files of the release. */
   command(version: string, url: string): string
   /** Whether `gridline update` runs it: the others change a project, need root, or cannot replace a running program. */
-  runs?: boolean
+  runs?: boolean | (() => boolean)
   /** Whether npm knows the latest version; otherwise the release does. */
   asksNpm?: boolean
 }
@@ -55,10 +55,18 @@ const UPDATERS: Readonly<Record<InstallationMethod, Updater>> = {
   container: { how: 'in a container image', command: (version) => `use an image of version ${version}` },
   archive: {
     how: 'from an archive with its own Node',
-    command: () => `sh '${installationFolder().replaceAll("'", `'\\''`)}/install.sh'`,
-    runs: true,
+    command: (version, url) =>
+      isFromScript()
+        ? `sh '${installationFolder().replaceAll("'", `'\\''`)}/install.sh'`
+        : `unpack gridline-${version} of ${url} in place of this folder`,
+    runs: isFromScript,
   },
   source: { how: 'from source', command: () => 'git pull && npm ci && npm run build', asksNpm: true },
+}
+
+/** Returns whether install.sh put this copy at its place. Others were unpacked by hand. */
+function isFromScript(): boolean {
+  return /\/lib\/gridline\/[^/]+\/lib$/.test(installationFolder())
 }
 
 export function updaterOf(method: InstallationMethod): Updater {

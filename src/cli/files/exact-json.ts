@@ -1,20 +1,48 @@
 // Parses and writes JSON without rounding whole numbers: JavaScript keeps only 15 to 16 of their digits.
 import { randomUUID } from 'node:crypto'
 
-/** Marks a whole number that is kept as text. No document can have it. */
+/** Begin of a text that stands for a whole number. No document can have it. */
 const MARK = `integer ${randomUUID()} `
-/** Texts, which are left as they are, and whole numbers of 16 or more digits. */
-const LONG_INTEGERS = /"(?:[^"\\]+|\\.)*"|(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE])/g
+const MIN_DIGITS = 16
+/** Whole numbers of 16 or more digits, in the parts of JSON between texts. */
+const LONG_INTEGERS = /(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE])/g
 const MARKED_INTEGERS = new RegExp(`"${MARK}(-?\\d+)"`, 'g')
 
 /** Parses JSON. Whole numbers that a double cannot hold become texts that only `stringifyExact` reads. */
 export function parseExact(text: string): unknown {
-  if (!/\d{16}/.test(text)) return JSON.parse(text)
-  return JSON.parse(
-    text.replace(LONG_INTEGERS, (part) =>
-      part.startsWith('"') || String(Number(part)) === part ? part : `"${MARK}${part}"`,
-    ),
-  )
+  return JSON.parse(/\d{16}/.test(text) ? markIntegers(text) : text)
+}
+
+/** Makes texts of the whole numbers that a double cannot hold. Linear also for damaged JSON. */
+function markIntegers(text: string): string {
+  const parts: string[] = []
+  let copied = 0
+  let at = 0
+  while (at < text.length) {
+    const quote = text.indexOf('"', at)
+    const end = quote < 0 ? text.length : quote
+    if (end - at >= MIN_DIGITS) {
+      parts.push(text.slice(copied, at), text.slice(at, end).replace(LONG_INTEGERS, markInteger))
+      copied = end
+    }
+    at = quote < 0 ? end : findTextEnd(text, quote)
+  }
+  parts.push(text.slice(copied))
+  return parts.join('')
+}
+
+function markInteger(digits: string): string {
+  return String(Number(digits)) === digits ? digits : `"${MARK}${digits}"`
+}
+
+/** Returns the position after the text that begins at `quote`. */
+function findTextEnd(text: string, quote: number): number {
+  for (let end = text.indexOf('"', quote + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let from = end
+    while (text[from - 1] === '\\') from--
+    if ((end - from) % 2 === 0) return end + 1
+  }
+  return text.length
 }
 
 /** Writes a value of `parseExact` as JSON. */

@@ -13,7 +13,7 @@ const HEADING_WEIGHT = 10
 const MAX_COUNTED = 5
 
 /** Long lists, which come after texts that explain. */
-const REFERENCES: ReadonlySet<string> = new Set(['api.md', 'json.md'])
+const REFERENCES: ReadonlySet<string> = new Set(['README.md', 'api.md', 'architecture.md', 'json.md'])
 
 /** A section of a document: from a heading to the next. */
 interface Section {
@@ -25,6 +25,7 @@ interface Section {
 
 /** Returns the sections with all words, as text; undefined if there are none. */
 export function searchDocs(words: readonly string[]): string | undefined {
+  if (!words.every((word) => /[\p{L}\p{N}]/u.test(word))) return undefined
   const folder = join(installationFolder(), 'docs')
   const found = listSections(folder)
     .map((section) => ({ section, score: scoreOf(section, words) }))

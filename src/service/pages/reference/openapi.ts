@@ -58,7 +58,8 @@ function listErrorStatuses({ method, access, requiresAccount, body }: Operation,
   const needsAccount = access !== 'anyone' || requiresAccount === true
   return [
     400,
-    ...(needsAccount ? [401, 403] : []),
+    401,
+    ...(needsAccount ? [403] : []),
     ...(path.includes(':') ? [404] : []),
     ...(isWrite ? [409] : []),
     ...(isWrite && path.includes(':fid') ? [412] : []),
@@ -171,14 +172,14 @@ class SharedParameters {
   readonly components: Record<string, unknown> = {}
   private readonly nameByJson = new Map<string, string>()
 
-  refer(parameter: { name: string }): unknown {
+  /** `operation`: id of the operation that has the parameter. */
+  refer(parameter: { name: string }, operation: string): unknown {
     const json = JSON.stringify(parameter)
     let name = this.nameByJson.get(json)
     if (name === undefined) {
       const base = toIdentifier(parameter.name)
-      // The same name, with another meaning.
-      for (let k = 1; name === undefined || name in this.components; k++)
-        name = k === 1 ? base : `${base}${k}`
+      // Operations after the first give the same name another meaning.
+      name = base in this.components ? toIdentifier(`${operation}.${base}`) : base
       this.nameByJson.set(json, name)
       this.components[name] = parameter
     }
@@ -224,6 +225,8 @@ function describeOperation(
       })
     if (operation.takesVersion) addQuery('version', { type: 'string', description: VERSION_DESCRIPTION })
   }
+  // Answers to a condition have no body.
+  const unchanged = path.includes(':fid') && method === 'GET' ? { 304: { description: 'Not modified' } } : {}
   const errors = listErrorStatuses(operation, path).map((code) => [
     code,
     { $ref: `#/components/responses/${code}` },
@@ -236,10 +239,11 @@ function describeOperation(
       `Access: ${access}${requiresAccount ? ', with an account' : ''}.`,
       ...listSynonyms(operation),
     ].join(' '),
-    parameters: parameters.map((parameter) => shared.refer(parameter)),
+    parameters: parameters.map((parameter) => shared.refer(parameter, id)),
     requestBody: describeRequestBody(body),
     responses: {
       [status]: describeResponse(result, summary, produces),
+      ...unchanged,
       ...Object.fromEntries(errors),
       default: { $ref: '#/components/responses/default' },
     },
