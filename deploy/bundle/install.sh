@@ -28,6 +28,10 @@ while [ $# -gt 0 ]; do
   case $1 in
     --prefix) [ $# -gt 1 ] || fail "--prefix needs a directory"; prefix=$2; shift ;;
     --uninstall) is_removal=yes ;;
+    -h | --help)
+      echo 'Usage: sh install.sh [--prefix DIR] [--uninstall]. Installs Gridline for Linux; see docs/install.md'
+      exit 0
+      ;;
     *) fail "unknown argument: $1. Usage: sh install.sh [--prefix DIR] [--uninstall]" ;;
   esac
   shift

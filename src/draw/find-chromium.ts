@@ -1,7 +1,8 @@
 // Finds a Chromium to draw images with.
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { installationMethod } from '../contract/installation.ts'
+import { installationFolder, installationMethod } from '../contract/installation.ts'
+import { quoteShellWord } from '../contract/shell.ts'
 import { type Chromium, findPackagedChromium, hasPackagedChromium } from './packaged-chromium.ts'
 
 /** Executables on the PATH, in order of preference. */
@@ -36,9 +37,14 @@ const NPM_PACKAGE = '@sparticuz/chromium'
 export function chromiumCommand(): string | undefined {
   if (hasPackagedChromium()) {
     const method = installationMethod()
-    if (method === 'npm') return `npm install --global ${NPM_PACKAGE}`
+    if (method === 'npm') {
+      // PREFIX/lib/node_modules/gridline
+      const prefix = join(installationFolder(), '..', '..', '..')
+      const isDefault = prefix === join(process.execPath, '..', '..')
+      return `npm install --global ${isDefault ? '' : `--prefix ${quoteShellWord(prefix)} `}${NPM_PACKAGE}`
+    }
     if (method === 'project' || method === 'source') return `npm install ${NPM_PACKAGE}`
-    if (method === 'npx') return `npx --package gridline --package ${NPM_PACKAGE} gridline`
+    if (method === 'npx') return `npx --package gridline --package ${NPM_PACKAGE} gridline image NAME -o FILE`
   }
   const [program, command] = SYSTEM_COMMANDS.find(([name]) => findOnPath([name])) ?? []
   const isRoot = process.platform !== 'linux' || process.getuid?.() === 0

@@ -245,7 +245,7 @@ describe('gridline update', () => {
     expect(await run()).toMatchObject({ action: 'unchanged', command: null })
     answer('echo npm error network >&2; exit 1')
     const { code, stderr } = await gridline(['update'], { home, env })
-    expect([code, stderr]).toEqual([9, expect.stringContaining('npm error network')])
+    expect([code, stderr]).toEqual([9, expect.stringContaining('npm gave no latest version: network')])
   })
 
   it('runs the command of copies that can replace themselves', async () => {
@@ -271,9 +271,8 @@ describe('gridline update', () => {
       command: 'npm install --global gridline@latest',
     })
     expect(JSON.parse(run().stdout)).toMatchObject({ action: 'updated', latest: '99.0.0' })
-    expect(readFileSync(log, 'utf8')).toBe(
-      'view gridline version\nview gridline version\ninstall --global gridline@latest\n',
-    )
+    const query = 'view gridline version --fetch-retries=0 --fetch-timeout=10000\n'
+    expect(readFileSync(log, 'utf8')).toBe(`${query}${query}install --global gridline@latest\n`)
     expect(existsSync(join(place, 'dist'))).toBe(true)
   })
 })

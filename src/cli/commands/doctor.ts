@@ -82,23 +82,21 @@ function failedCheck(check: string, status: Status, detail: string, fix: string)
 /** Checks that this copy is the one that the shell finds. */
 function checkVersion({ environment: { PATH = '' } }: Context): Check {
   const { how } = updaterOf(installationMethod())
-  const detail = `gridline ${version} (${how}), Node.js ${process.versions.node}, ${process.platform} ${release()} ${process.arch}`
+  const detail = `gridline ${version} (${how}: ${installationFolder()}), Node.js ${process.versions.node}, ${process.platform} ${release()} ${process.arch}`
   // Commands on Windows are scripts that name no path.
-  const first =
-    process.platform === 'win32'
-      ? undefined
-      : PATH.split(delimiter)
-          .map((place) => join(place, 'gridline'))
-          .find(existsSync)
+  const commands =
+    process.platform === 'win32' ? [] : PATH.split(delimiter).map((place) => join(place, 'gridline'))
   const folder = installationFolder()
   // The command of an archive is beside its folder.
   const isOwn = (path: string): boolean =>
-    [folder, join(folder, '..', 'bin')].some((one) => path.startsWith(one))
-  if (first === undefined || isOwn(realpathSync(first))) return passedCheck('version', detail)
+    [folder, join(folder, '..', 'bin')].some((one) => realpathSync(path).startsWith(one))
+  const found = commands.filter(existsSync)
+  const others = found.filter((path) => !isOwn(path))
+  if (others.length === 0) return passedCheck('version', detail)
   return failedCheck(
     'version',
     'warning',
-    `${detail}; another copy comes first on the PATH: ${first}`,
+    `${detail}; another copy is ${others[0] === found[0] ? 'before it ' : ''}on the PATH: ${others[0]}`,
     'Remove one of them, or change the order of PATH.',
   )
 }

@@ -89,7 +89,11 @@ async function openOrPrint(context: Context, url: string, browser: boolean): Pro
     return
   }
   context.messages.note(`Opening ${url.replace(/\?.*/, '')} in the browser`)
-  await openBrowser(url, context.environment)
+  const print = (program: string): void => {
+    context.messages.warning(`${program} opened no browser; open this link yourself:`)
+    process.stdout.write(`${url}\n`)
+  }
+  await openBrowser(url, context.environment, print)
 }
 
 /** Serves the local database until Ctrl-C. Other machines cannot reach it. */

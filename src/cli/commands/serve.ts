@@ -385,7 +385,9 @@ async function announce(server: Server, running: RunningService): Promise<void> 
       'API keys and data are sent unencrypted over HTTP; put a proxy with HTTPS in front, and start with --url https://… (see docs/operating.md)',
     )
   if (!database && !(await running.store.read(({ accounts }) => accounts.hasKeys(loginName()))))
-    messages.note(`To log in to this server, create a key: gridline admin create-key ${loginName()}`)
+    messages.note(
+      `To see your files in the browser: gridline open. To log in from elsewhere, create a key: gridline admin create-key ${loginName()}`,
+    )
   for (const line of formatClientHints(publicUrl ?? localUrl)) messages.aside(line)
 }
 

@@ -2,8 +2,15 @@
 import { spawn } from 'node:child_process'
 import { Problem } from '../../contract/errors.ts'
 
-/** Opens a URL with the program in BROWSER, or the default browser. Throws `failed` if it does not start. */
-export async function openBrowser(url: string, environment: NodeJS.ProcessEnv): Promise<void> {
+/**
+ * Opens a URL with the program in BROWSER, or the default browser. Throws `failed` if it does not start. Calls
+ * `onFailure` if it fails later, as xdg-open does without a display.
+ */
+export async function openBrowser(
+  url: string,
+  environment: NodeJS.ProcessEnv,
+  onFailure: (program: string) => void = () => {},
+): Promise<void> {
   const [program, ...rest] = environment.BROWSER
     ? [environment.BROWSER, url]
     : process.platform === 'darwin'
@@ -21,6 +28,9 @@ export async function openBrowser(url: string, environment: NodeJS.ProcessEnv): 
         }),
       ),
     )
+    child.once('exit', (code) => {
+      if (code) onFailure(program)
+    })
     child.once('spawn', () => {
       child.unref()
       resolve()

@@ -80,12 +80,12 @@ export async function connect(
     })
   const database = databaseUrl(environment)
   const file = database.slice('sqlite:'.length)
-  if (!existsSync(file)) {
-    if (!changesData) return connectTemporary({ ...clientOptions, environment, trace })
-    onNewDatabase(file)
-  }
+  const isNew = !existsSync(file)
+  if (isNew && !changesData) return connectTemporary({ ...clientOptions, environment, trace })
   makeFoldersPrivate(environment)
-  return connectEmbedded(database, { ...clientOptions, environment, trace })
+  const connection = await connectEmbedded(database, { ...clientOptions, environment, trace })
+  if (isNew) onNewDatabase(file)
+  return connection
 }
 
 type EmbeddedOptions = Omit<ConnectOptions, 'changesData' | 'caFile' | 'onNewDatabase'>

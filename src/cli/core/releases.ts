@@ -5,6 +5,7 @@ import { type InstallationMethod, installationFolder } from '../../contract/inst
 /** Files of the latest release, with SHA256SUMS, which names them. */
 const DOWNLOAD_URL = 'https://github.com/gridline/gridline/releases/latest/download'
 const QUERY_TIMEOUT_MS = 30_000
+const NETWORK_HINT = 'Check the network, and https_proxy behind a proxy.'
 
 /** How a copy was installed, and the command that updates it. */
 interface Updater {
@@ -49,7 +50,8 @@ const UPDATERS: Readonly<Record<InstallationMethod, Updater>> = {
     how: 'from a Debian package',
     command: (version, url) => {
       const file = `gridline_${version}_${process.arch === 'arm64' ? 'arm64' : 'amd64'}.deb`
-      return `curl -fLO ${url}/${file} && sudo apt-get install ./${file}`
+      const sudo = process.getuid?.() === 0 ? '' : 'sudo '
+      return `curl -fLO ${url}/${file} && ${sudo}apt-get install ./${file}`
     },
   },
   container: { how: 'in a container image', command: (version) => `use an image of version ${version}` },
@@ -94,10 +96,17 @@ async function askNpm(): Promise<string> {
   return new Promise((resolve, reject) => {
     // On Windows, npm is a script that needs a shell.
     const options = { timeout: QUERY_TIMEOUT_MS, shell: process.platform === 'win32' }
-    execFile('npm', ['view', 'gridline', 'version'], options, (error, stdout, stderr) => {
+    // Without these, npm waits for minutes if there is no network.
+    const patience = ['--fetch-retries=0', '--fetch-timeout=10000']
+    execFile('npm', ['view', 'gridline', 'version', ...patience], options, (error, stdout, stderr) => {
       if (!error) return resolve(stdout.trim())
-      const line = stderr.split('\n').find((text) => text.trim() !== '') ?? error.message
-      reject(new Problem('unreachable', `npm does not know the latest version: ${line}`))
+      const lines = stderr.split('\n').map((line) => line.replace(/^npm (?:error|ERR!)\s*/, ''))
+      const reason = lines.find((line) => line.trim() !== '' && !/^code |^(?:errno|syscall) /.test(line))
+      reject(
+        new Problem('unreachable', `npm gave no latest version: ${reason ?? 'no answer'}`, {
+          hint: NETWORK_HINT,
+        }),
+      )
     })
   })
 }
@@ -112,7 +121,7 @@ async function readSums(url: string): Promise<string> {
     return await response.text()
   } catch (error) {
     const { cause } = error as Error
-    throw new Problem('unreachable', `${file}: ${errorMessageOf(cause ?? error)}`)
+    throw new Problem('unreachable', `${file}: ${errorMessageOf(cause ?? error)}`, { hint: NETWORK_HINT })
   }
 }
 

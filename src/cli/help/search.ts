@@ -6,14 +6,24 @@ import { installationFolder } from '../../contract/installation.ts'
 /** Address of the documentation. */
 const DOCS_URL = 'https://github.com/gridline/gridline/blob/main/docs'
 const MAX_RESULTS = 8
-const MAX_SNIPPET_CHARACTERS = 74
+const MAX_LINE_CHARACTERS = 100
+/** Words that people use, and those of the documentation. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  excel: 'xlsx',
+  graph: 'chart',
+  graphs: 'chart',
+  spreadsheet: 'xlsx',
+  dark: 'theme',
+  docker: 'dockerfile',
+  colour: 'color',
+}
 /** How much more a word in a heading counts than one in the text. */
 const HEADING_WEIGHT = 10
 /** Occurrences in a text that count. */
 const MAX_COUNTED = 5
 
 /** Long lists, which come after texts that explain. */
-const REFERENCES: ReadonlySet<string> = new Set(['README.md', 'api.md', 'architecture.md', 'json.md'])
+const REFERENCES: ReadonlySet<string> = new Set(['README.md', 'api.md', 'json.md'])
 
 /** A section of a document: from a heading to the next. */
 interface Section {
@@ -23,8 +33,9 @@ interface Section {
   text: string
 }
 
-/** Returns the sections with all words, as text; undefined if there are none. */
-export function searchDocs(words: readonly string[]): string | undefined {
+/** Returns the sections with all words, as text of lines up to `width` characters; undefined if there are none. */
+export function searchDocs(given: readonly string[], width = MAX_LINE_CHARACTERS): string | undefined {
+  const words = given.map((word) => SYNONYMS[word.toLowerCase()] ?? word)
   if (!words.every((word) => /[\p{L}\p{N}]/u.test(word))) return undefined
   const folder = join(installationFolder(), 'docs')
   const found = listSections(folder)
@@ -35,15 +46,15 @@ export function searchDocs(words: readonly string[]): string | undefined {
   if (found.length === 0) return undefined
   const entries = found.map(
     ({ section }) =>
-      `${section.headings.join(' › ')}\n  ${snippetOf(section, words)}\n  ${section.file}#${anchorOf(section)}\n`,
+      `${section.headings.join(' › ')}\n  ${snippetOf(section, words, Math.min(width, MAX_LINE_CHARACTERS) - 4)}\n  ${section.file}#${anchorOf(section)}\n`,
   )
-  return `${entries.join('\n')}\nThe files are in ${folder}, and at ${DOCS_URL}\n`
+  return `${entries.join('\n')}\nThe files are in ${folder},\nand at ${DOCS_URL}\n`
 }
 
 function listSections(folder: string): Section[] {
   let files: string[]
   try {
-    files = readdirSync(folder).filter((file) => file.endsWith('.md'))
+    files = readdirSync(folder).filter((file) => file.endsWith('.md') && file !== 'architecture.md')
   } catch {
     return []
   }
@@ -81,20 +92,22 @@ function scoreOf({ file, headings, text }: Section, words: readonly string[]): n
   for (const word of words.map((one) => one.toLowerCase())) {
     const count = all.split(word).length - 1
     if (count === 0) return 0
-    score += Math.min(count, MAX_COUNTED) + (last.includes(word) ? HEADING_WEIGHT : 0)
+    const isWhole = new RegExp(`(?<![\\w-])${word.replace(/[^\w-]/g, '\\$&')}(?:s|es|ed|ing)?(?![\\w-])`)
+    const weight = isWhole.test(all) ? 2 : 0.1
+    score += (Math.min(count, MAX_COUNTED) + (isWhole.test(last) ? HEADING_WEIGHT : 0)) * weight
   }
   return REFERENCES.has(file) ? score / 3 : score
 }
 
 /** Returns the part of the text around the first word that is in it, on one line. */
-function snippetOf({ text }: Section, words: readonly string[]): string {
+function snippetOf({ text }: Section, words: readonly string[], width: number): string {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('```'))
   const has = (line: string): boolean => words.some((word) => line.toLowerCase().includes(word.toLowerCase()))
   const line = plainText(lines.find(has) ?? lines[0] ?? '')
   const at = Math.max(0, ...words.map((word) => line.toLowerCase().indexOf(word.toLowerCase())))
   // From the begin of a word, with some words before.
-  const from = at < MAX_SNIPPET_CHARACTERS / 2 ? 0 : line.indexOf(' ', at - MAX_SNIPPET_CHARACTERS / 2) + 1
-  const part = line.slice(from, from + MAX_SNIPPET_CHARACTERS)
+  const from = at < width / 2 ? 0 : line.indexOf(' ', at - width / 2) + 1
+  const part = line.slice(from, from + width)
   return `${from > 0 ? '… ' : ''}${part}${from + part.length < line.length ? '…' : ''}`
 }
 

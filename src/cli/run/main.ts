@@ -124,7 +124,7 @@ async function loadHelpTopic([help, name, ...rest]: readonly string[]): Promise<
   if (Object.hasOwn(TOPICS, name) && rest.length === 0) return TOPICS[name].text()
   if (commands.some((entry) => hasCommandName(entry, name))) return undefined
   const { searchDocs } = await import('../help/search.ts')
-  const found = searchDocs([name, ...rest])
+  const found = searchDocs([name, ...rest], process.stdout.columns)
   if (found !== undefined) return found
   const suggestion = findClosest(name, [...commands.map((entry) => entry.name), ...Object.keys(TOPICS)])
   throw new Problem('usage', `no command or topic named ${[name, ...rest].join(' ')}`, {
