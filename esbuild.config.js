@@ -98,6 +98,14 @@ const asciiSources = {
   },
 }
 
+/** The tables of iconv-lite for encodings of Asia, which Node has itself: only its DOS code pages are used. */
+const withoutAsianTables = {
+  name: 'without-asian-tables',
+  setup({ onLoad }) {
+    onLoad({ filter: /iconv-lite\/encodings\/tables\/.*\.json$/ }, () => ({ contents: '[]', loader: 'json' }))
+  },
+}
+
 /** Defines `__url` in CommonJS, where there is no `import.meta.url`. */
 const URL_BANNER = "const __url=require('node:url').pathToFileURL(__filename).href;"
 
@@ -108,7 +116,7 @@ const commonJs = {
   format: 'cjs',
   // A script with a code cache has no loader of its own: packages are required.
   supported: { 'dynamic-import': false },
-  plugins: [asciiSources, lazyChildProcess, vendorFiles, shortSchema],
+  plugins: [asciiSources, lazyChildProcess, vendorFiles, shortSchema, withoutAsianTables],
   define: { 'import.meta.url': '__url' },
   banner: { js: URL_BANNER },
 }
@@ -337,13 +345,10 @@ function withoutNode() {
 // SQLite for Node before 22.13, which has none.
 mkdirSync('dist/sqlite', { recursive: true })
 for (const system of ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64'])
-  copySqlite(system, 'glibc', `${system}.node`)
-copySqlite('linux-x64', 'musl', 'linux-x64-musl.node')
-
-function copySqlite(system, library, name) {
-  const folder = `node_modules/@photostructure/sqlite/prebuilds/${system}`
-  copyFileSync(`${folder}/@photostructure+sqlite.${library}.node`, `dist/sqlite/${name}`)
-}
+  copyFileSync(
+    `node_modules/@photostructure/sqlite/prebuilds/${system}/@photostructure+sqlite.glibc.node`,
+    `dist/sqlite/${system}.node`,
+  )
 
 mkdirSync('dist/assets', { recursive: true })
 copyFileSync('node_modules/plotly.js/dist/plotly-strict.min.js', 'dist/assets/plotly.js')

@@ -293,7 +293,10 @@ class Run {
     const written = lines.map((line) => /^\d+\s+p?writev?(?:64)?\(.* = (\d+)$/.exec(line)?.[1])
     const opened = lines.flatMap((line) => /openat\([^"]*"([^"]+)"[^=]* = \d+$/.exec(line)?.[1] ?? [])
     const sizes = [...new Set(opened)]
-      .filter((file) => file.startsWith(join(this.build.root, 'dist')) && existsSync(file))
+      .filter(
+        (file) =>
+          file.startsWith(join(this.build.root, 'dist')) && !file.endsWith('.node') && existsSync(file),
+      )
       .map((file) => ({ isCode: file.endsWith('.bin'), bytes: statSync(file).size }))
     const sum = (isCode: boolean): number =>
       sizes.filter((file) => file.isCode === isCode).reduce((total, { bytes }) => total + bytes, 0)

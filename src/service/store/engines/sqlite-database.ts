@@ -34,13 +34,11 @@ function loadSqliteModule(): { DatabaseSync: new (file: string, options?: object
   const require = createRequire(import.meta.url)
   if (!isBuiltin('node:sqlite')) {
     const system = `${process.platform}-${process.arch}`
-    for (const name of [system, `${system}-musl`]) {
-      const file = buildPath(`sqlite/${name}.node`)
-      try {
-        if (existsSync(file)) return require(file)
-      } catch {
-        // Built for another C library.
-      }
+    const file = buildPath(`sqlite/${system}.node`)
+    try {
+      if (existsSync(file)) return require(file)
+    } catch {
+      // Built for another C library, as on Alpine.
     }
     throw new Problem('failed', `there is no SQLite for Node ${process.versions.node} on ${system}`, {
       hint: 'Use Node 22.13 or later, which has SQLite itself.',
