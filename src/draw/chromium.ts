@@ -104,10 +104,10 @@ export class Browser extends EventEmitter {
   ): Promise<ResultOf<C>> {
     if (!this.isOpen) return Promise.reject(new Error('Chromium has ended'))
     const id = ++this.lastId
-    const { promise, resolve, reject } = createDeferred<ResultOf<C>>()
-    this.pending.set(id, { resolve: resolve as (result: unknown) => void, reject })
-    this.input.write(`${JSON.stringify({ id, method, params, sessionId })}\0`)
-    return promise
+    return new Promise((resolve, reject) => {
+      this.pending.set(id, { resolve: resolve as (result: unknown) => void, reject })
+      this.input.write(`${JSON.stringify({ id, method, params, sessionId })}\0`)
+    })
   }
 
   /** Opens an empty page. */
@@ -147,7 +147,6 @@ export class Browser extends EventEmitter {
         } catch {
           // Not a message: this is no Chromium.
           this.kill()
-          this.end()
           return
         }
         parts = []
@@ -236,14 +235,4 @@ export class Session extends EventEmitter {
   async close(): Promise<void> {
     await this.browser.send('Target.closeTarget', { targetId: this.targetId })
   }
-}
-
-function createDeferred<T>() {
-  let resolve!: (value: T) => void
-  let reject!: (error: Error) => void
-  const promise = new Promise<T>((onResolve, onReject) => {
-    resolve = onResolve
-    reject = onReject
-  })
-  return { promise, resolve, reject }
 }
