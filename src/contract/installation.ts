@@ -14,6 +14,7 @@ export type InstallationMethod =
   | 'deb'
   | 'container'
   | 'archive'
+  | 'folder'
   | 'source'
 
 /** Parts of the paths at which package managers put a program, with `/` on all systems. The first one counts. */
@@ -30,14 +31,16 @@ const PATHS: readonly (readonly [InstallationMethod, RegExp])[] = [
 
 /** Folder of the program, which contains `package.json`. */
 export function installationFolder(): string {
-  return join(buildPath('x'), '..', '..')
+  return join(buildPath(''), '..')
 }
 
-/** Returns how this copy was installed. Bundles say it in a file. */
+/** Returns how this copy was installed. Bundles say it in a file: an archive is at the place of install.sh, or was unpacked by hand. */
 export function installationMethod(folder = installationFolder()): InstallationMethod {
   const path = folder.replaceAll('\\', '/')
   const found = PATHS.find(([, pattern]) => pattern.test(path))
   if (found) return found[0]
   const file = join(folder, 'installed-by')
-  return existsSync(file) ? (readFileSync(file, 'utf8').trim() as InstallationMethod) : 'source'
+  if (!existsSync(file)) return 'source'
+  const method = readFileSync(file, 'utf8').trim() as InstallationMethod
+  return method === 'archive' && !/\/lib\/gridline\/[^/]+\/lib$/.test(path) ? 'folder' : method
 }

@@ -82,11 +82,11 @@ function failedCheck(check: string, status: Status, detail: string, fix: string)
 /** Checks that this copy is the one that the shell finds. */
 function checkVersion({ environment: { PATH = '' } }: Context): Check {
   const { how } = updaterOf(installationMethod())
-  const detail = `gridline ${version} (${how}: ${installationFolder()}), Node.js ${process.versions.node}, ${process.platform} ${release()} ${process.arch}`
+  const folder = installationFolder()
+  const detail = `gridline ${version} (${how}: ${folder}), Node.js ${process.versions.node}, ${process.platform} ${release()} ${process.arch}`
   // Commands on Windows are scripts that name no path.
   const commands =
     process.platform === 'win32' ? [] : PATH.split(delimiter).map((place) => join(place, 'gridline'))
-  const folder = installationFolder()
   // The command of an archive is beside its folder.
   const isOwn = (path: string): boolean =>
     [folder, join(folder, '..', 'bin')].some((one) => realpathSync(path).startsWith(one))

@@ -22,8 +22,7 @@ export const command = defineCommand({
     const latest = await fetchLatestVersion(method, environment)
     const isLatest = !isNewer(latest, version)
     const command = isLatest ? null : commandOf(latest, downloadUrl(environment))
-    const canRun = typeof runs === 'function' ? runs() : runs === true
-    const isRun = command !== null && canRun && !dryRun
+    const isRun = command !== null && runs === true && !dryRun
     if (isRun) {
       messages.note(command)
       runCommand(command)

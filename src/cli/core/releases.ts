@@ -1,6 +1,7 @@
 // Latest version of the program, and the command that installs it.
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { type InstallationMethod, installationFolder } from '../../contract/installation.ts'
+import { quoteShellWord } from '../../contract/shell.ts'
 
 /** Files of the latest release, with SHA256SUMS, which names them. */
 const DOWNLOAD_URL = 'https://github.com/gridline/gridline/releases/latest/download'
@@ -14,7 +15,7 @@ interface Updater {
   /** The command. `url`: address of the files of the release. */
   command(version: string, url: string): string
   /** Whether `gridline update` runs it: the others change a project, need root, or cannot replace a running program. */
-  runs?: boolean | (() => boolean)
+  runs?: boolean
   /** Whether npm knows the latest version; otherwise the release does. */
   asksNpm?: boolean
 }
@@ -57,18 +58,14 @@ const UPDATERS: Readonly<Record<InstallationMethod, Updater>> = {
   container: { how: 'in a container image', command: (version) => `use an image of version ${version}` },
   archive: {
     how: 'from an archive with its own Node',
-    command: (version, url) =>
-      isFromScript()
-        ? `sh '${installationFolder().replaceAll("'", `'\\''`)}/install.sh'`
-        : `unpack gridline-${version} of ${url} in place of this folder`,
-    runs: isFromScript,
+    command: () => `sh ${quoteShellWord(`${installationFolder()}/install.sh`)}`,
+    runs: true,
+  },
+  folder: {
+    how: 'from an archive with its own Node',
+    command: (version, url) => `unpack gridline-${version} of ${url} in place of this folder`,
   },
   source: { how: 'from source', command: () => 'git pull && npm ci && npm run build', asksNpm: true },
-}
-
-/** Returns whether install.sh put this copy at its place. Others were unpacked by hand. */
-function isFromScript(): boolean {
-  return /\/lib\/gridline\/[^/]+\/lib$/.test(installationFolder())
 }
 
 export function updaterOf(method: InstallationMethod): Updater {
