@@ -12,28 +12,38 @@ import type { Schema } from '../../../contract/schema.ts'
 
 const { CheckReport } = resources
 
-/** Schemas of the document by their JSON, under the names of the contract: `GridMeta` is `Grid`. */
+/** Schemas of the document by their names: `GridMeta` of the contract is `Grid`. */
+const SCHEMAS: readonly (readonly [string, Schema])[] = Object.entries(resources).flatMap(([name, schema]) =>
+  isObjectSchema(schema)
+    ? // Columns of a request have other fields than those of a response.
+      [[name === 'Column' ? 'NewColumn' : name.replace(/Meta$/, ''), schema] as const]
+    : [],
+)
+/** Names of schemas by their JSON: optional fields have copies. */
 const NAMES: ReadonlyMap<string, string> = new Map(
-  Object.entries(resources).flatMap(([name, schema]) =>
-    isObjectSchema(schema)
-      ? // Columns of a request have other fields than those of a response.
-        [[JSON.stringify(schema), name === 'Column' ? 'NewColumn' : name.replace(/Meta$/, '')]]
-      : [],
-  ),
+  SCHEMAS.map(([name, schema]) => [JSON.stringify(schema), name]),
 )
 
 function isObjectSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && (value as Schema).type === 'object'
 }
 
+/** Results of `refer`: the contract does not change, and everybody may ask for the document. */
+const referred = new WeakMap<object, unknown>()
+
 /** Replaces named schemas within a schema by references. */
 function refer(schema: unknown): unknown {
-  const name = NAMES.get(JSON.stringify(schema))
-  return name === undefined ? referMembers(schema) : { $ref: `#/components/schemas/${name}` }
+  if (typeof schema !== 'object' || schema === null) return schema
+  let found = referred.get(schema)
+  if (found === undefined) {
+    const name = NAMES.get(JSON.stringify(schema))
+    found = name === undefined ? referMembers(schema) : { $ref: `#/components/schemas/${name}` }
+    referred.set(schema, found)
+  }
+  return found
 }
 
-function referMembers(schema: unknown): unknown {
-  if (typeof schema !== 'object' || schema === null) return schema
+function referMembers(schema: object): unknown {
   if (Array.isArray(schema)) return schema.map(refer)
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, refer(value)]))
 }
@@ -108,9 +118,7 @@ export function createOpenApi(url: string, version: string): Record<string, unkn
         ]),
       ),
       schemas: {
-        ...Object.fromEntries(
-          [...NAMES].map(([json, name]) => [name, referMembers(JSON.parse(json))] as const),
-        ),
+        ...Object.fromEntries(SCHEMAS.map(([name, schema]) => [name, referMembers(schema)])),
         Error: {
           type: 'object',
           required: ['detail', 'errors'],
