@@ -204,6 +204,22 @@ onBothStores('operating users', (test) => {
     await expect(createUser(store(), 'Georgina')).rejects.toThrow(/former name of a user who was deleted/)
   })
 
+  it('keys work right after each rename, under both names', async () => {
+    await made('june')
+    const key = test().keys.get('june')!
+    test().keys.set('juno', key)
+    for (const [from, to] of [
+      ['june', 'juno'],
+      ['juno', 'june'],
+      ['june', 'juno'],
+    ]) {
+      expect([await statusOf('june'), await statusOf('juno')]).toContain(200)
+      await renameUser(store(), from, to)
+      expect(await statusOf(to)).toBe(200)
+      expect(await statusOf(from)).toBe(200)
+    }
+  })
+
   it('deleted users leave nothing behind, and their ids are never reused', async () => {
     await made('emil')
     const { fid } = await test().grid('emil', 'gone', { a: [1] }, { world_readable: true })

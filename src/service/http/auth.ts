@@ -93,7 +93,9 @@ export class Authenticator {
   private async loadSessionCaller(cookie: string): Promise<Caller | undefined> {
     const [, name, secret] = /^(.*)\.(.*)$/s.exec(cookie.slice(this.cookiePrefix.length)) ?? []
     if (name === undefined) return undefined
-    const session = await findSession(this.store, 'session', `${this.names.currentName(name)}.${secret}`)
+    const session = await this.findOfOwner(name, (owner) =>
+      findSession(this.store, 'session', `${owner}.${secret}`),
+    )
     if (!session) return undefined
     const { owner, hash, scopes, key_hash, expires_at } = session
     const user = await this.store.read(({ accounts }) => accounts.getUser(owner))
@@ -105,6 +107,21 @@ export class Authenticator {
       credential: hash,
       expiresAt: expires_at,
     }
+  }
+
+  /**
+   * Finds a row by the current name of its owner, who may have been `name` before. Cached names may be older
+   * than the last rename: they are checked if nothing is found.
+   */
+  private async findOfOwner<T>(
+    name: string,
+    find: (owner: string) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const cached = this.names.currentName(name)
+    const found = await find(cached)
+    if (found) return found
+    const owner = (await this.store.read(({ accounts }) => accounts.findFormerOwner(name))) || name
+    return owner === cached ? undefined : find(owner)
   }
 
   /** Checks a username and an API key. Throws `unauthenticated`. */
@@ -131,8 +148,8 @@ export class Authenticator {
       const [, username, key] = /^([^:]*):(.*)$/s.exec(Buffer.from(value, 'base64').toString('utf8')) ?? []
       return this.toCaller(
         username && isUsername(username)
-          ? await this.store.read(({ accounts }) =>
-              accounts.getKey(this.names.currentName(username), sha256(key)),
+          ? await this.findOfOwner(username, (owner) =>
+              this.store.read(({ accounts }) => accounts.getKey(owner, sha256(key))),
             )
           : undefined,
       )
