@@ -73,7 +73,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     'index.ts admin.ts background http operations pages images plots grids uploads files sharing import accounts core access store tracing'.split(
       ' ',
     ),
-  charts: 'omitted.ts change create-chart.ts compile normalize figure spec'.split(' '),
+  charts: 'evaluate omitted.ts change create-chart.ts compile normalize figure spec'.split(' '),
   ingest:
     'index.ts file.ts slices.ts records columnar workbook data-file-name.ts delimited detect archive text values kernel'.split(
       ' ',

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { applyTheme } from '../../src/browser/theme/index.ts'
 import { compileChart } from '../../src/charts/compile/compile.ts'
+import { evaluateTransforms } from '../../src/charts/evaluate/index.ts'
 import type { Attributes } from '../../src/charts/figure/figure.ts'
 import type { ChartGrid, ChartOptions } from '../../src/charts/spec/options.ts'
 import { acceptsOption, CHART_TYPES } from '../../src/charts/spec/types.ts'
 import { Problem } from '../../src/contract/errors.ts'
-import { evaluateTransforms } from '../../src/service/plots/transforms/index.ts'
 import { chartColumns, leastOptions } from '../support/charts.ts'
 
 type Table = Record<'day' | 'end' | 'city' | 'n' | 'm' | 'k' | 'l', unknown[]>

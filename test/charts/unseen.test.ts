@@ -1,9 +1,9 @@
 // Counts of omitted data, and texts of the data.
 import { describe, expect, it } from 'vitest'
 import { applyTheme } from '../../src/browser/theme/index.ts'
+import { evaluateTransforms } from '../../src/charts/evaluate/index.ts'
 import type { Attributes } from '../../src/charts/figure/figure.ts'
 import { describeMissingRows, describeOmitted } from '../../src/charts/omitted.ts'
-import { evaluateTransforms } from '../../src/service/plots/transforms/index.ts'
 
 const DATES = { xaxis: { type: 'date' } }
 const day = (k: number): string => `2024-01-0${k}`

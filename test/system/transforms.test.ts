@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { evaluateTransforms } from '../../src/service/plots/transforms/index.ts'
+import { evaluateTransforms } from '../../src/charts/evaluate/index.ts'
 import { launched } from '../support/browser.ts'
 import { runs } from '../support/property-runs.ts'
 

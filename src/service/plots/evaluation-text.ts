@@ -1,9 +1,9 @@
 /** Evaluates the transforms of a figure and downsamples its large traces, from JSON to JSON. */
 
+import { evaluateTransforms, type TransformLimits } from '../../charts/evaluate/index.ts'
 import type { VisibleRanges } from './downsampling/axes.ts'
 import { downsampleFigure } from './downsampling/inline-data.ts'
 import { createPointsNote } from './edit-figure.ts'
-import { evaluateTransforms, type TransformLimits } from './transforms/index.ts'
 
 /** Options of an evaluation. */
 export interface EvaluationOptions {

@@ -1,4 +1,6 @@
 /** Finds the references and data arrays in a figure. */
+
+import { listDataAttributes } from '../../charts/figure/data-attributes.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import type { Limits } from '../../contract/limits.ts'
@@ -13,7 +15,6 @@ import {
   skipWhitespace,
   yieldToEventLoop,
 } from '../../json/index.ts'
-import { listDataAttributes } from './data-attributes.ts'
 
 /** A parsed reference `owner:idlocal:uid[,uid…][*]`. See docs/api.md#plot-references. */
 export interface ColumnSource {

@@ -1,4 +1,6 @@
 /** Streams the columns that a figure refers to. */
+
+import { isTransposed } from '../../charts/figure/data-attributes.ts'
 import { formatFid } from '../../contract/fid.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { RowSet } from '../grids/column/row-set.ts'
@@ -7,7 +9,6 @@ import { createArrayWriter } from '../grids/read/row-writers.ts'
 import { streamFirstRows } from '../grids/read/rows.ts'
 import { streamColumnValues } from '../grids/read/selected-json.ts'
 import { BatchedBlobs, type BlobReader } from '../store/objects/blobs.ts'
-import { isTransposed } from './data-attributes.ts'
 import type { ReferencedGrid } from './referenced-grids.ts'
 import type { Reference } from './scan.ts'
 

@@ -1,6 +1,6 @@
 // Transforms of animations, trends, trees and indicators.
 import { expect, it } from 'vitest'
-import { evaluateTransforms } from '../../../src/service/plots/transforms/index.ts'
+import { evaluateTransforms } from '../../../src/charts/evaluate/index.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a figure can have any attribute
 const drawn = async (trace: object, layout: object = {}): Promise<any> =>

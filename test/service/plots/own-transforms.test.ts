@@ -1,6 +1,6 @@
 // Transforms of Gridline: see docs/api.md#own-transforms.
 import { describe, expect, it } from 'vitest'
-import { evaluateTransforms } from '../../../src/service/plots/transforms/index.ts'
+import { evaluateTransforms } from '../../../src/charts/evaluate/index.ts'
 
 type Trace = Record<string, unknown>
 const evaluated = async (trace: Trace): Promise<Trace[]> =>

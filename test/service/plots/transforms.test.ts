@@ -1,7 +1,7 @@
 // Transforms of stored figures. Their values are compared with plotly.js in
 // test/system/transforms.test.ts.
 import { expect, it } from 'vitest'
-import { evaluateTransforms } from '../../../src/service/plots/transforms/index.ts'
+import { evaluateTransforms } from '../../../src/charts/evaluate/index.ts'
 import { onBothStores } from '../../support/service.ts'
 
 onBothStores('transforms', (test) => {

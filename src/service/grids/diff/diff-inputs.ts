@@ -1,9 +1,9 @@
 // Inputs of a diff, and hashes of chosen rows.
 import { Problem } from '../../../contract/errors.ts'
 import type { WorkBudget } from '../../../json/index.ts'
+import { mergeSort } from '../../../query/merge-sort.ts'
 import { type CellReader, RowHashes } from '../column/kernel/cells.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
-import { mergeSort } from '../read/merge-sort.ts'
 import type { GroupedTable } from './row-groups.ts'
 
 /** A table to compare, and its name in messages. */

@@ -1,10 +1,10 @@
 // Compares two tables: columns, rows and cells (docs/diff.md).
 
 import { WorkBudget } from '../../../json/index.ts'
+import { mergeSort } from '../../../query/merge-sort.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import { CellReader } from '../column/kernel/cells.ts'
 import type { SnapshotColumn } from '../column/snapshot.ts'
-import { mergeSort } from '../read/merge-sort.ts'
 import { ChangedCells } from './changed-cells.ts'
 import type { ColumnPair, ComparedTables, DiffInput, DiffOptions, RowChange } from './diff-inputs.ts'
 import { findUniqueColumn, matchByKey } from './match-by-key.ts'

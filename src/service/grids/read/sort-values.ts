@@ -1,8 +1,8 @@
 // Reads the values of a column to sort rows by, and ranks them.
 import { ensureCapacity, hasEscapes, jsonKindOf, type WorkBudget } from '../../../json/index.ts'
 import { parseNumberLiteral, type Scalar } from '../../../query/index.ts'
+import { mergeSort } from '../../../query/merge-sort.ts'
 import { decodeStart } from './decode-start.ts'
-import { mergeSort } from './merge-sort.ts'
 import { createPositions, inBatches, RadixSorter } from './radix-sort.ts'
 
 /** Order of kinds of values: numbers come first, missing values last. */

@@ -1,8 +1,8 @@
 /** Downsamples the large traces of a figure with inline data. */
 
+import { getArrayAt, listPointArrays, selectRows } from '../../../charts/evaluate/attributes.ts'
 import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
 import { parseInstant } from '../../../json/index.ts'
-import { getArrayAt, listPointArrays, selectRows } from '../transforms/attributes.ts'
 import { readVisibleAxis, type VisibleAxis, type VisibleRanges } from './axes.ts'
 import {
   bucketsPerTrace,

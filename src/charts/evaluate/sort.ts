@@ -1,5 +1,5 @@
 /** Transform `sort` of plotly.js. */
-import type { Attributes } from '../../../charts/figure/figure.ts'
+import type { Attributes } from '../figure/figure.ts'
 import { resolveTarget, selectRows, type Transform } from './attributes.ts'
 import type { AxisTypes } from './axis-types.ts'
 

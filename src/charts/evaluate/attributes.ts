@@ -1,6 +1,7 @@
 /** Reads and changes attributes of traces by path. */
-import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
-import { listDataAttributes } from '../data-attributes.ts'
+
+import { listDataAttributes } from '../figure/data-attributes.ts'
+import { type Attributes, isObject } from '../figure/figure.ts'
 
 export type Transform = Attributes
 

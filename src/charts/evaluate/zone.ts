@@ -1,7 +1,7 @@
 /** Transform `zone`: converts times to a time zone. */
 
-import type { Attributes } from '../../../charts/figure/figure.ts'
-import { parseInstant } from '../../../json/index.ts'
+import { parseInstant } from '../../json/index.ts'
+import type { Attributes } from '../figure/figure.ts'
 import { resolveTarget, setAtPath, type Transform } from './attributes.ts'
 
 /** Matches a time with an offset from UTC. */

@@ -1,5 +1,5 @@
 /** Transform `filter`: keeps points by a condition. */
-import type { Attributes } from '../../../charts/figure/figure.ts'
+import type { Attributes } from '../figure/figure.ts'
 import { resolveTarget, selectRows, type Transform, toKey } from './attributes.ts'
 import type { AxisTypes } from './axis-types.ts'
 

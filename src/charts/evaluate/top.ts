@@ -1,5 +1,5 @@
 /** Keeps the largest points or groups, and combines the rest. */
-import type { Attributes } from '../../../charts/figure/figure.ts'
+import type { Attributes } from '../figure/figure.ts'
 import {
   getArrayAt,
   getAtPath,

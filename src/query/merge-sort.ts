@@ -1,5 +1,5 @@
 // Sorts rows by a comparison.
-import { WorkBudget } from '../../../json/index.ts'
+import { WorkBudget } from '../json/index.ts'
 
 /** Number of rows that are sorted or merged without yielding to the event loop. */
 const BATCH_ROWS = 4096

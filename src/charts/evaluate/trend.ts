@@ -1,7 +1,7 @@
 /** Transform `trend`: adds a regression line or a moving mean. */
 
-import type { Attributes } from '../../../charts/figure/figure.ts'
-import { parseInstant } from '../../../json/index.ts'
+import { parseInstant } from '../../json/index.ts'
+import type { Attributes } from '../figure/figure.ts'
 import { listTransforms, type Transform } from './attributes.ts'
 
 /**

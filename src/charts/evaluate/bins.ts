@@ -1,7 +1,7 @@
 /** Counts histograms, so that pages load bars instead of all values. See docs/api.md#own-transforms. */
 
-import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
-import { roundUpToStep } from '../../../charts/figure/steps.ts'
+import { type Attributes, isObject } from '../figure/figure.ts'
+import { roundUpToStep } from '../figure/steps.ts'
 import { getArrayAt, groupRows, listTransforms, MISSING_LABEL, type Transform } from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
 import { endOfPeriod, startOfPeriod } from './period.ts'

@@ -1,7 +1,7 @@
 /**
  * Writes attributes.ts from the plot schemas of several plotly.js releases, fetched with npm:
  *
- *   node src/service/plots/attributes.generate.js
+ *   node src/charts/figure/attributes.generate.js
  *
  * Stored figures can use trace types and attributes that later releases removed. An attribute holds data if its valType
  * is `data_array` or if it is `arrayOk`: before release 4, the schema listed a `src` attribute for exactly these. Items

@@ -1,9 +1,9 @@
 /** Turns groups of traces into frames of an animation. */
 
-import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
-import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
-import { escapeMarkup } from '../../../contract/plotly-markup.ts'
-import { parseInstant } from '../../../json/index.ts'
+import { escapeMarkup } from '../../contract/plotly-markup.ts'
+import { parseInstant } from '../../json/index.ts'
+import { type Attributes, isObject } from '../figure/figure.ts'
+import { NO_LABEL } from '../figure/shared-names.ts'
 import { getArrayAt } from './attributes.ts'
 
 /** Maximum number of frames of an animation. */

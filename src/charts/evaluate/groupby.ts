@@ -1,7 +1,7 @@
 /** Transform `groupby`: splits a trace by group. */
 
-import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
-import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
+import { type Attributes, isObject } from '../figure/figure.ts'
+import { NO_LABEL } from '../figure/shared-names.ts'
 import {
   copyTrace,
   getArrayAt,

@@ -1,5 +1,5 @@
 /** Transform `per`: replaces dates by the start of their period. */
-import type { Attributes } from '../../../charts/figure/figure.ts'
+import type { Attributes } from '../figure/figure.ts'
 import { resolveTarget, setAtPath, type Transform } from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
 

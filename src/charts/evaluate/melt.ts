@@ -1,5 +1,5 @@
 /** Transform `melt`: combines several columns into one. */
-import type { Attributes } from '../../../charts/figure/figure.ts'
+import type { Attributes } from '../figure/figure.ts'
 import { getArrayAt, listPointArrays, listTransforms, setAtPath, type Transform } from './attributes.ts'
 
 /** Returns whether a trace has a `melt` transform, and several columns in `y` that it combines. */

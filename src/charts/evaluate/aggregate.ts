@@ -1,7 +1,7 @@
 /** Transform `aggregate`, and our transforms `number` and `cells`: combine the points of groups. */
 
-import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
-import { listDataAttributes } from '../data-attributes.ts'
+import { listDataAttributes } from '../figure/data-attributes.ts'
+import { type Attributes, isObject } from '../figure/figure.ts'
 import {
   getArrayAt,
   groupRows,

@@ -1,8 +1,9 @@
 /** Collects the data that a figure does not show. */
-import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
-import { describeMissingRows } from '../../../charts/omitted.ts'
-import { humanizeName, pluralize } from '../../../charts/spec/words.ts'
-import { formatCount } from '../../../contract/message-texts.ts'
+
+import { formatCount } from '../../contract/message-texts.ts'
+import { type Attributes, isObject } from '../figure/figure.ts'
+import { describeMissingRows } from '../omitted.ts'
+import { humanizeName, pluralize } from '../spec/words.ts'
 import type { Transform } from './attributes.ts'
 
 /** Data that a figure does not show, for `layout.meta.notShown`. */

@@ -1,18 +1,11 @@
 /** Transforms `rows`, `order` and `complete`: select and sort rows as queries on grids do. */
 
-import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
-import { COLUMN_TYPES, type ColumnType, isMomentType } from '../../../contract/column-types.ts'
-import { Problem } from '../../../contract/errors.ts'
-import { parseInstant, shouldYield, yieldToEventLoop } from '../../../json/index.ts'
-import {
-  bindWhere,
-  COMPOUND,
-  parseSort,
-  parseWhere,
-  resolveColumn,
-  type Scalar,
-} from '../../../query/index.ts'
-import { mergeSort } from '../../grids/read/merge-sort.ts'
+import { COLUMN_TYPES, type ColumnType, isMomentType } from '../../contract/column-types.ts'
+import { Problem } from '../../contract/errors.ts'
+import { parseInstant, shouldYield, yieldToEventLoop } from '../../json/index.ts'
+import { bindWhere, COMPOUND, parseSort, parseWhere, resolveColumn, type Scalar } from '../../query/index.ts'
+import { mergeSort } from '../../query/merge-sort.ts'
+import { type Attributes, isObject } from '../figure/figure.ts'
 import { listPointArrays, resolveTarget, selectRows, type Transform } from './attributes.ts'
 import { hasMeltedColumns } from './melt.ts'
 

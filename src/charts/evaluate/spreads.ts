@@ -1,9 +1,9 @@
 /** Transforms for distributions, calendars, flows, ranks and bands. See docs/api.md#own-transforms. */
 
-import type { Attributes } from '../../../charts/figure/figure.ts'
-import { COMPASS, WEEKDAYS } from '../../../charts/figure/shared-names.ts'
-import { roundUpToStep } from '../../../charts/figure/steps.ts'
-import { humanizeName } from '../../../charts/spec/words.ts'
+import type { Attributes } from '../figure/figure.ts'
+import { COMPASS, WEEKDAYS } from '../figure/shared-names.ts'
+import { roundUpToStep } from '../figure/steps.ts'
+import { humanizeName } from '../spec/words.ts'
 import { getArrayAt, groupRows, selectRows, setAtPath, type Transform, toKey } from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
 

@@ -1,5 +1,5 @@
 /** Detects axis types as plotly.js does, and converts values to numbers. */
-import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
+import { type Attributes, isObject } from '../figure/figure.ts'
 import { toKey } from './attributes.ts'
 
 /** Converts values to comparable numbers and back. Undefined: the value has no position on the axis. */

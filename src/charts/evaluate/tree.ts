@@ -1,5 +1,5 @@
 /** Transform `tree`: computes the totals of treemaps and sunbursts. */
-import type { Attributes } from '../../../charts/figure/figure.ts'
+import type { Attributes } from '../figure/figure.ts'
 
 /**
  * Computes totals: a parent is as large as its children together, or as its own value if that is larger. Adds

@@ -1,5 +1,5 @@
 /** Transforms `span`, `negate` and `amounts`: bars between two values, and bars on two sides of zero. */
-import type { Attributes } from '../../../charts/figure/figure.ts'
+import type { Attributes } from '../figure/figure.ts'
 import type { Transform } from './attributes.ts'
 import { parsePlotlyDate } from './axis-types.ts'
 

@@ -1,9 +1,9 @@
 /** Evaluates `transforms` of traces as plotly.js 2.35 did. See docs/api.md#transforms. */
 
-import { type Attributes, isObject } from '../../../charts/figure/figure.ts'
-import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
-import { Problem } from '../../../contract/errors.ts'
-import { shouldYield, yieldToEventLoop } from '../../../json/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { shouldYield, yieldToEventLoop } from '../../json/index.ts'
+import { type Attributes, isObject } from '../figure/figure.ts'
+import { NO_LABEL } from '../figure/shared-names.ts'
 import { aggregate, aggregateToCells, aggregateToNumber } from './aggregate.ts'
 import { animateFigure, MAX_FRAMES, seriesNameOf } from './animate.ts'
 import {
