@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
 import { decode, encode } from '@jridgewell/sourcemap-codec'
 import asc from 'assemblyscript/asc'
 import { build, context, transform } from 'esbuild'
@@ -312,10 +313,10 @@ const pages = {
     more: 'src/browser/additional-code.ts',
     page: 'src/browser/file-page.ts',
     newchart: 'src/browser/save-chart.ts',
-    edit: 'src/browser/edit-form.ts',
-    make: 'src/browser/create-chart.ts',
-    preview: 'src/browser/preview.ts',
+    edit: 'src/browser/edit/index.ts',
+    make: 'src/browser/make-chart.ts',
     embed: 'src/browser/embed.ts',
+    style: 'src/browser/style.css',
     'sort-table': 'src/browser/sort-table.ts',
     'site-search': 'src/browser/site-search.ts',
   },
@@ -327,6 +328,27 @@ const pages = {
   minify: true,
   logLevel: 'warning',
   plugins: [withoutNode(), withoutCountries],
+  // Long work of the service yields to other requests with it, which browsers do not have.
+  define: { setImmediate: 'setTimeout', PAGE_API: JSON.stringify(await pageApi()) },
+}
+
+/** Method and path of each operation that pages call, by name: scripts need no more of the contract. */
+async function pageApi() {
+  const { outputFiles } = await build({
+    stdin: {
+      contents:
+        "export { operations } from './operations/index.ts'; export { pageOperations } from './web/page-operations.ts'",
+      resolveDir: 'src/contract',
+    },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    write: false,
+  })
+  const code = Buffer.from(outputFiles[0].contents).toString('base64')
+  const { operations, pageOperations } = await import(`data:text/javascript;base64,${code}`)
+  const called = Object.keys(pageOperations).filter((name) => Array.isArray(pageOperations[name]))
+  return Object.fromEntries(called.map((name) => [name, [operations[name].method, operations[name].path]]))
 }
 
 /** What a page uses of Node: nothing. A module that is loaded for another of its functions finds this in its place. */
@@ -411,10 +433,18 @@ if (process.argv.includes('--watch')) {
   const builds = [command, vendor, help, processes, pages].map((one) => build({ ...one, metafile: true }))
   const [results] = await Promise.all([Promise.all(builds), kernels()])
   const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs))
+  for (const [name, source] of Object.entries(pages.entryPoints))
+    compressAsset(`dist/assets/${name}${source.endsWith('.css') ? '.css' : '.js'}`)
   writeFileSync('dist/THIRD-PARTY-NOTICES.txt', notices(inputs))
   stamp('dist/gridline.cjs')
   stamp('dist/help.cjs')
   writeEmptyDatabase('dist/empty.db')
+}
+
+/** Writes a compressed copy beside a script of the pages: compressing this well takes too long for a server. */
+function compressAsset(path) {
+  const bytes = readFileSync(path)
+  if (bytes.length > 1000) writeFileSync(`${path}.br`, brotliCompressSync(bytes))
 }
 
 /** Writes a database with all tables, which new databases of the command line are copies of. */

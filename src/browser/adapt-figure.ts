@@ -1,4 +1,5 @@
 // Adapts figures of an older plotly.js, or in another language, to the current plotly.js.
+import type { markParts, watchParts } from './chart-parts.ts'
 import { registerLocale } from './locales.ts'
 import type { Figure } from './plotly.ts'
 import type { AdditionalSteps } from './theme/core.ts'
@@ -10,6 +11,8 @@ export interface AdditionalCode {
   upgrade: typeof adaptFigure
   steps: AdditionalSteps
   placesNote: PlacesNote
+  watchParts: typeof watchParts
+  markParts: typeof markParts
 }
 
 declare global {

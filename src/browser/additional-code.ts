@@ -1,7 +1,14 @@
 /// <reference lib="dom" />
 // Code that few charts need. Pages load it on demand; it passes itself to the chart script.
 import { adaptFigure } from './adapt-figure.ts'
+import { markParts, watchParts } from './chart-parts.ts'
 import { ADDITIONAL_STEPS } from './theme/additional-steps.ts'
 import { findPlacesNote } from './theme/maps.ts'
 
-globalThis.gridlineMore = { upgrade: adaptFigure, steps: ADDITIONAL_STEPS, placesNote: findPlacesNote }
+globalThis.gridlineMore = {
+  upgrade: adaptFigure,
+  steps: ADDITIONAL_STEPS,
+  placesNote: findPlacesNote,
+  watchParts,
+  markParts,
+}

@@ -70,17 +70,26 @@ let loaded: AdditionalCode | undefined
 /** Returns a figure as the current plotly.js draws it. Loads the additional code if necessary. */
 async function adapt(figure: Figure): Promise<Figure> {
   if (!needsAdditionalSteps(figure)) return figure
+  return (await loadMore()).upgrade(figure)
+}
+
+/** Loads the additional code, once. */
+async function loadMore(): Promise<AdditionalCode> {
   // Self-contained pages have it already.
   if (!loaded && !globalThis.gridlineMore) await loadScript(more, 'a part of the page')
-  loaded = globalThis.gridlineMore
-  return loaded!.upgrade(figure)
+  loaded = globalThis.gridlineMore!
+  return loaded
 }
 
 /** Maximum height of a chart, in pixels. */
 const MAX_HEIGHT_PIXELS = 10_000
 
+/** Colors that the page around the chart has chosen; undefined for those of the URL. */
+let chosenScheme: string | undefined
+
 function readScheme(): 'light' | 'dark' {
-  if (scheme !== 'auto') return scheme === 'dark' ? 'dark' : 'light'
+  const asked = chosenScheme ?? scheme
+  if (asked !== 'auto') return asked === 'dark' ? 'dark' : 'light'
   return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 }
 
@@ -146,13 +155,23 @@ async function draw(text: string): Promise<void> {
     view,
     loaded?.steps,
   )
-  const { data, layout } = fitToFrame(figure)
+  const { data: fitted, layout } = fitToFrame(figure)
+  const data = reuseArrays(fitted)
+  drawnTraces = data
+  if (preview) keepDrawn(layout)
   // Keeps the zoom and hidden series when the data changes.
   layout.uirevision ??= 'kept'
-  const drawing = { data, layout, config: createConfig(figure), ...(frames.length > 0 && { frames }) }
+  const config = { ...createConfig(figure), ...(preview?.isEditable && { edits: { annotationTail: true } }) }
+  // A click on the legend leads to the form instead of hiding a series.
+  if (preview?.isEditable)
+    layout.legend = { ...(layout.legend as object), itemclick: false, itemdoubleclick: false }
+  const drawing = { data, layout, config, ...(frames.length > 0 && { frames }) }
   await (chart.dataset.drawn === 'true' ? Plotly.react(chart, drawing) : Plotly.newPlot(chart, drawing))
-  const changes = measuredChanges(chart, loaded?.placesNote)
-  if (changes) await Plotly.relayout(chart, changes)
+  const changes = withoutKept(layout, measuredChanges(chart, loaded?.placesNote))
+  // For a shifted annotation, `relayout` draws all points again, and `react` does not.
+  if (changes && preview)
+    await Plotly.react(chart, { ...drawing, layout: withChangedPaths(layout, changes) } as typeof drawing)
+  else if (changes) await Plotly.relayout(chart, changes)
   status.hidden = true
   status.textContent = ''
   chart.dataset.drawn = 'true'
@@ -161,7 +180,156 @@ async function draw(text: string): Promise<void> {
   chart.dataset.width = String(innerWidth)
   chart.ariaLabel = describeChart(figure)
   hasOmittedPoints = hasPointsNote(layout)
+  if (preview?.isEditable) loaded?.markParts(chart)
 }
+
+/** Traces that were drawn last. */
+let drawnTraces: readonly Record<string, unknown>[] = []
+
+/**
+ * Returns traces with the arrays that were drawn last, where the values are the same: plotly.js then draws their
+ * points only once.
+ */
+function reuseArrays(traces: readonly Record<string, unknown>[]): Record<string, unknown>[] {
+  return traces.map((trace, k) => reuseMembers(trace, drawnTraces[k]))
+}
+
+function reuseMembers(next: Record<string, unknown>, drawn: Record<string, unknown> = {}): typeof next {
+  const members = Object.entries(next).map(([name, value]) => {
+    const before = drawn[name]
+    if (Array.isArray(value) && Array.isArray(before))
+      return [name, isSameArray(value, before) ? before : value]
+    const isNested = [value, before].every(
+      (one) => typeof one === 'object' && one !== null && !Array.isArray(one),
+    )
+    return [name, isNested ? reuseMembers(value as typeof next, before as typeof next) : value]
+  })
+  return Object.fromEntries(members)
+}
+
+/** Shifts of annotations that were measured, by path. */
+let measuredShifts: Record<string, unknown> = {}
+const SHIFT_PATH = /^annotations\[(\d+)\]\.([xy]shift)$/
+
+/** Calls a function for each measured shift, with its annotation. */
+function forEachShift(
+  layout: Record<string, unknown>,
+  changes: Record<string, unknown>,
+  visit: (annotation: Record<string, unknown>, shift: string, path: string) => void,
+): void {
+  for (const path of Object.keys(changes)) {
+    const [, number, shift] = SHIFT_PATH.exec(path) ?? []
+    const annotation = (layout.annotations as Record<string, unknown>[] | undefined)?.[Number(number)]
+    if (annotation) visit(annotation, shift, path)
+  }
+}
+
+/** Members of a layout for which plotly.js draws everything again if they are other objects, even equal ones. */
+const COMPARED_BY_IDENTITY = ['meta', 'template'] as const
+let drawnLayout: Record<string, unknown> = {}
+
+/** Gives a preview what was drawn and measured last, where it is the same: only what differs is drawn again. */
+function keepDrawn(layout: Record<string, unknown>): void {
+  const { theme } = (layout.meta ?? {}) as { theme?: unknown }
+  if (theme !== undefined) layout.meta = { theme }
+  for (const name of COMPARED_BY_IDENTITY)
+    if (JSON.stringify(layout[name]) === JSON.stringify(drawnLayout[name])) layout[name] = drawnLayout[name]
+  drawnLayout = layout
+  forEachShift(layout, measuredShifts, (annotation, shift, path) => {
+    annotation[shift] = measuredShifts[path]
+  })
+}
+
+/** Returns the measured changes that a layout does not have yet; undefined if there are none. */
+function withoutKept(
+  layout: Record<string, unknown>,
+  changes: Record<string, unknown> = {},
+): Record<string, unknown> | undefined {
+  const left = { ...changes }
+  measuredShifts = {}
+  forEachShift(layout, changes, (annotation, shift, path) => {
+    measuredShifts[path] = changes[path]
+    if (annotation[shift] === changes[path]) delete left[path]
+  })
+  return Object.keys(left).length > 0 ? left : undefined
+}
+
+/** Returns a layout with changes by path, as `relayout` takes them. */
+function withChangedPaths(
+  layout: Record<string, unknown>,
+  changes: Record<string, unknown>,
+): Record<string, unknown> {
+  const next: Record<string, unknown> = { ...layout }
+  for (const [path, value] of Object.entries(changes)) {
+    const [first, ...rest] = path.split(/[.[\]]+/)
+    const last = rest.pop()
+    if (last === undefined) {
+      next[first] = value
+      continue
+    }
+    let holder: Record<string, unknown> = next
+    for (const key of [first, ...rest]) {
+      const inner = holder[key]
+      const copy = Array.isArray(inner) ? [...inner] : { ...(inner as object) }
+      holder[key] = copy
+      holder = copy as Record<string, unknown>
+    }
+    holder[last] = value
+  }
+  return next
+}
+
+const isSameArray = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((value, k) => value === b[k])
+
+/** A figure that the page around the chart shows in its place: changes that are not saved. */
+interface Preview {
+  type: 'gridline:show'
+  /** JSON text; null: the chart itself. */
+  figure: string | null
+  scheme?: string
+  /** Whether a click on a part of the chart is passed on. */
+  isEditable?: boolean
+}
+
+let preview: Preview | undefined
+/** Preview that is not drawn yet; a newer one replaces it. */
+let nextPreview: Preview | undefined
+/** Figure that was loaded last (JSON text). */
+let loadedFigure = ''
+
+/** Draws previews, one after another, until there is none. */
+async function drawPreviews(): Promise<void> {
+  while (nextPreview) {
+    const shown = nextPreview
+    preview = shown.figure === null ? undefined : shown
+    chosenScheme = shown.scheme
+    document.documentElement.style.colorScheme = readScheme()
+    document.body.style.background = readScheme() === 'dark' ? '#16181d' : '#fff'
+    followChanges()
+    try {
+      if (shown.isEditable) await loadMore()
+      await draw(shown.figure ?? loadedFigure)
+      if (shown.isEditable && !watchesParts) loaded!.watchParts(chart)
+      watchesParts ||= shown.isEditable === true
+      chart.dataset.shows = preview ? 'preview' : 'stored'
+    } catch (error) {
+      showFailure(error)
+    }
+    if (nextPreview === shown) nextPreview = undefined
+  }
+}
+
+let watchesParts = false
+
+// Only pages of this server can show a figure in place of the chart.
+addEventListener('message', ({ source, origin, data }) => {
+  if (parent === window || source !== parent || origin !== location.origin) return
+  if (data?.type !== 'gridline:show') return
+  const isDrawing = nextPreview !== undefined
+  nextPreview = data as Preview
+  if (!isDrawing) drawPreviews()
+})
 
 /** Figure that was drawn last (JSON text), and the width at that time, in pixels. */
 let lastDrawn = { text: '', width: 0 }
@@ -179,20 +347,30 @@ function scheduleRedraw(): void {
   resizing = setTimeout(() => draw(lastDrawn.text).catch(() => {}), RESIZE_DELAY_MS)
 }
 
+function showFailure(error: unknown): void {
+  Plotly.purge(chart)
+  status.hidden = false
+  status.textContent = `This chart cannot be drawn: ${(error as Error).message}`
+  chart.dataset.drawn = 'failed'
+  sendHeight(true)
+}
+
 /** Draws the chart for the first time, then follows its data. */
 async function begin(): Promise<void> {
+  loadedFigure = document.getElementById('figure')?.textContent ?? ''
+  // The page around it sends what to draw.
+  if (loadedFigure === '') {
+    parent.postMessage({ type: 'gridline:ready' }, '*')
+    return
+  }
   try {
     const timeout = new Promise<never>((_, reject) => {
       setTimeout(() => reject(new Error('it takes too long')), DRAW_TIMEOUT_MS)
     })
     timeout.catch(() => {})
-    await Promise.race([draw(document.getElementById('figure')!.textContent!), timeout])
+    await Promise.race([draw(loadedFigure), timeout])
   } catch (error) {
-    Plotly.purge(chart)
-    status.hidden = false
-    status.textContent = `This chart cannot be drawn: ${(error as Error).message}`
-    chart.dataset.drawn = 'failed'
-    sendHeight(true)
+    showFailure(error)
   }
   ;(chart as unknown as PlotlyElement).on?.('plotly_relayout', loadMorePoints)
   followChanges()
@@ -220,7 +398,7 @@ function followChanges(): void {
   eventSource = undefined
   clearTimeout(pollTimer)
   // A self-contained page has no server.
-  if (document.visibilityState === 'hidden' || own === '') return
+  if (document.visibilityState === 'hidden' || own === '' || preview) return
   if (live !== 'events') {
     poll()
     return
@@ -271,8 +449,10 @@ async function drawCurrentData(): Promise<boolean> {
   if (!response.ok) throw new Error(`status ${response.status}`)
   const text = await response.text()
   const isNewest = number === lastDrawing
-  if (isNewest) await draw(text)
-  return isNewest
+  if (!isNewest || preview) return false
+  loadedFigure = text
+  await draw(text)
+  return true
 }
 
 /** True if the chart shows fewer points than its data: zooming then loads more. */

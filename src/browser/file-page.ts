@@ -99,19 +99,28 @@ function loadScriptOf({ dataset }: HTMLElement): void {
   document.head.append(script)
 }
 
+/** Scripts that were loaded, by URL. */
+const loadedScripts = new Set<string>()
+
+// Buttons open an element. The first time, they load its script, which opens it; then, they tell it.
+for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-opens]')) {
+  const opened = document.getElementById(button.dataset.opens!)!
+  const open = (): void => {
+    const { script = '' } = opened.dataset
+    if (!loadedScripts.has(script)) loadScriptOf(opened)
+    else opened.dispatchEvent(new Event('edit:open'))
+    loadedScripts.add(script)
+  }
+  button.hidden = false
+  button.addEventListener('click', open)
+  // A chart that was just created opens its form.
+  if (location.hash === `#${opened.id}`) open()
+}
+
 const make = document.getElementById('make')
 if (make) {
   make.hidden = false
   make.addEventListener('click', () => loadScriptOf(make), { once: true })
-}
-
-// Load the edit form when it is opened.
-const edit = document.getElementById('edit')
-if (edit?.dataset.script) {
-  edit.hidden = false
-  edit.addEventListener('toggle', () => loadScriptOf(edit), { once: true })
-  // A chart that was just created opens its form.
-  if (location.hash === '#edit') (edit as HTMLDetailsElement).open = true
 }
 
 export {}

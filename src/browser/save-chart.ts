@@ -1,12 +1,10 @@
 /// <reference lib="dom" />
 // Page /newchart: previews and saves a chart sent by another site (share button of plotly.js, or a form).
 
-// API paths, and whether the chart is in the page.
-const {
-  external = '',
-  user: userPath = '',
-  plots: plotsPath = '',
-} = (document.currentScript as HTMLScriptElement).dataset
+import { call, request } from './api.ts'
+
+/** Whether the chart is in the page. */
+const { external = '' } = (document.currentScript as HTMLScriptElement).dataset
 const getElement = <T extends HTMLElement = HTMLElement>(id: string): T => document.getElementById(id) as T
 const setVisible = (id: string, visible: boolean): void => {
   getElement(id).hidden = !visible
@@ -23,8 +21,10 @@ const senderOrigin = new URLSearchParams(location.search).get('origin') ?? ''
 
 /** Returns the name of the signed-in user; undefined if there is none. */
 async function loadUsername(): Promise<string | undefined> {
-  const response = await fetch(userPath)
-  return response.ok ? (await response.json()).username : undefined
+  return call('users.current').then(
+    ({ username }) => username,
+    () => undefined,
+  )
 }
 
 async function start(): Promise<void> {
@@ -113,7 +113,7 @@ function showReceivedChart(text: string, origin: string): void {
   frame.src = '/newchart/preview'
   addEventListener('message', ({ source, data: message }) => {
     if (source === frame.contentWindow && message?.type === 'gridline:ready')
-      frame.contentWindow!.postMessage(figure, '*')
+      frame.contentWindow!.postMessage({ type: 'gridline:show', figure }, '*')
   })
   getElement('preview').replaceChildren(frame)
   showMessage('')
@@ -136,14 +136,11 @@ getElement<HTMLFormElement>('save').addEventListener('submit', async (event) => 
   button.disabled = true
   showMessage('Saving …')
   try {
-    const response = await fetch(plotsPath, {
-      method: 'POST',
+    const response = await request('plots.create', {
       headers: { 'content-type': 'application/json' },
       body: `{"figure":${figure},${JSON.stringify(fields).slice(1)}`,
     })
-    const answer = await response.json()
-    if (!response.ok) throw new Error(answer.detail)
-    const { web_url, share_key } = answer.file
+    const { web_url, share_key } = (await response.json()).file
     const link = share_key ? `${web_url}?share_key=${share_key}` : web_url
     const anchor = getElement<HTMLAnchorElement>('link')
     anchor.href = link
@@ -163,5 +160,3 @@ getElement<HTMLFormElement>('save').addEventListener('submit', async (event) => 
 })
 
 start()
-
-export {}

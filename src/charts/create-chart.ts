@@ -49,7 +49,9 @@ export async function createChart(
   if (chosenFlags !== '')
     note(`chosen from the columns: ${chosenFlags}${reason === undefined ? '' : ` (${reason})`}`)
   if (isExplained && reason === undefined) note(`the type ${type} was requested, not chosen`)
-  else if (isExplained)
-    note(suggestions.length === 0 ? 'no other type fits' : `other types that fit: ${suggestions.join(', ')}`)
+  else if (isExplained) {
+    const others = suggestions.map((other) => `${other.type} (${other.shows})`).join(', ')
+    note(others === '' ? 'no other type fits' : `other types that fit: ${others}`)
+  }
   return { type, figure: await compileChart(client, grid, type, complete, { note }) }
 }

@@ -264,7 +264,7 @@ class Binder {
 
   /** Converts a text that is compared with dates. Throws `invalid_query` if it is not a date. */
   private bindMoment({ constant }: BoundExpression, expression: Expression): Evaluate {
-    const bytes = typeof constant === 'string' ? Buffer.from(constant) : Buffer.alloc(0)
+    const bytes = new TextEncoder().encode(typeof constant === 'string' ? constant : '')
     // Days that do not exist are not dates.
     const instant = detectMoment(bytes, 0, bytes.length) ? parseInstant(constant as string) : Number.NaN
     if (Number.isNaN(instant))

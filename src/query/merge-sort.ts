@@ -1,10 +1,20 @@
 // Sorts rows by a comparison.
-import { WorkBudget } from '../json/index.ts'
+import { shouldYield, yieldToEventLoop } from '../json/index.ts'
 
 /** Number of rows that are sorted or merged without yielding to the event loop. */
 const BATCH_ROWS = 4096
 /** Comparisons per row of a sorted batch. */
 const COMPARISONS_PER_ROW = 12
+
+/** Budget of a sort, as `WorkBudget`. */
+interface Work {
+  spend(units: number): boolean
+  pause(): Promise<void>
+  spendAndPause(units: number): Promise<void>
+}
+
+/** Work without a budget, which only yields to the event loop. */
+const UNLIMITED: Work = { spend: shouldYield, pause: yieldToEventLoop, spendAndPause: yieldToEventLoop }
 
 /**
  * Sorts row numbers in `rows`, and returns the result. Yields to the event loop. Needs as much memory again.
@@ -12,7 +22,7 @@ const COMPARISONS_PER_ROW = 12
 export async function mergeSort(
   rows: Uint32Array,
   compare: (a: number, b: number) => number,
-  work = new WorkBudget(),
+  work = UNLIMITED,
 ): Promise<Uint32Array> {
   for (let k = 0; k < rows.length; k += BATCH_ROWS) {
     rows.subarray(k, k + BATCH_ROWS).sort(compare)

@@ -65,7 +65,11 @@ it('the choice has a reason and alternatives', async () => {
   )
   expect(found.type).toBe('bar')
   expect(found.reason).toBe('city has labels')
-  expect(found.suggestions).toContain('box (the spread of price for each city)')
+  expect(found.suggestions).toContainEqual({
+    type: 'box',
+    shows: 'the spread of price for each city',
+    columns: { x: 'city', y: 'price' },
+  })
   const given = await completed({ fid: 'me:1', filename: 'g', cols }, 'pie', {}, async () => known)
   expect([given.reason, given.suggestions]).toEqual([undefined, []])
 })

@@ -1,7 +1,9 @@
 // The form beside a chart, which works like `gridline plot set`.
-import type { Page } from 'puppeteer-core'
+import type { Frame, Page } from 'puppeteer-core'
 import { beforeAll, expect, it } from 'vitest'
 import { compileChart } from '../../src/charts/compile/compile.ts'
+import type { ChartOptions } from '../../src/charts/spec/options.ts'
+import type { ChartType } from '../../src/charts/spec/types.ts'
 import { connectRemote } from '../../src/cli/connect/connect.ts'
 import { inBrowser } from '../support/browser.ts'
 
@@ -36,6 +38,28 @@ async function signedIn(user: string): Promise<Page> {
   return page
 }
 
+/** Fills a field as a person does: with an event. */
+const fill = (page: Page, selector: string, value: string) =>
+  page.$eval(
+    selector,
+    (field, text) => {
+      ;(field as HTMLInputElement).value = text
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    },
+    value,
+  )
+
+/** The frame of the chart, once a text is drawn in it. */
+async function drawnText(page: Page, text: string): Promise<Frame> {
+  const frame = page.frames().find((one) => one.url().includes('.embed'))!
+  await frame.waitForFunction(
+    (wanted) => document.getElementById('chart')!.textContent!.includes(wanted),
+    {},
+    text,
+  )
+  return frame
+}
+
 const said = (page: Page, text: string) =>
   page.waitForFunction(
     (wanted) => document.querySelector('#edit [role=status]')!.textContent!.includes(wanted),
@@ -46,18 +70,15 @@ const said = (page: Page, text: string) =>
 it('the form saves only its changes', async () => {
   const page = await signedIn('alice')
   const before = await figure()
-  await page.click('#edit summary')
+  await page.click('[data-opens=edit]')
   await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')?.value === 'day')
   expect(await page.$eval('[name=y]', (input) => (input as HTMLInputElement).value)).toBe('price,cost')
-  await page.$eval('[name=title]', (input) => {
-    ;(input as HTMLInputElement).value = ''
-  })
-  await page.type('[name=title]', 'Sales & costs')
-  await page.select('[name=theme]', 'newsroom')
-  await page.$eval('#edit-colors input', (input) => {
-    ;(input as HTMLInputElement).value = '#112233'
-    input.dispatchEvent(new Event('input', { bubbles: true }))
-  })
+  await fill(page, '[name=title]', 'Sales & costs')
+  await fill(page, '[name=theme]', 'newsroom')
+  await page.waitForSelector('#edit-colors input')
+  await fill(page, '#edit-colors input', '#112233')
+  // Nothing is stored before it is saved.
+  expect(await figure()).toEqual(before)
   expect(await page.$eval('#edit-command', (pre) => pre.textContent)).toBe(
     `gridline plot set ${fid} --title 'Sales & costs' --theme newsroom --color-of 'price=#112233'`,
   )
@@ -67,7 +88,7 @@ it('the form saves only its changes', async () => {
   const after = await figure()
   expect(after.layout).toMatchObject({ title: { text: 'Sales & costs' }, meta: { theme: 'newsroom' } })
   expect(after.data).toEqual([{ ...before.data[0], line: { color: '#112233' } }, before.data[1]])
-  await page.select('[name=type]', 'bar')
+  await fill(page, '[name=type]', 'bar')
   await page.click('#edit button.primary')
   await said(page, 'Saved.')
   await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=type]')?.value === 'bar')
@@ -79,24 +100,28 @@ it('the form saves only its changes', async () => {
 
 it('the form never overwrites a concurrent change, and reports mistakes', async () => {
   const page = await signedIn('alice')
-  await page.click('#edit summary')
+  await page.click('[data-opens=edit]')
   await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')?.value === 'day')
-  await page.$eval('[name=y]', (input) => {
-    ;(input as HTMLInputElement).value = 'prise'
-  })
-  await page.click('#edit button.primary')
+  await fill(page, '[name=y]', 'prise')
   await said(page, 'Did you mean price?')
+  await page.click('#edit button.primary')
+  await said(page, 'Not saved')
   const { test } = site()
   const now = await figure()
   await test.ask('alice', 'PATCH', `/v2/plots/${fid}`, {
     json: { figure: { ...now, layout: { ...now.layout, height: 400 } } },
   })
-  await page.$eval('[name=y]', (input) => {
-    ;(input as HTMLInputElement).value = 'price'
-  })
+  await fill(page, '[name=y]', 'price')
   await page.click('#edit button.primary')
-  await said(page, 'Not saved')
+  await said(page, 'somebody else')
   expect((await figure()).layout.height).toBe(400)
+  // The changes are made to theirs, and saved when asked.
+  await page.click('#edit [role=status] button')
+  await said(page, 'their chart with your changes')
+  await page.click('#edit button.primary')
+  await said(page, 'Saved.')
+  const both = await figure()
+  expect([both.layout.height, both.data.length]).toEqual([400, 1])
   await page.browserContext().close()
 }, 25_000)
 
@@ -106,8 +131,9 @@ it('one button creates a chart of the filtered rows, and opens its form', async 
   const columns = { city: ['Oslo', 'Rome', 'Oslo'], price: [1, 5, 3] }
   const grid = await test.grid('alice', 'prices', columns)
   await page.goto(`${url}/~${grid.fid.replace(':', '/')}/?where=${encodeURIComponent('price > 1')}`)
-  await Promise.all([page.waitForNavigation(), page.click('#make')])
-  expect(new URL(page.url()).hash).toBe('#edit')
+  await page.click('#make')
+  await page.waitForSelector('dialog button.primary')
+  await Promise.all([page.waitForNavigation(), page.click('dialog button.primary')])
   await page.waitForFunction(
     () => (document.querySelector<HTMLInputElement>('[name=where]')?.value ?? '') !== '',
   )
@@ -116,13 +142,33 @@ it('one button creates a chart of the filtered rows, and opens its form', async 
   )
   expect(values).toEqual(['bar', 'city', 'price > 1'])
   expect(await page.$eval('h1', (h1) => h1.textContent)).toBe('Price by city')
-  await page.type('#edit [name=height]', '640')
+  await fill(page, '#edit [name=height]', '640')
   expect(await page.$eval('#edit-command', (pre) => pre.textContent)).toMatch(/ --height 640$/)
   await page.click('#edit button.primary')
   await said(page, 'Saved.')
   expect(await page.$eval('iframe.chart', (frame) => frame.getBoundingClientRect().height)).toBe(640)
   await page.browserContext().close()
 }, 25_000)
+
+let made = 0
+
+/** Makes a chart of a new grid; returns its fid. */
+async function madeChart(
+  type: ChartType,
+  options: ChartOptions,
+  columns: Record<string, unknown[]>,
+): Promise<string> {
+  const { test, url } = site()
+  const grid = await test.grid('alice', `data ${++made}`, columns)
+  const { client, close } = await connectRemote(url, { user: 'alice', apiKey: test.keys.get('alice') })
+  try {
+    const whole = await client.call('grids.get', { fid: grid.fid })
+    const figure = JSON.parse(JSON.stringify(await compileChart(client, whole, type, options)))
+    return (await test.plot('alice', figure)).file.fid
+  } finally {
+    await close()
+  }
+}
 
 it('the form sets colors of series of a column, and other series keep theirs', async () => {
   const { test, url } = site()
@@ -139,17 +185,14 @@ it('the form sets colors of series of a column, and other series keep theirs', a
   await close()
   const page = await signedIn('alice')
   await page.goto(`${url}/~${file.fid.replace(':', '/')}/`)
-  await page.click('#edit summary')
+  await page.click('[data-opens=edit]')
   await page.waitForSelector('#edit-colors input')
   const shown = await page.$$eval('#edit-colors input', (inputs) =>
     inputs.map(({ name, value }) => [name, value]),
   )
   expect(shown.map(([name]) => name)).toEqual(['color Oslo', 'color Rome'])
   expect(shown[1][1]).toBe('#445566')
-  await page.$eval('#edit-colors input', (input) => {
-    ;(input as HTMLInputElement).value = '#112233'
-    input.dispatchEvent(new Event('input', { bubbles: true }))
-  })
+  await fill(page, '#edit-colors input', '#112233')
   await page.click('#edit button.primary')
   await said(page, 'Saved.')
   const { json } = await test.ask('alice', 'GET', `/v2/plots/${file.fid}/content`)
@@ -157,6 +200,102 @@ it('the form sets colors of series of a column, and other series keep theirs', a
   expect(json.data[0].transforms[0].styles).toEqual([rome, oslo])
   await page.browserContext().close()
 }, 25_000)
+
+it('the chart follows the form, undo and redo, and is compared with the published one', async () => {
+  const { test, url } = site()
+  const made = await madeChart(
+    'line',
+    { x: 'day', y: 'price' },
+    { day: ['2024-01-01', '2024-01-02'], price: [1, 5] },
+  )
+  const stored = async () => (await test.ask('alice', 'GET', `/v2/plots/${made}/content`)).json
+  const before = await stored()
+  const page = await signedIn('alice')
+  await page.goto(`${url}/~${made.replace(':', '/')}/`)
+  await page.click('[data-opens=edit]')
+  await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')?.value === 'day')
+  await fill(page, '[name=source]', 'Norway')
+  const frame = await drawnText(page, 'Norway')
+  await fill(page, '[name=note]', '2024-01-02,5:Peak')
+  await drawnText(page, 'Peak')
+  await page.click('[aria-label=Undo]')
+  await frame.waitForFunction(() => !document.getElementById('chart')!.textContent!.includes('Peak'))
+  expect(await page.$eval('[name=note]', (field) => (field as HTMLInputElement).value)).toBe('')
+  await page.focus('[name=title]')
+  await page.keyboard.down('Control')
+  await page.keyboard.press('y')
+  await page.keyboard.up('Control')
+  await drawnText(page, 'Peak')
+  await page.click('#edit [aria-pressed]')
+  await frame.waitForFunction(() => !document.getElementById('chart')!.textContent!.includes('Norway'))
+  await page.click('#edit [aria-pressed]')
+  await drawnText(page, 'Peak')
+  // A part of the chart leads to its field, by mouse and by keyboard; arrow keys move a note.
+  await frame.click('.xaxislayer-above')
+  await page.waitForFunction(() => (document.activeElement as HTMLInputElement).name === 'x')
+  await frame.$eval('.annotation[aria-label^="Change the note"]', (note) => (note as SVGElement).focus())
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => (document.activeElement as HTMLInputElement).name === 'note')
+  await frame.$eval('.annotation[aria-label^="Change the note"]', (note) => (note as SVGElement).focus())
+  await page.keyboard.press('ArrowUp')
+  await page.waitForFunction(() => !document.querySelector<HTMLButtonElement>('[aria-label=Undo]')!.disabled)
+  expect(await stored()).toEqual(before)
+  await page.click('#edit button.primary')
+  await said(page, 'Saved.')
+  const { layout } = await stored()
+  expect(layout.annotations.find(({ text }: { text: string }) => text === 'Peak')).toMatchObject({
+    ax: 0,
+    ay: -44,
+  })
+  await page.browserContext().close()
+}, 25_000)
+
+it('a preview without changes is the published chart, whatever its type', async () => {
+  const columns = {
+    day: Array.from({ length: 40 }, (_, k) => `2024-01-${String((k % 20) + 1).padStart(2, '0')}`),
+    city: Array.from({ length: 40 }, (_, k) => (k < 20 ? 'Oslo' : 'Rome')),
+    price: Array.from({ length: 40 }, (_, k) => ((k * 7919) % 101) / 3),
+    cost: Array.from({ length: 40 }, (_, k) => (k % 9 === 0 ? null : (k * 104_729) % 53)),
+  }
+  const charts: [ChartType, ChartOptions][] = [
+    ['line', { x: 'day', y: 'price', by: 'city', trend: 'linear' }],
+    ['line', { x: 'day', y: 'price', facet: 'city' }],
+    ['bar', { x: 'city', y: 'price', aggregate: 'mean', sort: '-price' }],
+    ['bar', { x: 'day', y: 'price', aggregate: 'sum', per: 'week', where: "city = 'Oslo' and cost > 3" }],
+    ['scatter', { x: 'price', y: 'cost', color: 'cost', by: 'city' }],
+    ['histogram', { y: 'price', by: 'city' }],
+    ['box', { x: 'city', y: 'cost' }],
+    ['heatmap', { x: 'day', y: 'city', color: 'price' }],
+    ['pie', { x: 'city', y: 'price', aggregate: 'sum' }],
+    ['area', { x: 'day', y: 'price', by: 'city' }],
+    ['scatter', { x: 'price', y: 'cost', animate: 'city' }],
+  ]
+  const page = await signedIn('alice')
+  for (const [type, options] of charts) {
+    const made = await madeChart(type, options, columns)
+    await page.goto(`${site().url}/~${made.replace(':', '/')}/`)
+    const frame = await page.waitForFrame((one) => one.url().includes('.embed'))
+    await frame.waitForSelector('#chart[data-drawn]')
+    const drawing = () =>
+      frame.evaluate(() => {
+        const { data, layout } = document.getElementById('chart') as unknown as {
+          data: object
+          layout: { meta?: unknown }
+        }
+        // The part of the legend that edits, and the spec, which is not drawn.
+        // Shifts and margins are measured in the size of the frame.
+        const measured = new Set(['xshift', 'yshift', 'b', 'range'])
+        const rest = { ...layout, meta: 0, legend: 0 }
+        return JSON.parse(JSON.stringify([data, rest], (key, value) => (measured.has(key) ? 0 : value)))
+      })
+    const published = await drawing()
+    await page.click('[data-opens=edit]')
+    await frame.waitForSelector('#chart[data-shows=preview]')
+    const preview = await drawing()
+    expect(preview, type).toEqual(published)
+  }
+  await page.browserContext().close()
+}, 60_000)
 
 it('users without write access have no form', async () => {
   const page = await signedIn('bob')

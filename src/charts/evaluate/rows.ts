@@ -196,6 +196,14 @@ const SURROGATES = /[\ud800-\udfff]/
 
 /** Compares texts by code points. */
 function compareTexts(a: string, b: string): number {
-  if (SURROGATES.test(a) || SURROGATES.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
-  return a < b ? -1 : 1
+  if (!SURROGATES.test(a) && !SURROGATES.test(b)) return a < b ? -1 : 1
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at++
+  return rankOf(a.charCodeAt(at)) - rankOf(b.charCodeAt(at))
+}
+
+/** Returns the rank of a UTF-16 unit by code points: those above U+FFFF, which are two surrogates, come last. */
+function rankOf(unit: number): number {
+  if (Number.isNaN(unit)) return -1
+  return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit
 }

@@ -1,6 +1,6 @@
 // Chooses the type of a chart from the kinds of its columns.
 import { isMomentType } from '../../contract/column-types.ts'
-import { hasLabels } from '../spec/column-names.ts'
+import { hasLabels, quoteColumnName } from '../spec/column-names.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 import type { ChartType } from '../spec/types.ts'
 import type { ValueCounts } from './read-values.ts'
@@ -50,6 +50,8 @@ interface Candidate {
   isFit(known: TableFacts): boolean
   /** Returns the reason for choosing it, or what it would show. */
   describeReason(known: TableFacts): string
+  /** Returns the columns that it would show, if not those that the type shows by default. */
+  chooseColumns?(known: TableFacts): ChartOptions
 }
 
 /** Types in order of preference: the first that fits is chosen. */
@@ -96,17 +98,24 @@ const CANDIDATES: readonly Candidate[] = [
   },
 ]
 
+const labelsAndNumbers = ({ texts, numbers }: TableFacts): ChartOptions => ({
+  x: texts[0].name,
+  y: quoteColumnName(numbers[0].name),
+})
+
 /** Types that are only suggested, and what they would show. */
 const ALTERNATIVES: readonly Candidate[] = [
   {
     type: 'bar',
     isFit: ({ texts, numbers }) => texts.length > 0 && numbers.length > 0,
     describeReason: ({ texts, numbers }) => `amounts of ${numbers[0].name} by ${texts[0].name}`,
+    chooseColumns: labelsAndNumbers,
   },
   {
     type: 'scatter',
     isFit: ({ numbers }) => numbers.length > 1,
     describeReason: ({ numbers }) => `how ${numbers[0].name} and ${numbers[1].name} relate`,
+    chooseColumns: ({ numbers }) => ({ x: numbers[0].name, y: quoteColumnName(numbers[1].name) }),
   },
   {
     type: 'histogram',
@@ -118,6 +127,7 @@ const ALTERNATIVES: readonly Candidate[] = [
     isFit: ({ texts, numbers, labels }) =>
       texts.length > 0 && numbers.length > 0 && labels !== undefined && isGroupColumn(labels),
     describeReason: ({ texts, numbers }) => `the spread of ${numbers[0].name} for each ${texts[0].name}`,
+    chooseColumns: labelsAndNumbers,
   },
   {
     type: 'heatmap',
@@ -137,6 +147,7 @@ const ALTERNATIVES: readonly Candidate[] = [
       labels !== undefined &&
       labels.distinct <= 8,
     describeReason: ({ texts }) => `the shares of each ${texts[0].name}`,
+    chooseColumns: labelsAndNumbers,
   },
   {
     type: 'splom',
@@ -152,13 +163,21 @@ const isUniqueAmongMany = ({ rows, distinct }: ValueCounts): boolean =>
 const isGroupColumn = ({ rows, distinct }: ValueCounts): boolean =>
   distinct < rows && distinct <= MAX_AUTO_SERIES
 
+/** Another type that fits. */
+export interface Suggestion {
+  type: ChartType
+  /** The data that it would show, in words. */
+  shows: string
+  columns: ChartOptions
+}
+
 /** Chooses a type and lists alternatives. Sets `options.by` if a text column groups a scatter. */
 export async function chooseType(
   columns: ColumnsByKind,
   x: Column | undefined,
   options: ChartOptions,
   distinct: CountDistinct,
-): Promise<{ type: ChartType; reason: string; suggestions: string[] }> {
+): Promise<{ type: ChartType; reason: string; suggestions: Suggestion[] }> {
   const [text] = columns.texts
   const facts: TableFacts = { ...columns, x, y: options.y, labels: text && (await distinct(text.name)) }
   const { type, describeReason } = CANDIDATES.find(({ isFit }) => isFit(facts))!
@@ -168,6 +187,10 @@ export async function chooseType(
   return {
     type,
     reason: describeReason(facts),
-    suggestions: alternatives.map((candidate) => `${candidate.type} (${candidate.describeReason(facts)})`),
+    suggestions: alternatives.map((candidate) => ({
+      type: candidate.type,
+      shows: candidate.describeReason(facts),
+      columns: candidate.chooseColumns?.(facts) ?? {},
+    })),
   }
 }

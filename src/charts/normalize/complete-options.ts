@@ -20,7 +20,13 @@ import {
   needsY,
   selectComparable,
 } from './choose-columns.ts'
-import { type CountDistinct, chooseType, groupColumnsByKind, MAX_AUTO_BARS } from './choose-type.ts'
+import {
+  type CountDistinct,
+  chooseType,
+  groupColumnsByKind,
+  MAX_AUTO_BARS,
+  type Suggestion,
+} from './choose-type.ts'
 
 /** A chart with all options filled in from the column types and values. */
 export interface CompletedChart {
@@ -31,7 +37,7 @@ export interface CompletedChart {
   /** Reason for the chosen type; undefined if the type was requested. */
   reason?: string
   /** Other types that fit, each with what it would show. */
-  suggestions: readonly string[]
+  suggestions: readonly Suggestion[]
 }
 
 /** Reads the first values of a column. */

@@ -174,7 +174,7 @@ export function getOption(name: keyof ChartOptions): ChartOption {
   return OPTIONS_BY_NAME[name]
 }
 
-export function isOptionName(name: string): name is keyof ChartOptions {
+function isOptionName(name: string): name is keyof ChartOptions {
   return Object.hasOwn(OPTIONS_BY_NAME, name)
 }
 

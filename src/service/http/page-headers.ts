@@ -1,10 +1,10 @@
 // Headers of HTML pages.
 
-/** Content security policy of pages. They contain user input: no inline scripts, nothing from other hosts. */
+/** Content security policy of pages. They contain user input: nothing inline, nothing from other hosts. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'unsafe-inline'",
+  "style-src 'self'",
   "img-src 'self' data:",
   "frame-src 'self'",
   "connect-src 'self'",

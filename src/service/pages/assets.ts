@@ -18,6 +18,8 @@ interface Asset {
   bytes: Buffer
   /** Compressed bytes, created by the first request that accepts them. */
   gzip?: Buffer
+  /** Bytes that the build has compressed; undefined without. */
+  brotli?: Buffer
   hash: string
 }
 
@@ -32,20 +34,22 @@ function loadAsset(name: string): Asset {
   if (!names.has(name)) throw new Problem('not_found', 'there is no such file')
   const bytes = readFileSync(join(folder, name))
   const type = MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
-  const found = { type, bytes, hash: createHash('sha256').update(bytes).digest('hex').slice(0, 12) }
+  const brotli = names.has(`${name}.br`) ? readFileSync(join(folder, `${name}.br`)) : undefined
+  const found = { type, bytes, brotli, hash: createHash('sha256').update(bytes).digest('hex').slice(0, 12) }
   assetCache.set(name, found)
   return found
 }
 
-/** Returns a script or style of the pages. Throws `not_found`. */
+/** Returns a script or style of the pages, compressed as `accepted` (Accept-Encoding) allows. Throws `not_found`. */
 export function getAsset(
   name: string,
-  acceptsGzip: boolean,
-): { type: string; bytes: Buffer; hash: string; encoding?: 'gzip' } {
-  const loadedAsset = loadAsset(name)
-  if (!acceptsGzip) return loadedAsset
-  loadedAsset.gzip ??= gzipSync(loadedAsset.bytes)
-  return { ...loadedAsset, bytes: loadedAsset.gzip, encoding: 'gzip' }
+  accepted: string,
+): { type: string; bytes: Buffer; hash: string; encoding?: 'gzip' | 'br' } {
+  const asset = loadAsset(name)
+  if (asset.brotli && /\bbr\b/.test(accepted)) return { ...asset, bytes: asset.brotli, encoding: 'br' }
+  if (!/\bgzip\b/.test(accepted)) return asset
+  asset.gzip ??= gzipSync(asset.bytes)
+  return { ...asset, bytes: asset.gzip, encoding: 'gzip' }
 }
 
 /** Returns the path of an asset, with a hash of its content. */

@@ -1,7 +1,7 @@
 /** HTML of all pages: escaping, links and the document frame. */
 import { escapeHtml } from '../../contract/html.ts'
+import { assetPathOf } from './assets.ts'
 import { LOGO } from './icons.ts'
-import { SCHEME_STYLES, STYLE } from './style.ts'
 
 /** Colors of a page or chart: `auto` follows the reader's system. */
 export type ColorScheme = 'light' | 'dark' | 'auto'
@@ -80,12 +80,12 @@ export function renderDocument(
     .join('')
   const content = `<h1>${escapeHtml(title)}</h1>\n${body}`
   return `<!doctype html>
-<html lang="en">
+<html lang="en"${scheme === 'auto' ? '' : ` data-scheme="${scheme}"`}>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="/favicon.ico" type="image/svg+xml">
 <title>${escapeHtml(title)}</title>
-${head}<style>${STYLE}${SCHEME_STYLES[scheme]}</style>
+${head}<link rel="stylesheet" href="${assetPathOf('style.css')}">
 ${user === undefined ? '' : renderNavigation(user, searched)}<main>
 ${above}${isCard ? `<div class="card${isCard === 'wide' ? ' wide' : ''}">${content}</div>` : content}
 </main>

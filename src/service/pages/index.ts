@@ -50,7 +50,7 @@ export const PAGE_HANDLERS = {
   live: (service, asked) => serveLiveChart(service, 'live', asked),
   oembed: (service, { principal, query }) => serveOEmbed(service, principal, query),
   newChart: () => renderSavePage(),
-  preview: (service) => renderPreviewPage(service),
+  preview: () => renderPreviewPage(),
 } satisfies Partial<Record<WebRouteName, PageHandler>>
 
 export type PageName = keyof typeof PAGE_HANDLERS

@@ -78,8 +78,7 @@ export function serveAsset(
   requestedHash: string | undefined,
   { headers }: HttpRequest,
 ): HttpResponse {
-  const gzip = /\bgzip\b/.test(headers.get('accept-encoding') ?? '')
-  const { type, bytes, hash, encoding } = getAsset(name, gzip)
+  const { type, bytes, hash, encoding } = getAsset(name, headers.get('accept-encoding') ?? '')
   return new HttpResponse(
     200,
     {

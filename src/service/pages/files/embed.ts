@@ -8,8 +8,8 @@ import { CHART_SANDBOX, createChartPolicy } from '../../core/chart-policy.ts'
 import { openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
-import { assetPathOf } from '../assets.ts'
-import { accessQueryOf, type ColorScheme, readColorScheme } from '../html.ts'
+import { renderChartDocument } from '../chart-document.ts'
+import { accessQueryOf, readColorScheme } from '../html.ts'
 import { describeChart } from './alt-text.ts'
 import { createReadRequest } from './downloads.ts'
 import { createChartToken } from './live-updates.ts'
@@ -20,13 +20,6 @@ const createEmbedPolicy = (dataUrl: string): string =>
     sandbox: CHART_SANDBOX,
     others: [`connect-src ${dataUrl}.events ${dataUrl}.state ${dataUrl}.live`],
   })
-
-const DARK_STYLE = 'html, body { background: #16181d; color: #d7dae0 } a { color: #8bf }'
-const DARK_STYLES: Record<ColorScheme, string> = {
-  light: '',
-  dark: DARK_STYLE,
-  auto: `@media (prefers-color-scheme: dark) { ${DARK_STYLE} }`,
-}
 
 /** Renders the page of a chart for frames of other pages. */
 export async function renderEmbed(
@@ -49,28 +42,13 @@ export async function renderEmbed(
   // server.
   const follow = query.get('live') === 'events' ? 'events' : 'state'
   const token = await createChartToken(service, principal, fid)
-  const head = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="${scheme === 'auto' ? 'light dark' : scheme}">
-<title>${escapeHtml(file.filename)}</title>
-<style>
-html, body { margin: 0; height: 100%; background: #fff }
-body { display: flex; flex-direction: column; font: 15px/1.5 system-ui, sans-serif; color: #222 }
-#chart { flex: 1; min-height: 0 }
-#status { margin: 1rem; position: absolute }
-.link { margin: 0; padding: .2rem .6rem; font-size: 13px }
-${DARK_STYLES[scheme]}
-</style>
-<p id="status" role="status">Drawing the chart…</p>
-<div id="chart" role="img" aria-label="${escapeHtml(describeChart(view.figure, file.filename))}"></div>${link}
-<script type="application/json" id="figure">`
-  const tail = `</script>
-<script src="${assetPathOf('plotly.js')}"></script>
-<script src="${assetPathOf('chart.js')}" data-geo="${assetPathOf('plotly-geo.js')}" data-more="${assetPathOf('more.js')}" data-scheme="${scheme}" data-modebar="${modebar}" data-live="${follow}" data-state="${view.fingerprint}" data-own="${escapeHtml(dataUrl)}" data-watch="${token}"></script>
-</html>
-`
+  const [head, tail] = renderChartDocument({
+    title: file.filename,
+    description: describeChart(view.figure, file.filename),
+    scheme,
+    link,
+    data: { modebar, live: follow, state: view.fingerprint, own: dataUrl, watch: token },
+  })
   return createPage(
     wrapStream(head, escapeTags(await (await service.live.get()).loadForDrawing(view)), tail),
     {

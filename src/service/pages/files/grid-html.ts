@@ -16,7 +16,6 @@ import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { assetPathOf } from '../assets.ts'
 import { accessQueryOf, appendQuery, type ColorScheme, renderDocument } from '../html.ts'
-import { gridApiPaths } from './chart-paths.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import { renderTable, type TableColumn } from './table.ts'
 import { renderVersionNote } from './version-note.ts'
@@ -216,8 +215,6 @@ function renderCreateButton({ username }: Caller, file: FileRow, where: string |
   const data: Record<string, string> = {
     script: assetPathOf('make.js'),
     fid: formatFid(file),
-    create: pathOf('plots.create'),
-    ...gridApiPaths(),
     ...(where !== undefined && { where }),
     ...(username === file.owner && { parent: String(file.parent) }),
   }

@@ -18,7 +18,6 @@ import { createSitePage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
 import { accessQueryOf, appendQuery, readColorScheme } from '../html.ts'
 import { describeChart, headingsOf } from './alt-text.ts'
-import { gridApiPaths } from './chart-paths.ts'
 import { collectColumns, createReadRequest } from './downloads.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import { renderFrame } from './oembed.ts'
@@ -63,6 +62,7 @@ export async function renderPlotPage(
     above: await renderBreadcrumbs(service, readers, principal, file),
     mayChange: principal.caller !== undefined && (await canWrite(readers, file, principal)),
   }))
+  const isEditable = mayChange && principal.version === undefined
   const { title, subtitle } = headingsOf(view.figure)
   const heading = title ?? file.filename
   const description = describeChart(view.figure, file.filename)
@@ -71,9 +71,8 @@ export async function renderPlotPage(
     renderVersionNote(service, file, version, key),
     subtitle === undefined ? '' : `<p>${escapeHtml(subtitle)}</p>`,
     `<p>${heading === file.filename ? '' : `<strong>${escapeHtml(file.filename)}</strong> · `}${renderSummary(file)}</p>`,
-    `<iframe class="chart" src="${escapeHtml(frameUrl)}" title="${escapeHtml(description)}"${sizeAttributes(view.figure)}></iframe>`,
-    renderActions(plot),
-    ...(mayChange && principal.version === undefined ? [renderEditForm(file, service.theme)] : []),
+    `<div class="workbench"><iframe class="chart" src="${escapeHtml(frameUrl)}" title="${escapeHtml(description)}"${sizeAttributes(view.figure)}></iframe>${isEditable ? renderEditPanel(file, service.theme) : ''}</div>`,
+    renderActions(plot, isEditable),
     ...renderNotes(plot, principal.caller?.username === file.owner),
     ...renderSources(plot),
     ...(await renderData(plot)),
@@ -90,7 +89,7 @@ function sharedUrlOf({ page, key }: PlotPage): string {
 }
 
 /** Renders the links to downloads. */
-function renderActions(plot: PlotPage): string {
+function renderActions(plot: PlotPage, isEditable: boolean): string {
   const { page, link } = plot
   const downloads = [
     link(`${page}.png`, 'PNG', 'scale=2', 'download'),
@@ -100,7 +99,10 @@ function renderActions(plot: PlotPage): string {
     link(`${page}.csv`, 'CSV'),
     link(`${page}.json`, 'JSON'),
   ]
-  return `<div class="actions"><span id="link" hidden>${escapeHtml(sharedUrlOf(plot))}</span><button type="button" data-copy="link" hidden>Copy link</button> <span>Download: ${downloads.join(' · ')}</span></div>`
+  const edit = isEditable
+    ? '<button class="primary" type="button" data-opens="edit" hidden>Change the chart</button> '
+    : ''
+  return `<div class="actions">${edit}<span id="link" hidden>${escapeHtml(sharedUrlOf(plot))}</span><button type="button" data-copy="link" hidden>Copy link</button> <span>Download: ${downloads.join(' · ')}</span></div>`
 }
 
 /** Renders notes about shared private data, for the owner, and about missing data. */
@@ -192,32 +194,10 @@ function sizeAttributes(figure: RawJson): string {
   return sides.join('')
 }
 
-/** Renders the form that changes the chart. Its script is loaded when the form is opened. */
-function renderEditForm(file: FileRow, defaultTheme: Theme | undefined): string {
-  const data = { ...editFormConfig(file), ...(defaultTheme && { theme: JSON.stringify(defaultTheme) }) }
-  const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`)
-  return `<details id="edit"${attributes.join('')} hidden><summary>Change the chart</summary>
-<form class="edit">
-<label>Type <select name="type"></select></label> <span id="edit-fields"></span>
-<details><summary>More options</summary><span id="edit-more"></span></details>
-<label>Theme <select name="theme"></select></label> <label>Width <input class="short" name="width" type="number" step="any" placeholder="100%"></label> <label>Height <input class="short" name="height" type="number" step="any"></label> <label>Preview in <select class="short" name="colors"><option value="">the colors of the page</option><option>light</option><option>dark</option></select></label>
-<div id="edit-colors" class="actions"></div>
-<p><button class="primary" type="submit">Save</button> <span role="status"></span></p>
-</form>
-<datalist id="edit-columns"></datalist>
-<p>The same on the command line:</p><pre tabindex="0" id="edit-command"></pre><button type="button" data-copy="edit-command" hidden>Copy</button></details>`
-}
-
-/** Returns `data-*` attributes for the edit form: fid and API paths. */
-function editFormConfig(file: FileRow): Record<string, string> {
-  const fid = formatFid(file)
-  return {
-    script: assetPathOf('edit.js'),
-    fid,
-    content: pathOf('plots.content', fid),
-    update: pathOf('plots.update', fid),
-    ...gridApiPaths(),
-  }
+/** Renders the place of the form that changes the chart. Its script is loaded when the form is opened. */
+function renderEditPanel(file: FileRow, defaultTheme: Theme | undefined): string {
+  const theme = defaultTheme ? ` data-theme="${escapeHtml(JSON.stringify(defaultTheme))}"` : ''
+  return `<div id="edit" data-script="${assetPathOf('edit.js')}" data-fid="${escapeHtml(formatFid(file))}"${theme} hidden></div>`
 }
 
 /** Loads the first rows of columns. Columns of different grids differ in length. */

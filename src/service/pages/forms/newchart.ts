@@ -1,11 +1,9 @@
 /** Pages that save charts from the share button of plotly.js. */
 
-import { escapeHtml } from '../../../contract/html.ts'
-import { pathOf } from '../../../contract/operations/index.ts'
 import { createChartPolicy } from '../../core/chart-policy.ts'
-import type { Service } from '../../core/context.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
+import { renderChartDocument } from '../chart-document.ts'
 import { renderDocument } from '../html.ts'
 
 const TITLE = 'Save a chart'
@@ -36,15 +34,11 @@ const BODY_HTML = `<p id="message" role="status">…</p>
 </form>
 <p id="saved" hidden><a id="link"></a></p>`
 
-/** API paths for the script. */
-const API_PATHS = { user: pathOf('users.current'), plots: pathOf('plots.create') }
-
 /** `/newchart`: receives a chart from plotly.js 3.7 and later, and saves it when the user confirms. */
 export function renderSavePage(): PageAnswer {
   return createPage(
     renderDocument(TITLE, BODY_HTML, {
       scripts: [assetPathOf('newchart.js')],
-      data: API_PATHS,
       isCard: 'wide',
     }),
   )
@@ -56,26 +50,23 @@ export function renderExternalPage(): AroundFigure {
   const page = renderDocument(
     TITLE,
     `${BODY_HTML}\n<script type="application/json" id="figure">${placeholder}</script>`,
-    { scripts: [assetPathOf('newchart.js')], data: { ...API_PATHS, external: 'true' }, isCard: 'wide' },
+    { scripts: [assetPathOf('newchart.js')], data: { external: 'true' }, isCard: 'wide' },
   )
   const [before, after] = page.split(placeholder)
   return { before, after }
 }
 
-/** `/newchart/preview`: a frame with an opaque origin, which draws the figure that its parent page sends. */
-export function renderPreviewPage(service: Service): PageAnswer {
-  const origin = new URL(service.url).origin
-  const body = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Preview</title>
-<style>html, body { margin: 0; height: 100%; background: #fff } #chart { height: 100% } #status { margin: 1rem; font: 15px system-ui, sans-serif }</style>
-<p id="status">Drawing the chart…</p>
-<div id="chart"></div>
-<script src="${assetPathOf('plotly.js')}"></script>
-<script src="${assetPathOf('preview.js')}" data-own="${escapeHtml(origin)}" data-geo="${assetPathOf('plotly-geo.js')}"></script>
-</html>
-`
-  const policy = createChartPolicy({ sandbox: 'allow-scripts', others: ["frame-ancestors 'self'"] })
-  return createPage(body, { headers: { 'content-security-policy': policy } })
+/** `/newchart/preview`: a frame with an opaque origin, which draws the figures that its parent page sends. */
+export function renderPreviewPage(): PageAnswer {
+  return createPage(
+    renderChartDocument({ title: 'Preview', scheme: 'auto', description: 'A chart' }).join(''),
+    {
+      headers: {
+        'content-security-policy': createChartPolicy({
+          sandbox: 'allow-scripts',
+          others: ["frame-ancestors 'self'"],
+        }),
+      },
+    },
+  )
 }

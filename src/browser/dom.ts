@@ -1,0 +1,114 @@
+/// <reference lib="dom" />
+// Elements of page scripts.
+
+/** Attributes, properties and listeners of an element. */
+type Attributes = Readonly<Record<string, unknown>>
+
+/**
+ * Creates an element. Functions are listeners (`onclick`), booleans and values are properties or attributes;
+ * undefined ones are left out. Texts never become HTML.
+ */
+export function create<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: readonly (Node | string | undefined | false)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value as EventListener)
+    else if (name in element && typeof value !== 'string')
+      (element as unknown as Record<string, unknown>)[name] = value
+    else element.setAttribute(name, String(value))
+  }
+  element.append(...children.filter((child) => child !== undefined && child !== false))
+  return element
+}
+
+/** Returns a button. */
+export function createButton(
+  label: string,
+  onclick: () => unknown,
+  more: Attributes = {},
+): HTMLButtonElement {
+  return create('button', { type: 'button', onclick, ...more }, label)
+}
+
+/** Returns a field with its label. */
+export function createField(label: string, field: HTMLElement, hint?: string): HTMLLabelElement {
+  return create('label', { title: hint }, `${label} `, field)
+}
+
+/** Returns a select field. Choices are values, or values with labels. */
+export function createSelect(
+  choices: readonly (string | readonly [value: string, label: string])[],
+  attributes: Attributes = {},
+): HTMLSelectElement {
+  const options = choices.map((choice) => {
+    const [value, label] = typeof choice === 'string' ? [choice, choice] : choice
+    return new Option(label, value)
+  })
+  const { value, ...others } = attributes
+  const field = create('select', others, ...options)
+  if (value !== undefined) field.value = String(value)
+  return field
+}
+
+/** A dialog that is open. */
+export interface OpenDialog {
+  element: HTMLDialogElement
+  body: HTMLElement
+  /** Shows a message at the end: what happens, or an error. */
+  say(text: string): void
+  close(): void
+}
+
+/** Opens a dialog with a heading. Escape and its button close it; the focus then returns to where it was. */
+export function openDialog(
+  title: string,
+  options: { isWide?: boolean; onClose?: () => void } = {},
+): OpenDialog {
+  const body = create('div')
+  const status = create('p', { role: 'status' })
+  const heading = create('h2', { id: 'dialog-title' }, title)
+  const element: HTMLDialogElement = create(
+    'dialog',
+    { class: options.isWide ? 'wide' : undefined, 'aria-labelledby': 'dialog-title' },
+    create(
+      'div',
+      { class: 'dialog-head' },
+      heading,
+      createButton('Close', () => element.close()),
+    ),
+    body,
+    status,
+  )
+  element.addEventListener('close', () => {
+    element.remove()
+    options.onClose?.()
+  })
+  document.body.append(element)
+  element.showModal()
+  return {
+    element,
+    body,
+    say: (text) => {
+      status.textContent = text
+    },
+    close: () => element.close(),
+  }
+}
+
+/** Runs an action once at a time: its buttons are disabled meanwhile, so that a second click does nothing. */
+export async function runOnce(
+  buttons: readonly HTMLButtonElement[],
+  action: () => Promise<void>,
+): Promise<void> {
+  if (buttons.some(({ disabled }) => disabled)) return
+  for (const button of buttons) button.disabled = true
+  try {
+    await action()
+  } finally {
+    for (const button of buttons) button.disabled = false
+  }
+}

@@ -1,0 +1,162 @@
+/// <reference lib="dom" />
+// Makes a chart of a grid, as `gridline plot create --grid` does: the type that fits best, with others to choose from.
+import { compileChart } from '../charts/compile/compile.ts'
+import { completeFromGrid } from '../charts/create-chart.ts'
+import type { Figure } from '../charts/figure/figure.ts'
+import type { ChartGrid, ChartOptions } from '../charts/spec/options.ts'
+import type { ChartType } from '../charts/spec/types.ts'
+import { Problem } from '../contract/errors.ts'
+import { call, createChartClient, findElement, formatError, request } from './api.ts'
+import { create, createButton, openDialog, runOnce } from './dom.ts'
+import { ChartFrame } from './edit/chart-frame.ts'
+import { FigureData } from './edit/figure-data.ts'
+
+/** Maximum number of other types that are shown. */
+const MAX_OTHERS = 3
+/** Maximum number of characters of the grid name in the name of its chart: names have a limit. */
+const MAX_NAME_CHARACTERS = 200
+
+/** A chart that can be made. */
+interface Candidate {
+  type: ChartType
+  /** Why the type was chosen, or what it would show. */
+  reason: string
+  options: ChartOptions
+}
+
+/** Compiles the charts of a grid. */
+class ChartMaker {
+  private readonly client = createChartClient()
+  private readonly data = new FigureData()
+
+  constructor(
+    private readonly grid: ChartGrid,
+    private readonly options: ChartOptions,
+  ) {}
+
+  /** Returns the type that fits best, and others that can be drawn. */
+  async listCandidates(): Promise<Candidate[]> {
+    const { client, grid, options } = this
+    const best = await completeFromGrid(client, grid, undefined, { ...options })
+    const others = await Promise.all(
+      best.suggestions.map(({ type, shows, columns }) =>
+        this.complete(type, shows, { ...options, ...columns }),
+      ),
+    )
+    return [
+      { type: best.type, reason: best.reason ?? '', options: best.options },
+      ...others.filter((other) => other !== undefined).slice(0, MAX_OTHERS),
+    ]
+  }
+
+  /** Fills in the columns of a type; several rows at one label are averaged. Undefined if it cannot be drawn. */
+  private async complete(
+    type: ChartType,
+    reason: string,
+    columns: ChartOptions,
+  ): Promise<Candidate | undefined> {
+    for (const more of [{}, { aggregate: 'mean' } as const]) {
+      try {
+        const { options } = await completeFromGrid(this.client, this.grid, type, { ...columns, ...more })
+        const candidate = { type, reason, options }
+        await this.compile(candidate)
+        return candidate
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+      }
+    }
+    return undefined
+  }
+
+  compile({ type, options }: Candidate): Promise<Figure> {
+    return compileChart(this.client, this.grid, type, { ...options }, { note: () => {} })
+  }
+
+  /** Returns the figure with its data, in small. */
+  async draw(candidate: Candidate, isSmall: boolean): Promise<Figure> {
+    const { data, layout } = await this.data.evaluate(await this.compile(candidate))
+    if (!isSmall) return { data, layout }
+    const { title: _, annotations: __, ...rest } = layout
+    return { data, layout: { ...rest, showlegend: false } }
+  }
+}
+
+/** Creates a frame that draws a figure. It is loaded once, and draws what it is given. */
+function createPicture(figure: Promise<Figure>, label: string, onDrawn?: () => void): HTMLIFrameElement {
+  const element = create('iframe', { class: 'chart', src: '/newchart/preview', title: label })
+  const frame = new ChartFrame(element, false, { onDrawn })
+  addEventListener('message', async ({ source, data }) => {
+    if (source === element.contentWindow && data?.type === 'gridline:ready')
+      figure.then((drawn) => frame.show(drawn)).catch(() => {})
+  })
+  return element
+}
+
+/** Opens the dialog in which a chart of a grid is chosen. `parent`: id of the folder of the chart. */
+async function openChartDialog(
+  fid: string,
+  where: string | undefined,
+  parent: number | undefined,
+): Promise<void> {
+  const dialog = openDialog('Make a chart', { isWide: true })
+  dialog.say('Looking at the columns …')
+  try {
+    const grid: ChartGrid = await call('grids.get', { path: { fid } })
+    const maker = new ChartMaker(grid, where === undefined ? {} : { where })
+    const candidates = await maker.listCandidates()
+    dialog.say('')
+    showCandidates(candidates[0])
+
+    function showCandidates(chosen: Candidate): void {
+      const others = candidates.filter((candidate) => candidate !== chosen)
+      const make = createButton('Make this chart', () => runOnce([make], () => makeChart(chosen)), {
+        class: 'primary',
+      })
+      const choices = others.map((other) => {
+        const button = createButton('', () => showCandidates(other), { class: 'choice' })
+        const picture = createPicture(maker.draw(other, true), other.type)
+        picture.tabIndex = -1
+        picture.inert = true
+        button.append(picture, create('b', {}, other.type), create('span', {}, other.reason))
+        return create('li', {}, button)
+      })
+      dialog.body.replaceChildren(
+        create('p', {}, create('b', {}, chosen.type), `: ${chosen.reason}`),
+        createPicture(maker.draw(chosen, false), chosen.type),
+        create('p', { class: 'actions' }, make),
+        ...(choices.length > 0 ? [create('h3', {}, 'Or')] : []),
+        create('ul', { class: 'choices' }, ...choices),
+      )
+      make.focus()
+    }
+
+    async function makeChart(chosen: Candidate): Promise<void> {
+      dialog.say('Making the chart …')
+      try {
+        const body = {
+          figure: await maker.compile(chosen),
+          raw_data: 'grid',
+          filename: `${grid.filename.slice(0, MAX_NAME_CHARACTERS)} ${chosen.type}`,
+          on_conflict: 'rename',
+          ...(parent !== undefined && parent >= 0 && { parent }),
+        }
+        const headers = { 'content-type': 'application/json' }
+        const response = await request('plots.create', { headers, body: JSON.stringify(body) })
+        const { file } = await response.json()
+        // Use the path only: the page may use another host name.
+        location.assign(`${new URL(file.web_url).pathname}#edit`)
+      } catch (error) {
+        dialog.say(`No chart was made: ${formatError(error)}`)
+      }
+    }
+  } catch (error) {
+    dialog.say(`No chart can be made: ${formatError(error)}`)
+  }
+}
+
+const button = findElement('#make', HTMLButtonElement)
+const { fid = '', where, parent } = button.dataset
+const open = (): Promise<void> =>
+  openChartDialog(fid, where, parent === undefined ? undefined : Number(parent))
+button.addEventListener('click', open)
+open()
