@@ -112,3 +112,18 @@ export async function runOnce(
     for (const button of buttons) button.disabled = false
   }
 }
+
+/** Handles buttons with `data-action`. The page loads a script when one of its buttons is first pressed. */
+export function onAction(handlers: Readonly<Record<string, (button: HTMLElement) => unknown>>): void {
+  document.addEventListener('gridline:action', ({ target }) => {
+    const button = target as HTMLElement
+    handlers[button.dataset.action ?? '']?.(button)
+  })
+}
+
+/** Returns the element with an id. Throws if it is missing. */
+export function findSection(id: string): HTMLElement {
+  const element = document.getElementById(id)
+  if (!element) throw new Error(`no element #${id}`)
+  return element
+}

@@ -16,6 +16,83 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
   })
 }
 
+/** Numbers of rows and columns in the picture of a grid. */
+const PICTURE_ROWS = 7
+const PICTURE_COLUMNS = 4
+
+/** Shows the first rows of a grid as its picture. */
+async function showRows(tile: HTMLElement): Promise<void> {
+  const response = await fetch(`${tile.dataset.rows}?head=${PICTURE_ROWS}`)
+  if (!response.ok) return
+  const { cols } = (await response.json()) as { cols: Record<string, { data: unknown[]; order: number }> }
+  const columns = Object.entries(cols)
+    .sort(([, a], [, b]) => a.order - b.order)
+    .slice(0, PICTURE_COLUMNS)
+  const table = document.createElement('table')
+  table.setAttribute('aria-hidden', 'true')
+  const head = table.createTHead().insertRow()
+  const body = table.createTBody()
+  for (const [name] of columns)
+    head.append(Object.assign(document.createElement('th'), { textContent: name }))
+  for (let row = 0; row < Math.max(0, ...columns.map(([, { data }]) => data.length)); row++) {
+    const cells = body.insertRow()
+    for (const [, { data }] of columns) cells.insertCell().textContent = String(data[row] ?? '').slice(0, 40)
+  }
+  tile.replaceChildren(table)
+}
+
+/** Returns the condition that a cell of a grid is a part of: `city = 'Oslo'`. */
+function conditionOf(cell: HTMLTableCellElement): string | undefined {
+  const name = cell.closest('table')?.tHead?.rows[0].cells[cell.cellIndex]?.querySelector('a')?.textContent
+  if (!name) return undefined
+  const column = /^[a-z_]\w*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`
+  const text = cell.textContent ?? ''
+  if (text === '') return `${column} is null`
+  // A long text is cut on the page.
+  if (text.endsWith('…'))
+    return `${column} like '${text
+      .slice(0, 50)
+      .replaceAll("'", "''")
+      .replaceAll(/[%_\\]/g, '_')}%'`
+  return cell.classList.contains('n') ? `${column} = ${text}` : `${column} = '${text.replaceAll("'", "''")}'`
+}
+
+// A click on a value offers the rows with this value.
+const whereField = document.querySelector<HTMLInputElement>('form.filter input[name=where]')
+if (whereField) {
+  const offer = document.createElement('button')
+  offer.type = 'button'
+  let picked: HTMLElement | undefined
+  document.querySelector('main .scroll table tbody')?.addEventListener('click', ({ target }) => {
+    const cell = (target as Element).closest('td')
+    // While cells are corrected, they can be focused.
+    const condition = cell && cell.tabIndex < 0 ? conditionOf(cell) : undefined
+    picked?.classList.remove('picked')
+    picked = undefined
+    offer.remove()
+    if (!cell || condition === undefined) return
+    picked = cell
+    cell.classList.add('picked')
+    offer.textContent = `Only rows where ${condition.slice(0, 80)}`
+    offer.onclick = () => {
+      const { value } = whereField
+      whereField.value = value.trim() === '' ? condition : `(${value}) and ${condition}`
+      whereField.form!.requestSubmit()
+    }
+    whereField.form!.after(offer)
+  })
+}
+
+// Only for tiles that are seen.
+const seenTiles = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue
+    seenTiles.unobserve(target)
+    showRows(target as HTMLElement).catch(() => {})
+  }
+})
+for (const tile of document.querySelectorAll('.thumb[data-rows]')) seenTiles.observe(tile)
+
 /** Shows a message on a button for two seconds. */
 function showOnButton(button: HTMLButtonElement, text: string): void {
   const label = button.textContent
@@ -92,35 +169,107 @@ for (const picture of document.querySelectorAll<HTMLImageElement>('.thumb img'))
   if (picture.complete && picture.naturalWidth === 0) retry()
 }
 
-/** Loads the script that an element names in `data-script`. */
-function loadScriptOf({ dataset }: HTMLElement): void {
-  const script = document.createElement('script')
-  script.src = dataset.script!
-  document.head.append(script)
+const { add } = (document.currentScript as HTMLScriptElement).dataset
+const loading = new Map<string, Promise<void>>()
+
+/** Loads a script once. */
+function loadOnce(src: string): Promise<void> {
+  const loaded =
+    loading.get(src) ??
+    new Promise<void>((resolve, reject) => {
+      const script = document.createElement('script')
+      script.src = src
+      script.onload = () => resolve()
+      script.onerror = () => {
+        loading.delete(src)
+        reject(new Error('a part of the page could not be loaded'))
+      }
+      document.head.append(script)
+    })
+  loading.set(src, loaded)
+  return loaded
 }
 
-/** Scripts that were loaded, by URL. */
-const loadedScripts = new Set<string>()
-
-// Buttons open an element. The first time, they load its script, which opens it; then, they tell it.
-for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-opens]')) {
-  const opened = document.getElementById(button.dataset.opens!)!
-  const open = (): void => {
-    const { script = '' } = opened.dataset
-    if (!loadedScripts.has(script)) loadScriptOf(opened)
-    else opened.dispatchEvent(new Event('edit:open'))
-    loadedScripts.add(script)
+// A button with an action loads its script when it is first pressed.
+for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action]')) {
+  const act = async (): Promise<void> => {
+    try {
+      await loadOnce(button.dataset.script!)
+      button.dispatchEvent(new CustomEvent('gridline:action', { bubbles: true }))
+    } catch (error) {
+      showOnButton(button, (error as Error).message)
+    }
   }
   button.hidden = false
-  button.addEventListener('click', open)
-  // A chart that was just created opens its form.
-  if (location.hash === `#${opened.id}`) open()
+  button.addEventListener('click', act)
+  // A link to the page can name the action: `#edit`.
+  if (location.hash === `#${button.dataset.action}`) act()
 }
 
-const make = document.getElementById('make')
-if (make) {
-  make.hidden = false
-  make.addEventListener('click', () => loadScriptOf(make), { once: true })
+/** A file with its folder below the place where it was dropped. */
+interface Dropped {
+  file: File
+  folder: string
+}
+
+/** Maximum number of files that are taken at once. */
+const MAX_DROPPED = 10_000
+
+/** Lists the files of a dropped file or folder. */
+async function listEntry(entry: FileSystemEntry, folder: string, found: Dropped[]): Promise<void> {
+  if (found.length >= MAX_DROPPED) return
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) =>
+      (entry as FileSystemFileEntry).file(resolve, reject),
+    )
+    found.push({ file, folder })
+    return
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader()
+  for (;;) {
+    const entries = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    )
+    if (entries.length === 0) return
+    for (const inner of entries)
+      await listEntry(inner, folder === '' ? entry.name : `${folder}/${entry.name}`, found)
+  }
+}
+
+/** Adds what was dropped or pasted. */
+async function addData(detail: { files?: Dropped[]; text?: string }): Promise<void> {
+  await loadOnce(add!)
+  dispatchEvent(new CustomEvent('gridline:files', { detail }))
+}
+
+const hasFiles = (transfer: DataTransfer | null): boolean => transfer?.types.includes('Files') === true
+
+if (add) {
+  addEventListener('dragover', (event) => {
+    if (!hasFiles(event.dataTransfer)) return
+    event.preventDefault()
+    document.body.classList.add('dropping')
+  })
+  addEventListener('dragleave', () => document.body.classList.remove('dropping'))
+  addEventListener('drop', async (event) => {
+    document.body.classList.remove('dropping')
+    if (!hasFiles(event.dataTransfer)) return
+    event.preventDefault()
+    const { items } = event.dataTransfer!
+    // The items are gone after the first wait.
+    const entries = [...items].flatMap((item) => item.webkitGetAsEntry?.() ?? [])
+    const plain = [...event.dataTransfer!.files].map((file) => ({ file, folder: '' }))
+    const found: Dropped[] = []
+    for (const entry of entries) await listEntry(entry, '', found)
+    await addData({ files: found.length > 0 ? found : plain })
+  })
+  addEventListener('paste', (event) => {
+    if ((event.target as Element).closest?.('input, textarea, [contenteditable]')) return
+    const text = event.clipboardData?.getData('text/plain') ?? ''
+    if (!/[\t\n]/.test(text.trim())) return
+    event.preventDefault()
+    addData({ text })
+  })
 }
 
 export {}

@@ -6,8 +6,8 @@ import type { Figure } from '../charts/figure/figure.ts'
 import type { ChartGrid, ChartOptions } from '../charts/spec/options.ts'
 import type { ChartType } from '../charts/spec/types.ts'
 import { Problem } from '../contract/errors.ts'
-import { call, createChartClient, findElement, formatError, request } from './api.ts'
-import { create, createButton, openDialog, runOnce } from './dom.ts'
+import { call, createChartClient, formatError, request } from './api.ts'
+import { create, createButton, onAction, openDialog, runOnce } from './dom.ts'
 import { ChartFrame } from './edit/chart-frame.ts'
 import { FigureData } from './edit/figure-data.ts'
 
@@ -154,9 +154,7 @@ async function openChartDialog(
   }
 }
 
-const button = findElement('#make', HTMLButtonElement)
-const { fid = '', where, parent } = button.dataset
-const open = (): Promise<void> =>
-  openChartDialog(fid, where, parent === undefined ? undefined : Number(parent))
-button.addEventListener('click', open)
-open()
+onAction({
+  make: ({ dataset: { fid = '', where, parent } }) =>
+    openChartDialog(fid, where, parent === undefined ? undefined : Number(parent)),
+})

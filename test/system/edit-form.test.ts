@@ -70,7 +70,7 @@ const said = (page: Page, text: string) =>
 it('the form saves only its changes', async () => {
   const page = await signedIn('alice')
   const before = await figure()
-  await page.click('[data-opens=edit]')
+  await page.click('[data-action=edit]')
   await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')?.value === 'day')
   expect(await page.$eval('[name=y]', (input) => (input as HTMLInputElement).value)).toBe('price,cost')
   await fill(page, '[name=title]', 'Sales & costs')
@@ -100,7 +100,7 @@ it('the form saves only its changes', async () => {
 
 it('the form never overwrites a concurrent change, and reports mistakes', async () => {
   const page = await signedIn('alice')
-  await page.click('[data-opens=edit]')
+  await page.click('[data-action=edit]')
   await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')?.value === 'day')
   await fill(page, '[name=y]', 'prise')
   await said(page, 'Did you mean price?')
@@ -131,7 +131,7 @@ it('one button creates a chart of the filtered rows, and opens its form', async 
   const columns = { city: ['Oslo', 'Rome', 'Oslo'], price: [1, 5, 3] }
   const grid = await test.grid('alice', 'prices', columns)
   await page.goto(`${url}/~${grid.fid.replace(':', '/')}/?where=${encodeURIComponent('price > 1')}`)
-  await page.click('#make')
+  await page.click('[data-action=make]')
   await page.waitForSelector('dialog button.primary')
   await Promise.all([page.waitForNavigation(), page.click('dialog button.primary')])
   await page.waitForFunction(
@@ -185,7 +185,7 @@ it('the form sets colors of series of a column, and other series keep theirs', a
   await close()
   const page = await signedIn('alice')
   await page.goto(`${url}/~${file.fid.replace(':', '/')}/`)
-  await page.click('[data-opens=edit]')
+  await page.click('[data-action=edit]')
   await page.waitForSelector('#edit-colors input')
   const shown = await page.$$eval('#edit-colors input', (inputs) =>
     inputs.map(({ name, value }) => [name, value]),
@@ -212,7 +212,7 @@ it('the chart follows the form, undo and redo, and is compared with the publishe
   const before = await stored()
   const page = await signedIn('alice')
   await page.goto(`${url}/~${made.replace(':', '/')}/`)
-  await page.click('[data-opens=edit]')
+  await page.click('[data-action=edit]')
   await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')?.value === 'day')
   await fill(page, '[name=source]', 'Norway')
   const frame = await drawnText(page, 'Norway')
@@ -289,7 +289,7 @@ it('a preview without changes is the published chart, whatever its type', async 
         return JSON.parse(JSON.stringify([data, rest], (key, value) => (measured.has(key) ? 0 : value)))
       })
     const published = await drawing()
-    await page.click('[data-opens=edit]')
+    await page.click('[data-action=edit]')
     await frame.waitForSelector('#chart[data-shows=preview]')
     const preview = await drawing()
     expect(preview, type).toEqual(published)

@@ -6,7 +6,7 @@ import { acceptsOption, CHART_TYPES, isChartType, TYPE_SPECIFIC_OPTIONS } from '
 import { quoteShellWord } from '../../contract/shell.ts'
 import { ApiError, createChartClient, findElement, formatError, request } from '../api.ts'
 import type { ChartPart } from '../chart-parts.ts'
-import { create, createButton, createSelect, runOnce } from '../dom.ts'
+import { create, createButton, createSelect, onAction, runOnce } from '../dom.ts'
 import { ChartFrame } from './chart-frame.ts'
 import { type ColoredSeries, listSeries } from './colors.ts'
 import {
@@ -135,13 +135,21 @@ form.addEventListener('keydown', (event) => {
 addEventListener('beforeunload', (event) => {
   if (isChanged()) event.preventDefault()
 })
-panel.addEventListener('edit:open', () => {
+onAction({ edit: openForm })
+
+function openForm(): void {
+  if (!panel.hidden) return
   workbench.classList.add('editing')
   panel.hidden = false
-  if (location.hash === '#edit')
-    globalThis.history.replaceState(null, '', location.pathname + location.search)
+  if (location.hash === '#edit') closeHash()
   start().catch((error) => showStatus(formatError(error)))
-})
+}
+
+/** Forgets the part of the address that opened the form, to which the browser has scrolled. */
+function closeHash(): void {
+  globalThis.history.replaceState(null, '', location.pathname + location.search)
+  scrollTo(0, 0)
+}
 
 function showStatus(text: string): void {
   status.textContent = text
@@ -416,6 +424,3 @@ function close(): void {
   frameElement.style.width = ''
   frame.show(undefined)
 }
-
-// The page opens the form each time its button is pressed; the first time, it loads this script.
-panel.dispatchEvent(new Event('edit:open'))

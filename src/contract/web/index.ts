@@ -40,10 +40,18 @@ export const webRoutes = {
     access: 'anyone',
     headersFor: 'page',
   },
+  account: {
+    method: 'GET',
+    path: '/account',
+    summary: 'keys, sessions, teams and quota of the caller',
+    access: 'caller',
+    headersFor: 'page',
+  },
   user: {
     method: 'GET',
     path: '/~:user',
-    summary: 'the visible files of a user. Query: `view=pictures`',
+    summary:
+      'the visible files of a user. Query: `view=list`; for the user, `show`: `shared`, `starred` or `trash`',
     access: 'anyone',
     headersFor: 'page',
   },

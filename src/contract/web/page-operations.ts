@@ -61,7 +61,7 @@ export const pageOperations = {
   'stars.remove': ['files'],
   'folders.create': ['files'],
   'folders.home': ['files'],
-  'folders.all': 'the page of a user shows it',
+  'folders.all': ['files'],
   'folders.shared': 'the page of a user shows it',
   'folders.starred': 'the page of a user shows it',
   'folders.trashed': 'the page of a user shows it',

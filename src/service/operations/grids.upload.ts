@@ -22,7 +22,12 @@ export const gridUploadHandlers = {
       return formatDraftResponse(service, call, { owner, idlocal }, { warnings, action, ...counts })
     if (action === 'replaced') warnings.push(...(await loadPlotWarnings(service, { owner, idlocal })))
     const response = await respondWithFile(service, call, { owner, idlocal })
-    return { body: { file: response.body, warnings, action, ...counts }, etag: response.etag }
+    // A dry run shows what would be stored: the grid cannot be read afterwards.
+    const file =
+      service.store.isDry && response.body.filetype === 'grid'
+        ? { ...response.body, preview: await loadPreview(service, { owner, idlocal }) }
+        : response.body
+    return { body: { file, warnings, action, ...counts }, etag: response.etag }
   },
 } satisfies Partial<Handlers>
 
@@ -42,6 +47,16 @@ async function upload(service: Service, call: OperationCall<'grids.upload'>): Pr
   checkFilename(target.filename, service.limits)
   const replay = await findUploadReplay(service, call, target)
   return replay ?? saveTables(service, call, await storeTables(service, call), target)
+}
+
+/** Returns the first values of a grid, as in its metadata. */
+async function loadPreview({ store }: Service, fid: Fid): Promise<string> {
+  const [{ loadPreviewSnapshot, readPreview }, { trimSnapshot }] = await Promise.all([
+    import('../grids/read/preview.ts'),
+    import('../grids/column/snapshot.ts'),
+  ])
+  const snap = await store.read((readers) => loadPreviewSnapshot(store, readers, fid, undefined))
+  return readPreview(await trimSnapshot(snap))
 }
 
 /** Returns the response to an upload that created a draft, with the link that shows it. */

@@ -45,7 +45,16 @@ export function createSitePage(
   query: URLSearchParams,
   { viewed, ...options }: DocumentOptions & { viewed?: Fid } = {},
 ): PageAnswer {
-  const scheme = readColorScheme(query, 'auto')
-  const site = { user: caller?.username ?? null, scheme, scripts: [assetPathOf('page.js')] }
+  const site = { ...siteOptionsOf(caller), scheme: readColorScheme(query, 'auto') }
   return createPage(renderDocument(title, body, { ...site, ...options }), { viewed })
+}
+
+/** Returns navigation and script of a page. */
+export function siteOptionsOf(caller: Caller | undefined): DocumentOptions {
+  return {
+    user: caller?.username ?? null,
+    scripts: [assetPathOf('page.js')],
+    // What is dropped on a page is added.
+    data: caller ? { add: assetPathOf('add.js') } : {},
+  }
 }

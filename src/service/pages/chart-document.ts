@@ -1,7 +1,7 @@
 /** The document of a chart alone, which runs in an opaque origin. */
 import { escapeHtml } from '../../contract/html.ts'
 import { assetPathOf } from './assets.ts'
-import type { ColorScheme } from './html.ts'
+import { type ColorScheme, renderData } from './html.ts'
 
 const DARK_STYLE = 'html, body { background: #16181d; color: #d7dae0 } a { color: #8bf }'
 const DARK_STYLES: Record<ColorScheme, string> = {
@@ -29,9 +29,7 @@ export function renderChartDocument({
   link = '',
   data = {},
 }: ChartDocument): [head: string, tail: string] {
-  const attributes = Object.entries(data)
-    .map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`)
-    .join('')
+  const attributes = renderData(data)
   return [
     `<!doctype html>
 <html lang="en">

@@ -43,13 +43,35 @@ export interface DocumentOptions {
   scripts?: readonly string[]
   /** Data of the scripts, by name. */
   data?: Readonly<Record<string, string>>
+  /** What the page is about, for scripts: a folder, or a grid. */
+  context?: Readonly<Record<string, string | undefined>>
+}
+
+/** Renders `data-*` attributes. */
+export function renderData(data: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(data)
+    .map(([name, value]) => (value === undefined ? '' : ` data-${name}="${escapeHtml(value)}"`))
+    .join('')
+}
+
+/** Renders a button that a script handles; it is hidden without scripts. `label` is HTML. */
+export function renderActionButton(
+  action: string,
+  script: string,
+  label: string,
+  data: Readonly<Record<string, string | undefined>> = {},
+  className = '',
+  isPressed = false,
+): string {
+  const classes = `${className === '' ? '' : ` class="${className}"`}${isPressed ? ' aria-pressed="true"' : ''}`
+  return `<button type="button"${classes}${renderData({ action, script: assetPathOf(script), ...data })} hidden>${label}</button>`
 }
 
 function renderNavigation(user: string | null, searched: string): string {
   const account =
     user === null
       ? '<a href="/signin">Sign in</a>'
-      : `<a href="/~${escapeHtml(user)}/">${escapeHtml(user)}</a> <form method="post" action="/signout"><button type="submit">Sign out</button></form>`
+      : `${renderActionButton('add', 'add.js', 'Add data')} <a href="/~${escapeHtml(user)}/">${escapeHtml(user)}</a> <a href="/account">Account</a> <form method="post" action="/signout"><button type="submit">Sign out</button></form>`
   const search =
     user === null
       ? ''
@@ -69,15 +91,14 @@ export function renderDocument(
     above = '',
     scripts = [],
     data = {},
+    context = {},
     user,
     isCard = false,
     scheme = 'auto',
     searchText: searched = '',
   }: DocumentOptions = {},
 ): string {
-  const attributes = Object.entries(data)
-    .map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`)
-    .join('')
+  const attributes = renderData(data)
   const content = `<h1>${escapeHtml(title)}</h1>\n${body}`
   return `<!doctype html>
 <html lang="en"${scheme === 'auto' ? '' : ` data-scheme="${scheme}"`}>
@@ -86,7 +107,7 @@ export function renderDocument(
 <link rel="icon" href="/favicon.ico" type="image/svg+xml">
 <title>${escapeHtml(title)}</title>
 ${head}<link rel="stylesheet" href="${assetPathOf('style.css')}">
-${user === undefined ? '' : renderNavigation(user, searched)}<main>
+${user === undefined ? '' : renderNavigation(user, searched)}<main${renderData(context)}>
 ${above}${isCard ? `<div class="card${isCard === 'wide' ? ' wide' : ''}">${content}</div>` : content}
 </main>
 ${user === undefined ? '' : FOOTER}${scripts.map((path) => `<script src="${path}"${attributes}></script>\n`).join('')}</html>

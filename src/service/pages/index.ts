@@ -15,6 +15,7 @@ import type { SortingService } from './files/grid-page.ts'
 import { serveLiveChart } from './files/live-updates.ts'
 import { serveOEmbed } from './files/oembed.ts'
 import { renderConnectPage, renderStartPage, renderUserPage } from './files/start-page.ts'
+import { renderAccountPage } from './forms/account.ts'
 import { renderPreviewPage, renderSavePage } from './forms/newchart.ts'
 
 export type { PageAnswer as Answer, PageRequest } from './answer.ts'
@@ -30,6 +31,7 @@ export const PAGE_HANDLERS = {
   start: (service, { principal, query }) =>
     query.has('origin') ? renderSavePage() : renderStartPage(service, principal, query),
   connect: (service, { principal }) => renderConnectPage(service, principal),
+  account: (service, { principal, query }) => renderAccountPage(service, principal, query),
   user: (service, { principal, username, query }) => renderUserPage(service, principal, username, query),
   file: (service, { principal, fid, query }) => renderFilePage(service, principal, fid, query),
   embed: (service, { principal, fid, query }) => renderEmbed(service, principal, fid, query),

@@ -2,13 +2,15 @@
 
 import { formatFid, formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
+import { pathOf } from '../../../contract/operations/index.ts'
 import { filetypeLabel } from '../../../contract/resources/index.ts'
 import { type Principal, resolveVisibleFile } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
-import { appendQuery } from '../html.ts'
+import { appendQuery, renderActionButton } from '../html.ts'
 import { ICONS } from '../icons.ts'
+import { renderFileData } from './file-actions.ts'
 
 /** Size of thumbnails, in CSS pixels. */
 const THUMB_WIDTH_PIXELS = 480
@@ -20,17 +22,21 @@ const MAX_CRUMBS = 20
 export function renderFileCards(service: Service, files: readonly FileRow[]): string {
   const items = files.map(
     (file) =>
-      `<li><a href="${escapeHtml(formatWebUrl(service.url, file))}"><span class="thumb">${renderThumbnail(service, file)}</span><b>${escapeHtml(file.filename)}</b></a><span class="kind">${renderDetails(file)}</span></li>`,
+      `<li${renderFileData(file)}><a href="${escapeHtml(formatWebUrl(service.url, file))}">${renderThumbnail(service, file)}<b>${escapeHtml(file.filename)}</b></a><span class="kind">${renderDetails(file)}</span></li>`,
   )
   return `<ul class="cards">${items.join('\n')}</ul>`
 }
 
+/** Renders the picture of a file. Scripts show the first rows of a grid in it. */
 function renderThumbnail(service: Service, file: FileRow): string {
-  if (file.filetype !== 'plot') return ICONS[file.filetype]
+  if (file.filetype === 'grid')
+    return `<span class="thumb" data-rows="${escapeHtml(pathOf('grids.content', formatFid(file)))}">${ICONS.grid}</span>`
+  if (file.filetype !== 'plot') return `<span class="thumb">${ICONS[file.filetype]}</span>`
   const image = `${formatWebUrl(service.url, file).slice(0, -1)}.png`
   const size = `width=${THUMB_WIDTH_PIXELS}&height=${THUMB_HEIGHT_PIXELS}`
   const dark = `<source media="(prefers-color-scheme: dark)" srcset="${escapeHtml(appendQuery(image, size, 'theme=dark'))}">`
-  return `<picture>${dark}<img src="${escapeHtml(appendQuery(image, size))}" alt="" width="${THUMB_WIDTH_PIXELS}" height="${THUMB_HEIGHT_PIXELS}" loading="lazy"></picture>`
+  // Until the picture is drawn, the tile says what it will show.
+  return `<span class="thumb"><span class="blank" aria-hidden="true">${escapeHtml(file.filename)}</span><picture>${dark}<img src="${escapeHtml(appendQuery(image, size))}" alt="" width="${THUMB_WIDTH_PIXELS}" height="${THUMB_HEIGHT_PIXELS}" loading="lazy"></picture></span>`
 }
 
 function renderDetails(file: FileRow): string {
@@ -64,7 +70,7 @@ export async function renderFileTable(service: Service, files: readonly FileRow[
   const sizes = await loadGridSizes(service, files)
   const rows = sortFoldersFirst(files).map(
     (file) =>
-      `<tr><td>${ICONS[file.filetype]}<a href="${escapeHtml(formatWebUrl(service.url, file))}">${escapeHtml(file.filename)}</a></td><td>${filetypeLabel(file.filetype)}</td><td>${accessLabelOf(file)}</td><td class="n wide">${sizes.get(formatFid(file)) ?? ''}</td><td class="wide">${renderDay(file)}</td><td class="n wide">${file.views === 0 ? '' : file.views.toLocaleString('en')}</td></tr>`,
+      `<tr${renderFileData(file)}><td>${ICONS[file.filetype]}<a href="${escapeHtml(formatWebUrl(service.url, file))}">${escapeHtml(file.filename)}</a></td><td>${filetypeLabel(file.filetype)}</td><td>${accessLabelOf(file)}</td><td class="n wide">${sizes.get(formatFid(file)) ?? ''}</td><td class="wide">${renderDay(file)}</td><td class="n wide">${file.views === 0 ? '' : file.views.toLocaleString('en')}</td></tr>`,
   )
   return `<table class="files"><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col">Access</th><th scope="col" class="n wide">Size</th><th scope="col" class="wide">Changed</th><th scope="col" class="n wide">Views</th></tr></thead><tbody>
 ${rows.join('\n')}
@@ -75,18 +81,33 @@ function sortFoldersFirst(files: readonly FileRow[]): FileRow[] {
   return [...files].sort((a, b) => Number(b.filetype === 'fold') - Number(a.filetype === 'fold'))
 }
 
-/** Renders files as cards (`?view=pictures`) or as a table, with a link to the other view. */
+/** Options of a list of files. */
+interface FilesView {
+  query: URLSearchParams
+  /** URL of the page; the other view is at the same one. */
+  pageUrl: string
+  /** The actions on several files at once; undefined for readers who have none. */
+  actions?: 'files' | 'trash'
+}
+
+/** Renders files as pictures, or as a table (`?view=list`), with a link to the other view. */
 export async function renderFiles(
   service: Service,
   files: readonly FileRow[],
-  query: URLSearchParams,
-  pageUrl: string,
+  { query, pageUrl, actions }: FilesView,
 ): Promise<string> {
-  const isPictures = query.get('view') === 'pictures'
-  const otherView = isPictures
-    ? `<a href="${escapeHtml(pageUrl)}">As a list</a>`
-    : `<a href="${escapeHtml(appendQuery(pageUrl, 'view=pictures'))}">As pictures</a>`
-  return `<p>${otherView}</p>${isPictures ? renderFileCards(service, sortFoldersFirst(files)) : await renderFileTable(service, files)}`
+  const isList = query.get('view') === 'list'
+  const show = query.get('show')
+  const kept = show !== null && `show=${encodeURIComponent(show)}`
+  const otherView = isList
+    ? `<a href="${escapeHtml(appendQuery(pageUrl, kept))}">As pictures</a>`
+    : `<a href="${escapeHtml(appendQuery(pageUrl, kept, 'view=list'))}">As a list</a>`
+  const select = actions ? renderActionButton('select', 'files.js', 'Select', { actions }) : ''
+  const folder = actions === 'files' ? renderActionButton('new-folder', 'files.js', 'New folder') : ''
+  const list = isList
+    ? await renderFileTable(service, files)
+    : renderFileCards(service, sortFoldersFirst(files))
+  return `<div class="actions">${otherView} ${files.length > 0 ? select : ''} ${folder}</div>${files.length > 0 ? list : ''}`
 }
 
 /** Renders breadcrumbs: the owner and the ancestor folders that the caller may see. */

@@ -14,8 +14,9 @@ import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
-import { assetPathOf } from '../assets.ts'
-import { accessQueryOf, appendQuery, type ColorScheme, renderDocument } from '../html.ts'
+import { siteOptionsOf } from '../answer.ts'
+import { accessQueryOf, appendQuery, type ColorScheme, renderActionButton, renderDocument } from '../html.ts'
+import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import { renderTable, type TableColumn } from './table.ts'
 import { renderVersionNote } from './version-note.ts'
@@ -79,6 +80,11 @@ export class GridRenderer {
       notes.push(
         `Only ${readable.length} of these ${shown.length} columns are shown: the others are too large for a page. The CSV file has all of them.`,
       )
+    const { above, access } = await service.store.read(async (readers) => ({
+      above: await renderBreadcrumbs(service, readers, principal, file),
+      access: await loadFileAccess(readers, file, principal),
+    }))
+    const isEditable = access.canWrite && !access.isVersion && principal.shareKey === undefined
     const rowPager = renderPager('Rows', pages, view.page, (page) => this.linkTo({ page }))
     const parts = [
       renderVersionNote(service, file, version, key),
@@ -86,12 +92,12 @@ export class GridRenderer {
       `<p>${renderSummary(file)}</p>`,
       this.renderCounts(),
       // Readers with a share key cannot create charts of the grid.
-      principal.caller === undefined || principal.shareKey !== undefined || principal.version !== undefined
+      principal.caller === undefined || principal.shareKey !== undefined || access.isVersion
         ? undefined
-        : renderCreateButton(principal.caller, file, view.where),
+        : renderGridActions(principal.caller, file, view.where, isEditable),
+      renderFileActions(file, principal, access),
       this.renderFilterForm(),
       ...notes.filter(Boolean).map((warning) => `<p class="note">${escapeHtml(warning)}</p>`),
-      rowPager,
       await renderTable(await this.createTableColumns(readable), rows),
       rowPager,
       renderPager('Columns', columnPages, view.columns, (page) => this.linkTo({ columns: page })),
@@ -101,8 +107,9 @@ export class GridRenderer {
       pages > 10 ? this.renderPageForm() : undefined,
       renderCommand(formatFid(file), view.where),
     ]
-    const above = await service.store.read((readers) => renderBreadcrumbs(service, readers, principal, file))
-    const options = { user: principal.caller?.username ?? null, scheme, scripts: [assetPathOf('page.js')] }
+    // Data that is dropped on the page changes the grid.
+    const context = isEditable ? { grid: formatFid(file), name: file.filename } : {}
+    const options = { ...siteOptionsOf(principal.caller), context, scheme }
     const html = parts.filter((part) => part !== undefined).join('\n')
     return renderDocument(file.filename, html, { above, ...options })
   }
@@ -210,16 +217,21 @@ function renderCommand(fid: string, where: string | undefined): string {
   return `<details><summary>Make a chart on the command line</summary><pre tabindex="0" id="command">${escapeHtml(command)}</pre><button type="button" data-copy="command" hidden>Copy</button><p>The type and the columns are chosen from the data; <code>gridline help plot create</code> has all options.</p></details>`
 }
 
-/** Renders the button that creates a chart of the selected rows. Its script chooses type and columns. */
-function renderCreateButton({ username }: Caller, file: FileRow, where: string | undefined): string {
-  const data: Record<string, string> = {
-    script: assetPathOf('make.js'),
-    fid: formatFid(file),
-    ...(where !== undefined && { where }),
-    ...(username === file.owner && { parent: String(file.parent) }),
-  }
-  const attributes = Object.entries(data).map(([name, value]) => ` data-${name}="${escapeHtml(value)}"`)
-  return `<p class="actions"><button class="primary" type="button" id="make"${attributes.join('')} hidden>Make a chart</button> <span role="status"></span></p>`
+/** Renders the buttons that make a chart of the selected rows, and change the data. */
+function renderGridActions(
+  { username }: Caller,
+  file: FileRow,
+  where: string | undefined,
+  isEditable: boolean,
+): string {
+  const parent = username === file.owner ? String(file.parent) : undefined
+  const data = { fid: formatFid(file), name: file.filename }
+  const make = renderActionButton('make', 'make.js', 'Make a chart', { ...data, where, parent }, 'primary')
+  const change = [
+    renderActionButton('add-to', 'add.js', 'Replace or add data', data),
+    renderActionButton('rows', 'rows.js', 'Correct cells', data),
+  ]
+  return `<div class="actions">${[make, ...(isEditable ? change : [])].join(' ')}</div>`
 }
 
 /** Returns the query parameters `where` and `sort`, for links to pages and the API. */

@@ -6,7 +6,7 @@ import { escapeHtml } from '../../../contract/html.ts'
 import { pathOf } from '../../../contract/operations/index.ts'
 import { formatEmbedBlock } from '../../../contract/web/embed-block.ts'
 import type { RawJson } from '../../../json/index.ts'
-import { canWrite, type Principal } from '../../access/access.ts'
+import type { Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/column/snapshot.ts'
@@ -15,10 +15,10 @@ import { readLayoutSize } from '../../images/images.ts'
 import { describeMissingData, type FigureView, openFigure, type PlotContent } from '../../plots/content.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
-import { assetPathOf } from '../assets.ts'
-import { accessQueryOf, appendQuery, readColorScheme } from '../html.ts'
+import { accessQueryOf, appendQuery, readColorScheme, renderActionButton } from '../html.ts'
 import { describeChart, headingsOf } from './alt-text.ts'
 import { collectColumns, createReadRequest } from './downloads.ts'
+import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import { renderFrame } from './oembed.ts'
 import { renderTable, type TableColumn } from './table.ts'
@@ -58,11 +58,11 @@ export async function renderPlotPage(
   const link: PlotPage['link'] = (url, label, ...parameters) =>
     `<a href="${escapeHtml(appendQuery(url, ...parameters, key))}">${label}</a>`
   const plot = { service, file, view, key, link, page: formatWebUrl(service.url, file).slice(0, -1) }
-  const { above, mayChange } = await service.store.read(async (readers) => ({
+  const { above, access } = await service.store.read(async (readers) => ({
     above: await renderBreadcrumbs(service, readers, principal, file),
-    mayChange: principal.caller !== undefined && (await canWrite(readers, file, principal)),
+    access: await loadFileAccess(readers, file, principal),
   }))
-  const isEditable = mayChange && principal.version === undefined
+  const isEditable = access.canWrite && !access.isVersion
   const { title, subtitle } = headingsOf(view.figure)
   const heading = title ?? file.filename
   const description = describeChart(view.figure, file.filename)
@@ -73,6 +73,7 @@ export async function renderPlotPage(
     `<p>${heading === file.filename ? '' : `<strong>${escapeHtml(file.filename)}</strong> · `}${renderSummary(file)}</p>`,
     `<div class="workbench"><iframe class="chart" src="${escapeHtml(frameUrl)}" title="${escapeHtml(description)}"${sizeAttributes(view.figure)}></iframe>${isEditable ? renderEditPanel(file, service.theme) : ''}</div>`,
     renderActions(plot, isEditable),
+    renderFileActions(file, principal, access),
     ...renderNotes(plot, principal.caller?.username === file.owner),
     ...renderSources(plot),
     ...(await renderData(plot)),
@@ -100,7 +101,7 @@ function renderActions(plot: PlotPage, isEditable: boolean): string {
     link(`${page}.json`, 'JSON'),
   ]
   const edit = isEditable
-    ? '<button class="primary" type="button" data-opens="edit" hidden>Change the chart</button> '
+    ? `${renderActionButton('edit', 'edit.js', 'Change the chart', {}, 'primary')} `
     : ''
   return `<div class="actions">${edit}<span id="link" hidden>${escapeHtml(sharedUrlOf(plot))}</span><button type="button" data-copy="link" hidden>Copy link</button> <span>Download: ${downloads.join(' · ')}</span></div>`
 }
@@ -131,7 +132,7 @@ function renderSources({ service, view, link }: PlotPage): string[] {
     .map((grid) => link(formatWebUrl(service.url, grid), escapeHtml(grid.filename)))
   if (unreadable > 0) sources.push(unreadable === 1 ? 'a private grid' : `${unreadable} private grids`)
   if (sources.length === 0) return []
-  return [`<h2>Sources</h2><ul>${sources.map((source) => `<li>${source}</li>`).join('')}</ul>`]
+  return [`<p>Data: ${sources.join(', ')}</p>`]
 }
 
 /** Renders the first rows of the data as a table; empty without data. */
@@ -197,7 +198,7 @@ function sizeAttributes(figure: RawJson): string {
 /** Renders the place of the form that changes the chart. Its script is loaded when the form is opened. */
 function renderEditPanel(file: FileRow, defaultTheme: Theme | undefined): string {
   const theme = defaultTheme ? ` data-theme="${escapeHtml(JSON.stringify(defaultTheme))}"` : ''
-  return `<div id="edit" data-script="${assetPathOf('edit.js')}" data-fid="${escapeHtml(formatFid(file))}"${theme} hidden></div>`
+  return `<div id="edit" data-fid="${escapeHtml(formatFid(file))}"${theme} hidden></div>`
 }
 
 /** Loads the first rows of columns. Columns of different grids differ in length. */

@@ -4,8 +4,11 @@ import { Problem } from '../../../contract/errors.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import { type Caller, loadListScope, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
+import type { FileRow } from '../../store/aggregates/files.ts'
 import { OWNER_SCOPE } from '../../store/aggregates/lists.ts'
+import type { Readers } from '../../store/store.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
+import { appendQuery, renderActionButton } from '../html.ts'
 import { renderFileCards, renderFiles, renderFileTable } from './file-lists.ts'
 
 /** Maximum number of files on the page of a user. */
@@ -57,7 +60,7 @@ export async function renderStartPage(
     parts.push(
       recent.length > 0
         ? `<h2>Recent files</h2>${renderFileCards(service, recent)}<p><a href="/~${escapeHtml(caller.username)}/">All your files</a></p>`
-        : '<p>You have no files yet. Upload one with <code>gridline upload sales.csv --plot auto</code>, or <a href="/connect">connect another client</a>.</p>',
+        : `<div class="drop"><p>You have no files yet. Drop a table here, or paste cells of a spreadsheet.</p>${renderActionButton('add', 'add.js', 'Choose files', {}, 'primary')}</div><p>On the command line: <code>gridline upload sales.csv --plot auto</code>, or <a href="/connect">connect another client</a>.</p>`,
     )
     if (shared.length > 0) parts.push(`<h2>Shared with you</h2>${await renderFileTable(service, shared)}`)
   } else
@@ -96,7 +99,20 @@ async function renderSearchPage(
   return createSitePage(`Search: ${searchText}`, cut + body, caller, query, { searchText })
 }
 
-/** `/~alice/`: lists the visible files of a user, last changed first. Throws `not_found`. */
+/** Lists of the files that the owner of the page sees there. */
+const OWNER_LISTS = {
+  files: { title: 'Files', empty: 'You have no files yet. Drop one here.' },
+  shared: { title: 'Shared with me', empty: 'Nobody has shared a file with you.' },
+  starred: { title: 'Starred', empty: 'You have not starred a file.' },
+  trash: { title: 'Trash', empty: 'The trash is empty.' },
+} as const
+
+type OwnerList = keyof typeof OWNER_LISTS
+
+/**
+ * `/~alice/`: lists the visible files of a user, last changed first; for the user, also those that are shared,
+ * starred or in the trash (`?show=`). Throws `not_found`.
+ */
 export async function renderUserPage(
   service: Service,
   principal: Principal,
@@ -104,25 +120,55 @@ export async function renderUserPage(
   query: URLSearchParams,
 ): Promise<PageAnswer> {
   const { caller } = principal
+  const isOwner = caller?.username === owner
+  const asked = query.get('show') ?? 'files'
+  const list = isOwner && Object.hasOwn(OWNER_LISTS, asked) ? (asked as OwnerList) : 'files'
   const files = await service.store.read(async (readers) => {
     if (!(await readers.accounts.getUser(owner)))
       throw new Problem('not_found', `no user named ${owner.slice(0, 100)}`)
-    const viewer = await loadListScope(readers, owner, caller)
-    const listQuery = { owner, viewer, order: 'date_modified', descending: true } as const
-    return readers.lists.loadPage({ ...listQuery, limit: MAX_FILES + 1 })
+    return loadList(readers, owner, list, caller)
   })
-  const isOwner = caller?.username === owner
-  const intro = isOwner ? 'Your files, last changed first.' : `Files of ${owner} that you can see.`
-  const empty = isOwner
-    ? '<p>No files yet. Upload one with <code>gridline upload FILE</code>.</p>'
-    : '<p>No visible files.</p>'
-  const more =
-    files.length > MAX_FILES
-      ? `<p>Only the first ${MAX_FILES} are shown · <code>gridline ls --all</code></p>`
-      : ''
-  const list =
-    files.length === 0 ? empty : await renderFiles(service, files.slice(0, MAX_FILES), query, `/~${owner}/`)
-  return createSitePage(owner, `<p>${escapeHtml(intro)}</p>${list}${more}`, caller, query)
+  const pageUrl = `/~${owner}/`
+  const listed = files.slice(0, MAX_FILES)
+  const actions = !isOwner ? undefined : list === 'trash' ? 'trash' : list === 'files' ? 'files' : undefined
+  const parts = [
+    isOwner ? renderTabs(pageUrl, list) : `<p>Files of ${escapeHtml(owner)} that you can see.</p>`,
+    await renderFiles(service, listed, { query, pageUrl, actions }),
+  ]
+  if (files.length === 0) parts.push(`<p>${isOwner ? OWNER_LISTS[list].empty : 'No visible files.'}</p>`)
+  if (files.length > MAX_FILES)
+    parts.push(`<p>Only the first ${MAX_FILES} are shown · <code>gridline ls --all</code></p>`)
+  return createSitePage(owner, parts.join('\n'), caller, query)
+}
+
+/** Loads a list of files, last changed first: one more than is shown. */
+async function loadList(
+  readers: Readers,
+  owner: string,
+  list: OwnerList,
+  caller: Caller | undefined,
+): Promise<FileRow[]> {
+  const limit = MAX_FILES + 1
+  const page = { owner, order: 'date_modified', descending: true, limit } as const
+  if (list === 'files')
+    return readers.lists.loadPage({ ...page, viewer: await loadListScope(readers, owner, caller) })
+  if (list === 'trash') return readers.lists.loadPage({ ...page, viewer: OWNER_SCOPE, trashed: true })
+  const dirtyFolders = await readers.folders.listDirtyOwners()
+  const { sharing } = readers
+  return readers.folders.filterActive(
+    list === 'shared'
+      ? await sharing.listSharedWith(owner, dirtyFolders, undefined, limit)
+      : await sharing.listStarredBy(owner, dirtyFolders, undefined, limit),
+  )
+}
+
+function renderTabs(pageUrl: string, shown: OwnerList): string {
+  const tabs = (Object.keys(OWNER_LISTS) as OwnerList[]).map((list) => {
+    const url = appendQuery(pageUrl, list !== 'files' && `show=${list}`)
+    const current = list === shown ? ' aria-current="page"' : ''
+    return `<a href="${escapeHtml(url)}"${current}>${OWNER_LISTS[list].title}</a>`
+  })
+  return `<nav class="tabs" aria-label="Lists">${tabs.join('')}</nav>`
 }
 
 /** `/connect`: shows how to connect clients to this server. */

@@ -1,0 +1,190 @@
+/// <reference lib="dom" />
+// The account page: keys, sessions and teams.
+import { call, formatError } from './api.ts'
+import { create, createButton, createField, createSelect, findSection, runOnce } from './dom.ts'
+
+/** Lifetimes of a new key. */
+const LIFETIMES = [
+  ['30d', '30 days'],
+  ['90d', '90 days'],
+  ['365d', 'a year'],
+  ['', 'until it is revoked'],
+] as const
+
+const keys = findSection('keys')
+const teams = findSection('teams')
+const status = create('p', { role: 'status' })
+keys.before(status)
+
+/** Runs an action of a button, and shows its error. */
+function act(
+  label: string,
+  action: () => Promise<unknown>,
+  more: Record<string, unknown> = {},
+): HTMLButtonElement {
+  const button: HTMLButtonElement = createButton(
+    label,
+    () =>
+      runOnce([button], async () => {
+        try {
+          status.textContent = ''
+          await action()
+        } catch (error) {
+          status.textContent = formatError(error)
+        }
+      }),
+    more,
+  )
+  return button
+}
+
+const formatDay = (time: string | null): string =>
+  time === null ? 'no end' : new Date(time).toLocaleDateString()
+
+async function showKeys(): Promise<void> {
+  const { keys: list } = await call('keys.list')
+  const name = create('input', { maxlength: 100, placeholder: 'laptop' })
+  const scopes = createSelect([
+    ['read,write', 'read and change files'],
+    ['read', 'only read'],
+  ])
+  const lifetime = createSelect(LIFETIMES)
+  const made = create('div')
+  keys.replaceChildren(
+    create(
+      'ul',
+      { class: 'people' },
+      ...list.map((key) =>
+        create(
+          'li',
+          {},
+          `${key.name || 'without a name'} · ${key.scopes.join(', ')} · ends: ${formatDay(key.expires_at)}`,
+          act(
+            'Revoke',
+            async () => {
+              if (!confirm(`Revoke the key ${key.name || key.id}? Programs with it stop working.`)) return
+              await call('keys.revoke', { path: { id: key.id } })
+              await showKeys()
+            },
+            { 'aria-label': `Revoke the key ${key.name || key.id}` },
+          ),
+        ),
+      ),
+    ),
+    create(
+      'div',
+      { class: 'fields' },
+      createField('Name of a new key', name),
+      createField('It may', scopes),
+      createField('It is valid for', lifetime),
+      act('Create a key', async () => {
+        const json = {
+          name: name.value.trim(),
+          scopes: scopes.value.split(','),
+          ...(lifetime.value !== '' && { expires: lifetime.value }),
+        }
+        const key = await call('keys.create', { json: json as never })
+        await showKeys()
+        keys.lastElementChild!.replaceChildren(
+          create(
+            'p',
+            { class: 'note' },
+            'Save this key now. It is not shown again: ',
+            create('code', { id: 'new-key' }, key.api_key),
+          ),
+        )
+      }),
+    ),
+    made,
+  )
+}
+
+async function showTeams(): Promise<void> {
+  const { teams: list } = await call('teams.list')
+  const owner = document.querySelector('main')!.dataset.user
+  const name = create('input', { maxlength: 100 })
+  teams.replaceChildren(
+    ...list.map((team) => {
+      const path = { team: `${team.owner}:${team.name}` }
+      const member = create('input', { placeholder: 'username', autocapitalize: 'none', spellcheck: false })
+      const isOwner = team.owner === owner
+      return create(
+        'div',
+        {},
+        create('h3', {}, isOwner ? team.name : `${team.name} of ${team.owner}`),
+        create(
+          'ul',
+          { class: 'people' },
+          ...team.members.map((user) =>
+            create(
+              'li',
+              {},
+              user,
+              isOwner &&
+                act(
+                  'Remove',
+                  async () => {
+                    await call('members.remove', { path, json: { users: [user] } })
+                    await showTeams()
+                  },
+                  { 'aria-label': `Remove ${user} from ${team.name}` },
+                ),
+            ),
+          ),
+        ),
+        isOwner &&
+          create(
+            'div',
+            { class: 'filter' },
+            createField('Add to the team', member),
+            act('Add', async () => {
+              await call('members.add', { path, json: { users: [member.value.trim()] } })
+              await showTeams()
+            }),
+            act('Delete the team', async () => {
+              if (!confirm(`Delete the team ${team.name}? Its members lose what is shared with it.`)) return
+              await call('teams.delete', { path })
+              await showTeams()
+            }),
+          ),
+      )
+    }),
+    create(
+      'div',
+      { class: 'filter' },
+      createField('Name of a new team', name),
+      act('Create a team', async () => {
+        await call('teams.create', { json: { name: name.value.trim() } })
+        await showTeams()
+      }),
+    ),
+  )
+}
+
+async function showProfile(): Promise<void> {
+  const { email, quota, used } = await call('users.current')
+  const ofQuota = (number: number | null, limit: number | null): string =>
+    `${(number ?? 0).toLocaleString()}${limit === null ? '' : ` of ${limit.toLocaleString()}`}`
+  const rows: [string, string][] = [
+    ...(email === null ? [] : [['E-mail', email] as [string, string]]),
+    ['Files', ofQuota(used.files, quota.files)],
+    ...(quota.rows === null ? [] : [['Rows', ofQuota(used.rows, quota.rows)] as [string, string]]),
+    ...(quota.bytes === null ? [] : [['Bytes', ofQuota(used.bytes, quota.bytes)] as [string, string]]),
+  ]
+  findSection('profile').append(
+    ...rows.flatMap(([name, value]) => [create('dt', {}, name), create('dd', {}, value)]),
+  )
+}
+
+findSection('sessions').append(
+  act('Sign out everywhere', async () => {
+    if (!confirm('Sign out of all browsers, also of this one?')) return
+    await call('sessions.delete')
+    location.assign('/')
+  }),
+)
+
+for (const show of [showProfile, showKeys, showTeams])
+  show().catch((error) => {
+    status.textContent = formatError(error)
+  })

@@ -1,0 +1,485 @@
+/// <reference lib="dom" />
+// Adding data: files, folders, or cells of a spreadsheet that are pasted. First what would be stored, then the upload.
+import { formatError } from '../api.ts'
+import {
+  create,
+  createButton,
+  createField,
+  createSelect,
+  type OpenDialog,
+  onAction,
+  openDialog,
+  runOnce,
+} from '../dom.ts'
+import { showDifference } from './difference.ts'
+import { findSuggestions, Reading } from './reading.ts'
+import { previewBody, previewUpload, sendFile, type UploadResult } from './send.ts'
+
+/** Number of first rows in a preview. */
+const MAX_ROWS = 8
+/** Number of columns in a preview. */
+const MAX_COLUMNS = 60
+/** Number of files that are previewed; others are uploaded alike. */
+const MAX_PREVIEWED = 20
+
+/** A grid whose data is replaced or added to. */
+interface Target {
+  fid: string
+  name: string
+}
+
+/** A file to add, and its folder below the chosen one. */
+interface Chosen {
+  file: File
+  folder: string
+}
+
+onAction({
+  add: ({ dataset }) => chooseFiles(dataset.folder ?? '', undefined),
+  'add-to': ({ dataset }) => chooseFiles('', { fid: dataset.fid ?? '', name: dataset.name ?? '' }),
+})
+
+// A page passes on what is dropped or pasted.
+addEventListener('gridline:files', (event) => {
+  const { files, text } = (event as CustomEvent<{ files?: Chosen[]; text?: string }>).detail
+  const { folder = '', grid, name = '' } = document.querySelector('main')!.dataset
+  const target = grid === undefined ? undefined : { fid: grid, name }
+  if (text !== undefined) addFiles([{ file: fileOfCells(text), folder: '' }], folder, target)
+  else if (files && files.length > 0) addFiles(files, folder, target)
+})
+/** Returns cells as a file: they are separated by tabs when they are copied from a spreadsheet. */
+function fileOfCells(text: string): File {
+  return new File([text], text.includes('\t') ? 'pasted.tsv' : 'pasted.csv')
+}
+
+/** Asks for files. */
+function chooseFiles(folder: string, target: Target | undefined): void {
+  const dialog = openDialog(target ? `Change the data of ${target.name}` : 'Add data')
+  const start = (files: Chosen[]): void => {
+    if (files.length === 0) return
+    dialog.close()
+    addFiles(files, folder, target)
+  }
+  const pick = (isFolder: boolean): void => {
+    const input = create('input', { type: 'file', multiple: !target })
+    if (isFolder) input.webkitdirectory = true
+    input.addEventListener('change', () => start([...(input.files ?? [])].map(withFolder)))
+    input.click()
+  }
+  const cells = create('textarea', {
+    rows: 4,
+    'aria-label': 'Cells of a spreadsheet',
+    placeholder: 'Or paste cells of a spreadsheet here',
+  })
+  cells.addEventListener('input', () => {
+    if (cells.value.trim() !== '') start([{ file: fileOfCells(cells.value), folder: '' }])
+  })
+  dialog.body.append(
+    create(
+      'div',
+      { class: 'drop' },
+      create('p', {}, 'Drop files here: CSV, Excel, JSON, Parquet, and archives of them.'),
+      createButton(target ? 'Choose a file' : 'Choose files', () => pick(false), { class: 'primary' }),
+      ' ',
+      !target && createButton('Choose a folder', () => pick(true)),
+    ),
+    create('div', { class: 'fields' }, create('div', { class: 'whole' }, cells)),
+    create('p', {}, 'On the command line: ', create('code', {}, 'gridline upload FILE')),
+  )
+}
+
+function withFolder(file: File): Chosen {
+  return { file, folder: file.webkitRelativePath.split('/').slice(0, -1).join('/') }
+}
+
+function addFiles(files: Chosen[], folder: string, target: Target | undefined): void {
+  if (files.length === 1) new FileDialog(files[0], folder, target).open()
+  else addSeveral(files, folder)
+}
+
+/** The name of a grid for a file: without its extensions. */
+function gridNameOf(file: string): string {
+  return file.replace(/(?:\.[a-z0-9]{1,7}){1,2}$/i, '') || file
+}
+
+/** The dialog of one file. */
+class FileDialog {
+  private readonly reading = new Reading()
+  private dialog!: OpenDialog
+  private readonly result = create('div')
+  private readonly controls = create('details', {}, create('summary', {}, 'How the file is read'))
+  private readonly name: HTMLInputElement
+  private readonly place: HTMLInputElement
+  private readonly isPublic = create('input', { type: 'checkbox' })
+  private readonly conflict: HTMLSelectElement
+  private readonly key = create('input', { placeholder: 'columns that identify a row' })
+  private readonly button: HTMLButtonElement
+  private readonly abort = new AbortController()
+  private number = 0
+
+  constructor(
+    private readonly chosen: Chosen,
+    folder: string,
+    private readonly target: Target | undefined,
+  ) {
+    this.name = create('input', {
+      value: target?.name ?? gridNameOf(chosen.file.name),
+      required: true,
+      maxlength: 200,
+    })
+    const place = [folder, chosen.folder].filter((part) => part !== '').join('/')
+    this.place = create('input', { value: place, placeholder: 'home folder' })
+    this.conflict = createSelect(
+      target
+        ? [
+            ['replace', 'replace all rows'],
+            ['append', 'add the rows at the end'],
+            ['key', 'update rows by key, and add others'],
+          ]
+        : [
+            ['rename', 'choose a free name'],
+            ['replace', 'replace the data of that grid'],
+            ['append', 'add the rows to that grid'],
+          ],
+    )
+    this.button = createButton(
+      target ? 'Compare with the grid' : 'Store',
+      () => runOnce([this.button], () => this.store()),
+      {
+        class: 'primary',
+        disabled: true,
+      },
+    )
+  }
+
+  open(): void {
+    const { file } = this.chosen
+    this.dialog = openDialog(this.target ? `New data for ${this.target.name}` : `Add ${file.name}`, {
+      isWide: true,
+      onClose: () => this.abort.abort(),
+    })
+    this.controls.addEventListener('toggle', () => this.showControls())
+    const keyField = createField('Key', this.key, 'Rows with the same values in these columns are updated.')
+    const showKey = (): void => {
+      keyField.hidden = this.conflict.value !== 'key'
+    }
+    this.conflict.addEventListener('change', showKey)
+    showKey()
+    const fields = this.target
+      ? [createField('What happens', this.conflict), keyField]
+      : [
+          createField('Name', this.name),
+          createField('Folder', this.place),
+          createField('If the name is taken', this.conflict),
+          create('label', {}, this.isPublic, ' Anyone can see it'),
+        ]
+    this.dialog.body.append(
+      this.result,
+      this.controls,
+      create('div', { class: 'fields' }, ...fields),
+      create('div', { class: 'actions' }, this.button),
+    )
+    this.preview()
+  }
+
+  private showControls(): void {
+    if (!this.controls.open) return
+    this.controls.replaceChildren(
+      this.controls.firstElementChild!,
+      this.reading.createControls(() => this.preview()),
+    )
+  }
+
+  /** Reads the file, or its beginning, without storing it. */
+  private async preview(): Promise<void> {
+    const number = ++this.number
+    this.dialog.say('Reading the file …')
+    try {
+      const beginning = await previewBody(this.chosen.file)
+      if (!beginning) {
+        this.dialog.say('This file is large, and is read while it is sent.')
+        this.button.disabled = false
+        return
+      }
+      const result = await previewUpload(this.chosen.file.name, beginning.body, {
+        ...this.reading.toHeaders(),
+        'Gridline-On-Conflict': 'rename',
+      })
+      if (number !== this.number) return
+      this.show(result, beginning.isWhole)
+      this.dialog.say('')
+      this.button.disabled = false
+    } catch (error) {
+      if (number !== this.number) return
+      this.result.replaceChildren(...this.createWarnings([formatError(error)]))
+      this.button.disabled = true
+      this.controls.open = true
+      this.dialog.say('The file cannot be read like this.')
+    }
+  }
+
+  /** Shows columns, first rows and warnings. */
+  private show({ file, warnings }: UploadResult, isWhole: boolean): void {
+    if (!('cols' in file)) {
+      this.result.replaceChildren(
+        create('p', {}, 'This file has several tables: they become a folder of grids.'),
+        ...this.createWarnings(warnings),
+      )
+      return
+    }
+    const columns = file.cols.slice(0, MAX_COLUMNS)
+    const rows = readFirstRows(
+      file.preview,
+      columns.map(({ name }) => name),
+    )
+    const count = `${isWhole ? '' : 'The beginning: '}${file.row_count.toLocaleString()} rows, ${file.cols.length.toLocaleString()} columns`
+    this.result.replaceChildren(
+      create('p', {}, count),
+      create(
+        'div',
+        { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'First rows' },
+        create(
+          'table',
+          {},
+          create(
+            'thead',
+            {},
+            create(
+              'tr',
+              {},
+              ...columns.map(({ name, type }) =>
+                create(
+                  'th',
+                  { scope: 'col' },
+                  name,
+                  create('br'),
+                  this.reading.createTypeControl(name, type, () => this.preview()),
+                ),
+              ),
+            ),
+          ),
+          create('tbody', {}, ...rows.map((row) => create('tr', {}, ...row.map(createCell)))),
+        ),
+      ),
+      ...this.createWarnings(warnings),
+    )
+  }
+
+  /** Shows warnings, each with buttons that do what it suggests. */
+  private createWarnings(warnings: readonly string[]): HTMLElement[] {
+    return warnings.map((warning) =>
+      create(
+        'p',
+        { class: 'note' },
+        warning,
+        ...findSuggestions(warning).flatMap(({ text, changes }) => [
+          ' ',
+          createButton(text, () => {
+            for (const change of changes) this.reading.change(change)
+            this.showControls()
+            this.preview()
+          }),
+        ]),
+      ),
+    )
+  }
+
+  private async store(): Promise<void> {
+    const extension = /(?:\.[a-z0-9]{1,7}){0,2}$/i.exec(this.chosen.file.name)![0]
+    const file = new File(
+      [this.chosen.file],
+      this.target ? this.chosen.file.name : this.name.value.trim() + extension,
+    )
+    const bar = create('progress', { max: Math.max(1, file.size), value: 0, 'aria-label': 'Sent' })
+    this.button.before(bar)
+    try {
+      const headers = this.target ? this.targetHeaders() : this.newHeaders()
+      this.dialog.say('Sending …')
+      const result = await sendFile(
+        file,
+        { ...this.reading.toHeaders(), ...headers },
+        {
+          onSent: (bytes) => {
+            bar.value = bytes
+            this.dialog.say(`Sent ${Math.floor((bytes / file.size) * 100)} %`)
+          },
+          onWaiting: () => this.dialog.say('The connection is lost. The upload goes on when it is back.'),
+        },
+        this.abort.signal,
+      )
+      bar.remove()
+      if (this.target) await this.compare(result)
+      else location.assign(`${new URL(result.file.web_url).pathname}${'cols' in result.file ? '#make' : ''}`)
+    } catch (error) {
+      bar.remove()
+      if (!this.abort.signal.aborted) this.dialog.say(`Nothing was stored: ${formatError(error)}`)
+    }
+  }
+
+  private newHeaders(): Record<string, string> {
+    const place = this.place.value.trim()
+    return {
+      'Gridline-On-Conflict': this.conflict.value,
+      ...(place !== '' && { 'Gridline-Parent-Path': encodeURIComponent(place) }),
+      ...(this.isPublic.checked && { 'Gridline-World-Readable': 'true' }),
+    }
+  }
+
+  /** Headers of a change of a grid: first as a draft, which is compared. */
+  private targetHeaders(): Record<string, string> {
+    return { 'Gridline-Draft': DRAFT_NAME, ...this.modeHeaders() }
+  }
+
+  private modeHeaders(): Record<string, string> {
+    const mode = this.conflict.value
+    return {
+      'Gridline-On-Conflict': mode === 'key' ? 'append' : mode,
+      ...(mode === 'key' && { 'Gridline-Key': encodeURIComponent(this.key.value) }),
+    }
+  }
+
+  private async compare(result: UploadResult): Promise<void> {
+    await showDifference(this.dialog, this.target!.fid, DRAFT_NAME, result, async () => {
+      const headers = { ...this.reading.toHeaders(), ...this.modeHeaders() }
+      const idle = { onSent: () => {}, onWaiting: () => {} }
+      await sendFile(this.chosen.file, headers, idle, this.abort.signal)
+      location.reload()
+    })
+  }
+}
+
+/** Name of the drafts that pages make. */
+const DRAFT_NAME = 'from-the-browser'
+
+/** Returns the first rows of a preview: JSON text of the first values by column. */
+function readFirstRows(preview: string, names: readonly string[]): unknown[][] {
+  let columns: Record<string, unknown[]>
+  try {
+    columns = JSON.parse(preview)
+  } catch {
+    return []
+  }
+  const count = Math.min(MAX_ROWS, Math.max(0, ...names.map((name) => columns[name]?.length ?? 0)))
+  return Array.from({ length: count }, (_, row) => names.map((name) => columns[name]?.[row] ?? null))
+}
+
+function createCell(value: unknown): HTMLTableCellElement {
+  const isNumber = typeof value === 'number'
+  const text = value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return create('td', { class: isNumber ? 'n' : undefined }, text.slice(0, 100))
+}
+
+/** Adds several files, each as it is detected. */
+function addSeveral(files: Chosen[], folder: string): void {
+  const abort = new AbortController()
+  const dialog = openDialog(`Add ${files.length.toLocaleString()} files`, {
+    isWide: true,
+    onClose: () => abort.abort(),
+  })
+  const place = create('input', { value: folder, placeholder: 'home folder' })
+  const isPublic = create('input', { type: 'checkbox' })
+  const rows = files.map(({ file }) => ({
+    state: create('td', {}, ''),
+    size: `${Math.ceil(file.size / 1000).toLocaleString()} kB`,
+  }))
+  const button: HTMLButtonElement = createButton('Store all', () => runOnce([button], store), {
+    class: 'primary',
+  })
+  dialog.body.append(
+    create(
+      'div',
+      { class: 'scroll' },
+      create(
+        'table',
+        {},
+        create(
+          'thead',
+          {},
+          create('tr', {}, create('th', {}, 'File'), create('th', {}, 'Size'), create('th', {}, 'Result')),
+        ),
+        create(
+          'tbody',
+          {},
+          ...files.map(({ file, folder: inner }, k) =>
+            create(
+              'tr',
+              {},
+              create('td', {}, inner === '' ? file.name : `${inner}/${file.name}`),
+              create('td', { class: 'n' }, rows[k].size),
+              rows[k].state,
+            ),
+          ),
+        ),
+      ),
+    ),
+    create(
+      'div',
+      { class: 'fields' },
+      createField('Folder', place),
+      create('label', {}, isPublic, ' Anyone can see them'),
+    ),
+    create('div', { class: 'actions' }, button),
+  )
+  previewAll()
+
+  async function previewAll(): Promise<void> {
+    for (const [k, { file }] of files.slice(0, MAX_PREVIEWED).entries()) {
+      if (abort.signal.aborted) return
+      try {
+        const beginning = await previewBody(file)
+        const result =
+          beginning && (await previewUpload(file.name, beginning.body, { 'Gridline-On-Conflict': 'rename' }))
+        rows[k].state.textContent = result ? describe(result) : 'read while it is sent'
+      } catch (error) {
+        rows[k].state.textContent = `cannot be read: ${formatError(error)}`
+      }
+    }
+  }
+
+  async function store(): Promise<void> {
+    let stored = 0
+    for (const [k, { file, folder: inner }] of files.entries()) {
+      const { state } = rows[k]
+      const path = [place.value.trim(), inner].filter((part) => part !== '').join('/')
+      try {
+        const { file: grid } = await sendFile(
+          file,
+          {
+            'Gridline-On-Conflict': 'rename',
+            ...(path !== '' && { 'Gridline-Parent-Path': encodeURIComponent(path) }),
+            ...(isPublic.checked && { 'Gridline-World-Readable': 'true' }),
+          },
+          {
+            onSent: (bytes) => {
+              state.textContent = `sent ${Math.floor((bytes / file.size) * 100)} %`
+            },
+            onWaiting: () => {
+              state.textContent = 'waits for the connection'
+            },
+          },
+          abort.signal,
+        )
+        state.replaceChildren(create('a', { href: new URL(grid.web_url).pathname }, 'stored'))
+        stored++
+      } catch (error) {
+        if (abort.signal.aborted) return
+        state.textContent = `not stored: ${formatError(error)}`
+      }
+      dialog.say(`${stored} of ${files.length} stored`)
+    }
+    button.remove()
+    dialog.body.append(
+      create(
+        'p',
+        {},
+        createButton('Done', () => location.reload(), { class: 'primary' }),
+      ),
+    )
+  }
+}
+
+function describe({ file, warnings }: UploadResult): string {
+  const shape =
+    'cols' in file ? `${file.row_count.toLocaleString()} rows, ${file.cols.length} columns` : 'several tables'
+  return warnings.length === 0 ? shape : `${shape}; ${warnings.join('; ')}`
+}

@@ -1,0 +1,224 @@
+/// <reference lib="dom" />
+// The history of a file: its versions with who, when and what changed, pictures of charts, differences of grids.
+import type { ResultOf } from '../contract/operations/index.ts'
+import { createDifference } from './add/difference.ts'
+import { call, formatError, request } from './api.ts'
+import { create, createButton, type OpenDialog, onAction, openDialog, runOnce } from './dom.ts'
+
+type Version = ResultOf<'versions.list'>['versions'][number]
+
+/** Number of versions that are loaded at once. */
+const PAGE_SIZE = 20
+/** Number of rows that a difference lists. */
+const MAX_ROWS = 50
+
+onAction({
+  history: (button) => {
+    const { fid = '', name = '', type = '' } = button.closest<HTMLElement>('[data-fid]')!.dataset
+    new HistoryDialog(fid, name, type === 'plot').load()
+  },
+})
+
+class HistoryDialog {
+  private readonly dialog: OpenDialog
+  private readonly list = create('ol', { class: 'history' })
+  private readonly more: HTMLButtonElement
+  private next: number | null = null
+
+  constructor(
+    private readonly fid: string,
+    name: string,
+    private readonly isPlot: boolean,
+  ) {
+    this.dialog = openDialog(`History of ${name}`, { isWide: true })
+    this.more = createButton('Earlier versions', () => runOnce([this.more], () => this.load()))
+    this.more.hidden = true
+    this.dialog.body.append(
+      this.list,
+      this.more,
+      create('p', {}, 'On the command line: ', create('code', {}, `gridline history ${fid}`)),
+    )
+  }
+
+  async load(): Promise<void> {
+    try {
+      const query = { page_size: PAGE_SIZE, ...(this.next !== null && { before: this.next }) }
+      const { versions, next } = await call('versions.list', { path: { fid: this.fid }, query })
+      this.next = next
+      this.more.hidden = next === null
+      this.list.append(...versions.map((version) => this.createItem(version)))
+      if (this.list.childElementCount === 0) this.dialog.say('There are no versions yet.')
+    } catch (error) {
+      this.dialog.say(formatError(error))
+    }
+  }
+
+  private createItem(version: Version): HTMLLIElement {
+    const { version: number, is_current, made_at, made_by, message, source, kept, name } = version
+    const changed = create('p', { class: 'lead' }, describeCounts(version))
+    const detail = create('div')
+    const item = create(
+      'li',
+      {},
+      this.isPlot && this.createPicture(number),
+      create(
+        'div',
+        {},
+        create('b', {}, `Version ${number}${name === null ? '' : ` (${name})`}`),
+        is_current && ' · current',
+        kept && ' · kept',
+        create('p', {}, `${formatTime(made_at)}${made_by === null ? '' : ` by ${made_by}`}`),
+        changed,
+        message !== null && create('p', {}, `“${message}”`),
+        source !== null && create('p', {}, `from ${source}`),
+        this.createActions(version, detail),
+        detail,
+      ),
+    )
+    if (this.isPlot && number > 1) this.describeChart(number, changed)
+    return item
+  }
+
+  /** Loads the pictures of visible versions only; a version that is gone has none. */
+  private createPicture(number: number): HTMLImageElement {
+    const src = `/~${this.fid.replace(':', '/')}.png?width=480&height=300&version=${number}`
+    const picture = create('img', { alt: `The chart in version ${number}`, loading: 'lazy', src })
+    let tries = 0
+    picture.addEventListener('error', () => {
+      // A busy server draws it later.
+      if (tries++ < 3) setTimeout(() => picture.setAttribute('src', `${src}&try=${tries}`), 2000 * 2 ** tries)
+      else picture.remove()
+    })
+    return picture
+  }
+
+  private createActions(
+    { version: number, is_current, kept, web_url }: Version,
+    detail: HTMLElement,
+  ): HTMLElement {
+    const { fid } = this
+    const { pathname, search } = new URL(web_url)
+    const buttons: HTMLButtonElement[] = []
+    const act = (label: string, action: () => Promise<void>): HTMLButtonElement => {
+      const button = createButton(
+        label,
+        () => runOnce(buttons, () => action().catch((error) => this.dialog.say(formatError(error)))),
+        { 'aria-label': `${label}: version ${number}` },
+      )
+      buttons.push(button)
+      return button
+    }
+    const reload = async (message: string): Promise<void> => {
+      this.list.replaceChildren()
+      this.next = null
+      await this.load()
+      this.dialog.say(message)
+    }
+    return create(
+      'div',
+      { class: 'actions' },
+      create('a', { href: pathname + search, 'aria-label': `Open version ${number}` }, 'Open'),
+      !this.isPlot && number > 1 && act('Show the difference', () => this.showDifference(number, detail)),
+      !is_current &&
+        act('Restore this version', async () => {
+          const { action } = await call('versions.revert', {
+            path: { fid },
+            json: { version: String(number) },
+          })
+          if (action === 'unchanged') this.dialog.say('The file already has this content.')
+          else location.reload()
+        }),
+      act(kept ? 'Stop keeping' : 'Keep', async () => {
+        await call('versions.keep', { path: { fid }, json: { version: String(number), kept: !kept } })
+        await reload(
+          kept
+            ? `Version ${number} may expire again.`
+            : `Version ${number} is kept: it does not expire, and every reader can open it.`,
+        )
+      }),
+      !is_current &&
+        act('Remove for good', async () => {
+          if (!confirm(`Remove version ${number} for good? This cannot be undone.`)) return
+          await call('versions.forget', { path: { fid }, query: { version: String(number) } })
+          await reload(`Version ${number} is removed.`)
+        }),
+    )
+  }
+
+  private async showDifference(number: number, detail: HTMLElement): Promise<void> {
+    const query = {
+      version: String(number),
+      base_version: String(number - 1),
+      limit: MAX_ROWS,
+      context: true,
+    }
+    const diff = await call('grids.diff', { path: { fid: this.fid }, query: query as never })
+    detail.replaceChildren(...createDifference(diff))
+  }
+
+  /** Says what changed in a chart since the version before. */
+  private async describeChart(number: number, place: HTMLElement): Promise<void> {
+    const load = async (version: number): Promise<ChartFigure> => {
+      const query = { version: String(version) }
+      return (await request('plots.content', { path: { fid: this.fid }, query: query as never })).json()
+    }
+    const [before, after] = await Promise.all([load(number - 1), load(number)]).catch(() => [])
+    if (before && after) place.textContent = describeChanges(before, after)
+  }
+}
+
+/** The parts of a figure that changes are described by. */
+interface ChartFigure {
+  data?: unknown[]
+  layout?: {
+    title?: string | { text?: string }
+    meta?: { theme?: string; spec?: { type?: string; options?: Record<string, unknown> } }
+  } & Record<string, unknown>
+}
+
+/** Describes in words what changed between two figures: "title, type". */
+export function describeChanges(before: ChartFigure, after: ChartFigure): string {
+  const changed = new Set<string>()
+  const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+  const titleOf = ({ layout }: ChartFigure): unknown =>
+    typeof layout?.title === 'object' ? layout.title?.text : layout?.title
+  if (titleOf(before) !== titleOf(after)) changed.add('title')
+  const [old, next] = [before, after].map(({ layout }) => layout?.meta?.spec)
+  if (old && next) {
+    if (old.type !== next.type) changed.add('type')
+    for (const name of new Set([...Object.keys(old.options ?? {}), ...Object.keys(next.options ?? {})]))
+      if (!isSame(old.options?.[name], next.options?.[name])) changed.add(wordsOf(name))
+  }
+  if (before.layout?.meta?.theme !== after.layout?.meta?.theme) changed.add('theme')
+  for (const name of ['width', 'height'])
+    if (!isSame(before.layout?.[name], after.layout?.[name])) changed.add(name)
+  if (changed.size === 0 && before.data?.length !== after.data?.length) changed.add('series')
+  if (changed.size === 0 && !isSame(before.data, after.data))
+    changed.add(old && next ? 'colors and styles' : 'data and styles')
+  if (changed.size === 0 && !isSame(before.layout, after.layout)) changed.add('layout')
+  return changed.size === 0 ? 'the same figure' : `changed: ${[...changed].join(', ')}`
+}
+
+/** Returns the words of an option: `rangeX` → `range x`. */
+const wordsOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+/** Says in words what an operation changed in a grid. */
+function describeCounts(version: Version): string {
+  const parts: string[] = []
+  const add = (number: number | null, what: string): void => {
+    if (number) parts.push(`${number.toLocaleString()} ${what}`)
+  }
+  add(version.rows_added, 'rows added')
+  add(version.rows_removed, 'rows removed')
+  add(version.rows_changed, 'rows changed')
+  add(version.columns_added, 'columns added')
+  add(version.columns_removed, 'columns removed')
+  add(version.columns_changed, 'columns renamed or retyped')
+  const operation =
+    version.of_version === null ? version.operation : `${version.operation} to version ${version.of_version}`
+  return parts.length > 0 ? `${operation}: ${parts.join(', ')}` : operation
+}
+
+function formatTime(time: string): string {
+  return new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+}

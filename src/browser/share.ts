@@ -1,0 +1,324 @@
+/// <reference lib="dom" />
+// Sharing a file: who can see it and why, people and teams, the secret link, and embedding.
+import type { ResultOf } from '../contract/operations/index.ts'
+import { call, formatError, request } from './api.ts'
+import { create, createButton, createField, createSelect, onAction, openDialog, runOnce } from './dom.ts'
+
+onAction({
+  share: (button) =>
+    new ShareDialog(button.closest<HTMLElement>('[data-fid]')!.dataset as unknown as SharedFile).open(),
+})
+
+/** The file of the page. */
+interface SharedFile {
+  fid: string
+  name: string
+  type: string
+}
+
+type FileMeta = ResultOf<'files.get'>
+type Collaborator = ResultOf<'collaborators.list'>[number]
+
+/** Maximum number of folders above a file that are looked at. */
+const MAX_FOLDERS = 20
+
+class ShareDialog {
+  private readonly dialog
+  private readonly content = create('div')
+  private meta!: FileMeta
+  private etag: string | undefined
+  private people: Collaborator[] = []
+  /** Who can see the file through a folder above it. */
+  private folderReasons: string[] = []
+
+  constructor(private readonly file: SharedFile) {
+    this.dialog = openDialog(`Share ${file.name}`)
+    this.dialog.body.append(this.content)
+  }
+
+  async open(): Promise<void> {
+    try {
+      await this.load()
+    } catch (error) {
+      this.dialog.say(formatError(error))
+    }
+  }
+
+  private get path(): { fid: string } {
+    return { fid: this.file.fid }
+  }
+
+  private async load(): Promise<void> {
+    const [response, people] = await Promise.all([
+      request('files.get', { path: this.path }),
+      call('collaborators.list', { path: this.path }),
+    ])
+    this.etag = response.headers.get('etag') ?? undefined
+    this.meta = await response.json()
+    this.people = people
+    this.folderReasons = await this.loadFolderReasons()
+    this.show()
+  }
+
+  /** Says who can see the file through its folders. */
+  private async loadFolderReasons(): Promise<string[]> {
+    const reasons: string[] = []
+    let { parent } = this.meta
+    for (let level = 0; level < MAX_FOLDERS && parent >= 0; level++) {
+      const path = { fid: `${this.meta.owner}:${parent}` }
+      const [folder, people] = await Promise.all([
+        call('files.get', { path }),
+        call('collaborators.list', { path }),
+      ])
+      const name = folder.filename
+      if (folder.world_readable) reasons.push(`Everybody: the folder ${name} is public.`)
+      if (folder.share_key) reasons.push(`Everybody with the secret link of the folder ${name}.`)
+      for (const person of people) reasons.push(`${nameOf(person)}: through the folder ${name}.`)
+      parent = folder.parent
+    }
+    return reasons
+  }
+
+  /** Changes the file, if nobody else has changed it meanwhile, and shows it again. */
+  private async change(json: object, message: string): Promise<void> {
+    try {
+      await call('files.update', { path: this.path, json, headers: { 'if-match': this.etag } })
+      await this.load()
+      this.dialog.say(message)
+    } catch (error) {
+      const { status } = error as { status?: number }
+      await this.load().catch(() => {})
+      this.dialog.say(
+        status === 412
+          ? 'Somebody else has changed this file. This is how it is now; nothing was changed.'
+          : formatError(error),
+      )
+    }
+  }
+
+  private show(): void {
+    const { share_key } = this.meta
+    this.content.replaceChildren(
+      create('h3', {}, 'Who can see it'),
+      this.createAccess(),
+      create('ul', {}, ...this.listReasons().map((reason) => create('li', {}, reason))),
+      create('h3', {}, 'People and teams'),
+      this.createPeople(),
+      create('h3', {}, 'Secret link'),
+      share_key ? this.createLink(share_key) : this.createLinkOffer(),
+      ...(this.file.type === 'plot' ? this.createEmbedding() : []),
+      create('p', {}, 'On the command line: ', create('code', {}, `gridline share ${this.file.fid}`)),
+    )
+  }
+
+  private createAccess(): HTMLElement {
+    const field = createSelect(
+      [
+        ['false', 'private'],
+        ['true', 'public: anyone can see it'],
+      ],
+      { value: String(this.meta.world_readable), 'aria-label': 'Access' },
+    )
+    field.addEventListener('change', () => {
+      const isPublic = field.value === 'true'
+      this.change({ world_readable: isPublic }, isPublic ? 'Anyone can see it now.' : 'It is private now.')
+    })
+    return field
+  }
+
+  /** Says in words who can see the file, and why. */
+  private listReasons(): string[] {
+    const { world_readable, share_key } = this.meta
+    return [
+      'You: it is yours.',
+      ...(world_readable ? ['Everybody: it is public.'] : []),
+      ...(share_key ? ['Everybody with the secret link.'] : []),
+      ...this.people.map(
+        (person) =>
+          `${nameOf(person)}: ${person.type === 'team' ? 'the members of the team ' : ''}can ${person.readonly ? 'see' : 'change'} it.`,
+      ),
+      ...(this.file.type === 'plot' ? ['Who can see this chart can see the data that it shows.'] : []),
+      ...this.folderReasons,
+    ]
+  }
+
+  private createPeople(): HTMLElement {
+    const rows = this.people.map((person) =>
+      create(
+        'li',
+        {},
+        `${nameOf(person)} · can ${person.readonly ? 'see' : 'change'}`,
+        createButton('Remove', () => this.remove(person), { 'aria-label': `Remove ${nameOf(person)}` }),
+      ),
+    )
+    const name = create('input', {
+      list: 'known-people',
+      placeholder: 'username, team or e-mail address',
+      autocapitalize: 'none',
+      spellcheck: false,
+    })
+    const right = createSelect(
+      [
+        ['true', 'can see'],
+        ['false', 'can change'],
+      ],
+      { class: 'short', 'aria-label': 'Right' },
+    )
+    const known = create('datalist', { id: 'known-people' })
+    const add: HTMLButtonElement = createButton('Add', () =>
+      runOnce([add], () => this.add(name.value.trim(), right.value === 'true')),
+    )
+    name.addEventListener('keydown', ({ key }) => {
+      if (key === 'Enter') add.click()
+    })
+    this.listKnown().then(
+      (names) => known.replaceChildren(...names.map((one) => new Option(one, one))),
+      () => {},
+    )
+    return create(
+      'div',
+      {},
+      create('ul', { class: 'people' }, ...rows),
+      create('div', { class: 'filter' }, createField('Add', name), right, add, known),
+    )
+  }
+
+  /** Lists names that the caller may know: of the teams, and their members. */
+  private async listKnown(): Promise<string[]> {
+    const { teams } = await call('teams.list')
+    return [...new Set([...teams.map(({ name }) => name), ...teams.flatMap(({ members }) => members)])].sort()
+  }
+
+  private async add(name: string, readonly: boolean): Promise<void> {
+    if (name === '') return this.dialog.say('Whom? Enter a name.')
+    try {
+      const { teams } = await call('teams.list')
+      const isTeam = teams.some((team) => team.name === name || `${team.owner}:${team.name}` === name)
+      const json = { readonly, ...(isTeam ? { teams: [name] } : { users: [name] }) }
+      const { warnings } = await call('collaborators.add', { path: this.path, json })
+      await this.load()
+      this.dialog.say(
+        warnings.length > 0 ? warnings.join(' ') : `${name} ${readonly ? 'can see' : 'can change'} it now.`,
+      )
+    } catch (error) {
+      this.dialog.say(formatError(error))
+    }
+  }
+
+  private async remove(person: Collaborator): Promise<void> {
+    const name = nameOf(person)
+    const json =
+      person.type === 'team' ? { teams: [name] } : { users: [person.username ?? person.email ?? name] }
+    try {
+      const { remaining_access, warnings } = await call('collaborators.remove', { path: this.path, json })
+      await this.load()
+      const more = [...(remaining_access ?? []), ...warnings]
+      this.dialog.say([`${name} is no longer a collaborator.`, ...more].join(' '))
+    } catch (error) {
+      this.dialog.say(formatError(error))
+    }
+  }
+
+  private createLink(key: string): HTMLElement {
+    const url = `${location.origin}${new URL(this.meta.web_url).pathname}?share_key=${key}`
+    const field = create('input', { value: url, readOnly: true, 'aria-label': 'Secret link' })
+    const copied = createButton('Copy', () => copy(field, copied))
+    return create(
+      'div',
+      { class: 'filter' },
+      field,
+      copied,
+      createButton('Renew', async () => {
+        await this.change({ share_key_enabled: false }, '')
+        await this.change({ share_key_enabled: true }, 'The link is new. The former one has ended.')
+      }),
+      createButton('End', () => this.change({ share_key_enabled: false }, 'The link has ended.')),
+    )
+  }
+
+  private createLinkOffer(): HTMLElement {
+    return create(
+      'p',
+      {},
+      'Anyone with the link can see the file, without an account. ',
+      createButton('Create a link', () =>
+        this.change({ share_key_enabled: true }, 'Anyone with the link can see it.'),
+      ),
+    )
+  }
+
+  /** Returns the fields and the HTML that other pages embed a chart with. */
+  private createEmbedding(): HTMLElement[] {
+    const { world_readable, share_key, embed_url, web_url } = this.meta
+    const key = !world_readable && share_key ? `share_key=${share_key}` : ''
+    const form = createSelect(['script', 'frame', 'picture'], { class: 'short' })
+    const width = create('input', { value: '100%', class: 'short' })
+    const height = create('input', { value: '500', type: 'number', min: 100, max: 4000, class: 'short' })
+    const theme = createSelect(['light', 'dark', 'auto'], { class: 'short' })
+    const code = create('textarea', { rows: 4, readOnly: true, 'aria-label': 'HTML to embed' })
+    const copied = createButton('Copy', () => copy(code, copied))
+    const update = (): void => {
+      const size = {
+        width: /^\d{1,4}(?:px|%)?$/.test(width.value) ? width.value : '100%',
+        height: Number(height.value) || 500,
+      }
+      const origin = location.origin
+      const page = origin + new URL(web_url).pathname
+      const query = (...parts: string[]): string => {
+        const text = parts.filter((part) => part !== '').join('&')
+        return text && `?${text}`
+      }
+      const scheme = theme.value === 'light' ? '' : `theme=${theme.value}`
+      const name = escapeAttribute(this.file.name)
+      const picture = `${page.slice(0, -1)}.png${query(key, theme.value === 'dark' ? 'theme=dark' : '', `height=${size.height}`)}`
+      const texts: Record<string, string> = {
+        frame: `<iframe src="${escapeAttribute(origin + new URL(embed_url).pathname + query(key, scheme))}" title="${name}" width="${size.width}" height="${size.height}" style="border: 0" loading="lazy"></iframe>`,
+        picture: `<a href="${escapeAttribute(page + query(key))}"><img src="${escapeAttribute(picture)}" alt="${name}" width="${size.width}"></a>`,
+        script: document.getElementById('embed-block')?.textContent ?? '',
+      }
+      code.value = texts[form.value]
+    }
+    for (const field of [form, width, height, theme]) field.addEventListener('input', update)
+    update()
+    return [
+      create('h3', {}, 'Embed'),
+      ...(world_readable || key
+        ? []
+        : [
+            create(
+              'p',
+              { class: 'note' },
+              'The chart is private: others see it only if it is public or has a secret link.',
+            ),
+          ]),
+      create(
+        'div',
+        { class: 'fields' },
+        createField('As', form),
+        createField('Width', width),
+        createField('Height', height),
+        createField('Colors', theme),
+        create('div', { class: 'whole' }, code),
+      ),
+      copied,
+    ]
+  }
+}
+
+function nameOf({ username, name, email }: Collaborator): string {
+  return username ?? name ?? email ?? ''
+}
+
+function escapeAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+}
+
+/** Copies the text of a field; without permission, selects it. */
+async function copy(field: HTMLInputElement | HTMLTextAreaElement, button: HTMLButtonElement): Promise<void> {
+  const isCopied = await navigator.clipboard?.writeText(field.value).then(
+    () => true,
+    () => false,
+  )
+  if (!isCopied) field.select()
+  button.textContent = isCopied ? 'Copied' : 'Press Ctrl+C to copy'
+}

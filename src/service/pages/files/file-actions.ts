@@ -1,0 +1,57 @@
+/** Buttons of the actions on a file. Scripts handle them; readers without scripts do not see them. */
+import { formatFid } from '../../../contract/fid.ts'
+import { canWrite, type Principal } from '../../access/access.ts'
+import type { FileRow } from '../../store/aggregates/files.ts'
+import type { Readers } from '../../store/store.ts'
+import { renderActionButton, renderData } from '../html.ts'
+
+/** Who looks at a file, and what they may do with it. */
+export interface FileAccess {
+  canWrite: boolean
+  isStarred: boolean
+  /** Whether a version is shown that is not the current one. */
+  isVersion: boolean
+}
+
+/** Loads what the caller may do with a file. */
+export async function loadFileAccess(
+  readers: Readers,
+  file: FileRow,
+  principal: Principal,
+): Promise<FileAccess> {
+  const { caller, version } = principal
+  return {
+    canWrite: caller !== undefined && (await canWrite(readers, file, principal)),
+    isStarred:
+      caller !== undefined && (await readers.sharing.hasStar(file.owner, file.idlocal, caller.username)),
+    isVersion: version !== undefined,
+  }
+}
+
+/** Renders the actions on a file that the caller may take; empty for readers without an account. */
+export function renderFileActions(
+  file: FileRow,
+  principal: Principal,
+  { canWrite: mayWrite, isStarred, isVersion }: FileAccess,
+): string {
+  const { caller, shareKey } = principal
+  if (!caller || isVersion) return ''
+  const isOwner = caller.username === file.owner
+  const hasVersions = file.filetype === 'grid' || file.filetype === 'plot'
+  const actions: (string | false)[] = [
+    isOwner && renderActionButton('share', 'share.js', 'Share'),
+    mayWrite && renderActionButton('rename', 'files.js', 'Rename'),
+    isOwner && renderActionButton('move', 'files.js', 'Move'),
+    shareKey === undefined && file.filetype !== 'fold' && renderActionButton('copy', 'files.js', 'Copy'),
+    shareKey === undefined &&
+      renderActionButton('star', 'files.js', isStarred ? 'Starred' : 'Star', {}, '', isStarred),
+    mayWrite && hasVersions && renderActionButton('history', 'history.js', 'History'),
+    isOwner && renderActionButton('trash', 'files.js', 'Move to trash'),
+  ]
+  return `<div class="actions"${renderFileData(file)}>${actions.filter(Boolean).join(' ')}</div>`
+}
+
+/** Renders the attributes by which scripts know a file. */
+export function renderFileData(file: FileRow): string {
+  return renderData({ fid: formatFid(file), name: file.filename, type: file.filetype, owner: file.owner })
+}
