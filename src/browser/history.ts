@@ -177,7 +177,7 @@ interface ChartFigure {
 }
 
 /** Describes in words what changed between two figures: "title, type". */
-export function describeChanges(before: ChartFigure, after: ChartFigure): string {
+function describeChanges(before: ChartFigure, after: ChartFigure): string {
   const changed = new Set<string>()
   const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
   const titleOf = ({ layout }: ChartFigure): unknown =>
@@ -206,7 +206,7 @@ const wordsOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` $
 function describeCounts(version: Version): string {
   const parts: string[] = []
   const add = (number: number | null, what: string): void => {
-    if (number) parts.push(`${number.toLocaleString()} ${what}`)
+    if (number) parts.push(`${what}: ${number.toLocaleString()}`)
   }
   add(version.rows_added, 'rows added')
   add(version.rows_removed, 'rows removed')

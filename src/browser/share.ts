@@ -28,7 +28,7 @@ class ShareDialog {
   private meta!: FileMeta
   private etag: string | undefined
   private people: Collaborator[] = []
-  /** Who can see the file through a folder above it. */
+  /** Access through the folders above the file, in words. */
   private folderReasons: string[] = []
 
   constructor(private readonly file: SharedFile) {

@@ -9,6 +9,7 @@ import { limits } from '../../src/contract/limits.ts'
 import { type Operation, operations } from '../../src/contract/operations/index.ts'
 import { type WebRoute, webRoutes } from '../../src/contract/web/index.ts'
 import { oldAddresses } from '../../src/contract/web/old-addresses.ts'
+import { pageOperations, pageParts } from '../../src/contract/web/page-operations.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -79,6 +80,18 @@ describe('documents', () => {
       return `| ${paths.join(', ')} | ${'gone' in address ? `410: ${address.gone}. ${address.hint}` : address.summary} |`
     })
     expect(table.split('\n')).toEqual(rows)
+  })
+
+  it('the table of operations in docs/browser.md matches the contract', () => {
+    const rows = Object.entries(pageOperations).map(([name, shown]) =>
+      typeof shown === 'string'
+        ? `| \`${name}\` | none: ${shown} |`
+        : `| \`${name}\` | ${shown.join(', ')} |`,
+    )
+    const parts = Object.entries(pageParts).map(([part, summary]) => `| ${part} | ${summary} |`)
+    const text = read('docs/browser.md')
+    expect(text).toContain(parts.join('\n'))
+    expect(text).toContain(rows.join('\n'))
   })
 
   it('the table of pages in docs/api.md matches the contract', () => {

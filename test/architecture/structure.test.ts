@@ -13,6 +13,7 @@ import { formatWebUrl, parseFid, parseFidLink } from '../../src/contract/fid.ts'
 import { limits } from '../../src/contract/limits.ts'
 import { methodsOf, type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
 import { version } from '../../src/contract/version.ts'
+import { type PagePart, pageOperations } from '../../src/contract/web/page-operations.ts'
 import { ROLES_BY_ACCESS } from '../../src/service/access/policy.ts'
 import { createJobHandlers } from '../../src/service/background/job-kinds.ts'
 import type { Store } from '../../src/service/store/store.ts'
@@ -253,6 +254,32 @@ describe('imports run downhill', () => {
 
 describe('the contract', () => {
   const entries = Object.entries(operations) as [string, Operation][]
+
+  it('each part of the pages calls the operations that the contract says', () => {
+    const charts = ['browser/api.ts', 'charts/']
+    const SOURCES: Record<PagePart, readonly string[]> = {
+      add: ['browser/add/'],
+      chart: ['browser/make-chart.ts', 'browser/edit/figure-data.ts', ...charts],
+      editor: ['browser/edit/', ...charts],
+      files: ['browser/files/'],
+      share: ['browser/share.ts'],
+      history: ['browser/history.ts'],
+      rows: ['browser/rows.ts'],
+      account: ['browser/account.ts'],
+      save: ['browser/save-chart.ts'],
+    }
+    const wrong = Object.entries(SOURCES).flatMap(([part, paths]) => {
+      const texts = sources('src')
+        .filter((path) => paths.some((one) => path.startsWith(`src/${one}`)))
+        .map((path) => readFileSync(join(root, path), 'utf8'))
+        .join('')
+      return Object.entries(pageOperations).flatMap(([name, parts]) => {
+        const isListed = typeof parts !== 'string' && (parts as readonly string[]).includes(part)
+        return texts.includes(`'${name}'`) === isListed ? [] : [`${part}: ${name}`]
+      })
+    })
+    expect(wrong).toEqual([])
+  })
 
   it('every operation has a body limit, and a unique method and path', () => {
     const routes = entries.flatMap(([, operation]) =>

@@ -18,7 +18,8 @@ export async function showDifference(
   { warnings, checks }: UploadResult,
   store: () => Promise<void>,
 ): Promise<void> {
-  const query = { version: draft, base_version: 'current', limit: MAX_ROWS, context: true }
+  const { version } = await call('grids.get', { path: { fid } })
+  const query = { version: draft, base_version: String(version), limit: MAX_ROWS, context: true }
   const diff = await call('grids.diff', { path: { fid }, query: query as never })
   const buttons: HTMLButtonElement[] = []
   const act = (label: string, action: () => Promise<void>, isPrimary = false): HTMLButtonElement => {
@@ -65,11 +66,11 @@ export async function showDifference(
 export function createDifference(diff: Diff): HTMLElement[] {
   const { rows_added, rows_removed, rows_changed, cells_changed, columns, rows, is_same, is_complete } = diff
   if (is_same) return [create('p', {}, 'The data is the same.')]
-  const count = (number: number, what: string): string => `${number.toLocaleString()} ${what}`
   const parts = [
-    count(rows_added, 'rows added'),
-    count(rows_removed, 'removed'),
-    `${count(rows_changed, 'changed')} (${cells_changed.toLocaleString()} cells)`,
+    `rows added: ${rows_added.toLocaleString()}`,
+    `removed: ${rows_removed.toLocaleString()}`,
+    `changed: ${rows_changed.toLocaleString()}`,
+    `cells changed: ${cells_changed.toLocaleString()}`,
   ]
   const names = [...new Set(rows.flatMap(({ before, after }) => Object.keys({ ...before, ...after })))].slice(
     0,

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // Adding data: files, folders, or cells of a spreadsheet that are pasted. First what would be stored, then the upload.
-import { formatError } from '../api.ts'
+import { call, formatError } from '../api.ts'
 import {
   create,
   createButton,
@@ -97,6 +97,11 @@ function addFiles(files: Chosen[], folder: string, target: Target | undefined): 
   else addSeveral(files, folder)
 }
 
+/** Returns the extensions of a file name, by which its format is known: `.csv.gz`. */
+function extensionOf(name: string): string {
+  return /(?:\.[a-z0-9]{1,7}){0,2}$/i.exec(name)![0]
+}
+
 /** The name of a grid for a file: without its extensions. */
 function gridNameOf(file: string): string {
   return file.replace(/(?:\.[a-z0-9]{1,7}){1,2}$/i, '') || file
@@ -116,6 +121,8 @@ class FileDialog {
   private readonly button: HTMLButtonElement
   private readonly abort = new AbortController()
   private number = 0
+  /** Headers that name the folder of the target. */
+  private targetPlace: Record<string, string> = {}
 
   constructor(
     private readonly chosen: Chosen,
@@ -201,7 +208,10 @@ class FileDialog {
         this.button.disabled = false
         return
       }
-      const result = await previewUpload(this.chosen.file.name, beginning.body, {
+      // A name that is not taken: that of the target is.
+      const { name } = this.chosen.file
+      const freeName = this.target ? `preview ${Date.now()}${extensionOf(name)}` : name
+      const result = await previewUpload(freeName, beginning.body, {
         ...this.reading.toHeaders(),
         'Gridline-On-Conflict': 'rename',
       })
@@ -285,15 +295,11 @@ class FileDialog {
   }
 
   private async store(): Promise<void> {
-    const extension = /(?:\.[a-z0-9]{1,7}){0,2}$/i.exec(this.chosen.file.name)![0]
-    const file = new File(
-      [this.chosen.file],
-      this.target ? this.chosen.file.name : this.name.value.trim() + extension,
-    )
+    const file = new File([this.chosen.file], this.name.value.trim() + extensionOf(this.chosen.file.name))
     const bar = create('progress', { max: Math.max(1, file.size), value: 0, 'aria-label': 'Sent' })
     this.button.before(bar)
     try {
-      const headers = this.target ? this.targetHeaders() : this.newHeaders()
+      const headers = this.target ? await this.targetHeaders() : this.newHeaders()
       this.dialog.say('Sending …')
       const result = await sendFile(
         file,
@@ -308,7 +314,7 @@ class FileDialog {
         this.abort.signal,
       )
       bar.remove()
-      if (this.target) await this.compare(result)
+      if (this.target) await this.compare(file, result)
       else location.assign(`${new URL(result.file.web_url).pathname}${'cols' in result.file ? '#make' : ''}`)
     } catch (error) {
       bar.remove()
@@ -326,23 +332,27 @@ class FileDialog {
   }
 
   /** Headers of a change of a grid: first as a draft, which is compared. */
-  private targetHeaders(): Record<string, string> {
+  private async targetHeaders(): Promise<Record<string, string>> {
+    const { filename, parent } = await call('grids.get', { path: { fid: this.target!.fid } })
+    if (filename !== this.target!.name) throw new Error('the grid has been renamed; load the page again')
+    this.targetPlace = { 'Gridline-Parent': String(parent) }
     return { 'Gridline-Draft': DRAFT_NAME, ...this.modeHeaders() }
   }
 
   private modeHeaders(): Record<string, string> {
     const mode = this.conflict.value
     return {
+      ...this.targetPlace,
       'Gridline-On-Conflict': mode === 'key' ? 'append' : mode,
       ...(mode === 'key' && { 'Gridline-Key': encodeURIComponent(this.key.value) }),
     }
   }
 
-  private async compare(result: UploadResult): Promise<void> {
+  private async compare(file: File, result: UploadResult): Promise<void> {
     await showDifference(this.dialog, this.target!.fid, DRAFT_NAME, result, async () => {
       const headers = { ...this.reading.toHeaders(), ...this.modeHeaders() }
       const idle = { onSent: () => {}, onWaiting: () => {} }
-      await sendFile(this.chosen.file, headers, idle, this.abort.signal)
+      await sendFile(file, headers, idle, this.abort.signal)
       location.reload()
     })
   }

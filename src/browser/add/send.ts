@@ -15,7 +15,7 @@ const TEXT_NAME = /\.(?:csv|tsv|tab|txt|psv|ndjson|jsonl)$/i
 export type UploadResult = ResultOf<'grids.upload'>
 
 /** Headers with the name of a file. */
-export function nameHeaders(name: string): Record<string, string> {
+function nameHeaders(name: string): Record<string, string> {
   return { 'X-File-Name': encodeURIComponent(name) }
 }
 

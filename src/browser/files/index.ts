@@ -235,7 +235,7 @@ async function trashFiles(files: readonly PageFile[]): Promise<void> {
     ),
     ...(files.length > 1 ? [listNames(files.map(({ name }) => name))] : []),
   )
-  addCommand(dialog, `gridline rm ${files[0].fid}`)
+  addCommand(dialog, `gridline trash ${files[0].fid}`)
   await showBroken(dialog, files, 'and are empty until it is restored')
   addAction(dialog, 'Move to trash', async () => {
     await forEachFile(dialog, files, ({ fid }) => call('files.trash', { path: { fid } }))
@@ -264,7 +264,7 @@ async function deleteFiles(files: readonly PageFile[]): Promise<void> {
   )
   await showBroken(dialog, files, 'and stay empty')
   dialog.body.append(create('p', {}, create('label', {}, asked, ' I want to delete this for good')))
-  addCommand(dialog, `gridline rm --permanent ${files[0].fid}`)
+  addCommand(dialog, `gridline delete ${files[0].fid}`)
   addAction(
     dialog,
     'Delete for good',

@@ -43,7 +43,7 @@ export interface DocumentOptions {
   scripts?: readonly string[]
   /** Data of the scripts, by name. */
   data?: Readonly<Record<string, string>>
-  /** What the page is about, for scripts: a folder, or a grid. */
+  /** Subject of the page, for scripts: a folder, or a grid. */
   context?: Readonly<Record<string, string | undefined>>
 }
 

@@ -192,7 +192,7 @@ onSqliteFirst('signing in with a browser', (test) => {
     expect(await html('/')).not.toContain('mine only')
     expect(await html('/', await signIn('alice'))).toContain('mine only')
     expect(await html('/?q=ONLY', await signIn('alice'))).toContain('mine only')
-    expect(await html('/?q=only&theme=dark', await signIn('alice'))).toContain('color-scheme: dark;')
+    expect(await html('/?q=only&theme=dark', await signIn('alice'))).toContain('data-scheme="dark"')
     expect(await html('/?q=only')).not.toContain('mine only')
     expect(await html('/connect')).toContain(
       'plotly_api_domain=&quot;http://gridline.test&quot;'.replaceAll('&quot;', '"'),

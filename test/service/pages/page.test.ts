@@ -50,7 +50,9 @@ onSqliteFirst('pages of files', (test) => {
     const page = async (user: string | undefined, fid: string, query = '') =>
       (await test().ask(user, 'GET', `/~${fid.replace(':', '/')}/${query}`)).text
     const html = await page(undefined, folder.fid)
-    expect(html).toContain(`<a href="${seen.web_url}">&lt;seen&gt;</a></td><td>grid</td><td>public`)
+    const list = await page(undefined, folder.fid, '?view=list')
+    expect(list).toContain(`<a href="${seen.web_url}">&lt;seen&gt;</a></td><td>grid</td><td>public`)
+    expect(html).toContain('<b>&lt;seen&gt;</b>')
     expect(html).not.toContain('hidden one')
     expect(html).toContain('The file in it is public: everybody can see it.')
     const own = await page('alice', folder.fid)

@@ -5,7 +5,7 @@ import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
 import { renderActionButton, renderData } from '../html.ts'
 
-/** Who looks at a file, and what they may do with it. */
+/** Rights of the caller on a file. */
 export interface FileAccess {
   canWrite: boolean
   isStarred: boolean

@@ -108,7 +108,8 @@ export class GridRenderer {
       renderCommand(formatFid(file), view.where),
     ]
     // Data that is dropped on the page changes the grid.
-    const context = isEditable ? { grid: formatFid(file), name: file.filename } : {}
+    const isOwner = principal.caller?.username === file.owner
+    const context = isEditable && isOwner ? { grid: formatFid(file), name: file.filename } : {}
     const options = { ...siteOptionsOf(principal.caller), context, scheme }
     const html = parts.filter((part) => part !== undefined).join('\n')
     return renderDocument(file.filename, html, { above, ...options })
@@ -227,11 +228,13 @@ function renderGridActions(
   const parent = username === file.owner ? String(file.parent) : undefined
   const data = { fid: formatFid(file), name: file.filename }
   const make = renderActionButton('make', 'make.js', 'Make a chart', { ...data, where, parent }, 'primary')
-  const change = [
-    renderActionButton('add-to', 'add.js', 'Replace or add data', data),
-    renderActionButton('rows', 'rows.js', 'Correct cells', data),
-  ]
-  return `<div class="actions">${[make, ...(isEditable ? change : [])].join(' ')}</div>`
+  // Files are stored among those of the caller.
+  const add =
+    isEditable && username === file.owner
+      ? renderActionButton('add-to', 'add.js', 'Replace or add data', data)
+      : ''
+  const rows = isEditable ? renderActionButton('rows', 'rows.js', 'Correct cells', data) : ''
+  return `<div class="actions">${make} ${add} ${rows}</div>`
 }
 
 /** Returns the query parameters `where` and `sort`, for links to pages and the API. */

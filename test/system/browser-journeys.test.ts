@@ -1,0 +1,369 @@
+// What a person with only a browser does: every button of the pages, pressed in a real browser.
+import type { Page } from 'puppeteer-core'
+import { expect, it } from 'vitest'
+import { inBrowser } from '../support/browser.ts'
+
+const site = inBrowser()
+
+/** A page of a signed-in user, and what went wrong on it. */
+async function signedIn(user: string): Promise<{ page: Page; errors: string[] }> {
+  const { test, url, browser } = site()
+  const context = await browser.createBrowserContext()
+  const page = await context.newPage()
+  await page.setViewport({ width: 1280, height: 900 })
+  page.setDefaultTimeout(10_000)
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(String(error)))
+  page.on('dialog', (dialog) => dialog.accept())
+  await page.goto(`${url}/signin`)
+  await page.type('input[name=username]', user)
+  await page.type('input[name=api_key]', test.keys.get(user)!)
+  await Promise.all([page.waitForNavigation(), page.click('button.primary')])
+  return { page, errors }
+}
+
+const pathOf = (fid: string): string => `${site().url}/~${fid.replace(':', '/')}/`
+
+/** Drops a file on the page. */
+const drop = (page: Page, name: string, text: string) =>
+  page.evaluate(
+    (fileName, content) => {
+      const transfer = new DataTransfer()
+      transfer.items.add(new File([content], fileName))
+      dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }))
+    },
+    name,
+    text,
+  )
+
+/** Presses the button of a dialog, or of the page, whose text begins like this, once it is there. */
+const press = (page: Page, label: string, within = 'dialog') =>
+  page.waitForFunction(
+    (where, text) => {
+      const buttons = [...document.querySelectorAll<HTMLElement>(`${where} :is(button, a)`)]
+      const button = buttons.find(
+        (one) => !one.hidden && one.textContent!.startsWith(text) && !(one as HTMLButtonElement).disabled,
+      )
+      button?.click()
+      return button !== undefined
+    },
+    {},
+    within,
+    label,
+  )
+
+const pressAndGo = (page: Page, label: string, within?: string) =>
+  Promise.all([page.waitForNavigation(), press(page, label, within)])
+
+const fill = (page: Page, selector: string, value: string) =>
+  page.$eval(
+    selector,
+    (field, text) => {
+      ;(field as HTMLInputElement).value = text
+      for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, { bubbles: true }))
+    },
+    value,
+  )
+
+const said = (page: Page, text: string, selector = 'dialog [role=status]') =>
+  page.waitForFunction(
+    (where, wanted) => document.querySelector(where)?.textContent?.includes(wanted),
+    {},
+    selector,
+    text,
+  )
+
+const ask = async (path: string, user = 'alice') => (await site().test.ask(user, 'GET', path)).json
+
+it('a messy file becomes a shared chart: drop, follow the hints, store, choose a chart, share', async () => {
+  const { page, errors } = await signedIn('alice')
+  await page.goto(`${site().url}/~alice/`)
+  await drop(
+    page,
+    'umsatz.csv',
+    'Region;Umsatz;Datum\nNord;1.234,50;03/04/2024\nSüd;2.100,00;15/04/2024\nWest;980,25;28/04/2024\nSumme;4.314,75;\n',
+  )
+  await page.waitForSelector('dialog tbody tr')
+  for (const hint of ['Decimal separator: comma', 'Lines to skip at the end: 1']) {
+    await press(page, hint)
+    await page.waitForFunction(
+      (text) =>
+        ![...document.querySelectorAll('dialog .note button')].some((one) =>
+          one.textContent!.startsWith(text),
+        ),
+      {},
+      hint,
+    )
+  }
+  // The types are as they will be stored, and can be changed.
+  expect(
+    await page.$$eval('dialog thead select', (fields) =>
+      fields.map(({ selectedOptions }) => selectedOptions[0].text),
+    ),
+  ).toEqual(['text', 'number', 'date'])
+  await pressAndGo(page, 'Store')
+  const [fid] = /alice\/\d+/.exec(page.url())!
+  const grid = await ask(`/v2/grids/${fid.replace('/', ':')}`)
+  expect([grid.filename, grid.row_count, grid.cols.map(({ type }: { type: string }) => type)]).toEqual([
+    'umsatz',
+    3,
+    ['text', 'number', 'date'],
+  ])
+  // The chart is offered at once, with a reason.
+  await page.waitForSelector('dialog iframe')
+  expect(await page.$eval('dialog p', (text) => text.textContent)).toMatch(/: .+/)
+  await pressAndGo(page, 'Make this chart')
+  await page.waitForSelector('#edit [name=title]')
+  await press(page, 'Close', '#edit')
+  await press(page, 'Share', 'main')
+  await page.waitForSelector('dialog select[aria-label=Access]')
+  await fill(page, 'dialog input[list=known-people]', 'bob')
+  await press(page, 'Add')
+  await said(page, 'bob can see it now.')
+  await press(page, 'Create a link')
+  await page.waitForSelector('dialog input[aria-label="Secret link"]')
+  const link = await page.$eval(
+    'dialog input[aria-label="Secret link"]',
+    (field) => (field as HTMLInputElement).value,
+  )
+  expect((await fetch(link)).status).toBe(200)
+  await press(page, 'Renew')
+  await said(page, 'The former one has ended.')
+  expect((await fetch(link)).status).toBe(404)
+  await fill(page, 'dialog select[aria-label=Access]', 'true')
+  await said(page, 'Anyone can see it now.')
+  expect((await fetch(page.url())).status).toBe(200)
+  await press(page, 'Remove')
+  await said(page, 'bob is no longer a collaborator.')
+  expect(errors).toEqual([])
+  await page.browserContext().close()
+}, 40_000)
+
+it('new data for a grid is compared before it is stored; cells are corrected without a change of others', async () => {
+  const { test } = site()
+  const { fid } = await test.grid('alice', 'stock', { id: [1, 2, 3], price: [10, 20, 30] })
+  const exact = '{"cols":[{"data":[10.10,9007199254740993,30]}]}'
+  const { cols } = await ask(`/v2/grids/${fid}`)
+  await test.ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[1].uid}`, {
+    body: exact,
+    headers: { 'content-type': 'application/json' },
+  })
+  const content = async () => (await test.ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)).text
+  const { page, errors } = await signedIn('alice')
+  await page.goto(pathOf(fid))
+  // A value is a filter.
+  await page.click('main tbody tr td.n')
+  await Promise.all([page.waitForNavigation(), page.click('form.filter + button')])
+  expect(await page.$$eval('main tbody tr', ({ length }) => length)).toBe(1)
+  await page.goto(pathOf(fid))
+  await press(page, 'Correct cells', 'main')
+  await page.waitForSelector('thead button')
+  await page.click('main tbody tr:nth-child(3) td:last-child')
+  await page.waitForSelector('dialog input')
+  await fill(page, 'dialog .fields input', '31.50')
+  await fill(page, 'dialog input[placeholder^=why]', 'a wrong price')
+  await pressAndGo(page, 'Save')
+  expect(await content()).toBe('id,price\n1,10.10\n2,9007199254740993\n3,31.50\n')
+  const { versions } = await ask(`/v2/files/${fid}/versions`)
+  expect(versions[0].message).toBe('a wrong price')
+  await press(page, 'Correct cells', 'main')
+  await press(page, 'Add a row', 'main')
+  await page.waitForSelector('dialog input')
+  await fill(page, 'dialog .fields label:nth-child(1) input', '4')
+  await fill(page, 'dialog .fields label:nth-child(2) input', '40')
+  await pressAndGo(page, 'Save')
+  expect(await content()).toContain('\n4,40\n')
+  await drop(page, 'new.csv', 'id,price\n4,41\n5,50\n')
+  await page.waitForSelector('dialog tbody tr')
+  await fill(page, 'dialog select:has(option[value=key])', 'key')
+  await fill(page, 'dialog input[placeholder^=columns]', 'id')
+  await press(page, 'Compare with the grid')
+  await page.waitForSelector('dialog ins')
+  expect(await page.$eval('dialog .lead', (text) => text.textContent)).toBe(
+    'rows added: 1, removed: 0, changed: 1, cells changed: 1',
+  )
+  expect(await content()).toContain('\n4,40\n')
+  await pressAndGo(page, 'Store this')
+  expect(await content()).toMatch(/\n4,41\n5,50\n$/)
+  expect((await ask('/v2/drafts')).drafts).toEqual([])
+  // The history says what changed, and restores a version.
+  await press(page, 'History', 'main')
+  await page.waitForSelector('.history li')
+  expect(await page.$eval('.history li .lead', (text) => text.textContent)).toContain('rows added: 1')
+  await press(page, 'Show the difference')
+  await page.waitForSelector('.history ins')
+  await page.evaluate(() => {
+    const items = [
+      ...document.querySelectorAll<HTMLButtonElement>(
+        '.history button[aria-label="Restore this version: version 2"]',
+      ),
+    ]
+    items[0].click()
+  })
+  await page.waitForNavigation()
+  expect(await content()).toBe('id,price\n1,10.10\n2,9007199254740993\n3,30\n')
+  expect(errors).toEqual([])
+  await page.browserContext().close()
+}, 40_000)
+
+it('files are renamed, moved, copied, starred, trashed, restored and deleted, alone and several at once', async () => {
+  const { test } = site()
+  const { fid } = await test.grid('alice', '<b>odd name', { a: [1] })
+  const other = await test.grid('alice', 'second', { a: [2] })
+  const plot = {
+    data: [{ type: 'bar', ysrc: `${fid}:${(await ask(`/v2/grids/${fid}`)).cols[0].uid}` }],
+    layout: {},
+  }
+  await test.plot('alice', plot, { filename: 'its chart' })
+  const { page, errors } = await signedIn('alice')
+  await page.goto(pathOf(fid))
+  await press(page, 'Rename', 'main')
+  await page.waitForSelector('dialog input')
+  await fill(page, 'dialog input', 'renamed')
+  await page.waitForSelector('dialog button.primary')
+  await pressAndGo(page, 'Rename', 'dialog .actions')
+  expect(await page.$eval('h1', (text) => text.textContent)).toBe('renamed')
+  await press(page, 'Star', 'main')
+  await page.waitForSelector('[data-action=star][aria-pressed=true]')
+  await press(page, 'Move', 'main')
+  await page.waitForSelector('dialog input')
+  await fill(page, 'dialog input', 'Reports/2026')
+  await pressAndGo(page, 'Move', 'dialog .actions')
+  expect((await ask(`/v2/files/${fid}/path`)).path).toBe('/Reports/2026/renamed')
+  await press(page, 'Copy', 'main')
+  await page.waitForSelector('dialog p')
+  await pressAndGo(page, 'Copy', 'dialog .actions')
+  expect(page.url()).not.toBe(pathOf(fid))
+  await page.goto(pathOf(fid))
+  await press(page, 'Move to trash', 'main')
+  await page.waitForSelector('dialog .note')
+  expect(await page.$eval('dialog .note', (note) => note.textContent)).toContain('its chart')
+  await pressAndGo(page, 'Move to trash', 'dialog .actions')
+  // Several at once, in the list and in the trash.
+  await page.goto(`${site().url}/~alice/`)
+  await press(page, 'Select', 'main')
+  const pick = (name: string) =>
+    page.$eval(`input[aria-label="Select ${name}"]`, (box) => (box as HTMLElement).click())
+  await page.waitForSelector('.mark')
+  await pick('second')
+  await press(page, 'Move to trash', 'main')
+  await page.waitForSelector('dialog button.primary')
+  await pressAndGo(page, 'Move to trash', 'dialog .actions')
+  await page.goto(`${site().url}/~alice/?show=trash&view=list`)
+  await press(page, 'Select', 'main')
+  await page.waitForSelector('.mark')
+  await pick('renamed')
+  await press(page, 'Restore', 'main')
+  await page.waitForSelector('dialog button.primary')
+  await pressAndGo(page, 'Restore', 'dialog .actions')
+  expect((await ask(`/v2/files/${fid}`)).deleted).toBe(false)
+  await press(page, 'Select', 'main')
+  await page.waitForSelector('.mark')
+  await pick('second')
+  await press(page, 'Delete for good', 'main')
+  await page.waitForSelector('dialog input[type=checkbox]')
+  await press(page, 'Delete for good', 'dialog .actions')
+  await said(page, 'Confirm it first.')
+  await page.click('dialog input[type=checkbox]')
+  await pressAndGo(page, 'Delete for good', 'dialog .actions')
+  expect(await test.status('alice', 'GET', `/v2/files/${other.fid}`)).toBe(404)
+  await page.goto(`${site().url}/~alice/?show=starred`)
+  expect(await page.$$eval('.cards b', (names) => names.map((name) => name.textContent))).toEqual(['renamed'])
+  await page.goto(`${site().url}/~alice/`)
+  await press(page, 'New folder', 'main')
+  await page.waitForSelector('dialog input')
+  await fill(page, 'dialog input', 'Plans')
+  await pressAndGo(page, 'Create')
+  expect(await page.$eval('h1', (text) => text.textContent)).toBe('Plans')
+  expect(errors).toEqual([])
+  await page.browserContext().close()
+}, 40_000)
+
+it('several files are stored at once; a refused one says why; pasted cells become a grid', async () => {
+  const { page, errors } = await signedIn('bob')
+  await page.evaluate(() => {
+    const transfer = new DataTransfer()
+    for (const [name, text] of [
+      ['one.csv', 'a,b\n1,2\n'],
+      ['two.csv', 'a,b\n3,4\n'],
+      ['broken.xlsx', 'PK\u0003\u0004 and nothing else'],
+    ])
+      transfer.items.add(new File([text], name))
+    dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }))
+  })
+  await page.waitForFunction(() => document.querySelectorAll('dialog td:last-child').length === 3)
+  await press(page, 'Store all')
+  await said(page, '2 of 3 stored')
+  await page.waitForSelector('dialog td a')
+  expect(
+    await page.$$eval('dialog td:last-child', (cells) => cells.map((cell) => cell.textContent!.slice(0, 10))),
+  ).toEqual(['stored', 'stored', 'not stored'])
+  await page.goto(`${site().url}/~bob/`)
+  await page.evaluate(() => {
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text/plain', 'city\ttemp\nOslo\t-3\nRome\t12\n')
+    document.body.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
+    )
+  })
+  await page.waitForSelector('dialog tbody tr')
+  await fill(page, 'dialog .fields input', 'cities')
+  await pressAndGo(page, 'Store')
+  const { fid } = await ask('/v2/grids/lookup?path=cities', 'bob')
+  expect((await site().test.ask('bob', 'GET', `/v2/grids/${fid}/content?format=csv`)).text).toBe(
+    'city,temp\nOslo,-3\nRome,12\n',
+  )
+  expect(errors).toEqual([])
+  await page.browserContext().close()
+}, 40_000)
+
+it('a large file is sent in parts, and goes on after a lost connection', async () => {
+  const { page, errors } = await signedIn('bob')
+  await page.setRequestInterception(true)
+  let parts = 0
+  page.on('request', (request) => {
+    // The second part is lost once.
+    if (request.method() === 'PUT' && request.url().includes('/v2/uploads/') && ++parts === 2) request.abort()
+    else request.continue()
+  })
+  await page.evaluate(() => {
+    const line = `${'x'.repeat(90)},1\n`
+    const transfer = new DataTransfer()
+    transfer.items.add(new File(['name,n\n', line.repeat(200_000)], 'large.csv'))
+    dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }))
+  })
+  await page.waitForSelector('dialog tbody tr')
+  expect(await page.$eval('dialog p', (text) => text.textContent)).toContain('The beginning')
+  await pressAndGo(page, 'Store')
+  const grid = await ask('/v2/grids/lookup?path=large', 'bob')
+  expect(grid.row_count).toBe(200_000)
+  expect(parts).toBeGreaterThan(2)
+  expect(errors).toEqual([])
+  await page.browserContext().close()
+}, 60_000)
+
+it('the account page creates and revokes keys, and keeps teams', async () => {
+  const { page, errors } = await signedIn('bob')
+  await page.goto(`${site().url}/account`)
+  await page.waitForSelector('#keys input')
+  await fill(page, '#keys input', 'laptop')
+  await press(page, 'Create a key', '#keys')
+  const key = await (await page.waitForSelector('#new-key'))!.evaluate((code) => code.textContent!)
+  const authorization = `Bearer ${key}`
+  expect((await fetch(`${site().url}/v2/users/current`, { headers: { authorization } })).status).toBe(200)
+  await page.click('#keys button[aria-label="Revoke the key laptop"]')
+  await page.waitForFunction(
+    () => !document.querySelector('#keys button[aria-label="Revoke the key laptop"]'),
+  )
+  await fill(page, '#teams > .filter input', 'crew')
+  await press(page, 'Create a team', '#teams')
+  await page.waitForSelector('#teams h3')
+  await fill(page, '#teams input[placeholder=username]', 'alice')
+  await press(page, 'Add', '#teams div:first-child .filter')
+  await page.waitForSelector('#teams li')
+  expect((await ask('/v2/teams/bob:crew', 'bob')).members).toEqual(['alice'])
+  await press(page, 'Sign out everywhere', '#sessions')
+  await page.waitForSelector('a[href="/signin"]')
+  expect(errors).toEqual([])
+  await page.browserContext().close()
+}, 30_000)
