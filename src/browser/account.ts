@@ -3,12 +3,11 @@
 import { call, formatError } from './api.ts'
 import { create, createButton, createField, createSelect, findSection, runOnce } from './dom.ts'
 
-/** Lifetimes of a new key. */
+/** Lifetimes of a new key. It cannot outlive the session, which ends after 30 days. */
 const LIFETIMES = [
-  ['30d', '30 days'],
-  ['90d', '90 days'],
-  ['365d', 'a year'],
-  ['', 'until it is revoked'],
+  ['28d', '28 days'],
+  ['7d', '7 days'],
+  ['1d', 'a day'],
 ] as const
 
 const keys = findSection('keys')
@@ -81,7 +80,7 @@ async function showKeys(): Promise<void> {
         const json = {
           name: name.value.trim(),
           scopes: scopes.value.split(','),
-          ...(lifetime.value !== '' && { expires: lifetime.value }),
+          expires: lifetime.value,
         }
         const key = await call('keys.create', { json: json as never })
         await showKeys()

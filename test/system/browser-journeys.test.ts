@@ -178,13 +178,22 @@ it('new data for a grid is compared before it is stored; cells are corrected wit
   await fill(page, 'dialog select:has(option[value=key])', 'key')
   await fill(page, 'dialog input[placeholder^=columns]', 'id')
   await press(page, 'Compare with the grid')
-  await page.waitForSelector('dialog ins')
+  await page.waitForSelector('dialog .lead')
   expect(await page.$eval('dialog .lead', (text) => text.textContent)).toBe(
-    'rows added: 1, removed: 0, changed: 1, cells changed: 1',
+    'rows added: 1, updated: 1, unchanged: 0, rows then: 5',
   )
   expect(await content()).toContain('\n4,40\n')
   await pressAndGo(page, 'Store this')
   expect(await content()).toMatch(/\n4,41\n5,50\n$/)
+  await drop(page, 'all.csv', 'id,price\n1,10.10\n2,9007199254740993\n')
+  await page.waitForSelector('dialog tbody tr')
+  await press(page, 'Compare with the grid')
+  await page.waitForSelector('dialog del')
+  expect(await page.$eval('dialog .lead', (text) => text.textContent)).toBe(
+    'rows added: 0, removed: 3, changed: 0, cells changed: 0',
+  )
+  await press(page, 'Drop it')
+  await page.waitForFunction(() => !document.querySelector('dialog'))
   expect((await ask('/v2/drafts')).drafts).toEqual([])
   // The history says what changed, and restores a version.
   await press(page, 'History', 'main')
@@ -293,6 +302,9 @@ it('several files are stored at once; a refused one says why; pasted cells becom
   })
   await page.waitForFunction(() => document.querySelectorAll('dialog td:last-child').length === 3)
   await press(page, 'Store all')
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('dialog button')].some((one) => one.textContent === 'Done'),
+  )
   await said(page, '2 of 3 stored')
   await page.waitForSelector('dialog td a')
   expect(

@@ -10,17 +10,23 @@ const MAX_ROWS = 50
 
 type Diff = ResultOf<'grids.diff'>
 
-/** Shows what a draft would change, and offers to store it, to keep it as a draft, or to drop it. */
+/** New data of a grid that is not stored yet. */
+export interface Proposal {
+  fid: string
+  /** Result of the upload as a draft, or as a dry run. */
+  result: UploadResult
+  /** Name of the draft; undefined for a dry run. */
+  draft?: string
+  /** Stores the data. */
+  store(): Promise<void>
+}
+
+/** Shows what new data would change, and offers to store it, to keep it as a draft, or to drop it. */
 export async function showDifference(
   dialog: OpenDialog,
-  fid: string,
-  draft: string,
-  { warnings, checks }: UploadResult,
-  store: () => Promise<void>,
+  { fid, result, draft, store }: Proposal,
 ): Promise<void> {
-  const { version } = await call('grids.get', { path: { fid } })
-  const query = { version: draft, base_version: String(version), limit: MAX_ROWS, context: true }
-  const diff = await call('grids.diff', { path: { fid }, query: query as never })
+  const { warnings, checks } = result
   const buttons: HTMLButtonElement[] = []
   const act = (label: string, action: () => Promise<void>, isPrimary = false): HTMLButtonElement => {
     const button = createButton(
@@ -31,9 +37,11 @@ export async function showDifference(
     buttons.push(button)
     return button
   }
-  const drop = (): Promise<unknown> => call('drafts.delete', { path: { id: draft } })
+  const drop = async (): Promise<void> => {
+    if (draft !== undefined) await call('drafts.delete', { path: { id: draft } })
+  }
   dialog.body.replaceChildren(
-    ...createDifference(diff),
+    ...(draft === undefined ? [createCounts(result)] : createDifference(await loadDifference(fid, draft))),
     ...warnings.map((warning) => create('p', { class: 'note' }, warning)),
     ...(checks?.results.filter(({ passed }) => !passed) ?? []).map(({ message, rule, column }) =>
       create('p', { class: 'note' }, `${column ?? 'the table'}, ${rule}: ${message ?? 'not passed'}`),
@@ -47,12 +55,14 @@ export async function showDifference(
           dialog.say('Storing …')
           await store()
           await drop().catch(() => {})
+          location.reload()
         },
         true,
       ),
-      act('Keep it as a draft', async () => {
-        location.assign(`${location.pathname}?version=${encodeURIComponent(draft)}`)
-      }),
+      draft !== undefined &&
+        act('Keep it as a draft', async () => {
+          location.assign(`${location.pathname}?version=${encodeURIComponent(draft)}`)
+        }),
       act('Drop it', async () => {
         await drop()
         dialog.close()
@@ -60,6 +70,29 @@ export async function showDifference(
     ),
   )
   dialog.say('')
+}
+
+/** Loads the difference of a draft to the grid as it is. */
+async function loadDifference(fid: string, draft: string): Promise<Diff> {
+  const { version } = await call('grids.get', { path: { fid } })
+  const query = { version: draft, base_version: String(version), limit: MAX_ROWS, context: true }
+  return call('grids.diff', { path: { fid }, query: query as never })
+}
+
+/** Says how many rows an upload adds and updates. */
+function createCounts({ file, rows_added, rows_updated, rows_unchanged }: UploadResult): HTMLElement {
+  const counts: [string, number | undefined][] = [
+    ['rows added', rows_added],
+    ['updated', rows_updated],
+    ['unchanged', rows_unchanged],
+    ['rows then', 'row_count' in file ? file.row_count : undefined],
+  ]
+  const known = counts.filter(([, count]) => count !== undefined)
+  return create(
+    'p',
+    { class: 'lead' },
+    known.map(([what, count]) => `${what}: ${count!.toLocaleString()}`).join(', '),
+  )
 }
 
 /** Returns the difference of two grids in words and as a table. */

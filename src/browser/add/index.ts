@@ -121,8 +121,6 @@ class FileDialog {
   private readonly button: HTMLButtonElement
   private readonly abort = new AbortController()
   private number = 0
-  /** Headers that name the folder of the target. */
-  private targetPlace: Record<string, string> = {}
 
   constructor(
     private readonly chosen: Chosen,
@@ -298,10 +296,8 @@ class FileDialog {
     const file = new File([this.chosen.file], this.name.value.trim() + extensionOf(this.chosen.file.name))
     const bar = create('progress', { max: Math.max(1, file.size), value: 0, 'aria-label': 'Sent' })
     this.button.before(bar)
-    try {
-      const headers = this.target ? await this.targetHeaders() : this.newHeaders()
-      this.dialog.say('Sending …')
-      const result = await sendFile(
+    const send = (headers: Record<string, string>): Promise<UploadResult> =>
+      sendFile(
         file,
         { ...this.reading.toHeaders(), ...headers },
         {
@@ -313,12 +309,17 @@ class FileDialog {
         },
         this.abort.signal,
       )
-      bar.remove()
-      if (this.target) await this.compare(file, result)
-      else location.assign(`${new URL(result.file.web_url).pathname}${'cols' in result.file ? '#make' : ''}`)
+    try {
+      this.dialog.say('Sending …')
+      if (this.target) await this.compare(file, send)
+      else {
+        const { file: stored } = await send(this.newHeaders())
+        location.assign(`${new URL(stored.web_url).pathname}${'cols' in stored ? '#make' : ''}`)
+      }
     } catch (error) {
-      bar.remove()
       if (!this.abort.signal.aborted) this.dialog.say(`Nothing was stored: ${formatError(error)}`)
+    } finally {
+      bar.remove()
     }
   }
 
@@ -331,30 +332,36 @@ class FileDialog {
     }
   }
 
-  /** Headers of a change of a grid: first as a draft, which is compared. */
+  /** Headers that change the target: its folder, and what happens to its rows. */
   private async targetHeaders(): Promise<Record<string, string>> {
-    const { filename, parent } = await call('grids.get', { path: { fid: this.target!.fid } })
-    if (filename !== this.target!.name) throw new Error('the grid has been renamed; load the page again')
-    this.targetPlace = { 'Gridline-Parent': String(parent) }
-    return { 'Gridline-Draft': DRAFT_NAME, ...this.modeHeaders() }
-  }
-
-  private modeHeaders(): Record<string, string> {
+    const { fid, name } = this.target!
+    const { filename, parent } = await call('grids.get', { path: { fid } })
+    if (filename !== name) throw new Error('the grid has been renamed; load the page again')
     const mode = this.conflict.value
     return {
-      ...this.targetPlace,
+      'Gridline-Parent': String(parent),
       'Gridline-On-Conflict': mode === 'key' ? 'append' : mode,
       ...(mode === 'key' && { 'Gridline-Key': encodeURIComponent(this.key.value) }),
     }
   }
 
-  private async compare(file: File, result: UploadResult): Promise<void> {
-    await showDifference(this.dialog, this.target!.fid, DRAFT_NAME, result, async () => {
-      const headers = { ...this.reading.toHeaders(), ...this.modeHeaders() }
-      const idle = { onSent: () => {}, onWaiting: () => {} }
-      await sendFile(file, headers, idle, this.abort.signal)
-      location.reload()
-    })
+  /** Shows what the file would change: as a draft if it replaces all rows, otherwise by a dry run. */
+  private async compare(
+    file: File,
+    send: (headers: Record<string, string>) => Promise<UploadResult>,
+  ): Promise<void> {
+    const headers = await this.targetHeaders()
+    const { fid } = this.target!
+    const store = async (): Promise<void> => {
+      await send(headers)
+    }
+    if (this.conflict.value === 'replace') {
+      const result = await send({ ...headers, 'Gridline-Draft': DRAFT_NAME })
+      await showDifference(this.dialog, { fid, result, draft: DRAFT_NAME, store })
+    } else {
+      const result = await previewUpload(file.name, file, { ...this.reading.toHeaders(), ...headers })
+      await showDifference(this.dialog, { fid, result, store })
+    }
   }
 }
 

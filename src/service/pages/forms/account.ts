@@ -16,7 +16,7 @@ export function renderAccountPage(
   const username = escapeHtml(caller.username)
   const body = `<dl id="profile"><dt>Name</dt><dd>${username}</dd></dl>
 <h2>Keys</h2>
-<p>Programs and the command line use a key in place of a password.</p>
+<p>Programs and the command line use a key in place of a password. A key that is made here ends with this session at the latest; <code>gridline key create</code> makes others.</p>
 <div id="keys"></div>
 <h2>The command line</h2>
 <pre tabindex="0" id="login">gridline login ${escapeHtml(url)}
