@@ -9,8 +9,8 @@ import { runs } from '../support/property-runs.ts'
 const site = inBrowser()
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const pictures = process.env.GRIDLINE_SCREENSHOTS
-/** Page weight without the chart library and pictures, in bytes. */
-const MAX_BYTES = 60 * 1024
+/** Maximum bytes that are sent for a page, without the chart library and pictures. */
+const MAX_BYTES = 36 * 1024
 
 const paths: Record<string, string> = {
   'start, signed out': '/',
@@ -22,7 +22,9 @@ const signedIn: Record<string, string> = {
   start: '/',
   search: '/?q=price',
   'own files': '/~alice/',
-  pictures: '/~alice/?view=pictures',
+  list: '/~alice/?view=list',
+  trash: '/~alice/?show=trash',
+  account: '/account',
 }
 
 beforeAll(async () => {
@@ -75,15 +77,18 @@ async function look(page: Page, name: string, path: string): Promise<object> {
   const which = turn++ % 2
   for (const [scheme, width] of runs(1, 2) === 2 || pictures ? both : both.slice(which, which + 1)) {
     let weight = 0
-    const count = async (response: { url(): string; buffer(): Promise<Buffer> }): Promise<void> => {
-      if (/plotly|\.png|\.embed|favicon/.test(response.url())) return
-      weight += (await response.buffer().catch(() => Buffer.alloc(0))).length
-    }
-    page.on('response', count)
+    const urls = new Map<string, string>()
+    const network = await page.createCDPSession()
+    await network.send('Network.enable')
+    await network.send('Network.setCacheDisabled', { cacheDisabled: true })
+    network.on('Network.responseReceived', ({ requestId, response }) => urls.set(requestId, response.url))
+    network.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      if (!/plotly|\.png|favicon/.test(urls.get(requestId) ?? '')) weight += encodedDataLength
+    })
     await page.setViewport({ width, height: 844 })
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
     await page.goto(site().url + path, { waitUntil: 'load' })
-    page.off('response', count)
+    await network.detach()
     if (pictures)
       await page.screenshot({ path: `${pictures}/page-${name.replace(/\W+/g, '-')}-${width}.png` })
     const wrong = await violations(page)
@@ -119,6 +124,54 @@ it('pages of signed-in users are accessible', async () => {
   expect(await page.$eval('.note', (note) => note.textContent)).toContain('first 200 characters')
   await page.goto(`${url}/?q=%25_%5C'`)
   expect(await page.$eval('main', (main) => main.textContent)).toContain('No file has this in its name')
+  await context.close()
+}, 120_000)
+
+it('the form and all dialogs are accessible, and fit on a phone', async () => {
+  const { test, url, browser } = site()
+  const context = await browser.createBrowserContext()
+  const page = await context.newPage()
+  await page.goto(`${url}/signin`)
+  await page.type('input[name=username]', 'alice')
+  await page.type('input[name=api_key]', test.keys.get('alice')!)
+  await Promise.all([page.waitForNavigation(), page.click('button.primary')])
+  const found: Record<string, unknown> = {}
+  const opened = [
+    ...['edit', 'share', 'rename', 'move', 'copy', 'trash', 'history', 'add'].map((action) => [
+      'plot',
+      action,
+    ]),
+    ...['make', 'add-to', 'rows', 'history'].map((action) => ['grid', action]),
+  ]
+  for (const [k, [where, action]] of opened.entries()) {
+    await page.setViewport({ width: k % 2 === 0 ? 360 : 1280, height: 800 })
+    await page.goto(url + paths[where])
+    await page.click(`[data-action=${action}]`)
+    const ready = { edit: '#edit [name=title]', rows: 'thead button' }[action] ?? 'dialog[open]'
+    await page.waitForSelector(ready)
+    await page.waitForNetworkIdle({ idleTime: 100, concurrency: 2 })
+    const wrong = await violations(page)
+    if (Object.keys(wrong).length > 0) found[`${where} ${action}`] = wrong
+    const wide = await page.evaluate(() =>
+      Math.max(
+        document.documentElement.scrollWidth - innerWidth,
+        ...[...document.querySelectorAll('dialog')].map((dialog) => dialog.scrollWidth - dialog.clientWidth),
+      ),
+    )
+    if (wide > 0) found[`${where} ${action}, width`] = wide
+    // Controls are large enough for a finger.
+    const small = await page.$$eval(':is(dialog, #edit) :is(button, select, input, summary)', (controls) =>
+      controls
+        .map((control) => ({
+          html: control.outerHTML.slice(0, 80),
+          box: control.closest('label')?.getBoundingClientRect() ?? control.getBoundingClientRect(),
+        }))
+        .filter(({ box }) => box.width > 0 && (box.width < 24 || box.height < 24))
+        .map(({ html }) => html),
+    )
+    if (small.length > 0) found[`${where} ${action}, size`] = small
+  }
+  expect(found).toEqual({})
   await context.close()
 }, 120_000)
 
