@@ -72,7 +72,7 @@ export const command = defineCommand({
     { flags: '--trashed', description: 'list files in the trash' },
     {
       flags: '--search <text>',
-      description: 'list your files with this text in a file or column name',
+      description: 'list your files with this text in their name, a column name or the title of a chart',
     },
     {
       flags: '--type <type>',

@@ -71,7 +71,7 @@ export const foldersOperations = {
     result: s.object({ children: r.Page }),
   },
   'folders.search': {
-    summary: 'Find your files by their names and the names of their columns',
+    summary: 'Find your files by their names, the names of their columns and the titles of their charts',
     method: 'GET',
     path: '/v2/folders/search',
     access: 'caller',

@@ -29,7 +29,7 @@ export const webRoutes = {
     method: 'GET',
     path: '/',
     summary:
-      'the start page: recent and shared files, and public charts. Query: `q` searches the names of your files and of their columns',
+      'the start page: recent and shared files, and public charts. Query: `q` searches the names of your files, those of their columns, and the titles of charts',
     access: 'anyone',
     headersFor: 'page',
   },

@@ -182,7 +182,7 @@ async function addFigure(
     { operation: 'copy', by: owner },
   )
   const plot = await writers.plots.getPlot(from.owner, from.idlocal)
-  await writers.plots.setPlot(owner, idlocal, plot?.quality ?? 0)
+  await writers.plots.setPlot(owner, idlocal, { quality: plot?.quality ?? 0, title: plot?.title ?? null })
   await writers.plots.setGrids(owner, idlocal, grids)
 }
 

@@ -19,7 +19,7 @@ import { enforceChecksOnGrid } from '../grids/checks/enforce.ts'
 import { trimSnapshot } from '../grids/column/snapshot.ts'
 import { type FigureContent, loadPlotContent } from '../plots/content.ts'
 import { listColumnsOf, listSources } from '../plots/edit-figure.ts'
-import { rateQuality } from '../plots/quality.ts'
+import { describeFigure } from '../plots/quality.ts'
 import { findReusableGrid, loadFigure, replaceFormerOwners, writeFigure } from '../plots/store-figure.ts'
 import { loadGridVersions, parseGridVersions } from '../plots/versions.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
@@ -103,7 +103,7 @@ async function revertPlot(service: Service, call: RevertCall, text: string): Pro
   const stored = {
     content: slice,
     sources: sources.map((source) => ({ source, path: 'figure' })),
-    quality: rateQuality(figure, sources.length > 0),
+    facts: describeFigure(figure, sources.length > 0),
     replaced: [],
   }
   const put = async (writers: Writers, current: FileRow, grids?: string): Promise<RevertResult> => {

@@ -75,7 +75,7 @@ function renderNavigation(user: string | null, searched: string): string {
   const search =
     user === null
       ? ''
-      : `<form class="search" method="get" action="/" role="search"><input type="search" name="q" value="${escapeHtml(searched)}" placeholder="Search names and columns" aria-label="Search names and columns" maxlength="200"></form>`
+      : `<form class="search" method="get" action="/" role="search"><input type="search" name="q" value="${escapeHtml(searched)}" placeholder="Search names, columns and titles" aria-label="Search names, columns and titles" maxlength="200"></form>`
   return `<header class="top"><nav aria-label="Site"><a class="home" href="/">${LOGO}Gridline</a>${search}<span class="account">${account}</span></nav></header>\n`
 }
 

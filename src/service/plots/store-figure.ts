@@ -13,7 +13,7 @@ import { usernameOf } from '../grids/change/versions.ts'
 import { loadLayout, type NewColumn } from '../grids/column/layout.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { ColumnRow, SliceRef } from '../store/aggregates/grids.ts'
-import { type ContentRow, storedContentOf } from '../store/aggregates/plots.ts'
+import { type ContentRow, type FigureFacts, storedContentOf } from '../store/aggregates/plots.ts'
 import { loadDecompressed, storeCompressed } from '../store/aggregates/slice-json.ts'
 import type { BlobReader } from '../store/objects/blobs.ts'
 import type { Readers, Writers } from '../store/store.ts'
@@ -25,7 +25,7 @@ import {
   replaceGrids,
   splitArrays,
 } from './edit-figure.ts'
-import { rateQuality } from './quality.ts'
+import { describeFigure } from './quality.ts'
 import { type ColumnSource, type DataArray, type ScanResult, scanFigureInTurns } from './scan.ts'
 import { addFirstVersion, addNextVersion, type FigureChange, loadGridVersions } from './versions.ts'
 
@@ -33,7 +33,7 @@ import { addFirstVersion, addNextVersion, type FigureChange, loadGridVersions } 
 export interface PreparedFigure {
   content: SliceRef
   sources: { source: ColumnSource; path: string }[]
-  quality: number
+  facts: FigureFacts
   /** Grids whose references were replaced by the data beside them. */
   replaced: Fid[]
   /** Grid for the data arrays, created or changed together with the plot. */
@@ -192,7 +192,7 @@ export async function prepareFigure(
   return {
     content: await storeCompressed(store.blobs, owner, 1, stored.bytes),
     sources,
-    quality: rateQuality(stored, sources.length > 0),
+    facts: describeFigure(stored, sources.length > 0),
     replaced,
     grid,
   }
@@ -277,7 +277,7 @@ export async function writeFigure(
   const { bytes } = figure.content
   const { hash } = figure.content.blob
   await writers.plots.setContent({ owner, idlocal }, figure.content, FIGURE_MEDIA_TYPE)
-  await writers.plots.setPlot(owner, idlocal, figure.quality, figure.grid?.idlocal)
+  await writers.plots.setPlot(owner, idlocal, figure.facts, figure.grid?.idlocal)
   await writers.plots.setGrids(owner, idlocal, grids)
   const by = usernameOf(principal)
   if (!previous) {

@@ -129,6 +129,30 @@ onBothStores('folders', (test) => {
     })
   })
 
+  it('a search finds names of files and columns, and titles of charts, also after a change and in copies', async () => {
+    const { fid } = await test().grid('alice', 'seekable 50%', { needle: [1] })
+    const figure = (text: string) => ({
+      data: [{ type: 'bar', ysrc: null }],
+      layout: { title: { text } },
+    })
+    const { file } = await test().plot('alice', figure('Rain in <b>Bergen</b>'), { filename: 'a chart' })
+    const find = async (q: string): Promise<string[]> =>
+      (await ask('alice', 'GET', `/v2/folders/search?q=${encodeURIComponent(q)}`)).json.children.results.map(
+        (found: { fid: string }) => found.fid,
+      )
+    expect(await find('50%')).toEqual([fid])
+    expect(await find('NEEDLE')).toEqual([fid])
+    expect(await find('in bergen')).toEqual([file.fid])
+    const { new_fid } = (await ask('alice', 'POST', `/v2/files/${file.fid}/copy`, {})).json
+    expect((await find('in bergen')).sort()).toEqual([file.fid, new_fid].sort())
+    await ask('alice', 'PATCH', `/v2/plots/${file.fid}`, { figure: figure('Snow in Tromsø') })
+    expect(await find('in bergen')).toEqual([new_fid])
+    expect(await find('tromsø')).toEqual([file.fid])
+    await ask('alice', 'POST', `/v2/files/${file.fid}/revert`, { version: '1' })
+    expect((await find('in bergen')).length).toBe(2)
+    expect(await find('<b>')).toEqual([])
+  })
+
   describe('the home folder', () => {
     it('the home folder has a path and cannot be changed', async () => {
       expect((await ask('alice', 'GET', '/v2/files/alice:-1/path')).json).toEqual({ path: '/' })

@@ -94,8 +94,8 @@ async function renderSearchPage(
       : ''
   const body =
     files.length === 0
-      ? '<p>No file has this in its name or in the name of a column.</p>'
-      : `<p>Your files with this in their names, or in the names of their columns.</p>${await renderFileTable(service, files.slice(0, MAX_RESULTS))}${more}`
+      ? '<p>No file has this in its name, in the name of a column or in the title of a chart.</p>'
+      : `<p>Your files with this in their names, in the names of their columns, or in the titles of their charts.</p>${await renderFileTable(service, files.slice(0, MAX_RESULTS))}${more}`
   return createSitePage(`Search: ${searchText}`, cut + body, caller, query, { searchText })
 }
 

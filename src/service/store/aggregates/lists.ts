@@ -214,6 +214,8 @@ export class ListReader {
       join files on files.owner = ${owner} and files.idlocal = page.idlocal
       where ${like('files.filename')} or (files.filetype = 'grid' and exists (select 1 from columns
         where columns.owner = ${owner} and columns.idlocal = page.idlocal and ${like('columns.name')}))
+        or (files.filetype = 'plot' and exists (select 1 from plots
+        where plots.owner = ${owner} and plots.idlocal = page.idlocal and ${like('plots.title')}))
       order by page.k desc, page.idlocal desc limit ${sql.lit(limit)}`.execute(this.db)
     return rows
   }

@@ -183,6 +183,12 @@ export class PlotReader {
   }
 }
 
+/** Facts about a figure that lists and searches use. */
+export interface FigureFacts {
+  quality: number
+  title: string | null
+}
+
 export class PlotWriter extends PlotReader {
   constructor(
     db: Db,
@@ -209,7 +215,12 @@ export class PlotWriter extends PlotReader {
   }
 
   /** Adds or updates a plot. Without `data_grid`, the stored one is kept. */
-  async setPlot(owner: string, idlocal: number, quality: number, data_grid?: number): Promise<void> {
+  async setPlot(
+    owner: string,
+    idlocal: number,
+    { quality, title }: FigureFacts,
+    data_grid?: number,
+  ): Promise<void> {
     await this.db
       .updateTable('files')
       .set({ quality })
@@ -217,11 +228,11 @@ export class PlotWriter extends PlotReader {
       .execute()
     await this.db
       .insertInto('plots')
-      .values({ owner, idlocal, quality, picked_at: null, data_grid: data_grid ?? null })
+      .values({ owner, idlocal, quality, title, picked_at: null, data_grid: data_grid ?? null })
       .onConflict((conflict) =>
         conflict
           .columns(['owner', 'idlocal'])
-          .doUpdateSet({ quality, ...(data_grid === undefined ? {} : { data_grid }) }),
+          .doUpdateSet({ quality, title, ...(data_grid === undefined ? {} : { data_grid }) }),
       )
       .execute()
   }

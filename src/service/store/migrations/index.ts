@@ -20,6 +20,7 @@ import * as objects from './0017-objects.ts'
 import * as running from './0018-running.ts'
 import * as referencers from './0019-referencers.ts'
 import * as messages from './0020-messages.ts'
+import * as titles from './0021-titles.ts'
 import { MIGRATION_NAMES, type MigrationName } from './names.ts'
 
 const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
@@ -43,6 +44,7 @@ const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
   '0018-running': { up: running.up },
   '0019-referencers': { up: referencers.up },
   '0020-messages': { up: messages.up },
+  '0021-titles': { up: titles.up },
 }
 
 /** All migrations, in order. Never change a released one. */

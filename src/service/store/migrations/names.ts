@@ -21,5 +21,6 @@ export const MIGRATION_NAMES = [
   '0018-running',
   '0019-referencers',
   '0020-messages',
+  '0021-titles',
 ] as const
 export type MigrationName = (typeof MIGRATION_NAMES)[number]

@@ -84,6 +84,8 @@ export interface Schema extends AccountTables {
     owner: string
     idlocal: number
     quality: number
+    /** Title of the figure, without markup; null without one, or if it is not known yet. */
+    title: string | null
     picked_at: number | null
     /** The grid created for the data of the figure. */
     data_grid: number | null
