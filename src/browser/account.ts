@@ -15,6 +15,14 @@ const teams = findSection('teams')
 const status = create('p', { role: 'status' })
 keys.before(status)
 
+/** Lets Enter in a field press a button. */
+function pressOnEnter(field: HTMLInputElement, button: HTMLButtonElement): HTMLButtonElement {
+  field.addEventListener('keydown', ({ key }) => {
+    if (key === 'Enter') button.click()
+  })
+  return button
+}
+
 /** Runs an action of a button, and shows its error. */
 function act(
   label: string,
@@ -48,7 +56,6 @@ async function showKeys(): Promise<void> {
     ['read', 'only read'],
   ])
   const lifetime = createSelect(LIFETIMES)
-  const made = create('div')
   keys.replaceChildren(
     create(
       'ul',
@@ -84,7 +91,7 @@ async function showKeys(): Promise<void> {
         }
         const key = await call('keys.create', { json: json as never })
         await showKeys()
-        keys.lastElementChild!.replaceChildren(
+        keys.append(
           create(
             'p',
             { class: 'note' },
@@ -94,7 +101,6 @@ async function showKeys(): Promise<void> {
         )
       }),
     ),
-    made,
   )
 }
 
@@ -136,10 +142,13 @@ async function showTeams(): Promise<void> {
             'div',
             { class: 'filter' },
             createField('Add to the team', member),
-            act('Add', async () => {
-              await call('members.add', { path, json: { users: [member.value.trim()] } })
-              await showTeams()
-            }),
+            pressOnEnter(
+              member,
+              act('Add', async () => {
+                await call('members.add', { path, json: { users: [member.value.trim()] } })
+                await showTeams()
+              }),
+            ),
             act('Delete the team', async () => {
               if (!confirm(`Delete the team ${team.name}? Its members lose what is shared with it.`)) return
               await call('teams.delete', { path })
@@ -152,10 +161,13 @@ async function showTeams(): Promise<void> {
       'div',
       { class: 'filter' },
       createField('Name of a new team', name),
-      act('Create a team', async () => {
-        await call('teams.create', { json: { name: name.value.trim() } })
-        await showTeams()
-      }),
+      pressOnEnter(
+        name,
+        act('Create a team', async () => {
+          await call('teams.create', { json: { name: name.value.trim() } })
+          await showTeams()
+        }),
+      ),
     ),
   )
 }

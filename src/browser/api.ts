@@ -22,7 +22,8 @@ export class ApiError extends Error {
 /** Returns the message and the hint of an error. */
 export function formatError(error: unknown): string {
   const { message, hint, status } = error as Partial<ApiError>
-  const text = message === 'Failed to fetch' ? 'the server cannot be reached' : String(message)
+  // Browsers say in different words that a request has failed.
+  const text = error instanceof TypeError ? 'the server cannot be reached' : String(message)
   if (status === 401) return `${text}. Sign in in another tab, then try again here.`
   return hint ? `${text}. ${hint}` : text
 }
@@ -69,7 +70,17 @@ export async function request<N extends PageOperation>(
     body: json ? JSON.stringify(json) : body,
   })
   if (response.ok) return response
+  // Without a session, private files do not seem to exist.
+  if (NOT_FOR_STRANGERS.has(response.status) && name !== 'users.current' && (await isSignedOut()))
+    throw new ApiError('you are signed out', 401, 'unauthenticated', undefined)
   throw await readError(response)
+}
+
+const NOT_FOR_STRANGERS: ReadonlySet<number> = new Set([401, 403, 404])
+
+async function isSignedOut(): Promise<boolean> {
+  const { url } = requestOf('users.current')
+  return (await fetch(url).catch(() => undefined))?.status === 401
 }
 
 /** Returns the error of a response. */
@@ -87,6 +98,32 @@ export async function call<N extends PageOperation>(
 ): Promise<ResultOf<N>> {
   const response = await request(name, asked)
   return (response.status === 204 ? undefined : await response.json()) as ResultOf<N>
+}
+
+/** Returns a text as the value of a header: its bytes in UTF-8, as characters. */
+export function toHeaderText(text: string): string {
+  return String.fromCharCode(...new TextEncoder().encode(text.replace(/\p{Cc}/gu, ' ')))
+}
+
+/** A number as it is written in JSON: 1.10, or one that a JavaScript number cannot hold. */
+export class ExactNumber {
+  constructor(readonly text: string) {}
+}
+
+/** Parses JSON. Numbers keep their text, in browsers that tell it. */
+export function parseExactly<T>(json: string): T {
+  const revive = (_: string, value: unknown, context?: { source?: string }): unknown =>
+    typeof value === 'number' && context?.source !== undefined ? new ExactNumber(context.source) : value
+  return JSON.parse(json, revive as (key: string, value: unknown) => unknown)
+}
+
+/** Returns a value of a grid as text; empty for none. */
+export function textOfValue(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (value instanceof ExactNumber) return value.text
+  return typeof value === 'object'
+    ? JSON.stringify(value, (_, inner) => (inner instanceof ExactNumber ? Number(inner.text) : inner))
+    : String(value)
 }
 
 /** Returns the first element that a selector matches. Throws if it is missing or of another class. */

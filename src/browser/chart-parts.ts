@@ -58,13 +58,16 @@ export function watchParts(chart: HTMLElement): void {
     if (event.key === 'Enter' || event.key === ' ') send({ type: 'gridline:part', part })
     else if (step && part.kind === 'note') {
       const { ax = 0, ay = 0 } = listOfAnnotations(plot.layout).filter(isNote)[part.index!] ?? {}
+      movedNote = part.index
       send({ type: 'gridline:moved', index: part.index, ax: ax + step[0], ay: ay + step[1] })
     } else return
     event.preventDefault()
   })
-  plot.on?.('plotly_click', ({ points }: { points: { data?: { name?: unknown } }[] }) => {
-    const name = points[0]?.data?.name
-    if (typeof name === 'string') send({ type: 'gridline:part', part: { kind: 'series', name } })
+  plot.on?.('plotly_click', ({ points }: { points: { data?: { name?: unknown; type?: string } }[] }) => {
+    const [{ name, type = 'scatter' } = {}] = points.map(({ data }) => data ?? {})
+    // Beside a line, the nearest point is far away.
+    if (!/^scatter/.test(type) && typeof name === 'string')
+      send({ type: 'gridline:part', part: { kind: 'series', name } })
   })
   plot.on?.('plotly_relayout', (changes: Record<string, unknown>) => {
     for (const key of Object.keys(changes)) {
@@ -130,6 +133,9 @@ function partOfAnnotation({ layout }: PlotlyElement, number: number): ChartPart 
   }
 }
 
+/** Note that an arrow key has moved: it has the focus again when it is drawn. */
+let movedNote: number | undefined
+
 /** Lets the keyboard reach the parts of a chart. Call it after each drawing. */
 export function markParts(chart: HTMLElement): void {
   const plot = chart as PlotlyElement
@@ -141,5 +147,9 @@ export function markParts(chart: HTMLElement): void {
     element.setAttribute('role', 'button')
     element.setAttribute('aria-label', part.name ? `${LABELS[part.kind]} ${part.name}` : LABELS[part.kind])
     element.style.cursor = 'pointer'
+    if (part.kind === 'note' && part.index === movedNote) {
+      movedNote = undefined
+      element.focus()
+    }
   }
 }

@@ -156,6 +156,10 @@ async function draw(text: string): Promise<void> {
     loaded?.steps,
   )
   const { data: fitted, layout } = fitToFrame(figure)
+  // A note can change the range of an axis: everything is drawn again.
+  const notes = JSON.stringify(layout.annotations)
+  if (notes !== drawnNotes) drawnTraces = []
+  drawnNotes = notes
   const data = reuseArrays(fitted)
   drawnTraces = data
   if (preview) keepDrawn(layout)
@@ -183,6 +187,7 @@ async function draw(text: string): Promise<void> {
   if (preview?.isEditable) loaded?.markParts(chart)
 }
 
+let drawnNotes: string | undefined
 /** Traces that were drawn last. */
 let drawnTraces: readonly Record<string, unknown>[] = []
 

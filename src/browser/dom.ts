@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 // Elements of page scripts.
+import { formatError } from './api.ts'
 
 /** Attributes, properties and listeners of an element. */
 type Attributes = Readonly<Record<string, unknown>>
@@ -63,6 +64,18 @@ export interface OpenDialog {
   close(): void
 }
 
+/** Loads the page again, and says there what was done. */
+export function reloadSaying(text: string): void {
+  try {
+    sessionStorage.setItem('gridline:said', text)
+  } catch {
+    // Without storage, the page only shows the result.
+  }
+  location.reload()
+}
+
+let dialogs = 0
+
 /** Opens a dialog with a heading. Escape and its button close it; the focus then returns to where it was. */
 export function openDialog(
   title: string,
@@ -70,10 +83,11 @@ export function openDialog(
 ): OpenDialog {
   const body = create('div')
   const status = create('p', { role: 'status' })
-  const heading = create('h2', { id: 'dialog-title' }, title)
+  const id = `dialog-${++dialogs}`
+  const heading = create('h2', { id }, title)
   const element: HTMLDialogElement = create(
     'dialog',
-    { class: options.isWide ? 'wide' : undefined, 'aria-labelledby': 'dialog-title' },
+    { class: options.isWide ? 'wide' : undefined, 'aria-labelledby': id },
     create(
       'div',
       { class: 'dialog-head' },
@@ -117,7 +131,9 @@ export async function runOnce(
 export function onAction(handlers: Readonly<Record<string, (button: HTMLElement) => unknown>>): void {
   document.addEventListener('gridline:action', ({ target }) => {
     const button = target as HTMLElement
-    handlers[button.dataset.action ?? '']?.(button)
+    Promise.resolve(handlers[button.dataset.action ?? '']?.(button)).catch((error) =>
+      openDialog(button.textContent ?? '').say(formatError(error)),
+    )
   })
 }
 

@@ -16,6 +16,20 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
   })
 }
 
+// What was done before the page was loaded again.
+try {
+  const text = sessionStorage.getItem('gridline:said')
+  sessionStorage.removeItem('gridline:said')
+  if (text !== null) {
+    const message = document.createElement('p')
+    message.setAttribute('role', 'status')
+    message.textContent = text
+    document.querySelector('h1')?.after(message)
+  }
+} catch {
+  // Without storage, nothing was said.
+}
+
 /** Numbers of rows and columns in the picture of a grid. */
 const PICTURE_ROWS = 7
 const PICTURE_COLUMNS = 4
@@ -41,20 +55,21 @@ async function showRows(tile: HTMLElement): Promise<void> {
   tile.replaceChildren(table)
 }
 
-/** Returns the condition that a cell of a grid is a part of: `city = 'Oslo'`. */
+/** Returns the condition that a cell of a grid is a part of: `city = 'Oslo'`. Undefined for JSON. */
 function conditionOf(cell: HTMLTableCellElement): string | undefined {
-  const name = cell.closest('table')?.tHead?.rows[0].cells[cell.cellIndex]?.querySelector('a')?.textContent
-  if (!name) return undefined
-  const column = /^[a-z_]\w*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`
+  // The name of the column, as conditions have it.
+  const { column, type } = cell.closest('table')?.tHead?.rows[0].cells[cell.cellIndex]?.dataset ?? {}
+  if (!column || type === 'mixed') return undefined
   const text = cell.textContent ?? ''
-  if (text === '') return `${column} is null`
+  if (text === '') return type === 'text' ? `(${column} is null or ${column} = '')` : `${column} is null`
+  if (cell.classList.contains('n')) return `${column} = ${text}`
   // A long text is cut on the page.
   if (text.endsWith('…'))
     return `${column} like '${text
       .slice(0, 50)
       .replaceAll("'", "''")
       .replaceAll(/[%_\\]/g, '_')}%'`
-  return cell.classList.contains('n') ? `${column} = ${text}` : `${column} = '${text.replaceAll("'", "''")}'`
+  return type === 'boolean' ? `${column} = ${text}` : `${column} = '${text.replaceAll("'", "''")}'`
 }
 
 // A click on a value offers the rows with this value.
@@ -190,6 +205,9 @@ function loadOnce(src: string): Promise<void> {
   return loaded
 }
 
+/** Actions that an address can open: they change nothing by themselves. */
+const HASH_ACTIONS: ReadonlySet<string> = new Set(['edit', 'make'])
+
 // A button with an action loads its script when it is first pressed.
 for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action]')) {
   const act = async (): Promise<void> => {
@@ -203,7 +221,7 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action]
   button.hidden = false
   button.addEventListener('click', act)
   // A link to the page can name the action: `#edit`.
-  if (location.hash === `#${button.dataset.action}`) act()
+  if (HASH_ACTIONS.has(button.dataset.action!) && location.hash === `#${button.dataset.action}`) act()
 }
 
 /** A file with its folder below the place where it was dropped. */

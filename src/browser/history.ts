@@ -1,21 +1,19 @@
 /// <reference lib="dom" />
 // The history of a file: its versions with who, when and what changed, pictures of charts, differences of grids.
 import type { ResultOf } from '../contract/operations/index.ts'
-import { createDifference } from './add/difference.ts'
 import { call, formatError, request } from './api.ts'
 import { create, createButton, type OpenDialog, onAction, openDialog, runOnce } from './dom.ts'
+import { createDifference, loadDiff, MAX_LISTED_ROWS } from './grid-difference.ts'
 
 type Version = ResultOf<'versions.list'>['versions'][number]
 
 /** Number of versions that are loaded at once. */
 const PAGE_SIZE = 20
-/** Number of rows that a difference lists. */
-const MAX_ROWS = 50
 
 onAction({
   history: (button) => {
     const { fid = '', name = '', type = '' } = button.closest<HTMLElement>('[data-fid]')!.dataset
-    new HistoryDialog(fid, name, type === 'plot').load()
+    return new HistoryDialog(fid, name, type === 'plot', button.dataset.own === 'true').load()
   },
 })
 
@@ -24,11 +22,13 @@ class HistoryDialog {
   private readonly list = create('ol', { class: 'history' })
   private readonly more: HTMLButtonElement
   private next: number | null = null
+  private readonly figures = new Map<number, Promise<ChartFigure>>()
 
   constructor(
     private readonly fid: string,
     name: string,
     private readonly isPlot: boolean,
+    private readonly isOwner: boolean,
   ) {
     this.dialog = openDialog(`History of ${name}`, { isWide: true })
     this.more = createButton('Earlier versions', () => runOnce([this.more], () => this.load()))
@@ -136,7 +136,8 @@ class HistoryDialog {
             : `Version ${number} is kept: it does not expire, and every reader can open it.`,
         )
       }),
-      !is_current &&
+      this.isOwner &&
+        !is_current &&
         act('Remove for good', async () => {
           if (!confirm(`Remove version ${number} for good? This cannot be undone.`)) return
           await call('versions.forget', { path: { fid }, query: { version: String(number) } })
@@ -149,20 +150,29 @@ class HistoryDialog {
     const query = {
       version: String(number),
       base_version: String(number - 1),
-      limit: MAX_ROWS,
+      limit: MAX_LISTED_ROWS,
       context: true,
     }
-    const diff = await call('grids.diff', { path: { fid: this.fid }, query: query as never })
-    detail.replaceChildren(...createDifference(diff))
+    detail.replaceChildren(...createDifference(await loadDiff(this.fid, query)))
+  }
+
+  /** Loads the figure of a version, once. */
+  private loadFigure(version: number): Promise<ChartFigure> {
+    const query = { version: String(version) }
+    const figure =
+      this.figures.get(version) ??
+      request('plots.content', { path: { fid: this.fid }, query: query as never }).then((response) =>
+        response.json(),
+      )
+    this.figures.set(version, figure)
+    return figure
   }
 
   /** Says what changed in a chart since the version before. */
   private async describeChart(number: number, place: HTMLElement): Promise<void> {
-    const load = async (version: number): Promise<ChartFigure> => {
-      const query = { version: String(version) }
-      return (await request('plots.content', { path: { fid: this.fid }, query: query as never })).json()
-    }
-    const [before, after] = await Promise.all([load(number - 1), load(number)]).catch(() => [])
+    const [before, after] = await Promise.all([this.loadFigure(number - 1), this.loadFigure(number)]).catch(
+      () => [],
+    )
     if (before && after) place.textContent = describeChanges(before, after)
   }
 }
@@ -202,6 +212,18 @@ function describeChanges(before: ChartFigure, after: ChartFigure): string {
 /** Returns the words of an option: `rangeX` → `range x`. */
 const wordsOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
+/** Operations in words, where their names say little. */
+const OPERATION_WORDS: Readonly<Record<string, string>> = {
+  create: 'created',
+  copy: 'copied',
+  replace: 'replaced',
+  append: 'added to',
+  update: 'updated by key',
+  columns: 'corrected',
+  figure: 'changed',
+  revert: 'restored',
+}
+
 /** Says in words what an operation changed in a grid. */
 function describeCounts(version: Version): string {
   const parts: string[] = []
@@ -214,8 +236,8 @@ function describeCounts(version: Version): string {
   add(version.columns_added, 'columns added')
   add(version.columns_removed, 'columns removed')
   add(version.columns_changed, 'columns renamed or retyped')
-  const operation =
-    version.of_version === null ? version.operation : `${version.operation} to version ${version.of_version}`
+  const words = OPERATION_WORDS[version.operation] ?? version.operation
+  const operation = version.of_version === null ? words : `${words} to version ${version.of_version}`
   return parts.length > 0 ? `${operation}: ${parts.join(', ')}` : operation
 }
 

@@ -58,7 +58,7 @@ class ChartMaker {
     for (const more of [{}, { aggregate: 'mean' } as const]) {
       try {
         const { options } = await completeFromGrid(this.client, this.grid, type, { ...columns, ...more })
-        const candidate = { type, reason, options }
+        const candidate = { type, reason: 'aggregate' in more ? `${reason} (means)` : reason, options }
         await this.compile(candidate)
         return candidate
       } catch (error) {
@@ -82,13 +82,14 @@ class ChartMaker {
 }
 
 /** Creates a frame that draws a figure. It is loaded once, and draws what it is given. */
-function createPicture(figure: Promise<Figure>, label: string, onDrawn?: () => void): HTMLIFrameElement {
+function createPicture(figure: Promise<Figure>, label: string, signal: AbortSignal): HTMLElement {
   const element = create('iframe', { class: 'chart', src: '/newchart/preview', title: label })
-  const frame = new ChartFrame(element, false, { onDrawn })
-  addEventListener('message', async ({ source, data }) => {
-    if (source === element.contentWindow && data?.type === 'gridline:ready')
-      figure.then((drawn) => frame.show(drawn)).catch(() => {})
-  })
+  const onReady = (): Promise<void> =>
+    figure.then(
+      (drawn) => frame.show(drawn),
+      (error) => element.replaceWith(create('p', { class: 'note' }, formatError(error))),
+    )
+  const frame = new ChartFrame(element, false, { onReady }, signal)
   return element
 }
 
@@ -98,7 +99,9 @@ async function openChartDialog(
   where: string | undefined,
   parent: number | undefined,
 ): Promise<void> {
-  const dialog = openDialog('Make a chart', { isWide: true })
+  const closing = new AbortController()
+  const dialog = openDialog('Make a chart', { isWide: true, onClose: () => closing.abort() })
+  let isMaking = false
   dialog.say('Looking at the columns …')
   try {
     const grid: ChartGrid = await call('grids.get', { path: { fid } })
@@ -113,8 +116,8 @@ async function openChartDialog(
         class: 'primary',
       })
       const choices = others.map((other) => {
-        const button = createButton('', () => showCandidates(other), { class: 'choice' })
-        const picture = createPicture(maker.draw(other, true), other.type)
+        const button = createButton('', () => !isMaking && showCandidates(other), { class: 'choice' })
+        const picture = createPicture(maker.draw(other, true), other.type, closing.signal)
         picture.tabIndex = -1
         picture.inert = true
         button.append(picture, create('b', {}, other.type), create('span', {}, other.reason))
@@ -122,7 +125,7 @@ async function openChartDialog(
       })
       dialog.body.replaceChildren(
         create('p', {}, create('b', {}, chosen.type), `: ${chosen.reason}`),
-        createPicture(maker.draw(chosen, false), chosen.type),
+        createPicture(maker.draw(chosen, false), chosen.type, closing.signal),
         create('p', { class: 'actions' }, make),
         ...(choices.length > 0 ? [create('h3', {}, 'Or')] : []),
         create('ul', { class: 'choices' }, ...choices),
@@ -132,6 +135,7 @@ async function openChartDialog(
 
     async function makeChart(chosen: Candidate): Promise<void> {
       dialog.say('Making the chart …')
+      isMaking = true
       try {
         const body = {
           figure: await maker.compile(chosen),
@@ -146,6 +150,7 @@ async function openChartDialog(
         // Use the path only: the page may use another host name.
         location.assign(`${new URL(file.web_url).pathname}#edit`)
       } catch (error) {
+        isMaking = false
         dialog.say(`No chart was made: ${formatError(error)}`)
       }
     }
@@ -155,6 +160,9 @@ async function openChartDialog(
 }
 
 onAction({
-  make: ({ dataset: { fid = '', where, parent } }) =>
-    openChartDialog(fid, where, parent === undefined ? undefined : Number(parent)),
+  make: ({ dataset: { fid = '', where, parent } }) => {
+    // Loading the page again does not ask again.
+    history.replaceState(null, '', location.pathname + location.search)
+    return openChartDialog(fid, where, parent === undefined ? undefined : Number(parent))
+  },
 })

@@ -1,7 +1,16 @@
 /// <reference lib="dom" />
 // The rows of a grid: filters by a value, corrected cells, added rows, and columns that are renamed or hidden.
 import { call, formatError, request } from './api.ts'
-import { create, createButton, createField, createSelect, onAction, openDialog, runOnce } from './dom.ts'
+import {
+  create,
+  createButton,
+  createField,
+  createSelect,
+  onAction,
+  openDialog,
+  reloadSaying,
+  runOnce,
+} from './dom.ts'
 
 onAction({ rows: (button) => startCorrecting(button.dataset.fid ?? '', button as HTMLButtonElement) })
 
@@ -19,10 +28,11 @@ async function startCorrecting(fid: string, button: HTMLButtonElement): Promise<
   const table = document.querySelector<HTMLTableElement>('main .scroll table')
   if (!table) return
   button.disabled = true
-  const response = await request('grids.get', { path: { fid } })
-  const etag = response.headers.get('etag') ?? undefined
-  const { cols } = (await response.json()) as { cols: Column[] }
-  const editor = new CellEditor(fid, cols, etag)
+  const { cols } = await call('grids.get', { path: { fid } }).finally(() => {
+    button.disabled = false
+  })
+  // The entity tag is that of the rows on the page: another version may have other rows.
+  const editor = new CellEditor(fid, cols, button.dataset.etag)
   const heads = [...table.tHead!.rows[0].cells].slice(1)
   const columns = heads.map((head) => cols.find(({ name }) => name === head.querySelector('a')?.textContent))
   for (const [k, head] of heads.entries()) {
@@ -41,7 +51,8 @@ async function startCorrecting(fid: string, button: HTMLButtonElement): Promise<
       const column = columns[k]
       if (!column) continue
       cell.tabIndex = 0
-      const open = (): Promise<void> => editor.openCell(column, number)
+      const open = (): Promise<void> =>
+        editor.openCell(column, number).catch((error) => openDialog('Correct cells').say(formatError(error)))
       cell.addEventListener('click', open)
       cell.addEventListener('keydown', ({ key }) => {
         if (key === 'Enter') open()
@@ -90,7 +101,7 @@ class CellEditor {
           try {
             dialog.say('Saving …')
             if ((await save(message.value.trim())) === 'stay') dialog.close()
-            else location.reload()
+            else reloadSaying('Saved as a new version; History can restore the one before.')
           } catch (error) {
             const { status } = error as { status?: number }
             dialog.say(
@@ -120,18 +131,25 @@ class CellEditor {
   async openCell(column: Column, row: number): Promise<void> {
     const items = await this.loadItems(column)
     const before = items[row - 1] ?? 'null'
-    const value = create('input', {
-      value: before === 'null' ? '' : before.startsWith('"') ? JSON.parse(before) : before,
-    })
+    const isJson = column.type === 'json'
+    const text = before === 'null' ? '' : !isJson && before.startsWith('"') ? JSON.parse(before) : before
+    const value = create('textarea', { rows: 2 })
+    value.value = text
     const isEmpty = create('input', { type: 'checkbox', checked: before === 'null' })
     value.addEventListener('input', () => {
       isEmpty.checked = false
     })
     this.open(
       `Row ${row}, ${column.name}`,
-      [createField('Value', value), create('label', {}, isEmpty, ' No value')],
+      [createField(isJson ? 'Value, as JSON' : 'Value', value), create('label', {}, isEmpty, ' No value')],
       async (message) => {
-        items[row - 1] = isEmpty.checked ? 'null' : toJson(value.value, column.type)
+        const after = isEmpty.checked
+          ? 'null'
+          : value.value === text
+            ? before
+            : toJson(value.value, column.type)
+        if (after === before) return 'stay'
+        items[row - 1] = after
         await this.replaceItems(column, items, message)
       },
     )
@@ -159,12 +177,14 @@ class CellEditor {
           column,
           (await this.loadItems(column)).map((item) => convertItem(item, 'number')),
           message,
+          true,
         ),
       text: async (message) =>
         this.replaceItems(
           column,
           (await this.loadItems(column)).map((item) => convertItem(item, 'text')),
           message,
+          true,
         ),
       hide: async () => hideColumn(column.name),
       remove: (message) =>
@@ -193,23 +213,37 @@ class CellEditor {
         await request('rows.append', {
           path: { fid: this.fid },
           body: `{"rows":[[${row.join(',')}]]}`,
-          headers: { ...this.headers(message), ...JSON_TYPE },
+          headers: { ...this.headers(message), ...JSON_TYPE, 'Gridline-Allow-Type-Change': 'false' },
         })
       },
     )
   }
 
-  private replaceItems(column: Column, items: readonly string[], message: string): Promise<unknown> {
-    return this.update(column, `{"data":[${items.join(',')}]}`, message)
+  /** Replaces the values of a column; asks if its type would change. */
+  private async replaceItems(
+    column: Column,
+    items: readonly string[],
+    message: string,
+    isTypeChange = false,
+  ): Promise<unknown> {
+    const change = `{"data":[${items.join(',')}]}`
+    if (!isTypeChange) {
+      const dry = await this.update(column, change, message, { 'Gridline-Dry-Run': 'true' })
+      const { cols } = (await dry.json()) as { cols: Column[] }
+      const type = cols.find(({ uid }) => uid === column.uid)?.type
+      const question = `The column ${column.name} would no longer be ${column.type}, but ${type}. Save it like this?`
+      if (type !== undefined && type !== column.type && !confirm(question)) return 'stay'
+    }
+    return this.update(column, change, message)
   }
 
   /** Changes a column; `change`: JSON text. */
-  private update({ uid }: Column, change: string, message: string): Promise<unknown> {
+  private update({ uid }: Column, change: string, message: string, more = {}): Promise<Response> {
     return request('columns.update', {
       path: { fid: this.fid },
       query: { uid },
       body: `{"cols":[${change}]}`,
-      headers: { ...this.headers(message), ...JSON_TYPE },
+      headers: { ...this.headers(message), ...JSON_TYPE, ...more },
     })
   }
 }
@@ -264,7 +298,17 @@ function toJson(text: string, type: string): string {
   const trimmed = text.trim()
   if (type === 'number') {
     if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(trimmed)) return trimmed
-    throw new Error(`${text} is not a number such as 1234.5`)
+    throw new Error(`${text} is not a number such as 1234.5, with a point`)
+  }
+  if ((type === 'date' || type === 'datetime') && !/^\d{4}-\d{2}-\d{2}(?:[T ].*)?$/.test(trimmed))
+    throw new Error(`${text} is not a date such as 2024-12-31`)
+  if (type === 'json') {
+    try {
+      JSON.parse(trimmed)
+    } catch {
+      throw new Error('JSON is expected: 1, "a text", true or {"key": 1}')
+    }
+    return trimmed
   }
   if (type === 'boolean') {
     if (!/^(?:true|false)$/i.test(trimmed)) throw new Error('true or false is expected')

@@ -1,6 +1,9 @@
 /// <reference lib="dom" />
 // Sharing a file: who can see it and why, people and teams, the secret link, and embedding.
+
+import { parseFid } from '../contract/fid.ts'
 import type { ResultOf } from '../contract/operations/index.ts'
+import { formatEmbedBlock } from '../contract/web/embed-block.ts'
 import { call, formatError, request } from './api.ts'
 import { create, createButton, createField, createSelect, onAction, openDialog, runOnce } from './dom.ts'
 
@@ -19,6 +22,9 @@ interface SharedFile {
 type FileMeta = ResultOf<'files.get'>
 type Collaborator = ResultOf<'collaborators.list'>[number]
 
+/** End of the name of a team, in the field for users and teams. */
+const TEAM_SUFFIX = ' (team)'
+
 /** Maximum number of folders above a file that are looked at. */
 const MAX_FOLDERS = 20
 
@@ -27,12 +33,18 @@ class ShareDialog {
   private readonly content = create('div')
   private meta!: FileMeta
   private etag: string | undefined
+  private isChanged = false
   private people: Collaborator[] = []
   /** Access through the folders above the file, in words. */
   private folderReasons: string[] = []
 
   constructor(private readonly file: SharedFile) {
-    this.dialog = openDialog(`Share ${file.name}`)
+    this.dialog = openDialog(`Share ${file.name}`, {
+      // The page says who can see the file.
+      onClose: () => {
+        if (this.isChanged && !document.querySelector('.editing')) location.reload()
+      },
+    })
     this.dialog.body.append(this.content)
   }
 
@@ -60,6 +72,19 @@ class ShareDialog {
     this.show()
   }
 
+  /** Returns a button that acts once at a time. */
+  private createAction(label: string, action: () => Promise<unknown>, more = {}): HTMLButtonElement {
+    const button: HTMLButtonElement = createButton(
+      label,
+      () =>
+        runOnce([button], async () => {
+          await action()
+        }),
+      more,
+    )
+    return button
+  }
+
   /** Says who can see the file through its folders. */
   private async loadFolderReasons(): Promise<string[]> {
     const reasons: string[] = []
@@ -80,11 +105,13 @@ class ShareDialog {
   }
 
   /** Changes the file, if nobody else has changed it meanwhile, and shows it again. */
-  private async change(json: object, message: string): Promise<void> {
+  private async change(json: object, message: string): Promise<boolean> {
     try {
       await call('files.update', { path: this.path, json, headers: { 'if-match': this.etag } })
+      this.isChanged = true
       await this.load()
       this.dialog.say(message)
+      return true
     } catch (error) {
       const { status } = error as { status?: number }
       await this.load().catch(() => {})
@@ -93,11 +120,13 @@ class ShareDialog {
           ? 'Somebody else has changed this file. This is how it is now; nothing was changed.'
           : formatError(error),
       )
+      return false
     }
   }
 
   private show(): void {
     const { share_key } = this.meta
+    const focused = labelOf(document.activeElement)
     this.content.replaceChildren(
       create('h3', {}, 'Who can see it'),
       this.createAccess(),
@@ -109,6 +138,13 @@ class ShareDialog {
       ...(this.file.type === 'plot' ? this.createEmbedding() : []),
       create('p', {}, 'On the command line: ', create('code', {}, `gridline share ${this.file.fid}`)),
     )
+    this.focusAgain(focused)
+  }
+
+  /** Returns the focus to the control with a label, after everything was shown again. */
+  private focusAgain(label: string): void {
+    const controls = [...this.content.querySelectorAll<HTMLElement>('button, input, select')]
+    if (label !== '') (controls.find((control) => labelOf(control) === label) ?? controls[0])?.focus()
   }
 
   private createAccess(): HTMLElement {
@@ -148,7 +184,7 @@ class ShareDialog {
         'li',
         {},
         `${nameOf(person)} · can ${person.readonly ? 'see' : 'change'}`,
-        createButton('Remove', () => this.remove(person), { 'aria-label': `Remove ${nameOf(person)}` }),
+        this.createAction('Remove', () => this.remove(person), { 'aria-label': `Remove ${nameOf(person)}` }),
       ),
     )
     const name = create('input', {
@@ -186,15 +222,23 @@ class ShareDialog {
   /** Lists names that the caller may know: of the teams, and their members. */
   private async listKnown(): Promise<string[]> {
     const { teams } = await call('teams.list')
-    return [...new Set([...teams.map(({ name }) => name), ...teams.flatMap(({ members }) => members)])].sort()
+    return [
+      ...new Set([
+        ...teams.map(({ name, owner }) => `${owner}:${name}${TEAM_SUFFIX}`),
+        ...teams.flatMap(({ members }) => members),
+      ]),
+    ].sort()
   }
 
   private async add(name: string, readonly: boolean): Promise<void> {
     if (name === '') return this.dialog.say('Whom? Enter a name.')
+    if (name === this.meta.owner) return this.dialog.say('It is yours already.')
     try {
-      const { teams } = await call('teams.list')
-      const isTeam = teams.some((team) => team.name === name || `${team.owner}:${team.name}` === name)
-      const json = { readonly, ...(isTeam ? { teams: [name] } : { users: [name] }) }
+      const isTeam = name.endsWith(TEAM_SUFFIX)
+      const json = {
+        readonly,
+        ...(isTeam ? { teams: [name.slice(0, -TEAM_SUFFIX.length)] } : { users: [name] }),
+      }
       const { warnings } = await call('collaborators.add', { path: this.path, json })
       await this.load()
       this.dialog.say(
@@ -228,11 +272,11 @@ class ShareDialog {
       { class: 'filter' },
       field,
       copied,
-      createButton('Renew', async () => {
-        await this.change({ share_key_enabled: false }, '')
-        await this.change({ share_key_enabled: true }, 'The link is new. The former one has ended.')
+      this.createAction('Renew', async () => {
+        if (await this.change({ share_key_enabled: false }, 'The link has ended.'))
+          await this.change({ share_key_enabled: true }, 'The link is new. The former one has ended.')
       }),
-      createButton('End', () => this.change({ share_key_enabled: false }, 'The link has ended.')),
+      this.createAction('End', () => this.change({ share_key_enabled: false }, 'The link has ended.')),
     )
   }
 
@@ -241,7 +285,7 @@ class ShareDialog {
       'p',
       {},
       'Anyone with the link can see the file, without an account. ',
-      createButton('Create a link', () =>
+      this.createAction('Create a link', () =>
         this.change({ share_key_enabled: true }, 'Anyone with the link can see it.'),
       ),
     )
@@ -274,13 +318,19 @@ class ShareDialog {
       const texts: Record<string, string> = {
         frame: `<iframe src="${escapeAttribute(origin + new URL(embed_url).pathname + query(key, scheme))}" title="${name}" width="${size.width}" height="${size.height}" style="border: 0" loading="lazy"></iframe>`,
         picture: `<a href="${escapeAttribute(page + query(key))}"><img src="${escapeAttribute(picture)}" alt="${name}" width="${size.width}"></a>`,
-        script: document.getElementById('embed-block')?.textContent ?? '',
+        script: formatEmbedBlock(
+          origin,
+          parseFid(this.file.fid)!,
+          this.file.name,
+          key === '' ? undefined : share_key!,
+        ),
       }
       code.value = texts[form.value]
+      // A block has the width of its column.
+      for (const field of [width, height, theme]) field.closest('label')!.hidden = form.value === 'script'
     }
     for (const field of [form, width, height, theme]) field.addEventListener('input', update)
-    update()
-    return [
+    const parts = [
       create('h3', {}, 'Embed'),
       ...(world_readable || key
         ? []
@@ -302,7 +352,19 @@ class ShareDialog {
       ),
       copied,
     ]
+    update()
+    return parts
   }
+}
+
+/** Returns by what a control is known. */
+function labelOf(control: Element | null): string {
+  return (
+    control?.getAttribute('aria-label') ??
+    control?.closest('label')?.textContent ??
+    control?.textContent ??
+    ''
+  )
 }
 
 function nameOf({ username, name, email }: Collaborator): string {

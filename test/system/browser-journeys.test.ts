@@ -1,6 +1,6 @@
 // What a person with only a browser does: every button of the pages, pressed in a real browser.
 import type { Page } from 'puppeteer-core'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { inBrowser } from '../support/browser.ts'
 
 const site = inBrowser()
@@ -44,7 +44,8 @@ const press = (page: Page, label: string, within = 'dialog') =>
       const button = buttons.find(
         (one) => !one.hidden && one.textContent!.startsWith(text) && !(one as HTMLButtonElement).disabled,
       )
-      button?.click()
+      // Afterwards: the page may be left.
+      if (button) setTimeout(() => button.click())
       return button !== undefined
     },
     {},
@@ -141,7 +142,7 @@ it('a messy file becomes a shared chart: drop, follow the hints, store, choose a
 
 it('new data for a grid is compared before it is stored; cells are corrected without a change of others', async () => {
   const { test } = site()
-  const { fid } = await test.grid('alice', 'stock', { id: [1, 2, 3], price: [10, 20, 30] })
+  const { fid } = await test.grid('alice', 'my stock é.2024', { id: [1, 2, 3], price: [10, 20, 30] })
   const exact = '{"cols":[{"data":[10.10,9007199254740993,30]}]}'
   const { cols } = await ask(`/v2/grids/${fid}`)
   await test.ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[1].uid}`, {
@@ -159,8 +160,8 @@ it('new data for a grid is compared before it is stored; cells are corrected wit
   await press(page, 'Correct cells', 'main')
   await page.waitForSelector('thead button')
   await page.click('main tbody tr:nth-child(3) td:last-child')
-  await page.waitForSelector('dialog input')
-  await fill(page, 'dialog .fields input', '31.50')
+  await page.waitForSelector('dialog textarea')
+  await fill(page, 'dialog .fields textarea', '31.50')
   await fill(page, 'dialog input[placeholder^=why]', 'a wrong price')
   await pressAndGo(page, 'Save')
   expect(await content()).toBe('id,price\n1,10.10\n2,9007199254740993\n3,31.50\n')
@@ -194,7 +195,7 @@ it('new data for a grid is compared before it is stored; cells are corrected wit
   )
   await press(page, 'Drop it')
   await page.waitForFunction(() => !document.querySelector('dialog'))
-  expect((await ask('/v2/drafts')).drafts).toEqual([])
+  await vi.waitFor(async () => expect((await ask('/v2/drafts')).drafts).toEqual([]))
   // The history says what changed, and restores a version.
   await press(page, 'History', 'main')
   await page.waitForSelector('.history li')
@@ -293,8 +294,8 @@ it('several files are stored at once; a refused one says why; pasted cells becom
   await page.evaluate(() => {
     const transfer = new DataTransfer()
     for (const [name, text] of [
-      ['one.csv', 'a,b\n1,2\n'],
-      ['two.csv', 'a,b\n3,4\n'],
+      ['my sales é 100%.csv', 'a,b\n1,2\n'],
+      ['rev.2024.csv', 'a,b\n3,4\n'],
       ['broken.xlsx', 'PK\u0003\u0004 and nothing else'],
     ])
       transfer.items.add(new File([text], name))
@@ -310,6 +311,8 @@ it('several files are stored at once; a refused one says why; pasted cells becom
   expect(
     await page.$$eval('dialog td:last-child', (cells) => cells.map((cell) => cell.textContent!.slice(0, 10))),
   ).toEqual(['stored', 'stored', 'not stored'])
+  for (const name of ['my sales é 100%', 'rev.2024'])
+    expect((await ask(`/v2/grids/lookup?path=${encodeURIComponent(name)}`, 'bob')).row_count).toBe(1)
   await page.goto(`${site().url}/~bob/`)
   await page.evaluate(() => {
     const clipboardData = new DataTransfer()
@@ -376,6 +379,64 @@ it('the account page creates and revokes keys, and keeps teams', async () => {
   expect((await ask('/v2/teams/bob:crew', 'bob')).members).toEqual(['alice'])
   await press(page, 'Sign out everywhere', '#sessions')
   await page.waitForSelector('a[href="/signin"]')
+  expect(errors).toEqual([])
+  await page.browserContext().close()
+}, 30_000)
+
+it('a session that ends, a change by others, and a file in the trash are said in words, and nothing is lost', async () => {
+  const { test } = site()
+  const { fid } = await test.grid('alice', 'shared rows', { city: ['Oslo', 'Rome'] })
+  const { page, errors } = await signedIn('alice')
+  await page.goto(pathOf(fid))
+  // Others put a row in front: the row on the page is another one now.
+  const { cols } = await ask(`/v2/grids/${fid}`)
+  await test.ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[0].uid}`, {
+    json: { cols: [{ data: ['Bern', 'Oslo', 'Rome'] }] },
+  })
+  await press(page, 'Correct cells', 'main')
+  await page.waitForSelector('thead button')
+  await page.click('main tbody tr:nth-child(1) td')
+  await page.waitForSelector('dialog textarea')
+  await fill(page, 'dialog textarea', 'Bergen')
+  await press(page, 'Save')
+  await said(page, 'Somebody else has changed this grid meanwhile.')
+  expect((await test.ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)).text).toBe(
+    'city\nBern\nOslo\nRome\n',
+  )
+  await page.goto(pathOf(fid))
+  const cookies = await page.browserContext().cookies()
+  await page.browserContext().deleteCookie(...cookies)
+  await press(page, 'Rename', 'main')
+  await said(page, 'you are signed out. Sign in in another tab')
+  await page.browserContext().setCookie(...cookies)
+  await test.ask('alice', 'POST', `/v2/files/${fid}/trash`)
+  await page.goto(pathOf(fid))
+  expect(await page.$eval('main', (main) => main.textContent)).toContain('This file is in the trash.')
+  await press(page, 'Restore', 'main')
+  await pressAndGo(page, 'Restore', 'dialog .actions')
+  expect((await ask(`/v2/files/${fid}`)).deleted).toBe(false)
+  expect(errors).toEqual([])
+  await page.browserContext().close()
+}, 30_000)
+
+it('a collaborator sees only what they may do', async () => {
+  const { test } = site()
+  const { fid } = await test.grid('alice', 'for bob', { a: [1] })
+  await test.ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {
+    json: { users: ['bob'], readonly: true },
+  })
+  const { page, errors } = await signedIn('bob')
+  const listButtons = async (): Promise<string[]> => {
+    await page.goto(pathOf(fid))
+    return page.$$eval('main .actions button', (buttons) =>
+      buttons.filter((one) => !one.hidden).map((one) => one.textContent!),
+    )
+  }
+  expect(await listButtons()).toEqual(['Make a chart', 'Copy', 'Star'])
+  await test.ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {
+    json: { users: ['bob'], readonly: false },
+  })
+  expect(await listButtons()).toEqual(['Make a chart', 'Correct cells', 'Rename', 'Copy', 'Star', 'History'])
   expect(errors).toEqual([])
   await page.browserContext().close()
 }, 30_000)

@@ -1,6 +1,8 @@
 /// <reference lib="dom" />
 // Adding data: files, folders, or cells of a spreadsheet that are pasted. First what would be stored, then the upload.
-import { call, formatError } from '../api.ts'
+import { gridNameOf, isNotice, uploadNameOf } from '../../contract/formats.ts'
+import { quoteShellWord } from '../../contract/shell.ts'
+import { ExactNumber, formatError, parseExactly, request, textOfValue, toHeaderText } from '../api.ts'
 import {
   create,
   createButton,
@@ -12,7 +14,7 @@ import {
   runOnce,
 } from '../dom.ts'
 import { showDifference } from './difference.ts'
-import { findSuggestions, Reading } from './reading.ts'
+import { findSuggestions, Reading, textOfWarning } from './reading.ts'
 import { previewBody, previewUpload, sendFile, type UploadResult } from './send.ts'
 
 /** Number of first rows in a preview. */
@@ -35,7 +37,7 @@ interface Chosen {
 }
 
 onAction({
-  add: ({ dataset }) => chooseFiles(dataset.folder ?? '', undefined),
+  add: () => chooseFiles(document.querySelector('main')!.dataset.folder ?? '', undefined),
   'add-to': ({ dataset }) => chooseFiles('', { fid: dataset.fid ?? '', name: dataset.name ?? '' }),
 })
 
@@ -71,9 +73,11 @@ function chooseFiles(folder: string, target: Target | undefined): void {
     'aria-label': 'Cells of a spreadsheet',
     placeholder: 'Or paste cells of a spreadsheet here',
   })
-  cells.addEventListener('input', () => {
-    if (cells.value.trim() !== '') start([{ file: fileOfCells(cells.value), folder: '' }])
-  })
+  const useCells = (): void => {
+    if (cells.value.trim() === '') dialog.say('Paste cells first.')
+    else start([{ file: fileOfCells(cells.value), folder: '' }])
+  }
+  cells.addEventListener('paste', () => setTimeout(useCells))
   dialog.body.append(
     create(
       'div',
@@ -84,7 +88,19 @@ function chooseFiles(folder: string, target: Target | undefined): void {
       !target && createButton('Choose a folder', () => pick(true)),
     ),
     create('div', { class: 'fields' }, create('div', { class: 'whole' }, cells)),
-    create('p', {}, 'On the command line: ', create('code', {}, 'gridline upload FILE')),
+    create('div', { class: 'actions' }, createButton('Use these cells', useCells)),
+    create(
+      'p',
+      {},
+      'On the command line: ',
+      create(
+        'code',
+        {},
+        target
+          ? `gridline upload FILE --name ${quoteShellWord(target.name)} --on-conflict replace`
+          : 'gridline upload FILE',
+      ),
+    ),
   )
 }
 
@@ -94,17 +110,7 @@ function withFolder(file: File): Chosen {
 
 function addFiles(files: Chosen[], folder: string, target: Target | undefined): void {
   if (files.length === 1) new FileDialog(files[0], folder, target).open()
-  else addSeveral(files, folder)
-}
-
-/** Returns the extensions of a file name, by which its format is known: `.csv.gz`. */
-function extensionOf(name: string): string {
-  return /(?:\.[a-z0-9]{1,7}){0,2}$/i.exec(name)![0]
-}
-
-/** The name of a grid for a file: without its extensions. */
-function gridNameOf(file: string): string {
-  return file.replace(/(?:\.[a-z0-9]{1,7}){1,2}$/i, '') || file
+  else addSeveral(files, folder, target)
 }
 
 /** The dialog of one file. */
@@ -117,10 +123,13 @@ class FileDialog {
   private readonly place: HTMLInputElement
   private readonly isPublic = create('input', { type: 'checkbox' })
   private readonly conflict: HTMLSelectElement
-  private readonly key = create('input', { placeholder: 'columns that identify a row' })
+  private readonly key = create('input', { list: 'key-columns', placeholder: 'columns, comma-separated' })
+  private readonly keyColumns = create('datalist', { id: 'key-columns' })
   private readonly button: HTMLButtonElement
   private readonly abort = new AbortController()
   private number = 0
+  private isStoring = false
+  private isPreviewWhole = true
 
   constructor(
     private readonly chosen: Chosen,
@@ -139,7 +148,7 @@ class FileDialog {
         ? [
             ['replace', 'replace all rows'],
             ['append', 'add the rows at the end'],
-            ['key', 'update rows by key, and add others'],
+            ['key', 'update rows by key'],
           ]
         : [
             ['rename', 'choose a free name'],
@@ -181,7 +190,7 @@ class FileDialog {
     this.dialog.body.append(
       this.result,
       this.controls,
-      create('div', { class: 'fields' }, ...fields),
+      create('div', { class: 'fields' }, ...fields, this.keyColumns),
       create('div', { class: 'actions' }, this.button),
     )
     this.preview()
@@ -203,12 +212,13 @@ class FileDialog {
       const beginning = await previewBody(this.chosen.file)
       if (!beginning) {
         this.dialog.say('This file is large, and is read while it is sent.')
-        this.button.disabled = false
+        this.button.disabled = this.isStoring
         return
       }
       // A name that is not taken: that of the target is.
       const { name } = this.chosen.file
-      const freeName = this.target ? `preview ${Date.now()}${extensionOf(name)}` : name
+      const freeName = this.target ? uploadNameOf(`preview ${Date.now()}`, name)! : name
+      this.isPreviewWhole = beginning.isWhole
       const result = await previewUpload(freeName, beginning.body, {
         ...this.reading.toHeaders(),
         'Gridline-On-Conflict': 'rename',
@@ -216,11 +226,12 @@ class FileDialog {
       if (number !== this.number) return
       this.show(result, beginning.isWhole)
       this.dialog.say('')
-      this.button.disabled = false
+      this.button.disabled = this.isStoring
     } catch (error) {
       if (number !== this.number) return
       this.result.replaceChildren(...this.createWarnings([formatError(error)]))
-      this.button.disabled = true
+      // The beginning of a file may say less than the whole.
+      this.button.disabled = this.isStoring || this.isPreviewWhole
       this.controls.open = true
       this.dialog.say('The file cannot be read like this.')
     }
@@ -235,6 +246,7 @@ class FileDialog {
       )
       return
     }
+    this.keyColumns.replaceChildren(...file.cols.map(({ name }) => new Option(name, name)))
     const columns = file.cols.slice(0, MAX_COLUMNS)
     const rows = readFirstRows(
       file.preview,
@@ -275,25 +287,38 @@ class FileDialog {
 
   /** Shows warnings, each with buttons that do what it suggests. */
   private createWarnings(warnings: readonly string[]): HTMLElement[] {
-    return warnings.map((warning) =>
+    // Facts first, then what can be decided.
+    const isFact = (warning: string): boolean => isNotice(warning)
+    return [...warnings.filter(isFact), ...warnings.filter((warning) => !isFact(warning))].map((warning) =>
       create(
         'p',
-        { class: 'note' },
-        warning,
+        { class: isFact(warning) ? undefined : 'note' },
+        textOfWarning(warning),
         ...findSuggestions(warning).flatMap(({ text, changes }) => [
           ' ',
           createButton(text, () => {
             for (const change of changes) this.reading.change(change)
             this.showControls()
-            this.preview()
+            this.preview().then(() => this.focusNext())
           }),
         ]),
       ),
     )
   }
 
+  /** Focuses what can be decided next: a suggestion, or storing the file. */
+  private focusNext(): void {
+    const next = this.result.querySelector<HTMLButtonElement>('.note button') ?? this.button
+    next.focus()
+  }
+
   private async store(): Promise<void> {
-    const file = new File([this.chosen.file], this.name.value.trim() + extensionOf(this.chosen.file.name))
+    const name = this.target?.name ?? this.name.value.trim()
+    if (name === '') return this.dialog.say('A name is needed.')
+    if (this.conflict.value === 'key' && this.key.value.trim() === '')
+      return this.dialog.say('Name the columns that identify a row.')
+    const file = new File([this.chosen.file], uploadNameOf(name, this.chosen.file.name)!)
+    this.isStoring = true
     const bar = create('progress', { max: Math.max(1, file.size), value: 0, 'aria-label': 'Sent' })
     this.button.before(bar)
     const send = (headers: Record<string, string>): Promise<UploadResult> =>
@@ -320,6 +345,7 @@ class FileDialog {
       if (!this.abort.signal.aborted) this.dialog.say(`Nothing was stored: ${formatError(error)}`)
     } finally {
       bar.remove()
+      this.isStoring = false
     }
   }
 
@@ -327,7 +353,7 @@ class FileDialog {
     const place = this.place.value.trim()
     return {
       'Gridline-On-Conflict': this.conflict.value,
-      ...(place !== '' && { 'Gridline-Parent-Path': encodeURIComponent(place) }),
+      ...(place !== '' && { 'Gridline-Parent-Path': toHeaderText(place) }),
       ...(this.isPublic.checked && { 'Gridline-World-Readable': 'true' }),
     }
   }
@@ -335,14 +361,23 @@ class FileDialog {
   /** Headers that change the target: its folder, and what happens to its rows. */
   private async targetHeaders(): Promise<Record<string, string>> {
     const { fid, name } = this.target!
-    const { filename, parent } = await call('grids.get', { path: { fid } })
+    const response = await request('grids.get', { path: { fid } })
+    const { filename, parent } = (await response.json()) as { filename: string; parent: number }
     if (filename !== name) throw new Error('the grid has been renamed; load the page again')
     const mode = this.conflict.value
     return {
+      // What is stored is what was compared.
+      'if-match': response.headers.get('etag') ?? '*',
       'Gridline-Parent': String(parent),
       'Gridline-On-Conflict': mode === 'key' ? 'append' : mode,
-      ...(mode === 'key' && { 'Gridline-Key': encodeURIComponent(this.key.value) }),
+      ...(mode === 'key' && { 'Gridline-Key': encodeNames(this.key.value) }),
     }
+  }
+
+  /** Throws if an upload did not reach the target, but another grid. */
+  private assertTarget({ file }: UploadResult): void {
+    if (file.fid !== this.target!.fid)
+      throw new Error(`the file would become ${file.filename}, not this grid`)
   }
 
   /** Shows what the file would change: as a draft if it replaces all rows, otherwise by a dry run. */
@@ -356,23 +391,31 @@ class FileDialog {
       await send(headers)
     }
     if (this.conflict.value === 'replace') {
-      const result = await send({ ...headers, 'Gridline-Draft': DRAFT_NAME })
-      await showDifference(this.dialog, { fid, result, draft: DRAFT_NAME, store })
+      const draft = `browser-${Date.now().toString(36)}`
+      const result = await send({ ...headers, 'Gridline-Draft': draft })
+      this.assertTarget(result)
+      await showDifference(this.dialog, { fid, result, draft, store })
     } else {
       const result = await previewUpload(file.name, file, { ...this.reading.toHeaders(), ...headers })
+      this.assertTarget(result)
       await showDifference(this.dialog, { fid, result, store })
     }
   }
 }
 
-/** Name of the drafts that pages make. */
-const DRAFT_NAME = 'from-the-browser'
+/** Returns the names of columns, comma-separated, as a header has them. */
+function encodeNames(text: string): string {
+  return text
+    .split(',')
+    .map((name) => encodeURIComponent(name.trim()))
+    .join(',')
+}
 
 /** Returns the first rows of a preview: JSON text of the first values by column. */
 function readFirstRows(preview: string, names: readonly string[]): unknown[][] {
   let columns: Record<string, unknown[]>
   try {
-    columns = JSON.parse(preview)
+    columns = parseExactly(preview)
   } catch {
     return []
   }
@@ -381,13 +424,12 @@ function readFirstRows(preview: string, names: readonly string[]): unknown[][] {
 }
 
 function createCell(value: unknown): HTMLTableCellElement {
-  const isNumber = typeof value === 'number'
-  const text = value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
-  return create('td', { class: isNumber ? 'n' : undefined }, text.slice(0, 100))
+  const isNumber = typeof value === 'number' || value instanceof ExactNumber
+  return create('td', { class: isNumber ? 'n' : undefined }, textOfValue(value).slice(0, 100))
 }
 
 /** Adds several files, each as it is detected. */
-function addSeveral(files: Chosen[], folder: string): void {
+function addSeveral(files: Chosen[], folder: string, target: Target | undefined): void {
   const abort = new AbortController()
   const dialog = openDialog(`Add ${files.length.toLocaleString()} files`, {
     isWide: true,
@@ -402,6 +444,10 @@ function addSeveral(files: Chosen[], folder: string): void {
   const button: HTMLButtonElement = createButton('Store all', () => runOnce([button], store), {
     class: 'primary',
   })
+  if (target)
+    dialog.body.append(
+      create('p', { class: 'note' }, `They become new grids. To change ${target.name}, add one file.`),
+    )
   dialog.body.append(
     create(
       'div',
@@ -463,7 +509,7 @@ function addSeveral(files: Chosen[], folder: string): void {
           file,
           {
             'Gridline-On-Conflict': 'rename',
-            ...(path !== '' && { 'Gridline-Parent-Path': encodeURIComponent(path) }),
+            ...(path !== '' && { 'Gridline-Parent-Path': toHeaderText(path) }),
             ...(isPublic.checked && { 'Gridline-World-Readable': 'true' }),
           },
           {

@@ -54,6 +54,20 @@ const CHOICES: Partial<Record<Flag, readonly (readonly [value: string, label: st
   ],
 }
 
+/** Options that can change the names of columns. */
+const RENAMING: ReadonlySet<Flag> = new Set<Flag>([
+  'delimiter',
+  'header',
+  'skip',
+  'comment',
+  'encoding',
+  'quote',
+  'escape',
+  'sheet',
+  'range',
+  'flatten',
+])
+
 /** Types that a column can be given. */
 const COLUMN_TYPES = ['number', 'text', 'boolean', 'date', 'datetime', 'date-dmy', 'date-mdy'] as const
 
@@ -105,6 +119,8 @@ export class Reading {
         : create('input', { value, placeholder: 'detected', maxlength: 200 })
       field.addEventListener('change', () => {
         this.change({ flag, value: field.value })
+        // The columns may have other names now.
+        if (RENAMING.has(flag)) this.types.clear()
         onChange()
       })
       return createField(OPTIONS[flag][1], field)
@@ -164,17 +180,35 @@ export function findSuggestions(warning: string): { text: string; changes: Readi
         value !== '' &&
         !/^[A-Z]+$/.test(value),
     )
-    return isUsable ? [{ text: changes.map(describeChange).join(', '), changes }] : []
+    return isUsable ? [{ text: changes.map(describeChange).join(' · '), changes }] : []
   })
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  'date-dmy': 'dates with the day first',
+  'date-mdy': 'dates with the month first',
 }
 
 /** Describes a change in words. */
 function describeChange({ flag, value }: ReadingChange): string {
-  if (flag === 'column') return value.replace(/^(.*):([^:]*)$/s, 'read $1 as $2')
+  if (flag === 'column') {
+    const [, name, type = ''] = /^(.*):([^:]*)$/s.exec(value) ?? []
+    return `Read ${name} as ${TYPE_WORDS[type] ?? type}`
+  }
   if (flag === 'no-header') return 'First row: is data'
   const label = isFlag(flag) ? OPTIONS[flag][1] : flag
   const choice = isFlag(flag) ? CHOICES[flag]?.find(([one]) => one === value)?.[1] : undefined
   return `${label}: ${choice ?? value}`
+}
+
+/** Returns a warning without the flags that its buttons stand for. */
+export function textOfWarning(warning: string): string {
+  if (findSuggestions(warning).length === 0) return warning
+  const end = warning.search(/ --[a-z]/)
+  return warning
+    .slice(0, end)
+    .replace(/(?:[;,.] [^;:.]*:?|\s*\([^()]*)$/, '')
+    .trim()
 }
 
 function parseText(json: string): string {

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // Sends a file: small ones at once, others in parts that are resumed after a lost connection.
 import type { ResultOf } from '../../contract/operations/index.ts'
-import { ApiError, call } from '../api.ts'
+import { ApiError, call, toHeaderText } from '../api.ts'
 
 /** Size of a part, and of the largest file that is sent at once. */
 const PART_BYTES = 8 * 1024 * 1024
@@ -16,7 +16,7 @@ export type UploadResult = ResultOf<'grids.upload'>
 
 /** Headers with the name of a file. */
 function nameHeaders(name: string): Record<string, string> {
-  return { 'X-File-Name': encodeURIComponent(name) }
+  return { 'X-File-Name': toHeaderText(name) }
 }
 
 /**
@@ -27,7 +27,22 @@ export async function previewBody(file: File): Promise<{ body: Blob; isWhole: bo
   if (file.size <= PART_BYTES) return { body: file, isWhole: true }
   if (!TEXT_NAME.test(file.name)) return undefined
   const bytes = new Uint8Array(await file.slice(0, PREVIEW_BYTES).arrayBuffer())
-  return { body: new Blob([bytes.slice(0, bytes.lastIndexOf(0x0a) + 1)]), isWhole: false }
+  const end = findLastRowEnd(bytes)
+  return end > 0 ? { body: new Blob([bytes.slice(0, end)]), isWhole: false } : undefined
+}
+
+/** Returns where the last whole row ends: after a line end outside of quotes. 0 if there is none, as in UTF-16. */
+function findLastRowEnd(bytes: Uint8Array): number {
+  const [quote, lineFeed, zero] = [0x22, 0x0a, 0]
+  let isQuoted = false
+  let end = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === zero) return 0
+    if (byte === quote) isQuoted = !isQuoted
+    else if (byte === lineFeed && !isQuoted) end = at + 1
+  }
+  return end
 }
 
 /** Reads a file without storing it. */

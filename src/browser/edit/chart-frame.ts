@@ -9,8 +9,8 @@ interface FrameListeners {
   onPart?: (part: ChartPart) => void
   /** The text of a note was moved, relative to its point, in pixels. */
   onMoved?: (moved: { index: number; ax: number; ay: number }) => void
-  /** A figure was drawn. */
-  onDrawn?: () => void
+  /** The frame has no chart of its own, and waits for a figure. */
+  onReady?: () => void
 }
 
 /** A chart in a frame of this server, which runs in an opaque origin. */
@@ -19,13 +19,15 @@ export class ChartFrame {
     readonly element: HTMLIFrameElement,
     private readonly isEditable: boolean,
     listeners: FrameListeners = {},
+    signal?: AbortSignal,
   ) {
-    addEventListener('message', ({ source, data }) => {
+    const receive = ({ source, data }: MessageEvent): void => {
       if (source !== element.contentWindow) return
       if (data?.type === 'gridline:part') listeners.onPart?.(data.part)
       else if (data?.type === 'gridline:moved') listeners.onMoved?.(data)
-      else if (data?.type === 'gridline:drawn') listeners.onDrawn?.()
-    })
+      else if (data?.type === 'gridline:ready') listeners.onReady?.()
+    }
+    addEventListener('message', receive, { signal })
   }
 
   /** Shows a figure with its data; undefined: the stored chart. `scheme`: undefined for that of the page. */

@@ -61,13 +61,16 @@ export function createOptionField(name: FieldName): HTMLElement {
       create('input', { type: 'number', min: 100, max: 4000, placeholder: 'as the page' }),
     )
   const { kind, description, choices } = getOption(name)
+  // The description has an example.
+  const placeholder = /'([^']{3,})'/.exec(description)?.[1]
   const help = `${description} (${flagOf(name)})`
   if (kind === 'flag') return labelled(name, create('input', { type: 'checkbox' }), help, true)
   if (kind === 'column' || choices || name === 'theme') return labelled(name, createSelect([]), help)
-  if (kind === 'texts' || kind === 'where') return labelled(name, create('textarea', { rows: 1 }), help)
+  if (kind === 'texts' || kind === 'where')
+    return labelled(name, create('textarea', { rows: 1, placeholder }), help)
   const type = kind === 'number' ? 'number' : 'text'
   const list = kind === 'columns' ? 'edit-columns' : undefined
-  return labelled(name, create('input', { type, list }), help)
+  return labelled(name, create('input', { type, list, placeholder }), help)
 }
 
 function labelled(name: FieldName, field: Field, help?: string, isFirst = false): HTMLElement {

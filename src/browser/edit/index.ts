@@ -6,7 +6,7 @@ import { acceptsOption, CHART_TYPES, isChartType, TYPE_SPECIFIC_OPTIONS } from '
 import { quoteShellWord } from '../../contract/shell.ts'
 import { ApiError, createChartClient, findElement, formatError, request } from '../api.ts'
 import type { ChartPart } from '../chart-parts.ts'
-import { create, createButton, createSelect, onAction, runOnce } from '../dom.ts'
+import { create, createButton, createSelect, onAction, openDialog, runOnce } from '../dom.ts'
 import { ChartFrame } from './chart-frame.ts'
 import { type ColoredSeries, listSeries } from './colors.ts'
 import {
@@ -37,7 +37,8 @@ const PHONE_PIXELS = 360
 /** Groups that are closed at first. */
 const CLOSED_GROUPS: ReadonlySet<string> = new Set(['more', 'look', 'axes'])
 
-let opened: OpenChart
+/** Undefined until it is loaded. */
+let opened!: OpenChart
 let client = createChartClient()
 const data = new FigureData()
 let changes: Changes = { fields: {}, colors: {}, notes: {} }
@@ -56,9 +57,9 @@ const scheme = createSelect([['', 'Colors of the page'], 'light', 'dark'], {
 const phone = create('input', { type: 'checkbox', name: 'phone' })
 const undoButton = createButton('↶', undo, { 'aria-label': 'Undo', title: 'Undo (Ctrl+Z)' })
 const redoButton = createButton('↷', redo, { 'aria-label': 'Redo', title: 'Redo (Ctrl+Y)' })
-const published = createButton('Published', togglePublished, {
+const published = createButton('Compare', togglePublished, {
   'aria-pressed': 'false',
-  title: 'Compare with the chart as it is published',
+  title: 'Shows the chart as it is published',
 })
 const saveButton = create('button', { type: 'submit', class: 'primary' }, 'Save')
 const fieldByName = new Map(FIELD_NAMES.map((name) => [name, createOptionField(name)]))
@@ -138,11 +139,28 @@ addEventListener('beforeunload', (event) => {
 onAction({ edit: openForm })
 
 function openForm(): void {
-  if (!panel.hidden) return
+  if (!panel.hidden && !form.inert) return
   workbench.classList.add('editing')
   panel.hidden = false
   if (location.hash === '#edit') closeHash()
-  start().catch((error) => showStatus(formatError(error)))
+  scrollTo(0, 0)
+  form.inert = true
+  start()
+    .then(() => {
+      form.inert = false
+    })
+    .catch((error) => {
+      // Its button tries again.
+      stopEditing()
+      status.textContent = ''
+      openDialog('Change the chart').say(formatError(error))
+    })
+}
+
+/** Hides the form, and shows the chart as it was. */
+function stopEditing(): void {
+  workbench.classList.remove('editing')
+  panel.hidden = true
 }
 
 /** Forgets the part of the address that opened the form, to which the browser has scrolled. */
@@ -161,6 +179,8 @@ function isChanged(): boolean {
 
 /** Loads the chart and fills the form. */
 async function start(): Promise<void> {
+  client = createChartClient()
+  data.clear()
   opened = await OpenChart.load(fid, theme ? JSON.parse(theme) : undefined)
   changes = { fields: {}, colors: {}, notes: {} }
   history = new UndoHistory(JSON.stringify(changes))
@@ -309,6 +329,7 @@ async function showPreview(): Promise<void> {
       notes.push(
         `This preview shows a sample of ${data.sampledRows.toLocaleString('en')} rows; the saved chart shows all.`,
       )
+    if (isPublished) notes.push('This is the chart as it is published. Press Compare again for yours.')
     if (opened.chart) showStatus(notes.join(' '))
     showSeries(listSeries(figure, drawn))
   } catch (error) {
@@ -343,7 +364,7 @@ function focusPart({ kind, name, index = 0 }: ChartPart): void {
   if (!(field instanceof HTMLElement)) return
   const group = field.closest('details')
   if (group) group.open = true
-  field.scrollIntoView({ block: 'center' })
+  field.scrollIntoView({ block: 'nearest' })
   field.focus()
   if (kind === 'note' && field instanceof HTMLTextAreaElement) selectLine(field, index)
 }
@@ -365,14 +386,20 @@ async function save(): Promise<void> {
   // A preview that is not drawn yet says nothing more.
   lastPreview++
   showStatus('Saving …')
+  const focused = document.activeElement as HTMLElement | null
+  // What is typed now would be lost when the saved chart is loaded.
+  form.inert = true
   try {
     const notes: string[] = []
     const figure = await opened.apply(client, changes, notes)
     await store(figure, opened.etag)
     await reload(['Saved.', ...notes].join(' '))
   } catch (error) {
-    if (error instanceof ApiError && error.status === 412) offerOverwrite()
+    if (error instanceof ApiError && error.status === 412) await retrySave()
     else showStatus(`Not saved: ${formatError(error)}`)
+  } finally {
+    form.inert = false
+    focused?.focus()
   }
 }
 
@@ -383,6 +410,18 @@ function store(figure: Figure, etag: string | null): Promise<Response> {
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify({ figure }),
   })
+}
+
+/** Saves again if the figure is still the same: sharing or renaming a chart changes its entity tag too. */
+async function retrySave(): Promise<void> {
+  const latest = await OpenChart.load(fid, theme ? JSON.parse(theme) : undefined)
+  if (JSON.stringify(latest.figure) !== JSON.stringify(opened.figure)) {
+    offerOverwrite()
+    return
+  }
+  opened = latest
+  await store(await opened.apply(client, changes, []), opened.etag)
+  await reload('Saved.')
 }
 
 /** Somebody else has saved the chart: the changes can be made to theirs, or dropped. */
@@ -405,8 +444,6 @@ function offerOverwrite(): void {
 
 /** Loads the stored chart again. */
 async function reload(message: string): Promise<void> {
-  client = createChartClient()
-  data.clear()
   await start()
   resizeFrame()
   showStatus(message)
@@ -418,9 +455,13 @@ function close(): void {
   changes = { fields: {}, colors: {}, notes: {} }
   const title = readTitle(opened.figure)
   if (title !== '') heading.textContent = title
-  workbench.classList.remove('editing')
-  panel.hidden = true
+  stopEditing()
   phone.checked = false
-  frameElement.style.width = ''
+  scheme.value = ''
+  published.setAttribute('aria-pressed', 'false')
+  for (const side of ['width', 'height'] as const) {
+    const pixels = opened.readFields()[side]
+    frameElement.style[side] = pixels && `${pixels}px`
+  }
   frame.show(undefined)
 }

@@ -9,7 +9,7 @@ import type { ChartClient } from '../../charts/normalize/read-values.ts'
 import type { ChartGrid, ChartOptions } from '../../charts/spec/options.ts'
 import { type ChartType, isChartType } from '../../charts/spec/types.ts'
 import { Problem } from '../../contract/errors.ts'
-import { call, request } from '../api.ts'
+import { ApiError, call, request } from '../api.ts'
 import { withChangedColors } from './colors.ts'
 import { type FieldName, FORM_OPTIONS, formatFieldValue, parseFieldValue, SIZE_FIELDS } from './fields.ts'
 
@@ -109,7 +109,9 @@ async function readChart(figure: Figure): Promise<OpenChart['chart']> {
     const { spec, options } = readSpec(figure, grid)
     return { grid, type: spec.type, options }
   } catch (error) {
-    if (error instanceof Problem && error.code === 'usage') return undefined
+    // The grid is gone, or of somebody else: title, theme and size can still be changed.
+    const isUnreadable = error instanceof ApiError && [403, 404, 410].includes(error.status)
+    if (isUnreadable || (error instanceof Problem && error.code === 'usage')) return undefined
     throw error
   }
 }

@@ -32,6 +32,8 @@ onAction({
   copy: (button) => copyFiles([fileOf(button)]),
   star: (button) => toggleStar(button, fileOf(button)),
   trash: (button) => trashFiles([fileOf(button)]),
+  restore: (button) => restoreFiles([fileOf(button)]),
+  delete: (button) => deleteFiles([fileOf(button)]),
   select: (button) => startSelecting(button),
   'new-folder': () => createFolder(),
 })
@@ -50,7 +52,7 @@ function addAction(
   )
   dialog.body.append(create('div', { class: 'actions' }, button))
   const field = dialog.body.querySelector<HTMLElement>('input, select')
-  field?.focus()
+  ;(field ?? button).focus()
   field?.addEventListener('keydown', ({ key }) => {
     if (key === 'Enter') button.click()
   })
@@ -66,20 +68,22 @@ async function openUpdate(fid: string): Promise<(json: object) => Promise<void>>
 }
 
 async function renameFile({ fid, name }: PageFile): Promise<void> {
+  const update = await openUpdate(fid)
   const dialog = openDialog('Rename')
   const field = create('input', { value: name, maxlength: 255, required: true })
   dialog.body.append(
     create('div', { class: 'fields' }, create('div', { class: 'whole' }, createField('Name', field))),
   )
   addCommand(dialog, `gridline rename ${fid} NAME`)
-  const update = await openUpdate(fid).catch((error) => dialog.say(formatError(error)))
   addAction(dialog, 'Rename', async () => {
     if (field.value.trim() === '') return dialog.say('A name is needed.')
-    await update?.({ filename: field.value.trim() })
+    await update({ filename: field.value.trim() })
     location.reload()
   })
   field.select()
 }
+
+const fidsOf = (files: readonly PageFile[]): string => files.map(({ fid }) => fid).join(' ')
 
 /** Shows the command that does the same. */
 function addCommand(dialog: OpenDialog, command: string): void {
@@ -114,7 +118,7 @@ async function moveFiles(files: readonly PageFile[]): Promise<void> {
     ),
     list,
   )
-  addCommand(dialog, `gridline mv ${files[0].fid} FOLDER/`)
+  addCommand(dialog, `gridline mv ${fidsOf(files)} FOLDER/`)
   listFolders().then(
     (paths) => list.replaceChildren(...paths.map((path) => new Option(path, path))),
     () => {},
@@ -147,7 +151,7 @@ async function copyFiles(files: readonly PageFile[]): Promise<void> {
   const dialog = openDialog(files.length === 1 ? `Copy ${files[0].name}` : `Copy ${files.length} files`)
   const deep = create('input', { type: 'checkbox' })
   dialog.body.append(
-    create('p', {}, 'The copy is private, in your home folder.'),
+    create('p', {}, 'The copy is private. It is beside a file of yours, or else in your home folder.'),
     ...(files.some(({ type }) => type === 'plot')
       ? [
           create(
@@ -163,7 +167,7 @@ async function copyFiles(files: readonly PageFile[]): Promise<void> {
         ]
       : []),
   )
-  addCommand(dialog, `gridline cp ${files[0].fid}`)
+  addCommand(dialog, `gridline cp ${fidsOf(files)}`)
   addAction(dialog, 'Copy', async () => {
     let copied = ''
     await forEachFile(dialog, files, async ({ fid, type }) => {
@@ -235,15 +239,18 @@ async function trashFiles(files: readonly PageFile[]): Promise<void> {
     ),
     ...(files.length > 1 ? [listNames(files.map(({ name }) => name))] : []),
   )
-  addCommand(dialog, `gridline trash ${files[0].fid}`)
+  addCommand(dialog, `gridline trash ${fidsOf(files)}`)
   await showBroken(dialog, files, 'and are empty until it is restored')
   addAction(dialog, 'Move to trash', async () => {
     await forEachFile(dialog, files, ({ fid }) => call('files.trash', { path: { fid } }))
-    const { owner, fid } = files[0]
-    const isOwnPage = location.pathname === `/~${fid.replace(':', '/')}/`
-    if (isOwnPage) location.assign(`/~${owner}/`)
-    else location.reload()
+    leave(files)
   })
+}
+
+/** Leaves the page of a file that is gone; loads a list again. */
+function leave([{ owner, fid }]: readonly PageFile[]): void {
+  if (location.pathname === `/~${fid.replace(':', '/')}/`) location.assign(`/~${owner}/`)
+  else location.reload()
 }
 
 function restoreFiles(files: readonly PageFile[]): void {
@@ -264,14 +271,14 @@ async function deleteFiles(files: readonly PageFile[]): Promise<void> {
   )
   await showBroken(dialog, files, 'and stay empty')
   dialog.body.append(create('p', {}, create('label', {}, asked, ' I want to delete this for good')))
-  addCommand(dialog, `gridline delete ${files[0].fid}`)
+  addCommand(dialog, `gridline delete ${fidsOf(files)}`)
   addAction(
     dialog,
     'Delete for good',
     async () => {
       if (!asked.checked) return dialog.say('Confirm it first.')
       await forEachFile(dialog, files, ({ fid }) => call('files.permanent_delete', { path: { fid } }))
-      location.reload()
+      leave(files)
     },
     'danger',
   )
@@ -322,10 +329,14 @@ function startSelecting(button: HTMLElement): void {
   const chosen = (): PageFile[] => items.filter((_, k) => boxes[k].checked).map(fileOf)
   const count = create('span', { role: 'status' })
   const act = (label: string, action: (files: PageFile[]) => unknown): HTMLButtonElement =>
-    createButton(label, () => {
+    createButton(label, async () => {
       const files = chosen()
-      if (files.length === 0) count.textContent = 'Select files first.'
-      else action(files)
+      try {
+        if (files.length === 0) count.textContent = 'Select files first.'
+        else await action(files)
+      } catch (error) {
+        count.textContent = formatError(error)
+      }
     })
   const all = createButton('All', () => {
     const isAll = boxes.every(({ checked }) => checked)
@@ -337,6 +348,14 @@ function startSelecting(button: HTMLElement): void {
     count.textContent = number === 0 ? '' : `${number} selected`
   }
   for (const box of boxes) box.addEventListener('change', showCount)
+  // A click on a file selects it.
+  for (const [k, item] of items.entries())
+    item.addEventListener('click', (event) => {
+      if (event.target === boxes[k]) return
+      event.preventDefault()
+      boxes[k].checked = !boxes[k].checked
+      showCount()
+    })
   const actions =
     button.dataset.actions === 'trash'
       ? [act('Restore', restoreFiles), act('Delete for good', deleteFiles)]
@@ -345,11 +364,15 @@ function startSelecting(button: HTMLElement): void {
           act('Copy', copyFiles),
           act('Access', (files) => setAccess(files, `Access to ${files.length} files`)),
           act('Star', async (files) => {
-            for (const { fid } of files) await call('stars.add', { path: { fid } }).catch(() => {})
-            count.textContent = `${files.length} starred`
+            let starred = 0
+            for (const { fid } of files) {
+              await call('stars.add', { path: { fid } })
+              count.textContent = `${++starred} starred`
+            }
           }),
           act('Move to trash', trashFiles),
         ]
-  button.replaceWith(create('span', { class: 'actions' }, all, ...actions, count))
+  const done = createButton('Done', () => location.reload())
+  button.replaceWith(create('span', { class: 'actions' }, all, ...actions, done, count))
   boxes[0]?.focus()
 }

@@ -1,6 +1,6 @@
 /** Buttons of the actions on a file. Scripts handle them; readers without scripts do not see them. */
 import { formatFid } from '../../../contract/fid.ts'
-import { canWrite, type Principal } from '../../access/access.ts'
+import { canWrite, type Principal, resolveVisibleFile } from '../../access/access.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
 import { renderActionButton, renderData } from '../html.ts'
@@ -9,6 +9,8 @@ import { renderActionButton, renderData } from '../html.ts'
 export interface FileAccess {
   canWrite: boolean
   isStarred: boolean
+  /** Whether the file, or a folder above it, is in the trash. */
+  isTrashed: boolean
   /** Whether a version is shown that is not the current one. */
   isVersion: boolean
 }
@@ -20,7 +22,9 @@ export async function loadFileAccess(
   principal: Principal,
 ): Promise<FileAccess> {
   const { caller, version } = principal
+  const visible = await resolveVisibleFile(readers, file, principal)
   return {
+    isTrashed: visible?.state === 'trashed',
     canWrite: caller !== undefined && (await canWrite(readers, file, principal)),
     isStarred:
       caller !== undefined && (await readers.sharing.hasStar(file.owner, file.idlocal, caller.username)),
@@ -32,11 +36,15 @@ export async function loadFileAccess(
 export function renderFileActions(
   file: FileRow,
   principal: Principal,
-  { canWrite: mayWrite, isStarred, isVersion }: FileAccess,
+  { canWrite: mayWrite, isStarred, isTrashed, isVersion }: FileAccess,
 ): string {
   const { caller, shareKey } = principal
   if (!caller || isVersion) return ''
   const isOwner = caller.username === file.owner
+  if (isTrashed)
+    return file.trashed_at === null || !isOwner
+      ? '<p class="note">This file is in the trash.</p>'
+      : `<p class="note">This file is in the trash.</p><div class="actions"${renderFileData(file)}>${renderActionButton('restore', 'files.js', 'Restore')} ${renderActionButton('delete', 'files.js', 'Delete for good')}</div>`
   const hasVersions = file.filetype === 'grid' || file.filetype === 'plot'
   const actions: (string | false)[] = [
     isOwner && renderActionButton('share', 'share.js', 'Share'),
@@ -45,7 +53,9 @@ export function renderFileActions(
     shareKey === undefined && file.filetype !== 'fold' && renderActionButton('copy', 'files.js', 'Copy'),
     shareKey === undefined &&
       renderActionButton('star', 'files.js', isStarred ? 'Starred' : 'Star', {}, '', isStarred),
-    mayWrite && hasVersions && renderActionButton('history', 'history.js', 'History'),
+    mayWrite &&
+      hasVersions &&
+      renderActionButton('history', 'history.js', 'History', { own: isOwner ? 'true' : undefined }),
     isOwner && renderActionButton('trash', 'files.js', 'Move to trash'),
   ]
   return `<div class="actions"${renderFileData(file)}>${actions.filter(Boolean).join(' ')}</div>`

@@ -19,10 +19,10 @@ const THUMB_HEIGHT_PIXELS = 300
 const MAX_CRUMBS = 20
 
 /** Renders files as cards, with thumbnails of charts and icons of other files. */
-export function renderFileCards(service: Service, files: readonly FileRow[]): string {
+export function renderFileCards(service: Service, files: readonly FileRow[], folders?: FolderNames): string {
   const items = files.map(
     (file) =>
-      `<li${renderFileData(file)}><a href="${escapeHtml(formatWebUrl(service.url, file))}">${renderThumbnail(service, file)}<b>${escapeHtml(file.filename)}</b></a><span class="kind">${renderDetails(file)}</span></li>`,
+      `<li${renderFileData(file)}><a href="${escapeHtml(formatWebUrl(service.url, file))}">${renderThumbnail(service, file)}<b>${escapeHtml(file.filename)}</b></a><span class="kind">${renderDetails(file, folders)}</span></li>`,
   )
   return `<ul class="cards">${items.join('\n')}</ul>`
 }
@@ -39,8 +39,27 @@ function renderThumbnail(service: Service, file: FileRow): string {
   return `<span class="thumb"><span class="blank" aria-hidden="true">${escapeHtml(file.filename)}</span><picture>${dark}<img src="${escapeHtml(appendQuery(image, size))}" alt="" width="${THUMB_WIDTH_PIXELS}" height="${THUMB_HEIGHT_PIXELS}" loading="lazy"></picture></span>`
 }
 
-function renderDetails(file: FileRow): string {
-  return `${filetypeLabel(file.filetype)} · ${accessLabelOf(file)} · ${renderDay(file)}`
+/** Where files are, for lists of several folders: names of folders by the fid of the file. */
+export type FolderNames = ReadonlyMap<string, string>
+
+/** Loads the names of the folders of files. */
+export async function loadFolderNames(readers: Readers, files: readonly FileRow[]): Promise<FolderNames> {
+  const folders = new Map<string, string>()
+  const names = new Map<string, string>()
+  for (const file of files) {
+    if (file.parent < 0) continue
+    const key = formatFid({ owner: file.owner, idlocal: file.parent })
+    if (!folders.has(key))
+      folders.set(key, (await readers.files.get(file.owner, file.parent))?.filename ?? '')
+    names.set(formatFid(file), folders.get(key)!)
+  }
+  return names
+}
+
+function renderDetails(file: FileRow, folders?: FolderNames): string {
+  const folder = folders?.get(formatFid(file))
+  const place = folder ? ` · in ${escapeHtml(folder)}` : ''
+  return `${filetypeLabel(file.filetype)} · ${accessLabelOf(file)} · ${renderDay(file)}${place}`
 }
 
 function renderDay({ date_modified }: FileRow): string {
@@ -88,13 +107,15 @@ interface FilesView {
   pageUrl: string
   /** The actions on several files at once; undefined for readers who have none. */
   actions?: 'files' | 'trash'
+  /** Folders of the files, in lists of several folders. */
+  folders?: FolderNames
 }
 
 /** Renders files as pictures, or as a table (`?view=list`), with a link to the other view. */
 export async function renderFiles(
   service: Service,
   files: readonly FileRow[],
-  { query, pageUrl, actions }: FilesView,
+  { query, pageUrl, actions, folders }: FilesView,
 ): Promise<string> {
   const isList = query.get('view') === 'list'
   const show = query.get('show')
@@ -103,11 +124,11 @@ export async function renderFiles(
     ? `<a href="${escapeHtml(appendQuery(pageUrl, kept))}">As pictures</a>`
     : `<a href="${escapeHtml(appendQuery(pageUrl, kept, 'view=list'))}">As a list</a>`
   const select = actions ? renderActionButton('select', 'files.js', 'Select', { actions }) : ''
-  const folder = actions === 'files' ? renderActionButton('new-folder', 'files.js', 'New folder') : ''
+  const newFolder = actions === 'files' ? renderActionButton('new-folder', 'files.js', 'New folder') : ''
   const list = isList
     ? await renderFileTable(service, files)
-    : renderFileCards(service, sortFoldersFirst(files))
-  return `<div class="actions">${otherView} ${files.length > 0 ? select : ''} ${folder}</div>${files.length > 0 ? list : ''}`
+    : renderFileCards(service, sortFoldersFirst(files), folders)
+  return `<div class="actions">${otherView} ${files.length > 0 ? select : ''} ${newFolder}</div>${files.length > 0 ? list : ''}`
 }
 
 /** Renders breadcrumbs: the owner and the ancestor folders that the caller may see. */

@@ -7,6 +7,7 @@ import { quoteShellWord } from '../../../contract/shell.ts'
 import { formatSortKey, parseSort, quoteColumnName, type SortKey } from '../../../query/index.ts'
 import type { Caller, Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
+import { fileEtag } from '../../core/etag.ts'
 import { formatDraftUrl } from '../../files/drafts.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/column/snapshot.ts'
@@ -15,7 +16,14 @@ import type { FileRow } from '../../store/aggregates/files.ts'
 import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { siteOptionsOf } from '../answer.ts'
-import { accessQueryOf, appendQuery, type ColorScheme, renderActionButton, renderDocument } from '../html.ts'
+import {
+  accessQueryOf,
+  appendQuery,
+  type ColorScheme,
+  renderActionButton,
+  renderData,
+  renderDocument,
+} from '../html.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import { renderTable, type TableColumn } from './table.ts'
@@ -84,7 +92,8 @@ export class GridRenderer {
       above: await renderBreadcrumbs(service, readers, principal, file),
       access: await loadFileAccess(readers, file, principal),
     }))
-    const isEditable = access.canWrite && !access.isVersion && principal.shareKey === undefined
+    const isEditable =
+      access.canWrite && !access.isVersion && !access.isTrashed && principal.shareKey === undefined
     const rowPager = renderPager('Rows', pages, view.page, (page) => this.linkTo({ page }))
     const parts = [
       renderVersionNote(service, file, version, key),
@@ -92,7 +101,10 @@ export class GridRenderer {
       `<p>${renderSummary(file)}</p>`,
       this.renderCounts(),
       // Readers with a share key cannot create charts of the grid.
-      principal.caller === undefined || principal.shareKey !== undefined || access.isVersion
+      principal.caller === undefined ||
+      principal.shareKey !== undefined ||
+      access.isVersion ||
+      access.isTrashed
         ? undefined
         : renderGridActions(principal.caller, file, view.where, isEditable),
       renderFileActions(file, principal, access),
@@ -146,7 +158,7 @@ export class GridRenderer {
       const link = this.linkTo({ sort: formatSortKey({ name, descending: sorted && !descending }), page: 1 })
       return {
         head: `<a href="${link}">${escapeHtml(name)}</a>${sorted ? (descending ? ' ↓' : ' ↑') : ''}<span class="type">${columnTypeLabel(type)}</span>`,
-        attributes: sorted ? ` aria-sort="${descending ? 'descending' : 'ascending'}"` : '',
+        attributes: `${columnTypeLabel(type) === 'number' ? ' class="n"' : ''}${renderData({ column: quoteColumnName(name), type: columnTypeLabel(type) })}${sorted ? ` aria-sort="${descending ? 'descending' : 'ascending'}"` : ''}`,
         values: values[k],
       }
     })
@@ -233,7 +245,9 @@ function renderGridActions(
     isEditable && username === file.owner
       ? renderActionButton('add-to', 'add.js', 'Replace or add data', data)
       : ''
-  const rows = isEditable ? renderActionButton('rows', 'rows.js', 'Correct cells', data) : ''
+  const rows = isEditable
+    ? renderActionButton('rows', 'rows.js', 'Correct cells', { ...data, etag: fileEtag(file) })
+    : ''
   return `<div class="actions">${make} ${add} ${rows}</div>`
 }
 

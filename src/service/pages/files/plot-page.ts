@@ -62,7 +62,7 @@ export async function renderPlotPage(
     above: await renderBreadcrumbs(service, readers, principal, file),
     access: await loadFileAccess(readers, file, principal),
   }))
-  const isEditable = access.canWrite && !access.isVersion
+  const isEditable = access.canWrite && !access.isVersion && !access.isTrashed
   const { title, subtitle } = headingsOf(view.figure)
   const heading = title ?? file.filename
   const description = describeChart(view.figure, file.filename)

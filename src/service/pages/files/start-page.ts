@@ -9,7 +9,7 @@ import { OWNER_SCOPE } from '../../store/aggregates/lists.ts'
 import type { Readers } from '../../store/store.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
 import { appendQuery, renderActionButton } from '../html.ts'
-import { renderFileCards, renderFiles, renderFileTable } from './file-lists.ts'
+import { loadFolderNames, renderFileCards, renderFiles, renderFileTable } from './file-lists.ts'
 
 /** Maximum number of files on the page of a user. */
 const MAX_FILES = 200
@@ -60,7 +60,7 @@ export async function renderStartPage(
     parts.push(
       recent.length > 0
         ? `<h2>Recent files</h2>${renderFileCards(service, recent)}<p><a href="/~${escapeHtml(caller.username)}/">All your files</a></p>`
-        : `<div class="drop"><p>You have no files yet. Drop a table here, or paste cells of a spreadsheet.</p>${renderActionButton('add', 'add.js', 'Choose files', {}, 'primary')}</div><p>On the command line: <code>gridline upload sales.csv --plot auto</code>, or <a href="/connect">connect another client</a>.</p>`,
+        : `<div class="drop"><p>You have no files yet. Drop a table here, or paste cells of a spreadsheet.</p>${renderActionButton('add', 'add.js', 'Add data', {}, 'primary')}</div><p>On the command line: <code>gridline upload sales.csv --plot auto</code>, or <a href="/connect">connect another client</a>.</p>`,
     )
     if (shared.length > 0) parts.push(`<h2>Shared with you</h2>${await renderFileTable(service, shared)}`)
   } else
@@ -123,17 +123,18 @@ export async function renderUserPage(
   const isOwner = caller?.username === owner
   const asked = query.get('show') ?? 'files'
   const list = isOwner && Object.hasOwn(OWNER_LISTS, asked) ? (asked as OwnerList) : 'files'
-  const files = await service.store.read(async (readers) => {
+  const { files, folders } = await service.store.read(async (readers) => {
     if (!(await readers.accounts.getUser(owner)))
       throw new Problem('not_found', `no user named ${owner.slice(0, 100)}`)
-    return loadList(readers, owner, list, caller)
+    const loaded = await loadList(readers, owner, list, caller)
+    return { files: loaded, folders: isOwner ? await loadFolderNames(readers, loaded) : undefined }
   })
   const pageUrl = `/~${owner}/`
   const listed = files.slice(0, MAX_FILES)
   const actions = !isOwner ? undefined : list === 'trash' ? 'trash' : list === 'files' ? 'files' : undefined
   const parts = [
     isOwner ? renderTabs(pageUrl, list) : `<p>Files of ${escapeHtml(owner)} that you can see.</p>`,
-    await renderFiles(service, listed, { query, pageUrl, actions }),
+    await renderFiles(service, listed, { query, pageUrl, actions, folders }),
   ]
   if (files.length === 0) parts.push(`<p>${isOwner ? OWNER_LISTS[list].empty : 'No visible files.'}</p>`)
   if (files.length > MAX_FILES)
