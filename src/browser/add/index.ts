@@ -483,23 +483,28 @@ function addSeveral(files: Chosen[], folder: string, target: Target | undefined)
     ),
     create('div', { class: 'actions' }, button),
   )
+  let isStoring = false
   previewAll()
 
   async function previewAll(): Promise<void> {
     for (const [k, { file }] of files.slice(0, MAX_PREVIEWED).entries()) {
-      if (abort.signal.aborted) return
+      let text: string
       try {
         const beginning = await previewBody(file)
         const result =
           beginning && (await previewUpload(file.name, beginning.body, { 'Gridline-On-Conflict': 'rename' }))
-        rows[k].state.textContent = result ? describe(result) : 'read while it is sent'
+        text = result ? describe(result) : 'read while it is sent'
       } catch (error) {
-        rows[k].state.textContent = `cannot be read: ${formatError(error)}`
+        text = `cannot be read: ${formatError(error)}`
       }
+      // Now the rows say what is stored.
+      if (isStoring || abort.signal.aborted) return
+      rows[k].state.textContent = text
     }
   }
 
   async function store(): Promise<void> {
+    isStoring = true
     let stored = 0
     for (const [k, { file, folder: inner }] of files.entries()) {
       const { state } = rows[k]
