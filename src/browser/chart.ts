@@ -4,6 +4,7 @@
 import type { AdditionalCode } from './adapt-figure.ts'
 import { describeChart } from './alt-text.ts'
 import { type Figure, loadScript, prepareFigure, removeTiles } from './plotly.ts'
+import { keepDrawn, reuseTraces, withChangedPaths, withoutKept } from './redraw.ts'
 import { applyThemeToFrames, applyThemeWith, needsAdditionalSteps } from './theme/core.ts'
 import { measuredChanges } from './theme/measured.ts'
 
@@ -156,12 +157,7 @@ async function draw(text: string): Promise<void> {
     loaded?.steps,
   )
   const { data: fitted, layout } = fitToFrame(figure)
-  // A note can change the range of an axis: everything is drawn again.
-  const notes = JSON.stringify(layout.annotations)
-  if (notes !== drawnNotes) drawnTraces = []
-  drawnNotes = notes
-  const data = reuseArrays(fitted)
-  drawnTraces = data
+  const data = reuseTraces(fitted, layout)
   if (preview) keepDrawn(layout)
   // Keeps the zoom and hidden series when the data changes.
   layout.uirevision ??= 'kept'
@@ -186,106 +182,6 @@ async function draw(text: string): Promise<void> {
   hasOmittedPoints = hasPointsNote(layout)
   if (preview?.isEditable) loaded?.markParts(chart)
 }
-
-let drawnNotes: string | undefined
-/** Traces that were drawn last. */
-let drawnTraces: readonly Record<string, unknown>[] = []
-
-/**
- * Returns traces with the arrays that were drawn last, where the values are the same: plotly.js then draws their
- * points only once.
- */
-function reuseArrays(traces: readonly Record<string, unknown>[]): Record<string, unknown>[] {
-  return traces.map((trace, k) => reuseMembers(trace, drawnTraces[k]))
-}
-
-function reuseMembers(next: Record<string, unknown>, drawn: Record<string, unknown> = {}): typeof next {
-  const members = Object.entries(next).map(([name, value]) => {
-    const before = drawn[name]
-    if (Array.isArray(value) && Array.isArray(before))
-      return [name, isSameArray(value, before) ? before : value]
-    const isNested = [value, before].every(
-      (one) => typeof one === 'object' && one !== null && !Array.isArray(one),
-    )
-    return [name, isNested ? reuseMembers(value as typeof next, before as typeof next) : value]
-  })
-  return Object.fromEntries(members)
-}
-
-/** Shifts of annotations that were measured, by path. */
-let measuredShifts: Record<string, unknown> = {}
-const SHIFT_PATH = /^annotations\[(\d+)\]\.([xy]shift)$/
-
-/** Calls a function for each measured shift, with its annotation. */
-function forEachShift(
-  layout: Record<string, unknown>,
-  changes: Record<string, unknown>,
-  visit: (annotation: Record<string, unknown>, shift: string, path: string) => void,
-): void {
-  for (const path of Object.keys(changes)) {
-    const [, number, shift] = SHIFT_PATH.exec(path) ?? []
-    const annotation = (layout.annotations as Record<string, unknown>[] | undefined)?.[Number(number)]
-    if (annotation) visit(annotation, shift, path)
-  }
-}
-
-/** Members of a layout for which plotly.js draws everything again if they are other objects, even equal ones. */
-const COMPARED_BY_IDENTITY = ['meta', 'template'] as const
-let drawnLayout: Record<string, unknown> = {}
-
-/** Gives a preview what was drawn and measured last, where it is the same: only what differs is drawn again. */
-function keepDrawn(layout: Record<string, unknown>): void {
-  const { theme } = (layout.meta ?? {}) as { theme?: unknown }
-  if (theme !== undefined) layout.meta = { theme }
-  for (const name of COMPARED_BY_IDENTITY)
-    if (JSON.stringify(layout[name]) === JSON.stringify(drawnLayout[name])) layout[name] = drawnLayout[name]
-  drawnLayout = layout
-  forEachShift(layout, measuredShifts, (annotation, shift, path) => {
-    annotation[shift] = measuredShifts[path]
-  })
-}
-
-/** Returns the measured changes that a layout does not have yet; undefined if there are none. */
-function withoutKept(
-  layout: Record<string, unknown>,
-  changes: Record<string, unknown> = {},
-): Record<string, unknown> | undefined {
-  const left = { ...changes }
-  measuredShifts = {}
-  forEachShift(layout, changes, (annotation, shift, path) => {
-    measuredShifts[path] = changes[path]
-    if (annotation[shift] === changes[path]) delete left[path]
-  })
-  return Object.keys(left).length > 0 ? left : undefined
-}
-
-/** Returns a layout with changes by path, as `relayout` takes them. */
-function withChangedPaths(
-  layout: Record<string, unknown>,
-  changes: Record<string, unknown>,
-): Record<string, unknown> {
-  const next: Record<string, unknown> = { ...layout }
-  for (const [path, value] of Object.entries(changes)) {
-    const [first, ...rest] = path.split(/[.[\]]+/)
-    const last = rest.pop()
-    if (last === undefined) {
-      next[first] = value
-      continue
-    }
-    let holder: Record<string, unknown> = next
-    for (const key of [first, ...rest]) {
-      const inner = holder[key]
-      const copy = Array.isArray(inner) ? [...inner] : { ...(inner as object) }
-      holder[key] = copy
-      holder = copy as Record<string, unknown>
-    }
-    holder[last] = value
-  }
-  return next
-}
-
-const isSameArray = (a: readonly unknown[], b: readonly unknown[]): boolean =>
-  a.length === b.length && a.every((value, k) => value === b[k])
 
 /** A figure that the page around the chart shows in its place: changes that are not saved. */
 interface Preview {

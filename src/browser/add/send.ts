@@ -166,3 +166,15 @@ function waitUntilOnline(delay: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
 }
+
+/** A grid whose data is replaced or added to. */
+export interface Target {
+  fid: string
+  name: string
+}
+
+/** A file to add, and its folder below the chosen one. */
+export interface Chosen {
+  file: File
+  folder: string
+}

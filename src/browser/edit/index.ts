@@ -139,7 +139,7 @@ addEventListener('beforeunload', (event) => {
 onAction({ edit: openForm })
 
 function openForm(): void {
-  if (!panel.hidden && !form.inert) return
+  if (!panel.hidden) return
   workbench.classList.add('editing')
   panel.hidden = false
   if (location.hash === '#edit') closeHash()
@@ -311,6 +311,8 @@ function togglePublished(): void {
 }
 
 let lastPreview = 0
+/** Whether the chart was saved since the form was opened. */
+let isSaved = false
 
 /** Shows the chart with the changes, or as it is published. Invalid changes keep what is shown. */
 async function showPreview(): Promise<void> {
@@ -391,16 +393,34 @@ async function save(): Promise<void> {
   form.inert = true
   try {
     const notes: string[] = []
-    const figure = await opened.apply(client, changes, notes)
-    await store(figure, opened.etag)
-    await reload(['Saved.', ...notes].join(' '))
+    const isStored = await storeChanges(notes)
+    isSaved ||= isStored
+    if (isStored) await reload(['Saved.', ...notes].join(' '))
+    else offerOverwrite()
   } catch (error) {
-    if (error instanceof ApiError && error.status === 412) await retrySave()
-    else showStatus(`Not saved: ${formatError(error)}`)
+    showStatus(`Not saved: ${formatError(error)}`)
   } finally {
     form.inert = false
     focused?.focus()
   }
+}
+
+/**
+ * Stores the changes. Returns false if somebody else has changed the figure. Sharing or renaming a chart changes
+ * its entity tag too: then it is stored with the new one.
+ */
+async function storeChanges(notes: string[]): Promise<boolean> {
+  try {
+    await store(await opened.apply(client, changes, notes), opened.etag)
+    return true
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 412)) throw error
+  }
+  const latest = await OpenChart.load(fid, theme ? JSON.parse(theme) : undefined)
+  if (JSON.stringify(latest.figure) !== JSON.stringify(opened.figure)) return false
+  opened = latest
+  await store(await opened.apply(client, changes, []), opened.etag)
+  return true
 }
 
 function store(figure: Figure, etag: string | null): Promise<Response> {
@@ -412,23 +432,13 @@ function store(figure: Figure, etag: string | null): Promise<Response> {
   })
 }
 
-/** Saves again if the figure is still the same: sharing or renaming a chart changes its entity tag too. */
-async function retrySave(): Promise<void> {
-  const latest = await OpenChart.load(fid, theme ? JSON.parse(theme) : undefined)
-  if (JSON.stringify(latest.figure) !== JSON.stringify(opened.figure)) {
-    offerOverwrite()
-    return
-  }
-  opened = latest
-  await store(await opened.apply(client, changes, []), opened.etag)
-  await reload('Saved.')
-}
-
 /** Somebody else has saved the chart: the changes can be made to theirs, or dropped. */
 function offerOverwrite(): void {
+  const act = (label: string, action: () => Promise<void>): HTMLButtonElement =>
+    createButton(label, () => action().catch((error) => showStatus(formatError(error))))
   status.replaceChildren(
     'Not saved: somebody else has changed this chart meanwhile. ',
-    createButton('Make my changes to theirs', async () => {
+    act('Make my changes to theirs', async () => {
       const mine = changes
       await start()
       changes = mine
@@ -438,7 +448,7 @@ function offerOverwrite(): void {
       showStatus('This is their chart with your changes. Save it, or undo.')
     }),
     ' ',
-    createButton('Drop my changes', () => reload('This is their chart.')),
+    act('Drop my changes', () => reload('This is their chart.')),
   )
 }
 
@@ -463,5 +473,8 @@ function close(): void {
     const pixels = opened.readFields()[side]
     frameElement.style[side] = pixels && `${pixels}px`
   }
-  frame.show(undefined)
+  // The frame has the chart of the time when it was loaded.
+  if (isSaved) frameElement.src = frameElement.getAttribute('src')!
+  else frame.show(undefined)
+  isSaved = false
 }

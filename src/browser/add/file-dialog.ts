@@ -1,0 +1,336 @@
+/// <reference lib="dom" />
+// The dialog of one file: how it is read, what would be stored, and where.
+import { gridNameOf, isNotice, uploadNameOf } from '../../contract/formats.ts'
+import { ExactNumber, formatError, parseExactly, request, textOfValue, toHeaderText } from '../api.ts'
+import {
+  create,
+  createButton,
+  createField,
+  createSelect,
+  type OpenDialog,
+  openDialog,
+  runOnce,
+} from '../dom.ts'
+import { showDifference } from './difference.ts'
+import { findSuggestions, Reading, textOfWarning } from './reading.ts'
+import { type Chosen, previewBody, previewUpload, sendFile, type Target, type UploadResult } from './send.ts'
+
+/** Number of first rows in a preview. */
+const MAX_ROWS = 8
+/** Number of columns in a preview. */
+const MAX_COLUMNS = 60
+
+/** The dialog of one file. */
+export class FileDialog {
+  private readonly reading = new Reading()
+  private dialog!: OpenDialog
+  private readonly result = create('div')
+  private readonly controls = create('details', {}, create('summary', {}, 'How the file is read'))
+  private readonly name: HTMLInputElement
+  private readonly place: HTMLInputElement
+  private readonly isPublic = create('input', { type: 'checkbox' })
+  private readonly conflict: HTMLSelectElement
+  private readonly key = create('input', { list: 'key-columns', placeholder: 'columns, comma-separated' })
+  private readonly keyColumns = create('datalist', { id: 'key-columns' })
+  private readonly button: HTMLButtonElement
+  private readonly abort = new AbortController()
+  private number = 0
+  private isStoring = false
+  private isPreviewWhole = true
+
+  constructor(
+    private readonly chosen: Chosen,
+    folder: string,
+    private readonly target: Target | undefined,
+  ) {
+    this.name = create('input', {
+      value: target?.name ?? gridNameOf(chosen.file.name),
+      required: true,
+      maxlength: 200,
+    })
+    const place = [folder, chosen.folder].filter((part) => part !== '').join('/')
+    this.place = create('input', { value: place, placeholder: 'home folder' })
+    this.conflict = createSelect(
+      target
+        ? [
+            ['replace', 'replace all rows'],
+            ['append', 'add the rows at the end'],
+            ['key', 'update rows by key'],
+          ]
+        : [
+            ['rename', 'choose a free name'],
+            ['replace', 'replace the data of that grid'],
+            ['append', 'add the rows to that grid'],
+          ],
+    )
+    this.button = createButton(
+      target ? 'Compare with the grid' : 'Store',
+      () => runOnce([this.button], () => this.store()),
+      {
+        class: 'primary',
+        disabled: true,
+      },
+    )
+  }
+
+  open(): void {
+    const { file } = this.chosen
+    this.dialog = openDialog(this.target ? `New data for ${this.target.name}` : `Add ${file.name}`, {
+      isWide: true,
+      onClose: () => this.abort.abort(),
+    })
+    this.controls.addEventListener('toggle', () => this.showControls())
+    const keyField = createField('Key', this.key, 'Rows with the same values in these columns are updated.')
+    const showKey = (): void => {
+      keyField.hidden = this.conflict.value !== 'key'
+    }
+    this.conflict.addEventListener('change', showKey)
+    showKey()
+    const fields = this.target
+      ? [createField('What happens', this.conflict), keyField]
+      : [
+          createField('Name', this.name),
+          createField('Folder', this.place),
+          createField('If the name is taken', this.conflict),
+          create('label', {}, this.isPublic, ' Anyone can see it'),
+        ]
+    this.dialog.body.append(
+      this.result,
+      this.controls,
+      create('div', { class: 'fields' }, ...fields, this.keyColumns),
+      create('div', { class: 'actions' }, this.button),
+    )
+    this.preview()
+  }
+
+  private showControls(): void {
+    if (!this.controls.open) return
+    this.controls.replaceChildren(
+      this.controls.firstElementChild!,
+      this.reading.createControls(() => this.preview()),
+    )
+  }
+
+  /** Reads the file, or its beginning, without storing it. */
+  private async preview(): Promise<void> {
+    const number = ++this.number
+    this.dialog.say('Reading the file …')
+    try {
+      const beginning = await previewBody(this.chosen.file)
+      if (!beginning) {
+        this.dialog.say('This file is large, and is read while it is sent.')
+        this.button.disabled = this.isStoring
+        return
+      }
+      // A name that is not taken: that of the target is.
+      const { name } = this.chosen.file
+      const freeName = this.target ? uploadNameOf(`preview ${Date.now()}`, name)! : name
+      this.isPreviewWhole = beginning.isWhole
+      const result = await previewUpload(freeName, beginning.body, {
+        ...this.reading.toHeaders(),
+        'Gridline-On-Conflict': 'rename',
+      })
+      if (number !== this.number) return
+      this.show(result, beginning.isWhole)
+      this.dialog.say('')
+      this.button.disabled = this.isStoring
+    } catch (error) {
+      if (number !== this.number) return
+      this.result.replaceChildren(...this.createWarnings([formatError(error)]))
+      // The beginning of a file may say less than the whole.
+      this.button.disabled = this.isStoring || this.isPreviewWhole
+      this.controls.open = true
+      this.dialog.say('The file cannot be read like this.')
+    }
+  }
+
+  /** Shows columns, first rows and warnings. */
+  private show({ file, warnings }: UploadResult, isWhole: boolean): void {
+    if (!('cols' in file)) {
+      this.result.replaceChildren(
+        create('p', {}, 'This file has several tables: they become a folder of grids.'),
+        ...this.createWarnings(warnings),
+      )
+      return
+    }
+    this.keyColumns.replaceChildren(...file.cols.map(({ name }) => new Option(name, name)))
+    const columns = file.cols.slice(0, MAX_COLUMNS)
+    const rows = readFirstRows(
+      file.preview,
+      columns.map(({ name }) => name),
+    )
+    const count = `${isWhole ? '' : 'The beginning: '}${file.row_count.toLocaleString()} rows, ${file.cols.length.toLocaleString()} columns`
+    this.result.replaceChildren(
+      create('p', {}, count),
+      create(
+        'div',
+        { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'First rows' },
+        create(
+          'table',
+          {},
+          create(
+            'thead',
+            {},
+            create(
+              'tr',
+              {},
+              ...columns.map(({ name, type }) =>
+                create(
+                  'th',
+                  { scope: 'col' },
+                  name,
+                  create('br'),
+                  this.reading.createTypeControl(name, type, () => this.preview()),
+                ),
+              ),
+            ),
+          ),
+          create('tbody', {}, ...rows.map((row) => create('tr', {}, ...row.map(createCell)))),
+        ),
+      ),
+      ...this.createWarnings(warnings),
+    )
+  }
+
+  /** Shows warnings, each with buttons that do what it suggests. */
+  private createWarnings(warnings: readonly string[]): HTMLElement[] {
+    // Facts first, then what can be decided.
+    const isFact = (warning: string): boolean => isNotice(warning)
+    return [...warnings.filter(isFact), ...warnings.filter((warning) => !isFact(warning))].map((warning) =>
+      create(
+        'p',
+        { class: isFact(warning) ? undefined : 'note' },
+        textOfWarning(warning),
+        ...findSuggestions(warning).flatMap(({ text, changes }) => [
+          ' ',
+          createButton(text, () => {
+            for (const change of changes) this.reading.change(change)
+            this.showControls()
+            this.preview().then(() => this.focusNext())
+          }),
+        ]),
+      ),
+    )
+  }
+
+  /** Focuses what can be decided next: a suggestion, or storing the file. */
+  private focusNext(): void {
+    const next = this.result.querySelector<HTMLButtonElement>('.note button') ?? this.button
+    next.focus()
+  }
+
+  private async store(): Promise<void> {
+    const name = this.target?.name ?? this.name.value.trim()
+    if (name === '') return this.dialog.say('A name is needed.')
+    if (this.conflict.value === 'key' && this.key.value.trim() === '')
+      return this.dialog.say('Name the columns that identify a row.')
+    const file = new File([this.chosen.file], uploadNameOf(name, this.chosen.file.name)!)
+    this.isStoring = true
+    const bar = create('progress', { max: Math.max(1, file.size), value: 0, 'aria-label': 'Sent' })
+    this.button.before(bar)
+    const send = (headers: Record<string, string>): Promise<UploadResult> =>
+      sendFile(
+        file,
+        { ...this.reading.toHeaders(), ...headers },
+        {
+          onSent: (bytes) => {
+            bar.value = bytes
+            this.dialog.say(`Sent ${Math.floor((bytes / file.size) * 100)} %`)
+          },
+          onWaiting: () => this.dialog.say('The connection is lost. The upload goes on when it is back.'),
+        },
+        this.abort.signal,
+      )
+    try {
+      this.dialog.say('Sending …')
+      if (this.target) await this.compare(file, send)
+      else {
+        const { file: stored } = await send(this.newHeaders())
+        location.assign(`${new URL(stored.web_url).pathname}${'cols' in stored ? '#make' : ''}`)
+      }
+    } catch (error) {
+      if (!this.abort.signal.aborted) this.dialog.say(`Nothing was stored: ${formatError(error)}`)
+    } finally {
+      bar.remove()
+      this.isStoring = false
+    }
+  }
+
+  private newHeaders(): Record<string, string> {
+    const place = this.place.value.trim()
+    return {
+      'Gridline-On-Conflict': this.conflict.value,
+      ...(place !== '' && { 'Gridline-Parent-Path': toHeaderText(place) }),
+      ...(this.isPublic.checked && { 'Gridline-World-Readable': 'true' }),
+    }
+  }
+
+  /** Headers that change the target: its folder, and what happens to its rows. */
+  private async targetHeaders(): Promise<Record<string, string>> {
+    const { fid, name } = this.target!
+    const response = await request('grids.get', { path: { fid } })
+    const { filename, parent } = (await response.json()) as { filename: string; parent: number }
+    if (filename !== name) throw new Error('the grid has been renamed; load the page again')
+    const mode = this.conflict.value
+    return {
+      // What is stored is what was compared.
+      'if-match': response.headers.get('etag') ?? '*',
+      'Gridline-Parent': String(parent),
+      'Gridline-On-Conflict': mode === 'key' ? 'append' : mode,
+      ...(mode === 'key' && { 'Gridline-Key': encodeNames(this.key.value) }),
+    }
+  }
+
+  /** Throws if an upload did not reach the target, but another grid. */
+  private assertTarget({ file }: UploadResult): void {
+    if (file.fid !== this.target!.fid)
+      throw new Error(`the file would become ${file.filename}, not this grid`)
+  }
+
+  /** Shows what the file would change: as a draft if it replaces all rows, otherwise by a dry run. */
+  private async compare(
+    file: File,
+    send: (headers: Record<string, string>) => Promise<UploadResult>,
+  ): Promise<void> {
+    const headers = await this.targetHeaders()
+    const { fid } = this.target!
+    const store = async (): Promise<void> => {
+      await send(headers)
+    }
+    if (this.conflict.value === 'replace') {
+      const draft = `browser-${Date.now().toString(36)}`
+      const result = await send({ ...headers, 'Gridline-Draft': draft })
+      this.assertTarget(result)
+      await showDifference(this.dialog, { fid, result, draft, store })
+    } else {
+      const result = await previewUpload(file.name, file, { ...this.reading.toHeaders(), ...headers })
+      this.assertTarget(result)
+      await showDifference(this.dialog, { fid, result, store })
+    }
+  }
+}
+
+/** Returns the names of columns, comma-separated, as a header has them. */
+function encodeNames(text: string): string {
+  return text
+    .split(',')
+    .map((name) => encodeURIComponent(name.trim()))
+    .join(',')
+}
+
+/** Returns the first rows of a preview: JSON text of the first values by column. */
+function readFirstRows(preview: string, names: readonly string[]): unknown[][] {
+  let columns: Record<string, unknown[]>
+  try {
+    columns = parseExactly(preview)
+  } catch {
+    return []
+  }
+  const count = Math.min(MAX_ROWS, Math.max(0, ...names.map((name) => columns[name]?.length ?? 0)))
+  return Array.from({ length: count }, (_, row) => names.map((name) => columns[name]?.[row] ?? null))
+}
+
+function createCell(value: unknown): HTMLTableCellElement {
+  const isNumber = typeof value === 'number' || value instanceof ExactNumber
+  return create('td', { class: isNumber ? 'n' : undefined }, textOfValue(value).slice(0, 100))
+}

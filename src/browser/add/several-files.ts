@@ -1,0 +1,132 @@
+/// <reference lib="dom" />
+// The dialog of several files: each is stored as it is detected.
+import { formatError, toHeaderText } from '../api.ts'
+import { create, createButton, createField, openDialog, runOnce } from '../dom.ts'
+import { type Chosen, previewBody, previewUpload, sendFile, type Target, type UploadResult } from './send.ts'
+
+/** Number of files that are previewed; others are uploaded alike. */
+const MAX_PREVIEWED = 20
+
+/** Adds several files, each as it is detected. */
+export function addSeveral(files: Chosen[], folder: string, target: Target | undefined): void {
+  const abort = new AbortController()
+  const dialog = openDialog(`Add ${files.length.toLocaleString()} files`, {
+    isWide: true,
+    onClose: () => abort.abort(),
+  })
+  const place = create('input', { value: folder, placeholder: 'home folder' })
+  const isPublic = create('input', { type: 'checkbox' })
+  const rows = files.map(({ file }) => ({
+    state: create('td', {}, ''),
+    size: `${Math.ceil(file.size / 1000).toLocaleString()} kB`,
+  }))
+  const button: HTMLButtonElement = createButton('Store all', () => runOnce([button], store), {
+    class: 'primary',
+  })
+  if (target)
+    dialog.body.append(
+      create('p', { class: 'note' }, `They become new grids. To change ${target.name}, add one file.`),
+    )
+  dialog.body.append(
+    create(
+      'div',
+      { class: 'scroll' },
+      create(
+        'table',
+        {},
+        create(
+          'thead',
+          {},
+          create('tr', {}, create('th', {}, 'File'), create('th', {}, 'Size'), create('th', {}, 'Result')),
+        ),
+        create(
+          'tbody',
+          {},
+          ...files.map(({ file, folder: inner }, k) =>
+            create(
+              'tr',
+              {},
+              create('td', {}, inner === '' ? file.name : `${inner}/${file.name}`),
+              create('td', { class: 'n' }, rows[k].size),
+              rows[k].state,
+            ),
+          ),
+        ),
+      ),
+    ),
+    create(
+      'div',
+      { class: 'fields' },
+      createField('Folder', place),
+      create('label', {}, isPublic, ' Anyone can see them'),
+    ),
+    create('div', { class: 'actions' }, button),
+  )
+  let isStoring = false
+  previewAll()
+
+  async function previewAll(): Promise<void> {
+    for (const [k, { file }] of files.slice(0, MAX_PREVIEWED).entries()) {
+      let text: string
+      try {
+        const beginning = await previewBody(file)
+        const result =
+          beginning && (await previewUpload(file.name, beginning.body, { 'Gridline-On-Conflict': 'rename' }))
+        text = result ? describe(result) : 'read while it is sent'
+      } catch (error) {
+        text = `cannot be read: ${formatError(error)}`
+      }
+      // Now the rows say what is stored.
+      if (isStoring || abort.signal.aborted) return
+      rows[k].state.textContent = text
+    }
+  }
+
+  async function store(): Promise<void> {
+    isStoring = true
+    let stored = 0
+    for (const [k, { file, folder: inner }] of files.entries()) {
+      const { state } = rows[k]
+      const path = [place.value.trim(), inner].filter((part) => part !== '').join('/')
+      try {
+        const { file: grid } = await sendFile(
+          file,
+          {
+            'Gridline-On-Conflict': 'rename',
+            ...(path !== '' && { 'Gridline-Parent-Path': toHeaderText(path) }),
+            ...(isPublic.checked && { 'Gridline-World-Readable': 'true' }),
+          },
+          {
+            onSent: (bytes) => {
+              state.textContent = `sent ${Math.floor((bytes / file.size) * 100)} %`
+            },
+            onWaiting: () => {
+              state.textContent = 'waits for the connection'
+            },
+          },
+          abort.signal,
+        )
+        state.replaceChildren(create('a', { href: new URL(grid.web_url).pathname }, 'stored'))
+        stored++
+      } catch (error) {
+        if (abort.signal.aborted) return
+        state.textContent = `not stored: ${formatError(error)}`
+      }
+      dialog.say(`${stored} of ${files.length} stored`)
+    }
+    button.remove()
+    dialog.body.append(
+      create(
+        'p',
+        {},
+        createButton('Done', () => location.reload(), { class: 'primary' }),
+      ),
+    )
+  }
+}
+
+function describe({ file, warnings }: UploadResult): string {
+  const shape =
+    'cols' in file ? `${file.row_count.toLocaleString()} rows, ${file.cols.length} columns` : 'several tables'
+  return warnings.length === 0 ? shape : `${shape}; ${warnings.join('; ')}`
+}
