@@ -38,19 +38,24 @@ const drop = (page: Page, name: string, text: string) =>
 
 /** Presses the button of a dialog, or of the page, whose text begins like this, once it is there. */
 const press = (page: Page, label: string, within = 'dialog') =>
-  page.waitForFunction(
-    (where, text) => {
-      const buttons = [...document.querySelectorAll<HTMLElement>(`${where} :is(button, a)`)]
-      const button = buttons.find(
-        (one) => !one.hidden && one.textContent!.startsWith(text) && !(one as HTMLButtonElement).disabled,
+  vi.waitFor(
+    async () => {
+      const isPressed = await page.evaluate(
+        (where, text) => {
+          const buttons = [...document.querySelectorAll<HTMLElement>(`${where} :is(button, a)`)]
+          const button = buttons.find(
+            (one) => !one.hidden && one.textContent!.startsWith(text) && !(one as HTMLButtonElement).disabled,
+          )
+          // After the answer, since the page may be left.
+          if (button) setTimeout(() => button.click(), 20)
+          return button !== undefined
+        },
+        within,
+        label,
       )
-      // Afterwards: the page may be left.
-      if (button) setTimeout(() => button.click())
-      return button !== undefined
+      if (!isPressed) throw new Error(`there is no button ${label}`)
     },
-    {},
-    within,
-    label,
+    { timeout: 10_000, interval: 30 },
   )
 
 const pressAndGo = (page: Page, label: string, within?: string) =>

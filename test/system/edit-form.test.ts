@@ -6,6 +6,7 @@ import type { ChartOptions } from '../../src/charts/spec/options.ts'
 import type { ChartType } from '../../src/charts/spec/types.ts'
 import { connectRemote } from '../../src/cli/connect/connect.ts'
 import { inBrowser } from '../support/browser.ts'
+import { runs } from '../support/property-runs.ts'
 
 const site = inBrowser()
 let path: string
@@ -271,7 +272,8 @@ it('a preview without changes is the published chart, whatever its type', async 
     ['scatter', { x: 'price', y: 'cost', animate: 'city' }],
   ]
   const page = await signedIn('alice')
-  for (const [type, options] of charts) {
+  // All types with `npm run test:long`.
+  for (const [type, options] of charts.filter((_, k) => k % runs(3, 1) === 0)) {
     const made = await madeChart(type, options, columns)
     await page.goto(`${site().url}/~${made.replace(':', '/')}/`)
     const frame = await page.waitForFrame((one) => one.url().includes('.embed'))
