@@ -100,6 +100,7 @@ export class FileDialog {
       create('div', { class: 'fields' }, ...fields, this.keyColumns),
       create('div', { class: 'actions' }, this.button),
     )
+    ;(this.target ? this.conflict : this.name).focus()
     this.preview()
   }
 

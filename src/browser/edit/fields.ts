@@ -62,7 +62,7 @@ export function createOptionField(name: FieldName): HTMLElement {
     )
   const { kind, description, choices } = getOption(name)
   // The description has an example.
-  const placeholder = /'([^']{3,})'/.exec(description)?.[1]
+  const placeholder = kind === 'where' ? 'temp > 20' : /'([^']{3,})'/.exec(description)?.[1]
   const help = `${description} (${flagOf(name)})`
   if (kind === 'flag') return labelled(name, create('input', { type: 'checkbox' }), help, true)
   if (kind === 'column' || choices || name === 'theme') return labelled(name, createSelect([]), help)

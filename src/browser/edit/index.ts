@@ -161,6 +161,7 @@ function openForm(): void {
 function stopEditing(): void {
   workbench.classList.remove('editing')
   panel.hidden = true
+  scrollTo(0, 0)
 }
 
 /** Forgets the part of the address that opened the form, to which the browser has scrolled. */
