@@ -145,16 +145,12 @@ function openForm(): void {
   if (location.hash === '#edit') closeHash()
   scrollTo(0, 0)
   form.inert = true
-  start()
-    .then(() => {
-      form.inert = false
-    })
-    .catch((error) => {
-      // Its button tries again.
-      stopEditing()
-      status.textContent = ''
-      openDialog('Change the chart').say(formatError(error))
-    })
+  start().catch((error) => {
+    // Its button tries again.
+    stopEditing()
+    status.textContent = ''
+    openDialog('Change the chart').say(formatError(error))
+  })
 }
 
 /** Hides the form, and shows the chart as it was. */
@@ -187,6 +183,8 @@ async function start(): Promise<void> {
   history = new UndoHistory(JSON.stringify(changes))
   fillChoices()
   writeFields()
+  // It can be used before the chart is drawn.
+  form.inert = false
   if (!opened.chart)
     showStatus(
       'This figure is not a chart of the columns of one grid. Only its title, theme and size can be changed here.',
