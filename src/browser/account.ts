@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // The account page: keys, sessions and teams.
 import { call, formatError } from './api.ts'
-import { create, createButton, createField, createSelect, findSection, runOnce } from './dom.ts'
+import { create, createAction, createField, createSelect, findSection } from './dom.ts'
 
 /** Lifetimes of a new key. It cannot outlive the session, which ends after 30 days. */
 const LIFETIMES = [
@@ -23,26 +23,20 @@ function pressOnEnter(field: HTMLInputElement, button: HTMLButtonElement): HTMLB
   return button
 }
 
-/** Runs an action of a button, and shows its error. */
-function act(
-  label: string,
-  action: () => Promise<unknown>,
-  more: Record<string, unknown> = {},
-): HTMLButtonElement {
-  const button: HTMLButtonElement = createButton(
+/** Returns a button that acts, and shows its error on the page. */
+function act(label: string, action: () => Promise<unknown>, more = {}): HTMLButtonElement {
+  const say = (text: string): void => {
+    status.textContent = text
+  }
+  return createAction(
     label,
-    () =>
-      runOnce([button], async () => {
-        try {
-          status.textContent = ''
-          await action()
-        } catch (error) {
-          status.textContent = formatError(error)
-        }
-      }),
+    () => {
+      say('')
+      return action()
+    },
+    say,
     more,
   )
-  return button
 }
 
 const formatDay = (time: string | null): string =>

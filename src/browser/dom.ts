@@ -127,6 +127,42 @@ export async function runOnce(
   }
 }
 
+/**
+ * Returns a button that acts once at a time, and says its error. Buttons of one `group` exclude each other.
+ */
+export function createAction(
+  label: string,
+  action: () => Promise<unknown>,
+  say: (text: string) => void,
+  attributes: Attributes = {},
+  group: HTMLButtonElement[] = [],
+): HTMLButtonElement {
+  const act = async (): Promise<void> => {
+    try {
+      await action()
+    } catch (error) {
+      say(formatError(error))
+    }
+  }
+  const button = createButton(label, () => runOnce(group, act), attributes)
+  group.push(button)
+  return button
+}
+
+/** Returns the line that shows the command of the command line for the same. */
+export function createCommand(command: string): HTMLParagraphElement {
+  return create('p', {}, 'On the command line: ', create('code', {}, command))
+}
+
+/** Returns a field that takes the whole width of a dialog. */
+export function createWideField(label: string, field: HTMLElement, hint?: string): HTMLElement {
+  return create(
+    'div',
+    { class: 'fields' },
+    create('div', { class: 'whole' }, createField(label, field, hint)),
+  )
+}
+
 /** Handles buttons with `data-action`. The page loads a script when one of its buttons is first pressed. */
 export function onAction(handlers: Readonly<Record<string, (button: HTMLElement) => unknown>>): void {
   document.addEventListener('gridline:action', ({ target }) => {

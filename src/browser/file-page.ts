@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 // Buttons of a file page. The page works without this script.
+import { loadScript } from './plotly.ts'
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
   button.hidden = false
@@ -187,21 +188,11 @@ for (const picture of document.querySelectorAll<HTMLImageElement>('.thumb img'))
 const { add } = (document.currentScript as HTMLScriptElement).dataset
 const loading = new Map<string, Promise<void>>()
 
-/** Loads a script once. */
+/** Loads a script once; again if it has failed. */
 function loadOnce(src: string): Promise<void> {
-  const loaded =
-    loading.get(src) ??
-    new Promise<void>((resolve, reject) => {
-      const script = document.createElement('script')
-      script.src = src
-      script.onload = () => resolve()
-      script.onerror = () => {
-        loading.delete(src)
-        reject(new Error('a part of the page could not be loaded'))
-      }
-      document.head.append(script)
-    })
+  const loaded = loading.get(src) ?? loadScript(src, 'a part of the page')
   loading.set(src, loaded)
+  loaded.catch(() => loading.delete(src))
   return loaded
 }
 
@@ -289,5 +280,3 @@ if (add) {
     addData({ text })
   })
 }
-
-export {}

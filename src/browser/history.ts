@@ -2,7 +2,16 @@
 // The history of a file: its versions with who, when and what changed, pictures of charts, differences of grids.
 import type { ResultOf } from '../contract/operations/index.ts'
 import { call, formatError, request } from './api.ts'
-import { create, createButton, type OpenDialog, onAction, openDialog, runOnce } from './dom.ts'
+import {
+  create,
+  createAction,
+  createButton,
+  createCommand,
+  type OpenDialog,
+  onAction,
+  openDialog,
+  runOnce,
+} from './dom.ts'
 import { createDifference, loadDiff, MAX_LISTED_ROWS } from './grid-difference.ts'
 
 type Version = ResultOf<'versions.list'>['versions'][number]
@@ -33,11 +42,7 @@ class HistoryDialog {
     this.dialog = openDialog(`History of ${name}`, { isWide: true })
     this.more = createButton('Earlier versions', () => runOnce([this.more], () => this.load()))
     this.more.hidden = true
-    this.dialog.body.append(
-      this.list,
-      this.more,
-      create('p', {}, 'On the command line: ', create('code', {}, `gridline history ${fid}`)),
-    )
+    this.dialog.body.append(this.list, this.more, createCommand(`gridline history ${fid}`))
   }
 
   async load(): Promise<void> {
@@ -99,15 +104,8 @@ class HistoryDialog {
     const { fid } = this
     const { pathname, search } = new URL(web_url)
     const buttons: HTMLButtonElement[] = []
-    const act = (label: string, action: () => Promise<void>): HTMLButtonElement => {
-      const button = createButton(
-        label,
-        () => runOnce(buttons, () => action().catch((error) => this.dialog.say(formatError(error)))),
-        { 'aria-label': `${label}: version ${number}` },
-      )
-      buttons.push(button)
-      return button
-    }
+    const act = (label: string, action: () => Promise<void>): HTMLButtonElement =>
+      createAction(label, action, this.dialog.say, { 'aria-label': `${label}: version ${number}` }, buttons)
     const reload = async (message: string): Promise<void> => {
       this.list.replaceChildren()
       this.next = null

@@ -170,22 +170,14 @@ class CellEditor {
       ['hide', 'hide it on this page'],
       ['remove', 'remove it, with its data'],
     ])
+    const convert = async (type: 'number' | 'text', message: string): Promise<unknown> => {
+      const items = (await this.loadItems(column)).map((item) => convertItem(item, type))
+      return this.replaceItems(column, items, message, true)
+    }
     const act: Record<string, (message: string) => Promise<unknown>> = {
       rename: (message) => this.update(column, JSON.stringify({ name: name.value.trim() }), message),
-      number: async (message) =>
-        this.replaceItems(
-          column,
-          (await this.loadItems(column)).map((item) => convertItem(item, 'number')),
-          message,
-          true,
-        ),
-      text: async (message) =>
-        this.replaceItems(
-          column,
-          (await this.loadItems(column)).map((item) => convertItem(item, 'text')),
-          message,
-          true,
-        ),
+      number: (message) => convert('number', message),
+      text: (message) => convert('text', message),
       hide: async () => hideColumn(column.name),
       remove: (message) =>
         call('columns.delete', {

@@ -5,7 +5,17 @@ import { parseFid } from '../contract/fid.ts'
 import type { ResultOf } from '../contract/operations/index.ts'
 import { formatEmbedBlock } from '../contract/web/embed-block.ts'
 import { call, formatError, request } from './api.ts'
-import { create, createButton, createField, createSelect, onAction, openDialog, runOnce } from './dom.ts'
+import {
+  create,
+  createAction,
+  createButton,
+  createCommand,
+  createField,
+  createSelect,
+  onAction,
+  openDialog,
+  runOnce,
+} from './dom.ts'
 
 onAction({
   share: (button) =>
@@ -72,17 +82,8 @@ class ShareDialog {
     this.show()
   }
 
-  /** Returns a button that acts once at a time. */
   private createAction(label: string, action: () => Promise<unknown>, more = {}): HTMLButtonElement {
-    const button: HTMLButtonElement = createButton(
-      label,
-      () =>
-        runOnce([button], async () => {
-          await action()
-        }),
-      more,
-    )
-    return button
+    return createAction(label, action, this.dialog.say, more)
   }
 
   /** Says who can see the file through its folders. */
@@ -136,7 +137,7 @@ class ShareDialog {
       create('h3', {}, 'Secret link'),
       share_key ? this.createLink(share_key) : this.createLinkOffer(),
       ...(this.file.type === 'plot' ? this.createEmbedding() : []),
-      create('p', {}, 'On the command line: ', create('code', {}, `gridline share ${this.file.fid}`)),
+      createCommand(`gridline share ${this.file.fid}`),
     )
     this.focusAgain(focused)
   }

@@ -65,6 +65,8 @@ export interface Site {
   elsewhere: Elsewhere
   /** Opens a path of the server, or a URL, in a new page. */
   visit(path: string, look?: Look): Promise<Visit>
+  /** Opens a page in a context of its own, and signs a user in. */
+  signIn(user: string): Promise<Page>
   /** Saves a screenshot, if GRIDLINE_SCREENSHOTS names a folder. */
   screenshot(visit: Visit, name: string): Promise<void>
 }
@@ -155,6 +157,14 @@ export function inBrowser({ chromium, isNamed = true, proxy }: SiteOptions = {})
       browser,
       elsewhere,
       visit: (path, look) => visit(browser, new URL(path, url), new URL(url), look),
+      signIn: async (user) => {
+        const page = await (await browser.createBrowserContext()).newPage()
+        await page.goto(`${url}/signin`)
+        await page.type('input[name=username]', user)
+        await page.type('input[name=api_key]', test.keys.get(user)!)
+        await Promise.all([page.waitForNavigation(), page.click('button.primary')])
+        return page
+      },
       screenshot: async ({ page }, name) => {
         const folder = process.env.GRIDLINE_SCREENSHOTS
         if (folder) await page.screenshot({ path: join(folder, `${name}.png`) as `${string}.png` })

@@ -108,13 +108,8 @@ it('public pages are accessible', async () => {
 }, 120_000)
 
 it('pages of signed-in users are accessible', async () => {
-  const { test, url, browser } = site()
-  const context = await browser.createBrowserContext()
-  const page = await context.newPage()
-  await page.goto(`${url}/signin`)
-  await page.type('input[name=username]', 'alice')
-  await page.type('input[name=api_key]', test.keys.get('alice')!)
-  await Promise.all([page.waitForNavigation(), page.click('button.primary')])
+  const { url } = site()
+  const page = await site().signIn('alice')
   const found: object[] = []
   for (const [name, path] of Object.entries(signedIn)) found.push(await look(page, name, path))
   expect(Object.assign({}, ...found)).toEqual({})
@@ -124,17 +119,12 @@ it('pages of signed-in users are accessible', async () => {
   expect(await page.$eval('.note', (note) => note.textContent)).toContain('first 200 characters')
   await page.goto(`${url}/?q=%25_%5C'`)
   expect(await page.$eval('main', (main) => main.textContent)).toContain('No file has this in its name')
-  await context.close()
+  await page.browserContext().close()
 }, 120_000)
 
 it('the form and all dialogs are accessible, and fit on a phone', async () => {
-  const { test, url, browser } = site()
-  const context = await browser.createBrowserContext()
-  const page = await context.newPage()
-  await page.goto(`${url}/signin`)
-  await page.type('input[name=username]', 'alice')
-  await page.type('input[name=api_key]', test.keys.get('alice')!)
-  await Promise.all([page.waitForNavigation(), page.click('button.primary')])
+  const { url } = site()
+  const page = await site().signIn('alice')
   const found: Record<string, unknown> = {}
   const opened = [
     ...['edit', 'share', 'rename', 'move', 'copy', 'trash', 'history', 'add'].map((action) => [
@@ -175,7 +165,7 @@ it('the form and all dialogs are accessible, and fit on a phone', async () => {
     if (small.length > 0) found[`${where} ${action}, size`] = small
   }
   expect(found).toEqual({})
-  await context.close()
+  await page.browserContext().close()
 }, 120_000)
 
 it('the alt text of a chart describes its data', async () => {

@@ -7,18 +7,12 @@ const site = inBrowser()
 
 /** A page of a signed-in user, and what went wrong on it. */
 async function signedIn(user: string): Promise<{ page: Page; errors: string[] }> {
-  const { test, url, browser } = site()
-  const context = await browser.createBrowserContext()
-  const page = await context.newPage()
+  const page = await site().signIn(user)
   await page.setViewport({ width: 1280, height: 900 })
   page.setDefaultTimeout(10_000)
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(String(error)))
   page.on('dialog', (dialog) => dialog.accept())
-  await page.goto(`${url}/signin`)
-  await page.type('input[name=username]', user)
-  await page.type('input[name=api_key]', test.keys.get(user)!)
-  await Promise.all([page.waitForNavigation(), page.click('button.primary')])
   return { page, errors }
 }
 

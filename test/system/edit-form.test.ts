@@ -27,14 +27,8 @@ beforeAll(async () => {
 })
 
 async function signedIn(user: string): Promise<Page> {
-  const { test, url, browser } = site()
-  const context = await browser.createBrowserContext()
-  const page = await context.newPage()
+  const page = await site().signIn(user)
   page.setDefaultTimeout(8000)
-  await page.goto(`${url}/signin`)
-  await page.type('input[name=username]', user)
-  await page.type('input[name=api_key]', test.keys.get(user)!)
-  await Promise.all([page.waitForNavigation(), page.click('button.primary')])
   await page.goto(path)
   return page
 }

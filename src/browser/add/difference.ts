@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // The difference of new data to a grid, before it is stored.
-import { call, formatError } from '../api.ts'
-import { create, createButton, type OpenDialog, reloadSaying, runOnce } from '../dom.ts'
+import { call } from '../api.ts'
+import { create, createAction, type OpenDialog, reloadSaying } from '../dom.ts'
 import { createDifference, type Diff, loadDiff, MAX_LISTED_ROWS } from '../grid-difference.ts'
 import type { UploadResult } from './send.ts'
 
@@ -23,15 +23,8 @@ export async function showDifference(
 ): Promise<void> {
   const { warnings, checks } = result
   const buttons: HTMLButtonElement[] = []
-  const act = (label: string, action: () => Promise<void>, isPrimary = false): HTMLButtonElement => {
-    const button = createButton(
-      label,
-      () => runOnce(buttons, () => action().catch((error) => dialog.say(formatError(error)))),
-      { class: isPrimary ? 'primary' : undefined },
-    )
-    buttons.push(button)
-    return button
-  }
+  const act = (label: string, action: () => Promise<void>, isPrimary = false): HTMLButtonElement =>
+    createAction(label, action, dialog.say, { class: isPrimary ? 'primary' : undefined }, buttons)
   const drop = async (): Promise<void> => {
     if (draft !== undefined)
       await call('drafts.delete', { path: { id: draft }, query: { fid: [fid] } as never })

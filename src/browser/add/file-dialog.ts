@@ -123,7 +123,7 @@ export class FileDialog {
         this.button.disabled = this.isStoring
         return
       }
-      // A name that is not taken: that of the target is.
+      // A free name, since the name of the target is taken.
       const { name } = this.chosen.file
       const freeName = this.target ? uploadNameOf(`preview ${Date.now()}`, name)! : name
       this.isPreviewWhole = beginning.isWhole

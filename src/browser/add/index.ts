@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 // Adding data: files, folders, or cells of a spreadsheet that are pasted. First what would be stored, then the upload.
 import { quoteShellWord } from '../../contract/shell.ts'
-import { create, createButton, onAction, openDialog } from '../dom.ts'
+import { create, createButton, createCommand, onAction, openDialog } from '../dom.ts'
 import { FileDialog } from './file-dialog.ts'
 import type { Chosen, Target } from './send.ts'
 import { addSeveral } from './several-files.ts'
@@ -59,17 +59,10 @@ function chooseFiles(folder: string, target: Target | undefined): void {
     ),
     create('div', { class: 'fields' }, create('div', { class: 'whole' }, cells)),
     create('div', { class: 'actions' }, createButton('Use these cells', useCells)),
-    create(
-      'p',
-      {},
-      'On the command line: ',
-      create(
-        'code',
-        {},
-        target
-          ? `gridline upload FILE --name ${quoteShellWord(target.name)} --on-conflict replace`
-          : 'gridline upload FILE',
-      ),
+    createCommand(
+      target
+        ? `gridline upload FILE --name ${quoteShellWord(target.name)} --on-conflict replace`
+        : 'gridline upload FILE',
     ),
   )
 }

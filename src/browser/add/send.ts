@@ -31,7 +31,7 @@ export async function previewBody(file: File): Promise<{ body: Blob; isWhole: bo
   return end > 0 ? { body: new Blob([bytes.slice(0, end)]), isWhole: false } : undefined
 }
 
-/** Returns where the last whole row ends: after a line end outside of quotes. 0 if there is none, as in UTF-16. */
+/** Returns the end of the last whole row: the last line end outside of quotes. 0 without one, as in UTF-16. */
 function findLastRowEnd(bytes: Uint8Array): number {
   const [quote, lineFeed, zero] = [0x22, 0x0a, 0]
   let isQuoted = false

@@ -174,11 +174,16 @@ function isChanged(): boolean {
   return [changes.fields, changes.colors, changes.notes].some((part) => Object.keys(part).length > 0)
 }
 
+/** Loads the chart as it is stored. */
+function loadStored(): Promise<OpenChart> {
+  return OpenChart.load(fid, theme ? JSON.parse(theme) : undefined)
+}
+
 /** Loads the chart and fills the form. */
 async function start(): Promise<void> {
   client = createChartClient()
   data.clear()
-  opened = await OpenChart.load(fid, theme ? JSON.parse(theme) : undefined)
+  opened = await loadStored()
   changes = { fields: {}, colors: {}, notes: {} }
   history = new UndoHistory(JSON.stringify(changes))
   fillChoices()
@@ -415,7 +420,7 @@ async function storeChanges(notes: string[]): Promise<boolean> {
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 412)) throw error
   }
-  const latest = await OpenChart.load(fid, theme ? JSON.parse(theme) : undefined)
+  const latest = await loadStored()
   if (JSON.stringify(latest.figure) !== JSON.stringify(opened.figure)) return false
   opened = latest
   await store(await opened.apply(client, changes, []), opened.etag)

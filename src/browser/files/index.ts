@@ -3,13 +3,15 @@
 import { call, formatError, request } from '../api.ts'
 import {
   create,
+  createAction,
   createButton,
+  createCommand,
   createField,
   createSelect,
+  createWideField,
   type OpenDialog,
   onAction,
   openDialog,
-  runOnce,
 } from '../dom.ts'
 
 /** A file on the page. */
@@ -45,11 +47,7 @@ function addAction(
   action: () => Promise<void>,
   className = 'primary',
 ): void {
-  const button: HTMLButtonElement = createButton(
-    label,
-    () => runOnce([button], () => action().catch((error) => dialog.say(formatError(error)))),
-    { class: className },
-  )
+  const button = createAction(label, action, dialog.say, { class: className })
   dialog.body.append(create('div', { class: 'actions' }, button))
   const field = dialog.body.querySelector<HTMLElement>('input, select')
   ;(field ?? button).focus()
@@ -71,10 +69,8 @@ async function renameFile({ fid, name }: PageFile): Promise<void> {
   const update = await openUpdate(fid)
   const dialog = openDialog('Rename')
   const field = create('input', { value: name, maxlength: 255, required: true })
-  dialog.body.append(
-    create('div', { class: 'fields' }, create('div', { class: 'whole' }, createField('Name', field))),
-  )
-  addCommand(dialog, `gridline rename ${fid} NAME`)
+  dialog.body.append(createWideField('Name', field))
+  dialog.body.append(createCommand(`gridline rename ${fid} NAME`))
   addAction(dialog, 'Rename', async () => {
     if (field.value.trim() === '') return dialog.say('A name is needed.')
     await update({ filename: field.value.trim() })
@@ -84,11 +80,6 @@ async function renameFile({ fid, name }: PageFile): Promise<void> {
 }
 
 const fidsOf = (files: readonly PageFile[]): string => files.map(({ fid }) => fid).join(' ')
-
-/** Shows the command that does the same. */
-function addCommand(dialog: OpenDialog, command: string): void {
-  dialog.body.append(create('p', {}, 'On the command line: ', create('code', {}, command)))
-}
 
 /** Lists the paths of the caller's folders. */
 async function listFolders(): Promise<string[]> {
@@ -110,15 +101,8 @@ async function moveFiles(files: readonly PageFile[]): Promise<void> {
   const dialog = openDialog(files.length === 1 ? `Move ${files[0].name}` : `Move ${files.length} files`)
   const list = create('datalist', { id: 'folders' })
   const field = create('input', { list: 'folders', placeholder: 'home folder', maxlength: 1000 })
-  dialog.body.append(
-    create(
-      'div',
-      { class: 'fields' },
-      create('div', { class: 'whole' }, createField('Folder', field, 'A new one is created.')),
-    ),
-    list,
-  )
-  addCommand(dialog, `gridline mv ${fidsOf(files)} FOLDER/`)
+  dialog.body.append(createWideField('Folder', field, 'A new one is created.'), list)
+  dialog.body.append(createCommand(`gridline mv ${fidsOf(files)} FOLDER/`))
   listFolders().then(
     (paths) => list.replaceChildren(...paths.map((path) => new Option(path, path))),
     () => {},
@@ -167,7 +151,7 @@ async function copyFiles(files: readonly PageFile[]): Promise<void> {
         ]
       : []),
   )
-  addCommand(dialog, `gridline cp ${fidsOf(files)}`)
+  dialog.body.append(createCommand(`gridline cp ${fidsOf(files)}`))
   addAction(dialog, 'Copy', async () => {
     let copied = ''
     await forEachFile(dialog, files, async ({ fid, type }) => {
@@ -239,7 +223,7 @@ async function trashFiles(files: readonly PageFile[]): Promise<void> {
     ),
     ...(files.length > 1 ? [listNames(files.map(({ name }) => name))] : []),
   )
-  addCommand(dialog, `gridline trash ${fidsOf(files)}`)
+  dialog.body.append(createCommand(`gridline trash ${fidsOf(files)}`))
   await showBroken(dialog, files, 'and are empty until it is restored')
   addAction(dialog, 'Move to trash', async () => {
     await forEachFile(dialog, files, ({ fid }) => call('files.trash', { path: { fid } }))
@@ -271,7 +255,7 @@ async function deleteFiles(files: readonly PageFile[]): Promise<void> {
   )
   await showBroken(dialog, files, 'and stay empty')
   dialog.body.append(create('p', {}, create('label', {}, asked, ' I want to delete this for good')))
-  addCommand(dialog, `gridline delete ${fidsOf(files)}`)
+  dialog.body.append(createCommand(`gridline delete ${fidsOf(files)}`))
   addAction(
     dialog,
     'Delete for good',
@@ -288,10 +272,8 @@ function createFolder(): void {
   const dialog = openDialog('New folder')
   const { folder = '' } = document.querySelector('main')!.dataset
   const field = create('input', { maxlength: 255 })
-  dialog.body.append(
-    create('div', { class: 'fields' }, create('div', { class: 'whole' }, createField('Name', field))),
-  )
-  addCommand(dialog, 'gridline mkdir PATH')
+  dialog.body.append(createWideField('Name', field))
+  dialog.body.append(createCommand('gridline mkdir PATH'))
   addAction(dialog, 'Create', async () => {
     const name = field.value.trim()
     if (name === '') return dialog.say('A name is needed.')
