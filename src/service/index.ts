@@ -26,6 +26,7 @@ import type { LogLine } from './http/http-context.ts'
 import type { ListenOptions, RequestService, RunningServer } from './http/listen.ts'
 import { toResponse } from './http/message.ts'
 import { ImageRenderer } from './images/images.ts'
+import { Thumbnails } from './images/thumbnails.ts'
 import type { drawFigure as drawWithoutService } from './images/without-service.ts'
 import { UrlImport } from './import/fetch.ts'
 import type { OperationService as Service } from './operations/handler.ts'
@@ -171,6 +172,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     cacheResponses: app.cacheResponses,
     startJobs() {
       jobs.start()
+      service.thumbnails.start()
       service.metrics.add(...processMetrics())
       const read = (): void => background.run(() => store.locations.loadSizes())
       setInterval(read, SIZES_INTERVAL_MS).unref()
@@ -182,6 +184,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     async close() {
       service.live.loaded?.close()
       service.uploads.close()
+      service.thumbnails.close()
       // A local command has no server that would run due jobs later.
       if (actingAs && wrote) {
         const timer = setTimeout(() => jobs.stop(), CLOSE_TIMEOUT_MS)
@@ -263,6 +266,7 @@ async function createServiceContext(
       limits,
       options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM,
     ),
+    thumbnails: new Thumbnails(),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
     theme: options.theme,
     forgetCredentials,

@@ -11,6 +11,7 @@ import type { Lazy } from '../core/lazy.ts'
 import type { RowSorter } from '../grids/read/sort.ts'
 import type { AppendStore } from '../grids/service.ts'
 import type { ImageRenderer } from '../images/images.ts'
+import type { Thumbnails } from '../images/thumbnails.ts'
 import type { UrlImport } from '../import/fetch.ts'
 import type { LivePlots } from '../plots/live-plots.ts'
 import type { Mailer } from '../sharing/mail.ts'
@@ -22,6 +23,7 @@ export interface OperationService extends Service {
   /** Returns the uids of columns of a grid that plots of its owner use. */
   plotColumns(fid: Fid): Promise<string[]>
   images: ImageRenderer
+  thumbnails: Thumbnails
   live: Lazy<LivePlots>
   orders: RowSorter
   /** Limits concurrent computations of statistics, checks and diffs. */

@@ -54,7 +54,9 @@ export async function createPlot(
   if (fields.filename !== undefined) checkFilename(fields.filename, limits)
   const result =
     (await store.findResultOf<PlotResult>(call.writeKey(owner))) ?? (await createOrReplace(service, call))
-  const { body, etag } = await getFile(service, call, { owner, idlocal: result.idlocal }, 'plot')
+  const fid = { owner, idlocal: result.idlocal }
+  service.thumbnails.add(service, call.caller, fid)
+  const { body, etag } = await getFile(service, call, fid, 'plot')
   const grid_fid = result.grid === null ? null : `${owner}:${result.grid}`
   return { body: { file: body, action: result.action, warnings: result.warnings ?? [], grid_fid }, etag }
 }

@@ -23,6 +23,7 @@ export const plotHandlers = {
         await applyUpdate(service, call, writers, access, {})
         return null
       })
+    service.thumbnails.add(service, call.caller, call.fid)
     return getFile(service, call, call.fid, 'plot')
   },
 

@@ -1,7 +1,8 @@
 // Images of plots and figures, drawn by a real Chromium.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { Drawer } from '../../../src/draw/index.ts'
 import { onSqliteFirst, scatter, URL_OF_TESTS } from '../../support/service.ts'
 
 /** Reads width and height from the header of a PNG. */
@@ -196,5 +197,23 @@ onSqliteFirst('images', (test) => {
     expect(running.length).toBeGreaterThan(0)
     execFileSync('kill', ['-9', ...running.map(String)])
     expect((await draw('after')).status).toBe(200)
+  })
+
+  it('a server draws the thumbnail of a changed chart before anyone asks for it', async () => {
+    const { service } = test()
+    service.startJobs()
+    const drawn = vi.spyOn(Drawer.prototype, 'draw')
+    const { file } = await test().plot('alice', scatter([3, 1, 2]))
+    await service.idle()
+    const thumbnail = `/~${file.fid.replace(':', '/')}.png?width=480&height=300`
+    expect(sizeOfPng((await get('alice', thumbnail)).bytes)).toEqual([480, 300])
+    const changed = await test().ask('alice', 'PATCH', `/v2/plots/${file.fid}`, {
+      json: { figure: scatter([5, 9]), raw_data: 'grid' },
+    })
+    expect(changed.status).toBe(200)
+    await service.idle()
+    expect((await get('alice', thumbnail)).status).toBe(200)
+    // Both pictures were drawn in the background, and none for the page.
+    expect(drawn).toHaveBeenCalledTimes(2)
   })
 })

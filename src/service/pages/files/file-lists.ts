@@ -6,15 +6,13 @@ import { pathOf } from '../../../contract/operations/index.ts'
 import { filetypeLabel } from '../../../contract/resources/index.ts'
 import { type Principal, resolveVisibleFile } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
+import { THUMBNAIL_SIZE } from '../../images/thumbnails.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
 import { appendQuery, renderActionButton } from '../html.ts'
 import { ICONS } from '../icons.ts'
 import { renderFileData } from './file-actions.ts'
 
-/** Size of thumbnails, in CSS pixels. */
-const THUMB_WIDTH_PIXELS = 480
-const THUMB_HEIGHT_PIXELS = 300
 /** Maximum number of breadcrumbs. */
 const MAX_CRUMBS = 20
 
@@ -33,10 +31,11 @@ function renderThumbnail(service: Service, file: FileRow): string {
     return `<span class="thumb" data-rows="${escapeHtml(pathOf('grids.content', formatFid(file)))}">${ICONS.grid}</span>`
   if (file.filetype !== 'plot') return `<span class="thumb">${ICONS[file.filetype]}</span>`
   const image = `${formatWebUrl(service.url, file).slice(0, -1)}.png`
-  const size = `width=${THUMB_WIDTH_PIXELS}&height=${THUMB_HEIGHT_PIXELS}`
+  const { width, height } = THUMBNAIL_SIZE
+  const size = `width=${width}&height=${height}`
   const dark = `<source media="(prefers-color-scheme: dark)" srcset="${escapeHtml(appendQuery(image, size, 'theme=dark'))}">`
   // Until the picture is drawn, the tile says what it will show.
-  return `<span class="thumb"><span class="blank" aria-hidden="true">${escapeHtml(file.filename)}</span><picture>${dark}<img src="${escapeHtml(appendQuery(image, size))}" alt="" width="${THUMB_WIDTH_PIXELS}" height="${THUMB_HEIGHT_PIXELS}" loading="lazy"></picture></span>`
+  return `<span class="thumb"><span class="blank" aria-hidden="true">${escapeHtml(file.filename)}</span><picture>${dark}<img src="${escapeHtml(appendQuery(image, size))}" alt="" width="${width}" height="${height}" loading="lazy"></picture></span>`
 }
 
 /** Where files are, for lists of several folders: names of folders by the fid of the file. */
