@@ -183,6 +183,8 @@ export async function launched(): Promise<Browser> {
 }
 
 async function launch({ path, env, args = [] }: Chromium): Promise<Browser> {
+  const firefox = process.env.GRIDLINE_TEST_FIREFOX
+  if (firefox) return puppeteer.launch({ browser: 'firefox', executablePath: firefox })
   return puppeteer.launch({
     executablePath: path,
     env: { ...process.env, ...env },

@@ -65,6 +65,39 @@ async function violations(page: Page): Promise<Record<string, string[]>> {
   })
 }
 
+/** Maximum number of times that Tab is pressed on a page. */
+const MAX_TABS = 250
+
+/** Presses Tab until all visible controls have had the focus. Returns those that have not, or do not show it. */
+async function findUnreached(page: Page): Promise<string[]> {
+  const step = () =>
+    page.evaluate(() => {
+      const at = document.activeElement
+      if (at && at !== document.body) {
+        const { outlineStyle, boxShadow } = getComputedStyle(at)
+        at.toggleAttribute('data-reached', true)
+        if (outlineStyle === 'none' && boxShadow === 'none') at.toggleAttribute('data-unseen', true)
+      }
+      const within = document.querySelector('dialog[open]') ?? document
+      const controls = within.querySelectorAll<HTMLElement>(
+        ':is(a[href], button, input, select, textarea, summary, [tabindex="0"]):not([tabindex="-1"], :disabled, [type=hidden])',
+      )
+      return [...controls]
+        .filter(
+          (control) =>
+            control.checkVisibility({ visibilityProperty: true }) &&
+            (!control.hasAttribute('data-reached') || control.hasAttribute('data-unseen')),
+        )
+        .map(({ outerHTML }) => outerHTML.slice(0, 100))
+    })
+  let left = await step()
+  for (let tabs = 0; left.length > 0 && tabs < MAX_TABS; tabs++) {
+    await page.keyboard.press('Tab')
+    left = await step()
+  }
+  return left
+}
+
 let turn = 0
 
 /** Alternates light on a screen and dark on a phone; both for each page with `npm run test:long`. */
@@ -96,6 +129,8 @@ async function look(page: Page, name: string, path: string): Promise<object> {
     if (weight > MAX_BYTES) found[`${name}, bytes`] = weight
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     if (wide > 0) found[`${name}, ${width} px`] = `scrolls ${wide} px sideways`
+    const unreached = await findUnreached(page)
+    if (unreached.length > 0) found[`${name}, keyboard`] = unreached
   }
   return found
 }
@@ -136,7 +171,9 @@ it('the form and all dialogs are accessible, and fit on a phone', async () => {
   for (const [k, [where, action]] of opened.entries()) {
     await page.setViewport({ width: k % 2 === 0 ? 360 : 1280, height: 800 })
     await page.goto(url + paths[where])
-    await page.click(`[data-action=${action}]`)
+    // By keyboard alone.
+    await page.focus(`[data-action=${action}]`)
+    await page.keyboard.press('Enter')
     const ready = { edit: '#edit [name=title]', rows: 'thead button' }[action] ?? 'dialog[open]'
     await page.waitForSelector(ready)
     // Nothing is being read any more.
@@ -163,6 +200,13 @@ it('the form and all dialogs are accessible, and fit on a phone', async () => {
         .map(({ html }) => html),
     )
     if (small.length > 0) found[`${where} ${action}, size`] = small
+    const unreached = await findUnreached(page)
+    if (unreached.length > 0) found[`${where} ${action}, keyboard`] = unreached
+    if (await page.$('dialog[open]')) {
+      await page.keyboard.press('Escape')
+      const isOpen = await page.evaluate(() => document.querySelector('dialog[open]') !== null)
+      if (isOpen) found[`${where} ${action}, Escape`] = 'does not close it'
+    }
   }
   expect(found).toEqual({})
   await page.browserContext().close()
