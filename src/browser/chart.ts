@@ -45,8 +45,12 @@ function createConfig({ config = {} }: Figure): Record<string, unknown> {
 /** Returns the figure in the size of the frame, unless the URL sets one, and with its theme. */
 function fitToFrame(figure: Figure): Figure {
   const { width: _, height: __, ...plain } = removeTiles(figure)
-  // The page shows the title instead. Figures without a theme stay as they are.
-  if (query.get('title') === 'false' && (plain.meta as { theme?: unknown } | undefined)?.theme !== undefined)
+  // The page shows the title instead, but not while it is changed. Figures without a theme stay as they are.
+  if (
+    query.get('title') === 'false' &&
+    !preview?.isEditable &&
+    (plain.meta as { theme?: unknown } | undefined)?.theme !== undefined
+  )
     delete plain.title
   const side = (name: string): number | undefined => {
     const pixels = Number(query.get(name))

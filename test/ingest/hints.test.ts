@@ -20,10 +20,14 @@ function optionsFor(warning: string, column: string): { options: DelimitedOption
     const decimal = /--decimal (\S)/.exec(part)?.[1]
     const thousands = /--thousands (\S+?)(?=[\s;)]|$)/.exec(part)?.[1]
     const skipLast = Number(/--skip-last (\d+)/.exec(part)?.[1] ?? 0)
+    const nullTexts = [...part.matchAll(/--null (?:"([^"]+)"|(\S+))/g)].map(
+      ([, quoted, word]) => quoted ?? word,
+    )
     const types = [...part.matchAll(/--column "([^":]+):([\w-]+)"/g)]
     const style = {
       ...(decimal || thousands ? parseStyleOptions({ decimal, thousands }) : {}),
       ...(skipLast > 0 && { skipLast }),
+      ...(nullTexts.length > 0 && { nullTexts }),
     }
     if (types.length === 0 && (decimal || thousands)) found.push({ column, options: style })
     for (const [, name, type] of types)
@@ -129,6 +133,8 @@ describe('a hint that is followed changes only the columns that it names', () =>
     ['a,b\n"1,234",7\n"2,345",8\n', 2],
     ['price,share,when\n$5.00,12%,1/13/2024\n$6.50,7%,2/14/2024\n', 3],
     ['d;v\n13.01.2024;(3.50)\n1.2.2024;4\n', 2],
+    ['a,share\nx,12 %\ny,n/a\nz,13 %\n', 1],
+    ['d,a\n1/13/2024,x\n?,y\n2/14/2024,z\n', 1],
     ['d;v;n\n13.01.2024;1.234,50 €;a\n14.01.2024;2,50 €;b\n15.01.2024;3,50 €;c\nSumme;1.240,50 €;\n', 2],
   ])('following a hint changes only the columns that it names: %j', async (text, count) => {
     expect(await follow(text)).toBeGreaterThanOrEqual(count)

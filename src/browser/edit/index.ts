@@ -78,7 +78,8 @@ const groups = Object.entries(GROUPS).map(([group, title]) =>
 )
 const form = create(
   'form',
-  { class: 'edit', 'aria-label': 'Change the chart' },
+  // Browsers must not restore what was typed but not saved.
+  { class: 'edit', 'aria-label': 'Change the chart', autocomplete: 'off' },
   create(
     'div',
     { class: 'toolbar' },

@@ -1,5 +1,6 @@
 // Describes the columns of a delimited table, and texts among their numbers and dates.
 import { excerpt } from '../../json/index.ts'
+import { isMissingMarker } from '../detect/value-shape.ts'
 import type { ColumnBuilder } from '../values/column.ts'
 import { type Dialect, dateOrderOf, type FirstValue } from '../values/dialect.ts'
 import type { ParsedColumn } from '../values/table.ts'
@@ -97,16 +98,12 @@ function formatLines(values: readonly { line: number; text: string }[]): string 
   return `${values.length} lines (first: line ${first.line}: ${quoted(first.text)})`
 }
 
-/** Returns whether a text looks like a marker of a missing value. */
-export function isMissingMarker(text: string): boolean {
-  return /^(n\/?a|n\.a\.|nan|\(?null\)?|none|nil|missing|unknown|tbd|[-+]?inf(inity)?|#[a-z/0]+[!?]?|-+|\?+|\*+|\.+|…|\.\.\.)$/i.test(
-    text,
-  )
-}
-
 /** Returns a hint on `--null`, if a text among numbers looks like a missing value. */
 function formatMissingHint(text: string): string {
-  return isMissingMarker(text)
-    ? ` (if that is a missing value: --null ${/^[\w/.-]+$/.test(text) ? text : JSON.stringify(text)})`
-    : ''
+  return isMissingMarker(text) ? ` (if that is a missing value: ${formatNullOption(text)})` : ''
+}
+
+/** Returns the option that reads a text as a missing value. */
+export function formatNullOption(text: string): string {
+  return `--null ${/^[\w/.-]+$/.test(text) ? text : JSON.stringify(text)}`
 }

@@ -5,6 +5,7 @@ import type { ColumnBuilder } from '../values/column.ts'
 import { parseDate } from '../values/date.ts'
 import type { DelimitedOptions, Dialect, NumberStyle } from '../values/dialect.ts'
 import { parseStyledNumber, styleOptionsOf } from '../values/number.ts'
+import { formatNullOption } from './column-result.ts'
 
 /** Numbers whose commas can separate thousands: 1,234 and 12,345,678. */
 const WITH_THOUSANDS = /^-?\d{1,3}(,\d{3})+$/
@@ -101,7 +102,8 @@ export class NumberWarnings {
     // No hint on formatted values if the user wants them unchanged.
     const look = this.options.asWritten ? undefined : profile.shapes[k]
     if (look && isText && effectiveType === undefined) {
-      const types = look.types.map((type) => `--column ${JSON.stringify(`${names[k]}:${type}`)}`)
+      const nulls = (look.missing ?? []).map((marker) => ` ${formatNullOption(marker)}`).join('')
+      const types = look.types.map((type) => `--column ${JSON.stringify(`${names[k]}:${type}`)}${nulls}`)
       // Numbers of another style also need its options, unless they are given or misread another column.
       const style = this.options.numbers?.decimal === ',' ? undefined : look.numbers
       const how = style ? ` ${styleOptionsOf(style)}${this.formatEffect(style)}` : ''

@@ -1,8 +1,8 @@
 // Refuses a second table below the first.
 import { excerpt } from '../../json/index.ts'
+import { isMissingMarker } from '../detect/value-shape.ts'
 import type { ColumnBuilder } from '../values/column.ts'
 import { badData } from '../values/warnings.ts'
-import { isMissingMarker } from './column-result.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 /**

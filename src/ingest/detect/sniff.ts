@@ -1,7 +1,7 @@
 // Detects the dialect, header and column names of delimited text.
 import { defaultLimits } from '../../contract/limits.ts'
 import { excerpt } from '../../json/index.ts'
-import type { ColumnProfile, DelimitedOptions, Dialect } from '../values/dialect.ts'
+import type { ColumnProfile, DelimitedOptions, Dialect, ValueShape } from '../values/dialect.ts'
 import { findStyle, isAmbiguousNumber, isJsonNumber, parseStyledNumber } from '../values/number.ts'
 import { isTotal } from '../values/total.ts'
 import { badData, badFile, Warnings } from '../values/warnings.ts'
@@ -168,6 +168,14 @@ function isNote(row: readonly string[]): boolean {
 /** Minimum number of rows for a profile. */
 const MIN_PROFILE_ROWS = 3
 
+/** Returns the shape of each column. Texts that would also be missing values in other columns have none. */
+function findShapes(columns: readonly (readonly string[])[]): (ValueShape | undefined)[] {
+  const shapes = columns.map(valueShapeOf)
+  const isShared = (marker: string): boolean =>
+    columns.some((cells, k) => cells.includes(marker) && !shapes[k]?.missing?.includes(marker))
+  return shapes.map((shape) => (shape?.missing?.some(isShared) ? undefined : shape))
+}
+
 /** Returns the properties of the columns in these rows. Ignores notes and rows of another width. */
 function profileColumns(
   rows: string[][],
@@ -202,7 +210,7 @@ function profileColumns(
       const pointed = cells.filter((cell) => cell.includes('.'))
       return pointed.every(isAmbiguousNumber) ? pointed[0] : undefined
     }),
-    shapes: (endsInTotal ? knownOf(complete.slice(0, -1)) : present).map(valueShapeOf),
+    shapes: findShapes(endsInTotal ? knownOf(complete.slice(0, -1)) : present),
     endsInTotal,
     nonNumbers: columns.map((cells, k) => {
       const odd = cells.flatMap((cell, row) => (isMissing(cell) || isJsonNumber(cell) ? [] : [row]))

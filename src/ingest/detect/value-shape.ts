@@ -23,11 +23,24 @@ const MAX_EXAMINED_CELLS = 200
 /** Maximum length of a number or date. */
 const MAX_VALUE_CHARACTERS = 64
 
-/**
- * Returns the shape of the values in a text column; undefined for plain text. `cells` has no missing values.
- */
+/** Returns whether a text looks like a marker of a missing value. */
+export function isMissingMarker(text: string): boolean {
+  return /^(n\/?a|n\.a\.|nan|\(?null\)?|none|nil|missing|unknown|tbd|[-+]?inf(inity)?|#[a-z/0]+[!?]?|-+|\?+|\*+|\.+|…|\.\.\.)$/i.test(
+    text,
+  )
+}
+
+/** Returns the shape of the values in a text column; undefined for plain text. `cells` has no empty cells. */
 export function valueShapeOf(cells: readonly string[]): ValueShape | undefined {
   const sample = cells.slice(0, MAX_EXAMINED_CELLS)
+  const missing = [...new Set(sample.filter(isMissingMarker))]
+  if (missing.length === 0) return shapeOf(sample)
+  const shape = shapeOf(sample.filter((cell) => !isMissingMarker(cell)))
+  return shape && { ...shape, missing }
+}
+
+/** Returns the shape of texts without missing values. */
+function shapeOf(sample: readonly string[]): ValueShape | undefined {
   if (sample.length === 0 || sample.some(({ length }) => length > MAX_VALUE_CHARACTERS)) return undefined
   for (const [mark, what] of NUMBER_MARKS) {
     const isMarked = (cell: string): boolean => mark.test(cell)

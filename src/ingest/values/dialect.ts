@@ -120,6 +120,8 @@ export interface ValueShape {
   types: GivenType[]
   /** Style of the numbers, if it is not that of JSON. */
   numbers?: NumberStyle
+  /** Texts beside them that look like missing values. */
+  missing?: readonly string[]
 }
 
 /** Format of numbers. Without one, only JSON numbers are numbers. */

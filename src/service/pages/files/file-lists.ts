@@ -158,5 +158,5 @@ export function renderSummary(file: FileRow): string {
 
 function accessLabelOf({ world_readable, share_key }: FileRow): string {
   if (world_readable) return 'public'
-  return share_key === null ? 'private' : 'secret link'
+  return share_key === null ? 'private' : 'private, with a secret link'
 }
