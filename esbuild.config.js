@@ -279,6 +279,16 @@ const command = {
   define: commonJs.define,
 }
 
+/** The binaries of DuckDB are installed apart; a module of ours finds them. */
+const duckDbBindings = {
+  name: 'duckdb-bindings',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^@duckdb\/node-bindings$/ }, () =>
+      resolve('./src/sql/bindings.ts', { kind: 'import-statement', resolveDir: '.' }),
+    )
+  },
+}
+
 // Processes and threads beside the command line.
 const processes = {
   ...shared,
@@ -286,10 +296,11 @@ const processes = {
     'draw-process': 'src/draw/process.ts',
     'columnar-worker': 'src/ingest/columnar/decoder-process.ts',
     'evaluation-worker': 'src/service/plots/evaluation-worker.ts',
+    'query-process': 'src/sql/query-process.ts',
   },
   splitting: true,
   format: 'esm',
-  plugins: [vendorFiles],
+  plugins: [vendorFiles, duckDbBindings],
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
@@ -318,6 +329,7 @@ const pages = {
     files: 'src/browser/files/index.ts',
     history: 'src/browser/history.ts',
     rows: 'src/browser/rows.ts',
+    query: 'src/browser/query.ts',
     share: 'src/browser/share.ts',
     edit: 'src/browser/edit/index.ts',
     make: 'src/browser/make-chart.ts',

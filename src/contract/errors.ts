@@ -10,6 +10,7 @@ export const errorCodes = {
   invalid_query: { status: 400, exit: 2 },
   bad_data: { status: 400, exit: 7 },
   column_exists: { status: 400, exit: 6 },
+  unknown_table: { status: 400, exit: 3 },
   unknown_column: { status: 400, exit: 7 },
   type_change: { status: 400, exit: 7 },
   column_loss: { status: 409, exit: 6 },
@@ -46,6 +47,7 @@ export const errorCodes = {
   internal: { status: 500, exit: 1 },
   damaged: { status: 500, exit: 1, hint: 'Restore the file from a backup, or upload it again.' },
   no_chromium: { status: 501, exit: 1 },
+  no_duckdb: { status: 501, exit: 1 },
   no_temporary_folder: {
     status: 501,
     exit: 1,
@@ -84,6 +86,8 @@ export interface ProblemInfo {
   checks?: CheckReport
   /** For `wrong_server`: name of the right server. */
   server?: string
+  /** For `unknown_table`: names in the query that are no grids. */
+  tables?: readonly string[]
 }
 
 /** Error with a code of the table above. Throw this for every error that a user should see. */
@@ -98,6 +102,7 @@ export class Problem extends Error {
   readonly isPermanent?: boolean
   readonly checks?: CheckReport
   readonly server?: string
+  readonly tables?: readonly string[]
 
   constructor(code: ErrorCode, message: string, info: ProblemInfo = {}) {
     super(message)
@@ -111,6 +116,7 @@ export class Problem extends Error {
     this.isPermanent = info.isPermanent
     this.checks = info.checks
     this.server = info.server
+    this.tables = info.tables
     const { hint }: { status: number; hint?: string } = errorCodes[code]
     this.hint = info.hint ?? hint
   }
@@ -140,12 +146,17 @@ export interface ErrorBody {
     checks?: CheckReport
     /** For `wrong_server`: name of the right server. */
     server?: string
+    /** For `unknown_table`: names in the query that are no grids. */
+    tables?: readonly string[]
   }[]
 }
 
 export function formatErrorBody(problem: Problem): ErrorBody {
-  const { code, message, field, path, line, column, hint, checks, server } = problem
-  return { detail: message, errors: [{ code, message, field, path, line, column, hint, checks, server }] }
+  const { code, message, field, path, line, column, hint, checks, server, tables } = problem
+  return {
+    detail: message,
+    errors: [{ code, message, field, path, line, column, hint, checks, server, tables }],
+  }
 }
 
 export function isErrorCode(code: unknown): code is ErrorCode {

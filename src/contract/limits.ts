@@ -143,6 +143,19 @@ export const limits = {
   },
   image_pixels: { value: 25_000_000, unit: 'pixels', what: 'pixels of one image' },
   image_cache_bytes: { value: 64 * MiB, unit: 'bytes', what: 'images cached in memory' },
+  queries_at_once: {
+    value: 2,
+    unit: 'queries',
+    what: 'queries in SQL that run at once; at most half of them for one user',
+  },
+  query_seconds: { value: 10, unit: 'seconds', what: 'maximum time of one query' },
+  query_memory_bytes: { value: 1 * GiB, unit: 'bytes', what: 'memory of one query' },
+  query_result_bytes: { value: 256 * MiB, unit: 'bytes', what: 'the result of one query, as JSON' },
+  query_cache_bytes: {
+    value: 4 * GiB,
+    unit: 'bytes',
+    what: 'copies of grids for queries, on disk; a copy is deleted a day after its last use',
+  },
   sort_bytes: {
     value: 64 * MiB,
     unit: 'bytes',

@@ -59,6 +59,8 @@ export interface ServiceOptions extends StoreOptions {
   mailFrom?: string
   /** Whether grids may be imported from URLs. */
   urlImport?: boolean | UrlImport
+  /** Whether grids may be queried in SQL. Default: true. */
+  sql?: boolean
   /** Theme of new charts whose request names none. */
   theme?: Theme
   /** Unique name of this server on a shared database. Default: host name and random characters. */
@@ -130,6 +132,7 @@ async function loadServerModules(): Promise<void> {
     import('./http/web/pages.ts'),
     import('./pages/reference/json.ts'),
     import('./plots/live-plots.ts'),
+    import('./queries/query-grids.ts'),
     import('./plots/broken-plots.ts'),
     import('./grids/change/append/queue.ts'),
     import('./grids/change/flush.ts'),
@@ -195,6 +198,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       await background.idle()
       await service.mailer?.close()
       await service.images.close()
+      await service.queries?.loaded?.close()
       await store.close()
     },
   }
@@ -267,6 +271,14 @@ async function createServiceContext(
       options.chromium ?? (options.environment ?? process.env).GRIDLINE_CHROMIUM,
     ),
     thumbnails: new Thumbnails(),
+    hasQueries: options.sql !== false,
+    queries:
+      options.sql === false
+        ? undefined
+        : new Lazy(async () => {
+            const place = resolveBesideDatabase(options.database, 'queries')
+            return new (await import('./queries/query-grids.ts')).Queries(limits, place)
+          }),
     urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
     theme: options.theme,
     forgetCredentials,

@@ -58,6 +58,7 @@ const LAYERS = [
   'ingest',
   'client',
   'draw',
+  'sql',
   'browser',
   'charts',
   'checks',
@@ -71,7 +72,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ' ',
   ),
   service:
-    'index.ts admin.ts background http operations pages images plots grids uploads files sharing import accounts core access store tracing'.split(
+    'index.ts admin.ts background http operations pages images plots queries grids uploads files sharing import accounts core access store tracing'.split(
       ' ',
     ),
   charts: 'evaluate omitted.ts change create-chart.ts compile normalize figure spec'.split(' '),
@@ -265,6 +266,7 @@ describe('the contract', () => {
       share: ['browser/share.ts'],
       history: ['browser/history.ts', 'browser/grid-difference.ts'],
       rows: ['browser/rows.ts'],
+      query: ['browser/query.ts'],
       account: ['browser/account.ts'],
       save: ['browser/save-chart.ts'],
     }

@@ -135,6 +135,10 @@ const serveOptions = [
     description: 'allow grids to be created from files at public URLs (source_url)',
   },
   {
+    flags: '--no-sql',
+    description: 'run no queries in SQL (gridline query) [GRIDLINE_SQL=off]',
+  },
+  {
     flags: '--theme <theme>',
     variable: 'GRIDLINE_THEME',
     description: 'default theme of new charts: a built-in theme or a JSON file',
@@ -291,6 +295,7 @@ function readSettings(processEnvironment: NodeJS.ProcessEnv, options: ServeOptio
     smtp,
     mailFrom,
     allowUrlImport,
+    sql,
     theme,
     serverName,
     limit: limitOptions = [],
@@ -316,7 +321,11 @@ function readSettings(processEnvironment: NodeJS.ProcessEnv, options: ServeOptio
     })
   const keyPair = readKeyPairOptions({ tls, tlsCert, tlsKey, url })
   const provider = { oidcIssuer, oidcClientId, oidcDomain, oidcTeam, oidcGroupsClaim }
-  const service = { blobs, smtp, mailFrom, serverName, environment, urlImport: allowUrlImport === true }
+  const service = {
+    ...{ blobs, smtp, mailFrom, serverName, environment },
+    urlImport: allowUrlImport === true,
+    sql: sql !== false && processEnvironment.GRIDLINE_SQL !== 'off',
+  }
   return { host, port, proxies, database, url, healthPort, theme, environment, provider, service, keyPair }
 }
 

@@ -19,3 +19,26 @@ export function parseCells(ndjson: string, names: readonly string[]): Cells {
     })
   return { names, numeric, rows }
 }
+
+/** Parses content by column (`{"cols": {name: {"data"}}}`) into cells, with numbers as written. */
+export function parseColumns(json: string): Cells {
+  const columns = parseRaw(Buffer.from(json), 'the answer', NO_JSON_LIMITS).get('cols')!.entries()
+  const names = [...columns.keys()]
+  const values = names.map((name) => {
+    const data = columns.get(name)!.get('data')!
+    return [...data.items()].map((value) => ({
+      text:
+        value.kind === 'null'
+          ? ''
+          : value.kind === 'string'
+            ? String(value.toValue())
+            : value.bytes.toString('utf8'),
+      isNumeric: value.kind === 'number' || value.kind === 'null',
+    }))
+  })
+  return {
+    names,
+    numeric: values.map((column) => column.every(({ isNumeric }) => isNumeric)),
+    rows: (values[0] ?? []).map((_, row) => values.map((column) => column[row].text)),
+  }
+}

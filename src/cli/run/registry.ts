@@ -144,6 +144,13 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'grids',
+    name: 'query',
+    aliases: ['sql'],
+    summary: 'Query grids and data files in SQL',
+    load: () => import('../commands/query.ts'),
+  },
+  {
+    group: 'grids',
     name: 'column',
     summary: 'List, read, add, set, rename and remove columns of a grid',
     load: () => import('../commands/column.ts'),

@@ -13,6 +13,7 @@ import { gridsOperations } from './grids.ts'
 import { imagesOperations } from './images.ts'
 import { type Method, type Operation, type Resource, resources } from './operation.ts'
 import { plotsOperations } from './plots.ts'
+import { queriesOperations } from './queries.ts'
 import { serviceOperations } from './service.ts'
 import { teamsOperations } from './teams.ts'
 import { uploadsOperations } from './uploads.ts'
@@ -41,6 +42,7 @@ export const operations = {
   ...extrasOperations,
   ...plotsOperations,
   ...imagesOperations,
+  ...queriesOperations,
   ...foldersOperations,
   ...accountsOperations,
   ...teamsOperations,

@@ -17,6 +17,8 @@ export interface Service {
   metrics: Metrics
   cursors: CursorSigner
   formerNames: FormerNames
+  /** Whether grids may be queried in SQL. */
+  hasQueries: boolean
   /** Theme of new charts whose request names none. */
   theme: Theme | undefined
   /** Draining is reported by /readyz: the server is about to stop. */

@@ -14,6 +14,7 @@ import type { ImageRenderer } from '../images/images.ts'
 import type { Thumbnails } from '../images/thumbnails.ts'
 import type { UrlImport } from '../import/fetch.ts'
 import type { LivePlots } from '../plots/live-plots.ts'
+import type { Queries } from '../queries/query-grids.ts'
 import type { Mailer } from '../sharing/mail.ts'
 import type { ResumableUploads } from '../uploads/resumable.ts'
 
@@ -24,6 +25,8 @@ export interface OperationService extends Service {
   plotColumns(fid: Fid): Promise<string[]>
   images: ImageRenderer
   thumbnails: Thumbnails
+  /** Undefined if queries are not allowed. */
+  queries: Lazy<Queries> | undefined
   live: Lazy<LivePlots>
   orders: RowSorter
   /** Limits concurrent computations of statistics, checks and diffs. */

@@ -106,7 +106,10 @@ export class GridRenderer {
       access.isVersion ||
       access.isTrashed
         ? undefined
-        : renderGridActions(principal.caller, file, view.where, isEditable),
+        : renderGridActions(principal.caller, file, view.where, {
+            isEditable,
+            hasQueries: service.hasQueries,
+          }),
       renderFileActions(file, principal, access),
       this.renderFilterForm(),
       ...notes.filter(Boolean).map((warning) => `<p class="note">${escapeHtml(warning)}</p>`),
@@ -235,7 +238,7 @@ function renderGridActions(
   { username }: Caller,
   file: FileRow,
   where: string | undefined,
-  isEditable: boolean,
+  { isEditable, hasQueries }: { isEditable: boolean; hasQueries: boolean },
 ): string {
   const parent = username === file.owner ? String(file.parent) : undefined
   const data = { fid: formatFid(file), name: file.filename }
@@ -248,7 +251,8 @@ function renderGridActions(
   const rows = isEditable
     ? renderActionButton('rows', 'rows.js', 'Correct cells', { ...data, etag: fileEtag(file) })
     : ''
-  return `<div class="actions">${make} ${add} ${rows}</div>`
+  const query = hasQueries ? renderActionButton('query', 'query.js', 'Query', { ...data, where }) : ''
+  return `<div class="actions">${make} ${add} ${rows} ${query}</div>`
 }
 
 /** Returns the query parameters `where` and `sort`, for links to pages and the API. */

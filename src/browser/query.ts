@@ -1,0 +1,121 @@
+/// <reference lib="dom" />
+// The box for queries of a grid: SQL, the columns of the grid beside it, and the result.
+import { call, formatError, parseExactly, request, textOfValue } from './api.ts'
+import { create, createAction, createButton, createCommand, onAction, openDialog } from './dom.ts'
+
+/** Number of rows of a result that are shown. */
+const MAX_ROWS = 200
+
+onAction({
+  query: (button) => openQuery(button.dataset.fid ?? '', button.dataset.where),
+})
+
+/** The columns of a result: values by name. */
+type Columns = Record<string, { data: unknown[] }>
+
+async function openQuery(fid: string, where: string | undefined): Promise<void> {
+  const dialog = openDialog('Query', { isWide: true })
+  dialog.say('Loading …')
+  const { cols } = await call('grids.get', { path: { fid } })
+  const condition = where ? `\nWHERE ${where}` : ''
+  const field = create('textarea', {
+    rows: 6,
+    spellcheck: false,
+    class: 'code',
+    'aria-label': 'SQL',
+    maxlength: 100_000,
+  })
+  field.value = `SELECT *\nFROM "${fid}"${condition}\nLIMIT 20`
+  const result = create('div')
+  const command = create('div')
+  const run = createAction('Run', () => showResult(field.value, result, command, dialog.say), dialog.say, {
+    class: 'primary',
+  })
+  field.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run.click()
+  })
+  const insert = (name: string): void => {
+    field.setRangeText(quoteName(name), field.selectionStart, field.selectionEnd, 'end')
+    field.focus()
+  }
+  const schema = cols.map(({ name, type }) =>
+    create(
+      'li',
+      {},
+      createButton(name, () => insert(name), { class: 'plain', title: `Insert ${name}` }),
+      ` ${type}`,
+    ),
+  )
+  dialog.body.append(
+    create(
+      'div',
+      { class: 'beside' },
+      create('div', {}, field, create('div', { class: 'actions' }, run), command),
+      create('ul', { class: 'schema', 'aria-label': 'Columns' }, ...schema),
+    ),
+    result,
+  )
+  dialog.say('')
+  field.focus()
+}
+
+/** Quotes a name where SQL needs it. */
+function quoteName(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`
+}
+
+async function showResult(
+  sql: string,
+  place: HTMLElement,
+  command: HTMLElement,
+  say: (text: string) => void,
+): Promise<void> {
+  say('Running …')
+  const started = performance.now()
+  const response = await request('queries.run', {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ sql }),
+  })
+  const { cols } = parseExactly<{ cols: Columns }>(await response.text())
+  const names = Object.keys(cols)
+  const count = names.length > 0 ? cols[names[0]].data.length : 0
+  const rows = Array.from({ length: Math.min(count, MAX_ROWS) }, (_, row) =>
+    create(
+      'tr',
+      {},
+      ...names.map((name) => create('td', {}, textOfValue(cols[name].data[row]).slice(0, 200))),
+    ),
+  )
+  place.replaceChildren(
+    create(
+      'div',
+      { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Result' },
+      create(
+        'table',
+        {},
+        create('thead', {}, create('tr', {}, ...names.map((name) => create('th', { scope: 'col' }, name)))),
+        create('tbody', {}, ...rows),
+      ),
+    ),
+    create(
+      'p',
+      { class: 'actions' },
+      createButton('Download as CSV', () => download(sql).catch((error) => say(formatError(error)))),
+    ),
+  )
+  command.replaceChildren(
+    createCommand(`gridline query '${sql.replaceAll("'", "'\\''").replaceAll(/\s+/g, ' ')}'`),
+  )
+  const shown = count > MAX_ROWS ? `; the first ${MAX_ROWS} are shown` : ''
+  say(`${count.toLocaleString()} rows in ${((performance.now() - started) / 1000).toFixed(1)} s${shown}.`)
+}
+
+async function download(sql: string): Promise<void> {
+  const response = await request('queries.run', {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ sql, format: 'csv' }),
+  })
+  const url = URL.createObjectURL(await response.blob())
+  create('a', { href: url, download: 'query.csv' }).click()
+  setTimeout(() => URL.revokeObjectURL(url), 1000)
+}

@@ -1,0 +1,245 @@
+// `gridline query`: queries grids and local files in SQL.
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
+import { CHART_TYPE_CHOICES } from '../../charts/spec/types.ts'
+import { type BodySource, type Client, resolveFid } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { FILE_NAME_HEADER } from '../../contract/headers.ts'
+import { contentFormats, type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
+import { toByteStream } from '../../json/index.ts'
+import { createThemedChart } from '../charts/charts.ts'
+import { createFigureBody } from '../charts/create.ts'
+import type { Context } from '../core/context.ts'
+import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
+import { otherOutput } from '../core/output-schema.ts'
+import { isLocalDataFile, loadLocalGrid } from '../files/local-data.ts'
+import { localOptions, type ReadingOptions } from '../files/parse-options.ts'
+import { hasColor } from '../output/color.ts'
+import { formatFittedTable } from '../output/fit-table.ts'
+
+const options = [
+  { flags: '--file <file>', description: 'read the query from this file; - for standard input' },
+  {
+    flags: '--param <name=value>',
+    repeatable: true,
+    description: 'value of a parameter, which the query names $name (repeatable)',
+  },
+  {
+    flags: '--format <format>',
+    description:
+      'table (default on a terminal), csv (default otherwise), tsv, json (by column), ndjson (one object per row), xlsx, parquet, md (Markdown) or html',
+    choices: [...contentFormats, 'table'],
+  },
+  {
+    flags: '--plot <type>',
+    description: 'draw the result as a chart of this type in the terminal, or with -o into a file',
+    choices: CHART_TYPE_CHOICES,
+  },
+  { flags: '-o, --output <file>', description: 'with --plot: image file; its extension sets the format' },
+  { flags: '--title <text>', description: 'with --plot: title of the chart' },
+  ...localOptions,
+] as const satisfies readonly Option[]
+
+type QueryOptions = OptionValues<typeof options>
+type Parameters = Record<string, string | number | boolean | null>
+
+/** Names in quotes, which can be local files. */
+const QUOTED = /'((?:[^']|'')+)'|"((?:[^"]|"")+)"/g
+/** Maximum number of tables of one query. */
+const MAX_TABLES = 100
+
+export const command = defineCommand({
+  output: otherOutput(
+    'the result by column: `{"cols": {name: {"uid", "order", "data"}}}`',
+    ['cols'],
+    '--format ndjson prints one object per row.',
+  ),
+  arguments: '[sql]',
+  options,
+  examples: [
+    "gridline query 'select city, avg(temp) from sales group by city'",
+    `gridline query "select * from 'sales.csv' join cities using (city)"`,
+    `gridline query 'select * from "Reports/2024@3" where day >= $day' --param day=2024-06-01`,
+    'gridline query --file report.sql --format xlsx > report.xlsx',
+    "gridline query 'select month, sum(price) from sales group by month' --plot bar",
+    'cat sales.csv | gridline query "select count(*) from \'-\'"',
+  ],
+  async run(context, [text], options) {
+    const sql = readSql(text, options.file)
+    const query = { sql, params: parseParameters(options.param ?? []) }
+    const source = await openSource(context, query, options)
+    if (options.plot !== undefined) return drawResult(context, source, options)
+    if (options.output !== undefined || options.title !== undefined)
+      throw new Problem('usage', '--output and --title can only be used with --plot')
+    return printResult(context, source, options)
+  },
+})
+
+/** Returns the query, given as an argument or in a file. Throws `usage`. */
+function readSql(text: string | undefined, file: string | undefined): string {
+  if ((text === undefined) === (file === undefined))
+    throw new Problem(
+      'usage',
+      text === undefined ? 'the query is missing' : 'give the query or --file, not both',
+      {
+        hint: "For example: gridline query 'select * from sales limit 5'",
+      },
+    )
+  if (text !== undefined) return text
+  try {
+    return readFileSync(file === '-' ? 0 : file!, 'utf8')
+  } catch {
+    throw new Problem('no_such_file', `cannot read ${file}`)
+  }
+}
+
+/** Parses `name=value`: numbers, true, false and null have these types, everything else is text. */
+function parseParameters(given: readonly string[]): Parameters {
+  const parameters: Parameters = {}
+  for (const text of given) {
+    const [, name, value] = /^\$?(\w+)=(.*)$/s.exec(text) ?? []
+    if (name === undefined)
+      throw new Problem('usage', `--param ${text}: expected NAME=VALUE`, {
+        hint: 'For example: --param day=2024-06-01',
+      })
+    parameters[name] = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/.test(value)
+      ? JSON.parse(value)
+      : value
+  }
+  return parameters
+}
+
+/** A service that runs a query, and the ids of tables that it knows under other names. */
+interface Source {
+  client: Client
+  query: { sql: string; params: Parameters; tables?: Record<string, string> }
+}
+
+/**
+ * Returns the service that runs a query: that of the grids, or, if the query names local files, a temporary one into
+ * which all of its tables are loaded.
+ */
+async function openSource(context: Context, query: Source['query'], options: QueryOptions): Promise<Source> {
+  const quoted = [...query.sql.matchAll(QUOTED)].map(([, text, name]) => text ?? name)
+  const isLocal = await Promise.all(quoted.map((name) => isLocalDataFile(name)))
+  if (!isLocal.includes(true)) return { client: await context.client(), query }
+  const client = await context.temporaryClient()
+  const tables: Record<string, string> = {}
+  for (const name of await findUnknownTables(client, query))
+    tables[name] = (await isLocalDataFile(name))
+      ? (await loadLocalGrid(context, name, options as ReadingOptions)).fid
+      : await copyGrid(context, client, name)
+  return { client, query: { ...query, tables } }
+}
+
+/** Returns the tables that a query names and a service without grids does not have. */
+async function findUnknownTables(client: Client, query: Source['query']): Promise<readonly string[]> {
+  try {
+    await client.response('queries.run', { json: { ...query, format: 'csv' } })
+  } catch (error) {
+    if (!(error instanceof Problem && error.code === 'unknown_table' && error.tables)) throw error
+    if (error.tables.length > MAX_TABLES)
+      throw new Problem('usage', `a query can have ${MAX_TABLES} tables, not ${error.tables.length}`)
+    return error.tables
+  }
+  return []
+}
+
+/** Copies a stored grid into a temporary service. Returns its id there. */
+async function copyGrid(context: Context, temporary: Client, name: string): Promise<string> {
+  const client = await context.client()
+  const fid = await resolveFid(client, name, 'grid')
+  const { cols } = await client.call('grids.get', { fid })
+  const content = await client.response('grids.content', { fid, query: { format: 'csv' } })
+  const bytes = await buffer(content.bytes())
+  const types = Object.fromEntries(
+    cols.flatMap(({ name, type }) => (type === 'text' || type === 'number' ? [[name, type]] : [])),
+  )
+  const { file } = await temporary.call('grids.upload', {
+    headers: {
+      Header: true,
+      'Parent-Path': fid.replace(':', '-'),
+      Columns: encodeURIComponent(JSON.stringify(types)),
+    },
+    plainHeaders: { [FILE_NAME_HEADER]: 'grid.csv' },
+    body: toBody(bytes),
+  })
+  return file.fid
+}
+
+/** Prints the result as a table or in a format of grids. */
+async function printResult(
+  context: Context,
+  { client, query }: Source,
+  { format }: QueryOptions,
+): Promise<CommandResult> {
+  const { json, jq } = context.flags
+  const isTerminal = process.stdout.isTTY === true
+  if (jq !== undefined) {
+    const { applyJqToLines } = await import('../output/selection.ts')
+    const response = await client.response('queries.run', { json: { ...query, format: 'ndjson' } })
+    return { bytes: applyJqToLines(response.bytes(), jq) }
+  }
+  if (format === 'table' || (format === undefined && isTerminal && json === undefined))
+    return printTable(context, { client, query })
+  if ((format === 'xlsx' || format === 'parquet') && isTerminal)
+    throw new Problem('usage', `--format ${format} is not for a terminal: write it to a file`)
+  const asked = format ?? (json === undefined ? 'csv' : 'json')
+  const response = await client.response('queries.run', { json: { ...query, format: asked } })
+  if (typeof json === 'string') return { item: (await response.json()) as object, view: { columns: [] } }
+  return { bytes: response.bytes() }
+}
+
+async function printTable(context: Context, { client, query }: Source): Promise<CommandResult> {
+  const response = await client.response('queries.run', { json: { ...query, format: 'json' } })
+  const { parseColumns } = await import('../files/rows.ts')
+  const cells = parseColumns(await response.text())
+  const isTerminal = process.stdout.isTTY === true
+  const width = isTerminal ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY
+  const { text } = formatFittedTable(cells, width, hasColor(process.stdout, context.environment), isTerminal)
+  return { text: cells.rows.length === 0 ? `${text}no rows\n` : text }
+}
+
+/** Draws the result in the terminal, or into a file. */
+async function drawResult(
+  context: Context,
+  { client, query }: Source,
+  { plot: type, output, title }: QueryOptions,
+): Promise<CommandResult> {
+  const temporary = await context.temporaryClient()
+  const response = await client.response('queries.run', { json: { ...query, format: 'parquet' } })
+  const bytes = await buffer(response.bytes())
+  const { file } = await temporary.call('grids.upload', {
+    headers: { 'Parent-Path': 'result' },
+    plainHeaders: { [FILE_NAME_HEADER]: 'result.parquet' },
+    body: toBody(bytes),
+  })
+  if (!('cols' in file)) throw new Problem('internal', 'the result is not a table')
+  const { figure } = await createThemedChart(temporary, file, type, { title }, (text) =>
+    context.messages.note(text),
+  )
+  const made = await temporary.call('plots.create', { body: createFigureBody(JSON.stringify(figure), {}) })
+  if (output === undefined) {
+    const content = await temporary.response('plots.content', {
+      fid: made.file.fid,
+      query: { inline_data: true },
+    })
+    const { drawChart } = await import('../output/chart.ts')
+    return { text: await drawChart(JSON.parse(await content.text()), context.environment, process.stdout) }
+  }
+  const format = imageFormats.find((name) => output.toLowerCase().endsWith(`.${name}`))
+  if (!format)
+    throw new Problem('usage', `--output ${output}: the extension must be one of ${imageFormats.join(', ')}`)
+  const image = await temporary.response('files.image', {
+    fid: made.file.fid,
+    query: { format: format satisfies ImageFormat },
+  })
+  await writeFile(output, await buffer(image.bytes()))
+  return { item: { file: output, format }, view: { id: 'file', columns: [{ field: 'file', title: 'FILE' }] } }
+}
+
+/** Returns a request body of bytes. */
+function toBody(bytes: Buffer): BodySource {
+  return { type: 'application/octet-stream', repeatable: true, open: () => toByteStream(bytes) }
+}

@@ -1,0 +1,32 @@
+// Handler of queries.
+import { Problem } from '../../contract/errors.ts'
+import { toByteStream } from '../../json/index.ts'
+import { STANDALONE_POLICY } from '../core/chart-policy.ts'
+import { CONTENT_WRITERS } from '../grids/read/content-formats.ts'
+import type { Handlers } from './handler.ts'
+
+export const queryHandlers = {
+  'queries.run': async (service, call) => {
+    const { queries } = service
+    if (!queries)
+      throw new Problem('forbidden', 'this server runs no queries', {
+        hint: 'Its operator can allow them: gridline serve without --no-sql',
+      })
+    const { sql, params = {}, tables = {}, format = 'json' } = call.fields
+    const { type, body } = CONTENT_WRITERS[format]
+    return {
+      body: toByteStream(new Uint8Array()),
+      type,
+      headers: format === 'html' ? { 'content-security-policy': STANDALONE_POLICY } : undefined,
+      createBody: async (user, { isAborted }) => {
+        const principal = { caller: call.caller, isAborted }
+        const snapshot = await (await queries.get()).run(service, user, principal, {
+          sql,
+          parameters: params,
+          tables,
+        })
+        return { body: body(snapshot, { head: undefined }, () => ({ title: 'Query' })), type }
+      },
+    }
+  },
+} satisfies Partial<Handlers>

@@ -1,0 +1,107 @@
+/** Runs queries on grids. */
+import { rm } from 'node:fs/promises'
+import { Problem } from '../../contract/errors.ts'
+import type { Limits } from '../../contract/limits.ts'
+import { type QueryParameter, type QueryResult, runQuery } from '../../sql/index.ts'
+import type { Principal } from '../access/access.ts'
+import { Admission } from '../core/admission.ts'
+import type { Service } from '../core/context.ts'
+import type { Snapshot } from '../grids/column/snapshot.ts'
+import { takeTableSnapshots } from './query-tables.ts'
+import { TableFiles } from './table-files.ts'
+
+/** Number of queries that wait for each one that runs. */
+const WAITING_PER_QUERY = 4
+/** Maximum wait of a query, in ms. */
+const MAX_WAIT_MS = 2000
+
+export interface GridQuery {
+  sql: string
+  parameters: Readonly<Record<string, QueryParameter>>
+  /** Names of tables in the query → path or id of the grid. */
+  tables: Readonly<Record<string, string>>
+}
+
+/** Runs a few queries at once. */
+export class Queries {
+  private readonly admission: Admission
+  private readonly files: TableFiles
+
+  /** `place`: folder for copies of grids; undefined for a temporary one. */
+  constructor(
+    private readonly limits: Limits,
+    place: string | undefined,
+  ) {
+    const { queries_at_once: running } = limits
+    this.admission = new Admission(
+      { running, waiting: running * WAITING_PER_QUERY, wait: MAX_WAIT_MS },
+      'queries_at_once',
+    )
+    this.files = new TableFiles(place, limits.query_cache_bytes)
+  }
+
+  /** Runs a query with the rights of a principal. `user`: whose share of the slots it takes. */
+  run(service: Service, user: string, principal: Principal, query: GridQuery): Promise<Snapshot> {
+    const { isAborted } = principal
+    return this.admission.run(
+      user,
+      async () => toSnapshot(service, await this.runNow(service, principal, query)),
+      isAborted,
+    )
+  }
+
+  private async runNow(service: Service, principal: Principal, query: GridQuery): Promise<QueryResult> {
+    const { sql, parameters } = query
+    const folder = await this.files.createWorkFolder()
+    const kept: (() => Promise<void>)[] = []
+    const given = new Map(Object.entries(query.tables).map(([name, grid]) => [name.toLowerCase(), grid]))
+    try {
+      const result = await runQuery(
+        {
+          sql,
+          parameters,
+          folder,
+          isAborted: principal.isAborted,
+          openTables: async (names) => {
+            const snapshots = await takeTableSnapshots(service, principal, names, given)
+            const tables = []
+            for (const [k, snapshot] of snapshots.entries()) {
+              if (principal.isAborted?.()) throw new Problem('aborted', 'nobody waits for the result')
+              const { file, keep } = await this.files.get(snapshot, folder)
+              kept.push(keep)
+              tables.push({ table: names[k], ...file })
+            }
+            return { tables }
+          },
+        },
+        {
+          seconds: this.limits.query_seconds,
+          memoryBytes: this.limits.query_memory_bytes,
+          resultBytes: this.limits.query_result_bytes,
+        },
+      )
+      // Copies are an optimization: a full disk must not fail the query.
+      for (const keep of kept) await keep().catch(() => {})
+      return result
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+      await this.files.prune().catch(() => {})
+    }
+  }
+
+  close(): Promise<void> {
+    return this.files.close()
+  }
+}
+
+/** Returns a result as a table in memory, which all formats of grids can be written from. */
+function toSnapshot({ store }: Service, { columns, rows, texts }: QueryResult): Snapshot {
+  return {
+    blobs: store.blobs,
+    rows,
+    columns: columns.map(({ name, type }, k) => ({
+      ...{ name, type, rows, tail: texts[k] },
+      ...{ uid: `c${k}`, order: k, slices: [] },
+    })),
+  }
+}

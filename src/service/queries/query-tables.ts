@@ -1,0 +1,90 @@
+/** Finds the grids that a query names, as far as the caller may read them. */
+import { Problem } from '../../contract/errors.ts'
+import { type Fid, parseFid, ROOT } from '../../contract/fid.ts'
+import { formatList } from '../../contract/message-texts.ts'
+import { splitVersion } from '../../contract/version-ref.ts'
+import type { TableName } from '../../sql/index.ts'
+import { authorizeCall, type Principal } from '../access/access.ts'
+import type { Service } from '../core/context.ts'
+import { findByPath, splitPath } from '../files/names.ts'
+import { loadVersionRow } from '../files/versions.ts'
+import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
+import type { Readers } from '../store/store.ts'
+
+/**
+ * Takes snapshots of the grids that a query names, in one transaction. A name is a path, a fid or, in `given`, an
+ * alias of one, each with an optional version (`sales@3`); with a schema, it is a path of that user. Throws
+ * `unknown_table` with the names that are no grids, also for grids that the caller may not read.
+ */
+export async function takeTableSnapshots(
+  service: Service,
+  principal: Principal,
+  names: readonly TableName[],
+  given: ReadonlyMap<string, string>,
+): Promise<Snapshot[]> {
+  const missing: string[] = []
+  const snapshots = await service.store.read(async (readers) => {
+    const found: Snapshot[] = []
+    for (const table of names) {
+      const snapshot = await takeTableSnapshot(service, readers, principal, aliasOf(table, given))
+      if (snapshot) found.push(snapshot)
+      else missing.push(formatTableName(table))
+    }
+    return found
+  })
+  if (missing.length > 0)
+    throw new Problem('unknown_table', `no grid is named ${formatList(missing)}`, {
+      tables: missing,
+      hint: 'A table is the path of a grid, its id in double quotes ("alice:1"), or a version of it ("sales@3").',
+    })
+  return Promise.all(snapshots.map(trimSnapshot))
+}
+
+function formatTableName({ schema, name }: TableName): string {
+  return schema === '' ? name : `${schema}.${name}`
+}
+
+function aliasOf(table: TableName, given: ReadonlyMap<string, string>): TableName {
+  const alias = table.schema === '' ? given.get(table.name.toLowerCase()) : undefined
+  return alias === undefined ? table : { schema: '', name: alias }
+}
+
+/** Returns a snapshot of a grid; undefined if there is none that the caller may read. */
+async function takeTableSnapshot(
+  service: Service,
+  readers: Readers,
+  principal: Principal,
+  table: TableName,
+): Promise<Snapshot | undefined> {
+  const named = await findGrid(service, readers, principal, table)
+  if (!named) return undefined
+  const { fid, version } = named
+  const request = { ...principal, version, operation: 'grids.content', fid, filetype: 'grid' } as const
+  try {
+    const access = await authorizeCall(readers, request)
+    const row = await loadVersionRow(readers, access, version)
+    return await takeVersionSnapshot(service.store, readers, fid, row)
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'not_found' && version === undefined) return undefined
+    throw error
+  }
+}
+
+/** Finds the grid of a name, which may have a version. */
+async function findGrid(
+  { limits }: Service,
+  readers: Readers,
+  { caller }: Principal,
+  { schema, name }: TableName,
+): Promise<{ fid: Fid; version?: string } | undefined> {
+  const owner = schema === '' ? (caller?.username ?? '') : schema
+  const find = async (file: string): Promise<Fid | undefined> => {
+    const fid = schema === '' ? parseFid(file) : undefined
+    return fid ?? (await findByPath(readers.files, owner, ROOT, splitPath(file, limits)))
+  }
+  const fid = await find(name)
+  if (fid) return { fid }
+  const split = splitVersion(name)
+  const versioned = split && (await find(split.file))
+  return versioned && { fid: versioned, version: split.version }
+}

@@ -1,0 +1,48 @@
+// Binds the parameters of a query.
+import {
+  type DuckDBConnection,
+  type DuckDBPreparedStatement,
+  DuckDBTypeId,
+  type DuckDBValue,
+} from '@duckdb/node-api'
+import type { QueryParameter } from './messages.ts'
+
+/** Types to which a text is converted, if the query needs one: a date is given as a text. */
+const CONVERTED: Partial<Record<DuckDBTypeId, string>> = {
+  [DuckDBTypeId.DATE]: 'DATE',
+  [DuckDBTypeId.TIMESTAMP]: 'TIMESTAMP',
+  [DuckDBTypeId.TIMESTAMP_TZ]: 'TIMESTAMPTZ',
+  [DuckDBTypeId.DOUBLE]: 'DOUBLE',
+  [DuckDBTypeId.BIGINT]: 'BIGINT',
+  [DuckDBTypeId.BOOLEAN]: 'BOOLEAN',
+}
+
+/** Binds the values of all parameters. Throws for a missing and for an unknown one. */
+export async function bindParameters(
+  connection: DuckDBConnection,
+  statement: DuckDBPreparedStatement,
+  parameters: Readonly<Record<string, QueryParameter>>,
+): Promise<void> {
+  const names = Array.from({ length: statement.parameterCount }, (_, k) => statement.parameterName(k + 1))
+  const unknown = Object.keys(parameters).find((name) => !names.includes(name))
+  if (unknown !== undefined) throw new Error(`the query has no parameter $${unknown}`)
+  for (const [k, name] of names.entries()) {
+    if (!Object.hasOwn(parameters, name)) throw new Error(`parameter $${name} has no value`)
+    const value = parameters[name]
+    const to = CONVERTED[statement.parameterTypeId(k + 1)]
+    if (value === null) statement.bindNull(k + 1)
+    else if (typeof value === 'boolean') statement.bindBoolean(k + 1, value)
+    else if (typeof value === 'number' && !Number.isSafeInteger(value)) statement.bindDouble(k + 1, value)
+    else if (typeof value === 'number') statement.bindBigInt(k + 1, BigInt(value))
+    else if (to === undefined) statement.bindVarchar(k + 1, value)
+    else statement.bind({ [name]: await convert(connection, value, to) })
+  }
+}
+
+/** Converts a text to a value of a type. Throws if it is none. */
+async function convert(connection: DuckDBConnection, text: string, type: string): Promise<DuckDBValue> {
+  const statement = await connection.prepare(`SELECT CAST($1::VARCHAR AS ${type})`)
+  statement.bindVarchar(1, text)
+  const [[value]] = await (await statement.run()).getRows()
+  return value
+}

@@ -1,0 +1,57 @@
+// Finds the tables that a query names.
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { TableName } from './messages.ts'
+
+/** The syntax tree of a query, or why there is none. */
+interface SyntaxTree {
+  error: boolean
+  error_message?: string
+  statements?: unknown[]
+}
+
+/**
+ * Returns the tables that a query names, without those that it defines (WITH). Throws for a query that cannot be
+ * parsed, that is not one statement, or that does more than read.
+ */
+export async function findTableNames(connection: DuckDBConnection, sql: string): Promise<TableName[]> {
+  const statement = await connection.prepare('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR')
+  statement.bindVarchar(1, sql)
+  const [[json]] = await (await statement.run()).getRows()
+  const tree: SyntaxTree = JSON.parse(String(json))
+  if (tree.error) {
+    const message = tree.error_message ?? 'the query cannot be parsed'
+    // PIVOT of a whole table is two statements; in FROM, it is one.
+    if (/Only SELECT statements/.test(message))
+      throw new Error(
+        /^\s*pivot\b/i.test(sql)
+          ? "PIVOT needs its values here: SELECT * FROM (PIVOT t ON city IN ('Oslo', 'Rome') USING sum(temp))"
+          : 'a query reads: SELECT, FROM or WITH',
+      )
+    throw new Error(message)
+  }
+  const count = tree.statements?.length ?? 0
+  if (count !== 1) throw new Error(`a query is one statement, not ${count}`)
+  const defined = new Set<string>()
+  const found = new Map<string, TableName>()
+  visit(tree.statements, (node) => {
+    const { type, schema_name, table_name, cte_map } = node as Record<string, unknown>
+    if (type === 'BASE_TABLE') {
+      const table = { schema: String(schema_name ?? ''), name: String(table_name) }
+      found.set(JSON.stringify(table).toLowerCase(), table)
+    }
+    const map = (cte_map as { map?: { key: string }[] } | undefined)?.map ?? []
+    for (const { key } of map) defined.add(key.toLowerCase())
+  })
+  return [...found.values()].filter(({ schema, name }) => schema !== '' || !defined.has(name.toLowerCase()))
+}
+
+/** Calls a function for each object in a value. */
+function visit(value: unknown, call: (node: object) => void): void {
+  const pending = [value]
+  while (pending.length > 0) {
+    const next = pending.pop()
+    if (typeof next !== 'object' || next === null) continue
+    if (!Array.isArray(next)) call(next)
+    for (const member of Object.values(next)) pending.push(member)
+  }
+}

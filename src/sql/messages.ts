@@ -1,0 +1,63 @@
+// Messages between the service and a query process.
+
+/** How a query process starts. Its first argument is the JSON of this. */
+export interface QuerySettings {
+  /** Path of the DuckDB bindings. */
+  bindings: string
+  /** Folder of its temporary files. */
+  folder: string
+  /** Memory that DuckDB may use, in bytes. */
+  memoryBytes: number
+  /** Maximum size of its temporary files, in bytes. */
+  temporaryBytes: number
+}
+
+/** Value of a parameter. */
+export type QueryParameter = string | number | boolean | null
+
+/** First message to the process. */
+export interface QueryText {
+  sql: string
+  parameters: Readonly<Record<string, QueryParameter>>
+}
+
+/** Name of a table in a query. `schema`: the word before the point. */
+export interface TableName {
+  schema: string
+  name: string
+}
+
+/** Column of a table. `isLarge`: it has numbers beyond those that a double holds exactly. */
+export interface TableColumn {
+  name: string
+  type: 'number' | 'text' | 'boolean' | 'date' | 'datetime'
+  isLarge?: boolean
+}
+
+/** Second message to the process: the tables of the query, each with a database file that holds it. */
+export interface QueryTables {
+  tables: readonly {
+    table: TableName
+    database: string
+    /** CSV file to load into the database; undefined if it holds the table already. */
+    csv?: { path: string; columns: readonly TableColumn[] }
+  }[]
+}
+
+/** Column of a result. */
+export interface ResultColumn {
+  name: string
+  type: TableColumn['type']
+}
+
+/** Message from the process. */
+export type QueryMessage =
+  | { tables: TableName[] }
+  | { isLoaded: true }
+  | { columns: ResultColumn[] }
+  /** The next rows: the values of each column, comma-separated JSON. */
+  | { rows: number; texts: Uint8Array[] }
+  /** The end, with the final types of the columns. */
+  | { types: ResultColumn['type'][] }
+  /** The query cannot be run. */
+  | { refused: string; hint?: string }

@@ -1,0 +1,111 @@
+// Query process: runs one query on the tables that its parent names, and ends. It has no secrets and no network, and
+// cannot read files once its tables are loaded. Its parent limits time and memory.
+import {
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBPreparedStatement,
+  StatementType,
+} from '@duckdb/node-api'
+import { errorMessageOf } from '../contract/errors.ts'
+import { bindParameters } from './bind-parameters.ts'
+import { findTableNames } from './find-table-names.ts'
+import { loadTable } from './load-table.ts'
+import type { QueryMessage, QuerySettings, QueryTables, QueryText } from './messages.ts'
+import { quoteName, quoteText } from './quote.ts'
+import { streamResult } from './result-json.ts'
+
+const settings: QuerySettings = JSON.parse(process.argv[2])
+
+/** Messages that have not been taken. */
+const received: unknown[] = []
+let wake: (() => void) | undefined
+process.on('message', (message) => {
+  received.push(message)
+  wake?.()
+})
+process.on('disconnect', () => process.exit())
+
+/** Waits for the next message of the parent. */
+async function receive<T>(): Promise<T> {
+  while (received.length === 0)
+    await new Promise<void>((resolve) => {
+      wake = resolve
+    })
+  return received.shift() as T
+}
+
+/** Sends a message. Resolves when it is written, so that results do not pile up. */
+function send(message: QueryMessage): Promise<void> {
+  return new Promise((resolve) => process.send!(message, () => resolve()))
+}
+
+/** Settings of DuckDB that a query must not change. */
+const CONFIGURATION = {
+  autoinstall_known_extensions: 'false',
+  autoload_known_extensions: 'false',
+  allow_community_extensions: 'false',
+  allow_unsigned_extensions: 'false',
+  preserve_insertion_order: 'true',
+  threads: '2',
+}
+
+/** Makes the tables visible under the names of the query. */
+async function openTables(connection: DuckDBConnection, { tables }: QueryTables): Promise<void> {
+  for (const [k, { table, database, csv }] of tables.entries()) {
+    const file = `g${k}`
+    if (csv) await loadTable(connection, database, csv)
+    await connection.run(`ATTACH ${quoteText(database)} AS ${file} (READ_ONLY)`)
+    if (table.schema !== '') await connection.run(`CREATE SCHEMA IF NOT EXISTS ${quoteName(table.schema)}`)
+    const name = [table.schema, table.name].filter((part) => part !== '').map(quoteName)
+    await connection.run(`CREATE VIEW ${name.join('.')} AS FROM ${file}.main.grid`)
+  }
+}
+
+/** Forbids access to files and changes of the settings. */
+async function lock(connection: DuckDBConnection): Promise<void> {
+  const { folder, memoryBytes, temporaryBytes } = settings
+  await connection.run(`SET temp_directory = ${quoteText(folder)}`)
+  await connection.run(`SET max_temp_directory_size = '${temporaryBytes} bytes'`)
+  await connection.run(`SET memory_limit = '${memoryBytes} bytes'`)
+  await connection.run("SET TimeZone = 'UTC'")
+  await connection.run('SET enable_external_access = false')
+  await connection.run('SET lock_configuration = true')
+}
+
+/** Prepares the only statement of a query. Throws unless it reads. */
+async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
+  const statements = await connection.extractStatements(sql)
+  if (statements.count !== 1) throw new Refused(`a query is one statement, not ${statements.count}`)
+  const statement = await statements.prepare(0)
+  if (statement.statementType !== StatementType.SELECT)
+    throw new Refused('a query reads: SELECT, FROM or WITH')
+  return statement
+}
+
+class Refused extends Error {}
+
+async function runQuery(): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:', CONFIGURATION)
+  const connection = await instance.connect()
+  const { sql, parameters } = await receive<QueryText>()
+  await send({ tables: await findTableNames(connection, sql) })
+  await openTables(connection, await receive<QueryTables>())
+  await lock(connection)
+  await send({ isLoaded: true })
+  const statement = await prepare(connection, sql)
+  await bindParameters(connection, statement, parameters)
+  await streamResult(await statement.stream(), send)
+}
+
+runQuery()
+  .catch((error) => send({ refused: describeError(errorMessageOf(error)) }))
+  .finally(() => process.disconnect())
+
+/** Returns the message of an error as one paragraph, without the position, which DuckDB draws. */
+function describeError(message: string): string {
+  return message
+    .replace(/\n+LINE \d+:[\s\S]*$/, '')
+    .replace(/^(?:Failed to \w+[^:]*: )?(?:\w+ )*Error: /, '')
+    .replace(/\s*\n\s*/g, ' ')
+    .trim()
+}

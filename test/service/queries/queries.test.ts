@@ -1,0 +1,302 @@
+// Queries of grids in SQL.
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createService } from '../../../src/service/index.ts'
+import { runs } from '../../support/property-runs.ts'
+import { onSqliteFirst, TestService, temporaryFolder } from '../../support/service.ts'
+
+type Rows = unknown[][]
+
+/** Runs a query. Returns status, error code, and rows of the result by column order. */
+async function query(
+  test: TestService,
+  sql: string,
+  more: object = {},
+  user: string | undefined = 'alice',
+): Promise<{ status: number; code?: string; message?: string; names?: string[]; rows?: Rows }> {
+  const { status, json } = await test.ask(user, 'POST', '/v2/query', { json: { sql, ...more } })
+  if (status !== 200) return { status, code: json.errors[0].code, message: json.errors[0].message }
+  const columns = Object.entries(json.cols as Record<string, { data: unknown[] }>)
+  const count = columns[0]?.[1].data.length ?? 0
+  return {
+    status,
+    names: columns.map(([name]) => name),
+    rows: Array.from({ length: count }, (_, row) => columns.map(([, { data }]) => data[row])),
+  }
+}
+
+onSqliteFirst('queries', (test) => {
+  let fid: string
+  beforeAll(async () => {
+    const columns = { id: [1, 2, 3], city: ['Oslo', 'Rome', null], temp: [1.5, -2, 30] }
+    fid = (await test().grid('alice', 'weather', columns)).fid
+    await test().grid('alice', 'cities', { city: ['Oslo', 'Rome'], land: ['NO', 'IT'] })
+  })
+
+  it('grids are tables: by path, id, version, user and alias, in all formats', async () => {
+    const sum = async (table: string, more?: object, user?: string) =>
+      (await query(test(), `select sum(temp) from ${table}`, more, user)).rows
+    await test().ask('alice', 'POST', '/v2/folders', { json: { path: 'Reports/2024' } })
+    await test().grid('alice', 'a b', { temp: [5] }, { parent_path: 'Reports/2024' })
+    expect(await sum('weather')).toEqual([[29.5]])
+    expect(await sum('Weather')).toBeUndefined()
+    expect(await sum(`"${fid}"`)).toEqual([[29.5]])
+    expect(await sum('"weather@1"')).toEqual([[29.5]])
+    expect(await sum('"Reports/2024/a b"')).toEqual([[5]])
+    expect(await sum('alice.weather')).toEqual([[29.5]])
+    expect(await sum('w', { tables: { w: fid } })).toEqual([[29.5]])
+    expect(await query(test(), 'select land, temp from weather join cities using (city) order by 1')).toEqual(
+      {
+        status: 200,
+        names: ['land', 'temp'],
+        rows: [
+          ['IT', -2],
+          ['NO', 1.5],
+        ],
+      },
+    )
+    const { text } = await test().ask('alice', 'POST', '/v2/query', {
+      json: { sql: 'from weather', format: 'csv' },
+    })
+    expect(text).toBe('id,city,temp\n1,Oslo,1.5\n2,Rome,-2\n3,,30\n')
+    // A version has its own content.
+    await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[4, 'Bern', 100]] } })
+    expect([await sum('weather'), await sum('"weather@1"')]).toEqual([[[129.5]], [[29.5]]])
+  })
+
+  it('a query reads only what its user may read', async () => {
+    const { fid: secret } = await test().grid('bob', 'secret', { n: [7] })
+    const read = (user: string | undefined, table = `"${secret}"`) => query(test(), `from ${table}`, {}, user)
+    expect(await read('alice')).toMatchObject({ status: 400, code: 'unknown_table' })
+    expect(await read('alice', 'bob.secret')).toMatchObject({ code: 'unknown_table' })
+    // The same answer as for a grid that does not exist.
+    const other = await query(test(), 'from "bob:999"')
+    expect((await read('alice')).message).toBe(other.message!.replace('bob:999', secret))
+    expect((await read('bob')).rows).toEqual([[7]])
+    await test().ask('bob', 'POST', `/v2/grids/${secret}/collaborators`, {
+      json: { collaborators: [{ username: 'alice', permission: 'view' }] },
+    })
+    expect(
+      (await test().ask('bob', 'PATCH', `/v2/grids/${secret}`, { json: { world_readable: true } })).status,
+    ).toBe(200)
+    expect((await read('alice')).rows).toEqual([[7]])
+    expect((await test().ask(undefined, 'POST', '/v2/query', { json: { sql: 'select 1' } })).status).toBe(401)
+    await test().ask('bob', 'POST', `/v2/grids/${secret}/trash`)
+    expect(await read('alice')).toMatchObject({ code: 'unknown_table' })
+  })
+
+  it('parameters are values, never SQL', async () => {
+    const run = (params: object) =>
+      query(test(), 'select $a as a, city from weather where city = $city', { params })
+    expect((await run({ a: 1, city: "Oslo' or true --" })).rows).toEqual([])
+    expect((await run({ a: null, city: 'Oslo' })).rows).toEqual([[null, 'Oslo']])
+    expect(await run({ a: 1 })).toMatchObject({ status: 400, message: 'parameter $city has no value' })
+    expect(await run({ a: 1, city: 'x', b: 2 })).toMatchObject({ message: 'the query has no parameter $b' })
+    await test().grid('alice', 'days', { day: ['2024-01-01', '2024-06-01'] })
+    const days = (day: string) => query(test(), 'from days where day >= $day', { params: { day } })
+    expect((await days('2024-03-01')).rows).toEqual([['2024-06-01']])
+    expect(await days('March')).toMatchObject({ status: 400 })
+  })
+
+  it('values keep their types', async () => {
+    await test().ask('alice', 'POST', '/v2/grids/upload', {
+      headers: { 'x-file-name': 'types.csv' },
+      body: 'n,whole,zone,local,day,flag,text\n1.5,1,2024-01-01T10:00:00+02:00,2024-01-01 10:00,2024-02-29,true,\n,2,2024-01-02T00:00:00Z,2024-01-02 10:00:05.25,,false,""\n,3,,,,,x\n',
+    })
+    const described = await query(test(), 'describe from types')
+    expect(described.rows!.map(([name, type]) => `${name} ${type}`)).toEqual([
+      'n DOUBLE',
+      'whole BIGINT',
+      'zone TIMESTAMP WITH TIME ZONE',
+      'local TIMESTAMP',
+      'day DATE',
+      'flag BOOLEAN',
+      'text VARCHAR',
+    ])
+    expect((await query(test(), 'from types')).rows).toEqual([
+      [1.5, 1, '2024-01-01T08:00:00Z', '2024-01-01 10:00:00', '2024-02-29', true, null],
+      [null, 2, '2024-01-02T00:00:00Z', '2024-01-02 10:00:05.25', null, false, ''],
+      [null, 3, null, null, null, null, 'x'],
+    ])
+    const sql = `select 12345678901234567890123::hugeint h, 1.10::decimal(5,2) d, 0.1::float f, 'nan'::double x,
+      [1, null] l, {'a': 'b"'} s, date '12000-01-01' far, interval 1 day i`
+    const { text } = await test().ask('alice', 'POST', '/v2/query', { json: { sql, format: 'ndjson' } })
+    expect(text).toBe(
+      `{"h":12345678901234567890123,"d":1.10,"f":0.1,"x":null,"l":"[1,null]","s":${JSON.stringify('{"a":"b\\""}')},"far":"12000-01-01","i":"1 day"}\n`,
+    )
+    // Names that differ only in case, and a column of missing and empty texts alone.
+    await test().grid('alice', 'names', { a: [1], A: [2] })
+    expect((await query(test(), 'from names')).names).toEqual(['a', 'A_2'])
+    await test().grid('alice', 'single', { t: [null, '', 'x', null] })
+    expect((await query(test(), 'from single')).rows).toEqual([[null], [''], ['x'], [null]])
+  })
+
+  const HOSTILE = [
+    "select * from read_text('/etc/passwd')",
+    "select * from read_csv('/etc/passwd')",
+    "from '/etc/passwd'",
+    "select * from glob('/**')",
+    "select * from read_blob('/proc/self/environ')",
+    "select content from read_text(getvariable('x'))",
+    "from query('select * from read_text(''/etc/passwd'')')",
+    "copy (select 1) to '/tmp/gridline-hostile'",
+    "copy weather from '/etc/passwd'",
+    "attach '/tmp/gridline-hostile.db'",
+    "export database '/tmp/gridline-hostile'",
+    'install httpfs',
+    'load json',
+    'set enable_external_access = true',
+    'reset enable_external_access',
+    'pragma enable_profiling',
+    'create table t as select 1',
+    'insert into weather values (1)',
+    'drop view weather',
+    'select 1; select 2',
+    'select 1; drop view weather',
+    'pivot weather on city using sum(temp)',
+    'call pragma_version()',
+    'explain analyze select 1',
+    'prepare q as select 1',
+    'begin',
+    'checkpoint',
+    'vacuum',
+    "select getenv('HOME')",
+    "from sqlite_scan('/etc/passwd', 'x')",
+    "from postgres_scan('host=127.0.0.1', 'public', 't')",
+    "from 'http://127.0.0.1:1/x.csv'",
+    'select',
+    '',
+    '\0',
+    'from weather order by nope',
+    'from information_schema.nope',
+  ]
+  it.each(HOSTILE)('a hostile query is refused: %j', async (sql) => {
+    const { status, code } = await query(test(), sql)
+    expect([status, code]).toEqual([400, expect.stringMatching(/^(invalid_query|invalid_request|unknown_table)$/)])
+    expect(readdirSync('/tmp').filter((name) => name.startsWith('gridline-hostile'))).toEqual([])
+  })
+})
+
+describe('limits of queries', () => {
+  const folder = temporaryFolder()
+  let test: TestService
+  beforeAll(async () => {
+    const environment = {
+      GRIDLINE_LIMIT_QUERY_SECONDS: '1',
+      GRIDLINE_LIMIT_QUERY_MEMORY_BYTES: String(300 * 1024 * 1024),
+      GRIDLINE_LIMIT_QUERY_RESULT_BYTES: '100000',
+    }
+    const database = `sqlite:${join(folder.path, 'test.db')}`
+    test = new TestService(await createService({ database, url: 'http://gridline.test', environment }))
+    await test.user('alice')
+    await test.user('bob')
+  })
+  afterAll(async () => {
+    await test.service.close()
+    folder.remove()
+  })
+
+  it.each([
+    ['with recursive t(n) as (select 1 union all select n + 1 from t) select count(*) from t', 'query_'],
+    ["select length(repeat('x', 2000000000))", 'query_'],
+    ['select count(*) from range(1e9::bigint) a, range(1e9::bigint) b', 'query_seconds'],
+    ['select list(i) from range(100000000) t(i)', 'query_'],
+    ['from range(100000)', 'query_result_bytes'],
+  ])('a query beyond its limits ends soon: %s', async (sql, limit) => {
+    const { status, code, message } = await query(test, sql)
+    // A query that DuckDB stops itself names its memory.
+    expect([status, code]).toEqual(
+      message!.includes('memory') && status === 400 ? [400, 'invalid_query'] : [413, 'too_large'],
+    )
+    if (status === 413) expect(message).toContain(limit)
+    // Nothing of it stays.
+    const queries = `${join(folder.path, 'test.db')}-queries`
+    expect(
+      existsSync(queries) ? readdirSync(queries).filter((name) => name.startsWith('work-')) : [],
+    ).toEqual([])
+    expect(await query(test, 'select 42 as n')).toMatchObject({ rows: [[42]] })
+  })
+
+  it('more queries than allowed wait shortly, and are then refused with 503', async () => {
+    const slow = 'select count(*) from range(1e9::bigint) a, range(1e9::bigint) b'
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, k) => query(test, slow, {}, k % 2 === 0 ? 'alice' : 'bob')),
+    )
+    expect(answers.map(({ status }) => status).filter((status) => status === 503).length).toBeGreaterThan(0)
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([413, 503]))
+  })
+
+  it('a server without queries says so', async () => {
+    const database = `sqlite:${join(folder.path, 'none.db')}`
+    const none = new TestService(
+      await createService({ database, url: 'http://gridline.test', environment: {}, sql: false }),
+    )
+    await none.user('alice')
+    expect(await query(none, 'select 1')).toMatchObject({ status: 403, code: 'forbidden' })
+    await none.service.close()
+  })
+})
+
+onSqliteFirst('random tables', (test) => {
+  const value = fc.oneof(
+    fc.constant(null),
+    fc.integer({ min: -1000, max: 1000 }),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.constantFrom('', 'x', 'Oslo', 'a,b', 'q"q', ' space ', 'line\nend', "it's", 'é', '007'),
+    fc.boolean(),
+    fc.constantFrom('2024-01-31', '1999-12-01'),
+  )
+  /** Columns of one kind, or of mixed values. */
+  const column = fc.oneof(
+    fc.array(fc.oneof(fc.constant(null), fc.integer({ min: -1e9, max: 1e9 })), {
+      minLength: 1,
+      maxLength: 30,
+    }),
+    fc.array(fc.oneof(fc.constant(null), fc.double({ noNaN: true, noDefaultInfinity: true })), {
+      minLength: 1,
+      maxLength: 30,
+    }),
+    fc.array(value, { minLength: 1, maxLength: 30 }),
+  )
+  it('a table has in a query the values that it has in Gridline', async () => {
+    const duck = await (await DuckDBInstance.create()).connect()
+    let n = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(column, { minLength: 1, maxLength: 4 }), async (columns) => {
+        const rows = Math.max(...columns.map(({ length }) => length))
+        const even = columns.map((values) => [...values, ...new Array(rows - values.length).fill(null)])
+        const name = `random${n++}`
+        await test().grid('alice', name, Object.fromEntries(even.map((values, k) => [`c${k}`, values])))
+        const stored = (await test().ask('alice', 'GET', `/v2/grids/lookup?path=${name}`)).json
+        const { rows: read } = await query(test(), `from ${name}`)
+        const types: string[] = stored.cols.map(({ type }: { type: string }) => type)
+        for (const [k, values] of even.entries()) {
+          const expected = values.map((one) => {
+            if (one === null) return null
+            // -0 is 0 in JSON.
+            if (types[k] === 'number') return Number(one) + 0
+            return types[k] === 'boolean' ? one : String(one)
+          })
+          expect([types[k], read!.map((row) => row[k])]).toEqual([types[k], expected])
+        }
+        // Sums and groups are those of DuckDB on the same values.
+        const k = types.indexOf('number')
+        if (k >= 0) {
+          const list = even[k].map((one) => (one === null ? 'NULL' : `${one}::DOUBLE`)).join(', ')
+          const [[count, low, high]] = await (
+            await duck.run(`select count(c), min(c), max(c) from (select unnest([${list}]) c)`)
+          ).getRows()
+          const { rows: mine } = await query(
+            test(),
+            `select count(c${k}), min(c${k}), max(c${k}) from ${name}`,
+          )
+          expect(mine![0].map(Number)).toEqual([count, low, high].map(Number))
+        }
+      }),
+      { numRuns: runs(6, 200), seed: runs(1, Date.now()) },
+    )
+  }, 400_000)
+})
