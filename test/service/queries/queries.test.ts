@@ -175,7 +175,10 @@ onSqliteFirst('queries', (test) => {
   ]
   it.each(HOSTILE)('a hostile query is refused: %j', async (sql) => {
     const { status, code } = await query(test(), sql)
-    expect([status, code]).toEqual([400, expect.stringMatching(/^(invalid_query|invalid_request|unknown_table)$/)])
+    expect([status, code]).toEqual([
+      400,
+      expect.stringMatching(/^(invalid_query|invalid_request|unknown_table)$/),
+    ])
     expect(readdirSync('/tmp').filter((name) => name.startsWith('gridline-hostile'))).toEqual([])
   })
 })
