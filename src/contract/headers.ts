@@ -154,6 +154,18 @@ export const uploadHeaders = {
   Range: s.optional(
     s.string({ description: 'For sheets: percent-encoded range of cells, such as B2:D20, B:D or 2:20.' }),
   ),
+  Unpivot: s.optional(
+    s.string({
+      description:
+        'Percent-encoded columns that become rows, comma-separated, as a range (2019-2023) or a pattern (temp_*).',
+    }),
+  ),
+  Into: s.optional(
+    s.string({
+      description:
+        'With Unpivot: percent-encoded names of the column for their names and the one for their values, comma-separated.',
+    }),
+  ),
   Flatten: s.optional(
     s.boolean({ description: 'For JSON: whether members of nested objects become columns, at every level.' }),
   ),

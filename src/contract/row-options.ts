@@ -13,6 +13,11 @@ export interface TypedOption {
   integer?: { max?: number }
 }
 
+/** Functions that combine the values of a group of rows. */
+export const AGGREGATE_FUNCTIONS = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
+/** Periods into which dates are collected. */
+export const PERIODS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
+
 /** Options that filter and sort rows (docs/filtering.md). The service evaluates them. */
 export const whereOption = {
   flags: '--where <condition>',

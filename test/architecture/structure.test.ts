@@ -83,7 +83,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
 }
 /** Modules within modules, in the same way. */
 const INNER_MODULES: Readonly<Record<string, readonly string[]>> = {
-  'service/grids': 'change checks keys diff read input service.ts column'.split(' '),
+  'service/grids': 'change checks keys diff input reshape read service.ts column'.split(' '),
   'service/store':
     'upkeep store.ts sqlite-files.ts migrate.ts migrations aggregates objects engines schema'.split(' '),
 }

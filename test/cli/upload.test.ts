@@ -351,9 +351,9 @@ describe('--unpivot', () => {
     const { run } = place('unpivot-wrong', { 'a.csv': 'k,x,y\n1,2,3\n' })
     for (const [args, said] of [
       [['--unpivot', 'x,y'], 'belong together'],
-      [['--unpivot', 'x,z', '--into', 'a,b'], 'no column of that name'],
-      [['--unpivot', 'x,y', '--into', 'k,b'], 'the file has a column k'],
-      [['--unpivot', 'x,y', '--into', 'a'], 'two columns'],
+      [['--unpivot', 'x,z', '--into', 'a,b'], 'the table has no column "z"'],
+      [['--unpivot', 'x,y', '--into', 'k,b'], 'the table has a column "k"'],
+      [['--unpivot', 'x,y', '--into', 'a'], 'must be the names of two columns'],
     ] as const) {
       const { code, stderr } = await run(['upload', 'a.csv', ...args])
       expect([code !== 0, stderr]).toEqual([true, expect.stringContaining(said)])

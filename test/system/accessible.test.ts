@@ -166,7 +166,7 @@ it('the form and all dialogs are accessible, and fit on a phone', async () => {
       'plot',
       action,
     ]),
-    ...['make', 'add-to', 'rows', 'history'].map((action) => ['grid', action]),
+    ...['make', 'add-to', 'rows', 'query', 'history'].map((action) => ['grid', action]),
   ]
   for (const [k, [where, action]] of opened.entries()) {
     await page.setViewport({ width: k % 2 === 0 ? 360 : 1280, height: 800 })

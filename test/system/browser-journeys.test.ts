@@ -439,3 +439,36 @@ it('a collaborator sees only what they may do', async () => {
   expect(errors).toEqual([])
   await page.browserContext().close()
 }, 30_000)
+
+it('columns that are years become rows, and the box for queries answers', async () => {
+  const { page, errors } = await signedIn('alice')
+  await page.goto(`${site().url}/~alice/`)
+  await drop(page, 'people.csv', 'land,2019,2020,2021\nNO,1,2,3\nSE,4,,6\n')
+  await press(page, 'Columns that become rows: 2019-2021')
+  await page.waitForFunction(() => document.querySelectorAll('dialog tbody tr').length === 6)
+  await pressAndGo(page, 'Store')
+  const [, id] = /alice\/(\d+)/.exec(page.url())!
+  const grid = await ask(`/v2/grids/alice:${id}`)
+  expect(grid.cols.map(({ name }: { name: string }) => name)).toEqual(['land', 'year', 'value'])
+  await page.goto(pathOf(`alice:${id}`))
+  await press(page, 'Query', 'main')
+  await page.waitForSelector('dialog textarea')
+  await fill(
+    page,
+    'dialog textarea',
+    `select land, sum(value) as n from "alice:${id}" group by land order by n`,
+  )
+  await press(page, 'Run')
+  await said(page, '2 rows in')
+  expect(await page.$$eval('dialog tbody td', (cells) => cells.map((cell) => cell.textContent))).toEqual([
+    'NO',
+    '6',
+    'SE',
+    '10',
+  ])
+  await fill(page, 'dialog textarea', 'select nope')
+  await press(page, 'Run')
+  await said(page, 'nope')
+  expect(errors).toEqual([])
+  await page.browserContext().close()
+}, 40_000)

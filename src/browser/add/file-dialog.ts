@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 // The dialog of one file: how it is read, what would be stored, and where.
+import { filterYearNames } from '../../charts/spec/column-names.ts'
 import { gridNameOf, isNotice, uploadNameOf } from '../../contract/formats.ts'
 import { ExactNumber, formatError, parseExactly, request, textOfValue, toHeaderText } from '../api.ts'
 import {
@@ -189,7 +190,7 @@ export class FileDialog {
           create('tbody', {}, ...rows.map((row) => create('tr', {}, ...row.map(createCell)))),
         ),
       ),
-      ...this.createWarnings(warnings),
+      ...this.createWarnings([...warnings, ...hintsOf(file.cols)]),
     )
   }
 
@@ -309,6 +310,15 @@ export class FileDialog {
       await showDifference(this.dialog, { fid, result, store })
     }
   }
+}
+
+/** Returns how columns that are years become rows. */
+function hintsOf(cols: readonly { name: string }[]): string[] {
+  const years = filterYearNames(cols.map(({ name }) => name))
+  if (years.length === 0) return []
+  return [
+    `columns are years; to have a row for each: --unpivot ${years[0]}-${years.at(-1)} --into year,value`,
+  ]
 }
 
 /** Returns the names of columns, comma-separated, as a header has them. */

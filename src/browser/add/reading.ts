@@ -19,6 +19,8 @@ const OPTIONS = {
   sheet: ['Sheet', 'Sheet of a workbook'],
   range: ['Range', 'Cells of the sheet'],
   flatten: ['Flatten', 'Nested JSON'],
+  unpivot: ['Unpivot', 'Columns that become rows'],
+  into: ['Into', 'Names of their two columns'],
   'as-written': ['As-Written', 'Dates and booleans'],
 } as const satisfies Record<string, readonly [header: string, label: string]>
 
@@ -54,6 +56,12 @@ const CHOICES: Partial<Record<Flag, readonly (readonly [value: string, label: st
   ],
 }
 
+/** Names of the columns of names and of values, if none are given. */
+const DEFAULT_INTO = 'name,value'
+
+/** Examples of options whose effect is not clear from their labels. */
+const EXAMPLES: Partial<Record<Flag, string>> = { unpivot: '2019-2023 or temp_*', into: DEFAULT_INTO }
+
 /** Options that can change the names of columns. */
 const RENAMING: ReadonlySet<Flag> = new Set<Flag>([
   'delimiter',
@@ -84,8 +92,11 @@ export class Reading {
 
   /** Returns the headers of an upload. */
   toHeaders(): Record<string, string> {
+    const values = new Map(this.values)
+    if (!values.has('unpivot')) values.delete('into')
+    else if (!values.has('into')) values.set('into', DEFAULT_INTO)
     const headers = Object.fromEntries(
-      [...this.values].map(([flag, value]) => [
+      [...values].map(([flag, value]) => [
         `Gridline-${OPTIONS[flag][0]}`,
         flag === 'delimiter' ? value : encodeURIComponent(value),
       ]),
@@ -116,7 +127,7 @@ export class Reading {
       const choices = CHOICES[flag]
       const field = choices
         ? createSelect(withValue(choices, value), { value })
-        : create('input', { value, placeholder: 'detected', maxlength: 200 })
+        : create('input', { value, placeholder: EXAMPLES[flag] ?? 'detected', maxlength: 200 })
       field.addEventListener('change', () => {
         this.change({ flag, value: field.value })
         // The columns may have other names now.

@@ -1,16 +1,17 @@
 // The options of charts: one table for the command line, the edit form and the documentation.
 import type { GridMeta } from '../../contract/resources/index.ts'
-import { sortOption, type TypedOption, whereOption } from '../../contract/row-options.ts'
+import {
+  AGGREGATE_FUNCTIONS,
+  PERIODS,
+  sortOption,
+  type TypedOption,
+  whereOption,
+} from '../../contract/row-options.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
-
-/** Functions of `--aggregate`. */
-const AGGREGATE_FUNCTIONS = ['sum', 'mean', 'median', 'min', 'max', 'count', 'first', 'last'] as const
 
 /** Kinds of color scales. */
 export const COLOR_SCALES = ['linear', 'diverging', 'log', 'steps'] as const
 
-/** Periods into which `--per` groups dates. */
-export const PERIODS = ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 /** Maximum number of series that the server draws. */
 export const MAX_SERIES = 1000
 /** Maximum number of labels on an axis or a pie. */

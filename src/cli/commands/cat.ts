@@ -1,17 +1,26 @@
 // `gridline cat`: prints the rows of grids and local files.
+
+import { parseColumnNames } from '../../charts/spec/column-names.ts'
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatCount } from '../../contract/message-texts.ts'
-import { contentFormats } from '../../contract/operations/index.ts'
+import { contentFormats, type QueryOf } from '../../contract/operations/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { sortOption, whereOption } from '../../contract/row-options.ts'
 import { splitColumnNames } from '../charts/columns.ts'
 import type { Context } from '../core/context.ts'
-import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
+import {
+  type CommandResult,
+  defineCommand,
+  type Option,
+  type OptionValues,
+  type ShortHelp,
+} from '../core/define.ts'
 import { otherOutput } from '../core/output-schema.ts'
-import { openGridOrFile } from '../files/local-data.ts'
+import { isLocalDataFile, loadLocalGrid, openGridOrFile } from '../files/local-data.ts'
 import { localOptions, type ReadingOptions } from '../files/parse-options.ts'
 import { isPattern } from '../files/patterns.ts'
+import { reshapeOptions, toReshapeQuery } from '../files/reshape.ts'
 import { resolveTargets } from '../files/targets.ts'
 import { appendNewline } from '../output/bytes.ts'
 import { hasColor } from '../output/color.ts'
@@ -44,13 +53,36 @@ const options = [
   { flags: '--sample <rows>', integer: {}, description: 'print a random sample of this size, in grid order' },
   whereOption,
   sortOption,
+  ...reshapeOptions,
   { flags: '--no-header', description: 'omit column names from csv and tsv' },
   { flags: '-f, --follow', description: 'print rows as they are appended, until Ctrl-C' },
   { flags: '--no-pager', description: 'do not page the table on a terminal' },
   ...localOptions,
 ] as const satisfies readonly Option[]
 
-type CatOptions = OptionValues<typeof options>
+/** Options shown by the short help. */
+const shortHelp: ShortHelp = {
+  options: {
+    '--format': 'table, csv, tsv, json, ndjson, xlsx, parquet, md or html',
+    '--columns': 'print only these columns, in this order',
+    '--limit': 'print only this many rows from the start',
+    '--tail': 'print only this many rows from the end',
+    '--where': "only matching rows: temp > 20 and city = 'Oslo'",
+    '--sort': 'sort by these columns: -date,city',
+    '--group': 'one row per value of these columns',
+    '--sum': 'with --group: sums of these columns; also --mean, --min …',
+    '--per': 'group dates by day, month, year …',
+    '--pivot': 'the values of this column become columns',
+    '--unpivot': 'turn these columns into rows, with --into name,value',
+    '--join': 'add the columns of another grid, with --on id',
+    '--follow': 'print rows as they are appended, until Ctrl-C',
+    '--no-pager': 'do not page the table on a terminal',
+  },
+  topics: ['formats'],
+  examples: 4,
+}
+
+type CatOptions = OptionValues<typeof options> & { reshape?: Partial<QueryOf<'grids.content'>> }
 
 export const command = defineCommand({
   output: otherOutput(
@@ -61,6 +93,7 @@ export const command = defineCommand({
   arguments: '<grid...>',
   usage: '<grid|file...>',
   options,
+  shortHelp,
   examples: [
     'gridline cat sales',
     'gridline cat sales.csv.gz --limit 10',
@@ -69,14 +102,29 @@ export const command = defineCommand({
     "gridline cat sales --jq 'select(.price > 100) | .city'",
     'gridline cat sales --tail 5 --follow',
     "gridline cat 'Reports/2024*' --format ndjson",
+    'gridline cat sales --group city --sum price,cost --per month',
+    'gridline cat sales --group city --pivot product --sum price',
+    'gridline cat sales --join cities --on city --where "price > 100"',
+    'gridline cat budget --unpivot 2019-2023 --into year,value',
   ],
   async run(context, grids, options) {
     const rowOptions = [options.limit, options.tail, options.sample].filter((rows) => rows !== undefined)
     if (rowOptions.length > 1) throw new Problem('usage', 'use only one of: --limit, --tail, --sample')
     if (grids.length === 1 && !isPattern(grids[0])) {
       const { client, fid } = await openGridOrFile(context, grids[0], readingOptionsOf(options))
-      const names = await splitColumnNames(client, fid, options.columns)
-      return printGrid(context, client, fid, { ...options, columns: names })
+      const reshape = await toReshapeQuery(client, fid, {
+        ...options,
+        join: options.join && (await resolveJoined(context, options.join, grids[0], options)),
+      })
+      const isReshaped = Object.keys(reshape).length > 0
+      const names = isReshaped
+        ? options.columns?.flatMap((text) => parseColumnNames(text))
+        : await splitColumnNames(client, fid, options.columns)
+      return printGrid(context, client, fid, {
+        ...options,
+        columns: names,
+        reshape: isReshaped ? reshape : undefined,
+      })
     }
     const client = await context.client()
     const { files, failures } = await resolveTargets(client, grids, { filetype: 'grid' })
@@ -92,6 +140,22 @@ export const command = defineCommand({
     }
   },
 })
+
+/** Returns the grid of --join; a local file is loaded beside the local file of the command. Throws `usage`. */
+async function resolveJoined(
+  context: Context,
+  joined: string,
+  source: string,
+  options: CatOptions,
+): Promise<string> {
+  const [isLocal, isSourceLocal] = await Promise.all([joined, source].map((word) => isLocalDataFile(word)))
+  if (isLocal && isSourceLocal) return (await loadLocalGrid(context, joined, readingOptionsOf(options))).fid
+  if (isLocal !== isSourceLocal)
+    throw new Problem('usage', 'a grid and a data file can only be joined with: gridline query', {
+      hint: `For example: gridline query "select * from '${source}' join '${joined}' using (id)"`,
+    })
+  return joined
+}
 
 /** Removes --no-header, which concerns output, from the options for reading a file. */
 function readingOptionsOf({ header: _header, ...reading }: CatOptions): ReadingOptions {
@@ -129,8 +193,8 @@ function contentFormatOf(context: Context, { format }: CatOptions): Format {
 }
 
 /** Returns the query of the API. */
-function contentQueryOf({ columns, limit, tail, sample, where, sort }: CatOptions) {
-  return { columns, head: limit, tail, sample, where, sort }
+function contentQueryOf({ columns, limit, tail, sample, where, sort, reshape }: CatOptions) {
+  return { columns, head: limit, tail, sample, where, sort, ...reshape }
 }
 
 /** Prints one grid as table, bytes or JSON, or follows it. */
@@ -146,8 +210,8 @@ async function printGrid(
     (options.format === undefined && process.stdout.isTTY === true && jq === undefined && json === undefined)
   const format = contentFormatOf(context, options)
   if (options.follow) {
-    if (options.where !== undefined || options.sort !== undefined)
-      throw new Problem('usage', '--follow cannot be used with --where or --sort', {
+    if (options.where !== undefined || options.sort !== undefined || options.reshape)
+      throw new Problem('usage', '--follow cannot be used with --where, --sort or --group', {
         hint: 'To filter new rows, use --jq.',
       })
     if (jq !== undefined || !(HAS_HEADER[format] || format === 'ndjson'))
@@ -229,6 +293,7 @@ async function printTable(
   const isAll = options.limit === undefined && options.tail === undefined && options.sample === undefined
   const query = contentQueryOf(options)
   if (isAll && isTerminal) query.head = MAX_TERMINAL_ROWS
+  if (options.reshape) return printReshaped(context, client, fid, query)
   const response = await client.response('grids.content', { fid, query: { ...query, format: 'ndjson' } })
   const names = query.columns ?? meta.cols.map(({ name }) => name)
   const { parseCells } = await import('../files/rows.ts')
@@ -258,6 +323,21 @@ async function printTable(
   const { writePaged } = await import('../output/pager.ts')
   await writePaged(output, context.environment)
   return undefined
+}
+
+/** Prints another table of the rows, whose columns are not those of the grid. */
+async function printReshaped(
+  context: Context,
+  client: Client,
+  fid: string,
+  query: ReturnType<typeof contentQueryOf>,
+): Promise<CommandResult> {
+  const response = await client.response('grids.content', { fid, query: { ...query, format: 'json' } })
+  const { parseColumns } = await import('../files/rows.ts')
+  const isTerminal = process.stdout.isTTY === true
+  const width = isTerminal ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY
+  const color = hasColor(process.stdout, context.environment)
+  return { text: formatFittedTable(parseColumns(await response.text()), width, color, isTerminal).text }
 }
 
 /** Yields the rows, then appended ones, until the command ends. */

@@ -99,9 +99,11 @@ async function prepareUpload(
 ): Promise<Upload> {
   const { options, files, expanded, isBatch, isDry } = request
   const provenance = options.provenance ? detectProvenance(context.environment) : undefined
-  // What was unpivoted is CSV, with the types that are given.
+  const { unpivot, into } = options
   const reading = {
-    ...toReadingHeaders(options.unpivot === undefined ? options : { column: options.column }),
+    ...toReadingHeaders(options),
+    ...(unpivot !== undefined && { Unpivot: encodeURIComponent(unpivot) }),
+    ...(into !== undefined && { Into: encodeURIComponent(into) }),
     ...(await readChecksHeaders(options.checks)),
   }
   // What a plan would lose is seen in it.
@@ -161,7 +163,7 @@ async function uploadAll(context: Context, upload: Upload): Promise<Rows> {
 
 /** Uploads one file, and makes its chart; in a dry run, says what would become of it. */
 async function uploadFile(context: Context, upload: Upload, local: LocalFile): Promise<object[]> {
-  const { options, sender, provenance, isDry, names } = upload
+  const { options, sender, provenance, isDry } = upload
   const { plot } = options
   if (isDry) return preview(context, local, { ...options, dryRun: true }, sender)
   // Charts are loaded only if they are asked for.
@@ -174,7 +176,7 @@ async function uploadFile(context: Context, upload: Upload, local: LocalFile): P
   const result = chart ? await chart.createUploadChart(context, made, chart.type, options) : made
   if (provenance && chart) await recordProvenance(context, result as UploadedGrid, provenance)
   noteYears(context, result as Partial<UploadedGrid>, options)
-  const file = names.get(local) ?? local.file
+  const { file } = local
   return [{ ...result, file, path: pathOf(local, options.folder, (result as UploadedGrid).filename) }]
 }
 

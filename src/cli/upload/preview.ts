@@ -96,9 +96,9 @@ export async function preview(
   const isNameless = file === '-' && options.name === undefined
   // A new grid on this machine is as it is read here. Anything else depends on what is stored, and on quotas.
   const { server } = await context.connect()
-  const { draft, key, checks } = options
+  const { draft, key, checks, unpivot } = options
   const isKnown =
-    server === undefined && !target && draft === undefined && key === undefined && checks === undefined
+    server === undefined && !target && [draft, key, checks, unpivot].every((option) => option === undefined)
   const isSettled = isSame || isNameless || isKnown
   const tried = isSettled ? undefined : await sender.dryRun({ file, folders }, input)
   const doubts = all.filter((warning) => !isNotice(warning))
@@ -107,6 +107,8 @@ export async function preview(
       hint: 'Warnings are errors with --strict.',
     })
   for (const warning of tried?.warnings ?? all) context.messages.warning(warning, input.name)
+  // Columns that become rows are known only then.
+  const changed = unpivot !== undefined && tried && 'cols' in tried.file ? tried.file : undefined
   const isNothing = isSame || tried?.action === 'unchanged'
   const rule = conflictRuleOf(options)
   const would = isNothing ? 'nothing' : options.draft !== undefined ? 'draft' : target ? rule : 'create'
@@ -114,8 +116,11 @@ export async function preview(
     file: input.name,
     name: [...folders, name, ...table.path].join('/'),
     would,
-    rows: table.ingested.rows,
-    columns: table.ingested.columns.map(({ name: column, type }) => ({ name: column, type })),
+    rows: changed?.row_count ?? table.ingested.rows,
+    columns: (changed?.cols ?? table.ingested.columns).map(({ name: column, type }) => ({
+      name: column,
+      type,
+    })),
     warnings: all,
     target: target ? { fid: formatFid(parseFid(target.fid)!), filetype: target.filetype } : null,
   }))

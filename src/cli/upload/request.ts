@@ -7,7 +7,6 @@ import { formatCount } from '../../contract/message-texts.ts'
 import { assertDistinctNames } from '../charts/create.ts'
 import type { Context } from '../core/context.ts'
 import { assertDraftName } from '../files/drafts.ts'
-import { writeUnpivoted } from '../files/unpivot.ts'
 import { type Expanded, expandFiles, type LocalFile } from './expand.ts'
 import { noDataFilesProblem } from './mirror.ts'
 import type { UploadOptions } from './options.ts'
@@ -16,10 +15,7 @@ import type { UploadOptions } from './options.ts'
 export interface UploadRequest {
   options: UploadOptions
   expanded: Expanded
-  /** With --unpivot: the files with columns as rows. */
   files: readonly LocalFile[]
-  /** The names of files as they were given. */
-  names: ReadonlyMap<LocalFile, string>
   /** Several files are sent, with a total. */
   isBatch: boolean
   /** Nothing is changed: --dry-run or --plan. */
@@ -42,10 +38,7 @@ export async function readRequest(
     context.messages.note(
       `${formatCount(skipped.length, 'file')} ${skipped.length === 1 ? 'was' : 'were'} skipped, not data: ${someOf(skipped)}`,
     )
-  const isUnpivoted = options.unpivot !== undefined || options.into !== undefined
-  const read = isUnpivoted ? await asRows(context, files, options) : files
-  const names = new Map(read.map((local, k) => [local, files[k].file]))
-  return { options, expanded, files: read, names, isBatch: isMultiple || files.length > 1, isDry }
+  return { options, expanded, files, isBatch: isMultiple || files.length > 1, isDry }
 }
 
 /** Throws `usage` for options that exclude or need each other, and for an invalid --name or --draft. */
@@ -53,6 +46,12 @@ function checkOptions(options: UploadOptions): void {
   const { name, plot, plan } = options
   if (options.delete !== true && options.maxDelete !== undefined)
     throw new Problem('usage', '--max-delete can only be used with --delete')
+  if ((options.unpivot === undefined) !== (options.into === undefined))
+    throw new Problem('usage', '--unpivot and --into belong together', {
+      hint: 'For example: --unpivot 2019-2023 --into year,value',
+    })
+  if (options.unpivot !== undefined && (plan !== undefined || options.delete))
+    throw new Problem('usage', '--unpivot cannot be used with --plan or --delete')
   if (plan !== undefined && plot !== undefined)
     throw new Problem('usage', '--plan and --plot cannot be used together')
   assertDraftName(options.draft)
@@ -123,28 +122,6 @@ function refuseWithDelete({ delete: isMirror, onConflict, key }: UploadOptions):
   if (onConflict !== undefined && onConflict !== 'replace')
     throw new Problem('usage', `--delete and --on-conflict ${onConflict} cannot be used together`)
   if (key !== undefined) throw new Problem('usage', '--delete and --key cannot be used together')
-}
-
-/** The files with columns as rows: see `--unpivot`. Throws `usage`. */
-async function asRows(
-  context: Context,
-  files: readonly LocalFile[],
-  options: UploadOptions,
-): Promise<LocalFile[]> {
-  const { unpivot, into, plan } = options
-  if (unpivot === undefined || into === undefined)
-    throw new Problem('usage', '--unpivot and --into belong together', {
-      hint: 'For example: --unpivot 2019-2023 --into year,value',
-    })
-  if (plan !== undefined || options.delete)
-    throw new Problem('usage', '--unpivot cannot be used with --plan or --delete')
-  const made: LocalFile[] = []
-  for (const local of files)
-    made.push({
-      ...local,
-      file: await writeUnpivoted(context, local.file, { columns: unpivot, into }, { ...options, column: [] }),
-    })
-  return made
 }
 
 /** Files that a message names. */

@@ -10,6 +10,7 @@ import {
   lookupQuery,
   noBody,
   readingHeaders,
+  reshapeQuery,
   uploadTypes,
 } from './shared.ts'
 
@@ -104,6 +105,7 @@ export const gridsOperations = {
           description: 'Columns to sort by, comma-separated; a minus sign means descending: -date,city.',
         }),
       ),
+      ...reshapeQuery,
     }),
     body: noBody,
     status: 200,

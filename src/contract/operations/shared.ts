@@ -1,6 +1,7 @@
 // Bodies, queries and formats that several operations share.
 import { compressions, fileFormats, imageTypes } from '../formats.ts'
 import { uploadHeaders } from '../headers.ts'
+import { AGGREGATE_FUNCTIONS, PERIODS } from '../row-options.ts'
 import * as s from '../schema.ts'
 
 export const noBody = { kind: 'none' } as const
@@ -73,6 +74,38 @@ export const uploadTypes: readonly string[] = [
   ...Object.values(fileFormats).flatMap(({ mediaTypes }) => mediaTypes),
   ...Object.values(compressions).flatMap(({ mediaTypes }) => mediaTypes),
 ]
+
+/** Query parameters that make another table of the rows. See docs/filtering.md. */
+export const reshapeQuery = {
+  join: s.optional(
+    s.string({
+      description: 'Path or id of a grid whose columns are added to the rows with the same values in `on`.',
+    }),
+  ),
+  on: s.optional(
+    s.array(s.string(), { description: 'Columns to join on: a name, or name=name if they differ.' }),
+  ),
+  unpivot: s.optional(
+    s.array(s.string(), { description: 'Columns to turn into rows: each value becomes a row.' }),
+  ),
+  into: s.optional(
+    s.array(s.string(), {
+      description: 'With unpivot: the column for their names and the one for their values.',
+    }),
+  ),
+  group: s.optional(
+    s.array(s.string(), { description: 'Columns to group rows by: one row per combination of values.' }),
+  ),
+  aggregate: s.optional(
+    s.array(s.string(), {
+      description: `Values of a group: function:column, with the functions ${AGGREGATE_FUNCTIONS.join(', ')}. Default: count.`,
+    }),
+  ),
+  per: s.optional(
+    s.enumOf(PERIODS, { description: 'Period into which the dates of a group are collected.' }),
+  ),
+  pivot: s.optional(s.string({ description: 'Column whose values become columns, with one aggregate.' })),
+}
 
 export const readingHeaders = {
   Delimiter: uploadHeaders.Delimiter,

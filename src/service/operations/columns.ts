@@ -30,7 +30,7 @@ import { checkKey } from '../grids/keys/primary-key.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
 import { primaryKeyUidsOf } from '../store/schema/primary-key.ts'
 import type { Readers } from '../store/store.ts'
-import { takeRequestedSnapshot } from './grids.content.ts'
+import { takeRequestedSnapshot } from './grids.requested.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
 export const columnHandlers = {

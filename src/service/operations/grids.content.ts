@@ -1,47 +1,26 @@
 // Content of grids in each format.
 import { Problem } from '../../contract/errors.ts'
+import { reshapeQuery } from '../../contract/operations/shared.ts'
 import { type Bytes, WorkBudget } from '../../json/index.ts'
-import { type AuthorizedFile, authorizeCall } from '../access/access.ts'
+import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import { STANDALONE_POLICY } from '../core/chart-policy.ts'
 import { fileEtag } from '../core/etag.ts'
 import { createPageFacts } from '../files/page-facts.ts'
-import { loadVersionRow } from '../files/versions.ts'
-import {
-  type Snapshot,
-  selectByName,
-  skipRows,
-  streamContentBrotli,
-  takeVersionSnapshot,
-  trimSnapshot,
-} from '../grids/column/snapshot.ts'
-import { CONTENT_WRITERS, type ContentFormat } from '../grids/read/content-formats.ts'
-import { type RowQuery, Selection } from '../grids/read/selection.ts'
+import { selectByName, skipRows, streamContentBrotli, trimSnapshot } from '../grids/column/snapshot.ts'
+import { CONTENT_WRITERS } from '../grids/read/content-formats.ts'
+import { Selection } from '../grids/read/selection.ts'
+import type { ReshapeQuery } from '../grids/reshape/index.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
-import type { Readers } from '../store/store.ts'
+import { type ContentOptions, takeRequestedSnapshot } from './grids.requested.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
 export const contentHandlers = {
   'grids.content': (service, call) => loadGridContent(service, call, call.query),
 } satisfies Partial<Handlers>
 
-/** Options of a grid download. */
-interface ContentOptions extends RowQuery {
-  format?: ContentFormat | 'api'
-  columns?: string[]
-}
-
-/** Takes a snapshot of the requested version of the grid in the path. `choose` selects columns. */
-export async function takeRequestedSnapshot(
-  { store }: Service,
-  readers: Readers,
-  access: AuthorizedFile,
-  call: Call,
-  choose?: (columns: ColumnRow[]) => ColumnRow[],
-): Promise<Snapshot> {
-  const row = await loadVersionRow(readers, access, call.version)
-  return takeVersionSnapshot(store, readers, call.fid, row, choose)
-}
+/** Parameters that make another table of the rows. */
+const RESHAPE_PARAMETERS = Object.keys(reshapeQuery) as (keyof ReshapeQuery)[]
 
 /** Returns the content of the grid in the path, in the requested format. */
 export async function loadGridContent(
@@ -51,6 +30,11 @@ export async function loadGridContent(
 ): Promise<OperationResult<Bytes>> {
   if (query.sample !== undefined && (format === 'json' || format === 'api'))
     throw new Problem('invalid_request', 'sample needs a format of rows, such as csv', { field: 'sample' })
+  if (RESHAPE_PARAMETERS.some((name) => query[name] !== undefined))
+    return (await import('./grids.reshape.ts')).loadReshapedContent(service, call, {
+      ...{ format, columns },
+      ...query,
+    })
   const selection = new Selection(query)
   const { loaded, file } = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)

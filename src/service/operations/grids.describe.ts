@@ -5,7 +5,7 @@ import { authorizeCall } from '../access/access.ts'
 import { selectByName, trimSnapshot } from '../grids/column/snapshot.ts'
 import { describeColumn } from '../grids/read/describe.ts'
 import { Selection } from '../grids/read/selection.ts'
-import { takeRequestedSnapshot } from './grids.content.ts'
+import { takeRequestedSnapshot } from './grids.requested.ts'
 import { analyze, type Handlers } from './handler.ts'
 
 export const describeHandlers = {

@@ -128,7 +128,7 @@ async function trimColumn(blobs: BlobReader, column: SnapshotColumn): Promise<Sn
 }
 
 /** Selects columns by name, in the given order. Throws `unknown_column`. */
-export function selectByName(names: readonly string[]): (columns: ColumnRow[]) => ColumnRow[] {
+export function selectByName(names: readonly string[]): <C extends { name: string }>(columns: C[]) => C[] {
   return (columns) =>
     names.map((name) => {
       const match = columns.find((column) => column.name === name)

@@ -62,6 +62,27 @@ export function parseReadingOptions(
   }
 }
 
+/** Columns that become rows, in the syntax of the command line, and the names of the new columns. */
+export interface UnpivotHeaders {
+  unpivot: string
+  into: string[]
+}
+
+/** Reads which columns become rows; undefined for none. Throws `invalid_request`. */
+export function parseUnpivot({
+  headers: { Unpivot, Into },
+}: Pick<DataCall, 'headers'>): UnpivotHeaders | undefined {
+  if (Unpivot === undefined && Into === undefined) return undefined
+  if (Unpivot === undefined || Into === undefined)
+    throw new Problem('invalid_request', 'Unpivot and Into belong together', { field: 'Into' })
+  return {
+    unpivot: decodeText(Unpivot, 'Unpivot'),
+    into: decodeText(Into, 'Into')
+      .split(',')
+      .map((name) => name.trim()),
+  }
+}
+
 /** Maximum length of a provenance, in characters. */
 const MAX_PROVENANCE_CHARACTERS = 500
 

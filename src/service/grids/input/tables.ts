@@ -1,4 +1,5 @@
 // Parses data files into tables of stored slices.
+
 import {
   type DelimitedOptions,
   decompress,
@@ -8,7 +9,7 @@ import {
   type ParsedColumn,
   type Slice,
 } from '../../../ingest/index.ts'
-import type { Bytes } from '../../../json/index.ts'
+import { type Bytes, WorkBudget } from '../../../json/index.ts'
 import { isColumnType } from '../../store/schema/column-types.ts'
 import type { Store } from '../../store/store.ts'
 import { type ColumnJson, toColumnJson } from '../column/column-json.ts'
@@ -16,8 +17,15 @@ import type { NewColumn } from '../column/layout.ts'
 import { SliceWriter } from '../column/slices.ts'
 import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
 import type { RowsJson } from '../column/tail.ts'
+import type { TableBuilder } from '../reshape/table-builder.ts'
 import type { GridService } from '../service.ts'
-import { checkWarnings, type DataCall, parseReadingOptions } from './reading-options.ts'
+import {
+  checkWarnings,
+  type DataCall,
+  parseReadingOptions,
+  parseUnpivot,
+  type UnpivotHeaders,
+} from './reading-options.ts'
 
 /** A parsed table that is not part of a grid yet. */
 export interface Table {
@@ -95,31 +103,73 @@ export async function storeTables(service: GridService, call: DataCall): Promise
   try {
     const { tables, warnings } = await ingestFile(call.bytes, options, open)
     const stored: FileTables['tables'] = []
+    const unpivoting = parseUnpivot(call)
     for (const { path, ingested, sink } of tables) {
       await sink.finish(ingested.columns)
+      const read = { rows: ingested.rows, columns: createColumns(ingested, sink) }
       stored.push({
         path,
         table: {
-          rows: ingested.rows,
-          columns: createColumns(ingested, sink),
+          ...(unpivoting ? await unpivotTable(service, read, unpivoting, open()) : read),
           warnings:
             path.length > 0
               ? ingested.warnings.map((text) => `${path.join('/')}: ${text}`)
               : ingested.warnings,
           isNameless: options.header === false,
-          lineOf: ingested.lineOf,
+          // The lines of rows are others after a change of columns to rows.
+          lineOf: unpivoting ? undefined : ingested.lineOf,
         },
       })
     }
-    // Remove the slices of abandoned attempts to parse.
+    // Remove the slices of abandoned attempts to parse, and of tables whose columns became rows.
+    const used = new Set(stored.flatMap(({ table }) => table.columns.map(({ slices }) => slices)))
     for (const writer of writers)
-      if (!tables.some(({ sink }) => sink === writer)) await writer.discard().catch(() => {})
+      if (!writer.columns.some((slices) => used.has(slices))) await writer.discard().catch(() => {})
     checkWarnings(call, [...warnings, ...stored.flatMap(({ table }) => table.warnings)])
     return { tables: stored, warnings }
   } catch (error) {
     for (const writer of writers) await writer.discard().catch(() => {})
     throw error
   }
+}
+
+/** Stores a table with columns as rows, which its parsed slices hold as columns. */
+async function unpivotTable(
+  { store, limits }: GridService,
+  { rows, columns }: Pick<Table, 'rows' | 'columns'>,
+  { unpivot: text, into }: UnpivotHeaders,
+  writer: SliceWriter,
+): Promise<Pick<Table, 'rows' | 'columns'>> {
+  const [{ parseColumnNames }, { unpivot }] = await Promise.all([
+    import('../../../charts/spec/column-names.ts'),
+    import('../reshape/unpivot.ts'),
+  ])
+  const names = parseColumnNames(
+    text,
+    columns.map(({ name }) => name),
+  )
+  const table = createTableSnapshot(store, { rows, columns, warnings: [], isNameless: false })
+  let total = 0
+  const flush = async (builder: TableBuilder): Promise<void> => {
+    const { rows: count } = builder
+    total += count
+    for (const [column, values] of builder.take().entries())
+      if (count > 0) await writer.slice({ column, rows: count, form: 'text', text: values })
+  }
+  const spec = { columns: names, into }
+  const work = new WorkBudget(limits)
+  writer.begin([...columns.map(({ name }) => name).filter((name) => !names.includes(name)), ...into])
+  const builder = await unpivot(table, spec, { maxBytes: Number.POSITIVE_INFINITY, work, flush })
+  await flush(builder)
+  const built = builder.columns.map(({ name, type }, k) => ({
+    name,
+    type,
+    rows: total,
+    slices: writer.columns[k],
+  }))
+  // Values have the form of their type already.
+  await writer.finish(built.map(({ name }) => ({ name, type: 'empty' })))
+  return { rows: total, columns: built }
 }
 
 /** Returns the values of a small table in column order. Slices can be in another order. */

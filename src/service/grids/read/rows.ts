@@ -2,7 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatBytes } from '../../../contract/limits.ts'
 import { type Bytes, shouldYield, WorkBudget, yieldToEventLoop } from '../../../json/index.ts'
-import { ColumnCursor, createFirstRows, type RowSequence } from '../column/cursor.ts'
+import { type Cell, ColumnCursor, createFirstRows, type RowSequence } from '../column/cursor.ts'
 import { RowGatherer, ValueKernel } from '../column/kernel/values.ts'
 import { RowSet } from '../column/row-set.ts'
 import { largestChunkBytes, type Snapshot } from '../column/snapshot.ts'
@@ -178,5 +178,26 @@ async function* writeOneByOne(
     }
   } finally {
     await Promise.all(seekers.map((seeker) => seeker.close()))
+  }
+}
+
+/** Calls a function with the cells of each row, in ascending order. They are valid during the call only. */
+export async function forEachRow(
+  snap: Snapshot,
+  rows: RowSequence,
+  visit: (cells: readonly Cell[]) => Promise<void> | undefined,
+): Promise<void> {
+  const cursors = snap.columns.map((column) => new ColumnCursor(snap, column, rows))
+  try {
+    for (let row = rows.next(0); Number.isFinite(row); row = rows.next(row + 1)) {
+      for (const cursor of cursors) {
+        if (cursor.needsLoad(row)) await cursor.load(row)
+        cursor.seek(row)
+      }
+      const pending = visit(cursors)
+      if (pending) await pending
+    }
+  } finally {
+    await Promise.all(cursors.map((cursor) => cursor.close()))
   }
 }

@@ -75,7 +75,7 @@ export class Selection {
    * Binds the expressions to the columns. Returns the printed columns, then further ones that expressions
    * use.
    */
-  bind(all: ColumnRow[], printed: ColumnRow[]): ColumnRow[] {
+  bind<C extends Pick<ColumnRow, 'name' | 'type'>>(all: C[], printed: C[]): C[] {
     this.test = this.where && bindCondition(this.where, all)
     this.printed = printed.length
     const queried = new Set([

@@ -1,0 +1,71 @@
+// Options that make another table of the rows of a grid: join, unpivot, group, pivot.
+import { parseColumnNames } from '../../charts/spec/column-names.ts'
+import type { Client } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { QueryOf } from '../../contract/operations/index.ts'
+import { AGGREGATE_FUNCTIONS, PERIODS } from '../../contract/row-options.ts'
+import type { Option, OptionValues } from '../core/define.ts'
+
+export const reshapeOptions = [
+  { flags: '--group <columns>', description: 'one row per value of these columns, comma-separated' },
+  { flags: '--sum <columns>', description: 'with --group: sums of these columns' },
+  { flags: '--mean <columns>', description: 'with --group: means of these columns' },
+  { flags: '--median <columns>', description: 'with --group: medians of these columns' },
+  { flags: '--min <columns>', description: 'with --group: lowest values of these columns' },
+  { flags: '--max <columns>', description: 'with --group: highest values of these columns' },
+  { flags: '--first <columns>', description: 'with --group: first values of these columns' },
+  { flags: '--last <columns>', description: 'with --group: last values of these columns' },
+  { flags: '--count', description: 'with --group: number of rows (default without another function)' },
+  { flags: '--per <period>', description: 'group dates by minute, hour, day … year', choices: PERIODS },
+  { flags: '--pivot <column>', description: 'the values of this column become columns' },
+  {
+    flags: '--unpivot <columns>',
+    description: 'turn these columns into rows: names, a range (2019-2023) or a pattern (temp_*)',
+  },
+  {
+    flags: '--into <name,value>',
+    description:
+      'with --unpivot: the column for their names and the one for their values, such as year,value',
+  },
+  { flags: '--join <grid>', description: 'add the columns of another grid to the rows that match it' },
+  { flags: '--on <columns>', description: 'with --join: columns that must be equal: id, or id=key' },
+] as const satisfies readonly Option[]
+
+type ReshapeOptions = OptionValues<typeof reshapeOptions>
+
+/** The same options as query parameters of the API; empty without any. Throws `usage`. */
+export async function toReshapeQuery(
+  client: Client,
+  fid: string,
+  { group, count, per, pivot, unpivot, into, join, on, ...options }: ReshapeOptions,
+): Promise<Partial<QueryOf<'grids.content'>>> {
+  const names = async (text: string): Promise<string[]> => {
+    // A grid that is joined or unpivoted has further columns: names are taken as they are.
+    if (!/[*-]/.test(text)) return parseColumnNames(text)
+    const { cols } = await client.call('grids.get', { fid })
+    return parseColumnNames(
+      text,
+      cols.map(({ name }) => name),
+    )
+  }
+  const aggregate = count ? ['count'] : []
+  for (const name of AGGREGATE_FUNCTIONS) {
+    const columns = name === 'count' ? undefined : options[name]
+    if (columns !== undefined) for (const column of await names(columns)) aggregate.push(`${name}:${column}`)
+  }
+  const isGrouped = group !== undefined || per !== undefined || pivot !== undefined
+  if (aggregate.length > 0 && !isGrouped)
+    throw new Problem('usage', 'functions such as --sum need groups: --group, --per or --pivot', {
+      hint: 'For example: gridline cat sales --group city --sum price',
+    })
+  return {
+    ...(group !== undefined && { group: await names(group) }),
+    ...(isGrouped && aggregate.length > 0 && { aggregate }),
+    ...(per !== undefined && { per }),
+    ...(pivot !== undefined && { pivot }),
+    ...(unpivot !== undefined && { unpivot: await names(unpivot) }),
+    ...(into !== undefined && { into: parseColumnNames(into) }),
+    ...(join !== undefined && { join }),
+    ...(on !== undefined && { on: parseColumnNames(on) }),
+  }
+}

@@ -1,0 +1,205 @@
+// Groups rows, and combines the values of each group. With a pivot, the groups of one column become columns.
+import { parsePlotlyDate } from '../../../charts/evaluate/axis-types.ts'
+import { startOfPeriod } from '../../../charts/evaluate/period.ts'
+import { invalidField, Problem } from '../../../contract/errors.ts'
+import type { Limits } from '../../../contract/limits.ts'
+import type { WorkBudget } from '../../../json/index.ts'
+import { isDateType } from '../../store/schema/column-types.ts'
+import type { Cell, RowSequence } from '../column/cursor.ts'
+import type { Snapshot } from '../column/snapshot.ts'
+import { forEachRow } from '../read/rows.ts'
+import { AGGREGATES, type AggregateName } from './aggregates.ts'
+import { type BuiltColumn, TableBuilder } from './table-builder.ts'
+import { findColumns } from './unpivot.ts'
+
+export interface Grouping {
+  /** Columns whose values make the groups. */
+  by: readonly string[]
+  /** Period into which dates are grouped: of the date column in `by`, or else the only one of the table. */
+  per?: string
+  /** Function and column of each result; `count` needs no column. */
+  aggregates: readonly { function: AggregateName; column?: string }[]
+  /** Column whose values become columns. */
+  pivot?: string
+}
+
+/** Periods whose starts have a time. */
+const WITH_TIME: ReadonlySet<string> = new Set(['minute', 'hour'])
+
+/** Groups the rows of a table, in the order in which groups begin. Throws `unknown_column` and `invalid_request`. */
+export async function group(
+  snap: Snapshot,
+  grouping: Grouping,
+  { rows, limits, work }: { rows: RowSequence; limits: Limits; work: WorkBudget },
+): Promise<TableBuilder> {
+  const plan = planGrouping(snap, grouping)
+  const groups = new Map<string, Group>()
+  /** Values of the pivot column, as JSON. */
+  const pivoted = new Map<string, number>()
+  await forEachRow(snap, rows, (cells) => {
+    const keys = plan.keys.map(({ at, period }) => (period ? period(jsonOf(cells[at])) : jsonOf(cells[at])))
+    const key = keys.join('\n')
+    let found = groups.get(key)
+    if (!found) {
+      found = { keys, collectors: [] }
+      groups.set(key, found)
+    }
+    const [column, count] =
+      plan.pivotAt === undefined ? [0, 1] : placeOf(jsonOf(cells[plan.pivotAt]), pivoted)
+    if (count > limits.columns) throw tooManyColumns(limits)
+    found.collectors[column] ??= plan.results.map(({ create }) => create())
+    for (const [k, { at }] of plan.results.entries())
+      found.collectors[column]![k].add(at === undefined ? PRESENT : cells[at])
+    return work.spend(key.length + cells.length) ? work.pause() : undefined
+  })
+  return build(plan, groups, pivoted, limits)
+}
+
+interface Group {
+  /** JSON of the grouping values. */
+  keys: string[]
+  /** Collectors of the results, by place of the pivot value. */
+  collectors: (ReturnType<(typeof AGGREGATES)[AggregateName]['create']>[] | undefined)[]
+}
+
+/** A value that is not missing, which `count` counts without a column. */
+const PRESENT: Cell = { buf: Buffer.from('1'), start: 0, end: 1 }
+
+const jsonOf = ({ buf, start, end }: Cell): string => buf.toString('utf8', start, end)
+
+function placeOf(value: string, places: Map<string, number>): [place: number, count: number] {
+  const place = places.get(value) ?? places.size
+  places.set(value, place)
+  return [place, places.size]
+}
+
+interface Plan {
+  keys: { at: number; column: BuiltColumn; period?: (json: string) => string }[]
+  results: {
+    at: number | undefined
+    column: BuiltColumn
+    create: (typeof AGGREGATES)[AggregateName]['create']
+  }[]
+  pivotAt: number | undefined
+}
+
+function planGrouping({ columns }: Snapshot, { by, per, aggregates, pivot }: Grouping): Plan {
+  const [pivotAt] = pivot === undefined ? [undefined] : findColumns(columns, [pivot], 'pivot')
+  if (pivot !== undefined && aggregates.length > 1)
+    throw invalidField('aggregate', 'a pivot has one function')
+  const asked = aggregates.length > 0 ? aggregates : [{ function: 'count' as const }]
+  const results = asked.map(({ function: name, column }) => {
+    const { create, typeOf } = AGGREGATES[name]
+    const [at] = column === undefined ? [undefined] : findColumns(columns, [column], name)
+    return {
+      at,
+      create,
+      column: {
+        name: column === undefined ? name : `${name}_${column}`,
+        type: at === undefined ? ('number' as const) : typeOf(columns[at].type),
+      },
+    }
+  })
+  const at = findColumns(columns, by, 'group')
+  const dateAt = per === undefined ? undefined : findDate(columns, at)
+  const all = dateAt === undefined || at.includes(dateAt) ? at : [dateAt, ...at]
+  if (all.length === 0 && pivotAt === undefined) throw invalidField('group', 'names no columns')
+  return {
+    pivotAt,
+    results,
+    keys: all.map((k) => {
+      const { name, type } = columns[k]
+      if (k !== dateAt) return { at: k, column: { name, type } }
+      const unit = per!
+      return {
+        at: k,
+        column: { name, type: WITH_TIME.has(unit) ? 'datetime' : 'date' },
+        period: createPeriod(unit),
+      }
+    }),
+  }
+}
+
+/** Returns the date column that is grouped into periods. */
+function findDate(columns: Snapshot['columns'], grouped: readonly number[]): number {
+  const named = grouped.filter((k) => isDateType(columns[k].type))
+  const dates = [...columns.keys()].filter((k) => isDateType(columns[k].type))
+  const candidates = named.length > 0 ? named : dates
+  if (candidates.length === 1) return candidates[0]
+  throw new Problem(
+    'invalid_request',
+    candidates.length === 0
+      ? 'per: the table has no column of dates'
+      : 'per: the table has several columns of dates',
+    { field: 'per', hint: candidates.length === 0 ? undefined : 'Name one of them in group.' },
+  )
+}
+
+/** Returns a function from the JSON of a date to that of the start of its period. */
+function createPeriod(unit: string): (json: string) => string {
+  const cache = new Map<string, string>()
+  return (json) => {
+    let start = cache.get(json)
+    if (start === undefined) {
+      const time = parsePlotlyDate(JSON.parse(json))
+      const text = time === undefined ? undefined : new Date(startOfPeriod(unit, time)).toISOString()
+      start =
+        text === undefined
+          ? 'null'
+          : JSON.stringify(WITH_TIME.has(unit) ? text.slice(0, 16).replace('T', ' ') : text.slice(0, 10))
+      cache.set(json, start)
+    }
+    return start
+  }
+}
+
+function build(
+  { keys, results, pivotAt }: Plan,
+  groups: ReadonlyMap<string, Group>,
+  pivoted: ReadonlyMap<string, number>,
+  limits: Limits,
+): TableBuilder {
+  const places =
+    pivotAt === undefined ? [0] : [...pivoted].sort(([a], [b]) => compareJson(a, b)).map(([, place]) => place)
+  const values = [...pivoted.keys()]
+  const used = new Set(keys.map(({ column }) => column.name))
+  const nameOf = (place: number): string => {
+    const value: unknown = JSON.parse(values[place])
+    const base =
+      value === null ? 'missing' : typeof value === 'string' && value !== '' ? value : JSON.stringify(value)
+    let name = base
+    for (let n = 2; used.has(name); n++) name = `${base}_${n}`
+    used.add(name)
+    return name
+  }
+  const columns = places.flatMap((place) =>
+    results.map(({ column }) =>
+      pivotAt === undefined ? column : { name: nameOf(place), type: column.type },
+    ),
+  )
+  const builder = new TableBuilder(
+    [...keys.map(({ column }) => column), ...columns],
+    limits.query_result_bytes,
+  )
+  for (const { keys: values, collectors } of groups.values()) {
+    for (const [k, value] of values.entries()) builder.addJson(k, value)
+    for (const [n, place] of places.entries())
+      for (const k of results.keys())
+        builder.addJson(values.length + n * results.length + k, collectors[place]?.[k].result() ?? 'null')
+    builder.endRow()
+  }
+  return builder
+}
+
+/** Orders JSON values: numbers, then texts. */
+function compareJson(a: string, b: string): number {
+  const [x, y] = [Number(a), Number(b)]
+  if (!Number.isNaN(x) && !Number.isNaN(y)) return x - y
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function tooManyColumns({ columns }: Limits): Problem {
+  return new Problem('too_large', `pivot: more than ${columns} different values (limit columns)`, {
+    field: 'pivot',
+  })
+}

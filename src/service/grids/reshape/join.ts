@@ -1,0 +1,105 @@
+// Joins a table with another one: its columns are added to the rows with the same values in some columns.
+import { invalidField, Problem } from '../../../contract/errors.ts'
+import { formatBytes, type Limits } from '../../../contract/limits.ts'
+import type { WorkBudget } from '../../../json/index.ts'
+import { type Cell, createFirstRows, type RowSequence } from '../column/cursor.ts'
+import type { Snapshot } from '../column/snapshot.ts'
+import { forEachRow } from '../read/rows.ts'
+import { TableBuilder } from './table-builder.ts'
+import { findColumns } from './unpivot.ts'
+
+/** Size of an entry of the map of rows, in bytes. */
+const ENTRY_BYTES = 64
+
+/**
+ * Adds the other columns of `right` to the rows of `left` that have the same values in the columns `on`: `id`, or
+ * `id=key` for different names. Each row stays, without a match with missing values; with several matches, it is
+ * repeated. Missing values match nothing. Throws `unknown_column` and `invalid_request`.
+ */
+export async function join(
+  left: Snapshot,
+  right: Snapshot,
+  on: readonly string[],
+  { rows, limits, work }: { rows: RowSequence; limits: Limits; work: WorkBudget },
+): Promise<TableBuilder> {
+  if (on.length === 0) throw invalidField('on', 'names no columns')
+  const pairs = on.map((pair) => pair.split('=') as [string, string?])
+  const leftAt = findColumns(
+    left.columns,
+    pairs.map(([name]) => name),
+    'on',
+  )
+  const rightAt = findColumns(
+    right.columns,
+    pairs.map(([name, other]) => other ?? name),
+    'on',
+  )
+  const added = [...right.columns.keys()].filter((k) => !rightAt.includes(k))
+  const matches = await readMatches(right, rightAt, added, { limits, work })
+  const used = new Set(left.columns.map(({ name }) => name))
+  const unique = (name: string): string => {
+    let free = name
+    for (let n = 2; used.has(free); n++) free = `${name}_${n}`
+    used.add(free)
+    return free
+  }
+  const columns = [
+    ...left.columns.map(({ name, type }) => ({ name, type })),
+    ...added.map((k) => ({ name: unique(right.columns[k].name), type: right.columns[k].type })),
+  ]
+  const builder = new TableBuilder(columns, limits.query_result_bytes)
+  const width = left.columns.length
+  const none = [added.map(() => 'null')]
+  await forEachRow(left, rows, (cells) => {
+    const key = keyOf(cells, leftAt)
+    const found = (key === undefined ? undefined : matches.get(key)) ?? none
+    for (const values of found) {
+      for (const k of left.columns.keys()) builder.addCell(k, cells[k])
+      for (const [k, value] of values.entries()) builder.addJson(width + k, value)
+      builder.endRow()
+    }
+    return work.spend(found.length * columns.length) ? work.pause() : undefined
+  })
+  return builder
+}
+
+/** Returns the JSON of the added values of each row, by key. */
+async function readMatches(
+  snap: Snapshot,
+  keyAt: readonly number[],
+  added: readonly number[],
+  { limits, work }: { limits: Limits; work: WorkBudget },
+): Promise<Map<string, string[][]>> {
+  const matches = new Map<string, string[][]>()
+  let bytes = 0
+  await forEachRow(snap, createFirstRows(snap.rows), (cells) => {
+    const key = keyOf(cells, keyAt)
+    if (key === undefined) return undefined
+    const values = added.map((k) => jsonOf(cells[k]))
+    bytes += values.reduce((sum, { length }) => sum + length, key.length + ENTRY_BYTES)
+    if (bytes > limits.query_result_bytes)
+      throw new Problem(
+        'too_large',
+        `join: the other table is larger than ${formatBytes(limits.query_result_bytes)} (limit query_result_bytes)`,
+        { field: 'join' },
+      )
+    const found = matches.get(key)
+    if (found) found.push(values)
+    else matches.set(key, [values])
+    return work.spend(key.length + values.length) ? work.pause() : undefined
+  })
+  return matches
+}
+
+const jsonOf = ({ buf, start, end }: Cell): string => buf.toString('utf8', start, end)
+
+/** Returns the key of a row; undefined if one of its values is missing. Numbers are equal as numbers. */
+function keyOf(cells: readonly Cell[], at: readonly number[]): string | undefined {
+  const values: string[] = []
+  for (const k of at) {
+    const json = jsonOf(cells[k])
+    if (json === 'null') return undefined
+    values.push(/^-?\d/.test(json) ? String(Number(json)) : json)
+  }
+  return values.join('\n')
+}

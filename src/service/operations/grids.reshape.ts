@@ -1,0 +1,61 @@
+// Other tables of the rows of a grid: joined, grouped, pivoted, or with columns as rows.
+import { type Bytes, toByteStream } from '../../json/index.ts'
+import { authorizeCall } from '../access/access.ts'
+import type { Call, OperationResult } from '../core/call.ts'
+import { STANDALONE_POLICY } from '../core/chart-policy.ts'
+import { createPageFacts } from '../files/page-facts.ts'
+import { createFirstRows } from '../grids/column/cursor.ts'
+import { selectByName, trimSnapshot } from '../grids/column/snapshot.ts'
+import { CONTENT_WRITERS } from '../grids/read/content-formats.ts'
+import { Selection } from '../grids/read/selection.ts'
+import { checkReshape, reshape } from '../grids/reshape/index.ts'
+import { takeTableSnapshots } from '../queries/query-tables.ts'
+import type { ColumnRow } from '../store/aggregates/grids.ts'
+import { type ContentOptions, takeRequestedSnapshot } from './grids.requested.ts'
+import type { OperationService as Service } from './handler.ts'
+
+/** Returns another table of the rows: `where` chooses rows before, everything else concerns the result. */
+export async function loadReshapedContent(
+  service: Service,
+  call: Call,
+  { format = 'json', columns, where, ...query }: ContentOptions,
+): Promise<OperationResult<Bytes>> {
+  checkReshape(query)
+  const filter = new Selection({ where })
+  const result = new Selection(query)
+  const { loaded, file } = await service.store.read(async (readers) => {
+    const access = await authorizeCall(readers, call)
+    const choose = (all: ColumnRow[]) => filter.bind(all, all)
+    return { loaded: await takeRequestedSnapshot(service, readers, access, call, choose), file: access.file }
+  })
+  const [other] =
+    query.join === undefined
+      ? []
+      : await takeTableSnapshots(service, call, [{ schema: '', name: query.join }], new Map())
+  const { type, body } = CONTENT_WRITERS[format === 'api' ? 'json' : format]
+  return {
+    body: toByteStream(new Uint8Array()),
+    type,
+    headers: format === 'html' ? { 'content-security-policy': STANDALONE_POLICY } : undefined,
+    createBody: (user, work) =>
+      service.analysis.run(
+        user,
+        async () => {
+          const snapshot = await trimSnapshot(loaded)
+          const chosen = await filter.select(service.orders, snapshot, work)
+          const rows = 'rows' in chosen ? chosen.rows : createFirstRows(snapshot.rows)
+          const table = await reshape(filter.printedSnapshot(snapshot), query, {
+            ...{ rows, other, work },
+            limits: service.limits,
+          })
+          const named = columns ? selectByName(columns)(table.columns) : table.columns
+          const shown = { ...table, columns: result.bind(table.columns, named) }
+          const selected = await result.select(service.orders, shown, work)
+          const facts = () => createPageFacts(service, file)
+          const printed = body(result.printedSnapshot(shown), selected, facts)
+          return { body: 'order' in selected ? await service.orders.buffer(printed) : printed, type }
+        },
+        work.isAborted,
+      ),
+  }
+}

@@ -1,0 +1,152 @@
+// Other tables of the rows of a grid: joins, groups, pivots, columns as rows.
+import { DuckDBInstance } from '@duckdb/node-api'
+import fc from 'fast-check'
+import { beforeAll, expect, it } from 'vitest'
+import { runs } from '../../support/property-runs.ts'
+import { onSqliteFirst } from '../../support/service.ts'
+
+onSqliteFirst('reshape', (test) => {
+  let fid: string
+  const read = async (query: string, user = 'alice', of = fid) => {
+    // Lists are repeated parameters.
+    const repeated = query.replace(/(\w+)=([^&]*,[^&]*)/g, (_, name, list) =>
+      list
+        .split(',')
+        .map((one: string) => `${name}=${one}`)
+        .join('&'),
+    )
+    const { status, text } = await test().ask(user, 'GET', `/v2/grids/${of}/content?format=csv&${repeated}`)
+    return status === 200 ? text : `${status} ${JSON.parse(text).errors[0].message}`
+  }
+
+  beforeAll(async () => {
+    fid = (
+      await test().grid('alice', 'sales', {
+        city: ['Oslo', 'Rome', 'Oslo', null],
+        day: ['2024-01-05', '2024-01-09', '2024-02-01', '2024-02-02'],
+        price: [1.5, 2, 3, null],
+        y1: [1, 2, 3, 4],
+        y2: ['a', null, 'c', 'd'],
+      })
+    ).fid
+    await test().grid('alice', 'cities', {
+      city: ['Oslo', 'Oslo', 'Bern'],
+      land: ['NO', 'N', 'CH'],
+      price: [9, 8, 7],
+    })
+  })
+
+  it('rows are grouped, also by periods, with every function', async () => {
+    expect(await read('group=city&aggregate=sum:price&aggregate=count')).toBe(
+      'city,sum_price,count\nOslo,4.5,2\nRome,2,1\n,,1\n',
+    )
+    expect(await read('group=city&per=month&aggregate=mean:price')).toBe(
+      'day,city,mean_price\n2024-01-01,Oslo,1.5\n2024-01-01,Rome,2\n2024-02-01,Oslo,3\n2024-02-01,,\n',
+    )
+    const functions = ['min:day', 'max:day', 'first:y2', 'last:y2', 'median:y1', 'count:y2']
+    expect(await read(`per=year&aggregate=${functions.join('&aggregate=')}`)).toBe(
+      'day,min_day,max_day,first_y2,last_y2,median_y1,count_y2\n2024-01-01,2024-01-05,2024-02-02,a,d,2.5,3\n',
+    )
+    expect(await read('group=city&where=price%20>%201.6&sort=-count&columns=count,city')).toBe(
+      'count,city\n1,Rome\n1,Oslo\n',
+    )
+  })
+
+  it('values become columns, and columns rows', async () => {
+    expect(await read('group=day&per=month&pivot=city&aggregate=sum:price')).toBe(
+      'day,Oslo,Rome,missing\n2024-01-01,1.5,2,\n2024-02-01,3,,\n',
+    )
+    expect(await read('unpivot=y1,y2&into=which,value&columns=city,which,value&head=3')).toBe(
+      'city,which,value\nOslo,y1,1\nOslo,y2,a\nRome,y1,2\n',
+    )
+    expect(await read('unpivot=y1&into=which,city')).toBe('400 into: the table has a column "city"')
+    expect(await read('unpivot=y1')).toMatch(/^400 .*belong together/)
+    expect(await read('pivot=city&aggregate=sum:price,mean:price')).toMatch(/^400 /)
+    expect(await read('group=city&aggregate=sum')).toMatch(/^400 aggregate: /)
+    expect(await read('group=nope')).toMatch(/^400 group: the table has no column "nope"/)
+  })
+
+  it('another grid is joined, if the caller may read it', async () => {
+    expect(await read('join=cities&on=city&columns=city,land,price_2')).toBe(
+      'city,land,price_2\nOslo,NO,9\nOslo,N,8\nRome,,\nOslo,NO,9\nOslo,N,8\n,,\n',
+    )
+    expect(await read('join=cities&on=city&group=land&aggregate=sum:price')).toBe(
+      'land,sum_price\nNO,4.5\nN,4.5\n,2\n',
+    )
+    const secret = await test().grid('bob', 'secret', { city: ['Oslo'], x: [1] })
+    expect(await read(`join=${secret.fid}&on=city`)).toMatch(/^400 no grid is named/)
+    expect(await read('join=cities')).toMatch(/^400 .*belong together/)
+    expect(await read('join=cities&on=y1%3Dprice&columns=city')).toBe('city\nOslo\nRome\nOslo\n""\n')
+  })
+
+  it('an upload can turn columns into rows', async () => {
+    const body = 'k,2019,2020,t\na,1,,x\nb,3,4,y\n'
+    const headers = {
+      'x-file-name': 'wide.csv',
+      'gridline-unpivot': '2019-2020',
+      'gridline-into': 'year,value',
+    }
+    const { status, json } = await test().ask('alice', 'POST', '/v2/grids/upload', { headers, body })
+    expect([
+      status,
+      json.file.cols.map(({ name, type }: { name: string; type: string }) => `${name}:${type}`),
+    ]).toEqual([201, ['k:text', 't:text', 'year:number', 'value:number']])
+    expect(await read('', 'alice', json.file.fid)).toBe(
+      'k,t,year,value\na,x,2019,1\na,x,2020,\nb,y,2019,3\nb,y,2020,4\n',
+    )
+    const large = `k,a,b\n${Array.from({ length: 60_000 }, (_, k) => `${k},${'x'.repeat(50)},${k}\n`).join('')}`
+    const big = await test().ask('alice', 'POST', '/v2/grids/upload', {
+      headers: { 'x-file-name': 'large.csv', 'gridline-unpivot': 'a,b', 'gridline-into': 'n,v' },
+      body: large,
+    })
+    expect([big.json.file.row_count, big.json.file.cols.at(-1).type]).toEqual([120_000, 'text'])
+    expect(await read('tail=2', 'alice', big.json.file.fid)).toBe(
+      `k,n,v\n59999,a,${'x'.repeat(50)}\n59999,b,59999\n`,
+    )
+    for (const wrong of [{ 'gridline-into': '' }, { 'gridline-unpivot': 'nope' }, { 'gridline-into': 'k,v' }])
+      expect(
+        await test().status('alice', 'POST', '/v2/grids/upload', { headers: { ...headers, ...wrong }, body }),
+      ).toBe(400)
+  })
+
+  it('groups are those of SQL, for random tables', async () => {
+    const duck = await (await DuckDBInstance.create()).connect()
+    const row = fc.tuple(
+      fc.option(fc.constantFrom('a', 'b', 'é', '')),
+      fc.option(fc.integer({ min: -5, max: 5 })),
+      fc.option(fc.integer({ min: -1000, max: 1000 })),
+    )
+    let n = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 40 }), async (rows) => {
+        const { fid: grid } = await test().grid('alice', `random${n++}`, {
+          k: rows.map(([k]) => k),
+          g: rows.map(([, g]) => g),
+          v: rows.map(([, , v]) => v),
+        })
+        const functions = ['sum', 'min', 'max', 'median', 'mean', 'count'].map(
+          (name) => `aggregate=${name}:v`,
+        )
+        const { text } = await test().ask(
+          'alice',
+          'GET',
+          `/v2/grids/${grid}/content?format=ndjson&group=k&group=g&${functions.join('&')}`,
+        )
+        const mine = text
+          .trim()
+          .split('\n')
+          .map((line) => Object.values(JSON.parse(line)))
+        const literal = (value: unknown): string =>
+          value === null ? 'NULL' : typeof value === 'number' ? String(value) : `'${value}'`
+        const values = rows.map((one) => `(${one.map(literal).join(',')})`).join(',')
+        const theirs = await (
+          await duck.run(`select k::varchar, g::double, sum(v)::double, min(v)::double, max(v)::double, median(v), avg(v), count(v)::double
+            from (values ${values}) t(k, g, v) group by all`)
+        ).getRows()
+        const sorted = (list: unknown[][]) => list.map((one) => JSON.stringify(one)).sort()
+        expect(sorted(mine)).toEqual(sorted(theirs as unknown[][]))
+      }),
+      { numRuns: runs(10, 200), seed: runs(1, Date.now()) },
+    )
+  }, 200_000)
+})
