@@ -28,11 +28,11 @@ async function startCorrecting(fid: string, button: HTMLButtonElement): Promise<
   const table = document.querySelector<HTMLTableElement>('main .scroll table')
   if (!table) return
   button.disabled = true
-  const { cols } = await call('grids.get', { path: { fid } }).finally(() => {
+  const { cols, primary_key } = await call('grids.get', { path: { fid } }).finally(() => {
     button.disabled = false
   })
   // The entity tag is that of the rows on the page: another version may have other rows.
-  const editor = new CellEditor(fid, cols, button.dataset.etag)
+  const editor = new CellEditor(fid, cols, primary_key, button.dataset.etag)
   const heads = [...table.tHead!.rows[0].cells].slice(1)
   const columns = heads.map((head) => cols.find(({ name }) => name === head.querySelector('a')?.textContent))
   for (const [k, head] of heads.entries()) {
@@ -75,6 +75,7 @@ class CellEditor {
   constructor(
     private readonly fid: string,
     private readonly columns: readonly Column[],
+    private readonly key: readonly string[] | null,
     private readonly etag: string | undefined,
   ) {}
 
@@ -141,7 +142,11 @@ class CellEditor {
     })
     this.open(
       `Row ${row}, ${column.name}`,
-      [createField(isJson ? 'Value, as JSON' : 'Value', value), create('label', {}, isEmpty, ' No value')],
+      [
+        createField(isJson ? 'Value, as JSON' : 'Value', value),
+        create('label', {}, isEmpty, ' No value'),
+        this.createHistory(column, row),
+      ],
       async (message) => {
         const after = isEmpty.checked
           ? 'null'
@@ -153,6 +158,48 @@ class CellEditor {
         await this.replaceItems(column, items, message)
       },
     )
+  }
+
+  /** Returns the history of a cell, which is loaded when it is opened. */
+  private createHistory(column: Column, row: number): HTMLElement {
+    const list = create('div', { role: 'status' })
+    const details = create('details', { class: 'whole' }, create('summary', {}, 'History of this cell'), list)
+    details.addEventListener('toggle', () => {
+      if (!details.open || list.textContent !== '') return
+      list.textContent = 'Loading …'
+      this.loadHistory(column, row).then(
+        (lines) => list.replaceChildren(...lines.map((line) => create('p', {}, line))),
+        (error) => {
+          list.textContent = formatError(error)
+        },
+      )
+    })
+    return details
+  }
+
+  /** Describes each change of a cell. Its row is found by the key, or without one by the first column. */
+  private async loadHistory(column: Column, row: number): Promise<string[]> {
+    const names = this.key ?? [this.columns[0].name]
+    const conditions = await Promise.all(
+      names.map(async (name) => {
+        const items = await this.loadItems(this.columns.find((one) => one.name === name)!)
+        return `"${name.replaceAll('"', '""')}" = ${toLiteral(items[row - 1] ?? 'null')}`
+      }),
+    )
+    const { changes } = await call('rows.history', {
+      path: { fid: this.fid },
+      query: { where: conditions.join(' and ') },
+    })
+    const lines = changes.flatMap(({ version, made_at, made_by, message, cells }) => {
+      const cell = cells.find((one) => one.column === column.name)
+      if (!cell) return []
+      const who = made_by === null ? '' : ` by ${made_by}`
+      const why = message === null ? '' : `: “${message}”`
+      return [
+        `${cell.before ?? '–'} → ${cell.after ?? '–'}, version ${version}, ${new Date(made_at).toLocaleString()}${who}${why}`,
+      ]
+    })
+    return lines.length > 0 ? lines : ['It has never changed.']
   }
 
   /** Loads the values of a column as JSON text: they are sent back as they are, also 1.10 and 9007199254740993. */
@@ -307,4 +354,9 @@ function toJson(text: string, type: string): string {
     return trimmed.toLowerCase()
   }
   return JSON.stringify(text)
+}
+
+/** Returns a value in a condition: JSON strings have other quotes there. */
+function toLiteral(json: string): string {
+  return json.startsWith('"') ? `'${JSON.parse(json).replaceAll("'", "''")}'` : json
 }

@@ -279,9 +279,9 @@ it('a preview without changes is the published chart, whatever its type', async 
           layout: { meta?: unknown }
         }
         // The part of the legend that edits, and the spec, which is not drawn.
-        // Shifts and margins are measured in the size of the frame.
-        const measured = new Set(['xshift', 'yshift', 'b', 'range'])
-        const rest = { ...layout, meta: 0, legend: 0 }
+        // The title, which the page shows otherwise, and what is measured below it, in the size of the frame.
+        const measured = new Set(['xshift', 'yshift', 'b', 't', 'range'])
+        const rest = { ...layout, meta: 0, legend: 0, title: 0 }
         return JSON.parse(JSON.stringify([data, rest], (key, value) => (measured.has(key) ? 0 : value)))
       })
     const published = await drawing()

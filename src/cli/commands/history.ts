@@ -1,7 +1,8 @@
 // `gridline history`: lists versions, or removes one.
 import { type Client, resolveVersion } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
-import type { FileMeta, Version } from '../../contract/resources/index.ts'
+import { findClosest, formatList, withSuggestion } from '../../contract/message-texts.ts'
+import type { FileMeta, RowChange, Version } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
 import { parseVersionRef } from '../../contract/version-ref.ts'
 import { listChangedAttributes } from '../charts/changed-attributes.ts'
@@ -131,6 +132,63 @@ async function findKeptVersions(
   return { version: target?.kept === true, name: target?.name ?? undefined, charts }
 }
 
+const rowView: TableView = {
+  id: 'version',
+  namesOmitted: true,
+  columns: [
+    { field: 'version', title: 'VERSION', align: 'right' },
+    { field: 'made_at', title: 'MADE', time: true },
+    { field: 'made_by', title: 'BY' },
+    { field: 'change', title: 'ROW' },
+    {
+      field: 'cells',
+      title: 'CHANGES',
+      minCharacters: 20,
+      format: (cells: RowChange['cells']) =>
+        cells
+          .map(({ column, before, after }) => `${column}: ${formatJson(before)} → ${formatJson(after)}`)
+          .join(', '),
+    },
+    { field: 'message', title: 'MESSAGE', isOptional: true },
+  ],
+}
+
+/** Formats the JSON of a value; a missing one as a dash. */
+function formatJson(json: string | null): string {
+  if (json === null || json === 'null') return '–'
+  return json.startsWith('"') ? String(JSON.parse(json)) : json
+}
+
+/** Lists the changes of the row that values identify. Throws `usage`. */
+async function listRowChanges(client: Client, fid: string, row: readonly string[], limit: number) {
+  const { cols } = await client.call('grids.get', { fid })
+  const conditions = row.map((text) => {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+    if (name === undefined)
+      throw new Problem('usage', `--row ${text}: expected COLUMN=VALUE`, { hint: 'For example: --row id=5' })
+    const type = cols.find((column) => column.name === name)?.type
+    if (type === undefined) {
+      const names = cols.map((column) => column.name)
+      throw new Problem('unknown_column', `--row ${text}: the grid has no column ${name}`, {
+        hint: withSuggestion(findClosest(name, names), `Columns: ${formatList(names)}.`),
+      })
+    }
+    const isPlain = type === 'number' || type === 'boolean'
+    return `"${name.replaceAll('"', '""')}" = ${isPlain ? value : `'${value.replaceAll("'", "''")}'`}`
+  })
+  const changes: RowChange[] = []
+  for (let before: number | undefined; changes.length < limit; ) {
+    const page = await client.call('rows.history', {
+      fid,
+      query: { where: conditions.join(' and '), before },
+    })
+    changes.push(...page.changes)
+    if (page.next === null) break
+    before = page.next
+  }
+  return { items: changes.slice(0, limit), view: rowView, empty: 'No version has this row.' }
+}
+
 export const command = defineCommand({
   output: arrayOf('Version', { changed: 'for plots: changed parts of the figure, in the latest versions' }),
   arguments: '<file>',
@@ -141,16 +199,23 @@ export const command = defineCommand({
       flags: '--forget <version>',
       description: 'remove this version permanently, with data used only by it',
     },
+    {
+      flags: '--row <column=value>',
+      repeatable: true,
+      description: 'list the changes of one row, which these values identify: id=5 (repeatable)',
+    },
     yesOption,
   ],
   examples: [
     'gridline history sales',
     "gridline history sales --jq '.[].rows_added'",
+    'gridline history sales --row id=5',
     'gridline history sales --forget 3 --yes',
   ],
-  async run(context, [file], { forget, yes, dryRun, limit = 100 }) {
+  async run(context, [file], { forget, row, yes, dryRun, limit = 100 }) {
     const client = await context.client()
     const { fid, version: upToVersion } = await resolveVersion(client, file)
+    if (row !== undefined) return listRowChanges(client, fid, row, limit)
     if (forget !== undefined) {
       if (!parseVersionRef(forget)) throw new Problem('usage', `--forget: ${forget} is not a version`)
       if (dryRun) await client.call('files.get', { fid, version: forget })

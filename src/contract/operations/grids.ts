@@ -181,6 +181,20 @@ export const gridsOperations = {
     status: 200,
     result: r.GridDiff,
   },
+  'rows.history': {
+    summary: 'List the changes of one row',
+    method: 'GET',
+    path: '/v2/grids/:fid/row',
+    access: 'write',
+    agentTool: 'reads',
+    query: s.object({
+      where: s.string({ description: 'Condition that is true for one row of each version, such as id = 5.' }),
+      before: s.optional(s.integer({ minimum: 1, description: 'Only changes before this version.' })),
+    }),
+    body: noBody,
+    status: 200,
+    result: r.RowHistory,
+  },
   'rows.append': {
     summary: 'Append rows to a grid',
     method: 'POST',

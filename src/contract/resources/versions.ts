@@ -39,6 +39,28 @@ export const Versions = s.object({
 })
 export type Versions = s.Static<typeof Versions>
 
+export const RowChange = s.object({
+  version: s.integer(),
+  made_at: Timestamp,
+  made_by: s.nullable(s.string({ description: 'The user; null if unknown.' })),
+  operation: s.string(),
+  message: s.nullable(s.string()),
+  change: s.enumOf(['added', 'changed', 'removed']),
+  cells: s.array(
+    s.object({
+      column: s.string(),
+      before: s.nullable(s.string({ description: 'The value as JSON text; null if there was none.' })),
+      after: s.nullable(s.string()),
+    }),
+  ),
+})
+export type RowChange = s.Static<typeof RowChange>
+
+export const RowHistory = s.object({
+  changes: s.array(RowChange, { description: 'Newest first.' }),
+  next: s.nullable(s.integer({ description: 'If there are more versions: `before` of the next page.' })),
+})
+
 const ref = {
   version: s.string({
     description: 'A number, -1 (the previous one), a date or time, or the name of a kept version.',

@@ -77,6 +77,7 @@ export const pageOperations = {
   'grids.describe': ['chart', 'editor'],
   'grids.diff': ['add', 'history'],
   'rows.append': ['rows'],
+  'rows.history': ['rows'],
   'images.create': 'for programs',
   'queries.run': ['query'],
   'plots.list': 'the start page shows it',

@@ -18,6 +18,7 @@ const needs: Record<string, Needs> = {
   'checks.get': 'read',
   'checks.set': 'write',
   'rows.append': 'write',
+  'rows.history': 'write',
   'columns.get': 'read',
   'columns.create': 'write',
   'columns.update': 'write',
