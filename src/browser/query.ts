@@ -103,9 +103,7 @@ async function showResult(
       createButton('Download as CSV', () => download(sql).catch((error) => say(formatError(error)))),
     ),
   )
-  command.replaceChildren(
-    createCommand(`gridline query '${sql.replaceAll("'", "'\\''").replaceAll(/\s+/g, ' ')}'`),
-  )
+  command.replaceChildren(createCommand(`gridline query '${sql.replaceAll("'", "'\\''")}'`))
   const shown = count > MAX_ROWS ? `; the first ${MAX_ROWS} are shown` : ''
   say(`${count.toLocaleString()} rows in ${((performance.now() - started) / 1000).toFixed(1)} s${shown}.`)
 }

@@ -122,6 +122,9 @@ export const drawFigure: typeof drawWithoutService = async (...drawing) => {
 /** Interval at which a server measures the stored size per location, in ms. */
 const SIZES_INTERVAL_MS = 60_000
 
+/** Interval at which a server deletes old copies of grids, in ms. */
+const PRUNE_INTERVAL_MS = 3600_000
+
 /** Time that a command spends on due jobs before it exits, in ms. The next command continues. */
 const CLOSE_TIMEOUT_MS = 300
 
@@ -176,6 +179,10 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
     startJobs() {
       jobs.start()
       service.thumbnails.start()
+      // Copies of grids for queries are kept for a day, also those of a server that was killed.
+      const prune = (): void => background.run(async () => (await service.queries?.get())?.prune())
+      setInterval(prune, PRUNE_INTERVAL_MS).unref()
+      prune()
       service.metrics.add(...processMetrics())
       const read = (): void => background.run(() => store.locations.loadSizes())
       setInterval(read, SIZES_INTERVAL_MS).unref()

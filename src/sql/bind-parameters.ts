@@ -14,6 +14,8 @@ const CONVERTED: Partial<Record<DuckDBTypeId, string>> = {
   [DuckDBTypeId.TIMESTAMP_TZ]: 'TIMESTAMPTZ',
   [DuckDBTypeId.DOUBLE]: 'DOUBLE',
   [DuckDBTypeId.BIGINT]: 'BIGINT',
+  [DuckDBTypeId.HUGEINT]: 'HUGEINT',
+  [DuckDBTypeId.INTEGER]: 'INTEGER',
   [DuckDBTypeId.BOOLEAN]: 'BOOLEAN',
 }
 
@@ -23,19 +25,23 @@ export async function bindParameters(
   statement: DuckDBPreparedStatement,
   parameters: Readonly<Record<string, QueryParameter>>,
 ): Promise<void> {
-  const names = Array.from({ length: statement.parameterCount }, (_, k) => statement.parameterName(k + 1))
-  const unknown = Object.keys(parameters).find((name) => !names.includes(name))
+  const names = Array.from({ length: statement.parameterCount }, (_, k) =>
+    statement.parameterName(k + 1).toLowerCase(),
+  )
+  // Names have no case in SQL.
+  const given = new Map(Object.entries(parameters).map(([name, value]) => [name.toLowerCase(), value]))
+  const unknown = Object.keys(parameters).find((name) => !names.includes(name.toLowerCase()))
   if (unknown !== undefined) throw new Error(`the query has no parameter $${unknown}`)
   for (const [k, name] of names.entries()) {
-    if (!Object.hasOwn(parameters, name)) throw new Error(`parameter $${name} has no value`)
-    const value = parameters[name]
+    const value = given.get(name)
+    if (value === undefined) throw new Error(`parameter $${name} has no value`)
     const to = CONVERTED[statement.parameterTypeId(k + 1)]
     if (value === null) statement.bindNull(k + 1)
     else if (typeof value === 'boolean') statement.bindBoolean(k + 1, value)
     else if (typeof value === 'number' && !Number.isSafeInteger(value)) statement.bindDouble(k + 1, value)
     else if (typeof value === 'number') statement.bindBigInt(k + 1, BigInt(value))
     else if (to === undefined) statement.bindVarchar(k + 1, value)
-    else statement.bind({ [name]: await convert(connection, value, to) })
+    else statement.bindValue(k + 1, await convert(connection, value, to))
   }
 }
 

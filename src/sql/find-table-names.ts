@@ -10,7 +10,7 @@ interface SyntaxTree {
 }
 
 /**
- * Returns the tables that a query names, without those that it defines (WITH). Throws for a query that cannot be
+ * Returns the tables that a query names. Those that it also defines (WITH) are marked. Throws for a query that cannot be
  * parsed, that is not one statement, or that does more than read.
  */
 export async function findTableNames(connection: DuckDBConnection, sql: string): Promise<TableName[]> {
@@ -37,12 +37,25 @@ export async function findTableNames(connection: DuckDBConnection, sql: string):
     const { type, schema_name, table_name, cte_map } = node as Record<string, unknown>
     if (type === 'BASE_TABLE') {
       const table = { schema: String(schema_name ?? ''), name: String(table_name) }
-      found.set(JSON.stringify(table).toLowerCase(), table)
+      found.set(JSON.stringify([table.schema, table.name]), table)
     }
     const map = (cte_map as { map?: { key: string }[] } | undefined)?.map ?? []
     for (const { key } of map) defined.add(key.toLowerCase())
   })
-  return [...found.values()].filter(({ schema, name }) => schema !== '' || !defined.has(name.toLowerCase()))
+  const tables = [...found.values()].map(
+    (table): TableName =>
+      table.schema === '' && defined.has(table.name.toLowerCase()) ? { ...table, isDefined: true } : table,
+  )
+  const byLowerCase = new Map<string, TableName>()
+  for (const table of tables) {
+    const key = JSON.stringify([table.schema, table.name]).toLowerCase()
+    const other = byLowerCase.get(key)
+    // SQL would take both for the same table.
+    if (other && !table.isDefined)
+      throw new Error(`${other.name} and ${table.name} differ only in case: name one of them by its id`)
+    byLowerCase.set(key, table)
+  }
+  return tables
 }
 
 /** Calls a function for each object in a value. */

@@ -49,6 +49,8 @@ const CHECK_MS = 25
 const DUCKDB_SHARE = 0.6
 /** Maximum size of temporary files, relative to the memory. */
 const TEMPORARY_SHARE = 4
+/** Maximum time in which the tables of a query are loaded, in seconds. */
+const LOAD_SECONDS = 60
 /** Priority of a query process: other work goes first. */
 const NICE = 10
 
@@ -65,8 +67,12 @@ export async function runQuery(query: Query, limits: QueryLimits): Promise<Query
     // Tables are opened by the service, which has limits of its own.
     process_.pauseClock()
     const tables = await query.openTables(named.tables)
-    process_.startClock()
+    process_.startClock(LOAD_SECONDS)
     process_.send(tables)
+    const loaded = await process_.receive()
+    if (!('isLoaded' in loaded)) throw unexpectedError()
+    process_.pauseClock()
+    process_.startClock()
     return await readResult(process_, limits)
   } finally {
     process_.kill()
@@ -103,7 +109,7 @@ async function readResult(process_: QueryProcess, { resultBytes }: QueryLimits):
         // Without the last comma.
         texts: parts.map((texts) => Buffer.concat(texts).subarray(0, -1)),
       }
-    } else if ('tables' in message) throw unexpectedError()
+    } else throw unexpectedError()
   }
 }
 
@@ -133,12 +139,14 @@ class QueryProcess {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',
       execArgv: [],
-      env: {},
+      // Times with a zone are written in that of the process.
+      env: { TZ: 'UTC' },
       cwd: folder,
     })
     lowerPriority(this.child.pid)
     this.child.on('message', (message: QueryMessage) => {
-      if ('refused' in message) this.fail('invalid_query', message.refused, message.hint)
+      if ('refused' in message && message.isTooLarge) this.failForMemory()
+      else if ('refused' in message) this.fail('invalid_query', message.refused)
       else this.received.push(message)
       this.wake?.()
     })
@@ -150,24 +158,18 @@ class QueryProcess {
     )
     this.watch = setInterval(() => {
       if (isAborted?.()) this.fail('aborted', 'nobody waits for the result')
-      if (readResidentBytes(this.child.pid) > memoryBytes)
-        this.fail(
-          'too_large',
-          `the query needs more than ${formatBytes(memoryBytes)} of memory (limit query_memory_bytes)`,
-          'Read fewer columns or rows, or aggregate before joining.',
-        )
+      if (readResidentBytes(this.child.pid) > memoryBytes) this.failForMemory()
     }, CHECK_MS)
     this.startClock()
   }
 
   /** Starts the time limit. */
-  startClock(): void {
-    const { seconds } = this.limits
+  startClock(seconds = this.limits.seconds): void {
     this.clock = setTimeout(
       () =>
         this.fail(
           'too_large',
-          `the query takes longer than ${seconds} seconds (limit query_seconds)`,
+          `the query takes longer than ${seconds} seconds${seconds === this.limits.seconds ? ' (limit query_seconds)' : ': its grids are too large'}`,
           'Read fewer rows, or aggregate before joining.',
         ),
       seconds * 1000,
@@ -192,6 +194,14 @@ class QueryProcess {
         this.wake = resolve
       })
     }
+  }
+
+  private failForMemory(): void {
+    this.fail(
+      'too_large',
+      `the query needs more than ${formatBytes(this.limits.memoryBytes)} of memory (limit query_memory_bytes)`,
+      'Read fewer columns or rows, or aggregate before joining.',
+    )
   }
 
   private fail(code: ErrorCode, why: string, hint?: string): void {

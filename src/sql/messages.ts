@@ -25,6 +25,8 @@ export interface QueryText {
 export interface TableName {
   schema: string
   name: string
+  /** The query defines a table of this name (WITH), which can hide a grid, or read it. */
+  isDefined?: true
 }
 
 /** Column of a table. `isLarge`: it has numbers beyond those that a double holds exactly. */
@@ -60,4 +62,4 @@ export type QueryMessage =
   /** The end, with the final types of the columns. */
   | { types: ResultColumn['type'][] }
   /** The query cannot be run. */
-  | { refused: string; hint?: string }
+  | { refused: string; isTooLarge: boolean }

@@ -23,7 +23,8 @@ process.on('message', (message) => {
   received.push(message)
   wake?.()
 })
-process.on('disconnect', () => process.exit())
+// `exit` would wait for the query.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 
 /** Waits for the next message of the parent. */
 async function receive<T>(): Promise<T> {
@@ -51,23 +52,34 @@ const CONFIGURATION = {
 
 /** Makes the tables visible under the names of the query. */
 async function openTables(connection: DuckDBConnection, { tables }: QueryTables): Promise<void> {
-  for (const [k, { table, database, csv }] of tables.entries()) {
-    const file = `g${k}`
-    if (csv) await loadTable(connection, database, csv)
-    await connection.run(`ATTACH ${quoteText(database)} AS ${file} (READ_ONLY)`)
+  /** Names of attached files: several tables can have the same content. */
+  const attached = new Map<string, string>()
+  for (const { table, database, csv } of tables) {
+    let file = attached.get(database)
+    if (file === undefined) {
+      if (csv) await loadTable(connection, database, csv)
+      // No user has such a name, which would be a schema.
+      file = quoteName(`:${attached.size}`)
+      attached.set(database, file)
+      await connection.run(`ATTACH ${quoteText(database)} AS ${file} (READ_ONLY)`)
+    }
     if (table.schema !== '') await connection.run(`CREATE SCHEMA IF NOT EXISTS ${quoteName(table.schema)}`)
     const name = [table.schema, table.name].filter((part) => part !== '').map(quoteName)
     await connection.run(`CREATE VIEW ${name.join('.')} AS FROM ${file}.main.grid`)
   }
 }
 
-/** Forbids access to files and changes of the settings. */
-async function lock(connection: DuckDBConnection): Promise<void> {
+/** Limits memory and temporary files. */
+async function limit(connection: DuckDBConnection): Promise<void> {
   const { folder, memoryBytes, temporaryBytes } = settings
   await connection.run(`SET temp_directory = ${quoteText(folder)}`)
   await connection.run(`SET max_temp_directory_size = '${temporaryBytes} bytes'`)
   await connection.run(`SET memory_limit = '${memoryBytes} bytes'`)
   await connection.run("SET TimeZone = 'UTC'")
+}
+
+/** Forbids access to files and changes of the settings. */
+async function lock(connection: DuckDBConnection): Promise<void> {
   await connection.run('SET enable_external_access = false')
   await connection.run('SET lock_configuration = true')
 }
@@ -89,6 +101,7 @@ async function runQuery(): Promise<void> {
   const connection = await instance.connect()
   const { sql, parameters } = await receive<QueryText>()
   await send({ tables: await findTableNames(connection, sql) })
+  await limit(connection)
   await openTables(connection, await receive<QueryTables>())
   await lock(connection)
   await send({ isLoaded: true })
@@ -98,13 +111,19 @@ async function runQuery(): Promise<void> {
 }
 
 runQuery()
-  .catch((error) => send({ refused: describeError(errorMessageOf(error)) }))
+  .catch((error) => {
+    const message = errorMessageOf(error)
+    return send({
+      refused: describeError(message),
+      isTooLarge: /out of memory|could not allocate/i.test(message),
+    })
+  })
   .finally(() => process.disconnect())
 
 /** Returns the message of an error as one paragraph, without the position, which DuckDB draws. */
 function describeError(message: string): string {
   return message
-    .replace(/\n+LINE \d+:[\s\S]*$/, '')
+    .replace(/\n+(?:LINE \d+:|Possible solutions:)[\s\S]*$/, '')
     .replace(/^(?:Failed to \w+[^:]*: )?(?:\w+ )*Error: /, '')
     .replace(/\s*\n\s*/g, ' ')
     .trim()

@@ -1,15 +1,23 @@
 // Turns the result of a query into the JSON of its columns.
 import {
-  type DuckDBDataChunk,
+  DuckDBArrayValue,
+  DuckDBDecimalValue,
+  DuckDBListValue,
+  DuckDBMapValue,
   type DuckDBResult,
+  DuckDBStructValue,
   DuckDBTypeId,
+  DuckDBUnionValue,
   type DuckDBValue,
-  JsonDuckDBValueConverter,
 } from '@duckdb/node-api'
 import type { QueryMessage, ResultColumn } from './messages.ts'
 
 /** Number of rows in a message. */
 const MESSAGE_ROWS = 16_384
+/** Size of a message, after which the next begins. */
+const MESSAGE_CHARACTERS = 4 * 1024 * 1024
+/** Maximum size of a value: others wait while it is written. */
+const MAX_VALUE_CHARACTERS = 1024 * 1024
 
 type Type = ResultColumn['type']
 
@@ -81,7 +89,26 @@ function shortestSingle(value: number): string {
 
 /** Lists and structs become the text of their JSON. */
 function writeNested(value: NonNullable<DuckDBValue>): string {
-  return JSON.stringify(JSON.stringify(value))
+  return JSON.stringify(toJson(value))
+}
+
+/** Returns the JSON of a value, with numbers of any size. */
+function toJson(value: DuckDBValue): string {
+  if (value === null) return 'null'
+  if (typeof value === 'boolean' || typeof value === 'bigint' || value instanceof DuckDBDecimalValue)
+    return String(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null'
+  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue)
+    return `[${value.items.map(toJson).join(',')}]`
+  if (value instanceof DuckDBStructValue) return toObject(Object.entries(value.entries))
+  if (value instanceof DuckDBMapValue)
+    return toObject(value.entries.map(({ key, value: item }) => [String(key), item]))
+  if (value instanceof DuckDBUnionValue) return toJson(value.value)
+  return JSON.stringify(toWellFormed(String(value)))
+}
+
+function toObject(entries: readonly (readonly [string, DuckDBValue])[]): string {
+  return `{${entries.map(([name, item]) => `${JSON.stringify(name)}:${toJson(item)}`).join(',')}}`
 }
 
 /** Replaces halves of surrogate pairs, which JSON text in UTF-8 cannot have. */
@@ -94,7 +121,7 @@ export async function streamResult(
   result: DuckDBResult,
   send: (message: QueryMessage) => Promise<void>,
 ): Promise<void> {
-  const names = result.deduplicatedColumnNames()
+  const names = uniqueNames(result.columnNames())
   const ids = names.map((_, k) => result.columnTypeId(k))
   const formats = ids.map((id) => FORMATS[id] ?? TEXT)
   const types = formats.map(({ type }) => type)
@@ -109,22 +136,31 @@ export async function streamResult(
   for await (const chunk of result) {
     for (const [k, format] of formats.entries()) {
       let text = texts[k]
-      for (const value of valuesOf(chunk, k, ids[k])) {
+      for (const value of chunk.getColumnValues(k)) {
         const written = value === null ? 'null' : format.write(value)
         if (written === undefined) types[k] = 'text'
-        text += `${written ?? JSON.stringify(String(value))},`
+        const json = written ?? JSON.stringify(String(value))
+        if (json.length > MAX_VALUE_CHARACTERS)
+          throw new Error(`a value in ${names[k]} is longer than ${MAX_VALUE_CHARACTERS} characters`)
+        text += `${json},`
       }
       texts[k] = text
     }
     rows += chunk.rowCount
-    if (rows >= MESSAGE_ROWS) await flush()
+    const size = texts.reduce((sum, { length }) => sum + length, 0)
+    if (rows >= MESSAGE_ROWS || size >= MESSAGE_CHARACTERS) await flush()
   }
   await flush()
   await send({ types })
 }
 
-function valuesOf(chunk: DuckDBDataChunk, column: number, id: DuckDBTypeId): readonly DuckDBValue[] {
-  return FORMATS[id]?.write === writeNested
-    ? (chunk.convertColumnValues(column, JsonDuckDBValueConverter) as DuckDBValue[])
-    : chunk.getColumnValues(column)
+/** Gives columns of the same name numbers. */
+function uniqueNames(names: readonly string[]): string[] {
+  const used = new Set<string>()
+  return names.map((name) => {
+    let unique = name
+    for (let n = 2; used.has(unique); n++) unique = `${name}_${n}`
+    used.add(unique)
+    return unique
+  })
 }

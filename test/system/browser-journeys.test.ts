@@ -431,11 +431,19 @@ it('a collaborator sees only what they may do', async () => {
       buttons.filter((one) => !one.hidden).map((one) => one.textContent!),
     )
   }
-  expect(await listButtons()).toEqual(['Make a chart', 'Copy', 'Star'])
+  expect(await listButtons()).toEqual(['Make a chart', 'Query', 'Copy', 'Star'])
   await test.ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {
     json: { users: ['bob'], readonly: false },
   })
-  expect(await listButtons()).toEqual(['Make a chart', 'Correct cells', 'Rename', 'Copy', 'Star', 'History'])
+  expect(await listButtons()).toEqual([
+    'Make a chart',
+    'Correct cells',
+    'Query',
+    'Rename',
+    'Copy',
+    'Star',
+    'History',
+  ])
   expect(errors).toEqual([])
   await page.browserContext().close()
 }, 30_000)

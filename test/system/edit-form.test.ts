@@ -276,12 +276,13 @@ it('a preview without changes is the published chart, whatever its type', async 
       frame.evaluate(() => {
         const { data, layout } = document.getElementById('chart') as unknown as {
           data: object
-          layout: { meta?: unknown }
+          layout: { meta?: unknown; annotations?: { name?: string }[] }
         }
         // The part of the legend that edits, and the spec, which is not drawn.
-        // The title, which the page shows otherwise, and what is measured below it, in the size of the frame.
+        // The title, which the page shows otherwise, the title of the axis below it, and what is measured.
         const measured = new Set(['xshift', 'yshift', 'b', 't', 'range'])
-        const rest = { ...layout, meta: 0, legend: 0, title: 0 }
+        const annotations = (layout.annotations ?? []).filter(({ name }) => name !== 'gridline-y-title')
+        const rest = { ...layout, annotations, meta: 0, legend: 0, title: 0 }
         return JSON.parse(JSON.stringify([data, rest], (key, value) => (measured.has(key) ? 0 : value)))
       })
     const published = await drawing()

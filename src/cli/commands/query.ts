@@ -14,7 +14,7 @@ import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
 import { otherOutput } from '../core/output-schema.ts'
 import { isLocalDataFile, loadLocalGrid } from '../files/local-data.ts'
-import { localOptions, type ReadingOptions } from '../files/parse-options.ts'
+import { assertNoReadingOptions, localOptions, type ReadingOptions } from '../files/parse-options.ts'
 import { hasColor } from '../output/color.ts'
 import { formatFittedTable } from '../output/fit-table.ts'
 
@@ -44,10 +44,8 @@ const options = [
 type QueryOptions = OptionValues<typeof options>
 type Parameters = Record<string, string | number | boolean | null>
 
-/** Names in quotes, which can be local files. */
-const QUOTED = /'((?:[^']|'')+)'|"((?:[^"]|"")+)"/g
-/** Maximum number of tables of one query. */
-const MAX_TABLES = 100
+/** Comments, texts and names in quotes. */
+const QUOTED = /--[^\n]*|\/\*[\s\S]*?\*\/|'((?:[^']|'')+)'|"((?:[^"]|"")+)"/g
 
 export const command = defineCommand({
   output: otherOutput(
@@ -103,11 +101,14 @@ function parseParameters(given: readonly string[]): Parameters {
       throw new Problem('usage', `--param ${text}: expected NAME=VALUE`, {
         hint: 'For example: --param day=2024-06-01',
       })
-    parameters[name] = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/.test(value)
-      ? JSON.parse(value)
-      : value
+    parameters[name] = isExactLiteral(value) ? JSON.parse(value) : value
   }
   return parameters
+}
+
+/** Returns whether a text is true, false, null, or a number that JSON keeps exactly. */
+function isExactLiteral(text: string): boolean {
+  return /^(?:true|false|null|-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?)$/.test(text)
 }
 
 /** A service that runs a query, and the ids of tables that it knows under other names. */
@@ -121,16 +122,32 @@ interface Source {
  * which all of its tables are loaded.
  */
 async function openSource(context: Context, query: Source['query'], options: QueryOptions): Promise<Source> {
-  const quoted = [...query.sql.matchAll(QUOTED)].map(([, text, name]) => text ?? name)
-  const isLocal = await Promise.all(quoted.map((name) => isLocalDataFile(name)))
-  if (!isLocal.includes(true)) return { client: await context.client(), query }
+  const quoted = [...query.sql.matchAll(QUOTED)].flatMap(
+    ([, text, name]) => text?.replaceAll("''", "'") ?? name?.replaceAll('""', '"') ?? [],
+  )
+  const useServer = async (): Promise<Source> => ({ client: await context.client(), query })
+  if (!(await hasLocalFile(quoted))) {
+    assertNoReadingOptions(options as ReadingOptions)
+    return useServer()
+  }
   const client = await context.temporaryClient()
+  // Only the parser knows which of the texts are tables.
+  const names = await findUnknownTables(client, query).catch((error) => {
+    // Without DuckDB here, only a server can run it.
+    if (error instanceof Problem && error.code === 'no_duckdb') return []
+    throw error
+  })
+  if (!(await hasLocalFile(names))) return useServer()
   const tables: Record<string, string> = {}
-  for (const name of await findUnknownTables(client, query))
+  for (const name of names)
     tables[name] = (await isLocalDataFile(name))
       ? (await loadLocalGrid(context, name, options as ReadingOptions)).fid
       : await copyGrid(context, client, name)
   return { client, query: { ...query, tables } }
+}
+
+async function hasLocalFile(names: readonly string[]): Promise<boolean> {
+  return (await Promise.all(names.map((name) => isLocalDataFile(name)))).includes(true)
 }
 
 /** Returns the tables that a query names and a service without grids does not have. */
@@ -139,8 +156,6 @@ async function findUnknownTables(client: Client, query: Source['query']): Promis
     await client.response('queries.run', { json: { ...query, format: 'csv' } })
   } catch (error) {
     if (!(error instanceof Problem && error.code === 'unknown_table' && error.tables)) throw error
-    if (error.tables.length > MAX_TABLES)
-      throw new Problem('usage', `a query can have ${MAX_TABLES} tables, not ${error.tables.length}`)
     return error.tables
   }
   return []
@@ -149,23 +164,25 @@ async function findUnknownTables(client: Client, query: Source['query']): Promis
 /** Copies a stored grid into a temporary service. Returns its id there. */
 async function copyGrid(context: Context, temporary: Client, name: string): Promise<string> {
   const client = await context.client()
-  const fid = await resolveFid(client, name, 'grid')
-  const { cols } = await client.call('grids.get', { fid })
-  const content = await client.response('grids.content', { fid, query: { format: 'csv' } })
-  const bytes = await buffer(content.bytes())
-  const types = Object.fromEntries(
-    cols.flatMap(({ name, type }) => (type === 'text' || type === 'number' ? [[name, type]] : [])),
-  )
+  const fid = await resolveTable(client, name)
+  const content = await client.response('grids.content', { fid, query: { format: 'parquet' } })
   const { file } = await temporary.call('grids.upload', {
-    headers: {
-      Header: true,
-      'Parent-Path': fid.replace(':', '-'),
-      Columns: encodeURIComponent(JSON.stringify(types)),
-    },
-    plainHeaders: { [FILE_NAME_HEADER]: 'grid.csv' },
-    body: toBody(bytes),
+    headers: { 'Parent-Path': fid.replace(':', '-') },
+    plainHeaders: { [FILE_NAME_HEADER]: 'grid.parquet' },
+    body: toBody(await buffer(content.bytes())),
   })
   return file.fid
+}
+
+/** Resolves a table to a grid: a name, id or version, or `user.name`. */
+async function resolveTable(client: Client, name: string): Promise<string> {
+  const [, user, path] = /^([^./:]+)\.(.+)$/s.exec(name) ?? []
+  try {
+    return await resolveFid(client, name, 'grid')
+  } catch (error) {
+    if (user === undefined || !(error instanceof Problem && error.code === 'not_found')) throw error
+    return (await client.call('grids.lookup', { query: { path, user } })).fid
+  }
 }
 
 /** Prints the result as a table or in a format of grids. */

@@ -136,7 +136,8 @@ const serveOptions = [
   },
   {
     flags: '--no-sql',
-    description: 'run no queries in SQL (gridline query) [GRIDLINE_SQL=off]',
+    variable: 'GRIDLINE_NO_SQL',
+    description: 'run no queries in SQL (gridline query)',
   },
   {
     flags: '--theme <theme>',
@@ -324,7 +325,7 @@ function readSettings(processEnvironment: NodeJS.ProcessEnv, options: ServeOptio
   const service = {
     ...{ blobs, smtp, mailFrom, serverName, environment },
     urlImport: allowUrlImport === true,
-    sql: sql !== false && processEnvironment.GRIDLINE_SQL !== 'off',
+    sql: sql !== false,
   }
   return { host, port, proxies, database, url, healthPort, theme, environment, provider, service, keyPair }
 }

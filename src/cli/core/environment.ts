@@ -81,9 +81,13 @@ export function readOptionVariables(
   const values: Record<string, unknown> = {}
   for (const { flags, variable, integer, repeatable } of options) {
     const text = variable === undefined ? undefined : environment[variable]
-    const name = camelCase(longFlagOf(flags)!.slice(2))
-    if (!variable || !text || present[name] !== undefined) continue
-    if (!/[<[]/.test(flags)) values[name] = parseSwitch(variable, text)
+    const flag = longFlagOf(flags)!.slice(2)
+    const isNegative = flag.startsWith('no-')
+    const name = camelCase(isNegative ? flag.slice('no-'.length) : flag)
+    // The value of a negative option is true unless it is given.
+    if (!variable || !text || (isNegative ? present[name] === false : present[name] !== undefined)) continue
+    if (isNegative) values[name] = !parseSwitch(variable, text)
+    else if (!/[<[]/.test(flags)) values[name] = parseSwitch(variable, text)
     else if (repeatable)
       values[name] = text
         .split(',')

@@ -45,7 +45,7 @@ export async function loadReshapedContent(
           const chosen = await filter.select(service.orders, snapshot, work)
           const rows = 'rows' in chosen ? chosen.rows : createFirstRows(snapshot.rows)
           const table = await reshape(filter.printedSnapshot(snapshot), query, {
-            ...{ rows, other, work },
+            ...{ rows, other: other?.snapshot, work },
             limits: service.limits,
           })
           const named = columns ? selectByName(columns)(table.columns) : table.columns

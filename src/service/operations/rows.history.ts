@@ -1,5 +1,5 @@
 // History of one row: in which versions its values changed.
-import { invalidField } from '../../contract/errors.ts'
+import { invalidField, Problem } from '../../contract/errors.ts'
 import type { RowChange } from '../../contract/resources/index.ts'
 import type { WorkBudget } from '../../json/index.ts'
 import { parseWhere, queriedColumns } from '../../query/index.ts'
@@ -28,12 +28,14 @@ export const rowHistoryHandlers = {
       for (const row of versions) metas.push(await loadVersionMeta(service, readers, access.file, row))
       return { file: access.file, versions, metas }
     })
+    /** Why the condition does not fit the columns of a version. */
+    const unbound: Problem[] = []
     const readRow = async (k: number, work: WorkBudget): Promise<Row> => {
       const isCurrent = versions[k].version === file.content_version
       const snap = await store.read((readers) =>
         takeVersionSnapshot(store, readers, call.fid, isCurrent ? undefined : versions[k]),
       )
-      return findRow(await trimSnapshot(snap), where, work)
+      return findRow(await trimSnapshot(snap), where, work, unbound)
     }
     return {
       body: { changes: [], next: null },
@@ -53,6 +55,7 @@ export const rowHistoryHandlers = {
             })
           after = before
         }
+        if (changes.length === 0 && unbound.length > 0) throw unbound[0]
         return { body: { changes, next: versions.length > count ? versions[count - 1].version : null } }
       }),
     }
@@ -60,11 +63,18 @@ export const rowHistoryHandlers = {
 } satisfies Partial<Handlers>
 
 /** Returns the row for which a condition is true. Throws `invalid_request` if there are several. */
-async function findRow(snap: Snapshot, where: ReturnType<typeof parseWhere>, work: WorkBudget): Promise<Row> {
+async function findRow(
+  snap: Snapshot,
+  where: ReturnType<typeof parseWhere>,
+  work: WorkBudget,
+  unbound: Problem[],
+): Promise<Row> {
   const known = new Set(snap.columns.map(({ name }) => name))
   // An earlier version can lack the column.
   if (!queriedColumns(where.expression).every((name) => known.has(name))) return undefined
-  const rows = await findMatchingRows(snap, bindCondition(where, snap.columns), work, 2)
+  const condition = bindIfPossible(where, snap, unbound)
+  if (!condition) return undefined
+  const rows = await findMatchingRows(snap, condition, work, 2)
   if (rows.count === 0) return undefined
   if (rows.count > 1) throw invalidField('where', 'several rows match: name one row, such as id = 5')
   const row = new Map<string, string>()
@@ -74,6 +84,17 @@ async function findRow(snap: Snapshot, where: ReturnType<typeof parseWhere>, wor
     return undefined
   })
   return row
+}
+
+/** Binds a condition to the columns of a version; undefined if they have other types there. */
+function bindIfPossible(where: ReturnType<typeof parseWhere>, { columns }: Snapshot, unbound: Problem[]) {
+  try {
+    return bindCondition(where, columns)
+  } catch (error) {
+    if (!(error instanceof Problem && error.code === 'invalid_query')) throw error
+    unbound.push(error)
+    return undefined
+  }
 }
 
 function listChangedCells(before: Row, after: Row): RowChange['cells'] {

@@ -1,6 +1,5 @@
 /** Runs queries on grids. */
 import { rm } from 'node:fs/promises'
-import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { type QueryParameter, type QueryResult, runQuery } from '../../sql/index.ts'
 import type { Principal } from '../access/access.ts'
@@ -54,6 +53,11 @@ export class Queries {
     const { sql, parameters } = query
     const folder = await this.files.createWorkFolder()
     const kept: (() => Promise<void>)[] = []
+    const budget = {
+      copied: new Map<string, string>(),
+      bytesLeft: this.limits.query_cache_bytes,
+      isAborted: principal.isAborted,
+    }
     const given = new Map(Object.entries(query.tables).map(([name, grid]) => [name.toLowerCase(), grid]))
     try {
       const result = await runQuery(
@@ -63,13 +67,11 @@ export class Queries {
           folder,
           isAborted: principal.isAborted,
           openTables: async (names) => {
-            const snapshots = await takeTableSnapshots(service, principal, names, given)
             const tables = []
-            for (const [k, snapshot] of snapshots.entries()) {
-              if (principal.isAborted?.()) throw new Problem('aborted', 'nobody waits for the result')
-              const { file, keep } = await this.files.get(snapshot, folder)
+            for (const { table, snapshot } of await takeTableSnapshots(service, principal, names, given)) {
+              const { file, keep } = await this.files.get(snapshot, folder, budget)
               kept.push(keep)
-              tables.push({ table: names[k], ...file })
+              tables.push({ table, ...file })
             }
             return { tables }
           },
@@ -87,6 +89,11 @@ export class Queries {
       await rm(folder, { recursive: true, force: true })
       await this.files.prune().catch(() => {})
     }
+  }
+
+  /** Deletes old copies of grids. */
+  prune(): Promise<void> {
+    return this.files.prune()
   }
 
   close(): Promise<void> {

@@ -1,5 +1,5 @@
 /** Finds the grids that a query names, as far as the caller may read them. */
-import { Problem } from '../../contract/errors.ts'
+import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { type Fid, parseFid, ROOT } from '../../contract/fid.ts'
 import { formatList } from '../../contract/message-texts.ts'
 import { splitVersion } from '../../contract/version-ref.ts'
@@ -11,6 +11,13 @@ import { loadVersionRow } from '../files/versions.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
 import type { Readers } from '../store/store.ts'
 
+/** Maximum number of tables of one query. */
+const MAX_TABLES = 100
+/** Schemas of DuckDB, which cannot be users. */
+const RESERVED_SCHEMAS: ReadonlySet<string> = new Set([
+  ...['main', 'memory', 'system', 'temp', 'information_schema', 'pg_catalog'],
+])
+
 /**
  * Takes snapshots of the grids that a query names, in one transaction. A name is a path, a fid or, in `given`, an
  * alias of one, each with an optional version (`sales@3`); with a schema, it is a path of that user. Throws
@@ -21,14 +28,25 @@ export async function takeTableSnapshots(
   principal: Principal,
   names: readonly TableName[],
   given: ReadonlyMap<string, string>,
-): Promise<Snapshot[]> {
+): Promise<{ table: TableName; snapshot: Snapshot }[]> {
+  if (names.length > MAX_TABLES)
+    throw new Problem('invalid_query', `a query can have ${MAX_TABLES} tables, not ${names.length}`)
+  const reserved = names.find(({ schema }) => RESERVED_SCHEMAS.has(schema.toLowerCase()))
+  if (reserved)
+    throw new Problem(
+      'invalid_query',
+      `${formatTableName(reserved)}: ${reserved.schema} means something else in SQL`,
+      {
+        hint: `Name the grid by its id: "${reserved.schema}:12"`,
+      },
+    )
   const missing: string[] = []
   const snapshots = await service.store.read(async (readers) => {
-    const found: Snapshot[] = []
+    const found: { table: TableName; snapshot: Snapshot }[] = []
     for (const table of names) {
       const snapshot = await takeTableSnapshot(service, readers, principal, aliasOf(table, given))
-      if (snapshot) found.push(snapshot)
-      else missing.push(formatTableName(table))
+      if (snapshot) found.push({ table, snapshot })
+      else if (!table.isDefined) missing.push(formatTableName(table))
     }
     return found
   })
@@ -37,7 +55,11 @@ export async function takeTableSnapshots(
       tables: missing,
       hint: 'A table is the path of a grid, its id in double quotes ("alice:1"), or a version of it ("sales@3").',
     })
-  return Promise.all(snapshots.map(trimSnapshot))
+  const empty = snapshots.find(({ snapshot }) => snapshot.columns.length === 0)
+  if (empty) throw new Problem('invalid_query', `${formatTableName(empty.table)} has no columns`)
+  return Promise.all(
+    snapshots.map(async ({ table, snapshot }) => ({ table, snapshot: await trimSnapshot(snapshot) })),
+  )
 }
 
 function formatTableName({ schema, name }: TableName): string {
@@ -45,7 +67,7 @@ function formatTableName({ schema, name }: TableName): string {
 }
 
 function aliasOf(table: TableName, given: ReadonlyMap<string, string>): TableName {
-  const alias = table.schema === '' ? given.get(table.name.toLowerCase()) : undefined
+  const alias = given.get(formatTableName(table).toLowerCase())
   return alias === undefined ? table : { schema: '', name: alias }
 }
 
@@ -60,14 +82,10 @@ async function takeTableSnapshot(
   if (!named) return undefined
   const { fid, version } = named
   const request = { ...principal, version, operation: 'grids.content', fid, filetype: 'grid' } as const
-  try {
-    const access = await authorizeCall(readers, request)
-    const row = await loadVersionRow(readers, access, version)
-    return await takeVersionSnapshot(service.store, readers, fid, row)
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'not_found' && version === undefined) return undefined
-    throw error
-  }
+  // Whether there is such a file, or such a version of it, is for those who may read it.
+  const access = await undefinedIfNotFound(authorizeCall(readers, request))
+  if (!access) return undefined
+  return takeVersionSnapshot(service.store, readers, fid, await loadVersionRow(readers, access, version))
 }
 
 /** Finds the grid of a name, which may have a version. */

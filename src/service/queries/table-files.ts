@@ -3,8 +3,10 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { Problem } from '../../contract/errors.ts'
+import type { Bytes } from '../../json/index.ts'
 import type { QueryTables, TableColumn } from '../../sql/index.ts'
 import type { Snapshot, SnapshotColumn } from '../grids/column/snapshot.ts'
 import { createDelimitedWriter } from '../grids/read/row-writers.ts'
@@ -17,6 +19,12 @@ const MIN_LARGE = 2 ** 53
 const LARGE_DIGITS = /\d{16}/
 /** Time after its last use when a file is deleted, in ms: content of deleted grids must not stay. */
 const MAX_IDLE_MS = 24 * 3600 * 1000
+/** Time after its last use before which a file is not deleted, in ms: a query may be about to open it. */
+const MIN_IDLE_MS = 60_000
+/** Time after which a folder of a query is one that a killed server has left, in ms. */
+const MAX_WORK_MS = 3600_000
+const WORK_PREFIX = 'work-'
+const TEMPORARY_PREFIX = 'gridline-queries-'
 
 type TableFile = Omit<QueryTables['tables'][number], 'table'>
 
@@ -32,16 +40,26 @@ export class TableFiles {
 
   /** Creates a folder for one query. Remove it after the query. */
   async createWorkFolder(): Promise<string> {
-    return mkdtemp(join(await this.open(), 'work-'))
+    const folder = await this.open()
+    // Another server may have deleted an old folder.
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return mkdtemp(join(folder, WORK_PREFIX))
   }
 
   /**
    * Returns the file of a grid. If there is none, its content is written as CSV into the folder of the query, which
-   * loads it; `keep` then keeps the file for other queries.
+   * loads it; `keep` then keeps the file for other queries. Throws `too_large` above the size of all files.
    */
-  async get(snap: Snapshot, workFolder: string): Promise<{ file: TableFile; keep: () => Promise<void> }> {
+  async get(
+    snap: Snapshot,
+    workFolder: string,
+    budget: CopyBudget,
+  ): Promise<{ file: TableFile; keep: () => Promise<void> }> {
     const folder = await this.open()
-    const database = join(folder, `${hashSnapshot(snap)}.duckdb`)
+    const hash = hashSnapshot(snap)
+    const copied = budget.copied.get(hash)
+    if (copied) return { file: { database: copied }, keep: async () => {} }
+    const database = join(folder, `${hash}.duckdb`)
     const now = new Date()
     // Its time is that of its last use.
     if (
@@ -52,7 +70,8 @@ export class TableFiles {
     )
       return { file: { database }, keep: async () => {} }
     const name = join(workFolder, randomBytes(6).toString('hex'))
-    await writeCsv(snap, `${name}.csv`)
+    await writeCsv(snap, `${name}.csv`, budget)
+    budget.copied.set(hash, `${name}.duckdb`)
     return {
       file: {
         database: `${name}.duckdb`,
@@ -64,18 +83,25 @@ export class TableFiles {
 
   /** Deletes files that were not used for a day, and the least recently used ones above the maximum size. */
   async prune(): Promise<void> {
-    const folder = await this.open()
+    // A temporary folder begins with the first query.
+    const folder = this.place ?? (await this.folder)
+    if (folder === undefined) return
     const files: { path: string; bytes: number; used: number }[] = []
-    for (const name of await readdir(folder)) {
+    for (const name of await readdir(folder).catch(() => [])) {
       const path = join(folder, name)
       const { size, mtimeMs } = await stat(path).catch(() => ({ size: 0, mtimeMs: Number.POSITIVE_INFINITY }))
       files.push({ path, bytes: size, used: mtimeMs })
     }
     let bytes = 0
+    const now = Date.now()
     for (const { path, bytes: size, used } of files.sort((a, b) => b.used - a.used)) {
-      bytes += size
-      if (bytes > this.maxBytes || used < Date.now() - MAX_IDLE_MS)
-        await rm(path, { recursive: true, force: true })
+      const idleMs = now - used
+      const isWork = basename(path).startsWith(WORK_PREFIX)
+      if (!isWork) bytes += size
+      const isExpired = isWork
+        ? idleMs > MAX_WORK_MS
+        : idleMs > MAX_IDLE_MS || (bytes > this.maxBytes && idleMs > MIN_IDLE_MS)
+      if (isExpired) await rm(path, { recursive: true, force: true })
     }
   }
 
@@ -90,9 +116,23 @@ export class TableFiles {
 }
 
 async function openFolder(place: string | undefined): Promise<string> {
-  if (place === undefined) return mkdtemp(join(tmpdir(), 'gridline-queries-'))
+  if (place === undefined) {
+    await removeOrphans()
+    return mkdtemp(join(tmpdir(), TEMPORARY_PREFIX))
+  }
   await mkdir(place, { recursive: true, mode: 0o700 })
   return place
+}
+
+/** Removes temporary folders that killed servers have left. */
+async function removeOrphans(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(TEMPORARY_PREFIX)) continue
+    const path = join(tmpdir(), name)
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))
+    if (Date.now() - mtimeMs > 2 * MAX_IDLE_MS)
+      await rm(path, { recursive: true, force: true }).catch(() => {})
+  }
 }
 
 /** Hashes what a snapshot refers to: names, types and values of its columns. */
@@ -130,11 +170,30 @@ function hasLargeNumbers({ slices, tail }: SnapshotColumn): boolean {
   )
 }
 
-async function writeCsv(snap: Snapshot, path: string): Promise<void> {
+/** What one query has copied. */
+export interface CopyBudget {
+  /** Copies of this query by hash: names of the same content share one. */
+  copied: Map<string, string>
+  /** Number of bytes that may still be written. */
+  bytesLeft: number
+  isAborted: (() => boolean) | undefined
+}
+
+async function writeCsv(snap: Snapshot, path: string, budget: CopyBudget): Promise<void> {
   // A second column keeps missing values apart from blank lines.
   const columns = snap.columns.length === 1 ? [snap.columns[0], snap.columns[0]] : snap.columns
-  await pipeline(
-    streamFirstRows({ ...snap, columns }, createDelimitedWriter(',')),
-    createWriteStream(path, { mode: 0o600 }),
-  )
+  const chunks = streamFirstRows({ ...snap, columns }, createDelimitedWriter(','))
+  await pipeline(countBytes(chunks, budget), createWriteStream(path, { mode: 0o600 }))
+}
+
+async function* countBytes(chunks: Bytes, budget: CopyBudget): Bytes {
+  for await (const chunk of chunks) {
+    budget.bytesLeft -= chunk.length
+    if (budget.bytesLeft < 0)
+      throw new Problem('too_large', 'the grids of the query are larger than the limit query_cache_bytes', {
+        hint: 'Query fewer grids, or fewer versions of one.',
+      })
+    if (budget.isAborted?.()) throw new Problem('aborted', 'nobody waits for the result')
+    yield chunk
+  }
 }
