@@ -1,12 +1,12 @@
 // Markers in private fields never reach other users.
 import { expect, it } from 'vitest'
 import { operations, routesOf } from '../../src/contract/operations/index.ts'
-import { onBothStores } from '../support/service.ts'
+import { onSqliteFirst } from '../support/service.ts'
 
 /** A marker that no response to other users may contain. */
 const MARK = 'canary-7f3a'
 
-onBothStores('unreadable files are not disclosed', (test) => {
+onSqliteFirst('unreadable files are not disclosed', (test) => {
   it('markers in private fields never appear in any GET response for other users', async () => {
     const marked = (name: string) => `${MARK} ${name}`
     const ask = (method: string, path: string, json?: unknown) => test().ask('alice', method, path, { json })

@@ -2,14 +2,14 @@
 import { expect, it } from 'vitest'
 import { operations, routesOf } from '../../src/contract/operations/index.ts'
 import { webRoutes } from '../../src/contract/web/index.ts'
-import { onBothStores } from '../support/service.ts'
+import { onSqliteFirst } from '../support/service.ts'
 
 /** Texts of versions that are not kept, which no reader may find. */
 const REMOVED = ['removed-one', 'removed-two', 'removed-three']
 
 const delay = (ms: number) => new Promise((next) => setTimeout(next, ms))
 
-onBothStores('earlier versions', (test) => {
+onSqliteFirst('earlier versions', (test) => {
   const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
   const upload = async (text: string) => {
     const before = Date.now()
