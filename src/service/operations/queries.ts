@@ -20,12 +20,14 @@ export const queryHandlers = {
       headers: format === 'html' ? { 'content-security-policy': STANDALONE_POLICY } : undefined,
       createBody: async (user, { isAborted }) => {
         const principal = { caller: call.caller, isAborted }
-        const snapshot = await (await queries.get()).run(service, user, principal, {
+        const runner = await queries.get()
+        const snapshot = await runner.run(service, user, principal, {
           sql,
           parameters: params,
           tables,
         })
-        return { body: body(snapshot, { head: undefined }, () => ({ title: 'Query' })), type }
+        const result = body(snapshot, { head: undefined }, () => ({ title: 'Query' }))
+        return { body: runner.hold(snapshot, result), type }
       },
     }
   },

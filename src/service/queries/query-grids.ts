@@ -1,6 +1,8 @@
 /** Runs queries on grids. */
 import { rm } from 'node:fs/promises'
+import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
+import type { Bytes } from '../../json/index.ts'
 import { type QueryParameter, type QueryResult, runQuery } from '../../sql/index.ts'
 import type { Principal } from '../access/access.ts'
 import { Admission } from '../core/admission.ts'
@@ -25,6 +27,9 @@ export interface GridQuery {
 export class Queries {
   private readonly admission: Admission
   private readonly files: TableFiles
+  /** Size of the results that are being sent. */
+  private heldBytes = 0
+  private readonly unread = new FinalizationRegistry<() => void>((release) => release())
 
   /** `place`: folder for copies of grids; undefined for a temporary one. */
   constructor(
@@ -39,9 +44,27 @@ export class Queries {
     this.files = new TableFiles(place, limits.query_cache_bytes)
   }
 
+  /** Returns the body of a response from a result. Results that readers have not received yet are counted. */
+  hold({ columns }: Snapshot, body: Bytes): Bytes {
+    const bytes = columns.reduce((sum, { tail }) => sum + tail.length, 0)
+    this.heldBytes += bytes
+    let isHeld = true
+    const release = (): void => {
+      if (isHeld) this.heldBytes -= bytes
+      isHeld = false
+    }
+    const held = releaseAtEnd(body, release)
+    // A body that nobody begins to read has no end.
+    this.unread.register(held, release)
+    return held
+  }
+
   /** Runs a query with the rights of a principal. `user`: whose share of the slots it takes. */
   run(service: Service, user: string, principal: Principal, query: GridQuery): Promise<Snapshot> {
     const { isAborted } = principal
+    const { queries_at_once, query_result_bytes } = this.limits
+    if (this.heldBytes >= queries_at_once * query_result_bytes)
+      throw new Problem('overloaded', 'too many results of queries are still being sent')
     return this.admission.run(
       user,
       async () => toSnapshot(service, await this.runNow(service, principal, query)),
@@ -98,6 +121,15 @@ export class Queries {
 
   close(): Promise<void> {
     return this.files.close()
+  }
+}
+
+/** Calls a function when a body has been read, or is no longer read. */
+async function* releaseAtEnd(body: Bytes, release: () => void): Bytes {
+  try {
+    yield* body
+  } finally {
+    release()
   }
 }
 
