@@ -162,7 +162,7 @@ class CellEditor {
 
   /** Returns the history of a cell, which is loaded when it is opened. */
   private createHistory(column: Column, row: number): HTMLElement {
-    const list = create('div', { role: 'status' })
+    const list = create('div', { 'aria-live': 'polite' })
     const details = create('details', { class: 'whole' }, create('summary', {}, 'History of this cell'), list)
     details.addEventListener('toggle', () => {
       if (!details.open || list.textContent !== '') return
