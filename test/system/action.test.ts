@@ -227,9 +227,9 @@ it('the action reviews a pull request with drafts and one updated comment, and u
   await forge.stop()
 })
 
-it('a comment has at most 60,000 characters, even for 10 MB of differences', async () => {
+it('a comment has at most 60,000 characters, even for 4 MB of differences', async () => {
   const { forge, cwd, cli, grid, request, write } = await repository('large')
-  const many = 120_000
+  const many = 50_000
   write(DATA(many, 'a city with a long name that is the same in all rows '))
   await cli('upload', 'data', '--folder', 'large', '--on-conflict', 'replace', '--yes')
   write(DATA(many - 1000, 'another city with a long name; `[x](y)` <b> @all |'))

@@ -170,7 +170,7 @@ function hasLargeNumbers({ slices, tail }: SnapshotColumn): boolean {
   )
 }
 
-/** What one query has copied. */
+/** Copies that one query has made, and what it may still write. */
 export interface CopyBudget {
   /** Copies of this query by hash: names of the same content share one. */
   copied: Map<string, string>

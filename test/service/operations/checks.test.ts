@@ -1,7 +1,7 @@
 // Checks of grids: rules, enforcement, privacy.
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../support/property-runs.ts'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
 interface Result {
   column: string | null
@@ -12,7 +12,7 @@ interface Result {
   rows: { row: number; line: number | null; value: unknown }[]
 }
 
-onBothStores('checks', (test) => {
+onSqliteFirst('checks', (test) => {
   const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
   const upload = (name: string, csv: string, headers: Record<string, string> = {}, user = 'alice') =>
     ask(user, 'POST', '/v2/grids/upload', {

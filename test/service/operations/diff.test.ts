@@ -1,8 +1,8 @@
 // The operation grids.diff.
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('grids.diff', (test) => {
+onSqliteFirst('grids.diff', (test) => {
   const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
   const upload = async (name: string, csv: string): Promise<string> => {
     const headers = {

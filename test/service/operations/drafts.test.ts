@@ -2,11 +2,11 @@
 import { expect, it } from 'vitest'
 import { expireDrafts } from '../../../src/service/store/aggregates/retention.ts'
 import { verifyStore } from '../../../src/service/store/upkeep/verify.ts'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
 const DAY = 24 * 3600 * 1000
 
-onBothStores('drafts', (test) => {
+onSqliteFirst('drafts', (test) => {
   const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
   const upload = (name: string, csv: string, headers: Record<string, string> = {}) =>
     ask('alice', 'POST', '/v2/grids/upload', {

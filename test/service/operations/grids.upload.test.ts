@@ -7,7 +7,7 @@ import { isPublicAddress } from '../../../src/service/import/addresses.ts'
 import { UrlImport } from '../../../src/service/index.ts'
 import { tar, tarGz, xlsx, zip } from '../../support/archives.ts'
 import { bombs } from '../../support/hostile.ts'
-import { onBothStores, type TestService } from '../../support/service.ts'
+import { onSqliteFirst, type TestService } from '../../support/service.ts'
 
 async function upload(
   test: TestService,
@@ -35,7 +35,7 @@ async function childrenOf(
   return (await test.ask('alice', 'GET', `/v2/folders/${fid}`)).json.children.results
 }
 
-onBothStores('upload of other formats', (test) => {
+onSqliteFirst('upload of other formats', (test) => {
   it('XLSX with one sheet becomes a grid: numbers, text, dates, formula errors', async () => {
     const book = await xlsx({
       Sales: [

@@ -1,9 +1,9 @@
 // Upserts by primary key.
 import { describe, expect, it, vi } from 'vitest'
 import { runs } from '../../support/property-runs.ts'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('keys', (test) => {
+onSqliteFirst('keys', (test) => {
   const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
   const upload = (name: string, csv: string, headers: Record<string, string> = {}) =>
     ask('alice', 'POST', '/v2/grids/upload', {

@@ -1,9 +1,9 @@
 // Dry runs on the server agree with the writes.
 import { expect, it } from 'vitest'
 import { runs } from '../../support/property-runs.ts'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('a write that is tried', (test) => {
+onSqliteFirst('a write that is tried', (test) => {
   it('trying a write returns the result or error of the write, and changes nothing', async () => {
     const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
     const { engine } = test().service.store
