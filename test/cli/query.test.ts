@@ -48,19 +48,23 @@ it('grids and local files are queried together, in all formats', async () => {
       )
     ).stdout,
   ).toContain('NO')
+  await sql(joined, '-o', 'joined.csv')
+  expect((await run(['cat', 'joined.csv'])).stdout).toBe('land,price\nNO,1.5\nNO,30\n')
   for (const [args, code, said] of [
     [['select * from nope'], 3, 'no grid is named nope'],
     [['selec'], 2, 'syntax error'],
     [[], 2, 'the query is missing'],
     [['select 1', '--file', 'q.sql'], 2, 'not both'],
     [['select 1', '--param', 'x'], 2, 'expected NAME=VALUE'],
-    [['select 1', '--output', 'x.png'], 2, 'only be used with --plot'],
+    [['select 1', '--output', 'x.png'], 2, 'the extension must be one of'],
+    [['select 1', '--x', 'a'], 2, '--x can only be used with --plot'],
+    [['select * from sale'], 3, 'Did you mean sales?'],
     [['select 1', '--delimiter', ';'], 2, 'local data file'],
   ] as const) {
     const { code: exit, stderr } = await run(['query', ...args])
     expect([args, exit, stderr]).toEqual([args, code, expect.stringContaining(said)])
   }
-}, 60_000)
+}, 200_000)
 
 it.runIf(process.platform === 'linux')(
   'a query ends with the command that began it',

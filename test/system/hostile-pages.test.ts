@@ -1,6 +1,6 @@
 // Hostile texts in every place where pages show them, in a real browser.
 import type { Frame, Page } from 'puppeteer-core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ICONS, LOGO } from '../../src/service/pages/icons.ts'
 import { inBrowser, type Visit } from '../support/browser.ts'
 import { hostileFigures, hostileTexts } from '../support/hostile-texts.ts'
@@ -116,9 +116,13 @@ describe('hostile texts on pages', () => {
           div.dispatchEvent(new MouseEvent('mouseover'))
         }, text)
         .catch(() => {})
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    for (const hit of [...visit.seen.hits, ...visit.seen.dialogs]) run.add(hit)
-    expect(run.size).toBeGreaterThan(100)
+    await vi.waitFor(
+      () => {
+        for (const hit of [...visit.seen.hits, ...visit.seen.dialogs]) run.add(hit)
+        expect(run.size).toBeGreaterThan(100)
+      },
+      { timeout: 10_000 },
+    )
     await visit.close()
   })
 

@@ -24,7 +24,7 @@ import { reshapeOptions, toReshapeQuery } from '../files/reshape.ts'
 import { resolveTargets } from '../files/targets.ts'
 import { appendNewline } from '../output/bytes.ts'
 import { hasColor } from '../output/color.ts'
-import { formatFittedTable } from '../output/fit-table.ts'
+import { describeHiddenColumns, formatFittedTable, formatResultTable } from '../output/fit-table.ts'
 
 /** Default number of rows on a terminal. */
 const MAX_TERMINAL_ROWS = 1000
@@ -114,7 +114,7 @@ export const command = defineCommand({
       const { client, fid } = await openGridOrFile(context, grids[0], readingOptionsOf(options))
       const reshape = await toReshapeQuery(client, fid, {
         ...options,
-        join: options.join && (await resolveJoined(context, options.join, grids[0], options)),
+        join: options.join && [await resolveJoined(context, options.join, grids[0], options)],
       })
       const isReshaped = Object.keys(reshape).length > 0
       const names = isReshaped
@@ -144,10 +144,13 @@ export const command = defineCommand({
 /** Returns the grid of --join; a local file is loaded beside the local file of the command. Throws `usage`. */
 async function resolveJoined(
   context: Context,
-  joined: string,
+  joins: readonly string[],
   source: string,
   options: CatOptions,
 ): Promise<string> {
+  const [joined] = joins
+  if (joins.length > 1)
+    throw new Problem('usage', 'cat joins one grid', { hint: 'For more, use SQL: gridline query' })
   const [isLocal, isSourceLocal] = await Promise.all([joined, source].map((word) => isLocalDataFile(word)))
   if (isLocal && isSourceLocal) return (await loadLocalGrid(context, joined, readingOptionsOf(options))).fid
   if (isLocal !== isSourceLocal)
@@ -314,10 +317,7 @@ async function printTable(
           ? `${cells.rows.length} of ${meta.row_count} rows match`
           : `${formatCount(cells.rows.length, 'row')} of the matching rows`,
     )
-  if (columnCount < names.length)
-    omitted.push(
-      `${columnCount} of ${names.length} columns; not shown: ${names.slice(columnCount, columnCount + 10).join(', ')}${names.length - columnCount > 10 ? ' …' : ''}`,
-    )
+  omitted.push(...[describeHiddenColumns(names, columnCount)].filter((text) => text !== undefined))
   const output = omitted.length > 0 ? `${text}${omitted.join('; ')}\n` : text
   if (!isTerminal || options.pager === false) return { text: output }
   const { writePaged } = await import('../output/pager.ts')
@@ -334,10 +334,7 @@ async function printReshaped(
 ): Promise<CommandResult> {
   const response = await client.response('grids.content', { fid, query: { ...query, format: 'json' } })
   const { parseColumns } = await import('../files/rows.ts')
-  const isTerminal = process.stdout.isTTY === true
-  const width = isTerminal ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY
-  const color = hasColor(process.stdout, context.environment)
-  return { text: formatFittedTable(parseColumns(await response.text()), width, color, isTerminal).text }
+  return { text: formatResultTable(context.environment, parseColumns(await response.text())) }
 }
 
 /** Yields the rows, then appended ones, until the command ends. */

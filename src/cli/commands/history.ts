@@ -160,7 +160,12 @@ function formatJson(json: string | null): string {
 }
 
 /** Lists the changes of the row that values identify. Throws `usage`. */
-async function listRowChanges(client: Client, fid: string, row: readonly string[], limit: number) {
+async function listRowChanges(
+  client: Client,
+  fid: string,
+  row: readonly string[],
+  { limit, first }: { limit: number; first: number | undefined },
+) {
   const { cols } = await client.call('grids.get', { fid })
   const conditions = row.map((text) => {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
@@ -174,10 +179,12 @@ async function listRowChanges(client: Client, fid: string, row: readonly string[
       })
     }
     const isPlain = type === 'number' || type === 'boolean'
+    if (isPlain && !/^(?:true|false|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/i.test(value))
+      throw new Problem('usage', `--row ${text}: ${name} is a ${type}`)
     return `"${name.replaceAll('"', '""')}" = ${isPlain ? value : `'${value.replaceAll("'", "''")}'`}`
   })
   const changes: RowChange[] = []
-  for (let before: number | undefined; changes.length < limit; ) {
+  for (let before = first; changes.length < limit; ) {
     const page = await client.call('rows.history', {
       fid,
       query: { where: conditions.join(' and '), before },
@@ -215,7 +222,6 @@ export const command = defineCommand({
   async run(context, [file], { forget, row, yes, dryRun, limit = 100 }) {
     const client = await context.client()
     const { fid, version: upToVersion } = await resolveVersion(client, file)
-    if (row !== undefined) return listRowChanges(client, fid, row, limit)
     if (forget !== undefined) {
       if (!parseVersionRef(forget)) throw new Problem('usage', `--forget: ${forget} is not a version`)
       if (dryRun) await client.call('files.get', { fid, version: forget })
@@ -232,15 +238,13 @@ export const command = defineCommand({
         )
       return undefined
     }
-    const versions: Version[] = []
-    // With a version: list it and earlier ones.
     const newest: (FileMeta & { version?: number }) | undefined =
       upToVersion === undefined ? undefined : await client.call('files.get', { fid, version: upToVersion })
-    const newestVersion = newest?.version
-    for (
-      let before = newestVersion === undefined ? undefined : newestVersion + 1;
-      versions.length < limit;
-    ) {
+    const first = newest?.version === undefined ? undefined : newest.version + 1
+    if (row !== undefined) return listRowChanges(client, fid, row, { limit, first })
+    const versions: Version[] = []
+    // With a version: list it and earlier ones.
+    for (let before = first; versions.length < limit; ) {
       const page = await client.call('versions.list', {
         fid,
         query: { before, page_size: Math.min(1000, limit - versions.length) },

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
+import { CHART_OPTIONS, type ChartOptions, flagOf, OPTION_NAMES } from '../../charts/spec/options.ts'
 import { CHART_TYPE_CHOICES } from '../../charts/spec/types.ts'
 import { type BodySource, type Client, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -11,12 +12,21 @@ import { toByteStream } from '../../json/index.ts'
 import { createThemedChart } from '../charts/charts.ts'
 import { createFigureBody } from '../charts/create.ts'
 import type { Context } from '../core/context.ts'
-import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
+import {
+  type CommandResult,
+  defineCommand,
+  type Option,
+  type OptionValues,
+  type ShortHelp,
+} from '../core/define.ts'
 import { otherOutput } from '../core/output-schema.ts'
 import { isLocalDataFile, loadLocalGrid } from '../files/local-data.ts'
 import { assertNoReadingOptions, localOptions, type ReadingOptions } from '../files/parse-options.ts'
-import { hasColor } from '../output/color.ts'
-import { formatFittedTable } from '../output/fit-table.ts'
+import { formatResultTable } from '../output/fit-table.ts'
+import type { TableView } from '../output/view.ts'
+
+/** Options of charts, without those that the query itself has. */
+const PLOT_OPTIONS = CHART_OPTIONS.filter(({ flags }) => !/^--(?:locale|where|sort|geojson) /.test(flags))
 
 const options = [
   { flags: '--file <file>', description: 'read the query from this file; - for standard input' },
@@ -36,16 +46,48 @@ const options = [
     description: 'draw the result as a chart of this type in the terminal, or with -o into a file',
     choices: CHART_TYPE_CHOICES,
   },
-  { flags: '-o, --output <file>', description: 'with --plot: image file; its extension sets the format' },
-  { flags: '--title <text>', description: 'with --plot: title of the chart' },
+  {
+    flags: '-o, --output <file>',
+    description: 'write the result, or with --plot an image, to this file; its extension sets the format',
+  },
+  ...PLOT_OPTIONS,
   ...localOptions,
 ] as const satisfies readonly Option[]
+
+/** The file that was written. */
+const fileView: TableView = {
+  id: 'file',
+  columns: [
+    { field: 'file', title: 'FILE' },
+    { field: 'format', title: 'FORMAT' },
+  ],
+}
 
 type QueryOptions = OptionValues<typeof options>
 type Parameters = Record<string, string | number | boolean | null>
 
 /** Comments, texts and names in quotes. */
 const QUOTED = /--[^\n]*|\/\*[\s\S]*?\*\/|'((?:[^']|'')+)'|"((?:[^"]|"")+)"/g
+
+/** Options shown by the short help. */
+const shortHelp: ShortHelp = {
+  options: {
+    '--file': 'read the query from this file; - for standard input',
+    '--param': 'value of a parameter, which the query names $name',
+    '--format': 'table, csv, tsv, json, ndjson, xlsx, parquet, md or html',
+    '--output': 'write the result to this file; its extension sets the format',
+    '--plot': 'draw the result in the terminal, or with -o into a file',
+    '--x': 'with --plot: column of the x axis',
+    '--y': 'with --plot: columns of the y axis',
+    '--by': 'with --plot: one series per value of this column',
+    '--title': 'with --plot: title of the chart',
+    '--delimiter': 'of data files: delimiter between cells',
+    '--decimal': 'of data files: decimal separator',
+    '--null': 'of data files: text of missing values',
+  },
+  topics: ['formats', 'charts'],
+  examples: 6,
+}
 
 export const command = defineCommand({
   output: otherOutput(
@@ -55,11 +97,12 @@ export const command = defineCommand({
   ),
   arguments: '[sql]',
   options,
+  shortHelp,
   examples: [
     "gridline query 'select city, avg(temp) from sales group by city'",
     `gridline query "select * from 'sales.csv' join cities using (city)"`,
     `gridline query 'select * from "Reports/2024@3" where day >= $day' --param day=2024-06-01`,
-    'gridline query --file report.sql --format xlsx > report.xlsx',
+    'gridline query --file report.sql -o report.xlsx',
     "gridline query 'select month, sum(price) from sales group by month' --plot bar",
     'cat sales.csv | gridline query "select count(*) from \'-\'"',
   ],
@@ -68,8 +111,8 @@ export const command = defineCommand({
     const query = { sql, params: parseParameters(options.param ?? []) }
     const source = await openSource(context, query, options)
     if (options.plot !== undefined) return drawResult(context, source, options)
-    if (options.output !== undefined || options.title !== undefined)
-      throw new Problem('usage', '--output and --title can only be used with --plot')
+    const lost = OPTION_NAMES.find((name) => name !== 'locale' && name in options)
+    if (lost) throw new Problem('usage', `${flagOf(lost)} can only be used with --plot`)
     return printResult(context, source, options)
   },
 })
@@ -189,9 +232,11 @@ async function resolveTable(client: Client, name: string): Promise<string> {
 async function printResult(
   context: Context,
   { client, query }: Source,
-  { format }: QueryOptions,
+  { format: asked, output }: QueryOptions,
 ): Promise<CommandResult> {
   const { json, jq } = context.flags
+  if (output !== undefined) return writeResult({ client, query }, output, asked)
+  const format = asked
   const isTerminal = process.stdout.isTTY === true
   if (jq !== undefined) {
     const { applyJqToLines } = await import('../output/selection.ts')
@@ -201,20 +246,38 @@ async function printResult(
   if (format === 'table' || (format === undefined && isTerminal && json === undefined))
     return printTable(context, { client, query })
   if ((format === 'xlsx' || format === 'parquet') && isTerminal)
-    throw new Problem('usage', `--format ${format} is not for a terminal: write it to a file`)
-  const asked = format ?? (json === undefined ? 'csv' : 'json')
-  const response = await client.response('queries.run', { json: { ...query, format: asked } })
+    throw new Problem('usage', `--format ${format} is not for a terminal`, {
+      hint: `Write it to a file: -o result.${format}`,
+    })
+  const printed = format ?? (json === undefined ? 'csv' : 'json')
+  const response = await client.response('queries.run', { json: { ...query, format: printed } })
   if (typeof json === 'string') return { item: (await response.json()) as object, view: { columns: [] } }
   return { bytes: response.bytes() }
+}
+
+/** Writes the result to a file, in the format of its extension. */
+async function writeResult(
+  { client, query }: Source,
+  output: string,
+  asked: QueryOptions['format'],
+): Promise<CommandResult> {
+  const extension = output.slice(output.lastIndexOf('.') + 1).toLowerCase()
+  const format = contentFormats.find((name) => name === (asked ?? extension))
+  if (format === undefined)
+    throw new Problem(
+      'usage',
+      `--output ${output}: the extension must be one of ${contentFormats.join(', ')}`,
+    )
+  const response = await client.response('queries.run', { json: { ...query, format } })
+  await writeFile(output, await buffer(response.bytes()))
+  return { item: { file: output, format }, view: fileView }
 }
 
 async function printTable(context: Context, { client, query }: Source): Promise<CommandResult> {
   const response = await client.response('queries.run', { json: { ...query, format: 'json' } })
   const { parseColumns } = await import('../files/rows.ts')
   const cells = parseColumns(await response.text())
-  const isTerminal = process.stdout.isTTY === true
-  const width = isTerminal ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY
-  const { text } = formatFittedTable(cells, width, hasColor(process.stdout, context.environment), isTerminal)
+  const text = formatResultTable(context.environment, cells)
   return { text: cells.rows.length === 0 ? `${text}no rows\n` : text }
 }
 
@@ -222,7 +285,7 @@ async function printTable(context: Context, { client, query }: Source): Promise<
 async function drawResult(
   context: Context,
   { client, query }: Source,
-  { plot: type, output, title }: QueryOptions,
+  { plot: type, output, ...options }: QueryOptions,
 ): Promise<CommandResult> {
   const temporary = await context.temporaryClient()
   const response = await client.response('queries.run', { json: { ...query, format: 'parquet' } })
@@ -233,7 +296,7 @@ async function drawResult(
     body: toBody(bytes),
   })
   if (!('cols' in file)) throw new Problem('internal', 'the result is not a table')
-  const { figure } = await createThemedChart(temporary, file, type, { title }, (text) =>
+  const { figure } = await createThemedChart(temporary, file, type, chartOptionsOf(options), (text) =>
     context.messages.note(text),
   )
   const made = await temporary.call('plots.create', { body: createFigureBody(JSON.stringify(figure), {}) })
@@ -253,10 +316,21 @@ async function drawResult(
     query: { format: format satisfies ImageFormat },
   })
   await writeFile(output, await buffer(image.bytes()))
-  return { item: { file: output, format }, view: { id: 'file', columns: [{ field: 'file', title: 'FILE' }] } }
+  return { item: { file: output, format }, view: fileView }
 }
 
 /** Returns a request body of bytes. */
 function toBody(bytes: Buffer): BodySource {
   return { type: 'application/octet-stream', repeatable: true, open: () => toByteStream(bytes) }
+}
+
+/** Returns the options of the chart alone. */
+function chartOptionsOf(options: object): ChartOptions {
+  const given = new Map(Object.entries(options))
+  return Object.fromEntries(
+    OPTION_NAMES.filter((name) => name !== 'locale' && given.has(name)).map((name) => [
+      name,
+      given.get(name),
+    ]),
+  )
 }

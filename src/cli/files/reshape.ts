@@ -7,14 +7,46 @@ import { AGGREGATE_FUNCTIONS, PERIODS } from '../../contract/row-options.ts'
 import type { Option, OptionValues } from '../core/define.ts'
 
 export const reshapeOptions = [
-  { flags: '--group <columns>', description: 'one row per value of these columns, comma-separated' },
-  { flags: '--sum <columns>', description: 'with --group: sums of these columns' },
-  { flags: '--mean <columns>', description: 'with --group: means of these columns' },
-  { flags: '--median <columns>', description: 'with --group: medians of these columns' },
-  { flags: '--min <columns>', description: 'with --group: lowest values of these columns' },
-  { flags: '--max <columns>', description: 'with --group: highest values of these columns' },
-  { flags: '--first <columns>', description: 'with --group: first values of these columns' },
-  { flags: '--last <columns>', description: 'with --group: last values of these columns' },
+  {
+    flags: '--group <columns>',
+    repeatable: true,
+    description: 'one row per value of these columns, comma-separated (repeatable)',
+  },
+  {
+    flags: '--sum <columns>',
+    repeatable: true,
+    description: 'with --group: sums of these columns (repeatable)',
+  },
+  {
+    flags: '--mean <columns>',
+    repeatable: true,
+    description: 'with --group: means of these columns (repeatable)',
+  },
+  {
+    flags: '--median <columns>',
+    repeatable: true,
+    description: 'with --group: medians of these columns (repeatable)',
+  },
+  {
+    flags: '--min <columns>',
+    repeatable: true,
+    description: 'with --group: lowest values of these columns (repeatable)',
+  },
+  {
+    flags: '--max <columns>',
+    repeatable: true,
+    description: 'with --group: highest values of these columns (repeatable)',
+  },
+  {
+    flags: '--first <columns>',
+    repeatable: true,
+    description: 'with --group: first values of these columns (repeatable)',
+  },
+  {
+    flags: '--last <columns>',
+    repeatable: true,
+    description: 'with --group: last values of these columns (repeatable)',
+  },
   { flags: '--count', description: 'with --group: number of rows (default without another function)' },
   { flags: '--per <period>', description: 'group dates by minute, hour, day … year', choices: PERIODS },
   { flags: '--pivot <column>', description: 'the values of this column become columns' },
@@ -27,7 +59,11 @@ export const reshapeOptions = [
     description:
       'with --unpivot: the column for their names and the one for their values, such as year,value',
   },
-  { flags: '--join <grid>', description: 'add the columns of another grid to the rows that match it' },
+  {
+    flags: '--join <grid>',
+    repeatable: true,
+    description: 'add the columns of another grid to the rows that match it',
+  },
   { flags: '--on <columns>', description: 'with --join: columns that must be equal: id, or id=key' },
 ] as const satisfies readonly Option[]
 
@@ -39,9 +75,9 @@ export async function toReshapeQuery(
   fid: string,
   { group, count, per, pivot, unpivot, into, join, on, ...options }: ReshapeOptions,
 ): Promise<Partial<QueryOf<'grids.content'>>> {
-  const names = async (text: string): Promise<string[]> => {
+  const names = async (text: string | readonly string[]): Promise<string[]> => {
     // A grid that is joined or unpivoted has further columns: names are taken as they are.
-    if (!/[*-]/.test(text)) return parseColumnNames(text)
+    if (!/[*-]/.test(String(text))) return parseColumnNames(text)
     const { cols } = await client.call('grids.get', { fid })
     return parseColumnNames(
       text,
@@ -53,6 +89,14 @@ export async function toReshapeQuery(
     const columns = name === 'count' ? undefined : options[name]
     if (columns !== undefined) for (const column of await names(columns)) aggregate.push(`${name}:${column}`)
   }
+  for (const [step, needed, flags] of [
+    [join, on, '--join and --on'],
+    [unpivot, into, '--unpivot and --into'],
+  ] as const)
+    if ((step === undefined) !== (needed === undefined))
+      throw new Problem('usage', `${flags} belong together`, {
+        hint: 'For example: --join cities --on city, or --unpivot 2019-2023 --into year,value',
+      })
   const isGrouped = group !== undefined || per !== undefined || pivot !== undefined
   if (aggregate.length > 0 && !isGrouped)
     throw new Problem('usage', 'functions such as --sum need groups: --group, --per or --pivot', {
@@ -65,7 +109,7 @@ export async function toReshapeQuery(
     ...(pivot !== undefined && { pivot }),
     ...(unpivot !== undefined && { unpivot: await names(unpivot) }),
     ...(into !== undefined && { into: parseColumnNames(into) }),
-    ...(join !== undefined && { join }),
+    ...(join !== undefined && { join: join[0] }),
     ...(on !== undefined && { on: parseColumnNames(on) }),
   }
 }

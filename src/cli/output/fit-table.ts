@@ -1,4 +1,5 @@
 // Fits tables to the terminal width.
+import { hasColor } from './color.ts'
 import { formatTable } from './table.ts'
 import type { TableView } from './view.ts'
 
@@ -47,4 +48,28 @@ export function formatFittedTable(
 /** Shortens a text. */
 function truncate(text: string): string {
   return text.length <= MAX_CELL_CHARACTERS ? text : `${text.slice(0, MAX_CELL_CHARACTERS - 1)}…`
+}
+
+/** Maximum number of names of columns that are not shown. */
+const MAX_NAMED_COLUMNS = 10
+
+/** Describes the columns that do not fit: `2 of 4 columns; not shown: a, b`. Undefined if all fit. */
+export function describeHiddenColumns(names: readonly string[], shown: number): string | undefined {
+  if (shown >= names.length) return undefined
+  const hidden = names.slice(shown, shown + MAX_NAMED_COLUMNS).join(', ')
+  return `${shown} of ${names.length} columns; not shown: ${hidden}${names.length - shown > MAX_NAMED_COLUMNS ? ' …' : ''}`
+}
+
+/** Formats a result as a table, as wide as the terminal, and says which columns do not fit. */
+export function formatResultTable(environment: NodeJS.ProcessEnv, cells: Cells): string {
+  const isTerminal = process.stdout.isTTY === true
+  const width = isTerminal ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY
+  const { text, columnCount } = formatFittedTable(
+    cells,
+    width,
+    hasColor(process.stdout, environment),
+    isTerminal,
+  )
+  const hidden = describeHiddenColumns(cells.names, columnCount)
+  return hidden === undefined ? text : `${text}${hidden}\n`
 }

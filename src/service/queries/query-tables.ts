@@ -1,7 +1,7 @@
 /** Finds the grids that a query names, as far as the caller may read them. */
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { type Fid, parseFid, ROOT } from '../../contract/fid.ts'
-import { formatList } from '../../contract/message-texts.ts'
+import { findClosest, formatList, withSuggestion } from '../../contract/message-texts.ts'
 import { splitVersion } from '../../contract/version-ref.ts'
 import type { TableName } from '../../sql/index.ts'
 import { authorizeCall, type Principal } from '../access/access.ts'
@@ -11,6 +11,8 @@ import { loadVersionRow } from '../files/versions.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
 import type { Readers } from '../store/store.ts'
 
+/** Maximum number of grids whose names are compared with an unknown one. */
+const MAX_COMPARED_NAMES = 1000
 /** Maximum number of tables of one query. */
 const MAX_TABLES = 100
 /** Schemas of DuckDB, which cannot be users. */
@@ -53,7 +55,10 @@ export async function takeTableSnapshots(
   if (missing.length > 0)
     throw new Problem('unknown_table', `no grid is named ${formatList(missing)}`, {
       tables: missing,
-      hint: 'A table is the path of a grid, its id in double quotes ("alice:1"), or a version of it ("sales@3").',
+      hint: withSuggestion(
+        await findSimilarGrid(service, principal, missing[0]),
+        'A table is the path of a grid, its id or version in double quotes ("alice:1", "sales@3"), or on the command line a data file in single quotes.',
+      ),
     })
   const empty = snapshots.find(({ snapshot }) => snapshot.columns.length === 0)
   if (empty) throw new Problem('invalid_query', `${formatTableName(empty.table)} has no columns`)
@@ -105,4 +110,17 @@ async function findGrid(
   const split = splitVersion(name)
   const versioned = split && (await find(split.file))
   return versioned && { fid: versioned, version: split.version }
+}
+
+/** Returns the name of a grid in the home folder of the caller that is similar to a name. */
+async function findSimilarGrid(
+  { store }: Service,
+  { caller }: Principal,
+  name: string,
+): Promise<string | undefined> {
+  if (!caller) return undefined
+  const rows = await store.read(({ files }) =>
+    files.listNames(caller.username, ROOT, 'grid', MAX_COMPARED_NAMES),
+  )
+  return findClosest(name, rows)
 }

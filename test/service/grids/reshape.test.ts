@@ -63,6 +63,7 @@ onSqliteFirst('reshape', (test) => {
     expect(await read('unpivot=y1')).toMatch(/^400 .*belong together/)
     expect(await read('pivot=city&aggregate=sum:price,mean:price')).toMatch(/^400 /)
     expect(await read('group=city&aggregate=sum')).toMatch(/^400 aggregate: /)
+    expect(await read('group=city&aggregate=sum:day')).toBe('400 aggregate: sum: day has dates, not numbers')
     expect(await read('group=nope')).toMatch(/^400 group: the table has no column "nope"/)
   })
 

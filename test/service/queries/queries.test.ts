@@ -140,8 +140,8 @@ onSqliteFirst('queries', (test) => {
     expect((await query(test(), sql)).rows).toEqual([
       ['[1,20000000000000000000]', '{"x":1.10}', '{"k":2}', 1, 2, 3],
     ])
-    for (const format of ['csv', 'md', 'html']) {
-      const json = { sql: "select repeat('|', 50000000)", format }
+    for (const format of ['csv', 'md']) {
+      const json = { sql: "select repeat('|', 5000000)", format }
       const { status, json: answer } = await test().ask('alice', 'POST', '/v2/query', { json })
       expect([status, answer.errors[0].message]).toEqual([400, expect.stringContaining('longer than')])
     }

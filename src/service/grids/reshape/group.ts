@@ -1,10 +1,11 @@
 // Groups rows, and combines the values of each group. With a pivot, the groups of one column become columns.
 import { parsePlotlyDate } from '../../../charts/evaluate/axis-types.ts'
 import { startOfPeriod } from '../../../charts/evaluate/period.ts'
+import { COLUMN_TYPES } from '../../../contract/column-types.ts'
 import { invalidField, Problem } from '../../../contract/errors.ts'
 import type { Limits } from '../../../contract/limits.ts'
 import type { WorkBudget } from '../../../json/index.ts'
-import { isDateType } from '../../store/schema/column-types.ts'
+import { familyOf, isDateType } from '../../store/schema/column-types.ts'
 import type { Cell, RowSequence } from '../column/cursor.ts'
 import type { Snapshot } from '../column/snapshot.ts'
 import { forEachRow } from '../read/rows.ts'
@@ -22,6 +23,9 @@ export interface Grouping {
   /** Column whose values become columns. */
   pivot?: string
 }
+
+/** Functions of numbers alone. */
+const OF_NUMBERS: ReadonlySet<string> = new Set(['sum', 'mean', 'median'])
 
 /** Periods whose starts have a time. */
 const WITH_TIME: ReadonlySet<string> = new Set(['minute', 'hour'])
@@ -90,6 +94,10 @@ function planGrouping({ columns }: Snapshot, { by, per, aggregates, pivot }: Gro
   const asked = aggregates.length > 0 ? aggregates : [{ function: 'count' as const }]
   const results = asked.map(({ function: name, column }) => {
     const { create, typeOf } = AGGREGATES[name]
+    const [found] = column === undefined ? [] : findColumns(columns, [column], name)
+    const family = found === undefined ? 'number' : familyOf(columns[found].type)
+    if (OF_NUMBERS.has(name) && !['number', 'empty', 'json'].includes(family))
+      throw invalidField('aggregate', `${name}: ${column} has ${COLUMN_TYPES[family].noun}, not numbers`)
     const [at] = column === undefined ? [undefined] : findColumns(columns, [column], name)
     return {
       at,

@@ -123,6 +123,23 @@ export class FileReader {
     return row && withLastAppend(row)
   }
 
+  /** Returns names of files of a type in a folder, unless trashed. */
+  async listNames(
+    owner: string,
+    parent: number,
+    filetype: FileRow['filetype'],
+    limit: number,
+  ): Promise<string[]> {
+    const rows = await this.db
+      .selectFrom('files')
+      .select('filename')
+      .where(({ and }) => and({ owner, parent, filetype }))
+      .where('live_name', 'is not', null)
+      .limit(limit)
+      .execute()
+    return rows.map(({ filename }) => filename)
+  }
+
   /** Returns the file at a path below a folder, unless trashed. One statement per eight names. */
   async findByPath(owner: string, parent: number, names: readonly string[]): Promise<FileRow | undefined> {
     if (names.length > MAX_SEGMENTS) {
