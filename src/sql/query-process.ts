@@ -87,14 +87,11 @@ async function lock(connection: DuckDBConnection): Promise<void> {
 /** Prepares the only statement of a query. Throws unless it reads. */
 async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
   const statements = await connection.extractStatements(sql)
-  if (statements.count !== 1) throw new Refused(`a query is one statement, not ${statements.count}`)
+  if (statements.count !== 1) throw new Error(`a query is one statement, not ${statements.count}`)
   const statement = await statements.prepare(0)
-  if (statement.statementType !== StatementType.SELECT)
-    throw new Refused('a query reads: SELECT, FROM or WITH')
+  if (statement.statementType !== StatementType.SELECT) throw new Error('a query reads: SELECT, FROM or WITH')
   return statement
 }
-
-class Refused extends Error {}
 
 async function runQuery(): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:', CONFIGURATION)
