@@ -1,10 +1,10 @@
 // Runs queries in DuckDB: each in a child process with limits of time and memory.
 import type { ChildProcess } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { buildPath } from '../contract/build-path.ts'
 import { type ErrorCode, Problem } from '../contract/errors.ts'
 import { formatBytes } from '../contract/limits.ts'
+import { readResidentBytes } from '../contract/resident-memory.ts'
 import { findDuckDb } from './find-duckdb.ts'
 import type {
   QueryMessage,
@@ -229,14 +229,5 @@ function lowerPriority(pid: number | undefined): void {
     if (pid !== undefined) setPriority(pid, NICE)
   } catch {
     // It has ended, or the system has no priorities.
-  }
-}
-
-/** Returns the resident memory of a process, in bytes; 0 if unknown. */
-function readResidentBytes(pid: number | undefined): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096
-  } catch {
-    return 0
   }
 }

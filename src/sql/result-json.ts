@@ -10,6 +10,7 @@ import {
   DuckDBUnionValue,
   type DuckDBValue,
 } from '@duckdb/node-api'
+import { takeUniqueName } from '../contract/unique-name.ts'
 import type { QueryMessage, ResultColumn } from './messages.ts'
 
 /** Number of rows in a message. */
@@ -157,10 +158,5 @@ export async function streamResult(
 /** Gives columns of the same name numbers. */
 function uniqueNames(names: readonly string[]): string[] {
   const used = new Set<string>()
-  return names.map((name) => {
-    let unique = name
-    for (let n = 2; used.has(unique); n++) unique = `${name}_${n}`
-    used.add(unique)
-    return unique
-  })
+  return names.map((name) => takeUniqueName(name, used))
 }

@@ -1,9 +1,9 @@
 // Starts the decoder process of Parquet and Arrow files, with limits.
 import type { ChildProcess } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { buildPath } from '../../contract/build-path.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
+import { readResidentBytes } from '../../contract/resident-memory.ts'
 import { excerpt } from '../../json/index.ts'
 import { tooMuchUnpackedError } from '../archive/archive.ts'
 import type { SpooledFile } from '../archive/spool.ts'
@@ -122,15 +122,6 @@ export async function ingestColumnar(
     child?.on('error', () => {})
     child?.kill('SIGKILL')
     releaseSlot(who)
-  }
-}
-
-/** Returns the resident memory of a process, in bytes; 0 if unknown. */
-function readResidentBytes(pid: number | undefined): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096
-  } catch {
-    return 0
   }
 }
 

@@ -7,7 +7,7 @@ import { type QueryParameter, type QueryResult, runQuery } from '../../sql/index
 import type { Principal } from '../access/access.ts'
 import { Admission } from '../core/admission.ts'
 import type { Service } from '../core/context.ts'
-import type { Snapshot } from '../grids/column/snapshot.ts'
+import { createMemorySnapshot, type Snapshot } from '../grids/column/snapshot.ts'
 import { takeTableSnapshots } from './query-tables.ts'
 import { TableFiles } from './table-files.ts'
 
@@ -67,7 +67,10 @@ export class Queries {
       throw new Problem('overloaded', 'too many results of queries are still being sent')
     return this.admission.run(
       user,
-      async () => toSnapshot(service, await this.runNow(service, principal, query)),
+      async () => {
+        const { columns, rows, texts } = await this.runNow(service, principal, query)
+        return createMemorySnapshot(service.store, columns, rows, texts)
+      },
       isAborted,
     )
   }
@@ -130,17 +133,5 @@ async function* releaseAtEnd(body: Bytes, release: () => void): Bytes {
     yield* body
   } finally {
     release()
-  }
-}
-
-/** Returns a result as a table in memory, which all formats of grids can be written from. */
-function toSnapshot({ store }: Service, { columns, rows, texts }: QueryResult): Snapshot {
-  return {
-    blobs: store.blobs,
-    rows,
-    columns: columns.map(({ name, type }, k) => ({
-      ...{ name, type, rows, tail: texts[k] },
-      ...{ uid: `c${k}`, order: k, slices: [] },
-    })),
   }
 }

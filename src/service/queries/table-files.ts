@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Problem } from '../../contract/errors.ts'
+import { takeUniqueName } from '../../contract/unique-name.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { QueryTables, TableColumn } from '../../sql/index.ts'
 import type { Snapshot, SnapshotColumn } from '../grids/column/snapshot.ts'
@@ -151,9 +152,7 @@ function hashSnapshot({ columns, rows }: Snapshot): string {
 function columnsOf({ columns }: Snapshot): TableColumn[] {
   const used = new Set<string>()
   return columns.map((column) => {
-    let name = column.name
-    for (let n = 2; used.has(name.toLowerCase()); n++) name = `${column.name}_${n}`
-    used.add(name.toLowerCase())
+    const name = takeUniqueName(column.name, used, (text) => text.toLowerCase())
     const family = familyOf(column.type)
     const type = family === 'json' || family === 'empty' ? 'text' : family
     return { name, type, ...(type === 'number' && hasLargeNumbers(column) && { isLarge: true }) }

@@ -15,6 +15,11 @@ export interface Cell {
   readonly end: number
 }
 
+/** Returns the JSON of a value as a text. */
+export function jsonOf({ buf, start, end }: Cell): string {
+  return buf.toString('utf8', start, end)
+}
+
 /** Ascending rows. `next` returns the first row that is at least `from`; infinite if there is none. */
 export interface RowSequence {
   next(from: number): number

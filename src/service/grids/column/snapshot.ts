@@ -104,6 +104,23 @@ export function toSnapshotColumn(
   return { name, uid, order, type, rows, slices: slices.get(uid) ?? [], tail }
 }
 
+/** Creates a snapshot of a table in memory. `texts`: comma-separated JSON of the values, by column. */
+export function createMemorySnapshot(
+  { blobs }: Pick<Snapshot, 'blobs'>,
+  columns: readonly Pick<SnapshotColumn, 'name' | 'type'>[],
+  rows: number,
+  texts: readonly Buffer[],
+): Snapshot {
+  return {
+    blobs,
+    rows,
+    columns: columns.map(({ name, type }, k) => ({
+      ...{ name, type, rows, tail: texts[k] },
+      ...{ uid: `c${k}`, order: k, slices: [] },
+    })),
+  }
+}
+
 /** Removes the values that were appended after the version of a snapshot. */
 export async function trimSnapshot(snap: Snapshot): Promise<Snapshot> {
   if (!snap.isPast) return snap

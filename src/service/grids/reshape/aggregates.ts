@@ -1,7 +1,8 @@
 // Aggregate functions of groups of rows. Their names are those of charts.
+import type { AGGREGATE_FUNCTIONS } from '../../../contract/row-options.ts'
 import { jsonKindOf } from '../../../json/index.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
-import type { Cell } from '../column/cursor.ts'
+import { type Cell, jsonOf } from '../column/cursor.ts'
 
 /** Collects the values of a group. Missing values are left out. */
 interface Collector {
@@ -19,7 +20,6 @@ interface AggregateFunction {
 const numberOf = ({ buf, start, end }: Cell): number => Number(buf.toString('latin1', start, end))
 const isNumber = ({ buf, start }: Cell): boolean => jsonKindOf(buf[start]) === 'number'
 const isMissing = ({ buf, start }: Cell): boolean => buf[start] === 0x6e
-const jsonOf = ({ buf, start, end }: Cell): string => buf.toString('utf8', start, end)
 const formatNumber = (value: number): string => (Number.isFinite(value) ? String(value) : 'null')
 
 /** Creates a function of numbers. */
@@ -104,6 +104,6 @@ export const AGGREGATES = {
       }
     },
   },
-} as const satisfies Record<string, AggregateFunction>
+} as const satisfies Record<(typeof AGGREGATE_FUNCTIONS)[number], AggregateFunction>
 
 export type AggregateName = keyof typeof AGGREGATES

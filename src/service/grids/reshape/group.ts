@@ -4,9 +4,10 @@ import { startOfPeriod } from '../../../charts/evaluate/period.ts'
 import { COLUMN_TYPES } from '../../../contract/column-types.ts'
 import { invalidField, Problem } from '../../../contract/errors.ts'
 import type { Limits } from '../../../contract/limits.ts'
+import { takeUniqueName } from '../../../contract/unique-name.ts'
 import type { WorkBudget } from '../../../json/index.ts'
 import { familyOf, isDateType } from '../../store/schema/column-types.ts'
-import type { Cell, RowSequence } from '../column/cursor.ts'
+import { type Cell, jsonOf, type RowSequence } from '../column/cursor.ts'
 import type { Snapshot } from '../column/snapshot.ts'
 import { forEachRow } from '../read/rows.ts'
 import { AGGREGATES, type AggregateName } from './aggregates.ts'
@@ -68,8 +69,6 @@ interface Group {
 
 /** A value that is not missing, which `count` counts without a column. */
 const PRESENT: Cell = { buf: Buffer.from('1'), start: 0, end: 1 }
-
-const jsonOf = ({ buf, start, end }: Cell): string => buf.toString('utf8', start, end)
 
 function placeOf(value: string, places: Map<string, number>): [place: number, count: number] {
   const place = places.get(value) ?? places.size
@@ -175,10 +174,7 @@ function build(
     const value: unknown = JSON.parse(values[place])
     const base =
       value === null ? 'missing' : typeof value === 'string' && value !== '' ? value : JSON.stringify(value)
-    let name = base
-    for (let n = 2; used.has(name); n++) name = `${base}_${n}`
-    used.add(name)
-    return name
+    return takeUniqueName(base, used)
   }
   const columns = places.flatMap((place) =>
     results.map(({ column }) =>

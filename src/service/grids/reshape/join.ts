@@ -1,8 +1,9 @@
 // Joins a table with another one: its columns are added to the rows with the same values in some columns.
 import { invalidField, Problem } from '../../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../../contract/limits.ts'
+import { takeUniqueName } from '../../../contract/unique-name.ts'
 import type { WorkBudget } from '../../../json/index.ts'
-import { type Cell, createFirstRows, type RowSequence } from '../column/cursor.ts'
+import { type Cell, createFirstRows, jsonOf, type RowSequence } from '../column/cursor.ts'
 import type { Snapshot } from '../column/snapshot.ts'
 import { forEachRow } from '../read/rows.ts'
 import { TableBuilder } from './table-builder.ts'
@@ -37,15 +38,9 @@ export async function join(
   const added = [...right.columns.keys()].filter((k) => !rightAt.includes(k))
   const matches = await readMatches(right, rightAt, added, { limits, work })
   const used = new Set(left.columns.map(({ name }) => name))
-  const unique = (name: string): string => {
-    let free = name
-    for (let n = 2; used.has(free); n++) free = `${name}_${n}`
-    used.add(free)
-    return free
-  }
   const columns = [
     ...left.columns.map(({ name, type }) => ({ name, type })),
-    ...added.map((k) => ({ name: unique(right.columns[k].name), type: right.columns[k].type })),
+    ...added.map((k) => ({ name: takeUniqueName(right.columns[k].name, used), type: right.columns[k].type })),
   ]
   const builder = new TableBuilder(columns, limits.query_result_bytes)
   const width = left.columns.length
@@ -90,8 +85,6 @@ async function readMatches(
   })
   return matches
 }
-
-const jsonOf = ({ buf, start, end }: Cell): string => buf.toString('utf8', start, end)
 
 /** Returns the key of a row; undefined if one of its values is missing. Numbers are equal as numbers. */
 function keyOf(cells: readonly Cell[], at: readonly number[]): string | undefined {

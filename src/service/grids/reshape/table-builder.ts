@@ -3,7 +3,7 @@ import { Problem } from '../../../contract/errors.ts'
 import { formatBytes } from '../../../contract/limits.ts'
 import { ensureCapacity } from '../../../json/index.ts'
 import type { Cell } from '../column/cursor.ts'
-import type { Snapshot, SnapshotColumn } from '../column/snapshot.ts'
+import { createMemorySnapshot, type Snapshot, type SnapshotColumn } from '../column/snapshot.ts'
 
 /** Initial size of the buffer of a column, in bytes. */
 const COLUMN_BYTES = 1024
@@ -62,17 +62,8 @@ export class TableBuilder {
   }
 
   /** Returns the table as a snapshot, from which all formats can be written. */
-  toSnapshot({ blobs }: Pick<Snapshot, 'blobs'>): Snapshot {
-    const { rows } = this
-    const texts = this.take()
-    return {
-      blobs,
-      rows,
-      columns: this.columns.map((column, k) => ({
-        ...column,
-        ...{ uid: `c${k}`, order: k, rows, slices: [], tail: texts[k] },
-      })),
-    }
+  toSnapshot(source: Pick<Snapshot, 'blobs'>): Snapshot {
+    return createMemorySnapshot(source, this.columns, this.rows, this.take())
   }
 
   private reserve(column: number, size: number): Buffer {
