@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { TableName } from './messages.ts'
 
-/** The syntax tree of a query, or why there is none. */
+/** The syntax tree of a query, or an error. */
 interface SyntaxTree {
   error: boolean
   error_message?: string

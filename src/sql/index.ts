@@ -45,7 +45,7 @@ export interface QueryResult {
 
 /** Interval between checks of memory, in ms. */
 const CHECK_MS = 25
-/** Part of the memory that DuckDB is told of: the rest is for the process itself, and for what DuckDB does not count. */
+/** Fraction of the memory limit that DuckDB may use. The process and uncounted allocations of DuckDB use the rest. */
 const DUCKDB_SHARE = 0.6
 /** Maximum size of temporary files, relative to the memory. */
 const TEMPORARY_SHARE = 4
@@ -64,7 +64,7 @@ export async function runQuery(query: Query, limits: QueryLimits): Promise<Query
     process_.send({ sql: query.sql, parameters: query.parameters } satisfies QueryText)
     const named = await process_.receive()
     if (!('tables' in named)) throw unexpectedError()
-    // Tables are opened by the service, which has limits of its own.
+    // Meanwhile the service copies tables, and limits their size.
     process_.pauseClock()
     const tables = await query.openTables(named.tables)
     process_.startClock(LOAD_SECONDS)
@@ -139,7 +139,7 @@ class QueryProcess {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',
       execArgv: [],
-      // Times with a zone are written in that of the process.
+      // DuckDB's library writes times in the time zone of the process.
       env: { TZ: 'UTC' },
       cwd: folder,
     })
@@ -184,7 +184,7 @@ class QueryProcess {
     this.child.send(message, () => {})
   }
 
-  /** Returns the next message. Throws the reason why there is none. */
+  /** Returns the next message. Throws if the process has failed. */
   async receive(): Promise<QueryMessage> {
     for (;;) {
       const message = this.received.shift()

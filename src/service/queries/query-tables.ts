@@ -76,7 +76,7 @@ function aliasOf(table: TableName, given: ReadonlyMap<string, string>): TableNam
   return alias === undefined ? table : { schema: '', name: alias }
 }
 
-/** Returns a snapshot of a grid; undefined if there is none that the caller may read. */
+/** Returns a snapshot of a grid; undefined if it does not exist, or the caller may not read it. */
 async function takeTableSnapshot(
   service: Service,
   readers: Readers,

@@ -142,7 +142,7 @@ function findDate(columns: Snapshot['columns'], grouped: readonly number[]): num
   )
 }
 
-/** Returns a function from the JSON of a date to that of the start of its period. */
+/** Returns a function that converts the JSON of a date to the JSON of the first moment of its period. */
 function createPeriod(unit: string): (json: string) => string {
   const cache = new Map<string, string>()
   return (json) => {
