@@ -4,8 +4,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/setup.ts',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A busy machine is no failure.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     pool: 'forks',
     // Files of one worker share their modules: loading them for each file took a quarter of the run.
     isolate: false,

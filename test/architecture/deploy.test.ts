@@ -102,7 +102,7 @@ describe('containers', () => {
     expect(valid({ services: { gridline: { imagee: 'x' } } })).toBe(false)
   })
 
-  it('Kubernetes manifests match their schemas', { timeout: 60_000 }, () => {
+  it('Kubernetes manifests match their schemas', () => {
     const types: Record<string, string> = {
       ConfigMap: 'core/v1',
       Service: 'core/v1',

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gridline, start } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -130,7 +131,7 @@ describe('mcp', () => {
 })
 
 describe('doctor', () => {
-  it('doctor checks what commands need, and says what to do if a server does not answer', async () => {
+  itLong('doctor checks what commands need, and says what to do if a server does not answer', async () => {
     const local = await run(['doctor', '--no-chromium', '--json', 'check,status'])
     expect([local.code, JSON.parse(local.stdout).map(({ check }: { check: string }) => check)]).toEqual([
       0,

@@ -9,7 +9,7 @@ import { completed } from '../../src/charts/normalize/complete-options.ts'
 import { parseColumnNames } from '../../src/charts/spec/column-names.ts'
 import { CHART_TYPES, type ChartType, hasTrait } from '../../src/charts/spec/types.ts'
 import { type Ended, gridline } from '../support/cli.ts'
-import { runs } from '../support/property-runs.ts'
+import { itLong, runs } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -75,7 +75,7 @@ describe('upload --plot', () => {
     })
   })
 
-  it('the axis follows the type of its column, and ambiguous dates are refused', async () => {
+  itLong('the axis follows the type of its column, and ambiguous dates are refused', async () => {
     file('kinds.csv', 'zip,ok,when,n\nA01,true,01/02/2024,1\n01234,false,03/04/2024,2\n')
     const axis = async (x: string) =>
       (await json('upload', 'kinds.csv', '--name', `by ${x}`, '--plot', 'bar', '--x', x, '--y', 'n'))[0]
@@ -98,7 +98,7 @@ describe('upload --plot', () => {
     )
   })
 
-  it('rows of several categories become series with --by, or one point with --aggregate', async () => {
+  itLong('rows of several categories become series with --by, or one point with --aggregate', async () => {
     file(
       'tidy.csv',
       'city,day,temp\nOslo,2024-01-01,1\nRome,2024-01-01,10\nOslo,2024-01-03,3\nOslo,2024-01-02,2\n',
@@ -127,7 +127,7 @@ describe('upload --plot', () => {
     expect((await inline('tidy line')).map(({ name }: { name: string }) => name)).toEqual(['Oslo', 'Rome'])
   })
 
-  it('--where, --per, --top and --facet are stored in the figure', async () => {
+  itLong('--where, --per, --top and --facet are stored in the figure', async () => {
     const rows = Array.from({ length: 60 }, (_, k) => `2024-0${1 + (k % 3)}-1${k % 10},shop ${k % 20},${k}`)
     file('shops.csv', `day,shop,revenue\n${rows.join('\n')}\n`)
     const of = async (...args: string[]) => {
@@ -481,7 +481,7 @@ describe('plot create with figures', () => {
     expect([code, stderr]).toEqual([7, expect.stringContaining('gridline plot create')])
   })
 
-  it('image draws plots, and local figures without uploading them', async () => {
+  itLong('image draws plots, and local figures without uploading them', async () => {
     const count = (await json('ls', '--all')).length
     expect((await run('image', 'two.json', '-o', 'local.svg')).code).toBe(0)
     expect(readFileSync(join(folder.path, 'local.svg'), 'utf8')).toContain('<svg')
@@ -528,7 +528,7 @@ describe('plot create with pages', () => {
     expect(figure.data[0].y).toEqual([5, 6])
   })
 
-  it('a page with several charts creates several plots; a page without a chart is refused', async () => {
+  itLong('a page with several charts creates several plots; a page without a chart is refused', async () => {
     const made = await json('plot', 'create', 'both.html')
     expect(made.map(({ filename }: { filename: string }) => filename)).toEqual(['both 1', 'both 2'])
     file(
@@ -561,7 +561,7 @@ describe('plot create with pages', () => {
     expect((await run('upload', 'sales.2023.csv', 'sales.2024.csv', '--on-conflict', 'replace')).code).toBe(0)
   })
 
-  it('preview and image read a local data file without uploading it', async () => {
+  itLong('preview and image read a local data file without uploading it', async () => {
     file('here.csv', 'a,b\n1,2\n2,4\n')
     expect((await run('preview', 'here.csv')).stdout).toContain('here: 2 rows, 2 columns')
     expect((await run('show', 'here')).code).toBe(3)
@@ -1088,7 +1088,7 @@ describe('what a command changes in a chart that exists', () => {
     }
   })
 
-  it('every chart type can become every other one with the same columns', async () => {
+  itLong('every chart type can become every other one with the same columns', async () => {
     // Every fourth pair; all in long runs.
     let pair = 0
     for (const from of types)

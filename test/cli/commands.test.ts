@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Ended, gridline } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -158,7 +159,7 @@ describe('upload', () => {
     ).toBe('[{"filename":"piped","world_readable":true}]\n')
   })
 
-  it('--dry-run shows the result and changes nothing', async () => {
+  itLong('--dry-run shows the result and changes nothing', async () => {
     file('dry.csv', 'zip;n;note\n01;1,5;x\n02;2,5;\n')
     const { code, stdout, stderr } = await run(['upload', 'dry.csv', '--dry-run', '--json'])
     expect(code).toBe(0)

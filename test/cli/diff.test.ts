@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { gridline } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -36,7 +37,7 @@ it('diff compares two data files in order, and says so; with --key, by key', asy
 `)
 })
 
-it('diff escapes values in all formats', async () => {
+itLong('diff escapes values in all formats', async () => {
   const as = async (format: string) =>
     (await run('diff', 'before.csv', 'after.csv', '--key', 'id', '--format', format)).stdout
   expect(await as('md')).toContain('| ~ | 2 | 3 | a\\|b &lt;b\\> → a\\|b &lt;c\\> | 3 → 4 |  |')
@@ -96,7 +97,7 @@ it('diff of plots lists the attributes that differ, and draws both', async () =>
   expect((await run('diff', 'chart', 'sales')).code).toBe(2)
 })
 
-it('diff --image saves two charts side by side', async () => {
+itLong('diff --image saves two charts side by side', async () => {
   const { code } = await run('diff', 'chart', '--image', 'both.png')
   expect([code, existsSync(join(cwd, 'both.png'))]).toEqual([0, true])
   const png = readFileSync(join(cwd, 'both.png'))

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listCommands } from '../../src/cli/core/define.ts'
 import { commands } from '../../src/cli/run/registry.ts'
 import { gridline } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -204,7 +205,7 @@ describe('--dry-run of admin', () => {
     ).toEqual(reading.sort())
   })
 
-  it('--dry-run of admin prints the change, refuses what would fail, and changes nothing', async () => {
+  itLong('--dry-run of admin prints the change, refuses what would fail, and changes nothing', async () => {
     await admin('create-user bob')
     await admin('create-user eve')
     await admin('user disable eve --yes')

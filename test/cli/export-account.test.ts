@@ -11,7 +11,7 @@ import { Client, type Fetch } from '../../src/client/index.ts'
 import { Problem } from '../../src/contract/errors.ts'
 import { createService } from '../../src/service/index.ts'
 import { gridline } from '../support/cli.ts'
-import { runs } from '../support/property-runs.ts'
+import { itLong, runs } from '../support/property-runs.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -305,9 +305,9 @@ describe('an exported account', () => {
       }),
       { numRuns: runs(10, 300), seed: runs(7, Date.now()), interruptAfterTimeLimit: 100_000 },
     )
-  }, 120_000)
+  })
 
-  it('by the command line: written once, continued, cleaned, checked', async () => {
+  itLong('by the command line: written once, continued, cleaned, checked', async () => {
     const home = newPath('home')
     const target = newPath('export')
     const run = (...args: string[]) => gridline(args, { home })

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { zip } from '../support/archives.ts'
 import { gridline } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -117,7 +118,7 @@ it('every figure of a notebook becomes a plot, named by its heading or order', a
   expect(stderr).toMatch(/empty.*not a notebook/)
 })
 
-it('pages of plotly.py and R become plots; frames and blocks of old pages are named', async () => {
+itLong('pages of plotly.py and R become plots; frames and blocks of old pages are named', async () => {
   const widget = { x: { data: [{ type: 'scatter', y: [1, 2] }], layout: {} }, evals: [] }
   const root = write({
     'two.html': `<html><body><script>Plotly.newPlot("a", [{"y": [1]}], {"title": "x"})</script><script>Plotly.newPlot( 'b', [{"y": {"dtype": "i1", "bdata": "AQI="}}], {})</script></body></html>`,
@@ -274,7 +275,7 @@ it('--keep-ids keeps the numbers of the former server, so that its links work', 
   ])
 })
 
-it('a page is imported from its address, and hostile archives are refused', async () => {
+itLong('a page is imported from its address, and hostile archives are refused', async () => {
   const server = createServer((request, response) => {
     response.writeHead(request.url === '/post' ? 200 : 404, { 'content-type': 'text/html' })
     response.end('<html><script>Plotly.newPlot("a", [{"y": [1]}], {})</script></html>')

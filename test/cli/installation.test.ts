@@ -20,6 +20,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installationMethod } from '../../src/contract/installation.ts'
 import { version } from '../../src/contract/version.ts'
 import { gridline } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const project = fileURLToPath(new URL('../..', import.meta.url))
@@ -171,7 +172,7 @@ describe.skipIf(!isPossible)('install.sh (on Linux with xz)', () => {
     }
   })
 
-  it('names what the system lacks, and another copy that comes first', async () => {
+  itLong('names what the system lacks, and another copy that comes first', async () => {
     publish('1.0.0')
     /** Programs of this system, and others in place of them. */
     const pathWith = (programs: Record<string, string | undefined>): string => {

@@ -5,6 +5,7 @@ import { connect, createServer as createTcp } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gridline, serve } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -182,7 +183,7 @@ describe('a CI job', () => {
 })
 
 describe('an unattended pipeline', () => {
-  it('an unreachable server stops a batch with one error and the list of untried files', async () => {
+  itLong('an unreachable server stops a batch with one error and the list of untried files', async () => {
     const files = Array.from({ length: 60 }, (_, k) => file(`many${k}.csv`, `a\n${k}\n`))
     const { code, stdout, stderr } = await gridline(['upload', ...files], {
       home: newHome(),
@@ -305,7 +306,7 @@ describe('an unattended pipeline', () => {
     page.stop()
   })
 
-  it('a failing proxy is named without its password; the client sends a User-Agent', async () => {
+  itLong('a failing proxy is named without its password; the client sends a User-Agent', async () => {
     const { code, stderr } = await gridline(['whoami'], {
       home: newHome(),
       env: as({ GRIDLINE_URL: 'http://charts.example', HTTP_PROXY: 'http://me:secret@127.0.0.1:1' }),
@@ -320,49 +321,56 @@ describe('an unattended pipeline', () => {
 })
 
 describe('a job that runs again', () => {
-  it('append with --idempotency-key is applied once; each of several files gets its own key', async () => {
-    const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })
-    await run(['upload', file('once.csv', 'a\n1\n')])
-    for (const _ of [1, 2])
-      expect((await run(['append', 'once', '--row', '2', '--idempotency-key', 'job-7'])).code).toBe(0)
-    expect((await run(['cat', 'once'])).stdout).toBe('a\n1\n2\n')
-    const several = ['one.csv', 'two.csv'].map((name) => file(name, `a\n${name}\n`))
-    for (const _ of [1, 2]) {
-      const { code, stdout } = await run(['upload', ...several, '--idempotency-key', 'job-8'])
-      expect([code, stdout.trim().split('\n')]).toEqual([0, [expect.any(String), expect.any(String)]])
-    }
-    const other = await run(['append', 'once', '--row', '3', '--idempotency-key', 'job-7'])
-    expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('used for another request')])
-  })
+  itLong(
+    'append with --idempotency-key is applied once; each of several files gets its own key',
+    async () => {
+      const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })
+      await run(['upload', file('once.csv', 'a\n1\n')])
+      for (const _ of [1, 2])
+        expect((await run(['append', 'once', '--row', '2', '--idempotency-key', 'job-7'])).code).toBe(0)
+      expect((await run(['cat', 'once'])).stdout).toBe('a\n1\n2\n')
+      const several = ['one.csv', 'two.csv'].map((name) => file(name, `a\n${name}\n`))
+      for (const _ of [1, 2]) {
+        const { code, stdout } = await run(['upload', ...several, '--idempotency-key', 'job-8'])
+        expect([code, stdout.trim().split('\n')]).toEqual([0, [expect.any(String), expect.any(String)]])
+      }
+      const other = await run(['append', 'once', '--row', '3', '--idempotency-key', 'job-7'])
+      expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('used for another request')])
+    },
+  )
 })
 
 describe('links', () => {
-  it('links of the local database use the last URL of serve; the profile local remains after login', async () => {
-    const home = newHome()
-    const csv = file('linked.csv', 'a\n1\n')
-    const run = (args: string[], stdin?: string) => gridline(args, { home, stdin })
-    expect((await run(['upload', csv])).stdout).toContain('http://127.0.0.1:8080/~')
-    // A server on a random free port leaves no URL behind.
-    const any = await serve(['-q'], { home })
-    const shown = async () => JSON.parse((await run(['show', 'linked', '--json', 'web_url'])).stdout).web_url
-    expect((await shown()).startsWith(any.url)).toBe(true)
-    await any.stop()
-    expect(await shown()).toContain('http://127.0.0.1:8080/~')
-    const own = await serve(['-q', '--port', new URL(any.url).port], { home })
-    const link = await shown()
-    expect(link.startsWith(own.url)).toBe(true)
-    await own.stop()
-    expect((await run(['cat', link])).stdout).toBe('a\n1\n')
-    await gridline(['login', server.url, '--user', 'alice'], { home, stdin: `${key}\n` })
-    expect((await run(['whoami', '--json', 'username'])).stdout).toBe('{"username":"alice"}\n')
-    expect((await run(['cat', 'linked', '--local'])).stdout).toBe('a\n1\n')
-    expect((await run(['profile', 'use', 'local'])).code).toBe(0)
-    expect((await run(['cat', 'linked'])).stdout).toBe('a\n1\n')
-    expect((await run(['profile', 'list'])).stdout).toMatch(/^\*\tlocal\t/m)
-    expect((await run(['login', server.url, '--user', 'alice', '--profile', 'local'], `${key}\n`)).code).toBe(
-      2,
-    )
-  })
+  itLong(
+    'links of the local database use the last URL of serve; the profile local remains after login',
+    async () => {
+      const home = newHome()
+      const csv = file('linked.csv', 'a\n1\n')
+      const run = (args: string[], stdin?: string) => gridline(args, { home, stdin })
+      expect((await run(['upload', csv])).stdout).toContain('http://127.0.0.1:8080/~')
+      // A server on a random free port leaves no URL behind.
+      const any = await serve(['-q'], { home })
+      const shown = async () =>
+        JSON.parse((await run(['show', 'linked', '--json', 'web_url'])).stdout).web_url
+      expect((await shown()).startsWith(any.url)).toBe(true)
+      await any.stop()
+      expect(await shown()).toContain('http://127.0.0.1:8080/~')
+      const own = await serve(['-q', '--port', new URL(any.url).port], { home })
+      const link = await shown()
+      expect(link.startsWith(own.url)).toBe(true)
+      await own.stop()
+      expect((await run(['cat', link])).stdout).toBe('a\n1\n')
+      await gridline(['login', server.url, '--user', 'alice'], { home, stdin: `${key}\n` })
+      expect((await run(['whoami', '--json', 'username'])).stdout).toBe('{"username":"alice"}\n')
+      expect((await run(['cat', 'linked', '--local'])).stdout).toBe('a\n1\n')
+      expect((await run(['profile', 'use', 'local'])).code).toBe(0)
+      expect((await run(['cat', 'linked'])).stdout).toBe('a\n1\n')
+      expect((await run(['profile', 'list'])).stdout).toMatch(/^\*\tlocal\t/m)
+      expect(
+        (await run(['login', server.url, '--user', 'alice', '--profile', 'local'], `${key}\n`)).code,
+      ).toBe(2)
+    },
+  )
 
   it('links with a share key work without settings, also in a CI job', async () => {
     const run = (args: string[]) => gridline(args, { home: newHome(), env: as() })

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import { gridline } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -53,7 +54,7 @@ it('upload --delete replaces changed grids, and trashes grids without a file', a
   expect([await names(), await trashed()]).toEqual([['a', 'c', 'd', 'sub', 'x.tmp'], ['b']])
 })
 
-it('--exclude protects grids, whether their files exist or not', async () => {
+itLong('--exclude protects grids, whether their files exist or not', async () => {
   remove('x.tmp.csv')
   remove('sub/e.csv')
   await run(
@@ -71,26 +72,29 @@ it('--exclude protects grids, whether their files exist or not', async () => {
   expect(await names()).toHaveLength(6)
 })
 
-it('--max-delete refuses larger deletions; without it, more than half requires confirmation', async () => {
-  remove('a.csv')
-  for (const [limit, code] of [
-    ['10%', 6],
-    ['17%', 0],
-  ] as const)
-    expect((await run('upload', 'data', '--delete', '--dry-run', '--max-delete', limit)).code).toBe(code)
-  expect((await run('upload', 'data', '--delete', '--max-delete', '0')).code).toBe(6)
-  expect((await run('upload', 'data', '--delete', '--max-delete', 'x')).code).toBe(2)
-  expect((await run('upload', 'data', '--max-delete', '1')).code).toBe(2)
-  for (const name of ['b', 'c', 'd']) remove(`${name}.csv`)
-  const asked = await run('upload', 'data', '--delete')
-  expect([asked.code, asked.stderr]).toEqual([
-    2,
-    expect.stringContaining('4 grids of 6 would be moved to the trash'),
-  ])
-  expect(await trashed()).toEqual([])
-  expect((await run('upload', 'data', '--delete', '--yes')).code).toBe(0)
-  expect(await trashed()).toHaveLength(4)
-})
+itLong(
+  '--max-delete refuses larger deletions; without it, more than half requires confirmation',
+  async () => {
+    remove('a.csv')
+    for (const [limit, code] of [
+      ['10%', 6],
+      ['17%', 0],
+    ] as const)
+      expect((await run('upload', 'data', '--delete', '--dry-run', '--max-delete', limit)).code).toBe(code)
+    expect((await run('upload', 'data', '--delete', '--max-delete', '0')).code).toBe(6)
+    expect((await run('upload', 'data', '--delete', '--max-delete', 'x')).code).toBe(2)
+    expect((await run('upload', 'data', '--max-delete', '1')).code).toBe(2)
+    for (const name of ['b', 'c', 'd']) remove(`${name}.csv`)
+    const asked = await run('upload', 'data', '--delete')
+    expect([asked.code, asked.stderr]).toEqual([
+      2,
+      expect.stringContaining('4 grids of 6 would be moved to the trash'),
+    ])
+    expect(await trashed()).toEqual([])
+    expect((await run('upload', 'data', '--delete', '--yes')).code).toBe(0)
+    expect(await trashed()).toHaveLength(4)
+  },
+)
 
 it('an empty directory or an unreadable file never empties a folder', async () => {
   for (const name of ['a', 'b', 'c', 'd', 'x.tmp', 'sub/e']) remove(`${name}.csv`)

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { TextTrace } from '../../src/cli/output/plot-marks.ts'
 import { drawPlot, formatLegend } from '../../src/cli/output/plot-text.ts'
+import { itLong } from '../support/property-runs.ts'
 
 const plain = (text: string): string => text.replaceAll('\u001b', '?')
 const draw = (traces: TextTrace[], layout: Record<string, unknown> = {}, color = false) =>
@@ -122,7 +123,7 @@ describe('charts as characters', () => {
     draw([{ x: y, y }], { xaxis: { type: 'log' } })
   })
 
-  it('many categories are drawn in little time', () => {
+  itLong('many categories are drawn in little time', () => {
     const y = Array.from({ length: 200_000 }, (_, k) => `name ${k}`)
     expect(draw([{ type: 'bar', orientation: 'h', x: y.map((_, k) => k), y }])).toBeDefined()
     expect(draw([{ type: 'bar', x: y, y: y.map((_, k) => k) }])).toBeDefined()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gridline, serve } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const PACKAGE = fileURLToPath(new URL('../../clients/python', import.meta.url))
@@ -104,7 +105,7 @@ print(json.dumps({"first": first, "second": second, "shown": chart._repr_html_()
     expect((await fetch(first, { headers: { accept: 'text/html' } })).status).toBe(404)
   })
 
-  it('the settings are those of the command line; a key is sent only to its server', async () => {
+  itLong('the settings are those of the command line; a key is sent only to its server', async () => {
     const config = join(folder.path, 'profile')
     const { code } = await gridline(['login', server.url, '--user', 'alice'], {
       home: config,

@@ -79,14 +79,14 @@ it.runIf(process.platform === 'linux')(
         if (pid === undefined) throw new Error('there is no query process yet')
         return pid
       },
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     )
     command.kill('SIGKILL')
     await vi.waitFor(
       () => {
         if (readdirSync('/proc').includes(String(started))) throw new Error('it still runs')
       },
-      { timeout: 5000 },
+      { timeout: 60_000 },
     )
   },
   40_000,

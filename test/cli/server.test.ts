@@ -6,8 +6,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gridline, serve, start } from '../support/cli.ts'
 import { startIssuer } from '../support/fake-oidc-issuer.ts'
+import { itLong, runs } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
+/** Size of a large upload from a pipe. */
+const MEGABYTES = runs(60, 300)
 const folder = temporaryFolder()
 const home = (name: string): string => {
   const path = join(folder.path, name)
@@ -136,7 +139,7 @@ describe('a server', () => {
     ).toHaveLength(1)
   })
 
-  it('commands exit with 9 if the server is down or does not answer', async () => {
+  itLong('commands exit with 9 if the server is down or does not answer', async () => {
     const down = await gridline(['ls'], {
       home: home('d'),
       env: { ...as('alice'), GRIDLINE_URL: 'http://127.0.0.1:59998' },
@@ -171,13 +174,12 @@ describe('a server', () => {
     ])
   })
 
-  it('upload reads 300 MB from a pipe with backpressure', async () => {
+  it(`upload reads ${MEGABYTES} MB from a pipe with backpressure`, async () => {
     const child = start(['upload', '-', '--name', 'flat', '-q'], { home: home('flat'), env: as('alice') })
     const closed = new Promise((resolve) => child.on('close', resolve))
     child.stdin!.write('n,text\n')
     const block = Buffer.from(rows(40_000).slice(7))
-    const megabytes = 300
-    for (let sent = 0; sent < megabytes << 20; sent += block.length) {
+    for (let sent = 0; sent < MEGABYTES << 20; sent += block.length) {
       if (!child.stdin!.write(block)) await once(child.stdin!, 'drain')
     }
     child.stdin!.end()

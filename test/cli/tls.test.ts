@@ -77,7 +77,7 @@ describe('serve --tls self-signed', () => {
   it('prints the fingerprint, and how clients trust the certificate', async () => {
     expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
     const certificate = new X509Certificate(readFileSync(cert))
-    await vi.waitFor(() => expect(server.log()).toContain('  R: '), { timeout: 20_000 })
+    await vi.waitFor(() => expect(server.log()).toContain('  R: '), { timeout: 60_000 })
     expect(server.log()).toContain(`SHA-256: ${certificate.fingerprint256}`)
     expect(server.log()).toContain(`gridline login ${server.url} --ca-file ${cert}`)
     expect(statSync(join(serverHome, 'tls', 'key.pem')).mode & 0o777).toBe(0o600)

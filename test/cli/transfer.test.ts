@@ -13,6 +13,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toSafeFileName } from '../../src/cli/files/local-names.ts'
 import { gridline, serve } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -99,7 +100,7 @@ describe('pull', () => {
 })
 
 describe('push', () => {
-  it('push copies folders, grids with the uids of their columns, and their plots', async () => {
+  itLong('push copies folders, grids with the uids of their columns, and their plots', async () => {
     const serverHome = join(cwd, 'server')
     const server = await serve([], { home: serverHome })
     try {

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { xlsx } from '../support/archives.ts'
 import { gridline, serve } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -230,7 +231,7 @@ describe('large files', () => {
     return { url: `http://127.0.0.1:${at.port}`, proxy, cuts: () => cuts }
   }
 
-  it('a large upload resumes after broken connections, without resending received bytes', async () => {
+  itLong('a large upload resumes after broken connections, without resending received bytes', async () => {
     const line = `${'x'.repeat(98)}\n`
     const { run } = place('large', { 'large.csv': `text\n${line.repeat(720_000)}` })
     const { url, proxy, cuts } = await cutting([20_000_000, 30_000_000, 10_000_000])

@@ -155,7 +155,7 @@ describe('Parquet', () => {
         if (typeof outcome === 'string') expect(outcome).toBe('bad_data')
       }
     }
-  }, 120_000)
+  })
 
   it('too many columns and a high compression ratio are refused', async () => {
     const file = await parquet('select 1 as a, 2 as b, 3 as c')

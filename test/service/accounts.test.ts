@@ -198,7 +198,7 @@ onBothStores('operating users', (test) => {
     expect(await usernames()).not.toContain('Georgina')
     // A running server knows former names for two seconds.
     const asked = async () => (await test().ask('gina', 'GET', `/v2/grids/${fid}`)).status
-    await vi.waitFor(async () => expect(await asked()).toBe(200), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await asked()).toBe(200), { timeout: 60_000 })
     // A former name stays reserved when the user is deleted.
     await deleteUser(store(), 'gina')
     await expect(createUser(store(), 'Georgina')).rejects.toThrow(/former name of a user who was deleted/)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, request as requestTo, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import puppeteer, { type Browser, type Frame, type Page } from 'puppeteer-core'
+import puppeteer, { type Browser, type BrowserContext, type Frame, type Page } from 'puppeteer-core'
 import { afterAll, beforeAll } from 'vitest'
 import { readLimits } from '../../src/contract/limits.ts'
 import { findChromium } from '../../src/draw/find-chromium.ts'
@@ -158,7 +158,7 @@ export function inBrowser({ chromium, isNamed = true, proxy }: SiteOptions = {})
       elsewhere,
       visit: (path, look) => visit(browser, new URL(path, url), new URL(url), look),
       signIn: async (user) => {
-        const page = await (await browser.createBrowserContext()).newPage()
+        const page = await openPage(await browser.createBrowserContext())
         await page.goto(`${url}/signin`)
         await page.type('input[name=username]', user)
         await page.type('input[name=api_key]', test.keys.get(user)!)
@@ -175,6 +175,16 @@ export function inBrowser({ chromium, isNamed = true, proxy }: SiteOptions = {})
     for (const end of endings.reverse()) await end()
   })
   return () => site!
+}
+
+/** Maximum wait for a page, in ms. A busy machine is no failure. */
+const MAX_WAIT_MS = 120_000
+
+/** Opens a new page. */
+export async function openPage(browser: Browser | BrowserContext): Promise<Page> {
+  const page = await browser.newPage()
+  page.setDefaultTimeout(MAX_WAIT_MS)
+  return page
 }
 
 /** A browser without a site. */
@@ -232,7 +242,7 @@ async function visit(browser: Browser, url: URL, own: URL, look: Look = {}): Pro
   const { width = 1280, height = 900, dark = false } = look
   const seen: Seen = { errors: [], violations: [], dialogs: [], foreign: [], hits: [] }
   const context = await browser.createBrowserContext()
-  const page = await context.newPage()
+  const page = await openPage(context)
   await page.setViewport({ width, height })
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }])
   await page.evaluateOnNewDocument(
@@ -279,7 +289,7 @@ async function visit(browser: Browser, url: URL, own: URL, look: Look = {}): Pro
     status: response?.status() ?? 0,
     seen,
     async chart() {
-      for (let tries = 0; tries < 600; tries++) {
+      for (let tries = 0; tries < MAX_WAIT_MS / 50; tries++) {
         for (const frame of page.frames())
           if (await frame.$('#chart[data-drawn]').catch(() => null)) return frame
         await new Promise((resolve) => setTimeout(resolve, 50))

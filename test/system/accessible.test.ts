@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import { beforeAll, expect, it } from 'vitest'
-import { inBrowser } from '../support/browser.ts'
-import { runs } from '../support/property-runs.ts'
+import { inBrowser, openPage } from '../support/browser.ts'
+import { itLong, runs } from '../support/property-runs.ts'
 
 const site = inBrowser()
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -136,11 +136,11 @@ async function look(page: Page, name: string, path: string): Promise<object> {
 }
 
 it('public pages are accessible', async () => {
-  const page = await site().browser.newPage()
+  const page = await openPage(site().browser)
   const found: object[] = []
   for (const [name, path] of Object.entries(paths)) found.push(await look(page, name, path))
   expect(Object.assign({}, ...found)).toEqual({})
-}, 120_000)
+})
 
 it('pages of signed-in users are accessible', async () => {
   const { url } = site()
@@ -155,66 +155,72 @@ it('pages of signed-in users are accessible', async () => {
   await page.goto(`${url}/?q=%25_%5C'`)
   expect(await page.$eval('main', (main) => main.textContent)).toContain('No file has this in its name')
   await page.browserContext().close()
-}, 120_000)
+})
 
-it('the form and all dialogs are accessible, and fit on a phone', async () => {
-  const { url } = site()
-  const page = await site().signIn('alice')
-  const found: Record<string, unknown> = {}
-  const opened = [
-    ...['edit', 'share', 'rename', 'move', 'copy', 'trash', 'history', 'add'].map((action) => [
-      'plot',
-      action,
-    ]),
-    ...['make', 'add-to', 'rows', 'query', 'history'].map((action) => ['grid', action]),
-  ]
-  for (const [k, [where, action]] of opened.entries()) {
-    await page.setViewport({ width: k % 2 === 0 ? 360 : 1280, height: 800 })
-    await page.goto(url + paths[where])
-    // By keyboard alone.
-    await page.focus(`[data-action=${action}]`)
-    await page.keyboard.press('Enter')
-    const ready = { edit: '#edit [name=title]', rows: 'thead button' }[action] ?? 'dialog[open]'
-    await page.waitForSelector(ready)
-    // Nothing is being read any more.
-    await page.waitForFunction(
-      () => ![...document.querySelectorAll('[role=status]')].some((one) => one.textContent!.endsWith('…')),
-    )
-    const wrong = await violations(page)
-    if (Object.keys(wrong).length > 0) found[`${where} ${action}`] = wrong
-    const wide = await page.evaluate(() =>
-      Math.max(
-        document.documentElement.scrollWidth - innerWidth,
-        ...[...document.querySelectorAll('dialog')].map((dialog) => dialog.scrollWidth - dialog.clientWidth),
-      ),
-    )
-    if (wide > 0) found[`${where} ${action}, width`] = wide
-    // Controls are large enough for a finger.
-    const small = await page.$$eval(':is(dialog, #edit) :is(button, select, input, summary)', (controls) =>
-      controls
-        .map((control) => ({
-          html: control.outerHTML.slice(0, 80),
-          box: control.closest('label')?.getBoundingClientRect() ?? control.getBoundingClientRect(),
-        }))
-        .filter(({ box }) => box.width > 0 && (box.width < 24 || box.height < 24))
-        .map(({ html }) => html),
-    )
-    if (small.length > 0) found[`${where} ${action}, size`] = small
-    const unreached = await findUnreached(page)
-    if (unreached.length > 0) found[`${where} ${action}, keyboard`] = unreached
-    if (await page.$('dialog[open]')) {
-      await page.keyboard.press('Escape')
-      const isOpen = await page.evaluate(() => document.querySelector('dialog[open]') !== null)
-      if (isOpen) found[`${where} ${action}, Escape`] = 'does not close it'
+itLong(
+  'the form and all dialogs are accessible, and fit on a phone',
+  async () => {
+    const { url } = site()
+    const page = await site().signIn('alice')
+    const found: Record<string, unknown> = {}
+    const opened = [
+      ...['edit', 'share', 'rename', 'move', 'copy', 'trash', 'history', 'add'].map((action) => [
+        'plot',
+        action,
+      ]),
+      ...['make', 'add-to', 'rows', 'query', 'history'].map((action) => ['grid', action]),
+    ]
+    for (const [k, [where, action]] of opened.entries()) {
+      await page.setViewport({ width: k % 2 === 0 ? 360 : 1280, height: 800 })
+      await page.goto(url + paths[where])
+      // By keyboard alone.
+      await page.focus(`[data-action=${action}]`)
+      await page.keyboard.press('Enter')
+      const ready = { edit: '#edit [name=title]', rows: 'thead button' }[action] ?? 'dialog[open]'
+      await page.waitForSelector(ready)
+      // Nothing is being read any more.
+      await page.waitForFunction(
+        () => ![...document.querySelectorAll('[role=status]')].some((one) => one.textContent!.endsWith('…')),
+      )
+      const wrong = await violations(page)
+      if (Object.keys(wrong).length > 0) found[`${where} ${action}`] = wrong
+      const wide = await page.evaluate(() =>
+        Math.max(
+          document.documentElement.scrollWidth - innerWidth,
+          ...[...document.querySelectorAll('dialog')].map(
+            (dialog) => dialog.scrollWidth - dialog.clientWidth,
+          ),
+        ),
+      )
+      if (wide > 0) found[`${where} ${action}, width`] = wide
+      // Controls are large enough for a finger.
+      const small = await page.$$eval(':is(dialog, #edit) :is(button, select, input, summary)', (controls) =>
+        controls
+          .map((control) => ({
+            html: control.outerHTML.slice(0, 80),
+            box: control.closest('label')?.getBoundingClientRect() ?? control.getBoundingClientRect(),
+          }))
+          .filter(({ box }) => box.width > 0 && (box.width < 24 || box.height < 24))
+          .map(({ html }) => html),
+      )
+      if (small.length > 0) found[`${where} ${action}, size`] = small
+      const unreached = await findUnreached(page)
+      if (unreached.length > 0) found[`${where} ${action}, keyboard`] = unreached
+      if (await page.$('dialog[open]')) {
+        await page.keyboard.press('Escape')
+        const isOpen = await page.evaluate(() => document.querySelector('dialog[open]') !== null)
+        if (isOpen) found[`${where} ${action}, Escape`] = 'does not close it'
+      }
     }
-  }
-  expect(found).toEqual({})
-  await page.browserContext().close()
-}, 120_000)
+    expect(found).toEqual({})
+    await page.browserContext().close()
+  },
+  120_000,
+)
 
 it('the alt text of a chart describes its data', async () => {
   const { browser, url } = site()
-  const page = await browser.newPage()
+  const page = await openPage(browser)
   await page.goto(`${url}${paths.plot.slice(0, -1)}.embed`)
   await page.waitForSelector('#chart[data-drawn=true]')
   expect(await page.$eval('#chart', (chart) => chart.ariaLabel)).toBe(
@@ -230,7 +236,7 @@ it('the alt text of a chart describes its data', async () => {
 
 it('the copied iframe has the chosen size and colors', async () => {
   const { browser, url } = site()
-  const page = await browser.newPage()
+  const page = await openPage(browser)
   await page.goto(url + paths.plot)
   await page.$eval('#embed', (pre) => pre.closest('details')!.setAttribute('open', ''))
   const set = (name: string, value: string) =>

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ended, gridline, serve } from '../support/cli.ts'
 import { startForge } from '../support/fake-github.ts'
 import { startIssuer } from '../support/fake-oidc-issuer.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -102,7 +103,7 @@ it('the action uploads with a key, and sets the step outputs', async () => {
   expect([again.code, again.stdout.match(/unchanged/g)?.length]).toEqual([0, 2])
 })
 
-it('the action exports a site of public files', async () => {
+itLong('the action exports a site of public files', async () => {
   const inputs = {
     user: 'ci',
     'api-key': key,
@@ -119,7 +120,7 @@ it('the action exports a site of public files', async () => {
   expect([neither.code, neither.stderr]).toEqual([2, '::error::files is missing\n'])
 })
 
-it('without a key, the action logs in with the identity token, and stores nothing', async () => {
+itLong('without a key, the action logs in with the identity token, and stores nothing', async () => {
   const env = {
     ACTIONS_ID_TOKEN_REQUEST_URL: `${issuer.url}/github?v=1`,
     ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'request token',
@@ -227,7 +228,7 @@ it('the action reviews a pull request with drafts and one updated comment, and u
   await forge.stop()
 })
 
-it('a comment has at most 60,000 characters, even for 4 MB of differences', async () => {
+itLong('a comment has at most 60,000 characters, even for 4 MB of differences', async () => {
   const { forge, cwd, cli, grid, request, write } = await repository('large')
   const many = 50_000
   write(DATA(many, 'a city with a long name that is the same in all rows '))
@@ -260,7 +261,7 @@ it('failed checks are in the review, and fail the job', async () => {
   await forge.stop()
 })
 
-it('a pull request from a fork, without key and comments, gets a summary of public grids', async () => {
+itLong('a pull request from a fork, without key and comments, gets a summary of public grids', async () => {
   const { forge, draft, cwd, cli, grid, request, write } = await repository('forked')
   await cli('publish', grid)
   write(DATA(199))
@@ -273,7 +274,7 @@ it('a pull request from a fork, without key and comments, gets a summary of publ
   await forge.stop()
 })
 
-it('similar comments of other users are left alone, and GitLab gets a note', async () => {
+itLong('similar comments of other users are left alone, and GitLab gets a note', async () => {
   const { forge, cwd, cli, write } = await repository('noted')
   write(DATA(100))
   forge.comments.push({

@@ -2,6 +2,7 @@
 import type { Page } from 'puppeteer-core'
 import { expect, it, vi } from 'vitest'
 import { inBrowser } from '../support/browser.ts'
+import { itLong } from '../support/property-runs.ts'
 
 const site = inBrowser()
 
@@ -49,7 +50,7 @@ const press = (page: Page, label: string, within = 'dialog') =>
       )
       if (!isPressed) throw new Error(`there is no button ${label}`)
     },
-    { timeout: 10_000, interval: 30 },
+    { timeout: 60_000, interval: 30 },
   )
 
 const pressAndGo = (page: Page, label: string, within?: string) =>
@@ -137,83 +138,87 @@ it('a messy file becomes a shared chart: drop, follow the hints, store, choose a
   await said(page, 'bob is no longer a collaborator.')
   expect(errors).toEqual([])
   await page.browserContext().close()
-}, 40_000)
+})
 
-it('new data for a grid is compared before it is stored; cells are corrected without a change of others', async () => {
-  const { test } = site()
-  const { fid } = await test.grid('alice', 'my stock é.2024', { id: [1, 2, 3], price: [10, 20, 30] })
-  const exact = '{"cols":[{"data":[10.10,9007199254740993,30]}]}'
-  const { cols } = await ask(`/v2/grids/${fid}`)
-  await test.ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[1].uid}`, {
-    body: exact,
-    headers: { 'content-type': 'application/json' },
-  })
-  const content = async () => (await test.ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)).text
-  const { page, errors } = await signedIn('alice')
-  await page.goto(pathOf(fid))
-  // A value is a filter.
-  await page.click('main tbody tr td.n')
-  await Promise.all([page.waitForNavigation(), page.click('form.filter + button')])
-  expect(await page.$$eval('main tbody tr', ({ length }) => length)).toBe(1)
-  await page.goto(pathOf(fid))
-  await press(page, 'Correct cells', 'main')
-  await page.waitForSelector('thead button')
-  await page.click('main tbody tr:nth-child(3) td:last-child')
-  await page.waitForSelector('dialog textarea')
-  await fill(page, 'dialog .fields textarea', '31.50')
-  await fill(page, 'dialog input[placeholder^=why]', 'a wrong price')
-  await pressAndGo(page, 'Save')
-  expect(await content()).toBe('id,price\n1,10.10\n2,9007199254740993\n3,31.50\n')
-  const { versions } = await ask(`/v2/files/${fid}/versions`)
-  expect(versions[0].message).toBe('a wrong price')
-  await press(page, 'Correct cells', 'main')
-  await press(page, 'Add a row', 'main')
-  await page.waitForSelector('dialog input')
-  await fill(page, 'dialog .fields label:nth-child(1) input', '4')
-  await fill(page, 'dialog .fields label:nth-child(2) input', '40')
-  await pressAndGo(page, 'Save')
-  expect(await content()).toContain('\n4,40\n')
-  await drop(page, 'new.csv', 'id,price\n4,41\n5,50\n')
-  await page.waitForSelector('dialog tbody tr')
-  await fill(page, 'dialog select:has(option[value=key])', 'key')
-  await fill(page, 'dialog input[placeholder^=columns]', 'id')
-  await press(page, 'Compare with the grid')
-  await page.waitForSelector('dialog .lead')
-  expect(await page.$eval('dialog .lead', (text) => text.textContent)).toBe(
-    'rows added: 1, updated: 1, unchanged: 0, rows then: 5',
-  )
-  expect(await content()).toContain('\n4,40\n')
-  await pressAndGo(page, 'Store this')
-  expect(await content()).toMatch(/\n4,41\n5,50\n$/)
-  await drop(page, 'all.csv', 'id,price\n1,10.10\n2,9007199254740993\n')
-  await page.waitForSelector('dialog tbody tr')
-  await press(page, 'Compare with the grid')
-  await page.waitForSelector('dialog del')
-  expect(await page.$eval('dialog .lead', (text) => text.textContent)).toBe(
-    'rows added: 0, removed: 3, changed: 0, cells changed: 0',
-  )
-  await press(page, 'Drop it')
-  await page.waitForFunction(() => !document.querySelector('dialog'))
-  await vi.waitFor(async () => expect((await ask('/v2/drafts')).drafts).toEqual([]))
-  // The history says what changed, and restores a version.
-  await press(page, 'History', 'main')
-  await page.waitForSelector('.history li')
-  expect(await page.$eval('.history li .lead', (text) => text.textContent)).toContain('rows added: 1')
-  await press(page, 'Show the difference')
-  await page.waitForSelector('.history ins')
-  await page.evaluate(() => {
-    const items = [
-      ...document.querySelectorAll<HTMLButtonElement>(
-        '.history button[aria-label="Restore this version: version 2"]',
-      ),
-    ]
-    items[0].click()
-  })
-  await page.waitForNavigation()
-  expect(await content()).toBe('id,price\n1,10.10\n2,9007199254740993\n3,30\n')
-  expect(errors).toEqual([])
-  await page.browserContext().close()
-}, 40_000)
+itLong(
+  'new data for a grid is compared before it is stored; cells are corrected without a change of others',
+  async () => {
+    const { test } = site()
+    const { fid } = await test.grid('alice', 'my stock é.2024', { id: [1, 2, 3], price: [10, 20, 30] })
+    const exact = '{"cols":[{"data":[10.10,9007199254740993,30]}]}'
+    const { cols } = await ask(`/v2/grids/${fid}`)
+    await test.ask('alice', 'PUT', `/v2/grids/${fid}/col?uid=${cols[1].uid}`, {
+      body: exact,
+      headers: { 'content-type': 'application/json' },
+    })
+    const content = async () => (await test.ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)).text
+    const { page, errors } = await signedIn('alice')
+    await page.goto(pathOf(fid))
+    // A value is a filter.
+    await page.click('main tbody tr td.n')
+    await Promise.all([page.waitForNavigation(), page.click('form.filter + button')])
+    expect(await page.$$eval('main tbody tr', ({ length }) => length)).toBe(1)
+    await page.goto(pathOf(fid))
+    await press(page, 'Correct cells', 'main')
+    await page.waitForSelector('thead button')
+    await page.click('main tbody tr:nth-child(3) td:last-child')
+    await page.waitForSelector('dialog textarea')
+    await fill(page, 'dialog .fields textarea', '31.50')
+    await fill(page, 'dialog input[placeholder^=why]', 'a wrong price')
+    await pressAndGo(page, 'Save')
+    expect(await content()).toBe('id,price\n1,10.10\n2,9007199254740993\n3,31.50\n')
+    const { versions } = await ask(`/v2/files/${fid}/versions`)
+    expect(versions[0].message).toBe('a wrong price')
+    await press(page, 'Correct cells', 'main')
+    await press(page, 'Add a row', 'main')
+    await page.waitForSelector('dialog input')
+    await fill(page, 'dialog .fields label:nth-child(1) input', '4')
+    await fill(page, 'dialog .fields label:nth-child(2) input', '40')
+    await pressAndGo(page, 'Save')
+    expect(await content()).toContain('\n4,40\n')
+    await drop(page, 'new.csv', 'id,price\n4,41\n5,50\n')
+    await page.waitForSelector('dialog tbody tr')
+    await fill(page, 'dialog select:has(option[value=key])', 'key')
+    await fill(page, 'dialog input[placeholder^=columns]', 'id')
+    await press(page, 'Compare with the grid')
+    await page.waitForSelector('dialog .lead')
+    expect(await page.$eval('dialog .lead', (text) => text.textContent)).toBe(
+      'rows added: 1, updated: 1, unchanged: 0, rows then: 5',
+    )
+    expect(await content()).toContain('\n4,40\n')
+    await pressAndGo(page, 'Store this')
+    expect(await content()).toMatch(/\n4,41\n5,50\n$/)
+    await drop(page, 'all.csv', 'id,price\n1,10.10\n2,9007199254740993\n')
+    await page.waitForSelector('dialog tbody tr')
+    await press(page, 'Compare with the grid')
+    await page.waitForSelector('dialog del')
+    expect(await page.$eval('dialog .lead', (text) => text.textContent)).toBe(
+      'rows added: 0, removed: 3, changed: 0, cells changed: 0',
+    )
+    await press(page, 'Drop it')
+    await page.waitForFunction(() => !document.querySelector('dialog'))
+    await vi.waitFor(async () => expect((await ask('/v2/drafts')).drafts).toEqual([]), { timeout: 60_000 })
+    // The history says what changed, and restores a version.
+    await press(page, 'History', 'main')
+    await page.waitForSelector('.history li')
+    expect(await page.$eval('.history li .lead', (text) => text.textContent)).toContain('rows added: 1')
+    await press(page, 'Show the difference')
+    await page.waitForSelector('.history ins')
+    await page.evaluate(() => {
+      const items = [
+        ...document.querySelectorAll<HTMLButtonElement>(
+          '.history button[aria-label="Restore this version: version 2"]',
+        ),
+      ]
+      items[0].click()
+    })
+    await page.waitForNavigation()
+    expect(await content()).toBe('id,price\n1,10.10\n2,9007199254740993\n3,30\n')
+    expect(errors).toEqual([])
+    await page.browserContext().close()
+  },
+  40_000,
+)
 
 it('files are renamed, moved, copied, starred, trashed, restored and deleted, alone and several at once', async () => {
   const { test } = site()
@@ -286,7 +291,7 @@ it('files are renamed, moved, copied, starred, trashed, restored and deleted, al
   expect(await page.$eval('h1', (text) => text.textContent)).toBe('Plans')
   expect(errors).toEqual([])
   await page.browserContext().close()
-}, 40_000)
+})
 
 it('several files are stored at once; a refused one says why; pasted cells become a grid', async () => {
   const { page, errors } = await signedIn('bob')
@@ -329,7 +334,7 @@ it('several files are stored at once; a refused one says why; pasted cells becom
   )
   expect(errors).toEqual([])
   await page.browserContext().close()
-}, 40_000)
+})
 
 it('a large file is sent in parts, and goes on after a lost connection', async () => {
   const { page, errors } = await signedIn('bob')
@@ -354,33 +359,37 @@ it('a large file is sent in parts, and goes on after a lost connection', async (
   expect(parts).toBeGreaterThan(2)
   expect(errors).toEqual([])
   await page.browserContext().close()
-}, 60_000)
+})
 
-it('the account page creates and revokes keys, and keeps teams', async () => {
-  const { page, errors } = await signedIn('bob')
-  await page.goto(`${site().url}/account`)
-  await page.waitForSelector('#keys input')
-  await fill(page, '#keys input', 'laptop')
-  await press(page, 'Create a key', '#keys')
-  const key = await (await page.waitForSelector('#new-key'))!.evaluate((code) => code.textContent!)
-  const authorization = `Bearer ${key}`
-  expect((await fetch(`${site().url}/v2/users/current`, { headers: { authorization } })).status).toBe(200)
-  await page.click('#keys button[aria-label="Revoke the key laptop"]')
-  await page.waitForFunction(
-    () => !document.querySelector('#keys button[aria-label="Revoke the key laptop"]'),
-  )
-  await fill(page, '#teams > .filter input', 'crew')
-  await press(page, 'Create a team', '#teams')
-  await page.waitForSelector('#teams h3')
-  await fill(page, '#teams input[placeholder=username]', 'alice')
-  await press(page, 'Add', '#teams div:first-child .filter')
-  await page.waitForSelector('#teams li')
-  expect((await ask('/v2/teams/bob:crew', 'bob')).members).toEqual(['alice'])
-  await press(page, 'Sign out everywhere', '#sessions')
-  await page.waitForSelector('a[href="/signin"]')
-  expect(errors).toEqual([])
-  await page.browserContext().close()
-}, 30_000)
+itLong(
+  'the account page creates and revokes keys, and keeps teams',
+  async () => {
+    const { page, errors } = await signedIn('bob')
+    await page.goto(`${site().url}/account`)
+    await page.waitForSelector('#keys input')
+    await fill(page, '#keys input', 'laptop')
+    await press(page, 'Create a key', '#keys')
+    const key = await (await page.waitForSelector('#new-key'))!.evaluate((code) => code.textContent!)
+    const authorization = `Bearer ${key}`
+    expect((await fetch(`${site().url}/v2/users/current`, { headers: { authorization } })).status).toBe(200)
+    await page.click('#keys button[aria-label="Revoke the key laptop"]')
+    await page.waitForFunction(
+      () => !document.querySelector('#keys button[aria-label="Revoke the key laptop"]'),
+    )
+    await fill(page, '#teams > .filter input', 'crew')
+    await press(page, 'Create a team', '#teams')
+    await page.waitForSelector('#teams h3')
+    await fill(page, '#teams input[placeholder=username]', 'alice')
+    await press(page, 'Add', '#teams div:first-child .filter')
+    await page.waitForSelector('#teams li')
+    expect((await ask('/v2/teams/bob:crew', 'bob')).members).toEqual(['alice'])
+    await press(page, 'Sign out everywhere', '#sessions')
+    await page.waitForSelector('a[href="/signin"]')
+    expect(errors).toEqual([])
+    await page.browserContext().close()
+  },
+  30_000,
+)
 
 it('a session that ends, a change by others, and a file in the trash are said in words, and nothing is lost', async () => {
   const { test } = site()
@@ -416,7 +425,7 @@ it('a session that ends, a change by others, and a file in the trash are said in
   expect((await ask(`/v2/files/${fid}`)).deleted).toBe(false)
   expect(errors).toEqual([])
   await page.browserContext().close()
-}, 30_000)
+})
 
 it('a collaborator sees only what they may do', async () => {
   const { test } = site()
@@ -446,37 +455,41 @@ it('a collaborator sees only what they may do', async () => {
   ])
   expect(errors).toEqual([])
   await page.browserContext().close()
-}, 30_000)
+})
 
-it('columns that are years become rows, and the box for queries answers', async () => {
-  const { page, errors } = await signedIn('alice')
-  await page.goto(`${site().url}/~alice/`)
-  await drop(page, 'people.csv', 'land,2019,2020,2021\nNO,1,2,3\nSE,4,,6\n')
-  await press(page, 'Columns that become rows: 2019-2021')
-  await page.waitForFunction(() => document.querySelectorAll('dialog tbody tr').length === 6)
-  await pressAndGo(page, 'Store')
-  const [, id] = /alice\/(\d+)/.exec(page.url())!
-  const grid = await ask(`/v2/grids/alice:${id}`)
-  expect(grid.cols.map(({ name }: { name: string }) => name)).toEqual(['land', 'year', 'value'])
-  await page.goto(pathOf(`alice:${id}`))
-  await press(page, 'Query', 'main')
-  await page.waitForSelector('dialog textarea')
-  await fill(
-    page,
-    'dialog textarea',
-    `select land, sum(value) as n from "alice:${id}" group by land order by n`,
-  )
-  await press(page, 'Run')
-  await said(page, '2 rows in')
-  expect(await page.$$eval('dialog tbody td', (cells) => cells.map((cell) => cell.textContent))).toEqual([
-    'NO',
-    '6',
-    'SE',
-    '10',
-  ])
-  await fill(page, 'dialog textarea', 'select nope')
-  await press(page, 'Run')
-  await said(page, 'nope')
-  expect(errors).toEqual([])
-  await page.browserContext().close()
-}, 40_000)
+itLong(
+  'columns that are years become rows, and the box for queries answers',
+  async () => {
+    const { page, errors } = await signedIn('alice')
+    await page.goto(`${site().url}/~alice/`)
+    await drop(page, 'people.csv', 'land,2019,2020,2021\nNO,1,2,3\nSE,4,,6\n')
+    await press(page, 'Columns that become rows: 2019-2021')
+    await page.waitForFunction(() => document.querySelectorAll('dialog tbody tr').length === 6)
+    await pressAndGo(page, 'Store')
+    const [, id] = /alice\/(\d+)/.exec(page.url())!
+    const grid = await ask(`/v2/grids/alice:${id}`)
+    expect(grid.cols.map(({ name }: { name: string }) => name)).toEqual(['land', 'year', 'value'])
+    await page.goto(pathOf(`alice:${id}`))
+    await press(page, 'Query', 'main')
+    await page.waitForSelector('dialog textarea')
+    await fill(
+      page,
+      'dialog textarea',
+      `select land, sum(value) as n from "alice:${id}" group by land order by n`,
+    )
+    await press(page, 'Run')
+    await said(page, '2 rows in')
+    expect(await page.$$eval('dialog tbody td', (cells) => cells.map((cell) => cell.textContent))).toEqual([
+      'NO',
+      '6',
+      'SE',
+      '10',
+    ])
+    await fill(page, 'dialog textarea', 'select nope')
+    await press(page, 'Run')
+    await said(page, 'nope')
+    expect(errors).toEqual([])
+    await page.browserContext().close()
+  },
+  40_000,
+)

@@ -17,7 +17,7 @@ describe.skipIf(citusPrograms() === undefined)('a database on Citus', () => {
   let cluster: Citus
   beforeAll(async () => {
     cluster = await startCitus()
-  }, 60_000)
+  })
   afterAll(() => cluster?.stop())
 
   const engineOn = (url: string) => createPostgresEngine(url, defaultLimits)
@@ -111,5 +111,5 @@ describe.skipIf(citusPrograms() === undefined)('a database on Citus', () => {
       await first.service.close()
       await second.service.close()
     }
-  }, 120_000)
+  })
 })

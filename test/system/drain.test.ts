@@ -122,7 +122,7 @@ it('a stopping server keeps serving while /readyz is 503, then answers every req
   const { text } = await send(next.url, 'GET', `/v2/grids/${grid}/content`, agent)
   await next.stop()
   expect(JSON.parse(text).cols.n.data.length).toBe(1 + acknowledged)
-}, 60_000)
+})
 
 it('a second signal ends the drain', async () => {
   const server = await serve([], { ...options, env: { GRIDLINE_LIMIT_DRAIN_SECONDS: '60' } })
@@ -131,4 +131,4 @@ it('a second signal ends the drain', async () => {
   while ((await send(server.url, 'GET', '/readyz', new Agent())).status === 200);
   server.child.kill('SIGTERM')
   expect(await gone).toBe(0)
-}, 60_000)
+})

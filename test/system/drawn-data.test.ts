@@ -5,7 +5,7 @@ import { compileChart } from '../../src/charts/compile/compile.ts'
 import type { ChartOptions } from '../../src/charts/spec/options.ts'
 import type { ChartType } from '../../src/charts/spec/types.ts'
 import { connectRemote } from '../../src/cli/connect/connect.ts'
-import { inBrowser } from '../support/browser.ts'
+import { inBrowser, openPage } from '../support/browser.ts'
 import { runs } from '../support/property-runs.ts'
 
 const site = inBrowser()
@@ -122,7 +122,7 @@ it('charts of random tables draw exactly the data', async () => {
     { requiredKeys: [] },
   )
   let made = 0
-  const page = await site().browser.newPage()
+  const page = await openPage(site().browser)
   await fc.assert(
     fc.asyncProperty(table, fc.constantFrom('line', 'scatter', 'bar'), options, async (rows, type, given) => {
       const cols = Object.fromEntries(

@@ -6,7 +6,7 @@ import type { ChartOptions } from '../../src/charts/spec/options.ts'
 import type { ChartType } from '../../src/charts/spec/types.ts'
 import { connectRemote } from '../../src/cli/connect/connect.ts'
 import { inBrowser } from '../support/browser.ts'
-import { runs } from '../support/property-runs.ts'
+import { itLong, runs } from '../support/property-runs.ts'
 
 const site = inBrowser()
 let path: string
@@ -93,57 +93,65 @@ it('the form saves only its changes', async () => {
   await page.browserContext().close()
 }, 25_000)
 
-it('the form never overwrites a concurrent change, and reports mistakes', async () => {
-  const page = await signedIn('alice')
-  await page.click('[data-action=edit]')
-  await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')?.value === 'day')
-  await fill(page, '[name=y]', 'prise')
-  await said(page, 'Did you mean price?')
-  await page.click('#edit button.primary')
-  await said(page, 'Not saved')
-  const { test } = site()
-  const now = await figure()
-  await test.ask('alice', 'PATCH', `/v2/plots/${fid}`, {
-    json: { figure: { ...now, layout: { ...now.layout, height: 400 } } },
-  })
-  await fill(page, '[name=y]', 'price')
-  await page.click('#edit button.primary')
-  await said(page, 'somebody else')
-  expect((await figure()).layout.height).toBe(400)
-  // The changes are made to theirs, and saved when asked.
-  await page.click('#edit [role=status] button')
-  await said(page, 'their chart with your changes')
-  await page.click('#edit button.primary')
-  await said(page, 'Saved.')
-  const both = await figure()
-  expect([both.layout.height, both.data.length]).toEqual([400, 1])
-  await page.browserContext().close()
-}, 25_000)
+itLong(
+  'the form never overwrites a concurrent change, and reports mistakes',
+  async () => {
+    const page = await signedIn('alice')
+    await page.click('[data-action=edit]')
+    await page.waitForFunction(() => document.querySelector<HTMLSelectElement>('[name=x]')?.value === 'day')
+    await fill(page, '[name=y]', 'prise')
+    await said(page, 'Did you mean price?')
+    await page.click('#edit button.primary')
+    await said(page, 'Not saved')
+    const { test } = site()
+    const now = await figure()
+    await test.ask('alice', 'PATCH', `/v2/plots/${fid}`, {
+      json: { figure: { ...now, layout: { ...now.layout, height: 400 } } },
+    })
+    await fill(page, '[name=y]', 'price')
+    await page.click('#edit button.primary')
+    await said(page, 'somebody else')
+    expect((await figure()).layout.height).toBe(400)
+    // The changes are made to theirs, and saved when asked.
+    await page.click('#edit [role=status] button')
+    await said(page, 'their chart with your changes')
+    await page.click('#edit button.primary')
+    await said(page, 'Saved.')
+    const both = await figure()
+    expect([both.layout.height, both.data.length]).toEqual([400, 1])
+    await page.browserContext().close()
+  },
+  25_000,
+)
 
-it('one button creates a chart of the filtered rows, and opens its form', async () => {
-  const page = await signedIn('alice')
-  const { test, url } = site()
-  const columns = { city: ['Oslo', 'Rome', 'Oslo'], price: [1, 5, 3] }
-  const grid = await test.grid('alice', 'prices', columns)
-  await page.goto(`${url}/~${grid.fid.replace(':', '/')}/?where=${encodeURIComponent('price > 1')}`)
-  await page.click('[data-action=make]')
-  await page.waitForSelector('dialog button.primary')
-  await Promise.all([page.waitForNavigation(), page.click('dialog button.primary')])
-  await page.waitForFunction(
-    () => (document.querySelector<HTMLInputElement>('[name=where]')?.value ?? '') !== '',
-  )
-  const values = await page.$$eval('#edit [name=type], #edit [name=x], #edit [name=where]', (fields) =>
-    fields.map((field) => (field as HTMLInputElement).value),
-  )
-  expect(values).toEqual(['bar', 'city', 'price > 1'])
-  expect(await page.$eval('h1', (h1) => h1.textContent)).toBe('Price by city')
-  await fill(page, '#edit [name=height]', '640')
-  expect(await page.$eval('#edit-command', (pre) => pre.textContent)).toMatch(/ --height 640$/)
-  await page.click('#edit button.primary')
-  await said(page, 'Saved.')
-  expect(await page.$eval('iframe.chart', (frame) => frame.getBoundingClientRect().height)).toBe(640)
-  await page.browserContext().close()
-}, 25_000)
+itLong(
+  'one button creates a chart of the filtered rows, and opens its form',
+  async () => {
+    const page = await signedIn('alice')
+    const { test, url } = site()
+    const columns = { city: ['Oslo', 'Rome', 'Oslo'], price: [1, 5, 3] }
+    const grid = await test.grid('alice', 'prices', columns)
+    await page.goto(`${url}/~${grid.fid.replace(':', '/')}/?where=${encodeURIComponent('price > 1')}`)
+    await page.click('[data-action=make]')
+    await page.waitForSelector('dialog button.primary')
+    await Promise.all([page.waitForNavigation(), page.click('dialog button.primary')])
+    await page.waitForFunction(
+      () => (document.querySelector<HTMLInputElement>('[name=where]')?.value ?? '') !== '',
+    )
+    const values = await page.$$eval('#edit [name=type], #edit [name=x], #edit [name=where]', (fields) =>
+      fields.map((field) => (field as HTMLInputElement).value),
+    )
+    expect(values).toEqual(['bar', 'city', 'price > 1'])
+    expect(await page.$eval('h1', (h1) => h1.textContent)).toBe('Price by city')
+    await fill(page, '#edit [name=height]', '640')
+    expect(await page.$eval('#edit-command', (pre) => pre.textContent)).toMatch(/ --height 640$/)
+    await page.click('#edit button.primary')
+    await said(page, 'Saved.')
+    expect(await page.$eval('iframe.chart', (frame) => frame.getBoundingClientRect().height)).toBe(640)
+    await page.browserContext().close()
+  },
+  25_000,
+)
 
 let made = 0
 
@@ -165,36 +173,40 @@ async function madeChart(
   }
 }
 
-it('the form sets colors of series of a column, and other series keep theirs', async () => {
-  const { test, url } = site()
-  const columns = { day: ['2024-01-01', '2024-01-01'], city: ['Oslo', 'Rome'], price: [1, 5] }
-  const grid = await test.grid('alice', 'cities', columns)
-  const { client, close } = await connectRemote(url, { user: 'alice', apiKey: test.keys.get('alice') })
-  const whole = await client.call('grids.get', { fid: grid.fid })
-  const made = JSON.parse(
-    JSON.stringify(await compileChart(client, whole, 'line', { x: 'day', y: 'price', by: 'city' })),
-  )
-  const rome = { target: 'Rome', value: { line: { color: '#445566' }, marker: { color: '#445566' } } }
-  made.data[0].transforms[0].styles = [rome]
-  const { file } = await test.plot('alice', made)
-  await close()
-  const page = await signedIn('alice')
-  await page.goto(`${url}/~${file.fid.replace(':', '/')}/`)
-  await page.click('[data-action=edit]')
-  await page.waitForSelector('#edit-colors input')
-  const shown = await page.$$eval('#edit-colors input', (inputs) =>
-    inputs.map(({ name, value }) => [name, value]),
-  )
-  expect(shown.map(([name]) => name)).toEqual(['color Oslo', 'color Rome'])
-  expect(shown[1][1]).toBe('#445566')
-  await fill(page, '#edit-colors input', '#112233')
-  await page.click('#edit button.primary')
-  await said(page, 'Saved.')
-  const { json } = await test.ask('alice', 'GET', `/v2/plots/${file.fid}/content`)
-  const oslo = { target: 'Oslo', value: { line: { color: '#112233' }, marker: { color: '#112233' } } }
-  expect(json.data[0].transforms[0].styles).toEqual([rome, oslo])
-  await page.browserContext().close()
-}, 25_000)
+itLong(
+  'the form sets colors of series of a column, and other series keep theirs',
+  async () => {
+    const { test, url } = site()
+    const columns = { day: ['2024-01-01', '2024-01-01'], city: ['Oslo', 'Rome'], price: [1, 5] }
+    const grid = await test.grid('alice', 'cities', columns)
+    const { client, close } = await connectRemote(url, { user: 'alice', apiKey: test.keys.get('alice') })
+    const whole = await client.call('grids.get', { fid: grid.fid })
+    const made = JSON.parse(
+      JSON.stringify(await compileChart(client, whole, 'line', { x: 'day', y: 'price', by: 'city' })),
+    )
+    const rome = { target: 'Rome', value: { line: { color: '#445566' }, marker: { color: '#445566' } } }
+    made.data[0].transforms[0].styles = [rome]
+    const { file } = await test.plot('alice', made)
+    await close()
+    const page = await signedIn('alice')
+    await page.goto(`${url}/~${file.fid.replace(':', '/')}/`)
+    await page.click('[data-action=edit]')
+    await page.waitForSelector('#edit-colors input')
+    const shown = await page.$$eval('#edit-colors input', (inputs) =>
+      inputs.map(({ name, value }) => [name, value]),
+    )
+    expect(shown.map(([name]) => name)).toEqual(['color Oslo', 'color Rome'])
+    expect(shown[1][1]).toBe('#445566')
+    await fill(page, '#edit-colors input', '#112233')
+    await page.click('#edit button.primary')
+    await said(page, 'Saved.')
+    const { json } = await test.ask('alice', 'GET', `/v2/plots/${file.fid}/content`)
+    const oslo = { target: 'Oslo', value: { line: { color: '#112233' }, marker: { color: '#112233' } } }
+    expect(json.data[0].transforms[0].styles).toEqual([rome, oslo])
+    await page.browserContext().close()
+  },
+  25_000,
+)
 
 it('the chart follows the form, undo and redo, and is compared with the published one', async () => {
   const { test, url } = site()
@@ -245,57 +257,65 @@ it('the chart follows the form, undo and redo, and is compared with the publishe
   await page.browserContext().close()
 }, 25_000)
 
-it('a preview without changes is the published chart, whatever its type', async () => {
-  const columns = {
-    day: Array.from({ length: 40 }, (_, k) => `2024-01-${String((k % 20) + 1).padStart(2, '0')}`),
-    city: Array.from({ length: 40 }, (_, k) => (k < 20 ? 'Oslo' : 'Rome')),
-    price: Array.from({ length: 40 }, (_, k) => ((k * 7919) % 101) / 3),
-    cost: Array.from({ length: 40 }, (_, k) => (k % 9 === 0 ? null : (k * 104_729) % 53)),
-  }
-  const charts: [ChartType, ChartOptions][] = [
-    ['line', { x: 'day', y: 'price', by: 'city', trend: 'linear' }],
-    ['line', { x: 'day', y: 'price', facet: 'city' }],
-    ['bar', { x: 'city', y: 'price', aggregate: 'mean', sort: '-price' }],
-    ['bar', { x: 'day', y: 'price', aggregate: 'sum', per: 'week', where: "city = 'Oslo' and cost > 3" }],
-    ['scatter', { x: 'price', y: 'cost', color: 'cost', by: 'city' }],
-    ['histogram', { y: 'price', by: 'city' }],
-    ['box', { x: 'city', y: 'cost' }],
-    ['heatmap', { x: 'day', y: 'city', color: 'price' }],
-    ['pie', { x: 'city', y: 'price', aggregate: 'sum' }],
-    ['area', { x: 'day', y: 'price', by: 'city' }],
-    ['scatter', { x: 'price', y: 'cost', animate: 'city' }],
-  ]
-  const page = await signedIn('alice')
-  // All types with `npm run test:long`.
-  for (const [type, options] of charts.filter((_, k) => k % runs(3, 1) === 0)) {
-    const made = await madeChart(type, options, columns)
-    await page.goto(`${site().url}/~${made.replace(':', '/')}/`)
-    const frame = await page.waitForFrame((one) => one.url().includes('.embed'))
-    await frame.waitForSelector('#chart[data-drawn]')
-    const drawing = () =>
-      frame.evaluate(() => {
-        const { data, layout } = document.getElementById('chart') as unknown as {
-          data: object
-          layout: { meta?: unknown; annotations?: { name?: string }[] }
-        }
-        // The part of the legend that edits, and the spec, which is not drawn.
-        // The title, which the page shows otherwise, the title of the axis below it, and what is measured.
-        const measured = new Set(['xshift', 'yshift', 'b', 't', 'range'])
-        const annotations = (layout.annotations ?? []).filter(({ name }) => name !== 'gridline-y-title')
-        const rest = { ...layout, annotations, meta: 0, legend: 0, title: 0 }
-        return JSON.parse(JSON.stringify([data, rest], (key, value) => (measured.has(key) ? 0 : value)))
-      })
-    const published = await drawing()
-    await page.click('[data-action=edit]')
-    await frame.waitForSelector('#chart[data-shows=preview]')
-    const preview = await drawing()
-    expect(preview, type).toEqual(published)
-  }
-  await page.browserContext().close()
-}, 60_000)
+itLong(
+  'a preview without changes is the published chart, whatever its type',
+  async () => {
+    const columns = {
+      day: Array.from({ length: 40 }, (_, k) => `2024-01-${String((k % 20) + 1).padStart(2, '0')}`),
+      city: Array.from({ length: 40 }, (_, k) => (k < 20 ? 'Oslo' : 'Rome')),
+      price: Array.from({ length: 40 }, (_, k) => ((k * 7919) % 101) / 3),
+      cost: Array.from({ length: 40 }, (_, k) => (k % 9 === 0 ? null : (k * 104_729) % 53)),
+    }
+    const charts: [ChartType, ChartOptions][] = [
+      ['line', { x: 'day', y: 'price', by: 'city', trend: 'linear' }],
+      ['line', { x: 'day', y: 'price', facet: 'city' }],
+      ['bar', { x: 'city', y: 'price', aggregate: 'mean', sort: '-price' }],
+      ['bar', { x: 'day', y: 'price', aggregate: 'sum', per: 'week', where: "city = 'Oslo' and cost > 3" }],
+      ['scatter', { x: 'price', y: 'cost', color: 'cost', by: 'city' }],
+      ['histogram', { y: 'price', by: 'city' }],
+      ['box', { x: 'city', y: 'cost' }],
+      ['heatmap', { x: 'day', y: 'city', color: 'price' }],
+      ['pie', { x: 'city', y: 'price', aggregate: 'sum' }],
+      ['area', { x: 'day', y: 'price', by: 'city' }],
+      ['scatter', { x: 'price', y: 'cost', animate: 'city' }],
+    ]
+    const page = await signedIn('alice')
+    // All types with `npm run test:long`.
+    for (const [type, options] of charts.filter((_, k) => k % runs(3, 1) === 0)) {
+      const made = await madeChart(type, options, columns)
+      await page.goto(`${site().url}/~${made.replace(':', '/')}/`)
+      const frame = await page.waitForFrame((one) => one.url().includes('.embed'))
+      await frame.waitForSelector('#chart[data-drawn]')
+      const drawing = () =>
+        frame.evaluate(() => {
+          const { data, layout } = document.getElementById('chart') as unknown as {
+            data: object
+            layout: { meta?: unknown; annotations?: { name?: string }[] }
+          }
+          // The part of the legend that edits, and the spec, which is not drawn.
+          // The title, which the page shows otherwise, the title of the axis below it, and what is measured.
+          const measured = new Set(['xshift', 'yshift', 'b', 't', 'range'])
+          const annotations = (layout.annotations ?? []).filter(({ name }) => name !== 'gridline-y-title')
+          const rest = { ...layout, annotations, meta: 0, legend: 0, title: 0 }
+          return JSON.parse(JSON.stringify([data, rest], (key, value) => (measured.has(key) ? 0 : value)))
+        })
+      const published = await drawing()
+      await page.click('[data-action=edit]')
+      await frame.waitForSelector('#chart[data-shows=preview]')
+      const preview = await drawing()
+      expect(preview, type).toEqual(published)
+    }
+    await page.browserContext().close()
+  },
+  60_000,
+)
 
-it('users without write access have no form', async () => {
-  const page = await signedIn('bob')
-  expect(await page.$('#edit')).toBe(null)
-  await page.browserContext().close()
-}, 25_000)
+itLong(
+  'users without write access have no form',
+  async () => {
+    const page = await signedIn('bob')
+    expect(await page.$('#edit')).toBe(null)
+    await page.browserContext().close()
+  },
+  25_000,
+)

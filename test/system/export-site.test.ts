@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { join, relative } from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inBrowser } from '../support/browser.ts'
+import { inBrowser, openPage } from '../support/browser.ts'
 import { gridline } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -79,7 +80,7 @@ describe('an exported site', () => {
 
   /** Opens a page. Returns it, with what it asked other hosts for and what it complained about. */
   const open = async (address: string, hasScripts = true): Promise<{ page: Page; seen: string[] }> => {
-    const page = await site().browser.newPage()
+    const page = await openPage(site().browser)
     await page.setJavaScriptEnabled(hasScripts)
     const seen: string[] = []
     page.on('request', (request) => {
@@ -157,7 +158,7 @@ describe('an exported site', () => {
     await still.page.close()
   })
 
-  it('works on a file server and in pages of other hosts, at the paths of the server', async () => {
+  itLong('works on a file server and in pages of other hosts, at the paths of the server', async () => {
     for (const path of ['', '/', '.embed?link=false', '.html']) {
       const { page, seen } = await open(`${url}/${chart}${path}`)
       await page.waitForSelector('#chart[data-drawn="true"]')
@@ -170,7 +171,7 @@ describe('an exported site', () => {
       `<div style="width: 600px"><a href="${url}/${chart}/"><img src="${url}/${chart}.png" width="600"></a>
       <script data-plotly="${chart.slice(1).replace('/', ':')}" src="${url}/embed.js" async></script></div>`,
     )
-    const page = await browser.newPage()
+    const page = await openPage(browser)
     await page.goto(`${elsewhere.url}/blog`)
     const frame = await page.waitForFrame((one) => one.url().includes('.embed'))
     await frame.waitForSelector('#chart[data-drawn="true"]')
@@ -180,7 +181,7 @@ describe('an exported site', () => {
     await page.close()
   })
 
-  it('texts of strangers stay harmless', async () => {
+  itLong('texts of strangers stay harmless', async () => {
     const pages = Object.keys(contents()).filter((path) => path.endsWith('.html'))
     expect(pages.length).toBeGreaterThan(10)
     for (const path of pages) {

@@ -10,10 +10,10 @@ import { connectRemote } from '../../src/cli/connect/connect.ts'
 import { Problem } from '../../src/contract/errors.ts'
 import { quoteShellWord } from '../../src/contract/shell.ts'
 import { drawFigure } from '../../src/service/index.ts'
-import { inBrowser } from '../support/browser.ts'
+import { inBrowser, openPage } from '../support/browser.ts'
 import { chartColumns, leastOptions } from '../support/charts.ts'
 import { type Example, gallery, tables } from '../support/gallery.ts'
-import { runs } from '../support/property-runs.ts'
+import { itLong, runs } from '../support/property-runs.ts'
 
 const site = inBrowser()
 const pictures = process.env.GRIDLINE_SCREENSHOTS
@@ -132,7 +132,7 @@ async function faultsOf(charts: readonly Drawn[], leastShare: number): Promise<R
   const { client, close } = await connectRemote(url, { user: 'alice', apiKey: test.keys.get('alice') })
   const wrong: Record<string, object> = {}
   const grids = new Map<string, string>()
-  const page = await browser.newPage()
+  const page = await openPage(browser)
   for (const [k, { name, type, csv, options }] of charts.entries()) {
     if (!grids.has(csv)) {
       const headers = { 'content-type': 'text/csv', 'x-file-name': `${name} table` }
@@ -178,10 +178,14 @@ function refusal(error: unknown): undefined {
   if (!(error instanceof Problem)) throw error
 }
 
-it('no text of a gallery chart is cut off or covered, on a screen and on a phone', async () => {
-  const charts = examples.map(({ table, ...example }) => ({ ...example, csv: tables[table] }))
-  expect(await faultsOf(charts, 0.8)).toEqual({})
-}, 180_000)
+itLong(
+  'no text of a gallery chart is cut off or covered, on a screen and on a phone',
+  async () => {
+    const charts = examples.map(({ table, ...example }) => ({ ...example, csv: tables[table] }))
+    expect(await faultsOf(charts, 0.8)).toEqual({})
+  },
+  180_000,
+)
 
 /** Seeded random numbers from 0 to 1 (mulberry32). */
 function randomOf(seed: number): () => number {
@@ -287,4 +291,4 @@ it('docs/charts.md has a command and an image for each chart', async () => {
   }
   expect(readFileSync(`${docs}/charts.md`, 'utf8')).toBe(page())
   for (const { name } of gallery) expect(existsSync(`${docs}/images/charts/${name}.webp`), name).toBe(true)
-}, 180_000)
+})

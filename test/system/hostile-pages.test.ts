@@ -121,7 +121,7 @@ describe('hostile texts on pages', () => {
         for (const hit of [...visit.seen.hits, ...visit.seen.dialogs]) run.add(hit)
         expect(run.size).toBeGreaterThan(100)
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     await visit.close()
   })
@@ -144,9 +144,9 @@ describe('hostile texts on pages', () => {
       await visit.close()
     }
     // Each text in the attributes of traces, axes and annotations; some of them in every other attribute too.
-    const some = TEXTS.filter((_, k) => k % runs(64, 8) === 0)
+    const some = TEXTS.filter((_, k) => k % runs(128, 8) === 0)
     const [, ...rest] = hostileFigures(some)
-    const tried = batches.filter((_, k) => k % runs(9, 1) === 0)
+    const tried = batches.filter((_, k) => k % runs(18, 1) === 0)
     const figures = [...tried.map((batch) => hostileFigures(batch)[0]), ...rest]
     const next = figures.entries()
     const work = async (): Promise<void> => {
@@ -166,10 +166,10 @@ describe('hostile texts on pages', () => {
       })
     ).json.file
     const parent = idlocal(folder.fid)
-    for (const [k, text] of TEXTS.slice(0, 20).entries())
+    for (const [k, text] of TEXTS.slice(0, runs(8, 20)).entries())
       await test.grid('alice', named(`${k} ${text}`), { a: [1] }, { parent, world_readable: true })
     const metadata = Object.fromEntries(TEXTS.map((text, k) => [`${k}`, text.replaceAll('\u0000', '')]))
-    const cells = TEXTS.filter((_, k) => k % 4 === 0).map((text) =>
+    const cells = TEXTS.filter((_, k) => k % runs(16, 4) === 0).map((text) =>
       text.replaceAll('\u0000', '').toWellFormed(),
     )
     for (let at = 0; at < cells.length; at += 30) {
@@ -236,7 +236,7 @@ describe('hostile texts on pages', () => {
   it('no text in a query or a path is executed', async () => {
     const { test } = site()
     const { file } = await test.plot('alice', { data: [{ y: [1, 2] }] }, { world_readable: true })
-    const paths = TEXTS.filter((_, k) => k % 32 === 3).map((text, k) => {
+    const paths = TEXTS.filter((_, k) => k % runs(64, 32) === 3).map((text, k) => {
       const said = encodeURIComponent(text.toWellFormed())
       const query = `share_key=${said}&width=${said}&height=${said}&link=${said}&modebar=${said}#${said}`
       return [

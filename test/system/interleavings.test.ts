@@ -193,7 +193,7 @@ onBothStores('two servers, step by step', (test, engine) => {
     }
     const known = new Map<number, string>()
     const nodes = [await open(), await open()]
-    for (let round = 0; round < runs(12, 1000); round++) {
+    for (let round = 0; round < runs(5, 1000); round++) {
       // Simulates a day, after which unreferenced blobs may be deleted.
       await quiet.service.store.engine.write([], (db) =>
         db.updateTable('objects').set({ changed_at: 0 }).execute(),

@@ -1,7 +1,8 @@
 /** Readers see only kept versions, by any route and version name. */
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { operations, routesOf } from '../../src/contract/operations/index.ts'
 import { webRoutes } from '../../src/contract/web/index.ts'
+import { itLong } from '../support/property-runs.ts'
 import { onSqliteFirst } from '../support/service.ts'
 
 /** Texts of versions that are not kept, which no reader may find. */
@@ -27,7 +28,7 @@ onSqliteFirst('earlier versions', (test) => {
     return { fid: json.file.fid as string, at: [before, Date.now() - 1] }
   }
 
-  it('readers see only the current version and kept versions', async () => {
+  itLong('readers see only the current version and kept versions', async () => {
     const times: number[] = []
     const put = async (text: string) => {
       const { fid, at } = await upload(text)

@@ -1,7 +1,7 @@
 // Addresses and embed blocks of Chart Studio, in pages of another site, with nothing but the host replaced.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { inBrowser, nothing, type Visit } from '../support/browser.ts'
-import { runs } from '../support/property-runs.ts'
+import { itLong, runs } from '../support/property-runs.ts'
 
 describe('old addresses', () => {
   const site = inBrowser()
@@ -98,7 +98,7 @@ describe('old addresses', () => {
     )
   }
 
-  it('pictures of old blocks become live charts in the width of their column, once each', async () => {
+  itLong('pictures of old blocks become live charts in the width of their column, once each', async () => {
     const html = [
       block(`alice:${open}`),
       block(`alice:${open}`).replaceAll('/~', '/%7E'),
@@ -142,7 +142,7 @@ describe('old addresses', () => {
     await blocked.close()
   })
 
-  it('frames of old pages show the chart alone, in every form', async () => {
+  itLong('frames of old pages show the chart alone, in every form', async () => {
     const { url } = site()
     const forms = ['.embed?link=false', '/550/550', '/640/480/', '', '.embed?autosize=true']
     const frames = forms.map(
@@ -161,7 +161,7 @@ describe('old addresses', () => {
     await visit.close()
   })
 
-  it('blocks in odd pages: several in one element, scripts at the end, inline elements', async () => {
+  itLong('blocks in odd pages: several in one element, scripts at the end, inline elements', async () => {
     const withoutScript = (html: string): [string, string] => {
       const [script] = /<script[\s\S]*<\/script>/.exec(html)!
       return [html.replace(script, ''), script]

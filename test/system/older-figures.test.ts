@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { upgradeFigure } from '../../src/browser/upgrade-figure.ts'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { Drawer } from '../../src/draw/index.ts'
-import { launched } from '../support/browser.ts'
+import { launched, openPage } from '../support/browser.ts'
 import { runs } from '../support/property-runs.ts'
 
 /** A folder of figures: the sample in test/data, or a larger one that GRIDLINE_FIGURES names. */
@@ -75,10 +75,10 @@ describe.each([
 ])('of plotly.js %s', (_, file) => {
   let page: Page
   beforeAll(async () => {
-    page = await browser.newPage()
+    page = await openPage(browser)
     await page.setContent('<div id="chart"></div>')
     await page.evaluate(readFileSync(createRequire(import.meta.url).resolve(file), 'utf8'))
-  }, 60_000)
+  })
   afterAll(() => page.close())
 
   it.each(figures.slice(0, runs(3, figures.length)))('the titles of $name are drawn', async ({ figure }) => {

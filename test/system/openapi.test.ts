@@ -7,6 +7,7 @@ import SwaggerParser from '@apidevtools/swagger-parser'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { gridline, serve } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -72,7 +73,7 @@ export async function run(url: string, key: string) {
 }
 `
 
-it('a generated client compiles strictly, and calls a server', { timeout: 60_000 }, async () => {
+itLong('a generated client compiles strictly, and calls a server', async () => {
   writeFileSync(join(folder, 'openapi.json'), text)
   const generated = spawnSync('npx', ['oazapfts', 'openapi.json', 'client.ts'], {
     cwd: folder,

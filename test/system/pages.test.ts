@@ -2,6 +2,7 @@
 import type { Frame } from 'puppeteer-core'
 import { describe, expect, it } from 'vitest'
 import { inBrowser, nothing, type Visit } from '../support/browser.ts'
+import { itLong } from '../support/property-runs.ts'
 import { scatter } from '../support/service.ts'
 
 const titled = {
@@ -40,36 +41,40 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
-  it('zooming into a large chart loads the points of the visible range, and zooming out fewer', async () => {
-    const { test } = site()
-    const numbers = Array.from({ length: 30_000 }, (_, k) => k)
-    const { fid: grid } = await test.grid('alice', 'large', {
-      x: numbers,
-      y: numbers.map((k) => Math.sin(k)),
-    })
-    const { cols } = (await test.ask('alice', 'GET', `/v2/grids/${grid}`)).json
-    const [xsrc, ysrc] = cols.map(({ uid }: { uid: string }) => `${grid}:${uid}`)
-    const fid = await shown({ data: [{ type: 'scatter', mode: 'lines', xsrc, ysrc }], layout: {} })
-    const visit = await site().visit(pathOf(fid, '.embed'))
-    const chart = await visit.chart()
-    const note = () => chart.$eval('.annotation', (element) => element.textContent)
-    expect(await note()).toMatch(/^shows [34],\d{3} of 30,000 points$/)
-    const zoomTo = (change: string): Promise<unknown> => chart.evaluate(`Plotly.relayout('chart', ${change})`)
-    const waitFor = (least: number, most: number): Promise<unknown> =>
-      chart.waitForFunction(
-        `(() => { const { length } = document.getElementById('chart').data[0].x.filter((k) => k >= 1000 && k < 1500); return length >= ${least} && length <= ${most} })()`,
-      )
-    await zoomTo("{ 'xaxis.range': [1000, 1500] }")
-    await waitFor(500, 500)
-    // The reader's zoom is kept.
-    expect(
-      await chart.evaluate("document.getElementById('chart').layout.xaxis.range.map(Math.round)"),
-    ).toEqual([1000, 1500])
-    await zoomTo("{ 'xaxis.autorange': true }")
-    await waitFor(1, 100)
-    expect(visit.seen).toEqual(nothing)
-    await visit.close()
-  })
+  itLong(
+    'zooming into a large chart loads the points of the visible range, and zooming out fewer',
+    async () => {
+      const { test } = site()
+      const numbers = Array.from({ length: 30_000 }, (_, k) => k)
+      const { fid: grid } = await test.grid('alice', 'large', {
+        x: numbers,
+        y: numbers.map((k) => Math.sin(k)),
+      })
+      const { cols } = (await test.ask('alice', 'GET', `/v2/grids/${grid}`)).json
+      const [xsrc, ysrc] = cols.map(({ uid }: { uid: string }) => `${grid}:${uid}`)
+      const fid = await shown({ data: [{ type: 'scatter', mode: 'lines', xsrc, ysrc }], layout: {} })
+      const visit = await site().visit(pathOf(fid, '.embed'))
+      const chart = await visit.chart()
+      const note = () => chart.$eval('.annotation', (element) => element.textContent)
+      expect(await note()).toMatch(/^shows [34],\d{3} of 30,000 points$/)
+      const zoomTo = (change: string): Promise<unknown> =>
+        chart.evaluate(`Plotly.relayout('chart', ${change})`)
+      const waitFor = (least: number, most: number): Promise<unknown> =>
+        chart.waitForFunction(
+          `(() => { const { length } = document.getElementById('chart').data[0].x.filter((k) => k >= 1000 && k < 1500); return length >= ${least} && length <= ${most} })()`,
+        )
+      await zoomTo("{ 'xaxis.range': [1000, 1500] }")
+      await waitFor(500, 500)
+      // The reader's zoom is kept.
+      expect(
+        await chart.evaluate("document.getElementById('chart').layout.xaxis.range.map(Math.round)"),
+      ).toEqual([1000, 1500])
+      await zoomTo("{ 'xaxis.autorange': true }")
+      await waitFor(1, 100)
+      expect(visit.seen).toEqual(nothing)
+      await visit.close()
+    },
+  )
 
   it('the embedded chart fills and follows its frame', async () => {
     const { visit, chart } = await embed({ ...titled, layout: { width: 300, height: 200 } })
@@ -174,7 +179,7 @@ describe('pages of plots in a browser', () => {
     await alone.close()
   })
 
-  it('the URL makes a chart light, dark or like the system; its own colors are kept', async () => {
+  itLong('the URL makes a chart light, dark or like the system; its own colors are kept', async () => {
     const paper = (chart: Frame): Promise<string> =>
       chart.$eval('.main-svg', (svg) => getComputedStyle(svg).backgroundColor)
     const colors: string[] = []
@@ -326,7 +331,7 @@ describe('pages of plots in a browser', () => {
     })
   }
 
-  it('the play button plays the frames of an animation', async () => {
+  itLong('the play button plays the frames of an animation', async () => {
     const { visit, chart } = await embed({
       data: [{ x: [1, 2], y: [1, 2] }],
       frames: [
@@ -376,7 +381,7 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
-  it('an empty figure and a figure without layout are empty charts', async () => {
+  itLong('an empty figure and a figure without layout are empty charts', async () => {
     for (const figure of [{ data: [] }, { data: [], layout: {} }, scatter([])]) {
       const { visit, chart } = await embed(figure)
       expect(await drawn(chart)).toBe('true')

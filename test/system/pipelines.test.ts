@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { version } from '../../src/contract/version.ts'
 import { gridline, serve } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -95,7 +96,7 @@ it('the template for GitLab CI uploads its files, and installs the version of th
   expect(JSON.parse(result)).toMatchObject({ filename: 'a', action: 'created' })
 })
 
-it('the template for cron uploads in silence, says what is wrong, and does not run twice', async () => {
+itLong('the template for cron uploads in silence, says what is wrong, and does not run twice', async () => {
   const cwd = join(folder.path, 'cron')
   const bins = join(cwd, '.local/bin')
   mkdirSync(bins, { recursive: true })

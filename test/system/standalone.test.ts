@@ -6,8 +6,9 @@ import type { Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyPage } from '../../src/contract/standalone.ts'
 import { writeStandalonePage } from '../../src/service/images/standalone-page.ts'
-import { inBrowser, nothing } from '../support/browser.ts'
+import { inBrowser, nothing, openPage } from '../support/browser.ts'
 import { gridline } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -28,7 +29,7 @@ describe('self-contained pages', () => {
   const openFile = async (html: string, hasScripts = true): Promise<{ page: Page; seen: string[] }> => {
     const file = join(folder.path, `chart${Math.random()}.html`)
     writeFileSync(file, html)
-    const page = await site().browser.newPage()
+    const page = await openPage(site().browser)
     await page.setJavaScriptEnabled(hasScripts)
     const seen: string[] = []
     page.on('request', (request) => {
@@ -164,32 +165,35 @@ describe('self-contained pages', () => {
     string,
     string[],
   ][]
-  it('each smaller build of plotly.js draws what it is chosen for, and maps have their outlines', async () => {
-    expect(types.map(([name]) => name)).toEqual(['basic', 'finance', 'geo', 'cartesian'])
-    for (const trace of [
-      { type: 'pie', labels: ['a'], values: [1] },
-      { type: 'candlestick', x: [1], open: [1], close: [2], low: [0], high: [3] },
-      { type: 'choropleth', locations: ['DEU'], z: [1] },
-      { type: 'heatmap', z: [[1, 2]] },
-      { type: 'sankey', node: { label: ['a', 'b'] }, link: { source: [0], target: [1], value: [1] } },
-    ]) {
-      const html = writeStandalonePage(
-        Buffer.from(JSON.stringify({ data: [trace], layout: {} })),
-        undefined,
-        {},
-      )
-      const { page, seen } = await openFile(html.toString())
-      await page.waitForSelector('#chart[data-drawn]')
-      expect([
-        trace.type,
-        await page.$eval('#chart', (chart) => chart.getAttribute('data-drawn')),
-        seen,
-      ]).toEqual([trace.type, 'true', []])
-      await page.close()
-    }
-  })
+  itLong(
+    'each smaller build of plotly.js draws what it is chosen for, and maps have their outlines',
+    async () => {
+      expect(types.map(([name]) => name)).toEqual(['basic', 'finance', 'geo', 'cartesian'])
+      for (const trace of [
+        { type: 'pie', labels: ['a'], values: [1] },
+        { type: 'candlestick', x: [1], open: [1], close: [2], low: [0], high: [3] },
+        { type: 'choropleth', locations: ['DEU'], z: [1] },
+        { type: 'heatmap', z: [[1, 2]] },
+        { type: 'sankey', node: { label: ['a', 'b'] }, link: { source: [0], target: [1], value: [1] } },
+      ]) {
+        const html = writeStandalonePage(
+          Buffer.from(JSON.stringify({ data: [trace], layout: {} })),
+          undefined,
+          {},
+        )
+        const { page, seen } = await openFile(html.toString())
+        await page.waitForSelector('#chart[data-drawn]')
+        expect([
+          trace.type,
+          await page.$eval('#chart', (chart) => chart.getAttribute('data-drawn')),
+          seen,
+        ]).toEqual([trace.type, 'true', []])
+        await page.close()
+      }
+    },
+  )
 
-  it('gridline verify finds any change', async () => {
+  itLong('gridline verify finds any change', async () => {
     const home = folder.path
     const file = join(folder.path, 'kept.html')
     const figure = join(folder.path, 'figure.json')

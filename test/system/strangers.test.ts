@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
 import { createUser } from '../../src/service/admin.ts'
 import { createService } from '../../src/service/index.ts'
+import { itLong } from '../support/property-runs.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
 /** CPU time of all threads per event-loop iteration, in ms; wall time means little on a busy machine. */
@@ -116,7 +117,7 @@ const transforms: Record<string, (values: { x: string; g: string }) => object[]>
   top: () => [{ type: 'top', target: 'y', labels: 'x', count: 5, other: true }],
 }
 
-it.each(LONG ? Object.keys(transforms) : ['trend', 'order', 'median'])(
+itLong.each(Object.keys(transforms))(
   'a chart with 250,000 points and the transform %s does not delay other requests',
   async (name) => {
     const [x, y, g] = await Promise.all(['x', 'y', 'g'].map((column) => uidOf('numbers', column)))
@@ -137,7 +138,7 @@ it.each(LONG ? Object.keys(transforms) : ['trend', 'order', 'median'])(
   },
 )
 
-it('thousands of rules do not delay other requests', async () => {
+itLong('thousands of rules do not delay other requests', async () => {
   const columns = Array.from({ length: 5_000 }, (_, k) => ({ name: 't', pattern: `x${k}` }))
   const { ms } = await worstTurn('POST', `/v2/grids/${grids.one}/check`, { checks: { columns } })
   expect(ms).toBeLessThan(MAX_TURN_MS)

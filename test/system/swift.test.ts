@@ -12,7 +12,7 @@ describe.skipIf(!hasSwift())('a bucket of Swift (skipped without it)', () => {
   let swift: Swift
   beforeAll(async () => {
     swift = await startSwift()
-  }, 60_000)
+  })
   afterAll(() => swift?.stop())
 
   it('a Swift bucket stores, returns and removes values, and refuses unsigned content', async () => {

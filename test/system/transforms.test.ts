@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { Browser, Page } from 'puppeteer-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evaluateTransforms } from '../../src/charts/evaluate/index.ts'
-import { launched } from '../support/browser.ts'
+import { launched, openPage } from '../support/browser.ts'
 import { runs } from '../support/property-runs.ts'
 
 const plotly = createRequire(import.meta.url).resolve('plotly.js-2/plotly.min.js')
@@ -13,10 +13,10 @@ let browser: Browser
 let page: Page
 beforeAll(async () => {
   browser = await launched()
-  page = await browser.newPage()
+  page = await openPage(browser)
   await page.setContent('<div id="chart"></div>')
   await page.evaluate(readFileSync(plotly, 'utf8'))
-}, 60_000)
+})
 afterAll(() => browser.close())
 
 interface Drawn {
@@ -143,7 +143,7 @@ describe('transforms', () => {
       const ours = ((await evaluateTransforms(structuredClone(figure))) as Figure).data.map(keys)
       expect(ours, JSON.stringify(figure)).toEqual(drawn[k])
     }
-  }, 120_000)
+  })
 
   it('transforms of the plotly.js 2 test figure give the same traces with all attributes', async () => {
     const figure = JSON.parse(readFileSync(new URL('../data/transforms.json', import.meta.url), 'utf8'))

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { methodsOf, type Operation, operations, routesOf } from '../../../src/contract/operations/index.ts'
 import { createUser } from '../../../src/service/admin.ts'
+import { runs } from '../../support/property-runs.ts'
 import { onSqliteFirst, type TestService } from '../../support/service.ts'
 
 /**
@@ -138,6 +139,7 @@ onSqliteFirst('permissions', (test) => {
     await people(test())
     const wrong: string[] = []
     let invited = false
+    let round = 0
     for (const access of accesses) {
       for (const kind of ['grid', 'plot', 'fold'] as const) {
         const folder = (
@@ -175,7 +177,10 @@ onSqliteFirst('permissions', (test) => {
             await test().ask('alice', 'POST', `/v2/files/${fid}/trash`)
             await test().ask('alice', 'DELETE', `/v2/files/${fid}/permanent_delete`)
           }
-          for (const [name, need] of Object.entries(needs)) {
+          round++
+          for (const [k, [name, need]] of Object.entries(needs).entries()) {
+            // In short runs, each operation in a third of the cases.
+            if ((k + round) % runs(3, 1) !== 0) continue
             const operation: Operation = operations[name as keyof typeof operations]
             for (const { path, filetype } of routesOf(operation)) {
               // Operations that change the state are tried only without permission; states.test.ts covers the rest.
@@ -224,7 +229,7 @@ onSqliteFirst('permissions', (test) => {
       }
     }
     expect(wrong.slice(0, 20)).toEqual([])
-  }, 180_000)
+  })
 
   it('only the owner sees admin fields; current_user_permission is correct', async () => {
     const { fid } = await test().grid(

@@ -86,7 +86,7 @@ it('an upload continues in another process with the received bytes, for its owne
         ])
         expect([upload.received, same]).toEqual([cut, upload])
         expect(await upload.put(cut, pieces(text.slice(cut)), true)).toBe(text)
-        await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]))
+        await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]), { timeout: 60_000 })
         second.close()
       }),
       { numRuns: 20 },
@@ -151,7 +151,7 @@ it('a later request takes over from a dead connection', async () => {
     yield Buffer.from('cd')
   }
   const dead = upload.put(0, stuck(), false)
-  await vi.waitFor(() => expect(upload.received).toBe(2))
+  await vi.waitFor(() => expect(upload.received).toBe(2), { timeout: 60_000 })
   expect(await upload.put(2, pieces('cd'), true)).toBe('abcd')
   go()
   await expect(dead).rejects.toThrow('another request is sending')
@@ -174,7 +174,7 @@ it('taking over loses neither the waiting chunk nor the new one', async () => {
     yield Buffer.from('xxxx')
   }
   const first = upload.put(0, slow(), true)
-  await vi.waitFor(() => expect(upload.received).toBe(4))
+  await vi.waitFor(() => expect(upload.received).toBe(4), { timeout: 60_000 })
   const second = upload.put(4, pieces('bbbb', 'cccc'), true)
   begin()
   expect(await second).toBe('aaaabbbbcccc')
@@ -193,7 +193,7 @@ it('an earlier request that ends cleanly does not end an upload taken over by a 
     })
   }
   const first = upload.put(0, stale(), true)
-  await vi.waitFor(() => expect(upload.received).toBe(2))
+  await vi.waitFor(() => expect(upload.received).toBe(2), { timeout: 60_000 })
   await upload.put(2, pieces('bb'), false)
   end()
   await expect(first).rejects.toThrow('another request is sending')

@@ -89,7 +89,7 @@ onSqliteFirst('grids as files', (test) => {
       }),
       { numRuns: runs(25, 300) },
     )
-  }, 120_000)
+  })
 
   it('Parquet: out and in again is the same grid, with its types', async () => {
     const iso = day.map((at) => at.toISOString())
@@ -143,7 +143,7 @@ onSqliteFirst('grids as files', (test) => {
       }),
       { numRuns: runs(20, 1000) },
     )
-  }, 120_000)
+  })
 
   it('other programs read the Parquet file: names, types and many row groups', async () => {
     const count = 150_000

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
+import { itLong } from '../../support/property-runs.ts'
 import { scatter, TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 describe('limits of images', () => {
@@ -44,7 +45,7 @@ describe('limits of images', () => {
     expect((await draw('alice', '{"data":[{"type":"nonsense","y":[1,2]}]}')).status).toBe(200)
   })
 
-  it('50 MB of figure are refused with the limit, and a million points are drawn', async () => {
+  itLong('50 MB of figure are refused with the limit, and a million points are drawn', async () => {
     const number = '0.123456789,'
     // On a busy machine it may be refused for lack of CPU time.
     const large = await draw('alice', `{"data":[{"y":[${number.repeat(4_200_000)}1]}]}`)

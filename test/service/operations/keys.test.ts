@@ -231,7 +231,7 @@ onSqliteFirst('keys', (test) => {
       }
       expect((await csv(fid)) === text(model.keys())).toBe(true)
     }
-  }, 60_000)
+  })
 
   describe('random writes', () => {
     it('random upserts agree with a map by key', async () => {

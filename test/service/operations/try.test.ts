@@ -1,94 +1,98 @@
 // Dry runs on the server agree with the writes.
-import { expect, it } from 'vitest'
-import { runs } from '../../support/property-runs.ts'
+import { expect } from 'vitest'
+import { itLong, runs } from '../../support/property-runs.ts'
 import { onSqliteFirst } from '../../support/service.ts'
 
 onSqliteFirst('a write that is tried', (test) => {
-  it('trying a write returns the result or error of the write, and changes nothing', async () => {
-    const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
-    const { engine } = test().service.store
-    let seed = 3
-    const below = (most: number): number => {
-      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
-      return Math.floor((seed / 2 ** 32) * most)
-    }
-    const one = <T>(all: readonly T[]): T => all[below(all.length)]
-    const rarely = (headers: Record<string, string>): Record<string, string> => (below(5) ? {} : headers)
-    /** Returns everything that a write changes, except flushes and unreferenced blobs. */
-    const state = () =>
-      engine.read(async (db) => [
-        await db.selectFrom('files').selectAll().orderBy('idlocal').execute(),
-        await db
-          .selectFrom('grids')
-          .select(['idlocal', 'row_count', 'types', 'epoch', 'primary_key'])
-          .orderBy('idlocal')
-          .execute(),
-        await db.selectFrom('versions').selectAll().orderBy('idlocal').orderBy('version').execute(),
-        await db.selectFrom('drafts').selectAll().execute(),
-        await db.selectFrom('idempotency').select('key').orderBy('key').execute(),
-        await db.selectFrom('audit').select('id').orderBy('id').execute(),
-      ])
-    const grids = async (): Promise<{ fid: string }[]> =>
-      (await ask('alice', 'GET', '/v2/folders/home?page_size=100')).json.children.results.filter(
-        ({ filetype }: { filetype: string }) => filetype === 'grid',
-      )
-    const cell = (name: string): string =>
-      name === 'id' ? `${below(6)}` : one(['1', '3.5', 'x', '2024-05-01', '2024-05-01T10:00', 'true', ''])
-    const seen = new Set<string>()
-    for (let k = 0; k < runs(120, 1500); k++) {
-      const names = one([['id', 'a'], ['id', 'a', 'b'], ['a', 'id'], ['id'], ['nr', 'a']])
-      const lines = Array.from({ length: below(5) }, () => names.map(cell).join(','))
-      const headers: Record<string, string> = {
-        'content-type': 'text/csv',
-        'x-file-name': `g${below(12)}.csv`,
-        ...rarely({ 'gridline-key': one(['id', 'a', ',']) }),
-        ...rarely({ 'gridline-delete-missing': 'true' }),
-        ...rarely({ 'gridline-strict': 'true' }),
-        ...rarely({ 'gridline-allow-type-change': 'true' }),
+  itLong(
+    'trying a write returns the result or error of the write, and changes nothing',
+    async () => {
+      const ask = (...given: Parameters<ReturnType<typeof test>['ask']>) => test().ask(...given)
+      const { engine } = test().service.store
+      let seed = 3
+      const below = (most: number): number => {
+        seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+        return Math.floor((seed / 2 ** 32) * most)
       }
-      const there = await grids()
-      let path = '/v2/grids/upload'
-      if (below(2) || there.length === 0)
-        Object.assign(headers, {
-          'gridline-on-conflict': one(['fail', 'rename', 'replace', 'append', 'append']),
-          ...rarely({ 'gridline-parent-path': 'sub/x' }),
-          ...rarely({ 'gridline-max-shrink': '10', 'gridline-allow-column-loss': 'false' }),
-          ...rarely({ 'gridline-draft': 'd1', 'gridline-on-conflict': 'replace' }),
-          ...rarely({ 'gridline-checks': encodeURIComponent('{"columns":{"a":{"required":true}}}') }),
+      const one = <T>(all: readonly T[]): T => all[below(all.length)]
+      const rarely = (headers: Record<string, string>): Record<string, string> => (below(5) ? {} : headers)
+      /** Returns everything that a write changes, except flushes and unreferenced blobs. */
+      const state = () =>
+        engine.read(async (db) => [
+          await db.selectFrom('files').selectAll().orderBy('idlocal').execute(),
+          await db
+            .selectFrom('grids')
+            .select(['idlocal', 'row_count', 'types', 'epoch', 'primary_key'])
+            .orderBy('idlocal')
+            .execute(),
+          await db.selectFrom('versions').selectAll().orderBy('idlocal').orderBy('version').execute(),
+          await db.selectFrom('drafts').selectAll().execute(),
+          await db.selectFrom('idempotency').select('key').orderBy('key').execute(),
+          await db.selectFrom('audit').select('id').orderBy('id').execute(),
+        ])
+      const grids = async (): Promise<{ fid: string }[]> =>
+        (await ask('alice', 'GET', '/v2/folders/home?page_size=100')).json.children.results.filter(
+          ({ filetype }: { filetype: string }) => filetype === 'grid',
+        )
+      const cell = (name: string): string =>
+        name === 'id' ? `${below(6)}` : one(['1', '3.5', 'x', '2024-05-01', '2024-05-01T10:00', 'true', ''])
+      const seen = new Set<string>()
+      for (let k = 0; k < runs(120, 1500); k++) {
+        const names = one([['id', 'a'], ['id', 'a', 'b'], ['a', 'id'], ['id'], ['nr', 'a']])
+        const lines = Array.from({ length: below(5) }, () => names.map(cell).join(','))
+        const headers: Record<string, string> = {
+          'content-type': 'text/csv',
+          'x-file-name': `g${below(12)}.csv`,
+          ...rarely({ 'gridline-key': one(['id', 'a', ',']) }),
+          ...rarely({ 'gridline-delete-missing': 'true' }),
+          ...rarely({ 'gridline-strict': 'true' }),
+          ...rarely({ 'gridline-allow-type-change': 'true' }),
+        }
+        const there = await grids()
+        let path = '/v2/grids/upload'
+        if (below(2) || there.length === 0)
+          Object.assign(headers, {
+            'gridline-on-conflict': one(['fail', 'rename', 'replace', 'append', 'append']),
+            ...rarely({ 'gridline-parent-path': 'sub/x' }),
+            ...rarely({ 'gridline-max-shrink': '10', 'gridline-allow-column-loss': 'false' }),
+            ...rarely({ 'gridline-draft': 'd1', 'gridline-on-conflict': 'replace' }),
+            ...rarely({ 'gridline-checks': encodeURIComponent('{"columns":{"a":{"required":true}}}') }),
+          })
+        else {
+          const { fid } = one(there)
+          path = `/v2/grids/${fid}/row`
+          // Columns of another length, and checks.
+          const cols = JSON.stringify([{ name: `m${k}`, data: Array(below(4)).fill(7) }])
+          if (!below(6)) await ask('alice', 'POST', `/v2/grids/${fid}/col`, { json: { cols } })
+          const checks = { columns: { a: { minimum: 0 } } }
+          if (!below(8)) await ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
+        }
+        const width = below(4)
+        const isJson = path.endsWith('row') && below(3) === 0
+        if (isJson) headers['content-type'] = 'application/json'
+        const rows = [Array.from({ length: width }, () => one([1, 2, 'x', null]))]
+        const body = isJson ? JSON.stringify({ rows }) : `${names.join(',')}\n${lines.join('\n')}\n`
+        const before = await state()
+        const tried = await ask('alice', 'POST', path, {
+          body,
+          headers: { ...headers, 'gridline-dry-run': 'true' },
         })
-      else {
-        const { fid } = one(there)
-        path = `/v2/grids/${fid}/row`
-        // Columns of another length, and checks.
-        const cols = JSON.stringify([{ name: `m${k}`, data: Array(below(4)).fill(7) }])
-        if (!below(6)) await ask('alice', 'POST', `/v2/grids/${fid}/col`, { json: { cols } })
-        const checks = { columns: { a: { minimum: 0 } } }
-        if (!below(8)) await ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
+        expect(await state(), `${k}: ${path}`).toEqual(before)
+        const done = await ask('alice', 'POST', path, {
+          body,
+          headers: { ...headers, 'idempotency-key': `k${k}` },
+        })
+        const told = ({ status, json }: typeof done) =>
+          status >= 400
+            ? [status, json.errors]
+            : [json.action, json.warnings, json.rows_added, json.rows_updated, json.row_count, json.checks]
+        expect(told(tried), `${k}: ${path} ${JSON.stringify(headers)} ${body}`).toEqual(told(done))
+        seen.add(done.status >= 400 ? done.json.errors[0].code : (done.json.action ?? 'rows'))
       }
-      const width = below(4)
-      const isJson = path.endsWith('row') && below(3) === 0
-      if (isJson) headers['content-type'] = 'application/json'
-      const rows = [Array.from({ length: width }, () => one([1, 2, 'x', null]))]
-      const body = isJson ? JSON.stringify({ rows }) : `${names.join(',')}\n${lines.join('\n')}\n`
-      const before = await state()
-      const tried = await ask('alice', 'POST', path, {
-        body,
-        headers: { ...headers, 'gridline-dry-run': 'true' },
-      })
-      expect(await state(), `${k}: ${path}`).toEqual(before)
-      const done = await ask('alice', 'POST', path, {
-        body,
-        headers: { ...headers, 'idempotency-key': `k${k}` },
-      })
-      const told = ({ status, json }: typeof done) =>
-        status >= 400
-          ? [status, json.errors]
-          : [json.action, json.warnings, json.rows_added, json.rows_updated, json.row_count, json.checks]
-      expect(told(tried), `${k}: ${path} ${JSON.stringify(headers)} ${body}`).toEqual(told(done))
-      seen.add(done.status >= 400 ? done.json.errors[0].code : (done.json.action ?? 'rows'))
-    }
-    expect([...seen]).toEqual(
-      expect.arrayContaining(['created', 'appended', 'replaced', 'rows', 'bad_data', 'unknown_column']),
-    )
-  }, 120_000)
+      expect([...seen]).toEqual(
+        expect.arrayContaining(['created', 'appended', 'replaced', 'rows', 'bad_data', 'unknown_column']),
+      )
+    },
+    120_000,
+  )
 })

@@ -21,7 +21,7 @@ onSqliteFirst('live charts', (test) => {
     (await test().ask(undefined, 'GET', path)).json.state
   /** Waits until the fingerprint, which is cached for a second, has been read again. */
   const changed = (path: string, before: string) =>
-    vi.waitUntil(async () => (await stateOf(path)) !== before, { timeout: 5000, interval: 50 })
+    vi.waitUntil(async () => (await stateOf(path)) !== before, { timeout: 60_000, interval: 50 })
 
   it('the fingerprint of a plot changes with its data, and the figure has the new data', async () => {
     const { path, append } = await live()

@@ -1,8 +1,9 @@
 // The cost of lists does not grow with the files: database pages at 1,000 and at 20,000 files.
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
 import { newDatabase } from '../../support/postgres.ts'
+import { itLong } from '../../support/property-runs.ts'
 import { fill, pages, reads } from '../../support/scale.ts'
 import { TestService, URL_OF_TESTS } from '../../support/service.ts'
 
@@ -28,29 +29,33 @@ describe.skipIf(inject('store') === 'citus')('reads of few and of many files', (
     for (const { service } of tests) await service.close()
   })
 
-  it('reads of many files touch at most twice the database pages of reads of few files', async () => {
-    const costs: number[][] = []
-    const paths: string[] = []
-    for (const test of tests) {
-      const own: number[] = []
-      for (const [user, path] of await reads(test)) {
-        if (test === tests[0]) paths.push(`${user} ${path}`)
-        const ask = async (): Promise<void> => {
-          const { status, text } = await test.ask(user, 'GET', path)
-          if (status !== 200) throw new Error(`${user} ${path}: ${status} ${text}`)
+  itLong(
+    'reads of many files touch at most twice the database pages of reads of few files',
+    async () => {
+      const costs: number[][] = []
+      const paths: string[] = []
+      for (const test of tests) {
+        const own: number[] = []
+        for (const [user, path] of await reads(test)) {
+          if (test === tests[0]) paths.push(`${user} ${path}`)
+          const ask = async (): Promise<void> => {
+            const { status, text } = await test.ask(user, 'GET', path)
+            if (status !== 200) throw new Error(`${user} ${path}: ${status} ${text}`)
+          }
+          await ask()
+          own.push(await pages(test.service.store.engine, ask))
         }
-        await ask()
-        own.push(await pages(test.service.store.engine, ask))
+        costs.push(own)
       }
-      costs.push(own)
-    }
-    const table = paths.map((path, k) => ({
-      path,
-      few: costs[0][k],
-      many: costs[1][k],
-      ratio: costs[1][k] / costs[0][k],
-    }))
-    if (process.env.GRIDLINE_SCALE) console.table(table)
-    expect(table.filter(({ ratio }) => ratio > 2)).toEqual([])
-  }, 600_000)
+      const table = paths.map((path, k) => ({
+        path,
+        few: costs[0][k],
+        many: costs[1][k],
+        ratio: costs[1][k] / costs[0][k],
+      }))
+      if (process.env.GRIDLINE_SCALE) console.table(table)
+      expect(table.filter(({ ratio }) => ratio > 2)).toEqual([])
+    },
+    600_000,
+  )
 })
