@@ -16,7 +16,7 @@ import { version } from '../../src/contract/version.ts'
 import { type PagePart, pageOperations } from '../../src/contract/web/page-operations.ts'
 import { ROLES_BY_ACCESS } from '../../src/service/access/policy.ts'
 import { createJobHandlers } from '../../src/service/background/job-kinds.ts'
-import type { Store } from '../../src/service/store/store.ts'
+import type { RefreshService } from '../../src/service/derivations/refresh.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -310,7 +310,8 @@ describe('the contract', () => {
 
   it('every kind of background job is in docs/operating.md', () => {
     const guide = readFileSync(join(root, 'docs/operating.md'), 'utf8')
-    for (const kind of Object.keys(createJobHandlers({} as Store))) expect(guide).toContain(`\`${kind}\``)
+    for (const kind of Object.keys(createJobHandlers({} as RefreshService)))
+      expect(guide).toContain(`\`${kind}\``)
   })
 
   it('API paths are defined only in the contract', () => {

@@ -303,7 +303,7 @@ describe('an exported account', () => {
         )
         expect(sumsOf(second)).toBe(sumsOf(first))
       }),
-      { numRuns: runs(10, 300), seed: runs(7, Date.now()), interruptAfterTimeLimit: 100_000 },
+      { numRuns: runs(4, 300), seed: runs(7, Date.now()), interruptAfterTimeLimit: 100_000 },
     )
   })
 

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { zip } from '../support/archives.ts'
 import { type Ended, gridline } from '../support/cli.ts'
-import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -60,7 +59,7 @@ describe('managing files', () => {
 describe('resolving names', () => {
   const { file, run, shown } = home('meant')
 
-  itLong('trashed files are found by their former folder', async () => {
+  it('trashed files are found by their former folder', async () => {
     file('a.csv', 'x\n1\n')
     for (const folder of ['E1', 'E2']) await run(['upload', 'a.csv', '--name', 'p', '--folder', folder])
     expect((await run(['trash', 'E1/*', 'E2/*'])).code).toBe(0)
@@ -107,7 +106,7 @@ describe('resolving names', () => {
     expect((await run(['path', 'Copies/another'])).stdout).toBe('/Copies/another\n')
   })
 
-  itLong('cp creates nothing without a valid destination, and chooses free names', async () => {
+  it('cp creates nothing without a valid destination, and chooses free names', async () => {
     const names = async (folder: string) =>
       (await run(['ls', folder, '--jq', '.[].filename'])).stdout.trim().split('\n')
     const before = await names('/')
@@ -155,7 +154,7 @@ describe('resolving names', () => {
     expect((await run(['cp', 'figure'])).stderr).toContain('is missing')
   })
 
-  itLong('upload --dry-run supports all formats of upload', async () => {
+  it('upload --dry-run supports all formats of upload', async () => {
     file('people.json', '[{"name": "Ann", "age": 3}, {"name": "Bo", "age": null}]')
     file('events.ndjson', '{"t": 1}\n{"t": 2}\n')
     expect(await shown(['upload', 'people.json', '--dry-run'])).toBe(

@@ -143,7 +143,7 @@ it('any lines give the same slices, types, warnings and errors', async () => {
     fc.asyncProperty(file, async ({ text, ...options }) => {
       expect(await read(text, 'always', options)).toEqual(await read(text, 'never', options))
     }),
-    { numRuns: runs(200, 5000) },
+    { numRuns: runs(80, 5000) },
   )
 }, 300_000)
 

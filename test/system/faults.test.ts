@@ -92,7 +92,7 @@ it('under faults, no write is lost or doubled, and failures are 503', { timeout:
     await servers[0].user(owner)
     servers[1].keys.set(owner, servers[0].keys.get(owner)!)
   }
-  const rounds = runs(3, 400)
+  const rounds = runs(2, 400)
   const refused: string[] = []
   /** Retries on alternating servers, with one idempotency key, until success. */
   const until = async (owner: string, method: string, path: string, more: Ask): Promise<Answer> => {

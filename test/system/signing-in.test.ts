@@ -7,15 +7,17 @@ import { describe, expect, it } from 'vitest'
 import { findChromium } from '../../src/draw/find-chromium.ts'
 import { findPackagedChromium } from '../../src/draw/packaged-chromium.ts'
 import { inBrowser, type SiteOptions, type Visit } from '../support/browser.ts'
+import { runs } from '../support/property-runs.ts'
 
 const bundled = async () => (await findPackagedChromium())!
 const ofSystem = await findChromium().catch(() => undefined)
+const isLong = runs(0, 1) === 1
 const hasOwn = ofSystem !== undefined && ofSystem.env === undefined
 
 const cases: [name: string, options: SiteOptions, runs: boolean][] = [
   ['the bundled Chromium', { chromium: bundled }, true],
-  ['the Chromium of the system', { chromium: () => findChromium() }, hasOwn],
-  ['without --url, behind localhost', { isNamed: false, proxy: { host: 'localhost' } }, true],
+  ['the Chromium of the system', { chromium: () => findChromium() }, hasOwn && isLong],
+  ['without --url, behind localhost', { isNamed: false, proxy: { host: 'localhost' } }, isLong],
   ['with --url, behind a proxy with another host name', { proxy: { host: 'charts.test' } }, true],
   [
     'without --url, behind a proxy that forwards its host name',

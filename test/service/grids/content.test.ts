@@ -1,6 +1,7 @@
 // Round trips of grid content.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runs } from '../../support/property-runs.ts'
 import { onBothStores } from '../../support/service.ts'
 
 const name = fc
@@ -56,7 +57,7 @@ onBothStores('content of grids', (test) => {
             expect(JSON.stringify(content[key].data)).toBe(JSON.stringify(cols[key].data))
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(20, 60) },
     )
   })
 
@@ -102,7 +103,7 @@ onBothStores('content of grids', (test) => {
         for (const [k, data] of filled.entries())
           expect(content[`name ${String.fromCharCode(97 + k)}`].data).toEqual(data)
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20, 60) },
     )
   })
 })

@@ -87,7 +87,7 @@ onSqliteFirst('grids as files', (test) => {
         expect(bytes).toEqual(await download(`/v2/grids/${fid}/content?format=xlsx`))
         expect(await content(await upload(bytes))).toEqual(cols)
       }),
-      { numRuns: runs(25, 300) },
+      { numRuns: runs(10, 300) },
     )
   })
 
@@ -141,7 +141,7 @@ onSqliteFirst('grids as files', (test) => {
         const types = (await typesOf(fid)).map((type: string) => (type === 'empty' ? 'text' : type))
         expect(await typesOf(again)).toEqual(types)
       }),
-      { numRuns: runs(20, 1000) },
+      { numRuns: runs(10, 1000) },
     )
   })
 
