@@ -27,10 +27,17 @@ async function openQuery(fid: string, where: string | undefined): Promise<void> 
   })
   field.value = `SELECT *\nFROM "${fid}"${condition}\nLIMIT 20`
   const result = create('div')
+  const keep = create('div')
   const command = create('div')
-  const run = createAction('Run', () => showResult(field.value, result, command, dialog.say), dialog.say, {
-    class: 'primary',
-  })
+  const run = createAction(
+    'Run',
+    async () => {
+      await showResult(field.value, result, command, dialog.say)
+      keep.replaceChildren(createKeepForm(field.value, dialog.say))
+    },
+    dialog.say,
+    { class: 'primary' },
+  )
   field.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run.click()
   })
@@ -54,6 +61,7 @@ async function openQuery(fid: string, where: string | undefined): Promise<void> 
       create('ul', { class: 'schema', 'aria-label': 'Columns' }, ...schema),
     ),
     result,
+    keep,
   )
   dialog.say('')
   field.focus()
@@ -106,6 +114,28 @@ async function showResult(
   command.replaceChildren(createCommand(`gridline query '${sql.replaceAll("'", "'\\''")}'`))
   const shown = count > MAX_ROWS ? `; the first ${MAX_ROWS} are shown` : ''
   say(`${count.toLocaleString()} rows in ${((performance.now() - started) / 1000).toFixed(1)} s${shown}.`)
+}
+
+/** Creates the form that stores a query as a derived grid. */
+function createKeepForm(sql: string, say: (text: string) => void): HTMLElement {
+  const name = create('input', { maxlength: 100, 'aria-label': 'Name of the new grid', placeholder: 'Name' })
+  const keep = createAction(
+    'Keep as a grid',
+    async () => {
+      const filename = name.value.trim()
+      if (filename === '') {
+        name.focus()
+        return say('Give the new grid a name.')
+      }
+      const { file } = await call('grids.derive', { json: { filename, sql } })
+      const link = create('a', { href: file.web_url }, file.filename)
+      form.replaceChildren(create('p', {}, link, ' follows the grids that the query reads.'))
+      say('Stored.')
+    },
+    say,
+  )
+  const form = create('div', { class: 'actions' }, name, keep)
+  return form
 }
 
 async function download(sql: string): Promise<void> {

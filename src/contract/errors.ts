@@ -25,6 +25,7 @@ export const errorCodes = {
   method_not_allowed: { status: 405, exit: 2 },
   already_exists: { status: 409, exit: 6 },
   conflict: { status: 409, exit: 6 },
+  derived_grid: { status: 409, exit: 6 },
   wrong_server: {
     status: 421,
     exit: 9,

@@ -95,6 +95,8 @@ export interface RunningService {
   cacheResponses(): void
   /** Starts polling for background jobs, including jobs of other servers. */
   startJobs(): void
+  /** Runs the background jobs that are due. */
+  runJobs(): Promise<void>
   /** Makes /readyz report that the server is about to stop, so that proxies send requests elsewhere. */
   drain(): void
   /** Waits until all background work is done. */
@@ -141,6 +143,7 @@ async function loadServerModules(): Promise<void> {
     import('./grids/change/flush.ts'),
     import('./grids/checks/run.ts'),
     import('./grids/keys/index-table-keys.ts'),
+    import('./derivations/refresh.ts'),
     import('./accounts/token-exchange.ts'),
   ])
 }
@@ -153,7 +156,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
   const service = await createServiceContext(store, limits, options, background, () =>
     authenticator.clearCache(),
   )
-  const jobs = new Jobs(store, createJobHandlers(store), (error) =>
+  const jobs = new Jobs(store, createJobHandlers(service), (error) =>
     background.run(() => Promise.reject(error)),
   )
   service.metrics.add(...databaseMetrics(store, limits), ...blobMetrics(store), ...jobMetrics(jobs))
@@ -188,6 +191,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       setInterval(read, SIZES_INTERVAL_MS).unref()
       read()
     },
+    runJobs: () => jobs.poll(),
     drain() {
       service.lifecycle.isDraining = true
     },

@@ -57,6 +57,10 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   'key revoke': [['key', 'revoke', 'KEY'], /keys\.revoke/],
   api: [['api', 'POST', '/v2/folders', '-f', 'path=x'], /"path":"x"/],
   watch: [['watch', 'new.csv'], /grids\.upload/],
+  derive: [
+    ['derive', 'derived', '--sql', 'select * from grid'],
+    /grids\.derive.*"sql":"select \* from grid"/,
+  ],
   'team create': [['team', 'create', 'crew'], /teams\.create.*"name":"crew"/],
   'team add': [['team', 'add', 'mine', 'bob'], /members\.add/],
   'team remove': [['team', 'remove', 'mine', 'bob'], /members\.remove/],

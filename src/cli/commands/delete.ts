@@ -36,7 +36,7 @@ export const command = defineCommand({
     }
     targets.files = targets.files.filter(({ fid }) => metas.has(fid))
     if (metas.size > 0) {
-      warnAboutPlots(context, metas)
+      await warnAboutUses(context, client, metas)
       await confirm(formatQuestion([...metas.values()]), yes === true)
     }
     return runOnTargets(
@@ -86,10 +86,21 @@ function formatQuestion(files: readonly FileMeta[]): string {
   return `Permanently delete ${target}? This cannot be undone.`
 }
 
-/** Warns about plots that lose their data, except plots deleted by the same command. */
-function warnAboutPlots(context: Context, metas: ReadonlyMap<string, FileMeta>): void {
-  for (const { filetype, filename, referencers } of metas.values()) {
-    const remaining = filetype === 'grid' ? referencers.filter((fid) => !metas.has(String(fid))) : []
+/** Warns about plots and derived grids that lose their data, except those deleted by the same command. */
+async function warnAboutUses(
+  context: Context,
+  client: Client,
+  metas: ReadonlyMap<string, FileMeta>,
+): Promise<void> {
+  for (const { fid, filetype, filename, referencers } of metas.values()) {
+    if (filetype !== 'grid') continue
+    const { graph } = await client.call('files.sources', { fid, query: { relation: 'derived grids' } })
+    const derived = graph.edges.map(({ target }) => target).filter((target) => !metas.has(target))
+    if (derived.length > 0)
+      context.messages.warning(
+        `${filename}: grids derived from it keep their content, and cannot follow: ${derived.join(', ')}`,
+      )
+    const remaining = referencers.filter((plot) => !metas.has(plot))
     if (remaining.length > 0)
       context.messages.warning(`${filename}: plots that will lose their data: ${remaining.join(', ')}`)
   }

@@ -1,5 +1,4 @@
 // `gridline query`: queries grids and local files in SQL.
-import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { CHART_OPTIONS, type ChartOptions, flagOf, OPTION_NAMES } from '../../charts/spec/options.ts'
@@ -22,6 +21,7 @@ import {
 import { otherOutput } from '../core/output-schema.ts'
 import { isLocalDataFile, loadLocalGrid } from '../files/local-data.ts'
 import { assertNoReadingOptions, localOptions, type ReadingOptions } from '../files/parse-options.ts'
+import { parseParameters, type QueryParameters, readSql, sqlOptions } from '../files/sql-options.ts'
 import { formatResultTable } from '../output/fit-table.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -29,12 +29,7 @@ import type { TableView } from '../output/view.ts'
 const PLOT_OPTIONS = CHART_OPTIONS.filter(({ flags }) => !/^--(?:locale|where|sort|geojson) /.test(flags))
 
 const options = [
-  { flags: '--file <file>', description: 'read the query from this file; - for standard input' },
-  {
-    flags: '--param <name=value>',
-    repeatable: true,
-    description: 'value of a parameter, which the query names $name (repeatable)',
-  },
+  ...sqlOptions,
   {
     flags: '--format <format>',
     description:
@@ -64,7 +59,6 @@ const fileView: TableView = {
 }
 
 type QueryOptions = OptionValues<typeof options>
-type Parameters = Record<string, string | number | boolean | null>
 
 /** Comments, texts and names in quotes. */
 const QUOTED = /--[^\n]*|\/\*[\s\S]*?\*\/|'((?:[^']|'')+)'|"((?:[^"]|"")+)"/g
@@ -117,47 +111,10 @@ export const command = defineCommand({
   },
 })
 
-/** Returns the query, given as an argument or in a file. Throws `usage`. */
-function readSql(text: string | undefined, file: string | undefined): string {
-  if ((text === undefined) === (file === undefined))
-    throw new Problem(
-      'usage',
-      text === undefined ? 'the query is missing' : 'give the query or --file, not both',
-      {
-        hint: "For example: gridline query 'select * from sales limit 5'",
-      },
-    )
-  if (text !== undefined) return text
-  try {
-    return readFileSync(file === '-' ? 0 : file!, 'utf8')
-  } catch {
-    throw new Problem('no_such_file', `cannot read ${file}`)
-  }
-}
-
-/** Parses `name=value`: numbers, true, false and null have these types, everything else is text. */
-function parseParameters(given: readonly string[]): Parameters {
-  const parameters: Parameters = {}
-  for (const text of given) {
-    const [, name, value] = /^\$?(\w+)=(.*)$/s.exec(text) ?? []
-    if (name === undefined)
-      throw new Problem('usage', `--param ${text}: expected NAME=VALUE`, {
-        hint: 'For example: --param day=2024-06-01',
-      })
-    parameters[name] = isExactLiteral(value) ? JSON.parse(value) : value
-  }
-  return parameters
-}
-
-/** Returns whether a text is true, false, null, or a number that JSON keeps exactly. */
-function isExactLiteral(text: string): boolean {
-  return /^(?:true|false|null|-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?)$/.test(text)
-}
-
 /** A service that runs a query, and the ids of tables that it knows under other names. */
 interface Source {
   client: Client
-  query: { sql: string; params: Parameters; tables?: Record<string, string> }
+  query: { sql: string; params: QueryParameters; tables?: Record<string, string> }
 }
 
 /**

@@ -10,6 +10,7 @@ export const outputObjects = {
   Plot: r.PlotMeta,
   Version: r.Version,
   Draft: r.Draft,
+  Derivation: r.Derivation,
   Reverted: r.Reverted,
   'Grid diff': r.GridDiff,
   'Check report': r.CheckReport,

@@ -151,6 +151,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'grids',
+    name: 'derive',
+    summary: 'Create grids from queries, which follow the grids that they read',
+    load: () => import('../commands/derive.ts'),
+  },
+  {
+    group: 'grids',
     name: 'column',
     summary: 'List, read, add, set, rename and remove columns of a grid',
     load: () => import('../commands/column.ts'),

@@ -5,6 +5,7 @@ import { accountsOperations } from './accounts.ts'
 import { checksOperations } from './checks.ts'
 import { collaboratorsOperations } from './collaborators.ts'
 import { columnsOperations } from './columns.ts'
+import { derivationsOperations } from './derivations.ts'
 import { draftsOperations } from './drafts.ts'
 import { extrasOperations } from './extras.ts'
 import { filesOperations } from './files.ts'
@@ -43,6 +44,7 @@ export const operations = {
   ...plotsOperations,
   ...imagesOperations,
   ...queriesOperations,
+  ...derivationsOperations,
   ...foldersOperations,
   ...accountsOperations,
   ...teamsOperations,

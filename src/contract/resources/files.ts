@@ -89,7 +89,14 @@ export const FileUpdate = s.object(WRITABLE_FIELDS)
 export type FileUpdate = s.Static<typeof FileUpdate>
 
 /** Relations between files in a sources graph. See docs/api.md#sources. */
-export const relations = ['parent', 'child', 'created plots', 'source grids', 'source URL'] as const
+export const relations = [
+  'parent',
+  'child',
+  'created plots',
+  'derived grids',
+  'source grids',
+  'source URL',
+] as const
 
 export type Relation = (typeof relations)[number]
 

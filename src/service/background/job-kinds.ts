@@ -1,14 +1,19 @@
 // Handlers of each kind of background job.
+
+import type { RefreshService } from '../derivations/refresh.ts'
 import { type JobKind, SETTLE_DELAY_MS, SWEEP_INTERVAL_MS } from '../store/aggregates/jobs.ts'
 import type { Store } from '../store/store.ts'
 import type { JobWork, LeasedJob } from './jobs.ts'
 
 /** Returns the handler of each kind of job. A missing kind is a compile error. */
-export function createJobHandlers(store: Store): Record<JobKind, JobWork> {
+export function createJobHandlers(service: RefreshService): Record<JobKind, JobWork> {
+  const { store } = service
   return {
     tree: updateDescendants,
     dates: indexDates,
     fold: (held) => fold(store, held),
+    feed: (held) => feed(store, held),
+    refresh: (held) => refresh(service, held),
     sweep: (held) => sweep(store, held),
   }
 }
@@ -49,6 +54,47 @@ async function indexDates(leased: LeasedJob): Promise<number | undefined> {
     await jobs.deleteFinished(job)
     return undefined
   })
+}
+
+/** Schedules the refresh of the grids that are derived from a grid. */
+async function feed(store: Store, { job, write }: LeasedJob): Promise<undefined> {
+  const { owner } = job
+  const idlocal = Number(job.key)
+  const derived = await store.read(({ derivations }) => derivations.listDerived(owner, idlocal))
+  for (const one of derived)
+    await store.write([one.owner], ({ jobs }) => jobs.schedule(one.owner, 'refresh', String(one.idlocal)))
+  await write(async ({ derivations, jobs }) => {
+    if (derived.length === 0) await derivations.stopFeeding({ owner, idlocal })
+    await jobs.deleteFinished(job)
+  })
+}
+
+/** Interval at which a derived grid is compared with its inputs, in ms: access to them can end without a change. */
+const RECHECK_MS = 3600_000
+/** Interval at which the lease of a refresh is renewed, in ms. */
+const RENEW_MS = 10_000
+
+/** Refreshes a derived grid. */
+async function refresh(service: RefreshService, held: LeasedJob): Promise<number | undefined> {
+  const { refreshDerived } = await import('../derivations/refresh.ts')
+  const { owner, key } = held.job
+  let isLost = false
+  const lease = setInterval(() => {
+    held
+      .write(async () => {})
+      .catch(() => {
+        isLost = true
+      })
+  }, RENEW_MS)
+  try {
+    const fid = { owner, idlocal: Number(key) }
+    const outcome = await refreshDerived(service, fid, { isAborted: () => isLost, renew: held.renew })
+    if (outcome !== 'ended') return Date.now() + RECHECK_MS
+    await held.write(({ jobs }) => jobs.deleteFinished(held.job))
+    return undefined
+  } finally {
+    clearInterval(lease)
+  }
 }
 
 /** Flushes the tail of a grid to slices. */

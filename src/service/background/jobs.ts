@@ -21,6 +21,8 @@ export interface LeasedJob {
   job: JobRow
   /** Runs a transaction of the job. Throws `LeaseLost` if another server has taken over the job. */
   write<T>(work: (writers: Writers) => Promise<T>): Promise<T>
+  /** Renews the lease in a transaction. Throws `LeaseLost` if another server has taken over the job. */
+  renew(writers: Writers): Promise<void>
   /** True if the server is stopping. Another server continues the job. */
   readonly isStopping: boolean
 }
@@ -112,11 +114,15 @@ export class Jobs {
     const job = await store.write(owners, ({ jobs }) => jobs.claim(row, this.#holder, now, now + LEASE_MS))
     if (!job) return
     const stopping = (): boolean => this.#isStopping
+    const renew = async ({ jobs }: Writers): Promise<void> => {
+      if (!(await jobs.renewLease(job, Date.now() + LEASE_MS))) throw new LeaseLost()
+    }
     const leased: LeasedJob = {
       job,
+      renew,
       write: (work) =>
         store.write(owners, async (writers) => {
-          if (!(await writers.jobs.renewLease(job, Date.now() + LEASE_MS))) throw new LeaseLost()
+          await renew(writers)
           return work(writers)
         }),
       get isStopping() {

@@ -114,6 +114,8 @@ const COPY_RULES = {
   appending: 'new',
   starred: 'new',
   shared: 'new',
+  derived: 'new',
+  feeds: 'new',
   quality: 'new',
   world_readable: 'new',
   share_key: 'new',

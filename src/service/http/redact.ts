@@ -33,6 +33,7 @@ const ERROR_VISIBILITY: Record<ErrorCode, boolean | string> = {
   method_not_allowed: true,
   already_exists: true,
   conflict: true,
+  derived_grid: true,
   version_mismatch: true,
   too_slow: true,
   quota_exceeded: 'the quota of the owner is used up',

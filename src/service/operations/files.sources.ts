@@ -50,18 +50,18 @@ const QUERY_BY_RELATION: Partial<
     file.filetype === 'grid'
       ? plots.listReferencers(file, 'grid', after, backwards, limit)
       : Promise.resolve([]),
+  'derived grids': async ({ derivations, files }, file, after, backwards, limit) => {
+    if (!file.feeds) return []
+    const keys = await derivations.listDerived(file.owner, file.idlocal)
+    return listPageOf(files, keys, after, backwards, limit)
+  },
   'source grids': async ({ plots, files }, file, after, backwards, limit) => {
-    if (file.filetype !== 'plot') return []
+    if (file.filetype !== 'plot' && !file.derived) return []
     const references = (await plots.listReferences(file.owner, [file.idlocal])).filter(
-      ({ kind }) => kind === 'grid',
+      ({ kind }) => kind !== 'extra',
     )
     const keys = references.map(({ to_owner, to_idlocal }) => ({ owner: to_owner, idlocal: to_idlocal }))
-    if (backwards) keys.reverse()
-    const remaining = keys.filter(
-      (key) => !after || (backwards ? isKeyBefore(key, after) : isKeyBefore(after, key)),
-    )
-    const rows = await files.listByKeys(remaining.slice(0, limit))
-    return rows.sort((a, b) => (isKeyBefore(a, b) !== backwards ? -1 : 1))
+    return listPageOf(files, keys, after, backwards, limit)
   },
   parent: async ({ files }, { source_fid }, after) => {
     if (source_fid === null || after) return []
@@ -69,6 +69,21 @@ const QUERY_BY_RELATION: Partial<
     const row = await files.get(owner, Number(idlocal))
     return row ? [row] : []
   },
+}
+
+/** Loads the files of a list of keys that come after a key, in order. */
+async function listPageOf(
+  files: Readers['files'],
+  keys: FileKey[],
+  after: FileKey | undefined,
+  backwards: boolean,
+  limit: number,
+): Promise<FileRow[]> {
+  const remaining = keys
+    .filter((key) => !after || (backwards ? isKeyBefore(key, after) : isKeyBefore(after, key)))
+    .sort((a, b) => (isKeyBefore(a, b) !== backwards ? -1 : 1))
+  const rows = await files.listByKeys(remaining.slice(0, limit))
+  return rows.sort((a, b) => (isKeyBefore(a, b) !== backwards ? -1 : 1))
 }
 
 function isKeyBefore(a: FileKey, b: FileKey): boolean {

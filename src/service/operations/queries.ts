@@ -1,17 +1,13 @@
 // Handler of queries.
-import { Problem } from '../../contract/errors.ts'
 import { toByteStream } from '../../json/index.ts'
 import { STANDALONE_POLICY } from '../core/chart-policy.ts'
 import { CONTENT_WRITERS } from '../grids/read/content-formats.ts'
+import { getQueries } from '../queries/allowed.ts'
 import type { Handlers } from './handler.ts'
 
 export const queryHandlers = {
   'queries.run': async (service, call) => {
-    const { queries } = service
-    if (!queries)
-      throw new Problem('forbidden', 'this server runs no queries', {
-        hint: 'Its operator can allow them: gridline serve without --no-sql',
-      })
+    const queries = getQueries(service)
     const { sql, params = {}, tables = {}, format = 'json' } = call.fields
     const { type, body } = CONTENT_WRITERS[format]
     return {
@@ -21,7 +17,7 @@ export const queryHandlers = {
       createBody: async (user, { isAborted }) => {
         const principal = { caller: call.caller, isAborted }
         const runner = await queries.get()
-        const snapshot = await runner.run(service, user, principal, {
+        const { snapshot } = await runner.run(service, user, principal, {
           sql,
           parameters: params,
           tables,

@@ -8,7 +8,7 @@ import type { Principal } from '../access/access.ts'
 import { Admission } from '../core/admission.ts'
 import type { Service } from '../core/context.ts'
 import { createMemorySnapshot, type Snapshot } from '../grids/column/snapshot.ts'
-import { takeTableSnapshots } from './query-tables.ts'
+import { type QueriedTable, takeTableSnapshots } from './query-tables.ts'
 import { TableFiles } from './table-files.ts'
 
 /** Number of queries that wait for each one that runs. */
@@ -21,6 +21,12 @@ export interface GridQuery {
   parameters: Readonly<Record<string, QueryParameter>>
   /** Names of tables in the query → path or id of the grid. */
   tables: Readonly<Record<string, string>>
+}
+
+/** The result of a query, and the grids that it shows. */
+export interface GridQueryResult {
+  snapshot: Snapshot
+  tables: QueriedTable[]
 }
 
 /** Runs a few queries at once. */
@@ -60,7 +66,7 @@ export class Queries {
   }
 
   /** Runs a query with the rights of a principal. `user`: whose share of the slots it takes. */
-  run(service: Service, user: string, principal: Principal, query: GridQuery): Promise<Snapshot> {
+  run(service: Service, user: string, principal: Principal, query: GridQuery): Promise<GridQueryResult> {
     const { isAborted } = principal
     const { queries_at_once, query_result_bytes } = this.limits
     if (this.heldBytes >= queries_at_once * query_result_bytes)
@@ -68,17 +74,23 @@ export class Queries {
     return this.admission.run(
       user,
       async () => {
-        const { columns, rows, texts } = await this.runNow(service, principal, query)
-        return createMemorySnapshot(service.store, columns, rows, texts)
+        const { result, tables } = await this.runNow(service, principal, query)
+        const { columns, rows, texts } = result
+        return { snapshot: createMemorySnapshot(service.store, columns, rows, texts), tables }
       },
       isAborted,
     )
   }
 
-  private async runNow(service: Service, principal: Principal, query: GridQuery): Promise<QueryResult> {
+  private async runNow(
+    service: Service,
+    principal: Principal,
+    query: GridQuery,
+  ): Promise<{ result: QueryResult; tables: QueriedTable[] }> {
     const { sql, parameters } = query
     const folder = await this.files.createWorkFolder()
     const kept: (() => Promise<void>)[] = []
+    let queried: QueriedTable[] = []
     const budget = {
       copied: new Map<string, string>(),
       bytesLeft: this.limits.query_cache_bytes,
@@ -94,7 +106,8 @@ export class Queries {
           isAborted: principal.isAborted,
           openTables: async (names) => {
             const tables = []
-            for (const { table, snapshot } of await takeTableSnapshots(service, principal, names, given)) {
+            queried = await takeTableSnapshots(service, principal, names, given)
+            for (const { table, snapshot } of queried) {
               const { file, keep } = await this.files.get(snapshot, folder, budget)
               kept.push(keep)
               tables.push({ table, ...file })
@@ -110,7 +123,7 @@ export class Queries {
       )
       // Copies are an optimization: a full disk must not fail the query.
       for (const keep of kept) await keep().catch(() => {})
-      return result
+      return { result, tables: queried }
     } finally {
       await rm(folder, { recursive: true, force: true })
       await this.files.prune().catch(() => {})

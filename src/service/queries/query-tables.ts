@@ -9,6 +9,8 @@ import type { Service } from '../core/context.ts'
 import { findByPath, splitPath } from '../files/names.ts'
 import { loadVersionRow } from '../files/versions.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
+import { fingerprintOfGrid } from '../store/aggregates/grids.ts'
+import type { VersionRow } from '../store/aggregates/versions.ts'
 import type { Readers } from '../store/store.ts'
 
 /** Maximum number of grids whose names are compared with an unknown one. */
@@ -20,6 +22,23 @@ const RESERVED_SCHEMAS: ReadonlySet<string> = new Set([
   ...['main', 'memory', 'system', 'temp', 'information_schema', 'pg_catalog'],
 ])
 
+/** A grid, and the version of it if one is named. */
+export interface GridSource {
+  fid: Fid
+  version?: string
+}
+
+/** A table of a query, with the grid that it is. */
+export interface QueriedTable {
+  table: TableName
+  /** The table as the query names it, in lower case. */
+  name: string
+  source: GridSource
+  /** Changes with the content of the grid. */
+  state: string
+  snapshot: Snapshot
+}
+
 /**
  * Takes snapshots of the grids that a query names, in one transaction. A name is a path, a fid or, in `given`, an
  * alias of one, each with an optional version (`sales@3`); with a schema, it is a path of that user. Throws
@@ -30,7 +49,7 @@ export async function takeTableSnapshots(
   principal: Principal,
   names: readonly TableName[],
   given: ReadonlyMap<string, string>,
-): Promise<{ table: TableName; snapshot: Snapshot }[]> {
+): Promise<QueriedTable[]> {
   if (names.length > MAX_TABLES)
     throw new Problem('invalid_query', `a query can have ${MAX_TABLES} tables, not ${names.length}`)
   const reserved = names.find(({ schema }) => RESERVED_SCHEMAS.has(schema.toLowerCase()))
@@ -44,10 +63,10 @@ export async function takeTableSnapshots(
     )
   const missing: string[] = []
   const snapshots = await service.store.read(async (readers) => {
-    const found: { table: TableName; snapshot: Snapshot }[] = []
+    const found: QueriedTable[] = []
     for (const table of names) {
-      const snapshot = await takeTableSnapshot(service, readers, principal, aliasOf(table, given))
-      if (snapshot) found.push({ table, snapshot })
+      const queried = await takeTableSnapshot(service, readers, principal, aliasOf(table, given))
+      if (queried) found.push({ table, name: formatTableName(table).toLowerCase(), ...queried })
       else if (!table.isDefined) missing.push(formatTableName(table))
     }
     return found
@@ -63,7 +82,7 @@ export async function takeTableSnapshots(
   const empty = snapshots.find(({ snapshot }) => snapshot.columns.length === 0)
   if (empty) throw new Problem('invalid_query', `${formatTableName(empty.table)} has no columns`)
   return Promise.all(
-    snapshots.map(async ({ table, snapshot }) => ({ table, snapshot: await trimSnapshot(snapshot) })),
+    snapshots.map(async (queried) => ({ ...queried, snapshot: await trimSnapshot(queried.snapshot) })),
   )
 }
 
@@ -82,15 +101,41 @@ async function takeTableSnapshot(
   readers: Readers,
   principal: Principal,
   table: TableName,
-): Promise<Snapshot | undefined> {
-  const named = await findGrid(service, readers, principal, table)
-  if (!named) return undefined
-  const { fid, version } = named
+): Promise<Omit<QueriedTable, 'table' | 'name'> | undefined> {
+  const source = await findGrid(service, readers, principal, table)
+  const found = source && (await findVersion(readers, principal, source))
+  if (!found) return undefined
+  const snapshot = await takeVersionSnapshot(service.store, readers, source.fid, found.row)
+  return { snapshot, source, state: found.state }
+}
+
+/**
+ * Returns the state of a grid, which changes with its content; undefined if it does not exist, or the caller may not
+ * read it.
+ */
+export async function findGridState(
+  readers: Readers,
+  principal: Principal,
+  source: GridSource,
+): Promise<string | undefined> {
+  return (await findVersion(readers, principal, source))?.state
+}
+
+/** Finds a version of a grid; undefined if it does not exist, or the caller may not read it. */
+async function findVersion(
+  readers: Readers,
+  principal: Principal,
+  { fid, version }: GridSource,
+): Promise<{ row: VersionRow | undefined; state: string } | undefined> {
   const request = { ...principal, version, operation: 'grids.content', fid, filetype: 'grid' } as const
   // Whether there is such a file, or such a version of it, is for those who may read it.
   const access = await undefinedIfNotFound(authorizeCall(readers, request))
-  if (!access) return undefined
-  return takeVersionSnapshot(service.store, readers, fid, await loadVersionRow(readers, access, version))
+  // A path leads to no file in the trash, and so an id does not either.
+  if (access?.state !== 'active') return undefined
+  const row = await loadVersionRow(readers, access, version)
+  const grid = await readers.grids.get(fid.owner, fid.idlocal)
+  const state = row ? `${row.version}` : `${access.file.content_version}.${fingerprintOfGrid(grid)}`
+  return { row, state }
 }
 
 /** Finds the grid of a name, which may have a version. */
@@ -99,7 +144,7 @@ async function findGrid(
   readers: Readers,
   { caller }: Principal,
   { schema, name }: TableName,
-): Promise<{ fid: Fid; version?: string } | undefined> {
+): Promise<GridSource | undefined> {
   const owner = schema === '' ? (caller?.username ?? '') : schema
   const find = async (file: string): Promise<Fid | undefined> => {
     const fid = schema === '' ? parseFid(file) : undefined

@@ -10,6 +10,7 @@ import {
   expireAudit,
   Journal,
 } from './aggregates/audit.ts'
+import { DerivationReader, DerivationWriter } from './aggregates/derivations.ts'
 import { DraftReader, DraftWriter } from './aggregates/drafts.ts'
 import { FileReader, FileWriter } from './aggregates/files.ts'
 import { FolderReader, FolderWriter } from './aggregates/folders.ts'
@@ -55,6 +56,7 @@ function createReaders(db: Db, quotas: Quotas) {
     relations: new RelationReader(db),
     sharing: new SharingReader(db),
     versions: new VersionReader(db),
+    derivations: new DerivationReader(db),
     drafts: new DraftReader(db),
     idempotency: new IdempotencyReader(db),
     jobs: new JobReader(db),
@@ -66,8 +68,8 @@ function createReaders(db: Db, quotas: Quotas) {
 function createWriters(db: Db, { quotas, immediateFiles: toldAtOnce }: StoreContext, { message }: Actor) {
   const journal = new Journal()
   const usage = new UsageWriter(db, quotas)
-  const files = new FileWriter(db, journal, usage)
   const jobs = new JobWriter(db)
+  const files = new FileWriter(db, journal, usage, jobs)
   const folders = new FolderWriter(db, files, jobs, toldAtOnce)
   const writers = {
     accounts: new AccountWriter(db, journal),
@@ -79,6 +81,7 @@ function createWriters(db: Db, { quotas, immediateFiles: toldAtOnce }: StoreCont
     relations: new RelationReader(db),
     sharing: new SharingWriter(db, journal),
     versions: new VersionWriter(db, usage, message),
+    derivations: new DerivationWriter(db),
     drafts: new DraftWriter(db),
     idempotency: new IdempotencyWriter(db),
     jobs,

@@ -18,13 +18,15 @@ export interface GridStore {
 /**
  * Changes columns or slices of a grid, with appends paused and an empty tail. `prepare` stores blobs;
  * `commit` adds the rows that refer to them, in one transaction. Retries if the layout has changed in
- * between; throws `overloaded` after 10 attempts. The result of `commit` must be JSON.
+ * between; throws `overloaded` after 10 attempts. The result of `commit` must be JSON. `owners`: other users whose
+ * rows it changes.
  */
 export async function changeLayout<P, T>(
   { store, appends }: GridStore,
   fid: Fid,
   prepare: (layout: Layout) => Promise<P>,
   commit: (writers: Writers, prepared: P, layout: Layout) => Promise<T>,
+  owners: readonly string[] = [],
 ): Promise<T> {
   const lock = new LayoutLock(store, fid)
   const attempt = async (): Promise<{ result: T } | undefined> => {
@@ -33,7 +35,7 @@ export async function changeLayout<P, T>(
     const layout = await store.read((readers) => loadLayout(readers, fid))
     if (layout.grid.tail_rows > 0) return undefined
     const prepared = await prepare(layout)
-    return store.write([fid.owner], async (writers) => {
+    return store.write([fid.owner, ...owners], async (writers) => {
       const current = await writers.grids.get(fid.owner, fid.idlocal).catch(() => undefined)
       if (!current || !isLayoutUnchanged(current, layout.grid, lock.id) || current.tail_rows > 0)
         return undefined

@@ -266,7 +266,7 @@ function replaceGrid(
 }
 
 /** Sets missing uids: a column gets the uid of the existing column of its name, unless another column has it. */
-function keepUids(table: readonly NewColumn[], existing: readonly ColumnRow[]): NewColumn[] {
+export function keepUids(table: readonly NewColumn[], existing: readonly ColumnRow[]): NewColumn[] {
   const uids = new Map(existing.map(({ name, uid }) => [name, uid]))
   const given = new Set(table.map(({ uid }) => uid))
   return table.map((column) => {

@@ -1,4 +1,5 @@
 // Versions of grids: each change of content begins one (docs/adr/0025).
+import { Problem } from '../../../contract/errors.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow, GridRow } from '../../store/aggregates/grids.ts'
 import type { NewVersion } from '../../store/aggregates/versions.ts'
@@ -8,7 +9,15 @@ import type { Writers } from '../../store/store.ts'
 const APPEND_VERSION_MS = 10 * 60_000
 
 /** Kind of a change, as in the history. */
-export type ChangeOperation = 'create' | 'copy' | 'replace' | 'append' | 'update' | 'columns' | 'revert'
+export type ChangeOperation =
+  | 'create'
+  | 'copy'
+  | 'replace'
+  | 'append'
+  | 'update'
+  | 'columns'
+  | 'refresh'
+  | 'revert'
 
 /** Entry of the history of a grid. */
 export interface Change {
@@ -70,6 +79,7 @@ export async function addVersion(
   columns?: { before: readonly ColumnRow[]; after: readonly ColumnRow[] },
   fields: Partial<FileRow> = {},
 ): Promise<number> {
+  if (change.operation !== 'refresh') assertNotDerived(file)
   const version = file.content_version + 1
   await recordVersionEnd(writers, { file, grid })
   const { operation, by: made_by, source = null, of_version = null } = change
@@ -121,6 +131,7 @@ export async function recordAppend(
 ): Promise<number> {
   const { owner, idlocal } = file
   const { message } = writers.versions
+  assertNotDerived(file)
   // Rows with a message begin a new version.
   if (message === undefined && continuesVersion(grid, by, now)) {
     await writers.files.change(owner, idlocal)
@@ -144,6 +155,7 @@ export async function addAppendVersion(
   now: number,
   message: string | undefined,
 ): Promise<number> {
+  assertNotDerived(file)
   const { owner, idlocal } = file
   const version = file.content_version + 1
   await recordVersionEnd(writers, { file, grid })
@@ -163,6 +175,14 @@ export async function addAppendVersion(
     columns_changed: 0,
   })
   return version
+}
+
+/** Throws `derived_grid` for a grid whose content is the result of a query. */
+function assertNotDerived({ derived, filename }: FileRow): void {
+  if (!derived) return
+  throw new Problem('derived_grid', `${filename} is derived from other grids, and changes with them`, {
+    hint: 'Change its inputs or its query, or end the derivation: gridline derive GRID --remove',
+  })
 }
 
 /** Records row count and types of the current version, before the next one begins. */

@@ -24,6 +24,7 @@ import {
   renderData,
   renderDocument,
 } from '../html.ts'
+import { renderDerivationNote } from './derivation-note.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import { renderTable, type TableColumn } from './table.ts'
@@ -88,15 +89,24 @@ export class GridRenderer {
       notes.push(
         `Only ${readable.length} of these ${shown.length} columns are shown: the others are too large for a page. The CSV file has all of them.`,
       )
-    const { above, access } = await service.store.read(async (readers) => ({
-      above: await renderBreadcrumbs(service, readers, principal, file),
-      access: await loadFileAccess(readers, file, principal),
-    }))
+    const { above, access, derivation } = await service.store.read(async (readers) => {
+      const access = await loadFileAccess(readers, file, principal)
+      return {
+        above: await renderBreadcrumbs(service, readers, principal, file),
+        access,
+        derivation: await renderDerivationNote(service, readers, file, access.canWrite),
+      }
+    })
     const isEditable =
-      access.canWrite && !access.isVersion && !access.isTrashed && principal.shareKey === undefined
+      access.canWrite &&
+      !access.isVersion &&
+      !access.isTrashed &&
+      !file.derived &&
+      principal.shareKey === undefined
     const rowPager = renderPager('Rows', pages, view.page, (page) => this.linkTo({ page }))
     const parts = [
       renderVersionNote(service, file, version, key),
+      derivation,
       await this.renderDraftCharts(),
       `<p>${renderSummary(file)}</p>`,
       this.renderCounts(),

@@ -26,6 +26,7 @@ export function renderVersionNote(
   return `<p class="note">${escapeHtml(`${label}, made ${formatMinute(made_at)} UTC${made_by === null ? '' : ` by ${made_by}`}.`)} <a href="${escapeHtml(currentUrl)}">Current version</a></p>`
 }
 
-function formatMinute(time: number): string {
+/** Formats a time in ms since 1970 as day and minute in UTC. */
+export function formatMinute(time: number): string {
   return new Date(time).toISOString().slice(0, 16).replace('T', ' ')
 }

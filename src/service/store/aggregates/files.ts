@@ -9,6 +9,7 @@ import type { Db, Schema } from '../schema/schema.ts'
 import { blobTables, fileTables } from '../schema/tables.ts'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
 import { FileCounts } from './file-counts.ts'
+import type { JobWriter } from './jobs.ts'
 import { NO_METADATA, type UsageWriter } from './usage.ts'
 
 export type FileRow = Selectable<Schema['files']>
@@ -32,6 +33,8 @@ export const NEW_FILE = {
   appending: 0,
   starred: 0,
   shared: 0,
+  derived: 0,
+  feeds: 0,
   quality: null,
   version: 1,
   views: 0,
@@ -181,6 +184,7 @@ export class FileWriter extends FileReader {
     db: Db,
     private readonly journal: Journal,
     private readonly usage: UsageWriter,
+    private readonly jobs: JobWriter,
   ) {
     super(db)
   }
@@ -274,7 +278,7 @@ export class FileWriter extends FileReader {
     const before = isNoted ? await this.get(owner, idlocal) : undefined
     if (fields.metadata !== undefined)
       await this.usage.reserveMetadata(owner, fields.metadata, before?.metadata)
-    await this.db
+    const changed = await this.db
       .updateTable('files')
       .set(({ eb }) => ({
         ...fields,
@@ -284,7 +288,9 @@ export class FileWriter extends FileReader {
         version: eb('version', '+', 1),
       }))
       .where(({ and }) => and({ owner, idlocal }))
-      .execute()
+      .returning('feeds')
+      .executeTakeFirst()
+    if (changed?.feeds) await this.refreshDerived(owner, idlocal)
     const after = before && { ...before, ...(fields as Partial<FileRow>) }
     if (after && isListed) await this.counts.applyChange(owner, [before], [after])
     if (after) this.recordAccessChanges(before, after)
@@ -297,7 +303,7 @@ export class FileWriter extends FileReader {
    * schedule that.
    */
   async touchAfterAppend(
-    { owner, idlocal, appending }: FileRow,
+    { owner, idlocal, appending, feeds }: FileRow,
     fields: Pick<Updateable<Schema['files']>, 'content_version'>,
   ): Promise<boolean> {
     await this.db
@@ -310,7 +316,26 @@ export class FileWriter extends FileReader {
       }))
       .where(({ and }) => and({ owner, idlocal }))
       .execute()
+    if (feeds) await this.refreshDerived(owner, idlocal)
     return appending === 0
+  }
+
+  /** Schedules the refresh of the derived grids whose inputs are about to be deleted. */
+  private async refreshDerivedOf(owner: string, ids: readonly number[]): Promise<void> {
+    const derived = await this.db
+      .selectFrom('referencers')
+      .select(['by_owner', 'by_idlocal'])
+      .where('owner', '=', owner)
+      .where('idlocal', 'in', ids)
+      .where('kind', '=', 'input')
+      .execute()
+    for (const { by_owner, by_idlocal } of derived)
+      await this.jobs.schedule(by_owner, 'refresh', String(by_idlocal))
+  }
+
+  /** Schedules the refresh of the derived grids that have a file as an input. */
+  private async refreshDerived(owner: string, idlocal: number): Promise<void> {
+    await this.jobs.schedule(owner, 'feed', String(idlocal))
   }
 
   /** Indexes the dates of files without appends since `before`. Returns whether others still wait. */
@@ -423,6 +448,8 @@ export class FileWriter extends FileReader {
           .where('idlocal', 'in', ids)
           .where('hash', 'is not', null),
       )
+    const feeding = rows.filter(({ feeds }) => feeds).map(({ idlocal }) => idlocal)
+    if (feeding.length > 0) await this.refreshDerivedOf(owner, feeding)
     await deleteAllReferences(this.db, owner, ids)
     for (const table of fileTables)
       await this.db.deleteFrom(table).where('owner', '=', owner).where('idlocal', 'in', ids).execute()

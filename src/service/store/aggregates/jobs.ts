@@ -65,7 +65,10 @@ export class JobWriter extends JobReader {
       .execute()
   }
 
-  /** Adds a job. If it exists, keeps the earlier due time. */
+  /**
+   * Adds a job. If it exists, keeps the earlier due time. One that a server runs gets another due time, and so runs
+   * again.
+   */
   async schedule(owner: string, kind: JobKind, key = '', due = Date.now()): Promise<void> {
     this.hasAddedDueJob ||= due <= Date.now()
     await this.db
@@ -73,7 +76,14 @@ export class JobWriter extends JobReader {
       .values({ owner, kind, key, due, holder: null, held_until: 0, fence: 0 })
       .onConflict((conflict) =>
         conflict.columns(['owner', 'kind', 'key']).doUpdateSet(({ ref, eb }) => ({
-          due: eb.case().when(ref('jobs.due'), '<', due).then(ref('jobs.due')).else(due).end(),
+          due: eb
+            .case()
+            .when('jobs.holder', 'is not', null)
+            .then(eb('jobs.due', '+', 1))
+            .when(ref('jobs.due'), '<', due)
+            .then(ref('jobs.due'))
+            .else(due)
+            .end(),
         })),
       )
       .execute()
@@ -100,17 +110,25 @@ export class JobWriter extends JobReader {
     return numUpdatedRows > 0n
   }
 
-  /** Deletes a finished job, if its lease was not lost. */
+  /** Deletes a finished job, if its lease was not lost. Releases it if it was scheduled again meanwhile. */
   async deleteFinished(job: JobRow): Promise<void> {
-    await this.db
+    const { owner, kind, key, fence, due } = job
+    const { numDeletedRows } = await this.db
       .deleteFrom('jobs')
-      .where(({ and }) => and({ owner: job.owner, kind: job.kind, key: job.key, fence: job.fence }))
-      .execute()
+      .where(({ and }) => and({ owner, kind, key, fence, due }))
+      .executeTakeFirst()
+    if (numDeletedRows === 0n) await this.releaseUntil(job, due)
   }
 
-  /** Releases a job, which is then due at `due`. */
+  /** Releases a job, which is then due at `due`; now, if it was scheduled again meanwhile. */
   async releaseUntil(job: JobRow, due: number): Promise<void> {
-    await this.updateLeased(job, job.fence).set({ holder: null, held_until: 0, due }).executeTakeFirst()
+    const { numUpdatedRows } = await this.updateLeased(job, job.fence)
+      .set({ holder: null, held_until: 0, due })
+      .where('due', '=', job.due)
+      .executeTakeFirst()
+    if (numUpdatedRows > 0n) return
+    this.hasAddedDueJob = true
+    await this.updateLeased(job, job.fence).set({ holder: null, held_until: 0 }).executeTakeFirst()
   }
 
   /** Returns an UPDATE of a job, which has no effect if its fencing token has changed. */

@@ -6,6 +6,7 @@ import type { Db } from '../schema/schema.ts'
 import { Journal } from './audit.ts'
 import { DraftReader, DraftWriter, removeDraft } from './drafts.ts'
 import { FileWriter } from './files.ts'
+import { JobWriter } from './jobs.ts'
 import { Quotas, UsageWriter } from './usage.ts'
 import { VersionReader, type VersionRow, VersionWriter } from './versions.ts'
 
@@ -70,7 +71,7 @@ export async function expireDrafts(
         const writers = {
           drafts: new DraftWriter(db),
           versions: new VersionWriter(db, usage),
-          files: new FileWriter(db, new Journal(), usage),
+          files: new FileWriter(db, new Journal(), usage, new JobWriter(db)),
         }
         // It may have been replaced in the meantime.
         const { owner, idlocal, name, made_at } = draft

@@ -21,6 +21,7 @@ import * as running from './0018-running.ts'
 import * as referencers from './0019-referencers.ts'
 import * as messages from './0020-messages.ts'
 import * as titles from './0021-titles.ts'
+import * as derivations from './0022-derivations.ts'
 import { MIGRATION_NAMES, type MigrationName } from './names.ts'
 
 const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
@@ -45,6 +46,7 @@ const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
   '0019-referencers': { up: referencers.up },
   '0020-messages': { up: messages.up },
   '0021-titles': { up: titles.up },
+  '0022-derivations': { up: derivations.up },
 }
 
 /** All migrations, in order. Never change a released one. */

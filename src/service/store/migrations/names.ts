@@ -22,5 +22,6 @@ export const MIGRATION_NAMES = [
   '0019-referencers',
   '0020-messages',
   '0021-titles',
+  '0022-derivations',
 ] as const
 export type MigrationName = (typeof MIGRATION_NAMES)[number]

@@ -60,6 +60,10 @@ export interface Schema extends AccountTables {
      */
     starred: Generated<number>
     shared: Generated<number>
+    /** 1: a derived grid, whose content is the result of a query. */
+    derived: Generated<number>
+    /** 1 if derived grids may have it as an input, so that they are refreshed after a change. */
+    feeds: Generated<number>
     /** Quality of a plot, 0 to 5; null for other files. */
     quality: number | null
     /** Incremented with every change of metadata or content. Used as ETag. */
@@ -90,11 +94,11 @@ export interface Schema extends AccountTables {
     /** The grid created for the data of the figure. */
     data_grid: number | null
   }
-  /** References between files: from plots to grids, and from any file to extras. */
+  /** References between files: from plots to grids, from derived grids to their inputs, from any file to extras. */
   references: {
     owner: string
     idlocal: number
-    kind: 'grid' | 'extra'
+    kind: 'grid' | 'input' | 'extra'
     to_owner: string
     to_idlocal: number
   }
@@ -102,7 +106,7 @@ export interface Schema extends AccountTables {
   referencers: {
     owner: string
     idlocal: number
-    kind: 'grid' | 'extra'
+    kind: 'grid' | 'input' | 'extra'
     by_owner: string
     by_idlocal: number
   }
@@ -199,6 +203,35 @@ export interface Schema extends AccountTables {
   past_slices: Omit<Schema['slices'], 'ended' | 'since'> & { ended: number; since: number; until: number }
   /** Columns of earlier epochs, with their names and positions then. */
   past_columns: Omit<Schema['columns'], 'type' | 'rows' | 'since'> & { since: number; until: number }
+  /** Queries of derived grids. */
+  derivations: {
+    owner: string
+    idlocal: number
+    sql: string
+    /** Values of parameters, as a JSON object. */
+    parameters: string
+    /** Incremented when the query changes: the result of an earlier one is not stored. */
+    revision: number
+    /** When the content was last found to be the result of the query on its inputs. */
+    refreshed_at: number
+    /** Why the content is not that of the inputs, as a JSON problem; null if it is. */
+    error: string | null
+    /** Time of the first failure since the last refresh. */
+    failed_at: number | null
+  }
+  /** Tables of the query of a derived grid. */
+  derivation_inputs: {
+    owner: string
+    idlocal: number
+    /** The table as the query names it, in lower case. */
+    name: string
+    to_owner: string
+    to_idlocal: number
+    /** The version, if the query names one. */
+    version: string | null
+    /** State of the grid that the content shows. */
+    seen: string
+  }
   /** Drafts of grids, by name. */
   drafts: {
     owner: string
@@ -297,7 +330,7 @@ export interface Schema extends AccountTables {
   jobs: {
     /** Owner of the files that the job changes; empty for all. */
     owner: string
-    kind: 'tree' | 'dates' | 'fold' | 'sweep'
+    kind: 'tree' | 'dates' | 'fold' | 'feed' | 'refresh' | 'sweep'
     /** Subject of the job, for kinds of which an owner may have several jobs. */
     key: string
     due: number

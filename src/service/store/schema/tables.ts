@@ -71,6 +71,13 @@ const rules = {
     hasBlobs: true,
   },
   past_columns: { key: ['owner', 'idlocal', 'uid', 'since'], node: 'owner', goesWith: 'file', usernames: [] },
+  derivations: { key: ['owner', 'idlocal'], node: 'owner', goesWith: 'file', usernames: [] },
+  derivation_inputs: {
+    key: ['owner', 'idlocal', 'name'],
+    node: 'owner',
+    goesWith: 'file',
+    usernames: ['to_owner'],
+  },
   drafts: { key: ['owner', 'idlocal', 'name'], node: 'owner', goesWith: 'file', usernames: ['made_by'] },
   versions: {
     key: ['owner', 'idlocal', 'version'],

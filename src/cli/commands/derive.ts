@@ -1,0 +1,110 @@
+// `gridline derive`: makes grids that follow the grids which their query reads.
+import { resolveFid } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { Derivation } from '../../contract/resources/index.ts'
+import type { Context } from '../core/context.ts'
+import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
+import { objectOf } from '../core/output-schema.ts'
+import { parseParameters, readSql, sqlOptions } from '../files/sql-options.ts'
+import type { TableView } from '../output/view.ts'
+
+const options = [
+  { flags: '--sql <query>', description: 'the query, whose tables are grids' },
+  ...sqlOptions,
+  { flags: '--folder <path>', description: 'destination folder; missing folders are created' },
+  { flags: '--public', description: 'make the grid public' },
+  {
+    flags: '--on-conflict <rule>',
+    description: 'if the name is taken: fail (default), or replace content and query',
+    choices: ['fail', 'replace'],
+  },
+  { flags: '--refresh', description: 'run the query of a derived grid now' },
+  { flags: '--remove', description: 'make a derived grid one like others, with the content that it has' },
+] as const satisfies readonly Option[]
+
+type DeriveOptions = OptionValues<typeof options>
+
+const view: TableView = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'filename', title: 'NAME' },
+    { field: 'action', title: 'ACTION' },
+    { field: 'state', title: 'STATE' },
+    { field: 'refreshed_at', title: 'REFRESHED', time: true },
+    { field: 'stale_since', title: 'STALE SINCE', time: true },
+    { field: 'error', title: 'ERROR' },
+    { field: 'inputs', title: 'INPUTS' },
+    { field: 'sql', title: 'SQL' },
+    { field: 'web_url', title: 'LINK' },
+  ],
+}
+
+export const command = defineCommand({
+  output: objectOf(['Grid', 'Derivation'], { action: 'created, replaced, unchanged or removed' }),
+  writes: true,
+  arguments: '<name>',
+  options,
+  completion: ['grid'],
+  examples: [
+    "gridline derive totals --sql 'select city, sum(amount) as amount from sales group by city'",
+    'gridline derive Reports/monthly --file monthly.sql --param year=2024 --public',
+    'gridline derive totals                           # its state, its query and its inputs',
+    'gridline derive totals --refresh',
+    'gridline derive totals --remove',
+  ],
+  async run(context, [name], options) {
+    const { sql, file, refresh, remove } = options
+    const isNew = sql !== undefined || file !== undefined
+    if (Number(isNew) + Number(refresh === true) + Number(remove === true) > 1)
+      throw new Problem('usage', 'give only one of --sql, --file, --refresh and --remove')
+    if (isNew) return derive(context, name, options)
+    const lost = (['param', 'folder', 'public', 'on-conflict'] as const).find(
+      (option) => options[option === 'on-conflict' ? 'onConflict' : option] !== undefined,
+    )
+    if (lost) throw new Problem('usage', `--${lost} can only be used with --sql or --file`)
+    const client = await context.clientFor(name)
+    const fid = await resolveFid(client, name, 'grid')
+    if (remove) {
+      await client.call('derivations.delete', { fid })
+      return toResult({ ...(await client.call('grids.get', { fid })), action: 'removed' })
+    }
+    const derivation = await client.call(refresh ? 'derivations.refresh' : 'derivations.get', { fid })
+    return toResult(toRow(derivation))
+  },
+})
+
+async function derive(context: Context, name: string, options: DeriveOptions): Promise<CommandResult> {
+  const { folder, onConflict } = options
+  const client = await context.client()
+  const names = name.split('/').filter((part) => part !== '')
+  const parents = [...(folder === undefined ? [] : [folder.replace(/\/+$/, '')]), ...names.slice(0, -1)]
+  const { file, action, derivation } = await client.call('grids.derive', {
+    json: {
+      filename: names.at(-1) ?? name,
+      ...(parents.length > 0 && { parent_path: parents.join('/') }),
+      world_readable: options.public,
+      on_conflict: onConflict,
+      sql: readSql(options.sql, options.file),
+      params: parseParameters(options.param ?? []),
+    },
+  })
+  return toResult({ ...file, ...toRow(derivation), action })
+}
+
+/** Returns the state of a derived grid with texts for its error and inputs. */
+function toRow({ error, inputs, ...derivation }: Derivation): object {
+  return {
+    ...derivation,
+    ...(error && { error: [error.detail, error.hint].filter(Boolean).join('. ') }),
+    ...(inputs && {
+      inputs: inputs
+        .map(({ table, fid, version }) => `${table} (${fid}${version === null ? '' : `@${version}`})`)
+        .join(', '),
+    }),
+  }
+}
+
+function toResult(item: object): CommandResult {
+  return { item, view, isDetail: true }
+}

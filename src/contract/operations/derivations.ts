@@ -1,0 +1,47 @@
+// Operations on derived grids.
+import * as r from '../resources/index.ts'
+import type { Operation } from './operation.ts'
+import { jsonBody, noBody } from './shared.ts'
+
+export const derivationsOperations = {
+  'grids.derive': {
+    summary: 'Create a grid from a query, which follows the grids that it reads',
+    method: 'POST',
+    path: '/v2/grids/derive',
+    access: 'caller',
+    agentTool: 'changes',
+    body: jsonBody(r.Derive),
+    status: 201,
+    result: r.Derived,
+  },
+  'derivations.get': {
+    summary: 'Get the state of a derived grid, and with write access its query',
+    method: 'GET',
+    path: '/v2/grids/:fid/derivation',
+    access: 'read',
+    agentTool: 'reads',
+    body: noBody,
+    status: 200,
+    result: r.Derivation,
+  },
+  'derivations.refresh': {
+    summary: 'Refresh a derived grid now',
+    method: 'POST',
+    path: '/v2/grids/:fid/derivation/refresh',
+    access: 'write',
+    agentTool: 'changes',
+    body: noBody,
+    status: 200,
+    result: r.Derivation,
+  },
+  'derivations.delete': {
+    summary: 'Make a derived grid one like others, with the content that it has',
+    method: 'DELETE',
+    path: '/v2/grids/:fid/derivation',
+    access: 'own',
+    agentTool: 'changes',
+    body: noBody,
+    status: 204,
+    result: 'none',
+  },
+} as const satisfies Record<string, Operation>

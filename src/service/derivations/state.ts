@@ -1,0 +1,51 @@
+/** The state of derived grids. */
+import { Problem } from '../../contract/errors.ts'
+import { type Fid, formatFid } from '../../contract/fid.ts'
+import type { Derivation } from '../../contract/resources/index.ts'
+import { ownerPrincipal, type Principal } from '../access/access.ts'
+import { findGridState } from '../queries/query-tables.ts'
+import type { DerivationInput, DerivationRow } from '../store/aggregates/derivations.ts'
+import type { Readers } from '../store/store.ts'
+import { toSource } from './inputs.ts'
+
+/** Returns whether the content of a derived grid is that of its inputs, as far as its owner may read them. */
+export async function isCurrent(
+  readers: Readers,
+  principal: Principal,
+  { error }: Pick<DerivationRow, 'error'>,
+  inputs: readonly DerivationInput[],
+): Promise<boolean> {
+  if (error !== null) return false
+  for (const input of inputs)
+    if ((await findGridState(readers, principal, toSource(input))) !== input.seen) return false
+  return true
+}
+
+/** Loads the state of a derived grid. `isWriter`: also its query, and why it is stale. Throws `invalid_request`. */
+export async function loadDerivation(readers: Readers, fid: Fid, isWriter: boolean): Promise<Derivation> {
+  const { owner, idlocal } = fid
+  const row = await readers.derivations.get(owner, idlocal)
+  if (!row)
+    throw new Problem('invalid_request', 'this grid is not derived from others', {
+      hint: 'Derive one with: gridline derive NAME --sql QUERY',
+    })
+  const inputs = await readers.derivations.listInputs(owner, idlocal)
+  const isFresh = await isCurrent(readers, ownerPrincipal(owner), row, inputs)
+  const state = row.error !== null ? 'stale' : isFresh ? 'current' : 'pending'
+  return {
+    fid: formatFid(fid),
+    state,
+    refreshed_at: new Date(row.refreshed_at).toISOString(),
+    stale_since: row.failed_at === null ? null : new Date(row.failed_at).toISOString(),
+    ...(isWriter && {
+      error: row.error === null ? null : JSON.parse(row.error),
+      sql: row.sql,
+      params: JSON.parse(row.parameters),
+      inputs: inputs.map(({ name, to_owner, to_idlocal, version }) => ({
+        table: name,
+        fid: formatFid({ owner: to_owner, idlocal: to_idlocal }),
+        version,
+      })),
+    }),
+  }
+}

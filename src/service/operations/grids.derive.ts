@@ -1,0 +1,135 @@
+// Handlers of derived grids.
+import { Problem } from '../../contract/errors.ts'
+import { type Fid, formatFid } from '../../contract/fid.ts'
+import type { GridMeta } from '../../contract/resources/index.ts'
+import { authorizeCall, ownerPrincipal } from '../access/access.ts'
+import type { OperationCall } from '../core/call.ts'
+import { assertNoCircle } from '../derivations/inputs.ts'
+import { refreshDerived } from '../derivations/refresh.ts'
+import { type DerivedContent, planContent, runDerivation } from '../derivations/result.ts'
+import { loadDerivation } from '../derivations/state.ts'
+import { checkFilename, resolveDestination } from '../files/names.ts'
+import { checkCanChange, getFile } from '../files/read.ts'
+import { canSeeVersions } from '../files/versions.ts'
+import { addGrid } from '../grids/change/create.ts'
+import { changeLayout } from '../grids/change/layout.ts'
+import { commitPlan } from '../grids/change/plan.ts'
+import { findExisting, nameTakenError, notAGridError } from '../grids/change/save-grid.ts'
+import { getQueries } from '../queries/allowed.ts'
+import type { Readers, Writers } from '../store/store.ts'
+import type { Handlers, OperationService as Service } from './handler.ts'
+
+type DeriveCall = OperationCall<'grids.derive'>
+
+/** A derived grid that was created or changed. */
+interface Outcome {
+  idlocal: number
+  action: 'created' | 'replaced' | 'unchanged'
+}
+
+export const deriveHandlers = {
+  'grids.derive': async (service, call) => {
+    const owner = call.caller!.username
+    const { idlocal, action } = await derive(service, call)
+    const fid = { owner, idlocal }
+    const { body: file, etag } = await getFile(service, call, fid, 'grid')
+    const derivation = await service.store.read((readers) => loadDerivation(readers, fid, true))
+    return { body: { file: file as GridMeta, action, derivation }, etag }
+  },
+
+  'derivations.get': (service, call) =>
+    service.store.read(async (readers) => {
+      const access = await authorizeCall(readers, call)
+      return { body: await loadDerivation(readers, call.fid, canSeeVersions(access)) }
+    }),
+
+  'derivations.refresh': async (service, call) => {
+    await checkCanChange(service, call)
+    await refreshDerived(service, call.fid, { isForced: true, isAborted: call.isAborted })
+    return { body: await service.store.read((readers) => loadDerivation(readers, call.fid, true)) }
+  },
+
+  'derivations.delete': async (service, call) => {
+    const { fid } = call
+    await service.store.write([fid.owner], async (writers) => {
+      await authorizeCall(writers, call)
+      await loadDerivation(writers, fid, false)
+      await writers.derivations.remove(fid)
+      await writers.files.change(fid.owner, fid.idlocal)
+    })
+    return { body: undefined }
+  },
+} satisfies Partial<Handlers>
+
+/** Creates a derived grid, or gives an existing grid a query. */
+async function derive(service: Service, call: DeriveCall): Promise<Outcome> {
+  const { store, limits } = service
+  const { sql, params = {}, filename, parent, on_conflict = 'fail', world_readable = false } = call.fields
+  const owner = call.caller!.username
+  checkFilename(filename, limits)
+  const target = {
+    ...{ filename, world_readable, onConflict: on_conflict },
+    ...{ parent: parent ?? undefined, parent_path: call.fields.parent_path },
+  }
+  const write = call.writeKey(owner)
+  const done = await store.findResultOf<Outcome>(write)
+  if (done) return done
+  const find = async (readers: Readers) => {
+    const file = await findExisting(service, readers, owner, target)
+    if (file && on_conflict === 'fail') throw await nameTakenError(readers, file)
+    if (file && file.filetype !== 'grid') throw notAGridError(file)
+    return file
+  }
+  const existing = await store.read(find)
+  const queries = await getQueries(service).get()
+  const principal = { ...ownerPrincipal(owner), isAborted: call.isAborted }
+  const content = await runDerivation(service, queries, owner, principal, {
+    sql,
+    parameters: params,
+    tables: {},
+  })
+  const query = { sql, parameters: JSON.stringify(params) }
+  const owners = content.inputs.map((input) => input.to_owner)
+  if (existing) return replace(service, call, existing, content, query)
+  const create = async (writers: Writers): Promise<Outcome> => {
+    const folder = await resolveDestination(writers, owner, target, limits)
+    const taken = await writers.files.findByName(owner, folder, filename)
+    if (taken) throw await nameTakenError(writers, taken)
+    const file = await writers.files.add({
+      ...{ owner, filetype: 'grid', filename, parent: folder },
+      world_readable: world_readable ? 1 : 0,
+    })
+    await addGrid(writers, file, content.columns, { operation: 'create', by: owner })
+    await writers.derivations.put(file, query, content.inputs)
+    return { idlocal: file.idlocal, action: 'created' }
+  }
+  return store.writeOnce(write, create, { owners })
+}
+
+/** Gives an existing grid a query and its result. */
+function replace(
+  service: Service,
+  call: DeriveCall,
+  fid: Fid,
+  content: DerivedContent,
+  query: { sql: string; parameters: string },
+): Promise<Outcome> {
+  const { owner, idlocal } = fid
+  return changeLayout(
+    service,
+    fid,
+    (layout) => planContent(service, fid, layout, content.columns),
+    (writers, plan, layout) =>
+      writers.idempotency.runOnce(call.writeKey(owner), async () => {
+        const file = await writers.files.get(owner, idlocal)
+        if (!file) throw new Problem('not_found', `no grid ${formatFid(fid)}`)
+        await assertNoCircle(writers, fid, content.inputs)
+        await commitPlan(writers, file, layout, plan, owner)
+        // Rows that a user adds must not join a version of before.
+        await writers.grids.change(owner, idlocal, { appended_by: null, appended_since: null })
+        await writers.derivations.put(fid, query, content.inputs)
+        return { idlocal, action: plan.columns ? 'replaced' : 'unchanged' } as Outcome
+      }),
+    content.inputs.map((input) => input.to_owner),
+  )
+}

@@ -1,0 +1,141 @@
+// Reads and writes the queries of derived grids, and their inputs.
+import type { Selectable } from 'kysely'
+import type { FileKey } from '../schema/file-key.ts'
+import { addReferences, deleteReferencers } from '../schema/references.ts'
+import type { Db, Schema } from '../schema/schema.ts'
+
+export type DerivationRow = Selectable<Schema['derivations']>
+export type DerivationInput = Omit<Selectable<Schema['derivation_inputs']>, 'owner' | 'idlocal'>
+
+/** Reads the queries of derived grids, and their inputs. */
+export class DerivationReader {
+  constructor(protected readonly db: Db) {}
+
+  get(owner: string, idlocal: number): Promise<DerivationRow | undefined> {
+    return this.db
+      .selectFrom('derivations')
+      .selectAll()
+      .where(({ and }) => and({ owner, idlocal }))
+      .executeTakeFirst()
+  }
+
+  /** Lists the tables of the query of a derived grid, by name. */
+  listInputs(owner: string, idlocal: number): Promise<DerivationInput[]> {
+    return this.db
+      .selectFrom('derivation_inputs')
+      .select(['name', 'to_owner', 'to_idlocal', 'version', 'seen'])
+      .where(({ and }) => and({ owner, idlocal }))
+      .orderBy('name')
+      .execute()
+  }
+
+  /** Lists the derived grids that have a grid as an input. */
+  async listDerived(owner: string, idlocal: number): Promise<FileKey[]> {
+    const rows = await this.db
+      .selectFrom('referencers')
+      .select(['by_owner', 'by_idlocal'])
+      .where(({ and }) => and({ owner, idlocal, kind: 'input' }))
+      .execute()
+    return rows.map((row) => ({ owner: row.by_owner, idlocal: row.by_idlocal }))
+  }
+}
+
+export class DerivationWriter extends DerivationReader {
+  /** Makes a grid a derived one, or changes its query. Returns the new row. */
+  async put(
+    { owner, idlocal }: FileKey,
+    query: Pick<DerivationRow, 'sql' | 'parameters'>,
+    inputs: readonly DerivationInput[],
+  ): Promise<void> {
+    const before = await this.get(owner, idlocal)
+    await this.remove({ owner, idlocal })
+    await this.db
+      .insertInto('derivations')
+      .values({
+        owner,
+        idlocal,
+        ...query,
+        revision: (before?.revision ?? 0) + 1,
+        refreshed_at: Date.now(),
+        error: null,
+        failed_at: null,
+      })
+      .execute()
+    await this.setFlag({ owner, idlocal }, 'derived', 1)
+    await this.addInputs({ owner, idlocal }, inputs)
+    const targets = new Map(
+      inputs.map(({ to_owner, to_idlocal }) => [`${to_owner}:${to_idlocal}`, { to_owner, to_idlocal }]),
+    )
+    await addReferences(
+      this.db,
+      [...targets.values()].map((target) => ({ owner, idlocal, kind: 'input', ...target })),
+    )
+    for (const { to_owner, to_idlocal } of targets.values())
+      await this.setFlag({ owner: to_owner, idlocal: to_idlocal }, 'feeds', 1)
+  }
+
+  /** Records that the content is the result of the query on these inputs. */
+  async setRefreshed({ owner, idlocal }: FileKey, inputs: readonly DerivationInput[]): Promise<void> {
+    await this.change({ owner, idlocal }, { refreshed_at: Date.now(), error: null, failed_at: null })
+    await this.deleteInputs({ owner, idlocal })
+    await this.addInputs({ owner, idlocal }, inputs)
+  }
+
+  /** Records that no derived grid has a file as an input any more, if so. */
+  async stopFeeding({ owner, idlocal }: FileKey): Promise<void> {
+    const derived = await this.listDerived(owner, idlocal)
+    if (derived.length === 0) await this.setFlag({ owner, idlocal }, 'feeds', 0)
+  }
+
+  /** Records why the content is not that of the inputs. */
+  async setError({ owner, idlocal, failed_at }: DerivationRow, error: string): Promise<void> {
+    await this.change({ owner, idlocal }, { error, failed_at: failed_at ?? Date.now() })
+  }
+
+  /** Makes a derived grid one like others. */
+  async remove({ owner, idlocal }: FileKey): Promise<void> {
+    const references = await this.db
+      .deleteFrom('references')
+      .where(({ and }) => and({ owner, idlocal, kind: 'input' }))
+      .returningAll()
+      .execute()
+    await deleteReferencers(this.db, references)
+    await this.deleteInputs({ owner, idlocal })
+    await this.db
+      .deleteFrom('derivations')
+      .where(({ and }) => and({ owner, idlocal }))
+      .execute()
+    await this.setFlag({ owner, idlocal }, 'derived', 0)
+  }
+
+  private async change({ owner, idlocal }: FileKey, fields: Partial<DerivationRow>): Promise<void> {
+    await this.db
+      .updateTable('derivations')
+      .set(fields)
+      .where(({ and }) => and({ owner, idlocal }))
+      .execute()
+  }
+
+  private async addInputs({ owner, idlocal }: FileKey, inputs: readonly DerivationInput[]): Promise<void> {
+    if (inputs.length === 0) return
+    await this.db
+      .insertInto('derivation_inputs')
+      .values(inputs.map((input) => ({ owner, idlocal, ...input })))
+      .execute()
+  }
+
+  private async deleteInputs({ owner, idlocal }: FileKey): Promise<void> {
+    await this.db
+      .deleteFrom('derivation_inputs')
+      .where(({ and }) => and({ owner, idlocal }))
+      .execute()
+  }
+
+  private async setFlag({ owner, idlocal }: FileKey, flag: 'derived' | 'feeds', value: 0 | 1): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set({ [flag]: value })
+      .where(({ and }) => and({ owner, idlocal }))
+      .execute()
+  }
+}
