@@ -57,6 +57,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   'key revoke': [['key', 'revoke', 'KEY'], /keys\.revoke/],
   api: [['api', 'POST', '/v2/folders', '-f', 'path=x'], /"path":"x"/],
   watch: [['watch', 'new.csv'], /grids\.upload/],
+  'board create': [['board', 'create', 'board.yml'], /dashboards\.create.*"filename":"board"/],
   derive: [
     ['derive', 'derived', '--sql', 'select * from grid'],
     /grids\.derive.*"sql":"select \* from grid"/,
@@ -107,6 +108,7 @@ writeFileSync(file, JSON.stringify(figure))
       'new.csv': 'n\n1\n',
       'more.csv': 'n\n3\n4\n',
       'wrong.csv': 'zz\n3\n',
+      'board.yml': 'rows: [{ text: a }, { table: grid }]\n',
       'rules.yml': 'table: { rows: 1.. }\n',
       'figure.json': figure,
     }))

@@ -191,7 +191,18 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('plot' as const), at: pick }),
   fc.record({ kind: fc.constant('redraw' as const), at: pick }),
   fc.record({
-    kind: fc.constantFrom('keep', 'publish', 'link', 'share', 'move', 'rename', 'trash', 'extra', 'key'),
+    kind: fc.constantFrom(
+      'keep',
+      'publish',
+      'link',
+      'share',
+      'move',
+      'rename',
+      'trash',
+      'extra',
+      'board',
+      'key',
+    ),
     at: pick,
   }),
 )
@@ -257,6 +268,14 @@ async function build(test: TestService, steps: readonly Step[]): Promise<void> {
       const [fid, grid] = [one('plot', at), one('grid', at + 1)]
       if (fid === undefined || grid === undefined) continue
       await test.ask('alice', 'PATCH', `/v2/plots/${fid}`, { json: { figure: await figureOf(grid, at) } })
+    } else if (now.kind === 'board') {
+      const rows = [{ items: [{ text: `# ${at}` }, { plot: one('plot', at) ?? 'bob:1' }] }]
+      const layout = { type: 'box', boxType: 'plot', fileId: one('plot', at + 1) ?? 'x' }
+      const content = at % 2 ? { settings: { board: { rows, source: 'a: é\n' } } } : { layout }
+      const { status, json } = await test.ask('alice', 'POST', '/v2/dashboards', {
+        json: { content, filename: `b${k}` },
+      })
+      if (status === 201) files.push({ fid: json.file.fid, kind: 'board' })
     } else if (now.kind === 'keep') {
       const fid = one(at % 2 ? 'grid' : 'plot', at)
       await test.ask('alice', 'POST', `/v2/files/${fid}/keep`, { json: at % 3 ? { name: `v${at}` } : {} })

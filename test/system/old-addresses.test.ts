@@ -51,9 +51,8 @@ describe('old addresses', () => {
     expect(await follow(`/~alice/${open}.eps`)).toBe(`410 /~alice/${open}.eps Images in EPS are not offered.`)
     for (const ending of ['py', 'r', 'm', 'jl', 'js'])
       expect(await follow(`/~alice/${open}.${ending}`)).toContain('410')
-    expect(await follow('/dashboard/alice:44/view')).toContain('Dashboards are not offered')
     expect(await follow('/static/fonts/x.woff')).toContain('410')
-    const { status, json } = await site().test.ask(undefined, 'GET', '/dashboard/alice:44/view')
+    const { status, json } = await site().test.ask(undefined, 'GET', '/static/fonts/x.woff')
     expect([status, json.errors[0].code]).toEqual([410, 'gone'])
   })
 

@@ -3,7 +3,7 @@ import { type Client, encodeHeader, lookupOrUndefined, uploadInParts } from '../
 import { Problem } from '../../contract/errors.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import type { HeadersOf, ResultOf } from '../../contract/operations/index.ts'
-import type { FileMeta } from '../../contract/resources/index.ts'
+import { type FileMeta, filetypeLabel } from '../../contract/resources/index.ts'
 import { createFigureBody } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { Planned } from '../core/dry-run.ts'
@@ -86,7 +86,7 @@ export const command = defineCommand({
       confirm: (question) => confirm(question, options.yes === true || context.flags.dryRun === true),
     })
     // Grids before plots that reference them.
-    const order = ['fold', 'grid', 'plot', 'extra']
+    const order = ['fold', 'grid', 'plot', 'dashboard', 'extra']
     const sorted = [...entries].sort(
       (a, b) => order.indexOf(a.file.filetype) - order.indexOf(b.file.filetype),
     )
@@ -233,7 +233,7 @@ class Push {
       case 'plot':
         return this.copyPlot(file, { ...destination, on_conflict: isReplacement ? 'replace' : undefined })
       default:
-        throw new Problem('usage', `${path} is an extra, which push does not copy`)
+        throw new Problem('usage', `push does not copy a ${filetypeLabel(file.filetype)}: ${path}`)
     }
   }
 

@@ -85,6 +85,8 @@ const PHRASES: Partial<Record<OperationName, string>> = {
   'plots.create': 'create a plot',
   'plots.update': 'replace the figure',
   'rows.append': 'append rows',
+  'dashboards.create': 'create a board',
+  'dashboards.update': 'replace the board',
   'grids.derive': 'derive a grid',
   'derivations.refresh': 'refresh a derived grid',
   'derivations.delete': 'end the derivation',

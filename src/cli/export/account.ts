@@ -4,6 +4,7 @@ import type { Client } from '../../client/index.ts'
 import { parseFid, ROOT } from '../../contract/fid.ts'
 import {
   type ColumnMeta,
+  FILETYPES,
   type FileMeta,
   filetypeLabel,
   type GridMeta,
@@ -43,6 +44,7 @@ const EXTENSIONS: Record<FileMeta['filetype'], readonly string[]> = {
   grid: ['.csv', '.ndjson'],
   plot: ['.json'],
   extra: ['.json', '.txt'],
+  dashboard: ['.json'],
 }
 
 /** Metadata by which an import knows its files; it is not part of an export. */
@@ -123,6 +125,7 @@ export class AccountExport {
     if (filetype === 'grid') await this.exportGrid(fid, entry)
     else if (filetype === 'plot') await this.exportPlot(fid, entry)
     else if (filetype === 'extra') await this.exportExtra(file, entry)
+    else if (filetype === 'dashboard') await this.exportBoard(fid, entry)
     return entry
   }
 
@@ -226,6 +229,12 @@ export class AccountExport {
     entry.contents.push({ path, sha256: await this.folder.write(path, response.bytes()) })
   }
 
+  private async exportBoard(fid: string, entry: ManifestFile): Promise<void> {
+    const response = await this.client.response('files.content', { fid, query: {} })
+    const path = `files/${this.pathById.get(entry.id)}.json`
+    entry.contents.push({ path, sha256: await this.folder.write(path, response.bytes()) })
+  }
+
   private contentPath({ id }: ManifestFile, { is_current }: Version, k: number, extension: string): string {
     const path = this.pathById.get(id)
     return is_current ? `files/${path}.${extension}` : `versions/${k + 1}/${path}.${extension}`
@@ -246,7 +255,7 @@ async function listAll(client: Client, username: string): Promise<FileMeta[]> {
             user: username,
             page_size: PAGE_ITEMS,
             cursor,
-            filetype: ['plot', 'grid', 'fold', 'extra'],
+            filetype: [...FILETYPES],
           },
         })
       ).children,

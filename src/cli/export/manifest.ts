@@ -21,7 +21,7 @@ export interface Manifest {
 export interface ManifestFile {
   /** Number of the file in its links. */
   id: number
-  type: 'folder' | 'grid' | 'plot' | 'extra'
+  type: 'folder' | 'grid' | 'plot' | 'extra' | 'board'
   name: string
   /** Number of its folder; null: the home folder. */
   folder: number | null
@@ -106,7 +106,13 @@ function damagedError(where: string, what: string): Problem {
   return new Problem('bad_data', `${where}: ${what} is missing or damaged`)
 }
 
-const TYPES: readonly unknown[] = ['folder', 'grid', 'plot', 'extra'] satisfies ManifestFile['type'][]
+const TYPES: readonly unknown[] = [
+  'folder',
+  'grid',
+  'plot',
+  'extra',
+  'board',
+] satisfies ManifestFile['type'][]
 
 /** Checks a file of a manifest. `former`: number of the file before. Throws `bad_data`. */
 function checkFile(file: unknown, former: number, where: string): void {

@@ -33,6 +33,9 @@ export interface AccountOptions {
   isDryRun: boolean
 }
 
+/** Members of a board that name a file. */
+const BOARD_FILES: ReadonlySet<string> = new Set(['plot', 'table', 'number', 'fileId'])
+
 /** Imports the account of an export directory. A run that was interrupted is continued by the next one. */
 export class AccountImporter {
   private readonly items = new Map<number, AccountItem>()
@@ -171,7 +174,7 @@ export class AccountImporter {
     const bytes = async (): Promise<AsyncIterable<Uint8Array>> => {
       if (entry.type === 'plot')
         return (await this.client.response('plots.content', { fid, query: {} })).bytes()
-      if (entry.type === 'extra')
+      if (entry.type === 'extra' || entry.type === 'board')
         return (await this.client.response('files.content', { fid, query: {} })).bytes()
       const format = content.path.endsWith('.csv') ? 'csv' : 'ndjson'
       return (await this.client.response('grids.content', { fid, query: { format } })).bytes()
@@ -194,6 +197,12 @@ export class AccountImporter {
         case 'folder':
           item.file = (await this.client.call('folders.create', { json: { path: filename, idlocal } })).file
           break
+        case 'board': {
+          // What it shows has its numbers when all files are created.
+          const json = { filename, content: {}, idlocal }
+          item.file = (await this.client.call('dashboards.create', { json })).file
+          break
+        }
         case 'extra':
           item.file = await this.createExtra(item, filename, idlocal)
           break
@@ -247,6 +256,20 @@ export class AccountImporter {
     return (await this.client.call('extras.create', { body })).file
   }
 
+  /** Reads the content of a board, with the ids that its files have now. */
+  private async readBoard(content: ManifestContent): Promise<string> {
+    const own = (text: string): string => {
+      const fid = parseFid(text)
+      const known = fid?.owner === this.manifest.username ? this.items.get(fid.idlocal)?.file : undefined
+      return known?.fid ?? text
+    }
+    return JSON.stringify(
+      JSON.parse(await this.contents.readText(content), (name, value) =>
+        BOARD_FILES.has(name) && typeof value === 'string' ? own(value) : value,
+      ),
+    )
+  }
+
   /** Gives a file its other contents, its name, folder and access. */
   private async complete(item: AccountItem): Promise<void> {
     const { entry, file } = item
@@ -262,6 +285,8 @@ export class AccountImporter {
     for (const content of entry.contents.slice(entry.type === 'extra' ? 1 : item.step)) {
       item.step++
       if (entry.type === 'grid') await this.grids.send(item, content, { 'On-Conflict': 'replace' })
+      else if (entry.type === 'board')
+        await this.client.call('dashboards.update', { fid, json: { content: await this.readBoard(content) } })
       else {
         const figure = await this.readFigure(item, content)
         if (figure === undefined)

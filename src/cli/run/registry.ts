@@ -242,6 +242,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'plots',
+    name: 'board',
+    summary: 'Create boards of charts, tables, numbers and text, and get their files',
+    load: () => import('../commands/board.ts'),
+  },
+  {
+    group: 'plots',
     name: 'theme',
     summary: 'List, show and check themes of charts',
     load: () => import('../commands/theme.ts'),

@@ -5,6 +5,7 @@ import { accountsOperations } from './accounts.ts'
 import { checksOperations } from './checks.ts'
 import { collaboratorsOperations } from './collaborators.ts'
 import { columnsOperations } from './columns.ts'
+import { dashboardsOperations } from './dashboards.ts'
 import { derivationsOperations } from './derivations.ts'
 import { draftsOperations } from './drafts.ts'
 import { extrasOperations } from './extras.ts'
@@ -42,6 +43,7 @@ export const operations = {
   ...collaboratorsOperations,
   ...extrasOperations,
   ...plotsOperations,
+  ...dashboardsOperations,
   ...imagesOperations,
   ...queriesOperations,
   ...derivationsOperations,

@@ -18,6 +18,7 @@ export const resources = {
   plots: 'plot',
   folders: 'fold',
   extras: 'extra',
+  dashboards: 'dashboard',
 } as const
 export type Resource = keyof typeof resources
 

@@ -1,6 +1,7 @@
 // Bodies, queries and formats that several operations share.
 import { compressions, fileFormats, imageTypes } from '../formats.ts'
 import { uploadHeaders } from '../headers.ts'
+import { FILETYPES } from '../resources/files.ts'
 import { AGGREGATE_FUNCTIONS, PERIODS } from '../row-options.ts'
 import * as s from '../schema.ts'
 
@@ -14,7 +15,7 @@ export const dataBody = <S extends s.ObjectSchema, const R extends readonly stri
   options: { form?: boolean; raw?: R } = {},
 ) => ({ kind: 'json', schema, ...options, limit: 'json_body_bytes' }) as const
 
-export const allResources = ['grids', 'plots', 'folders', 'extras'] as const
+export const allResources = ['grids', 'plots', 'folders', 'extras', 'dashboards'] as const
 
 export const lookupQuery = s.object({
   path: s.string({ description: "Path relative to parent; names are separated by '/'." }),
@@ -27,7 +28,7 @@ export const lookupQuery = s.object({
 
 export const listQuery = {
   user: s.optional(s.string()),
-  filetype: s.optional(s.array(s.enumOf(['plot', 'grid', 'fold', 'extra']))),
+  filetype: s.optional(s.array(s.enumOf(FILETYPES))),
   order_by: s.optional(s.enumOf(['filename', '-filename', 'date_modified', '-date_modified'])),
   page: s.optional(s.integer({ minimum: 1 })),
   page_size: s.optional(s.integer({ minimum: 1 })),

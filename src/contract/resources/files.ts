@@ -2,11 +2,14 @@
 import * as s from '../schema.ts'
 import { CREATABLE_FIELDS, NEW_IDLOCAL, Parent, Results, Timestamp } from './shared.ts'
 
+/** Types of files, as in the API: `fold` is a folder, `dashboard` a board. */
+export const FILETYPES = ['plot', 'grid', 'fold', 'extra', 'dashboard'] as const
+
 /** Metadata common to all filetypes. Fields that only the owner sees are optional. See docs/api.md#files. */
 export const META_FIELDS = {
   fid: s.string(),
   filename: s.string(),
-  filetype: s.enumOf(['plot', 'grid', 'fold', 'extra']),
+  filetype: s.enumOf(FILETYPES),
   owner: s.string(),
   title: s.string({
     description: 'The same as filename. The title of a chart is figure.layout.title.text.',
@@ -134,5 +137,5 @@ export const FolderCreate = s.object({
 
 /** Returns the name of a filetype for people: `folder` for the API's `fold`. */
 export function filetypeLabel(filetype: string): string {
-  return filetype === 'fold' ? 'folder' : filetype
+  return filetype === 'fold' ? 'folder' : filetype === 'dashboard' ? 'board' : filetype
 }

@@ -2,6 +2,7 @@
 export * from './accounts.ts'
 export * from './checks.ts'
 export * from './copies.ts'
+export * from './dashboards.ts'
 export * from './derivations.ts'
 export * from './diff.ts'
 export * from './drafts.ts'

@@ -9,7 +9,7 @@ export type OldAddress = { path: string; aliases?: readonly string[] } & (
   | { gone: string; hint: string }
 )
 
-/** Old addresses: those of `leadsTo: 'fid'` name the file with the query `fid`. */
+/** Old addresses: those of `leadsTo: 'fid'` name the file with `fid` in the path or the query. */
 export const oldAddresses: readonly OldAddress[] = [
   {
     path: '/~:user/:id/*',
@@ -17,6 +17,11 @@ export const oldAddresses: readonly OldAddress[] = [
     summary: 'links with a title, and frames with a width and a height: anything is accepted',
   },
   { path: '/create', leadsTo: 'fid', summary: 'the editor: the page of the file in `fid` has a form' },
+  {
+    path: '/dashboard/:fid/*',
+    leadsTo: 'fid',
+    summary: 'a dashboard: the page of the board',
+  },
   { path: '/feed', aliases: ['/plot'], leadsTo: 'start', summary: 'the public charts' },
   {
     path: '/~:user/:id.py',
@@ -28,11 +33,6 @@ export const oldAddresses: readonly OldAddress[] = [
     path: '/~:user/:id.eps',
     gone: 'images in EPS are not offered',
     hint: 'The address of the chart with .pdf or .svg has an image without pixels.',
-  },
-  {
-    path: '/dashboard/*',
-    gone: 'dashboards are not offered',
-    hint: 'The charts of a dashboard have addresses of their own.',
   },
   {
     path: '/static/*',

@@ -13,6 +13,7 @@ const RESOURCES_BY_FILETYPE = {
   plot: ['plots', 'plots.get'],
   fold: ['folders', 'folders.get'],
   extra: ['extras', 'files.get'],
+  dashboard: ['dashboards', 'dashboards.get'],
 } as const
 
 /** Returns the metadata of a file without relations, for a caller with `permission` (docs/api.md#files). */

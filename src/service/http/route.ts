@@ -86,7 +86,7 @@ export class OperationRouter {
       ...this.routes.filter((route) => matchesTemplate(route.path, path)).map((route) => route.method),
       ...listWebMethods(path),
     ]
-    if (methods.length === 0) throw new Problem('not_found', `no such path: ${path.slice(0, 200)}`)
+    if (methods.length === 0) throw noPathError(path)
     const allow = [
       ...new Set(methods.flatMap((allowed) => (allowed === 'GET' ? ['GET', 'HEAD'] : [allowed]))),
       'OPTIONS',
@@ -123,6 +123,15 @@ function decodePath(path: string): string {
   } catch {
     return path
   }
+}
+
+/** Creates the error for a path without an operation. Clients of Chart Studio ask for presentations. */
+function noPathError(path: string): Problem {
+  return path.startsWith('/v2/spectacle-presentations')
+    ? new Problem('not_found', 'presentations are not offered', {
+        hint: 'Boards show charts with text: gridline board create FILE, or /v2/dashboards.',
+      })
+    : new Problem('not_found', `no such path: ${path.slice(0, 200)}`)
 }
 
 /** Returns whether a path matches a template such as `/v2/grids/:fid`. */

@@ -2,7 +2,7 @@
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
-import type { FolderMeta, Page } from '../../contract/resources/index.ts'
+import { FILETYPES, type FolderMeta, type Page } from '../../contract/resources/index.ts'
 import type { Static } from '../../contract/schema.ts'
 import {
   type AuthorizedFile,
@@ -64,7 +64,7 @@ interface ChildList {
 }
 
 /** Loads a page of a list. Pages by cursor; `page=N` is for old clients. */
-async function loadChildren(
+export async function loadChildren(
   service: Service,
   principal: Principal,
   list: ChildList,
@@ -285,7 +285,7 @@ export const folderHandlers = {
 
   'folders.trashed': async (service, call) => {
     const list = { owner: call.caller!.username, trashed: true, path: pathOf('folders.trashed') }
-    const query: ListQuery = { ...call.query, filetype: ['plot', 'grid', 'fold', 'extra'] }
+    const query: ListQuery = { ...call.query, filetype: [...FILETYPES] }
     return { body: { children: await loadChildren(service, call, list, query) } }
   },
 

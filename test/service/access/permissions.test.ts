@@ -18,6 +18,8 @@ const needs: Record<string, Needs> = {
   'checks.run': 'read',
   'checks.get': 'read',
   'checks.set': 'write',
+  'dashboards.get': 'read',
+  'dashboards.update': 'write',
   'derivations.get': 'read',
   'derivations.refresh': 'write',
   'derivations.delete': 'own',

@@ -41,6 +41,9 @@ export async function group(
   const groups = new Map<string, Group>()
   /** Values of the pivot column, as JSON. */
   const pivoted = new Map<string, number>()
+  // All rows are one group, even without any.
+  if (plan.keys.length === 0 && plan.pivotAt === undefined)
+    groups.set('', { keys: [], collectors: [plan.results.map(({ create }) => create())] })
   await forEachRow(snap, rows, (cells) => {
     const keys = plan.keys.map(({ at, period }) => (period ? period(jsonOf(cells[at])) : jsonOf(cells[at])))
     const key = keys.join('\n')
@@ -110,7 +113,6 @@ function planGrouping({ columns }: Snapshot, { by, per, aggregates, pivot }: Gro
   const at = findColumns(columns, by, 'group')
   const dateAt = per === undefined ? undefined : findDate(columns, at)
   const all = dateAt === undefined || at.includes(dateAt) ? at : [dateAt, ...at]
-  if (all.length === 0 && pivotAt === undefined) throw invalidField('group', 'names no columns')
   return {
     pivotAt,
     results,

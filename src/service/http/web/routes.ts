@@ -43,6 +43,7 @@ const handlers: Record<WebRouteName, WebHandler> = {
 const PARAMETER_PATTERNS: Readonly<Record<string, string>> = {
   user: '[^/]+',
   id: '\\d+',
+  fid: '[^/]+:\\d+',
   hash: '[0-9a-f]+',
   name: '[\\w.-]+',
 }
@@ -126,14 +127,14 @@ function findOldAddress(
 function answerOldAddress(
   url: string,
   address: OldAddress,
-  { user, id }: Readonly<Record<string, string>>,
+  { user, id, fid: named }: Readonly<Record<string, string>>,
   queryText: string,
 ): HttpResponse {
   if ('gone' in address) throw new Problem('gone', address.gone, { hint: address.hint })
   const query = new URLSearchParams(queryText)
   const fid =
     address.leadsTo === 'fid'
-      ? parseFid(query.get('fid') ?? '')
+      ? parseFid(named ?? query.get('fid') ?? '')
       : address.leadsTo === 'file'
         ? { owner: user, idlocal: Number(id) }
         : undefined

@@ -5,6 +5,7 @@ import { resolveVersionRef } from '../../files/versions.ts'
 import { findFigureContent } from '../../plots/content.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { readColorScheme, renderDocument } from '../html.ts'
+import { renderBoardPage } from './board-page.ts'
 import { renderSummary } from './file-lists.ts'
 import { renderFolderPage } from './folder-page.ts'
 import { renderGridPage, type SortingService } from './grid-page.ts'
@@ -35,6 +36,8 @@ export async function renderFilePage(
       return renderGridPage(service, principal, file, query, version)
     case 'fold':
       return renderFolderPage(service, principal, file, query)
+    case 'dashboard':
+      return renderBoardPage(service, principal, file, query)
     case 'extra':
       return createPage(
         renderDocument(file.filename, `<p>${renderSummary(file)}</p>`, {

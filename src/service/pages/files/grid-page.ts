@@ -166,7 +166,7 @@ function formatQueryError({ message, hint }: Problem): string {
 }
 
 /** Returns the row numbers of a page, from 0. */
-function listPageRows(selected: Selected, first: number, count: number): number[] {
+export function listPageRows(selected: Selected, first: number, count: number): number[] {
   if ('order' in selected) return [...selected.order.subarray(first, first + count)]
   if ('rows' in selected) return [...selected.rows.slice(first, count)]
   return Array.from({ length: count }, (_, k) => first + k)

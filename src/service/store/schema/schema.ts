@@ -30,7 +30,7 @@ export interface Schema extends AccountTables {
   files: {
     owner: string
     idlocal: number
-    filetype: 'grid' | 'plot' | 'fold' | 'extra'
+    filetype: 'grid' | 'plot' | 'fold' | 'extra' | 'dashboard'
     filename: string
     /** The filename; null while the file itself is trashed, and for extras. Unique per folder. */
     live_name: string | null

@@ -1,0 +1,94 @@
+// `gridline board`: creates boards of charts, tables, numbers and text, and gets their files.
+import { writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { lookupOrUndefined, resolveFid } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { Board, DashboardMeta } from '../../contract/resources/index.ts'
+import type { Context } from '../core/context.ts'
+import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
+import { objectOf, otherOutput } from '../core/output-schema.ts'
+import { readBoardFile } from '../files/board-file.ts'
+import { fileView } from '../output/view.ts'
+
+const createOptions = [
+  { flags: '--name <name>', description: 'name of the board (default: its title, or the name of the file)' },
+  { flags: '--folder <path>', description: 'destination folder; missing folders are created' },
+  { flags: '--public', description: 'make the board public' },
+  {
+    flags: '--on-conflict <rule>',
+    description: 'if the name is taken: fail (default), or replace the content of that board',
+    choices: ['fail', 'replace'],
+  },
+] as const satisfies readonly Option[]
+
+const create = defineCommand({
+  output: objectOf('Board', { action: 'created or replaced' }),
+  writes: true,
+  arguments: '<file>',
+  options: createOptions,
+  completion: ['local'],
+  examples: [
+    'gridline board create report.yml --on-conflict replace',
+    'gridline board create report.yml --name "Sales 2024" --folder Reports --public',
+  ],
+  async run(context, [file], { name, folder, public: isPublic, onConflict }) {
+    const client = await context.client()
+    const { title, board } = await readBoardFile(client, file)
+    const filename = name ?? title ?? basename(file).replace(/\.ya?ml$/i, '')
+    const path = [...(folder === undefined ? [] : [folder.replace(/\/+$/, '')]), filename].join('/')
+    const content = { version: 2, layout: null, settings: { board } }
+    const existing = onConflict === 'replace' ? await lookupOrUndefined(client, path) : undefined
+    if (existing && existing.filetype !== 'dashboard')
+      throw new Problem('already_exists', `${path} is not a board`, { hint: 'Choose another --name.' })
+    const made: DashboardMeta = existing
+      ? await client.call('dashboards.update', {
+          fid: existing.fid,
+          json: { content, ...(isPublic && { world_readable: true }) },
+        })
+      : (
+          await client.call('dashboards.create', {
+            json: { content, filename, parent_path: folder, world_readable: isPublic },
+          })
+        ).file
+    if (made.world_readable) await notePrivateItems(context, board)
+    return { item: { ...made, action: existing ? 'replaced' : 'created' }, view: fileView }
+  },
+})
+
+/** Notes the files of a public board that its readers cannot see. */
+async function notePrivateItems(context: Context, { rows }: Board): Promise<void> {
+  const client = await context.client()
+  const fids = new Set(
+    rows.flatMap(({ items }) => items.flatMap(({ plot, table, number }) => plot ?? table ?? number ?? [])),
+  )
+  const hidden: string[] = []
+  for (const fid of fids) {
+    const { filename, world_readable } = await client.call('files.get', { fid })
+    if (!world_readable) hidden.push(`${filename} (${fid})`)
+  }
+  if (hidden.length > 0)
+    context.messages.warning(`the board is public, but others cannot see these files: ${hidden.join(', ')}`)
+}
+
+const pull = defineCommand({
+  output: otherOutput('the file that the board was made from, or its content as JSON'),
+  arguments: '<board>',
+  options: [{ flags: '-o, --output <file>', description: 'write to this file' }],
+  completion: [undefined],
+  examples: ['gridline board pull report', 'gridline board pull report -o report.yml'],
+  async run(context, [name], { output }) {
+    const client = await context.clientFor(name)
+    const fid = await resolveFid(client, name)
+    const { content } = await client.call('dashboards.get', { fid })
+    const { settings } = JSON.parse(content) as { settings?: { board?: Board } }
+    const text = settings?.board?.source ?? `${JSON.stringify(JSON.parse(content), undefined, 2)}\n`
+    if (output === undefined) return { text }
+    await writeFile(output, text)
+    return { text: '' }
+  },
+})
+
+export const commands: readonly CommandEntry[] = [
+  subcommand('create', 'Create a board from a YAML file, or replace one', create),
+  subcommand('pull', 'Print the file that a board was made from', pull),
+]

@@ -1,0 +1,78 @@
+// Reads board files: YAML that names charts and grids by path, id or link.
+import { readFile } from 'node:fs/promises'
+import { type Client, resolveFid } from '../../client/index.ts'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
+import type { Board, BoardItem } from '../../contract/resources/index.ts'
+
+/** Members of an item that name a file, and its type. */
+const FILE_MEMBERS = { plot: 'plot', table: 'grid', number: 'grid' } as const
+
+/** Reads a board file, and resolves the files that it names. Throws `bad_data` with the line or item at fault. */
+export async function readBoardFile(client: Client, file: string): Promise<{ title?: string; board: Board }> {
+  const source = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Problem('no_such_file', `cannot read ${file}: ${error.code ?? error.message}`)
+  })
+  const document = await parseYaml(file, source)
+  if (!isObject(document) || !Array.isArray(document.rows))
+    throw new Problem('bad_data', `${file}: expected rows, a list`, {
+      hint: 'For an example: gridline board create --help',
+    })
+  const unknown = Object.keys(document).find((name) => name !== 'rows' && name !== 'title')
+  if (unknown !== undefined) throw new Problem('bad_data', `${file}: ${unknown} is none of title, rows`)
+  const rows: Board['rows'] = []
+  for (const [k, row] of document.rows.entries()) {
+    const { items, ...more } = toRow(row)
+    const resolved: BoardItem[] = []
+    for (const [n, item] of items.entries())
+      resolved.push(await resolveItem(client, item, `${file}: row ${k + 1}, item ${n + 1}`))
+    rows.push({ ...more, items: resolved })
+  }
+  const { title } = document
+  return { ...(typeof title === 'string' && { title }), board: { source, rows } }
+}
+
+/** A row is an item, a list of items, or an object with `items` and a height. */
+function toRow(row: unknown): { items: unknown[]; height?: number } {
+  if (Array.isArray(row)) return { items: row }
+  if (isObject(row) && Array.isArray(row.items)) return row as { items: unknown[] }
+  return { items: [row] }
+}
+
+/** Returns an item with ids in place of names. The service checks everything else. */
+async function resolveItem(client: Client, item: unknown, where: string): Promise<BoardItem> {
+  if (!isObject(item)) throw new Problem('bad_data', `${where}: expected plot, table, number or text`)
+  const resolved = { ...item }
+  for (const [member, filetype] of Object.entries(FILE_MEMBERS)) {
+    const name = item[member]
+    if (name === undefined) continue
+    try {
+      resolved[member] = await resolveFid(client, String(name), filetype)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      throw new Problem(error.code, `${where}: ${error.message}`, { hint: error.hint })
+    }
+  }
+  // Columns can be written as in options: city, amount.
+  if (typeof resolved.columns === 'string')
+    resolved.columns = resolved.columns.split(',').map((name) => name.trim())
+  return resolved as BoardItem
+}
+
+async function parseYaml(file: string, text: string): Promise<unknown> {
+  const { parseDocument } = await import('../../vendor/yaml.ts')
+  const document = parseDocument(text, { prettyErrors: true })
+  const [error] = document.errors
+  if (error)
+    throw new Problem('bad_data', `${file}: ${error.message.split('\n')[0].replace(/:$/, '')}`, {
+      line: error.linePos?.[0].line,
+    })
+  try {
+    return document.toJS({ maxAliasCount: 100 })
+  } catch (thrown) {
+    throw new Problem('bad_data', `${file}: ${errorMessageOf(thrown)}`)
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

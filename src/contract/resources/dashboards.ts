@@ -1,0 +1,68 @@
+/** Boards: pages of charts, tables, numbers and text. The API calls them dashboards. See docs/boards.md. */
+import * as s from '../schema.ts'
+import { META_FIELDS } from './files.ts'
+import { CREATABLE_FIELDS, NEW_IDLOCAL } from './shared.ts'
+
+/** Part of a board. Exactly one of `plot`, `table`, `number` and `text` is set. */
+export const BoardItem = s.object({
+  title: s.optional(s.string()),
+  width: s.optional(s.number({ description: 'Width relative to the other items of the row. Default: 1.' })),
+  plot: s.optional(s.string({ description: 'Fid of a plot.' })),
+  table: s.optional(s.string({ description: 'Fid of a grid, whose first rows are shown.' })),
+  number: s.optional(s.string({ description: 'Fid of a grid, of which `value` is shown.' })),
+  text: s.optional(s.string({ description: 'Markdown. HTML in it is shown as text.' })),
+  value: s.optional(s.string({ description: 'A function and a column, such as sum:amount; or count.' })),
+  unit: s.optional(s.string({ description: 'Text after the number.' })),
+  where: s.optional(s.string({ description: 'Condition for the rows of a table or number.' })),
+  sort: s.optional(s.string({ description: 'Order of the rows of a table.' })),
+  columns: s.optional(s.array(s.string(), { description: 'Columns of a table. Default: all.' })),
+  limit: s.optional(s.integer({ description: 'Rows of a table. Default: 10; at most 200.' })),
+  share_key: s.optional(s.string({ description: 'Share key with which the plot is shown.' })),
+})
+export type BoardItem = s.Static<typeof BoardItem>
+
+export const BoardRow = s.object({
+  height: s.optional(s.integer({ description: 'Height of its charts, in pixels. Default: 400.' })),
+  items: s.array(BoardItem),
+})
+export type BoardRow = s.Static<typeof BoardRow>
+
+/** Content of a board made by Gridline: `settings.board`. */
+export const Board = s.object({
+  source: s.optional(s.string({ description: 'The file that the board was made from.' })),
+  rows: s.array(BoardRow),
+})
+export type Board = s.Static<typeof Board>
+
+/** Part of the layout of a dashboard: a box, or two parts beside or below each other. */
+export interface LayoutNode {
+  type: 'box' | 'split'
+  boxType?: string
+  fileId?: string
+  shareKey?: string | null
+  title?: string
+  text?: string
+  direction?: 'horizontal' | 'vertical'
+  size?: number
+  sizeUnit?: string
+  first?: LayoutNode
+  second?: LayoutNode
+}
+
+/** Content of a dashboard, as clients send it: an object, or the same as JSON text. */
+export const DashboardContent = s.object({
+  version: s.optional(s.integer()),
+  settings: s.optional(s.record(s.anything())),
+  layout: s.optional(s.nullable(s.record(s.anything()))),
+})
+
+const CONTENT = s.union(s.string({ description: 'The content as JSON text.' }), s.record(s.anything()))
+
+export const DashboardCreate = s.object({ ...CREATABLE_FIELDS, content: CONTENT, idlocal: NEW_IDLOCAL })
+export const DashboardUpdate = s.object({ ...CREATABLE_FIELDS, content: s.optional(CONTENT) })
+
+export const DashboardMeta = s.object({
+  ...META_FIELDS,
+  content: s.string({ description: 'JSON with `layout`, `version` 2 and `settings`.' }),
+})
+export type DashboardMeta = s.Static<typeof DashboardMeta>

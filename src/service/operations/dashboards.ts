@@ -1,0 +1,88 @@
+// Handlers of boards, which the API calls dashboards.
+import { pathOf } from '../../contract/operations/index.ts'
+import { DashboardContent, type DashboardMeta } from '../../contract/resources/index.ts'
+import { authorizeCall, type Principal } from '../access/access.ts'
+import { encodeBoard } from '../boards/content.ts'
+import { loadBoardText } from '../boards/load.ts'
+import type { OperationResult } from '../core/call.ts'
+import { checkFilename, findFreeName, nameTaken, resolveDestination } from '../files/names.ts'
+import { createRowFields, takeIdlocal } from '../files/new-file.ts'
+import { getFile, updateFile } from '../files/read.ts'
+import { applyUpdate } from '../files/update.ts'
+import { storeCompressed } from '../store/aggregates/slice-json.ts'
+import type { FileKey } from '../store/schema/file-key.ts'
+import { loadChildren } from './folders.ts'
+import type { Handlers, OperationService as Service } from './handler.ts'
+
+/** Media type of the content. */
+const MEDIA_TYPE = 'application/json'
+/** Name of a board without one. */
+const DEFAULT_NAME = 'board'
+
+export const dashboardHandlers = {
+  'dashboards.list': async (service, call) => {
+    const list = { owner: call.caller!.username, path: pathOf('dashboards.list') }
+    return { body: await loadChildren(service, call, list, { ...call.query, filetype: ['dashboard'] }) }
+  },
+
+  'dashboards.schema': async () => ({ body: DashboardContent as unknown as Record<string, unknown> }),
+
+  'dashboards.create': async (service, call) => {
+    const { fields } = call
+    const { limits, store } = service
+    const owner = call.caller!.username
+    if (fields.filename !== undefined) checkFilename(fields.filename, limits)
+    const row = createRowFields(fields, limits)
+    const stored = await storeText(service, owner, encodeBoard(fields.content))
+    const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
+      const parent = await resolveDestination(writers, owner, fields, limits)
+      const { filename } = fields
+      if (filename !== undefined && (await writers.files.findByName(owner, parent, filename)))
+        throw nameTaken(filename)
+      const file = await writers.files.add({
+        ...{ owner, filetype: 'dashboard', parent },
+        idlocal: await takeIdlocal(writers, owner, fields.idlocal),
+        filename: filename ?? (await findFreeName(writers.files, owner, parent, DEFAULT_NAME)),
+        ...row,
+      })
+      await writers.plots.setContent(file, stored, MEDIA_TYPE)
+      return { idlocal: file.idlocal }
+    })
+    const { body: file, etag } = await loadDashboard(service, call, { owner, idlocal })
+    return { body: { file, warnings: [] }, etag }
+  },
+
+  'dashboards.get': async (service, call) => {
+    await service.store.read((readers) => authorizeCall(readers, call))
+    return loadDashboard(service, call, call.fid)
+  },
+
+  'dashboards.update': async (service, call) => {
+    const { content } = call.fields
+    const text = content === undefined ? undefined : encodeBoard(content)
+    const stored = text === undefined ? undefined : await storeText(service, call.fid.owner, text)
+    await updateFile(service, call, async (writers, access) => {
+      const { owner, idlocal } = access.file
+      if (stored) {
+        await writers.plots.setContent(access.file, stored, MEDIA_TYPE)
+        await writers.files.change(owner, idlocal)
+      }
+      return applyUpdate(service, call, writers, access)
+    })
+    return loadDashboard(service, call, call.fid)
+  },
+} satisfies Partial<Handlers>
+
+function storeText({ store }: Service, owner: string, text: string) {
+  return storeCompressed(store.blobs, owner, 1, Buffer.from(text))
+}
+
+/** Loads the metadata of a board, with its content. */
+async function loadDashboard(
+  service: Service,
+  principal: Principal,
+  fid: FileKey,
+): Promise<OperationResult<DashboardMeta>> {
+  const { body, etag } = await getFile(service, principal, fid, 'dashboard')
+  return { body: { ...body, content: await loadBoardText(service, fid) }, etag }
+}

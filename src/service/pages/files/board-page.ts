@@ -1,0 +1,207 @@
+/** Page of a board: charts, tables, numbers and text. */
+
+import { Problem } from '../../../contract/errors.ts'
+import { type Fid, formatEmbedUrl, formatWebUrl, parseFid } from '../../../contract/fid.ts'
+import { escapeHtml } from '../../../contract/html.ts'
+import type { BoardItem } from '../../../contract/resources/index.ts'
+import { toByteStream, type WorkBudget } from '../../../json/index.ts'
+import { loadVisibleFile, type Principal } from '../../access/access.ts'
+import { type BoardNode, parseBoard, toNode } from '../../boards/content.ts'
+import { loadBoardText } from '../../boards/load.ts'
+import { createFirstRows } from '../../grids/column/cursor.ts'
+import { type Snapshot, takeSnapshot } from '../../grids/column/snapshot.ts'
+import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
+import { Selection } from '../../grids/read/selection.ts'
+import { reshape } from '../../grids/reshape/index.ts'
+import type { FileRow } from '../../store/aggregates/files.ts'
+import type { ColumnRow } from '../../store/aggregates/grids.ts'
+import { createSitePage, type PageAnswer } from '../answer.ts'
+import { type ColorScheme, readColorScheme } from '../html.ts'
+import { loadFileAccess, renderFileActions } from './file-actions.ts'
+import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
+import { listPageRows, type SortingService } from './grid-page.ts'
+import { renderTable } from './table.ts'
+
+/** Default number of rows of a table. */
+const TABLE_ROWS = 10
+/** Maximum number of columns of a table. */
+const TABLE_COLUMNS = 30
+/** Maximum size of the slices that a table reads. */
+const MAX_READ_BYTES = 64 * 1024 * 1024
+/** Number of different widths in the style. */
+const WIDTHS = 20
+
+/** Reads the items of a board for one reader. */
+interface BoardReader {
+  service: SortingService
+  principal: Principal
+  scheme: ColorScheme
+  work: WorkBudget
+}
+
+/** Renders the page of a board. Each reader sees the items that they may read. */
+export async function renderBoardPage(
+  service: SortingService,
+  principal: Principal,
+  file: FileRow,
+  query: URLSearchParams,
+): Promise<PageAnswer> {
+  const node = toNode(parseBoard(await loadBoardText(service, file)))
+  const scheme = readColorScheme(query, 'auto')
+  const { above, access } = await service.store.read(async (readers) => ({
+    above: await renderBreadcrumbs(service, readers, principal, file),
+    access: await loadFileAccess(readers, file, principal),
+  }))
+  const page = (board: string): PageAnswer =>
+    createSitePage(
+      file.filename,
+      `<p>${renderSummary(file)}</p>\n${renderFileActions(file, principal, access)}\n<div class="board">${board}</div>`,
+      principal.caller,
+      query,
+      { above, viewed: file },
+    )
+  const answer = page('')
+  return {
+    ...answer,
+    later: (user, work) =>
+      service.orders.runInSlot(
+        user,
+        async () => {
+          const { body, type } = page(await renderNode({ service, principal, scheme, work }, node))
+          return { body: toByteStream(Buffer.from(body as string)), type }
+        },
+        work.isAborted,
+      ),
+  }
+}
+
+async function renderNode(reader: BoardReader, node: BoardNode): Promise<string> {
+  switch (node.kind) {
+    case 'item':
+      return `<section class="item">${await renderItem(reader, node.item, node.height)}</section>`
+    case 'rows': {
+      const rows: string[] = []
+      for (const child of node.children) rows.push(await renderNode(reader, child))
+      return `<div class="rows">${rows.join('\n')}</div>`
+    }
+    case 'columns': {
+      const columns: string[] = []
+      for (const { share, node: child } of node.children) {
+        const width = Math.max(1, Math.round(share * WIDTHS))
+        columns.push(`<div class="share-${width}">${await renderNode(reader, child)}</div>`)
+      }
+      return `<div class="columns">${columns.join('\n')}</div>`
+    }
+  }
+}
+
+/** Renders an item. What cannot be shown is said in its place. */
+async function renderItem(reader: BoardReader, item: BoardItem, height: number): Promise<string> {
+  const title = item.title ? `<h2>${escapeHtml(item.title)}</h2>` : ''
+  try {
+    return `${title}${await renderContent(reader, item, height)}`
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return `${title}<p class="note">${escapeHtml(error.message[0].toUpperCase() + error.message.slice(1))}.</p>`
+  }
+}
+
+async function renderContent(reader: BoardReader, item: BoardItem, height: number): Promise<string> {
+  if (item.text !== undefined) {
+    const { micromark } = await import('../../../vendor/markdown.ts')
+    return micromark(item.text)
+  }
+  if (item.plot !== undefined) return renderPlot(reader, item, parseFid(item.plot)!, height)
+  if (item.table !== undefined) return renderRows(reader, item, parseFid(item.table)!)
+  return renderNumber(reader, item, parseFid(item.number!)!)
+}
+
+async function renderPlot(
+  { service, principal, scheme }: BoardReader,
+  { title, share_key }: BoardItem,
+  fid: Fid,
+  height: number,
+): Promise<string> {
+  const reader = share_key === undefined ? principal : { ...principal, shareKey: share_key }
+  const visible = await service.store.read((readers) => loadVisibleFile(readers, fid, reader))
+  if (visible?.file.filetype !== 'plot' || visible.state !== 'active') throw hiddenError('chart')
+  const { file } = visible
+  const key = share_key === undefined ? '' : `&share_key=${encodeURIComponent(share_key)}`
+  const url = `${formatEmbedUrl(service.url, file)}?theme=${scheme}&link=true${key}`
+  return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title ?? file.filename)}" height="${height}" loading="lazy"></iframe>`
+}
+
+async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
+  const { service, work } = reader
+  const { where, sort, columns: names, limit = TABLE_ROWS } = item
+  const selection = new Selection({ where, sort })
+  const { file, snap } = await takeItemSnapshot(reader, fid, (all) =>
+    selection.bind(all, (names ? selectNamed(all, names) : all).slice(0, TABLE_COLUMNS)),
+  )
+  const selected = await selection.select(service.orders, snap, work)
+  const count =
+    'rows' in selected ? selected.rows.count : 'order' in selected ? selected.order.length : snap.rows
+  const rows = listPageRows(selected, 0, Math.min(limit, count))
+  const shown = selection.printedSnapshot(snap)
+  const readable = selectAffordable(shown, shown.columns, rows, MAX_READ_BYTES)
+  const values = await readValuesAt(shown, readable, rows)
+  const table = await renderTable(
+    readable.map(({ name, type }, k) => ({
+      head: escapeHtml(name),
+      attributes: type === 'number' ? ' class="n"' : '',
+      values: values[k],
+    })),
+  )
+  const link = `<a href="${escapeHtml(formatWebUrl(service.url, file))}">${escapeHtml(file.filename)}</a>`
+  const more = count > rows.length ? `${rows.length} of ${count.toLocaleString('en')} rows of ${link}` : link
+  return `${table}<p class="source">${more}</p>`
+}
+
+async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
+  const { service, work } = reader
+  const { where, value = 'count', unit } = item
+  const filter = new Selection({ where })
+  const { file, snap } = await takeItemSnapshot(reader, fid, (all) => filter.bind(all, all))
+  const chosen = await filter.select(service.orders, snap, work)
+  const rows = 'rows' in chosen ? chosen.rows : createFirstRows(snap.rows)
+  const table = await reshape(
+    filter.printedSnapshot(snap),
+    { aggregate: [value] },
+    { rows, other: undefined, limits: service.limits, work },
+  )
+  const text = table.columns.at(-1)?.tail.toString('utf8') || 'null'
+  const link = `<a href="${escapeHtml(formatWebUrl(service.url, file))}">${escapeHtml(file.filename)}</a>`
+  const shown = text === 'null' ? '–' : formatNumber(JSON.parse(text))
+  return `<p class="number">${escapeHtml(shown)}${unit === undefined ? '' : ` <small>${escapeHtml(unit)}</small>`}</p><p class="source">${escapeHtml(value)} · ${link}</p>`
+}
+
+function formatNumber(value: unknown): string {
+  return typeof value === 'number'
+    ? value.toLocaleString('en', { maximumSignificantDigits: 6 })
+    : String(value)
+}
+
+/** Takes a snapshot of the columns of a grid that the reader may see. */
+async function takeItemSnapshot(
+  { service, principal }: BoardReader,
+  fid: Fid,
+  choose: (columns: ColumnRow[]) => ColumnRow[],
+): Promise<{ file: FileRow; snap: Snapshot }> {
+  return service.store.read(async (readers) => {
+    const visible = await loadVisibleFile(readers, fid, principal)
+    if (visible?.file.filetype !== 'grid' || visible.state !== 'active') throw hiddenError('grid')
+    return { file: visible.file, snap: await takeSnapshot(service.store, readers, fid, choose) }
+  })
+}
+
+function selectNamed(all: ColumnRow[], names: readonly string[]): ColumnRow[] {
+  return names.map((name) => {
+    const column = all.find((one) => one.name === name)
+    if (!column) throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(name)}`)
+    return column
+  })
+}
+
+function hiddenError(what: string): Problem {
+  return new Problem('not_found', `this ${what} is private, in the trash or deleted`)
+}

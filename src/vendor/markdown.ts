@@ -1,0 +1,1 @@
+export { micromark } from 'micromark'

@@ -1,0 +1,116 @@
+// `gridline board` and `gridline derive`: pages and grids that follow others.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { gridline } from '../support/cli.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const folder = temporaryFolder()
+afterAll(folder.remove)
+const home = join(folder.path, 'home')
+const run = (...args: string[]) => gridline(args, { home, cwd: folder.path })
+const write = (name: string, text: string): void => writeFileSync(join(folder.path, name), text)
+
+const REPORT = `title: Sales report
+rows:
+  - text: |
+      # How much?
+  - - plot: sold
+      title: Per city
+    - { number: sales, value: 'sum:amount', width: 2 }
+  - height: 300 # with a comment
+    items: [{ table: totals, columns: 'city, amount' }]
+`
+
+describe('tables and boards made of grids', () => {
+  it('a derived grid follows its input without a server, and says when it cannot', async () => {
+    mkdirSync(home)
+    write('sales.csv', 'city,amount\nOslo,1\nRome,2\nOslo,5\n')
+    await run('upload', 'sales.csv')
+    const sql = 'select city, sum(amount) as amount from sales group by city order by city'
+    const made = await run('derive', 'Reports/totals', '--sql', sql, '--json')
+    expect([made.code, JSON.parse(made.stdout)]).toEqual([
+      0,
+      expect.objectContaining({
+        action: 'created',
+        state: 'current',
+        inputs: expect.stringContaining('sales'),
+      }),
+    ])
+    await run('append', 'sales', '--row', 'Bern,7')
+    expect((await run('cat', 'Reports/totals')).stdout).toBe('city,amount\nBern,7\nOslo,6\nRome,2\n')
+    expect((await run('history', 'Reports/totals')).stdout).toContain('refresh')
+    expect((await run('sources', 'sales')).stdout).toContain('derived grids')
+    expect(await run('append', 'Reports/totals', '--row', 'X,1')).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('gridline derive GRID --remove'),
+    })
+    await run('trash', 'sales')
+    const stale = JSON.parse((await run('derive', 'Reports/totals', '--json')).stdout)
+    expect([stale.state, stale.error]).toEqual(['stale', expect.stringContaining('in the trash')])
+    await run('restore', 'sales')
+    expect((await run('derive', 'Reports/totals', '--json', 'state')).stdout).toBe('{"state":"current"}\n')
+    for (const [args, said] of [
+      [['derive', 'sales'], 'this grid is not derived'],
+      [['derive', 'x', '--sql', 'select 1', '--refresh'], 'give only one of'],
+      [['derive', 'x', '--folder', 'y'], '--folder can only be used with --sql or --file'],
+      [['derive', 'sales', '--sql', 'select 1 as a'], 'already exists'],
+    ] as const)
+      expect([args, (await run(...args)).stderr]).toEqual([args, expect.stringContaining(said)])
+    await run('mv', 'Reports/totals', '/')
+  })
+
+  it('a board is made from a file, and the same file is pulled', async () => {
+    await run(
+      'plot',
+      'create',
+      '--grid',
+      'sales',
+      '--type',
+      'bar',
+      '--x',
+      'city',
+      '--y',
+      'amount',
+      '--aggregate',
+      'sum',
+      '--name',
+      'sold',
+    )
+    write('report.yml', REPORT)
+    const made = await run('board', 'create', 'report.yml', '--public', '--json')
+    expect(JSON.parse(made.stdout)).toMatchObject({
+      filename: 'Sales report',
+      action: 'created',
+      filetype: 'dashboard',
+    })
+    expect(made.stderr).toMatch(/others cannot see these files: sold .*sales .*totals/)
+    expect((await run('board', 'pull', 'Sales report')).stdout).toBe(REPORT)
+    write('report.yml', REPORT.replace('How much?', 'How little?'))
+    expect(await run('board', 'create', 'report.yml')).toMatchObject({ code: 6 })
+    const replaced = JSON.parse(
+      (await run('board', 'create', 'report.yml', '--on-conflict', 'replace', '--json')).stdout,
+    )
+    expect([replaced.fid, replaced.action]).toEqual([JSON.parse(made.stdout).fid, 'replaced'])
+    await run('board', 'pull', 'Sales report', '-o', 'pulled.yml')
+    expect(readFileSync(join(folder.path, 'pulled.yml'), 'utf8')).toBe(REPORT.replace('much', 'little'))
+    expect((await run('ls')).stdout).toMatch(/Sales report\tboard/)
+  })
+
+  it('a wrong board file is refused with the place', async () => {
+    for (const [text, said] of [
+      ['rows: [', 'wrong.yml'],
+      ['a: 1', 'expected rows, a list'],
+      ['rows: []\nfilter: x', 'filter is none of title, rows'],
+      ['rows: [{ plot: nope }]', 'row 1, item 1: no plot at nope'],
+      ['rows: [[{ text: a }, { table: sold }]]', 'row 1, item 2: sold is a plot, not a grid'],
+      ['rows: [{ number: sales }]', 'value: must be a function and a column'],
+      ['rows: [text]', 'expected plot, table, number or text'],
+      [`a: &a [x, x]\nb: &b [${'*a,'.repeat(200)}]\nrows: [${'*b,'.repeat(200)}]`, 'wrong.yml'],
+    ] as const) {
+      write('wrong.yml', text)
+      const { code, stderr } = await run('board', 'create', 'wrong.yml', '--name', 'wrong')
+      expect([text, code === 0, stderr]).toEqual([text, false, expect.stringContaining(said)])
+    }
+  })
+})
