@@ -144,6 +144,7 @@ async function loadServerModules(): Promise<void> {
     import('./grids/checks/run.ts'),
     import('./grids/keys/index-table-keys.ts'),
     import('./derivations/refresh.ts'),
+    import('./refreshes/refresh-from-url.ts'),
     import('./accounts/token-exchange.ts'),
   ])
 }

@@ -16,7 +16,6 @@ import { version } from '../../src/contract/version.ts'
 import { type PagePart, pageOperations } from '../../src/contract/web/page-operations.ts'
 import { ROLES_BY_ACCESS } from '../../src/service/access/policy.ts'
 import { createJobHandlers } from '../../src/service/background/job-kinds.ts'
-import type { RefreshService } from '../../src/service/derivations/refresh.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -72,7 +71,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ' ',
   ),
   service:
-    'index.ts admin.ts background http operations pages boards images plots derivations queries grids uploads files sharing import accounts core access store tracing'.split(
+    'index.ts admin.ts background http operations pages boards images plots refreshes derivations queries grids uploads files sharing import accounts core access store tracing'.split(
       ' ',
     ),
   charts: 'evaluate omitted.ts change create-chart.ts compile normalize figure spec'.split(' '),
@@ -310,7 +309,7 @@ describe('the contract', () => {
 
   it('every kind of background job is in docs/operating.md', () => {
     const guide = readFileSync(join(root, 'docs/operating.md'), 'utf8')
-    for (const kind of Object.keys(createJobHandlers({} as RefreshService)))
+    for (const kind of Object.keys(createJobHandlers({} as Parameters<typeof createJobHandlers>[0])))
       expect(guide).toContain(`\`${kind}\``)
   })
 

@@ -52,7 +52,7 @@ describe('tables and boards made of grids', () => {
     expect((await run('derive', 'Reports/totals', '--json', 'state')).stdout).toBe('{"state":"current"}\n')
     for (const [args, said] of [
       [['derive', 'sales'], 'this grid is not derived'],
-      [['derive', 'x', '--sql', 'select 1', '--refresh'], 'give only one of'],
+      [['derive', 'x', '--sql', 'select 1', '--remove'], '--remove cannot be used with'],
       [['derive', 'x', '--folder', 'y'], '--folder can only be used with --sql or --file'],
       [['derive', 'sales', '--sql', 'select 1 as a'], 'already exists'],
     ] as const)

@@ -57,6 +57,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   'key revoke': [['key', 'revoke', 'KEY'], /keys\.revoke/],
   api: [['api', 'POST', '/v2/folders', '-f', 'path=x'], /"path":"x"/],
   watch: [['watch', 'new.csv'], /grids\.upload/],
+  refresh: [['refresh', 'follower'], /refreshes\.run/],
   'board create': [['board', 'create', 'board.yml'], /dashboards\.create.*"filename":"board"/],
   derive: [
     ['derive', 'derived', '--sql', 'select * from grid'],
@@ -120,6 +121,7 @@ writeFileSync(file, JSON.stringify(figure))
     await run(['team', 'create', 'mine'])
     await run(['upload', 'new.csv', '--name', 'shown', '--public'])
     await run(['append', 'shown', 'more.csv'])
+    await run(['derive', 'follower', '--sql', 'select * from shown'])
     await run(['plot', 'create', 'figure.json', '--name', 'shown plot', '--public'])
     writeFileSync(join(cwd, 'notes.txt'), 'notes')
     const added = await run(['file', 'extras', 'add', 'plot', 'notes.txt', '--json'])

@@ -18,7 +18,6 @@ const options = [
     description: 'if the name is taken: fail (default), or replace content and query',
     choices: ['fail', 'replace'],
   },
-  { flags: '--refresh', description: 'run the query of a derived grid now' },
   { flags: '--remove', description: 'make a derived grid one like others, with the content that it has' },
 ] as const satisfies readonly Option[]
 
@@ -50,14 +49,13 @@ export const command = defineCommand({
     "gridline derive totals --sql 'select city, sum(amount) as amount from sales group by city'",
     'gridline derive Reports/monthly --file monthly.sql --param year=2024 --public',
     'gridline derive totals                           # its state, its query and its inputs',
-    'gridline derive totals --refresh',
+    'gridline refresh totals                          # run its query now',
     'gridline derive totals --remove',
   ],
   async run(context, [name], options) {
-    const { sql, file, refresh, remove } = options
+    const { sql, file, remove } = options
     const isNew = sql !== undefined || file !== undefined
-    if (Number(isNew) + Number(refresh === true) + Number(remove === true) > 1)
-      throw new Problem('usage', 'give only one of --sql, --file, --refresh and --remove')
+    if (isNew && remove) throw new Problem('usage', '--remove cannot be used with --sql or --file')
     if (isNew) return derive(context, name, options)
     const lost = (['param', 'folder', 'public', 'on-conflict'] as const).find(
       (option) => options[option === 'on-conflict' ? 'onConflict' : option] !== undefined,
@@ -69,7 +67,7 @@ export const command = defineCommand({
       await client.call('derivations.delete', { fid })
       return toResult({ ...(await client.call('grids.get', { fid })), action: 'removed' })
     }
-    const derivation = await client.call(refresh ? 'derivations.refresh' : 'derivations.get', { fid })
+    const derivation = await client.call('derivations.get', { fid })
     return toResult(toRow(derivation))
   },
 })

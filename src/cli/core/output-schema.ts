@@ -11,6 +11,7 @@ export const outputObjects = {
   Version: r.Version,
   Draft: r.Draft,
   Derivation: r.Derivation,
+  Refresh: r.Refresh,
   Board: r.DashboardMeta,
   Reverted: r.Reverted,
   'Grid diff': r.GridDiff,

@@ -157,6 +157,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'grids',
+    name: 'refresh',
+    summary: 'Refresh grids from a URL, now and regularly',
+    load: () => import('../commands/refresh.ts'),
+  },
+  {
+    group: 'grids',
     name: 'column',
     summary: 'List, read, add, set, rename and remove columns of a grid',
     load: () => import('../commands/column.ts'),

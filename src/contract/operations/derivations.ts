@@ -24,16 +24,6 @@ export const derivationsOperations = {
     status: 200,
     result: r.Derivation,
   },
-  'derivations.refresh': {
-    summary: 'Refresh a derived grid now',
-    method: 'POST',
-    path: '/v2/grids/:fid/derivation/refresh',
-    access: 'write',
-    agentTool: 'changes',
-    body: noBody,
-    status: 200,
-    result: r.Derivation,
-  },
   'derivations.delete': {
     summary: 'Make a derived grid one like others, with the content that it has',
     method: 'DELETE',

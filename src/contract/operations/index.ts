@@ -16,6 +16,7 @@ import { imagesOperations } from './images.ts'
 import { type Method, type Operation, type Resource, resources } from './operation.ts'
 import { plotsOperations } from './plots.ts'
 import { queriesOperations } from './queries.ts'
+import { refreshesOperations } from './refreshes.ts'
 import { serviceOperations } from './service.ts'
 import { teamsOperations } from './teams.ts'
 import { uploadsOperations } from './uploads.ts'
@@ -47,6 +48,7 @@ export const operations = {
   ...imagesOperations,
   ...queriesOperations,
   ...derivationsOperations,
+  ...refreshesOperations,
   ...foldersOperations,
   ...accountsOperations,
   ...teamsOperations,

@@ -1,12 +1,14 @@
 // Handlers of each kind of background job.
 
-import type { RefreshService } from '../derivations/refresh.ts'
+import type { Fid } from '../../contract/fid.ts'
+import type { RefreshOptions, RefreshService } from '../derivations/refresh.ts'
+import type { UrlRefreshService } from '../refreshes/refresh-from-url.ts'
 import { type JobKind, SETTLE_DELAY_MS, SWEEP_INTERVAL_MS } from '../store/aggregates/jobs.ts'
 import type { Store } from '../store/store.ts'
 import type { JobWork, LeasedJob } from './jobs.ts'
 
 /** Returns the handler of each kind of job. A missing kind is a compile error. */
-export function createJobHandlers(service: RefreshService): Record<JobKind, JobWork> {
+export function createJobHandlers(service: RefreshService & UrlRefreshService): Record<JobKind, JobWork> {
   const { store } = service
   return {
     tree: updateDescendants,
@@ -14,6 +16,7 @@ export function createJobHandlers(service: RefreshService): Record<JobKind, JobW
     fold: (held) => fold(store, held),
     feed: (held) => feed(store, held),
     refresh: (held) => refresh(service, held),
+    download: (held) => download(service, held),
     sweep: (held) => sweep(store, held),
   }
 }
@@ -77,6 +80,26 @@ const RENEW_MS = 10_000
 /** Refreshes a derived grid. */
 async function refresh(service: RefreshService, held: LeasedJob): Promise<number | undefined> {
   const { refreshDerived } = await import('../derivations/refresh.ts')
+  return runRefresh(held, async (fid, options) => {
+    const outcome = await refreshDerived(service, fid, options)
+    return outcome === 'ended' ? undefined : Date.now() + RECHECK_MS
+  })
+}
+
+/** Refreshes a grid from its URL. */
+async function download(service: UrlRefreshService, held: LeasedJob): Promise<number | undefined> {
+  const { refreshFromUrl } = await import('../refreshes/refresh-from-url.ts')
+  return runRefresh(held, async (fid, options) => {
+    const refreshed = await refreshFromUrl(service, fid, options)
+    return refreshed && Date.now() + refreshed.every * 1000
+  })
+}
+
+/** Runs a refresh, and renews the lease meanwhile. `work` returns when it is due again; undefined if it has ended. */
+async function runRefresh(
+  held: LeasedJob,
+  work: (fid: Fid, options: RefreshOptions) => Promise<number | undefined>,
+): Promise<number | undefined> {
   const { owner, key } = held.job
   let isLost = false
   const lease = setInterval(() => {
@@ -88,8 +111,8 @@ async function refresh(service: RefreshService, held: LeasedJob): Promise<number
   }, RENEW_MS)
   try {
     const fid = { owner, idlocal: Number(key) }
-    const outcome = await refreshDerived(service, fid, { isAborted: () => isLost, renew: held.renew })
-    if (outcome !== 'ended') return Date.now() + RECHECK_MS
+    const due = await work(fid, { isAborted: () => isLost, renew: held.renew })
+    if (due !== undefined) return due
     await held.write(({ jobs }) => jobs.deleteFinished(held.job))
     return undefined
   } finally {

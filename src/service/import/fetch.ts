@@ -6,11 +6,19 @@ import { type Trace, traceHeaders } from '../tracing/tracing.ts'
 import { isPublicAddress } from './addresses.ts'
 
 const MAX_REDIRECTS = 5
+/** Maximum length of a validator. */
+const MAX_VALIDATOR_CHARACTERS = 1000
 
 type LookupCallback = (error: Error | null, addresses: { address: string; family: number }[]) => void
 
+/** Validators of a response, for the next request. */
+export interface Validators {
+  etag: string | null
+  last_modified: string | null
+}
+
 /** File that is fetched from a URL. */
-export interface FetchedFile {
+export interface FetchedFile extends Validators {
   bytes: Bytes
   /** Last segment of the URL path. The grid is named after it. */
   fileName: string
@@ -25,6 +33,16 @@ export class UrlImport {
 
   /** Opens a URL. Throws `invalid_request` if it must not be fetched, `bad_data` if it yields no file. */
   async open(text: string, limits: Limits, trace?: Trace): Promise<FetchedFile> {
+    return (await this.openIfChanged(text, limits, { etag: null, last_modified: null }, trace))!
+  }
+
+  /** Opens a URL as `open`; returns undefined if the file has not changed since a response with these validators. */
+  async openIfChanged(
+    text: string,
+    limits: Limits,
+    { etag, last_modified }: Validators,
+    trace?: Trace,
+  ): Promise<FetchedFile | undefined> {
     const { Agent, request } = await import('../../vendor/undici.ts')
     const agent = new Agent({
       connect: { timeout: 10_000, lookup: this.lookup as never },
@@ -40,7 +58,12 @@ export class UrlImport {
         const { statusCode, headers, body } = await request(url, {
           dispatcher: agent,
           signal,
-          headers: { ...traceHeaders(trace), 'user-agent': 'gridline', accept: '*/*' },
+          headers: {
+            ...traceHeaders(trace),
+            ...{ 'user-agent': 'gridline', accept: '*/*' },
+            ...(etag !== null && { 'if-none-match': etag }),
+            ...(last_modified !== null && { 'if-modified-since': last_modified }),
+          },
         })
         const location = headers.location
         if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') {
@@ -49,10 +72,20 @@ export class UrlImport {
           url = this.parseUrl(new URL(location, url).href)
           continue
         }
+        if (statusCode === 304 && (etag ?? last_modified) !== null) {
+          await body.dump()
+          close()
+          return undefined
+        }
         if (statusCode !== 200) throw fetchFailed(text, `the server answered ${statusCode}`)
         const contentLength = Number(headers['content-length'] ?? 0)
         if (contentLength > limits.upload_bytes) throw tooLarge(text, contentLength, limits)
-        return { bytes: limitSize(text, body, limits, close), fileName: fileNameOf(url) }
+        return {
+          bytes: limitSize(text, body, limits, close),
+          fileName: fileNameOf(url),
+          etag: validatorOf(headers.etag),
+          last_modified: validatorOf(headers['last-modified']),
+        }
       }
     } catch (error) {
       close()
@@ -117,6 +150,11 @@ function toProblem(text: string, error: unknown, limits: Limits): unknown {
   if (name === 'TimeoutError' || name === 'AbortError')
     return fetchFailed(text, `it took longer than ${limits.import_seconds} s (limit import_seconds)`)
   return fetchFailed(text, errorCodeOf(error) === 'ENOTFOUND' ? 'unknown host' : message)
+}
+
+/** Returns a header that can be sent back; null without one, or if it is too long. */
+function validatorOf(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' && header.length <= MAX_VALIDATOR_CHARACTERS ? header : null
 }
 
 function fetchFailed(text: string, why: string): Problem {

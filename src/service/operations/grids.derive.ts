@@ -5,11 +5,10 @@ import type { GridMeta } from '../../contract/resources/index.ts'
 import { authorizeCall, ownerPrincipal } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
 import { assertNoCircle } from '../derivations/inputs.ts'
-import { refreshDerived } from '../derivations/refresh.ts'
 import { type DerivedContent, planContent, runDerivation } from '../derivations/result.ts'
 import { loadDerivation } from '../derivations/state.ts'
 import { checkFilename, resolveDestination } from '../files/names.ts'
-import { checkCanChange, getFile } from '../files/read.ts'
+import { getFile } from '../files/read.ts'
 import { canSeeVersions } from '../files/versions.ts'
 import { addGrid } from '../grids/change/create.ts'
 import { changeLayout } from '../grids/change/layout.ts'
@@ -42,12 +41,6 @@ export const deriveHandlers = {
       const access = await authorizeCall(readers, call)
       return { body: await loadDerivation(readers, call.fid, canSeeVersions(access)) }
     }),
-
-  'derivations.refresh': async (service, call) => {
-    await checkCanChange(service, call)
-    await refreshDerived(service, call.fid, { isForced: true, isAborted: call.isAborted })
-    return { body: await service.store.read((readers) => loadDerivation(readers, call.fid, true)) }
-  },
 
   'derivations.delete': async (service, call) => {
     const { fid } = call
@@ -127,6 +120,7 @@ function replace(
         await commitPlan(writers, file, layout, plan, owner)
         // Rows that a user adds must not join a version of before.
         await writers.grids.change(owner, idlocal, { appended_by: null, appended_since: null })
+        await writers.urlRefreshes.remove(fid)
         await writers.derivations.put(fid, query, content.inputs)
         return { idlocal, action: plan.columns ? 'replaced' : 'unchanged' } as Outcome
       }),

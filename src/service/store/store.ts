@@ -29,6 +29,7 @@ import { PlotReader, PlotWriter } from './aggregates/plots.ts'
 import { RelationReader } from './aggregates/relations.ts'
 import { expireDrafts, expireVersions } from './aggregates/retention.ts'
 import { SharingReader, SharingWriter } from './aggregates/sharing.ts'
+import { UrlRefreshReader, UrlRefreshWriter } from './aggregates/url-refreshes.ts'
 import { Quotas, UsageReader, UsageWriter } from './aggregates/usage.ts'
 import { VersionReader, VersionWriter } from './aggregates/versions.ts'
 import type { Engine, Transactions, WriteOptions } from './engines/engine.ts'
@@ -57,6 +58,7 @@ function createReaders(db: Db, quotas: Quotas) {
     sharing: new SharingReader(db),
     versions: new VersionReader(db),
     derivations: new DerivationReader(db),
+    urlRefreshes: new UrlRefreshReader(db),
     drafts: new DraftReader(db),
     idempotency: new IdempotencyReader(db),
     jobs: new JobReader(db),
@@ -82,6 +84,7 @@ function createWriters(db: Db, { quotas, immediateFiles: toldAtOnce }: StoreCont
     sharing: new SharingWriter(db, journal),
     versions: new VersionWriter(db, usage, message),
     derivations: new DerivationWriter(db),
+    urlRefreshes: new UrlRefreshWriter(db),
     drafts: new DraftWriter(db),
     idempotency: new IdempotencyWriter(db),
     jobs,

@@ -98,7 +98,7 @@ onSqliteFirst('derived grids', (test) => {
     expect([stale.state, stale.error.code]).toEqual(['stale', 'checks_failed'])
     expect(await rows(test(), totals)).toBe('city,amount\nBern,8\nOslo,6\nRome,2\n')
     await test().ask('alice', 'PUT', path, { json: { checks: null } })
-    const refreshed = await test().ask('alice', 'POST', `/v2/grids/${totals}/derivation/refresh`)
+    const refreshed = await test().ask('alice', 'POST', `/v2/grids/${totals}/refresh`)
     expect(refreshed.json).toMatchObject({ state: 'current', error: null, stale_since: null })
     expect(await rows(test(), totals)).toBe('city,amount\nBern,5008\nOslo,6\nRome,2\n')
     await test().ask('alice', 'PATCH', `/v2/files/${totals}`, { json: { filename: 'totals' } })
@@ -187,7 +187,7 @@ onSqliteFirst('derived grids', (test) => {
       json: { users: ['bob'], readonly: false },
     })
     expect(await test().status('bob', 'DELETE', `/v2/grids/${totals}/derivation`)).toBe(403)
-    expect(await test().status('bob', 'POST', `/v2/grids/${totals}/derivation/refresh`)).toBe(200)
+    expect(await test().status('bob', 'POST', `/v2/grids/${totals}/refresh`)).toBe(200)
     expect(await rows(test(), totals, 'bob')).toBe(await rows(test(), totals))
     const stolen = await derive(test(), 'stolen', `select * from "${sales}"`, {}, 'bob')
     expect([stolen.status, stolen.json.errors[0].code]).toEqual([400, 'unknown_table'])

@@ -214,7 +214,7 @@ async function recordDraftAndTag(
 }
 
 /** Replaces the columns of a grid. Keeps its fid and link, and the uids of columns by name. */
-function replaceGrid(
+export function replaceGrid(
   service: GridService,
   call: DataCall,
   fid: Fid,

@@ -178,7 +178,7 @@ export async function addAppendVersion(
 }
 
 /** Throws `derived_grid` for a grid whose content is the result of a query. */
-function assertNotDerived({ derived, filename }: FileRow): void {
+export function assertNotDerived({ derived, filename }: FileRow): void {
   if (!derived) return
   throw new Problem('derived_grid', `${filename} is derived from other grids, and changes with them`, {
     hint: 'Change its inputs or its query, or end the derivation: gridline derive GRID --remove',

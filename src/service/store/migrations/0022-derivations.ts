@@ -1,4 +1,4 @@
-// Migration: derived grids, and flags of files that are derived or feed others.
+// Migration: derived grids, flags of files that are derived or feed others, and refreshes from URLs.
 import type { Kysely } from 'kysely'
 import type { Types } from '../engines/engine.ts'
 
@@ -31,5 +31,20 @@ export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<voi
     .addColumn('version', text)
     .addColumn('seen', text, (c) => c.notNull())
     .addPrimaryKeyConstraint('derivation_inputs_pk', ['owner', 'idlocal', 'name'])
+    .execute()
+  await schema
+    .createTable('url_refreshes')
+    .addColumn('owner', text, (c) => c.notNull())
+    .addColumn('idlocal', int, (c) => c.notNull())
+    .addColumn('url', text, (c) => c.notNull())
+    .addColumn('every', int, (c) => c.notNull())
+    .addColumn('headers', text, (c) => c.notNull())
+    .addColumn('etag', text)
+    .addColumn('last_modified', text)
+    .addColumn('revision', int, (c) => c.notNull())
+    .addColumn('refreshed_at', int, (c) => c.notNull())
+    .addColumn('error', text)
+    .addColumn('failed_at', int)
+    .addPrimaryKeyConstraint('url_refreshes_pk', ['owner', 'idlocal'])
     .execute()
 }

@@ -232,6 +232,27 @@ export interface Schema extends AccountTables {
     /** State of the grid that the content shows. */
     seen: string
   }
+  /** URLs from which grids are refreshed. */
+  url_refreshes: {
+    owner: string
+    idlocal: number
+    url: string
+    /** Time between two requests, in seconds. */
+    every: number
+    /** Options of reading, as parsed headers in JSON. */
+    headers: string
+    /** Validators of the last response, for conditional requests. */
+    etag: string | null
+    last_modified: string | null
+    /** Incremented when the URL or its options change. */
+    revision: number
+    /** Time of the last successful request. */
+    refreshed_at: number
+    /** Why the last request failed, as a JSON problem; null if it did not. */
+    error: string | null
+    /** Time of the first failure since the last successful request. */
+    failed_at: number | null
+  }
   /** Drafts of grids, by name. */
   drafts: {
     owner: string
@@ -330,7 +351,7 @@ export interface Schema extends AccountTables {
   jobs: {
     /** Owner of the files that the job changes; empty for all. */
     owner: string
-    kind: 'tree' | 'dates' | 'fold' | 'feed' | 'refresh' | 'sweep'
+    kind: 'tree' | 'dates' | 'fold' | 'feed' | 'refresh' | 'download' | 'sweep'
     /** Subject of the job, for kinds of which an owner may have several jobs. */
     key: string
     due: number

@@ -78,6 +78,7 @@ const rules = {
     goesWith: 'file',
     usernames: ['to_owner'],
   },
+  url_refreshes: { key: ['owner', 'idlocal'], node: 'owner', goesWith: 'file', usernames: [] },
   drafts: { key: ['owner', 'idlocal', 'name'], node: 'owner', goesWith: 'file', usernames: ['made_by'] },
   versions: {
     key: ['owner', 'idlocal', 'version'],

@@ -1,0 +1,86 @@
+// `gridline refresh`: refreshes grids from a URL, now and regularly, and derived grids.
+import { resolveFid } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import type { Refresh } from '../../contract/resources/index.ts'
+import { type CommandResult, defineCommand, type Option } from '../core/define.ts'
+import { objectOf } from '../core/output-schema.ts'
+import { parsePercent, readingOptions, toReadingHeaders } from '../files/parse-options.ts'
+import type { TableView } from '../output/view.ts'
+
+const options = [
+  { flags: '--every <time>', description: 'with a URL: time between two requests, such as 15m, 1h or 1d' },
+  {
+    flags: '--max-shrink <percent>',
+    description: 'refuse files that have fewer rows than this part less, such as 20% (default: 50%)',
+  },
+  { flags: '--status', description: 'show the URL and the state, and change nothing' },
+  { flags: '--stop', description: 'stop refreshing; the grid keeps its content' },
+  ...readingOptions,
+] as const satisfies readonly Option[]
+
+const view: TableView = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'state', title: 'STATE' },
+    { field: 'refreshed_at', title: 'REFRESHED', time: true },
+    { field: 'next_at', title: 'NEXT', time: true },
+    { field: 'stale_since', title: 'STALE SINCE', time: true },
+    { field: 'error', title: 'ERROR' },
+    { field: 'every', title: 'EVERY' },
+    { field: 'url', title: 'URL' },
+  ],
+}
+
+/** Seconds of each unit of time. */
+const UNITS = { m: 60, h: 3600, d: 86_400 } as const
+
+export const command = defineCommand({
+  output: objectOf('Refresh'),
+  writes: true,
+  arguments: '<grid> [url]',
+  options,
+  completion: ['grid'],
+  examples: [
+    'gridline refresh prices https://example.com/prices.csv --every 1h',
+    'gridline refresh prices                # now, also a derived grid',
+    'gridline refresh prices --status',
+    'gridline refresh prices --stop',
+  ],
+  async run(context, [name, url], { every, maxShrink, status, stop, ...reading }) {
+    if (Number(url !== undefined) + Number(status === true) + Number(stop === true) > 1)
+      throw new Problem('usage', 'give only one of a URL, --status and --stop')
+    if ((url === undefined) !== (every === undefined))
+      throw new Problem('usage', 'a URL and --every belong together', {
+        hint: 'For example: gridline refresh prices https://example.com/prices.csv --every 1h',
+      })
+    const client = await context.clientFor(name)
+    const fid = await resolveFid(client, name, 'grid')
+    if (url !== undefined) {
+      const json = { url, every: parseTime(every!) }
+      const headers = {
+        ...toReadingHeaders(reading),
+        ...(maxShrink !== undefined && { 'Max-Shrink': parsePercent('--max-shrink', maxShrink) }),
+      }
+      return toResult(await client.call('refreshes.set', { fid, json, headers }))
+    }
+    if (stop) {
+      await client.call('refreshes.delete', { fid })
+      return { item: { fid, state: 'stopped' }, view, isDetail: true }
+    }
+    return toResult(await client.call(status ? 'refreshes.get' : 'refreshes.run', { fid }))
+  },
+})
+
+/** Parses a time such as `15m` into seconds. Throws `usage`. */
+function parseTime(text: string): number {
+  const [, number, unit] = /^(\d+)\s*([mhd])$/.exec(text) ?? []
+  if (number === undefined)
+    throw new Problem('usage', `--every ${text}: expected minutes, hours or days, such as 15m, 1h or 1d`)
+  return Number(number) * UNITS[unit as keyof typeof UNITS]
+}
+
+function toResult({ error, ...refresh }: Refresh): CommandResult {
+  const text = error && [error.detail, error.hint].filter(Boolean).join('. ')
+  return { item: { ...refresh, error: text }, view, isDetail: true }
+}

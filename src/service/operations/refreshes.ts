@@ -1,0 +1,75 @@
+// Handlers of refreshes: of derived grids, and of grids from URLs.
+import { invalidField, Problem } from '../../contract/errors.ts'
+import type { Fid } from '../../contract/fid.ts'
+import type { Refresh } from '../../contract/resources/index.ts'
+import { authorizeCall } from '../access/access.ts'
+import { refreshDerived } from '../derivations/refresh.ts'
+import { loadDerivation } from '../derivations/state.ts'
+import { checkCanChange } from '../files/read.ts'
+import { assertNotDerived } from '../grids/change/versions.ts'
+import { fetchContent, formatRefresh, refreshFromUrl } from '../refreshes/refresh-from-url.ts'
+import type { Readers } from '../store/store.ts'
+import type { Handlers } from './handler.ts'
+
+/** Minimum and maximum of seconds between two requests. */
+const MIN_SECONDS = 60
+const MAX_SECONDS = 366 * 24 * 3600
+
+export const refreshHandlers = {
+  'refreshes.get': (service, call) =>
+    service.store.read(async (readers) => {
+      await authorizeCall(readers, call)
+      return { body: await loadRefresh(readers, call.fid) }
+    }),
+
+  'refreshes.set': async (service, call) => {
+    const { fid, headers } = call
+    const { owner, idlocal } = fid
+    const { url, every } = call.fields
+    const { file } = await service.store.read((readers) => authorizeCall(readers, call))
+    if (every < MIN_SECONDS || every > MAX_SECONDS)
+      throw invalidField('every', `must be from ${MIN_SECONDS} to ${MAX_SECONDS} seconds`)
+    assertNotDerived(file)
+    const source = { owner, idlocal, url, etag: null, last_modified: null }
+    const validators = await fetchContent(service, { ...source, headers })
+    await service.store.write([owner], async (writers) => {
+      await authorizeCall(writers, call)
+      await writers.urlRefreshes.put({ ...source, ...validators, every, headers: JSON.stringify(headers) })
+      await writers.jobs.setDue(owner, 'download', String(idlocal), Date.now() + every * 1000)
+    })
+    return { body: await service.store.read((readers) => loadRefresh(readers, fid)) }
+  },
+
+  'refreshes.run': async (service, call) => {
+    const { fid } = call
+    await checkCanChange(service, call)
+    const before = await service.store.read((readers) => loadRefresh(readers, fid))
+    if (before.url === null) await refreshDerived(service, fid, { isForced: true, isAborted: call.isAborted })
+    else await refreshFromUrl(service, fid, {})
+    return { body: await service.store.read((readers) => loadRefresh(readers, fid)) }
+  },
+
+  'refreshes.delete': async (service, call) => {
+    const { fid } = call
+    await service.store.write([fid.owner], async (writers) => {
+      await authorizeCall(writers, call)
+      await writers.urlRefreshes.remove(fid)
+    })
+    return { body: undefined }
+  },
+} satisfies Partial<Handlers>
+
+/** Loads the state of the refreshes of a grid. Throws `invalid_request` without any. */
+async function loadRefresh(readers: Readers, fid: Fid): Promise<Refresh> {
+  const row = await readers.urlRefreshes.get(fid.owner, fid.idlocal)
+  if (row) return formatRefresh(row)
+  if (!(await readers.derivations.get(fid.owner, fid.idlocal)))
+    throw new Problem('invalid_request', 'this grid is not refreshed', {
+      hint: 'Refresh it from a URL with: gridline refresh GRID URL --every 1h',
+    })
+  const { state, refreshed_at, stale_since, error = null } = await loadDerivation(readers, fid, true)
+  return {
+    ...{ fid: `${fid.owner}:${fid.idlocal}`, url: null, every: null },
+    ...{ state, refreshed_at, stale_since, error, next_at: null },
+  }
+}

@@ -1,0 +1,129 @@
+/** Refreshes grids from URLs. */
+import { Problem } from '../../contract/errors.ts'
+import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
+import type { Refresh } from '../../contract/resources/index.ts'
+import type { Service } from '../core/context.ts'
+import type { RefreshOptions } from '../derivations/refresh.ts'
+import { replaceGrid } from '../grids/change/save-grid.ts'
+import type { DataCall } from '../grids/input/reading-options.ts'
+import { storeTables } from '../grids/input/tables.ts'
+import type { GridService } from '../grids/service.ts'
+import type { UrlImport, Validators } from '../import/fetch.ts'
+import type { UrlRefreshRow } from '../store/aggregates/url-refreshes.ts'
+
+/** The parts of the service that a refresh needs. */
+export interface UrlRefreshService extends Service, GridService {
+  urlImport: UrlImport | undefined
+}
+
+/** Errors of this moment, after which the refresh is tried again soon. */
+const TEMPORARY: ReadonlySet<Problem['code']> = new Set(['overloaded', 'aborted'])
+
+/** The source of a refresh. */
+export type UrlSource = Pick<UrlRefreshRow, 'owner' | 'idlocal' | 'url' | 'etag' | 'last_modified'> & {
+  /** Options of reading. */
+  headers: DataCall['headers']
+}
+
+/**
+ * Refreshes a grid from its URL. If that fails, the content stays, and the error is recorded. Returns the row;
+ * undefined if the grid is gone, or is not refreshed any more. Throws errors that may not occur again.
+ */
+export async function refreshFromUrl(
+  service: UrlRefreshService,
+  { owner, idlocal }: Fid,
+  { renew }: RefreshOptions,
+): Promise<UrlRefreshRow | undefined> {
+  const { store } = service
+  const row = await store.read(({ urlRefreshes }) => urlRefreshes.get(owner, idlocal))
+  if (!row) return undefined
+  const record = (fields: Partial<UrlRefreshRow>): Promise<void> =>
+    store.write([owner], async (writers) => {
+      await renew?.(writers)
+      await writers.urlRefreshes.change(row, fields)
+    })
+  try {
+    const validators = await fetchContent(service, { ...row, headers: JSON.parse(row.headers) })
+    await record({ ...validators, refreshed_at: Date.now(), error: null, failed_at: null })
+  } catch (error) {
+    if (!(error instanceof Problem) || TEMPORARY.has(error.code)) throw error
+    const { code, message, hint } = error
+    await record({
+      error: JSON.stringify({ code, detail: message, hint }),
+      failed_at: row.failed_at ?? Date.now(),
+    })
+  }
+  return row
+}
+
+/**
+ * Replaces the content of a grid by the file at a URL, unless it has not changed. Checks and key of the grid apply.
+ * Returns the validators of the response.
+ */
+export async function fetchContent(service: UrlRefreshService, source: UrlSource): Promise<Validators> {
+  const { owner, idlocal, url } = source
+  if (!service.urlImport)
+    throw new Problem('forbidden', 'URL import is disabled on this server', {
+      hint: 'Its operator can enable it with: gridline serve --allow-url-import',
+    })
+  const fetched = await service.urlImport.openIfChanged(url, service.limits, source)
+  if (!fetched) return { etag: source.etag, last_modified: source.last_modified }
+  const call = createCall(source, fetched)
+  const { tables } = await storeTables(service, call)
+  if (tables.length !== 1)
+    throw new Problem('bad_data', `${url}: ${tables.length} tables; a grid is refreshed from one`)
+  await replaceGrid(service, call, { owner, idlocal }, tables[0].table, {
+    ...{ filename: '', parent: ROOT, world_readable: false },
+    ...{ onConflict: 'replace', provenance: url.slice(0, MAX_SOURCE_CHARACTERS) },
+  })
+  return { etag: fetched.etag, last_modified: fetched.last_modified }
+}
+
+/** Part of the rows that a refresh may lose, in percent, unless the owner has chosen another. */
+const MAX_SHRINK_PERCENT = 50
+/** Maximum length of a URL in the history. */
+const MAX_SOURCE_CHARACTERS = 500
+
+/** Creates the call of an upload by the owner of a grid. */
+function createCall(
+  { owner, idlocal, headers }: UrlSource,
+  { bytes, fileName }: { bytes: DataCall['bytes']; fileName: string },
+): DataCall {
+  return {
+    operation: 'grids.upload',
+    caller: { username: owner, scopes: new Set(['read', 'write']), isAdmin: false, expiresAt: null },
+    fid: { owner, idlocal },
+    filetype: 'grid',
+    name: '',
+    shareKey: undefined,
+    version: undefined,
+    bytes,
+    contentType: 'application/octet-stream',
+    fileName,
+    ifMatch: undefined,
+    trace: undefined,
+    message: undefined,
+    headers: { 'Max-Shrink': MAX_SHRINK_PERCENT, ...headers },
+    writeKey: (of) => ({
+      owner: of,
+      caller: owner,
+      key: undefined,
+      operation: 'grids.upload',
+      fingerprint: '',
+    }),
+  }
+}
+
+/** Returns the state of the refreshes of a grid. */
+export function formatRefresh(row: UrlRefreshRow): Refresh {
+  const { owner, idlocal, url, every, refreshed_at, error, failed_at } = row
+  const format = (time: number): string => new Date(time).toISOString()
+  return {
+    ...{ fid: formatFid({ owner, idlocal }), url, every },
+    state: error === null ? 'current' : 'stale',
+    refreshed_at: format(refreshed_at),
+    next_at: format(Math.max(refreshed_at, failed_at ?? 0) + every * 1000),
+    stale_since: failed_at === null ? null : format(failed_at),
+    error: error === null ? null : JSON.parse(error),
+  }
+}

@@ -1,0 +1,52 @@
+// Reads and writes the URLs from which grids are refreshed.
+import type { Selectable } from 'kysely'
+import type { FileKey } from '../schema/file-key.ts'
+import type { Db, Schema } from '../schema/schema.ts'
+
+export type UrlRefreshRow = Selectable<Schema['url_refreshes']>
+
+export class UrlRefreshReader {
+  constructor(protected readonly db: Db) {}
+
+  get(owner: string, idlocal: number): Promise<UrlRefreshRow | undefined> {
+    return this.db
+      .selectFrom('url_refreshes')
+      .selectAll()
+      .where(({ and }) => and({ owner, idlocal }))
+      .executeTakeFirst()
+  }
+}
+
+export class UrlRefreshWriter extends UrlRefreshReader {
+  /** Sets the URL of a grid. The content is that of the URL now. */
+  async put(row: Omit<UrlRefreshRow, 'revision' | 'refreshed_at' | 'error' | 'failed_at'>): Promise<void> {
+    const before = await this.get(row.owner, row.idlocal)
+    await this.remove(row)
+    await this.db
+      .insertInto('url_refreshes')
+      .values({
+        ...row,
+        revision: (before?.revision ?? 0) + 1,
+        refreshed_at: Date.now(),
+        error: null,
+        failed_at: null,
+      })
+      .execute()
+  }
+
+  /** Changes a row, unless its URL was changed meanwhile. */
+  async change({ owner, idlocal, revision }: UrlRefreshRow, fields: Partial<UrlRefreshRow>): Promise<void> {
+    await this.db
+      .updateTable('url_refreshes')
+      .set(fields)
+      .where(({ and }) => and({ owner, idlocal, revision }))
+      .execute()
+  }
+
+  async remove({ owner, idlocal }: FileKey): Promise<void> {
+    await this.db
+      .deleteFrom('url_refreshes')
+      .where(({ and }) => and({ owner, idlocal }))
+      .execute()
+  }
+}

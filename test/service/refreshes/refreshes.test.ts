@@ -1,0 +1,165 @@
+// Grids that are refreshed from a URL.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { UrlImport } from '../../../src/service/import/fetch.ts'
+import { createService } from '../../../src/service/index.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
+
+describe('grids refreshed from a URL', () => {
+  const folder = temporaryFolder()
+  let server: Server
+  let url: string
+  let answer: (request: IncomingMessage, response: ServerResponse) => void
+  let asked: IncomingMessage[] = []
+  let test: TestService
+  let second: TestService
+  let fid: string
+  const open = async (): Promise<TestService> => {
+    const urlImport = new UrlImport((address) => address === '127.0.0.1')
+    const database = `sqlite:${folder.path}/test.db`
+    const running = new TestService(
+      await createService({ database, url: URL_OF_TESTS, urlImport, environment: {} }),
+    )
+    running.service.store.onJob(() => {})
+    return running
+  }
+  /** Answers with a file and validators, and with 304 if they match. */
+  const serveFile =
+    (text: string, etag: string): typeof answer =>
+    (request, response) => {
+      if (request.headers['if-none-match'] === etag) response.writeHead(304).end()
+      else response.writeHead(200, { etag, 'last-modified': 'Mon, 01 Jan 2024 00:00:00 GMT' }).end(text)
+    }
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      asked.push(request)
+      answer(request, response)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/prices.csv`
+    test = await open()
+    await test.user('alice')
+    await test.user('bob')
+    second = await open()
+    for (const [user, key] of test.keys) second.keys.set(user, key)
+    fid = (await test.grid('alice', 'prices', { a: [1], b: ['x'] })).fid
+  })
+  afterAll(async () => {
+    vi.useRealTimers()
+    server.closeAllConnections()
+    server.close()
+    for (const { service } of [test, second]) await service.close()
+    folder.remove()
+  })
+  const path = (): string => `/v2/grids/${fid}/refresh`
+  const rows = async () => (await test.ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)).text
+  const version = async () => (await test.ask('alice', 'GET', `/v2/grids/${fid}`)).json.version
+  /** Lets time pass, and two servers look for due jobs. */
+  const pass = async (minutes: number): Promise<void> => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 })
+    await Promise.all([test.service.runJobs(), second.service.runJobs()])
+  }
+
+  it('a first request fills the grid; later ones are conditional, and only changes are versions', async () => {
+    answer = serveFile('a,b\n1,x\n2,y\n', '"one"')
+    const set = await test.ask('alice', 'PUT', path(), { json: { url, every: 3600 } })
+    expect([set.status, set.json.state, set.json.every]).toEqual([200, 'current', 3600])
+    expect(Date.parse(set.json.next_at) - Date.parse(set.json.refreshed_at)).toBe(3600_000)
+    expect([await rows(), await version()]).toEqual(['a,b\n1,x\n2,y\n', 2])
+    asked = []
+    await pass(50)
+    expect(asked).toEqual([])
+    await pass(20)
+    expect(asked.map(({ headers }) => [headers['if-none-match'], headers['if-modified-since']])).toEqual([
+      ['"one"', 'Mon, 01 Jan 2024 00:00:00 GMT'],
+    ])
+    expect(await version()).toBe(2)
+    // Other validators, but the same content.
+    answer = serveFile('a,b\n1,x\n2,y\n', '"two"')
+    await pass(61)
+    expect(await version()).toBe(2)
+    answer = serveFile('a,b\n1,x\n3,z\n', '"three"')
+    await pass(61)
+    expect([await rows(), await version(), asked.length]).toEqual(['a,b\n1,x\n3,z\n', 3, 3])
+    const [{ source }] = (await test.ask('alice', 'GET', `/v2/grids/${fid}/versions`)).json.versions
+    expect(source).toBe(url)
+  })
+
+  it('failures keep the data and are said, and the next request makes it current again', async () => {
+    for (const [failing, said] of [
+      [
+        (_: IncomingMessage, response: ServerResponse) => response.writeHead(500).end(),
+        'the server answered 500',
+      ],
+      [(_: IncomingMessage, response: ServerResponse) => response.destroy(), 'could not be fetched'],
+      [(_: IncomingMessage, response: ServerResponse) => response.end('<html>login</html>'), ''],
+      [
+        (_: IncomingMessage, response: ServerResponse) =>
+          response.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
+        'not public',
+      ],
+      [serveFile('a,b\n', '"none"'), 'rows'],
+    ] as const) {
+      answer = failing
+      await pass(61)
+      const { json } = await test.ask('alice', 'GET', path())
+      expect([said, json.state, json.error?.detail]).toEqual([said, 'stale', expect.stringContaining(said)])
+      expect(await rows()).toBe('a,b\n1,x\n3,z\n')
+    }
+    const since = (await test.ask('alice', 'GET', path())).json.stale_since
+    expect(since).not.toBeNull()
+    answer = serveFile('a,b\n5,v\n6,w\n', '"five"')
+    const now = await test.ask('alice', 'POST', path())
+    expect(now.json).toMatchObject({ state: 'current', error: null, stale_since: null })
+    expect(await rows()).toBe('a,b\n5,v\n6,w\n')
+  })
+
+  it('checks of the grid apply', async () => {
+    const checks = { columns: { a: { maximum: 10 } } }
+    await test.ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
+    answer = serveFile('a,b\n5,v\n60,w\n', '"sixty"')
+    await pass(61)
+    expect((await test.ask('alice', 'GET', path())).json.error.code).toBe('checks_failed')
+    expect(await rows()).toBe('a,b\n5,v\n6,w\n')
+    await test.ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks: null } })
+  })
+
+  it('only the owner sets and stops it; what cannot be fetched now is not set', async () => {
+    await test.ask('alice', 'POST', `/v2/grids/${fid}/collaborators`, {
+      json: { users: ['bob'], readonly: false },
+    })
+    const set = (user: string, json: object) => test.ask(user, 'PUT', path(), { json })
+    expect((await set('bob', { url, every: 60 })).status).toBe(403)
+    expect(await test.status('bob', 'DELETE', path())).toBe(403)
+    for (const [json, said] of [
+      [{ url, every: 59 }, 'from 60'],
+      [{ url: 'file:///etc/passwd', every: 60 }, 'http'],
+      [{ url: 'http://10.0.0.1/x', every: 60 }, 'not public'],
+      [{ url: url.replace('//', '//me:secret@'), every: 60 }, 'username or password'],
+    ] as const) {
+      const { status, json: body } = await set('alice', json)
+      expect([json, status, body.detail]).toEqual([json, 400, expect.stringContaining(said)])
+    }
+    expect((await test.ask('alice', 'GET', path())).json.url).toBe(url)
+    expect(await test.status('alice', 'DELETE', path())).toBe(204)
+    asked = []
+    await pass(3 * 60)
+    expect(asked).toEqual([])
+    expect(await test.status('alice', 'GET', path())).toBe(400)
+  })
+
+  it('reading options are kept', async () => {
+    answer = serveFile('a;b\n1,5;x\n', '"comma"')
+    const headers = {
+      'gridline-decimal': ',',
+      'gridline-max-shrink': '100',
+      'gridline-allow-type-change': 'true',
+    }
+    const set = await test.ask('alice', 'PUT', path(), { json: { url, every: 60 }, headers })
+    expect([set.status, set.json.detail]).toEqual([200, undefined])
+    answer = serveFile('a;b\n2,5;x\n', '"more"')
+    await pass(2)
+    expect(await rows()).toBe('a,b\n2.5,x\n')
+  })
+})
