@@ -21,7 +21,7 @@ afterAll(folder.remove)
 const ELSEWHERE: [pattern: RegExp, why: string][] = [
   [/^(npm|curl|echo \$\?|echo "\$KEY")/, 'not gridline, or needs a server'],
   [/^gridline (open|watch|serve)|--follow/, 'runs until Ctrl-C'],
-  [/^gridline push /, 'needs another server'],
+  [/^gridline (push|refresh) /, 'needs another server'],
 ]
 
 /** Names of the files whose ids the documents show: there, the user has no other files. */
@@ -77,6 +77,7 @@ describe.skipIf(!hasTerminal)('the README and the guide in a color terminal', ()
     file('data/b.tmp.csv', 'n\n1\n')
     file('logs/2024/l.csv.gz', gzipSync('n\n1\n2\n'))
     file('results.csv', 'n\n1\n')
+    file('overview.yml', 'rows:\n  - text: How warm was it?\n  - number: weather\n    value: max:temp_max\n')
     const figure = '{"data":[{"type":"bar","y":[1,3,2]}],"layout":{}}'
     const output = `{"output_type":"display_data","data":{"application/vnd.plotly.v1+json":${figure}}}`
     const frame =

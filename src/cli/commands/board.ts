@@ -8,7 +8,17 @@ import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
 import { objectOf, otherOutput } from '../core/output-schema.ts'
 import { readBoardFile } from '../files/board-file.ts'
-import { fileView } from '../output/view.ts'
+import type { TableView } from '../output/view.ts'
+
+const view: TableView = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'filename', title: 'NAME' },
+    { field: 'action', title: 'ACTION' },
+    { field: 'web_url', title: 'LINK' },
+  ],
+}
 
 const createOptions = [
   { flags: '--name <name>', description: 'name of the board (default: its title, or the name of the file)' },
@@ -51,7 +61,7 @@ const create = defineCommand({
           })
         ).file
     if (made.world_readable) await notePrivateItems(context, board)
-    return { item: { ...made, action: existing ? 'replaced' : 'created' }, view: fileView }
+    return { item: { ...made, action: existing ? 'replaced' : 'created' }, view, isDetail: true }
   },
 })
 
