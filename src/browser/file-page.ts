@@ -149,8 +149,9 @@ for (const frame of document.querySelectorAll<HTMLIFrameElement>('iframe.chart')
 
 // Charts that grow with their rows send their height.
 addEventListener('message', ({ data, source }) => {
-  const frame = document.querySelector<HTMLIFrameElement>('iframe.chart')
-  if (frame?.contentWindow !== source || data?.type !== 'gridline:drawn' || frame?.dataset.height) return
+  const frames = [...document.querySelectorAll<HTMLIFrameElement>('iframe.chart, .board iframe')]
+  const frame = frames.find((one) => one.contentWindow === source)
+  if (!frame || data?.type !== 'gridline:drawn' || frame.dataset.height) return
   const height = Math.min(Number(data.height), MAX_CHART_PIXELS)
   if (height > frame.clientHeight) frame.style.height = `${height}px`
 })

@@ -129,6 +129,8 @@ const PRUNE_INTERVAL_MS = 3600_000
 
 /** Time that a command spends on due jobs before it exits, in ms. The next command continues. */
 const CLOSE_TIMEOUT_MS = 300
+/** The same if there are derived grids, which nobody else would refresh, in ms. */
+const CLOSE_DERIVED_MS = 10_000
 
 /** Loads what servers use later, so that they depend on no file of the build while they run. */
 async function loadServerModules(): Promise<void> {
@@ -157,7 +159,9 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
   const service = await createServiceContext(store, limits, options, background, () =>
     authenticator.clearCache(),
   )
-  const jobs = new Jobs(store, createJobHandlers(service), (error) =>
+  // A command has no time to wait.
+  const minRefreshMs = options.actingAs === undefined ? undefined : 0
+  const jobs = new Jobs(store, createJobHandlers(service, minRefreshMs), (error) =>
     background.run(() => Promise.reject(error)),
   )
   service.metrics.add(...databaseMetrics(store, limits), ...blobMetrics(store), ...jobMetrics(jobs))
@@ -202,7 +206,8 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       service.thumbnails.close()
       // A local command has no server that would run due jobs later.
       if (actingAs && wrote) {
-        const timer = setTimeout(() => jobs.stop(), CLOSE_TIMEOUT_MS)
+        const hasDerived = await store.read(({ derivations }) => derivations.hasAny())
+        const timer = setTimeout(() => jobs.stop(), hasDerived ? CLOSE_DERIVED_MS : CLOSE_TIMEOUT_MS)
         await jobs.poll()
         clearTimeout(timer)
       }

@@ -1,1 +1,1 @@
-export { micromark } from 'micromark'
+export { default as MarkdownIt } from 'markdown-it'

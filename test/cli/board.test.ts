@@ -34,7 +34,7 @@ describe('tables and boards made of grids', () => {
       expect.objectContaining({
         action: 'created',
         state: 'current',
-        inputs: expect.stringContaining('sales'),
+        inputs: [{ table: 'sales', fid: expect.any(String), version: null }],
       }),
     ])
     await run('append', 'sales', '--row', 'Bern,7')
@@ -43,11 +43,11 @@ describe('tables and boards made of grids', () => {
     expect((await run('sources', 'sales')).stdout).toContain('derived grids')
     expect(await run('append', 'Reports/totals', '--row', 'X,1')).toMatchObject({
       code: 6,
-      stderr: expect.stringContaining('gridline derive GRID --remove'),
+      stderr: expect.stringContaining('gridline derive NAME --remove'),
     })
     await run('trash', 'sales')
     const stale = JSON.parse((await run('derive', 'Reports/totals', '--json')).stdout)
-    expect([stale.state, stale.error]).toEqual(['stale', expect.stringContaining('in the trash')])
+    expect([stale.state, stale.error.detail]).toEqual(['stale', expect.stringContaining('in the trash')])
     await run('restore', 'sales')
     expect((await run('derive', 'Reports/totals', '--json', 'state')).stdout).toBe('{"state":"current"}\n')
     for (const [args, said] of [

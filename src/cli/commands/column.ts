@@ -9,6 +9,7 @@ import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand, yesOption } from '../core/define.ts'
 import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
+import { warnAboutDerived } from '../files/derived-grids.ts'
 import { readWhole } from '../files/input.ts'
 import { toKeyHeaders } from '../files/parse-options.ts'
 import { type TableView, versionColumn } from '../output/view.ts'
@@ -190,7 +191,9 @@ const rename = defineCommand({
     'gridline column rename alice:12 8f2a1c month',
   ],
   async run(context, [grid, column, name]) {
-    return updateColumn(await context.client(), grid, column, { name })
+    const client = await context.client()
+    await warnAboutDerived(context, client, (await loadColumns(client, grid)).fid, grid)
+    return updateColumn(client, grid, column, { name })
   },
 })
 
@@ -207,6 +210,7 @@ const remove = defineCommand({
     const removed = names.map((name) => findColumn(cols, name))
     const removedNames = removed.map(({ name }) => name).join(', ')
     await warnAboutPlots(context, client, fid, removed)
+    await warnAboutDerived(context, client, fid, grid)
     await confirm(
       `The values of ${removedNames} will be lost. Remove ${removed.length === 1 ? 'the column' : 'the columns'}?`,
       options.yes === true,

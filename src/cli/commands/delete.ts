@@ -7,6 +7,7 @@ import { defineCommand, yesOption } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
 import { runOnTargets } from '../files/batch.ts'
+import { listDerivedGrids } from '../files/derived-grids.ts'
 import { resolveTargets } from '../files/targets.ts'
 import type { Failure } from '../output/failure.ts'
 import { fileView, type TableView } from '../output/view.ts'
@@ -94,11 +95,10 @@ async function warnAboutUses(
 ): Promise<void> {
   for (const { fid, filetype, filename, referencers } of metas.values()) {
     if (filetype !== 'grid') continue
-    const { graph } = await client.call('files.sources', { fid, query: { relation: 'derived grids' } })
-    const derived = graph.edges.map(({ target }) => target).filter((target) => !metas.has(target))
+    const derived = (await listDerivedGrids(client, fid)).filter((one) => !metas.has(one.fid))
     if (derived.length > 0)
       context.messages.warning(
-        `${filename}: grids derived from it keep their content, and cannot follow: ${derived.join(', ')}`,
+        `${filename}: grids derived from it keep their content, and cannot follow: ${derived.map((one) => one.fid).join(', ')}`,
       )
     const remaining = referencers.filter((plot) => !metas.has(plot))
     if (remaining.length > 0)

@@ -6,7 +6,7 @@ import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
 import { parseParameters, readSql, sqlOptions } from '../files/sql-options.ts'
-import type { TableView } from '../output/view.ts'
+import { formatError, type TableView } from '../output/view.ts'
 
 const options = [
   { flags: '--sql <query>', description: 'the query, whose tables are grids' },
@@ -32,8 +32,8 @@ const view: TableView = {
     { field: 'state', title: 'STATE' },
     { field: 'refreshed_at', title: 'REFRESHED', time: true },
     { field: 'stale_since', title: 'STALE SINCE', time: true },
-    { field: 'error', title: 'ERROR' },
-    { field: 'inputs', title: 'INPUTS' },
+    { field: 'error', title: 'ERROR', format: formatError },
+    { field: 'inputs', title: 'INPUTS', format: formatInputs },
     { field: 'sql', title: 'SQL' },
     { field: 'web_url', title: 'LINK' },
   ],
@@ -68,7 +68,7 @@ export const command = defineCommand({
       return toResult({ ...(await client.call('grids.get', { fid })), action: 'removed' })
     }
     const derivation = await client.call('derivations.get', { fid })
-    return toResult(toRow(derivation))
+    return toResult(derivation)
   },
 })
 
@@ -87,20 +87,14 @@ async function derive(context: Context, name: string, options: DeriveOptions): P
       params: parseParameters(options.param ?? []),
     },
   })
-  return toResult({ ...file, ...toRow(derivation), action })
+  return toResult({ ...file, ...derivation, action })
 }
 
-/** Returns the state of a derived grid with texts for its error and inputs. */
-function toRow({ error, inputs, ...derivation }: Derivation): object {
-  return {
-    ...derivation,
-    ...(error && { error: [error.detail, error.hint].filter(Boolean).join('. ') }),
-    ...(inputs && {
-      inputs: inputs
-        .map(({ table, fid, version }) => `${table} (${fid}${version === null ? '' : `@${version}`})`)
-        .join(', '),
-    }),
-  }
+/** Formats the inputs of a derived grid: the names in its query, and the grids. */
+function formatInputs(inputs: Derivation['inputs']): string {
+  return (inputs ?? [])
+    .map(({ table, fid, version }) => `${table} (${fid}${version === null ? '' : `@${version}`})`)
+    .join(', ')
 }
 
 function toResult(item: object): CommandResult {

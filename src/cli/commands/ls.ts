@@ -58,6 +58,9 @@ function withFolder({ file, folder }: TrashedFile): object {
   return { ...file, folder: folder === undefined ? null : `${folder}/` }
 }
 
+/** Types of the API that have other names here. */
+const TYPES = { folder: 'fold', board: 'dashboard' } as const
+
 export const command = defineCommand({
   output: arrayOf('File', {
     folder: 'with --trashed: path of the former folder',
@@ -77,7 +80,7 @@ export const command = defineCommand({
     {
       flags: '--type <type>',
       description: 'list only files of this type',
-      choices: ['grid', 'plot', 'folder'],
+      choices: ['grid', 'plot', 'folder', 'board'],
     },
     {
       flags: '--order <field>',
@@ -96,7 +99,7 @@ export const command = defineCommand({
     const { all, shared, starred, trashed, search, type: typeOption, order } = options
     // Request one more than printed, to detect further files.
     const limit = options.limit === undefined ? undefined : options.limit + 1
-    const type = typeOption === 'folder' ? ('fold' as const) : typeOption
+    const type = TYPES[typeOption as keyof typeof TYPES] ?? typeOption
     const scopeCount = [all, shared, starred, trashed, search].filter((option) => option).length
     if (scopeCount > 1 || (scopeCount === 1 && folder !== undefined))
       throw new Problem('usage', 'use only one of: a folder, --all, --shared, --starred, --trashed, --search')

@@ -5,7 +5,7 @@ import type { Refresh } from '../../contract/resources/index.ts'
 import { type CommandResult, defineCommand, type Option } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
 import { parsePercent, readingOptions, toReadingHeaders } from '../files/parse-options.ts'
-import type { TableView } from '../output/view.ts'
+import { formatError, type TableView } from '../output/view.ts'
 
 const options = [
   { flags: '--every <time>', description: 'with a URL: time between two requests, such as 15m, 1h or 1d' },
@@ -26,7 +26,7 @@ const view: TableView = {
     { field: 'refreshed_at', title: 'REFRESHED', time: true },
     { field: 'next_at', title: 'NEXT', time: true },
     { field: 'stale_since', title: 'STALE SINCE', time: true },
-    { field: 'error', title: 'ERROR' },
+    { field: 'error', title: 'ERROR', format: formatError },
     { field: 'every', title: 'EVERY' },
     { field: 'url', title: 'URL' },
   ],
@@ -62,13 +62,13 @@ export const command = defineCommand({
         ...toReadingHeaders(reading),
         ...(maxShrink !== undefined && { 'Max-Shrink': parsePercent('--max-shrink', maxShrink) }),
       }
-      return toResult(await client.call('refreshes.set', { fid, json, headers }))
+      return toResult(await client.call('refreshes.set', { fid, json, headers }), true)
     }
     if (stop) {
       await client.call('refreshes.delete', { fid })
       return { item: { fid, state: 'stopped' }, view, isDetail: true }
     }
-    return toResult(await client.call(status ? 'refreshes.get' : 'refreshes.run', { fid }))
+    return toResult(await client.call(status ? 'refreshes.get' : 'refreshes.run', { fid }), !status)
   },
 })
 
@@ -80,7 +80,12 @@ function parseTime(text: string): number {
   return Number(number) * UNITS[unit as keyof typeof UNITS]
 }
 
-function toResult({ error, ...refresh }: Refresh): CommandResult {
-  const text = error && [error.detail, error.hint].filter(Boolean).join('. ')
-  return { item: { ...refresh, error: text }, view, isDetail: true }
+/** Returns the state. Throws why a refresh has failed, so that scripts notice. */
+function toResult(refresh: Refresh, isRun: boolean): CommandResult {
+  const { state, error } = refresh
+  if (isRun && state === 'stale')
+    throw new Problem('failed', `the grid was not refreshed: ${error?.detail ?? 'ask its owner why'}`, {
+      hint: error?.hint,
+    })
+  return { item: refresh, view, isDetail: true }
 }

@@ -2,6 +2,7 @@
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
+import { warnAboutDerived } from '../files/derived-grids.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({
@@ -19,6 +20,7 @@ export const command = defineCommand({
           context.messages.warning(
             `${name}: other users see these plots without data until the grid is restored: ${file.referencers.join(', ')}`,
           )
+        if (file.filetype === 'grid') await warnAboutDerived(context, client, fid, name)
         return file
       },
       fileView,

@@ -47,6 +47,8 @@ function changeText(operation: OperationName, change: Record<string, unknown>): 
   const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
   const wordsOf = (name: string, value: unknown): string | undefined => {
     if (value === undefined || value === null) return undefined
+    // The content of a board is longer than a screen.
+    if (name === 'content' || (name === 'params' && text(value) === '{}')) return undefined
     if (name === 'filename') return `name=${text(value)}`
     if (name === 'parent')
       return value === -1 && !isUpdate ? undefined : `folder=${value === -1 ? '/' : text(value)}`

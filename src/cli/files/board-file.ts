@@ -15,7 +15,7 @@ export async function readBoardFile(client: Client, file: string): Promise<{ tit
   const document = await parseYaml(file, source)
   if (!isObject(document) || !Array.isArray(document.rows))
     throw new Problem('bad_data', `${file}: expected rows, a list`, {
-      hint: 'For an example: gridline board create --help',
+      hint: 'For example: rows: [{ text: Hello }, { plot: sales chart }]. More: docs/boards.md',
     })
   const unknown = Object.keys(document).find((name) => name !== 'rows' && name !== 'title')
   if (unknown !== undefined) throw new Problem('bad_data', `${file}: ${unknown} is none of title, rows`)

@@ -1,5 +1,5 @@
 // Wildcard patterns for stored files.
-import { type Client, type FileKind, splitFolderId } from '../../client/index.ts'
+import { type Client, splitFolderId } from '../../client/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { listChildren } from './pages.ts'
 
@@ -23,7 +23,7 @@ export function compilePattern(text: string): RegExp {
 export async function listMatchingFiles(
   client: Client,
   pathPattern: string,
-  filetype?: FileKind,
+  filetype?: FileMeta['filetype'],
 ): Promise<{ path: string; file: FileMeta }[]> {
   const { path: relativePath, user, parent } = splitFolderId(pathPattern)
   const segments = relativePath.split('/').filter((part) => part !== '')

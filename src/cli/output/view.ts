@@ -91,6 +91,11 @@ export const linkView: TableView = {
 /** View of changed plots. */
 export const changedView: TableView = { ...linkView, columns: [...linkView.columns, versionColumn] }
 
+/** Formats why something failed. */
+export function formatError(error: { detail: string; hint?: string } | null | undefined): string {
+  return error ? [error.detail, error.hint].filter(Boolean).join('. ') : ''
+}
+
 /** Formats the access of a file. */
 export function formatAccess(isPublic: boolean): string {
   return isPublic ? 'public' : 'private'

@@ -44,7 +44,7 @@ export interface Principal {
 }
 
 /** Returns the principal that reads the grids of a plot: a plot shows all data that its owner may read. */
-export function ownerPrincipal(username: string): Principal {
+export function ownerPrincipal(username: string): Principal & { caller: Caller } {
   return { caller: { username, scopes: new Set(['read']), isAdmin: false, expiresAt: null } }
 }
 

@@ -8,14 +8,17 @@ import type { Store } from '../store/store.ts'
 import type { JobWork, LeasedJob } from './jobs.ts'
 
 /** Returns the handler of each kind of job. A missing kind is a compile error. */
-export function createJobHandlers(service: RefreshService & UrlRefreshService): Record<JobKind, JobWork> {
+export function createJobHandlers(
+  service: RefreshService & UrlRefreshService,
+  minRefreshMs = MIN_REFRESH_MS,
+): Record<JobKind, JobWork> {
   const { store } = service
   return {
     tree: updateDescendants,
     dates: indexDates,
     fold: (held) => fold(store, held),
     feed: (held) => feed(store, held),
-    refresh: (held) => refresh(service, held),
+    refresh: (held) => refresh(service, held, minRefreshMs),
     download: (held) => download(service, held),
     sweep: (held) => sweep(store, held),
   }
@@ -59,13 +62,19 @@ async function indexDates(leased: LeasedJob): Promise<number | undefined> {
   })
 }
 
+/** Minimum time between two refreshes of a derived grid, in ms: each can add a version. */
+const MIN_REFRESH_MS = 10_000
+
 /** Schedules the refresh of the grids that are derived from a grid. */
 async function feed(store: Store, { job, write }: LeasedJob): Promise<undefined> {
   const { owner } = job
   const idlocal = Number(job.key)
   const derived = await store.read(({ derivations }) => derivations.listDerived(owner, idlocal))
-  for (const one of derived)
+  for (const one of derived) {
     await store.write([one.owner], ({ jobs }) => jobs.schedule(one.owner, 'refresh', String(one.idlocal)))
+    // Renews the lease.
+    await write(async () => {})
+  }
   await write(async ({ derivations, jobs }) => {
     if (derived.length === 0) await derivations.stopFeeding({ owner, idlocal })
     await jobs.deleteFinished(job)
@@ -74,15 +83,26 @@ async function feed(store: Store, { job, write }: LeasedJob): Promise<undefined>
 
 /** Interval at which a derived grid is compared with its inputs, in ms: access to them can end without a change. */
 const RECHECK_MS = 3600_000
+/** Time after which a refresh that has failed is tried again, in ms: the machine may have been busy. */
+const RETRY_FAILED_MS = 15 * 60_000
 /** Interval at which the lease of a refresh is renewed, in ms. */
 const RENEW_MS = 10_000
 
 /** Refreshes a derived grid. */
-async function refresh(service: RefreshService, held: LeasedJob): Promise<number | undefined> {
+async function refresh(
+  service: RefreshService,
+  held: LeasedJob,
+  minRefreshMs: number,
+): Promise<number | undefined> {
   const { refreshDerived } = await import('../derivations/refresh.ts')
   return runRefresh(held, async (fid, options) => {
+    const { owner, idlocal } = fid
+    const row = await service.store.read(({ derivations }) => derivations.get(owner, idlocal))
+    const earliest = (row?.refreshed_at ?? 0) + minRefreshMs
+    if (earliest > Date.now()) return earliest
     const outcome = await refreshDerived(service, fid, options)
-    return outcome === 'ended' ? undefined : Date.now() + RECHECK_MS
+    if (outcome === 'ended') return undefined
+    return Date.now() + (outcome === 'failed' ? RETRY_FAILED_MS : RECHECK_MS)
   })
 }
 

@@ -9,8 +9,12 @@ import { runInSpan } from '../tracing/tracing.ts'
 const LEASE_MS = 30_000
 /** Interval of looking for jobs that other servers have left, in ms. */
 const POLL_MS = 5_000
-/** Maximum number of jobs that a server runs at the same time. */
-const MAX_CONCURRENT_JOBS = 2
+/** Kinds of jobs that run beside each other, and how many at the same time: queries and downloads delay no others. */
+const LANES: readonly { kinds: readonly JobKind[]; concurrency: number }[] = [
+  { kinds: ['tree', 'dates', 'fold', 'feed', 'sweep'], concurrency: 2 },
+  { kinds: ['refresh'], concurrency: 1 },
+  { kinds: ['download'], concurrency: 1 },
+]
 /** Delay before a failed job runs again, in ms. */
 const RETRY_MS = 10_000
 /** Maximum number of due jobs loaded by one query. */
@@ -35,6 +39,14 @@ export type JobOutcome = 'done' | 'failed' | 'lost'
 
 class LeaseLost extends Error {}
 
+/** State of the jobs that run beside others. */
+interface Lane {
+  readonly kinds: readonly JobKind[]
+  readonly concurrency: number
+  running: Promise<void> | undefined
+  isPollRequested: boolean
+}
+
 const NO_BACKLOG: { jobs: number; since: number | null } = { jobs: 0, since: null }
 
 /** Runs background jobs, together with the other servers on the database. See docs/adr/0029. */
@@ -48,8 +60,7 @@ export class Jobs {
   }
   readonly #holder = randomBytes(8).toString('hex')
   #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> | undefined
-  #isPollRequested = false
+  readonly #lanes = LANES.map((lane): Lane => ({ ...lane, running: undefined, isPollRequested: false }))
   #isStopping = false
 
   constructor(
@@ -69,36 +80,40 @@ export class Jobs {
   }
 
   /** Runs all due jobs. Joins a run that is already in progress. */
-  poll(): Promise<void> {
-    this.#isPollRequested = true
-    this.#running ??= this.runDueJobs().finally(() => {
-      this.#running = undefined
-    })
-    return this.#running
+  async poll(): Promise<void> {
+    await Promise.all(
+      this.#lanes.map((lane) => {
+        lane.isPollRequested = true
+        lane.running ??= this.runDueJobs(lane).finally(() => {
+          lane.running = undefined
+        })
+        return lane.running
+      }),
+    )
   }
 
   /** Stops after the current step of each job. */
   async stop(): Promise<void> {
     this.#isStopping = true
     clearInterval(this.#timer)
-    await this.#running
+    await Promise.all(this.#lanes.map(({ running }) => running))
   }
 
-  /** Runs due jobs until none is left, with limited concurrency. */
-  private async runDueJobs(): Promise<void> {
-    while (this.#isPollRequested && !this.#isStopping) {
-      this.#isPollRequested = false
+  /** Runs the due jobs of a lane until none is left, with limited concurrency. */
+  private async runDueJobs(lane: Lane): Promise<void> {
+    while (lane.isPollRequested && !this.#isStopping) {
+      lane.isPollRequested = false
       try {
         const due = await this.store.read(async ({ jobs }) => {
           this.stats.backlog = await jobs.countDue(Date.now())
-          return jobs.listDue(Date.now(), BATCH_JOBS)
+          return jobs.listDue(Date.now(), BATCH_JOBS, lane.kinds)
         })
         const queue = [...due]
         const runQueued = async (): Promise<void> => {
           for (let job = queue.shift(); job && !this.#isStopping; job = queue.shift()) await this.runJob(job)
         }
-        await Promise.all(Array.from({ length: MAX_CONCURRENT_JOBS }, runQueued))
-        if (due.length === BATCH_JOBS) this.#isPollRequested = true
+        await Promise.all(Array.from({ length: lane.concurrency }, runQueued))
+        if (due.length === BATCH_JOBS) lane.isPollRequested = true
       } catch (error) {
         if (!(error instanceof Problem)) this.onError(error)
       }
@@ -140,7 +155,7 @@ export class Jobs {
       this.countOutcome(job.kind, error instanceof LeaseLost ? 'lost' : 'failed')
       if (error instanceof LeaseLost) return
       if (!(error instanceof Problem)) this.onError(error)
-      await leased.write(({ jobs }) => jobs.releaseUntil(job, Date.now() + RETRY_MS)).catch(() => {})
+      await leased.write(({ jobs }) => jobs.postpone(job, Date.now() + RETRY_MS)).catch(() => {})
     } finally {
       this.stats.running--
     }

@@ -7,6 +7,9 @@ import type { ObjectSchema } from '../../contract/schema.ts'
 
 /** Maximum size of the content, in bytes. */
 const MAX_CONTENT_BYTES = 1024 * 1024
+/** Maximum length of a text, and of all texts of a board, in characters. */
+const MAX_TEXT_CHARACTERS = 20_000
+const MAX_TEXTS_CHARACTERS = 100_000
 /** Maximum number of items of a board. */
 const MAX_ITEMS = 200
 /** Maximum depth of a layout. */
@@ -29,6 +32,16 @@ export interface StoredBoard {
 
 /** Returns the content of a request as text to store. Throws `invalid_request` with the part at fault. */
 export function encodeBoard(content: string | Record<string, unknown>): string {
+  try {
+    return encode(content)
+  } catch (error) {
+    // Nested beyond the stack.
+    if (error instanceof RangeError) throw invalidField('content', 'is nested too deeply')
+    throw error
+  }
+}
+
+function encode(content: string | Record<string, unknown>): string {
   const text = typeof content === 'string' ? content : JSON.stringify(content)
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_CONTENT_BYTES)
@@ -50,8 +63,29 @@ export function encodeBoard(content: string | Record<string, unknown>): string {
     // Clients that know layouts only find the charts.
     stored.layout = toLayout(rows)
   }
-  toNode(stored as StoredBoard)
+  checkTexts(toNode(stored as StoredBoard))
   return JSON.stringify(stored)
+}
+
+/** Checks the sizes of the texts of a board, which are parsed for each reader. */
+function checkTexts(node: BoardNode): void {
+  const lengths = listItems(node).map(({ text = '' }) => text.length)
+  if (lengths.some((length) => length > MAX_TEXT_CHARACTERS))
+    throw invalidField('text', `must have at most ${MAX_TEXT_CHARACTERS} characters`)
+  if (lengths.reduce((sum, length) => sum + length, 0) > MAX_TEXTS_CHARACTERS)
+    throw invalidField('text', `all texts of a board must have at most ${MAX_TEXTS_CHARACTERS} characters`)
+}
+
+/** Lists the items of a board, in order. */
+function listItems(node: BoardNode): BoardItem[] {
+  switch (node.kind) {
+    case 'item':
+      return [node.item]
+    case 'rows':
+      return node.children.flatMap(listItems)
+    case 'columns':
+      return node.children.flatMap((child) => listItems(child.node))
+  }
 }
 
 /** Parses stored content. */
@@ -157,7 +191,7 @@ const TYPE_TESTS: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
   number: (value) => typeof value === 'number' && Number.isFinite(value),
   integer: (value) => Number.isSafeInteger(value),
-  array: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string' || isObject(one)),
+  array: (value) => Array.isArray(value),
 }
 
 /** Checks names and types of the members of a row or an item. */
@@ -171,6 +205,9 @@ function checkMembers(
     if (!Object.hasOwn(properties, name))
       throw invalidField(path, `${JSON.stringify(name)} is none of ${Object.keys(properties).join(', ')}`)
     const { type = '' } = properties[name]
+    const isList = name === 'columns' && Array.isArray(member)
+    if (isList && !member.every((one) => typeof one === 'string'))
+      throw invalidField(path, `${name}: must be a list of names`)
     if (member !== undefined && !TYPE_TESTS[type]?.(member))
       throw invalidField(path, `${name}: must be of type ${type}`)
   }

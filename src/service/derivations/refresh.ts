@@ -35,6 +35,9 @@ export interface RefreshOptions {
   renew?: (writers: Writers) => Promise<void>
 }
 
+/** Whose slot refreshes take. */
+const BACKGROUND = { isBackground: true } as const
+
 /** Errors of this moment or this server, after which the refresh is tried again. */
 const TEMPORARY: ReadonlySet<Problem['code']> = new Set(['overloaded', 'aborted', 'disk_full', 'unreachable'])
 
@@ -52,9 +55,16 @@ export async function refreshDerived(
   const principal = { ...ownerPrincipal(owner), isAborted }
   const found = await store.read(async (readers) => {
     const derivation = await readers.derivations.get(owner, idlocal)
-    if (!derivation) return undefined
+    const file = await readers.files.get(owner, idlocal)
+    if (!derivation || !file) return undefined
+    const isTrashed = file.trashed_at !== null || file.hidden !== 0
     const inputs = await readers.derivations.listInputs(owner, idlocal)
-    return { derivation, inputs, isCurrent: await isCurrent(readers, principal, derivation, inputs) }
+    return {
+      derivation,
+      inputs,
+      // In the trash, nobody sees that it is not.
+      isCurrent: isTrashed || (await isCurrent(readers, principal, derivation, inputs)),
+    }
   })
   if (!found) return 'ended'
   const { derivation, inputs } = found
@@ -62,7 +72,7 @@ export async function refreshDerived(
   try {
     await store.read((readers) => assertNoCircle(readers, fid, inputs))
     const queries = await getQueries(service).get()
-    const content = await runDerivation(service, queries, owner, principal, {
+    const content = await runDerivation(service, queries, BACKGROUND, principal, {
       sql: derivation.sql,
       parameters: JSON.parse(derivation.parameters),
       tables: Object.fromEntries(inputs.map((input) => [input.name, formatAlias(toSource(input))])),
@@ -92,8 +102,11 @@ function storeContent(
       const file = await writers.files.get(fid.owner, fid.idlocal)
       const current = await writers.derivations.get(fid.owner, fid.idlocal)
       if (!file || !current) return 'ended'
-      // The query was changed meanwhile, with a result of its own.
-      if (current.revision !== revision) return 'current'
+      if (current.revision !== revision) {
+        // Another query, or a later result: compare it with the inputs.
+        await writers.jobs.schedule(fid.owner, 'refresh', String(fid.idlocal))
+        return 'current'
+      }
       await commitPlan(writers, file, layout, plan, null)
       await writers.derivations.setRefreshed(fid, content.inputs)
       return 'refreshed'

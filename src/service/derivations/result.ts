@@ -1,7 +1,8 @@
 /** The content of a derived grid: the result of its query. */
+import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { RawJson } from '../../json/index.ts'
-import type { Principal } from '../access/access.ts'
+import type { Caller, Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { storeColumnArrays } from '../grids/change/create.ts'
 import type { GridPlan } from '../grids/change/plan.ts'
@@ -12,7 +13,7 @@ import type { Layout, NewColumn } from '../grids/column/layout.ts'
 import { createTableSnapshot } from '../grids/input/tables.ts'
 import { checkKey } from '../grids/keys/primary-key.ts'
 import type { GridService } from '../grids/service.ts'
-import type { GridQuery, Queries } from '../queries/query-grids.ts'
+import type { GridQuery, Queries, QuerySlot } from '../queries/query-grids.ts'
 import type { DerivationInput } from '../store/aggregates/derivations.ts'
 import { primaryKeyNamesOf } from '../store/schema/primary-key.ts'
 import { inputsOf } from './inputs.ts'
@@ -30,11 +31,15 @@ export interface DerivedContent {
 export async function runDerivation(
   service: Service,
   queries: Queries,
-  owner: string,
-  principal: Principal,
+  slot: QuerySlot,
+  principal: Principal & { caller: Caller },
   query: GridQuery,
 ): Promise<DerivedContent> {
-  const { snapshot, tables } = await queries.run(service, owner, principal, query)
+  const owner = principal.caller.username
+  const { snapshot, tables } = await queries.run(service, slot, principal, query)
+  const draft = tables.find(({ isDraft }) => isDraft)
+  if (draft)
+    throw new Problem('invalid_query', `${draft.name} is a draft, which a derived grid cannot follow`)
   const arrays = snapshot.columns.map(({ name, tail }) => {
     const text = Buffer.concat([Buffer.from('['), tail, Buffer.from(']')])
     return { name, data: new RawJson(text, 0, text.length) }

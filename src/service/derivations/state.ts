@@ -21,8 +21,9 @@ export async function isCurrent(
   return true
 }
 
-/** Loads the state of a derived grid. `isWriter`: also its query, and why it is stale. Throws `invalid_request`. */
-export async function loadDerivation(readers: Readers, fid: Fid, isWriter: boolean): Promise<Derivation> {
+/** Loads the state of a derived grid. `isOwner`: also its query, and why it is
+ * stale, which can tell of inputs. Throws `invalid_request`. */
+export async function loadDerivation(readers: Readers, fid: Fid, isOwner: boolean): Promise<Derivation> {
   const { owner, idlocal } = fid
   const row = await readers.derivations.get(owner, idlocal)
   if (!row)
@@ -37,7 +38,7 @@ export async function loadDerivation(readers: Readers, fid: Fid, isWriter: boole
     state,
     refreshed_at: new Date(row.refreshed_at).toISOString(),
     stale_since: row.failed_at === null ? null : new Date(row.failed_at).toISOString(),
-    ...(isWriter && {
+    ...(isOwner && {
       error: row.error === null ? null : JSON.parse(row.error),
       sql: row.sql,
       params: JSON.parse(row.parameters),

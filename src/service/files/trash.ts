@@ -23,7 +23,10 @@ export async function trashFile(
  * Throws if the name is taken. A file whose folder is trashed or deleted is restored to the home folder.
  * Returns warnings.
  */
-export async function restoreFile({ files, folders }: Writers, access: AuthorizedFile): Promise<string[]> {
+export async function restoreFile(
+  { files, folders, jobs }: Writers,
+  access: AuthorizedFile,
+): Promise<string[]> {
   if (access.state === 'active') return []
   const { file } = access
   const { owner, idlocal, filename, filetype } = file
@@ -34,6 +37,8 @@ export async function restoreFile({ files, folders }: Writers, access: Authorize
   const live_name = filetype === 'extra' ? null : filename
   await files.change(owner, idlocal, { trashed_at: null, live_name, parent, hidden: 0 })
   if (filetype === 'fold') await folders.propagateState(owner, idlocal)
+  // It was not refreshed in the trash.
+  if (file.derived) await jobs.schedule(owner, 'refresh', String(idlocal))
   return isInTrash ? ['its folder is in the trash, so it was restored to the home folder'] : []
 }
 

@@ -91,8 +91,8 @@ function parseRequest(
   checkScope(caller, isSafe ? 'read' : 'write')
   if ((operation.access === 'caller' || operation.requiresAccount) && !caller)
     throw new Problem('unauthenticated', 'this requires an account')
-  // A copy reveals the content of the original, so it requires the read scope too.
-  if (name === 'files.copy') checkScope(caller, 'read')
+  // Copies and queries reveal content, so they require the read scope too.
+  if (name === 'files.copy' || name === 'grids.derive' || name === 'refreshes.run') checkScope(caller, 'read')
   if (operation.access === 'operator') checkOperator(caller)
   const { fid: fidText, ...rest } = parameters
   const fid = fidText === undefined ? NO_FILE : parseFid(fidText)

@@ -1,13 +1,14 @@
 // Handlers of boards, which the API calls dashboards.
 import { pathOf } from '../../contract/operations/index.ts'
 import { DashboardContent, type DashboardMeta } from '../../contract/resources/index.ts'
-import { authorizeCall, type Principal } from '../access/access.ts'
+import { authorize, type Principal } from '../access/access.ts'
+import { checkItems } from '../boards/check-items.ts'
 import { encodeBoard } from '../boards/content.ts'
-import { loadBoardText } from '../boards/load.ts'
+import { loadBoardContent } from '../boards/load.ts'
 import type { OperationResult } from '../core/call.ts'
 import { checkFilename, findFreeName, nameTaken, resolveDestination } from '../files/names.ts'
 import { createRowFields, takeIdlocal } from '../files/new-file.ts'
-import { getFile, updateFile } from '../files/read.ts'
+import { checkCanChange, getFile, updateFile } from '../files/read.ts'
 import { applyUpdate } from '../files/update.ts'
 import { storeCompressed } from '../store/aggregates/slice-json.ts'
 import type { FileKey } from '../store/schema/file-key.ts'
@@ -33,12 +34,14 @@ export const dashboardHandlers = {
     const owner = call.caller!.username
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
     const row = createRowFields(fields, limits)
-    const stored = await storeText(service, owner, encodeBoard(fields.content))
+    const text = encodeBoard(fields.content)
+    await store.read((readers) => checkItems(readers, call, text))
+    const stored = await storeText(service, owner, text)
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
       const parent = await resolveDestination(writers, owner, fields, limits)
       const { filename } = fields
       if (filename !== undefined && (await writers.files.findByName(owner, parent, filename)))
-        throw nameTaken(filename)
+        throw nameTaken(filename, 'Choose another name, or replace the board: --on-conflict replace')
       const file = await writers.files.add({
         ...{ owner, filetype: 'dashboard', parent },
         idlocal: await takeIdlocal(writers, owner, fields.idlocal),
@@ -53,13 +56,14 @@ export const dashboardHandlers = {
   },
 
   'dashboards.get': async (service, call) => {
-    await service.store.read((readers) => authorizeCall(readers, call))
     return loadDashboard(service, call, call.fid)
   },
 
   'dashboards.update': async (service, call) => {
     const { content } = call.fields
+    await checkCanChange(service, call)
     const text = content === undefined ? undefined : encodeBoard(content)
+    if (text !== undefined) await service.store.read((readers) => checkItems(readers, call, text))
     const stored = text === undefined ? undefined : await storeText(service, call.fid.owner, text)
     await updateFile(service, call, async (writers, access) => {
       const { owner, idlocal } = access.file
@@ -84,5 +88,11 @@ async function loadDashboard(
   fid: FileKey,
 ): Promise<OperationResult<DashboardMeta>> {
   const { body, etag } = await getFile(service, principal, fid, 'dashboard')
-  return { body: { ...body, content: await loadBoardText(service, fid) }, etag }
+  const access = await service.store.read(async (readers) =>
+    authorize(readers, await readers.files.get(fid.owner, fid.idlocal), principal, {
+      access: 'read',
+      filetype: 'dashboard',
+    }),
+  )
+  return { body: { ...body, content: await loadBoardContent(service, access) }, etag }
 }

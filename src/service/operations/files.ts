@@ -2,8 +2,11 @@
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FolderMeta } from '../../contract/resources/index.ts'
+import { toByteStream } from '../../json/index.ts'
 import { authorizeCall, notFound } from '../access/access.ts'
+import { loadBoardContent } from '../boards/load.ts'
 import type { Call } from '../core/call.ts'
+import { fileEtag } from '../core/etag.ts'
 import { formatHomeMeta } from '../files/base-meta.ts'
 import { loadExtraContent } from '../files/extra-content.ts'
 import { getFile, lookUpFile, respondWithFile, updateFile } from '../files/read.ts'
@@ -58,10 +61,17 @@ export const fileHandlers = {
 
   'files.content': async (service, call) => {
     if (call.fid.idlocal === ROOT) throw noContentOfFolder()
-    const { file } = await service.store.read((readers) => authorizeCall(readers, call))
+    const access = await service.store.read((readers) => authorizeCall(readers, call))
+    const { file } = access
     if (file.filetype === 'fold') throw noContentOfFolder()
     if (file.filetype === 'grid') return loadGridContent(service, call, {})
     if (file.filetype === 'plot') return loadFigureContent(service, call, call.query)
+    if (file.filetype === 'dashboard')
+      return {
+        body: toByteStream(Buffer.from(await loadBoardContent(service, access))),
+        type: 'application/json',
+        etag: fileEtag(file),
+      }
     return loadExtraContent(service, call)
   },
 

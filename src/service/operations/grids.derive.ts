@@ -4,19 +4,21 @@ import { type Fid, formatFid } from '../../contract/fid.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { authorizeCall, ownerPrincipal } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
+import { checkIfMatch } from '../core/etag.ts'
 import { assertNoCircle } from '../derivations/inputs.ts'
 import { type DerivedContent, planContent, runDerivation } from '../derivations/result.ts'
 import { loadDerivation } from '../derivations/state.ts'
-import { checkFilename, resolveDestination } from '../files/names.ts'
+import { checkFilename, nameTaken, resolveDestination } from '../files/names.ts'
 import { getFile } from '../files/read.ts'
-import { canSeeVersions } from '../files/versions.ts'
 import { addGrid } from '../grids/change/create.ts'
 import { changeLayout } from '../grids/change/layout.ts'
 import { commitPlan } from '../grids/change/plan.ts'
-import { findExisting, nameTakenError, notAGridError } from '../grids/change/save-grid.ts'
+import { findExisting, notAGridError } from '../grids/change/save-grid.ts'
 import { getQueries } from '../queries/allowed.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
+
+const TAKEN_HINT = 'Choose another name, or replace its content and query: --on-conflict replace'
 
 type DeriveCall = OperationCall<'grids.derive'>
 
@@ -39,7 +41,7 @@ export const deriveHandlers = {
   'derivations.get': (service, call) =>
     service.store.read(async (readers) => {
       const access = await authorizeCall(readers, call)
-      return { body: await loadDerivation(readers, call.fid, canSeeVersions(access)) }
+      return { body: await loadDerivation(readers, call.fid, access.roles.has('owner')) }
     }),
 
   'derivations.delete': async (service, call) => {
@@ -69,7 +71,7 @@ async function derive(service: Service, call: DeriveCall): Promise<Outcome> {
   if (done) return done
   const find = async (readers: Readers) => {
     const file = await findExisting(service, readers, owner, target)
-    if (file && on_conflict === 'fail') throw await nameTakenError(readers, file)
+    if (file && on_conflict === 'fail') throw nameTaken(filename, TAKEN_HINT)
     if (file && file.filetype !== 'grid') throw notAGridError(file)
     return file
   }
@@ -87,16 +89,27 @@ async function derive(service: Service, call: DeriveCall): Promise<Outcome> {
   const create = async (writers: Writers): Promise<Outcome> => {
     const folder = await resolveDestination(writers, owner, target, limits)
     const taken = await writers.files.findByName(owner, folder, filename)
-    if (taken) throw await nameTakenError(writers, taken)
+    if (taken) throw nameTaken(filename, TAKEN_HINT)
     const file = await writers.files.add({
       ...{ owner, filetype: 'grid', filename, parent: folder },
       world_readable: world_readable ? 1 : 0,
     })
     await addGrid(writers, file, content.columns, { operation: 'create', by: owner })
-    await writers.derivations.put(file, query, content.inputs)
+    await putDerivation(writers, file, query, content)
     return { idlocal: file.idlocal, action: 'created' }
   }
   return store.writeOnce(write, create, { owners })
+}
+
+/** Stores the query, and schedules a comparison with the inputs: they may have changed while the query ran. */
+async function putDerivation(
+  writers: Writers,
+  fid: Fid,
+  query: { sql: string; parameters: string },
+  { inputs }: DerivedContent,
+): Promise<void> {
+  await writers.derivations.put(fid, query, inputs)
+  await writers.jobs.schedule(fid.owner, 'refresh', String(fid.idlocal))
 }
 
 /** Gives an existing grid a query and its result. */
@@ -116,12 +129,13 @@ function replace(
       writers.idempotency.runOnce(call.writeKey(owner), async () => {
         const file = await writers.files.get(owner, idlocal)
         if (!file) throw new Problem('not_found', `no grid ${formatFid(fid)}`)
+        checkIfMatch(file, call.ifMatch)
         await assertNoCircle(writers, fid, content.inputs)
         await commitPlan(writers, file, layout, plan, owner)
         // Rows that a user adds must not join a version of before.
         await writers.grids.change(owner, idlocal, { appended_by: null, appended_since: null })
         await writers.urlRefreshes.remove(fid)
-        await writers.derivations.put(fid, query, content.inputs)
+        await putDerivation(writers, fid, query, content)
         return { idlocal, action: plan.columns ? 'replaced' : 'unchanged' } as Outcome
       }),
     content.inputs.map((input) => input.to_owner),

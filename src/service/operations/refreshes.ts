@@ -18,8 +18,8 @@ const MAX_SECONDS = 366 * 24 * 3600
 export const refreshHandlers = {
   'refreshes.get': (service, call) =>
     service.store.read(async (readers) => {
-      await authorizeCall(readers, call)
-      return { body: await loadRefresh(readers, call.fid) }
+      const { roles } = await authorizeCall(readers, call)
+      return { body: await loadRefresh(readers, call.fid, roles.has('owner')) }
     }),
 
   'refreshes.set': async (service, call) => {
@@ -37,16 +37,17 @@ export const refreshHandlers = {
       await writers.urlRefreshes.put({ ...source, ...validators, every, headers: JSON.stringify(headers) })
       await writers.jobs.setDue(owner, 'download', String(idlocal), Date.now() + every * 1000)
     })
-    return { body: await service.store.read((readers) => loadRefresh(readers, fid)) }
+    return { body: await service.store.read((readers) => loadRefresh(readers, fid, true)) }
   },
 
   'refreshes.run': async (service, call) => {
     const { fid } = call
     await checkCanChange(service, call)
-    const before = await service.store.read((readers) => loadRefresh(readers, fid))
+    const isOwner = call.caller?.username === fid.owner
+    const before = await service.store.read((readers) => loadRefresh(readers, fid, isOwner))
     if (before.url === null) await refreshDerived(service, fid, { isForced: true, isAborted: call.isAborted })
     else await refreshFromUrl(service, fid, {})
-    return { body: await service.store.read((readers) => loadRefresh(readers, fid)) }
+    return { body: await service.store.read((readers) => loadRefresh(readers, fid, isOwner)) }
   },
 
   'refreshes.delete': async (service, call) => {
@@ -59,15 +60,17 @@ export const refreshHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** Loads the state of the refreshes of a grid. Throws `invalid_request` without any. */
-async function loadRefresh(readers: Readers, fid: Fid): Promise<Refresh> {
+/**
+ * Loads the state of the refreshes of a grid. `isOwner`: also why it is stale. Throws `invalid_request` without any.
+ */
+async function loadRefresh(readers: Readers, fid: Fid, isOwner: boolean): Promise<Refresh> {
   const row = await readers.urlRefreshes.get(fid.owner, fid.idlocal)
-  if (row) return formatRefresh(row)
+  if (row) return { ...formatRefresh(row), ...(!isOwner && { error: null }) }
   if (!(await readers.derivations.get(fid.owner, fid.idlocal)))
     throw new Problem('invalid_request', 'this grid is not refreshed', {
       hint: 'Refresh it from a URL with: gridline refresh GRID URL --every 1h',
     })
-  const { state, refreshed_at, stale_since, error = null } = await loadDerivation(readers, fid, true)
+  const { state, refreshed_at, stale_since, error = null } = await loadDerivation(readers, fid, isOwner)
   return {
     ...{ fid: `${fid.owner}:${fid.idlocal}`, url: null, every: null },
     ...{ state, refreshed_at, stale_since, error, next_at: null },

@@ -13,6 +13,8 @@ import { TableFiles } from './table-files.ts'
 
 /** Number of queries that wait for each one that runs. */
 const WAITING_PER_QUERY = 4
+/** Number of refreshes that wait. */
+const WAITING_IN_BACKGROUND = 100
 /** Maximum wait of a query, in ms. */
 const MAX_WAIT_MS = 2000
 
@@ -29,9 +31,17 @@ export interface GridQueryResult {
   tables: QueriedTable[]
 }
 
+/** The user whose share of the slots a query takes, or the slot of refreshes. */
+export type QuerySlot = string | { isBackground: true }
+
 /** Runs a few queries at once. */
 export class Queries {
   private readonly admission: Admission
+  /** Refreshes of derived grids, which leave the other slots to people. */
+  private readonly background = new Admission(
+    { running: 1, waiting: WAITING_IN_BACKGROUND, wait: MAX_WAIT_MS },
+    'queries_at_once',
+  )
   private readonly files: TableFiles
   /** Size of the results that are being sent. */
   private heldBytes = 0
@@ -65,14 +75,15 @@ export class Queries {
     return held
   }
 
-  /** Runs a query with the rights of a principal. `user`: whose share of the slots it takes. */
-  run(service: Service, user: string, principal: Principal, query: GridQuery): Promise<GridQueryResult> {
+  /** Runs a query with the rights of a principal. */
+  run(service: Service, slot: QuerySlot, principal: Principal, query: GridQuery): Promise<GridQueryResult> {
     const { isAborted } = principal
     const { queries_at_once, query_result_bytes } = this.limits
     if (this.heldBytes >= queries_at_once * query_result_bytes)
       throw new Problem('overloaded', 'too many results of queries are still being sent')
-    return this.admission.run(
-      user,
+    const isBackground = typeof slot !== 'string'
+    return (isBackground ? this.background : this.admission).run(
+      isBackground ? '' : slot,
       async () => {
         const { result, tables } = await this.runNow(service, principal, query)
         const { columns, rows, texts } = result

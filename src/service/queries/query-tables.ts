@@ -9,7 +9,6 @@ import type { Service } from '../core/context.ts'
 import { findByPath, splitPath } from '../files/names.ts'
 import { loadVersionRow } from '../files/versions.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
-import { fingerprintOfGrid } from '../store/aggregates/grids.ts'
 import type { VersionRow } from '../store/aggregates/versions.ts'
 import type { Readers } from '../store/store.ts'
 
@@ -36,6 +35,7 @@ export interface QueriedTable {
   source: GridSource
   /** Changes with the content of the grid. */
   state: string
+  isDraft: boolean
   snapshot: Snapshot
 }
 
@@ -105,8 +105,9 @@ async function takeTableSnapshot(
   const source = await findGrid(service, readers, principal, table)
   const found = source && (await findVersion(readers, principal, source))
   if (!found) return undefined
-  const snapshot = await takeVersionSnapshot(service.store, readers, source.fid, found.row)
-  return { snapshot, source, state: found.state }
+  const { row, state } = found
+  const snapshot = await takeVersionSnapshot(service.store, readers, source.fid, row)
+  return { snapshot, source, state, isDraft: row !== undefined && row.version < 0 }
 }
 
 /**
@@ -118,10 +119,20 @@ export async function findGridState(
   principal: Principal,
   source: GridSource,
 ): Promise<string | undefined> {
-  return (await findVersion(readers, principal, source))?.state
+  try {
+    return (await findVersion(readers, principal, source))?.state
+  } catch (error) {
+    // A version that has expired, or is not kept any more.
+    if (error instanceof Problem && (error.code === 'not_found' || error.code === 'forbidden'))
+      return undefined
+    throw error
+  }
 }
 
-/** Finds a version of a grid; undefined if it does not exist, or the caller may not read it. */
+/**
+ * Finds a version of a grid; undefined if the grid does not exist, or the caller may not read it. Throws `not_found` for
+ * a missing version.
+ */
 async function findVersion(
   readers: Readers,
   principal: Principal,
@@ -133,9 +144,8 @@ async function findVersion(
   // A path leads to no file in the trash, and so an id does not either.
   if (access?.state !== 'active') return undefined
   const row = await loadVersionRow(readers, access, version)
-  const grid = await readers.grids.get(fid.owner, fid.idlocal)
-  const state = row ? `${row.version}` : `${access.file.content_version}.${fingerprintOfGrid(grid)}`
-  return { row, state }
+  // The version of the file changes with each write, but not when rows are only stored in another way.
+  return { row, state: row ? `version ${row.version}` : `${access.file.version}` }
 }
 
 /** Finds the grid of a name, which may have a version. */

@@ -1,17 +1,22 @@
 // Derived grids: their content follows the grids that their query reads.
 import fc from 'fast-check'
-import { beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
 import { verifyStore } from '../../../src/service/store/upkeep/verify.ts'
 import { runs } from '../../support/property-runs.ts'
 import { onBothStores, onSqliteFirst, TestService } from '../../support/service.ts'
 
-/** Runs the background jobs of a server until none is due. */
+/** Runs the background jobs of a server until none is due, after the minimum time between two refreshes. */
 async function settle(test: TestService): Promise<void> {
   const { service } = test
+  const countDue = () => service.store.read(({ jobs }) => jobs.countDue(Date.now()))
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11_000 })
   do await service.runJobs()
-  while ((await service.store.read(({ jobs }) => jobs.countDue(Date.now()))).jobs > 0)
+  while ((await countDue()).jobs > 0)
 }
+afterAll(() => {
+  vi.useRealTimers()
+})
 
 async function rows(test: TestService, fid: string, user = 'alice'): Promise<string> {
   return (await test.ask(user, 'GET', `/v2/grids/${fid}/content?format=csv`)).text
@@ -182,6 +187,94 @@ onSqliteFirst('derived grids', (test) => {
     expect(await test().status('alice', 'GET', '/v2/grids/lookup?path=none')).toBe(404)
   })
 
+  it('a missing version or a draft of an input breaks nothing, and tells strangers nothing', async () => {
+    const { fid } = await test().grid('alice', 'Merger_ACME', { a: [1] })
+    const upload = (more: object) =>
+      test().ask('alice', 'POST', '/v2/grids/upload', {
+        body: 'a\n5\n',
+        headers: { 'x-file-name': 'Merger_ACME.csv', 'gridline-on-conflict': 'replace', ...more },
+      })
+    expect((await upload({})).json.action).toBe('replaced')
+    const made = await derive(test(), 'old', 'select a from "Merger_ACME@1"', { world_readable: true })
+    const old = made.json.file.fid
+    expect((await test().ask('alice', 'DELETE', `/v2/files/${fid}/versions?version=1`)).status).toBe(200)
+    await settle(test())
+    await test().ask('alice', 'POST', `/v2/grids/${old}/refresh`)
+    expect((await stateOf(test(), old)).state).toBe('stale')
+    for (const path of [`/~alice/${old.split(':')[1]}/`, `/v2/grids/${old}/derivation`]) {
+      const seen = await test().ask(undefined, 'GET', path)
+      expect([path, seen.status, seen.text.includes('ACME')]).toEqual([path, 200, false])
+    }
+    expect(await test().status('alice', 'DELETE', `/v2/grids/${old}/derivation`)).toBe(204)
+    await upload({ 'gridline-draft': 'mine' })
+    const draft = await derive(test(), 'drafty', 'select a from "Merger_ACME@mine"')
+    expect([draft.status, draft.json.detail]).toEqual([400, expect.stringContaining('is a draft')])
+  })
+
+  it('a change of an input while the query runs is not lost, and an older result is not stored over a later one', async () => {
+    const { fid } = await test().grid('alice', 'slow', { a: [1] })
+    const sql =
+      'select count(*) as n, (select count(*) from range(30000000) t(i) where i % 7 = 3) as m from slow'
+    const making = derive(test(), 'slowly', sql)
+    await append([2], fid)
+    const { file } = (await making).json
+    await settle(test())
+    expect((await rows(test(), file.fid)).startsWith('n,m\n2,')).toBe(true)
+    // Another query meanwhile, also after the derivation was ended.
+    const running = test().ask('alice', 'POST', `/v2/grids/${file.fid}/refresh`)
+    await test().ask('alice', 'DELETE', `/v2/grids/${file.fid}/derivation`)
+    await derive(test(), 'slowly', 'select 7 as seven', { on_conflict: 'replace' })
+    await running
+    await settle(test())
+    expect(await rows(test(), file.fid)).toBe('seven\n7\n')
+  })
+
+  it('only those who may read the inputs learn why it is stale; keys without read access query nothing', async () => {
+    const { fid: secret } = await test().grid('alice', 'salaries', { pay: ['1'] })
+    const { fid } = (await derive(test(), 'paid', 'select cast(pay as int) as pay from salaries')).json.file
+    await test().ask('alice', 'POST', `/v2/grids/${fid}/collaborators`, {
+      json: { users: ['bob'], readonly: false },
+    })
+    await append(['Carol: 91000'], secret)
+    await settle(test())
+    expect((await stateOf(test(), fid)).error.detail).toContain('Carol')
+    for (const path of [
+      `/v2/grids/${fid}/derivation`,
+      `/v2/grids/${fid}/refresh`,
+      `/~alice/${fid.split(':')[1]}/`,
+    ]) {
+      const { status, text } = await test().ask('bob', 'GET', path)
+      expect([path, status, /Carol|salaries/.test(text)]).toEqual([path, 200, false])
+    }
+    const key = await test().key('alice', { scopes: 'write' })
+    const headers = { authorization: `Bearer ${key}` }
+    for (const path of ['/v2/grids/derive', `/v2/grids/${fid}/refresh`]) {
+      const { status } = await test().ask(undefined, 'POST', path, {
+        json: { filename: 'x', sql: 'select 1' },
+        headers,
+      })
+      expect([path, status]).toEqual([path, 403])
+    }
+  })
+
+  it('in the trash it is not refreshed, after it is; If-Match is checked', async () => {
+    const { fid } = (await derive(test(), 'resting', 'select count(*) as n from sales')).json.file
+    const before = await rows(test(), fid)
+    await test().ask('alice', 'POST', `/v2/files/${fid}/trash`)
+    await append(['Bern', 1])
+    await settle(test())
+    await test().ask('alice', 'POST', `/v2/files/${fid}/restore`)
+    expect(await rows(test(), fid)).toBe(before)
+    await settle(test())
+    expect(await rows(test(), fid)).not.toBe(before)
+    const json = { filename: 'resting', sql: 'select 1 as a', on_conflict: 'replace' }
+    const { status } = await test().ask('alice', 'POST', '/v2/grids/derive', {
+      json,
+      headers: { 'if-match': '"999"' },
+    })
+    expect(status).toBe(412)
+  })
+
   it('take the rights of their owner, whoever changes the inputs, and no collaborator changes the query', async () => {
     await test().ask('alice', 'POST', `/v2/grids/${totals}/collaborators`, {
       json: { users: ['bob'], readonly: false },
@@ -240,7 +333,7 @@ onBothStores('derived grids as a model has them', (test) => {
           // A server takes jobs, and is gone for longer than its lease.
           const { store } = on.service
           const now = Date.now()
-          const due = await store.read(({ jobs }) => jobs.listDue(now, 2))
+          const due = await store.read(({ jobs }) => jobs.listDue(now, 2, ['feed', 'refresh']))
           for (const job of due.filter(({ owner }) => owner !== ''))
             await store.write([job.owner], ({ jobs }) => jobs.claim(job, 'dead', now, now - 1))
         } else if (step.do === 'append') {

@@ -29,7 +29,7 @@ import { changeGrid } from './change.ts'
 import { addGrid } from './create.ts'
 import { hasSameContent } from './same-content.ts'
 import { checkNoDeleteMissing, type UpsertResult, upsert } from './upsert.ts'
-import { usernameOf } from './versions.ts'
+import { assertNotDerived, usernameOf } from './versions.ts'
 
 /** Destination of an upload, and the rule for a taken name. */
 export interface UploadTarget {
@@ -98,7 +98,10 @@ export async function saveGrid(
       : upsert(service, call, { owner, idlocal }, table).then(toUploadResult)
   if (onConflict === 'replace' || onConflict === 'append') {
     const existing = await service.store.read((readers) => findExisting(service, readers, owner, target))
-    if (existing) return update(checkIsGrid(existing).idlocal)
+    if (existing) {
+      assertNotDerived(checkIsGrid(existing))
+      return update(existing.idlocal)
+    }
   }
   const outcome = await createGrid(service, call, table, target)
   // Another request has taken the name meanwhile.

@@ -178,10 +178,10 @@ export async function addAppendVersion(
 }
 
 /** Throws `derived_grid` for a grid whose content is the result of a query. */
-export function assertNotDerived({ derived, filename }: FileRow): void {
+export function assertNotDerived({ derived, filename }: Pick<FileRow, 'derived' | 'filename'>): void {
   if (!derived) return
   throw new Problem('derived_grid', `${filename} is derived from other grids, and changes with them`, {
-    hint: 'Change its inputs or its query, or end the derivation: gridline derive GRID --remove',
+    hint: 'Change its inputs or its query, or end the derivation: gridline derive NAME --remove',
   })
 }
 

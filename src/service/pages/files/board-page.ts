@@ -28,6 +28,10 @@ const TABLE_ROWS = 10
 const TABLE_COLUMNS = 30
 /** Maximum size of the slices that a table reads. */
 const MAX_READ_BYTES = 64 * 1024 * 1024
+/** Maximum depth of lists and quotes in a text. */
+const MAX_NESTING = 20
+/** Maximum time in which the items of a board are read, in ms. */
+const MAX_READ_MS = 10_000
 /** Number of different widths in the style. */
 const WIDTHS = 20
 
@@ -36,7 +40,10 @@ interface BoardReader {
   service: SortingService
   principal: Principal
   scheme: ColorScheme
+  user: string
   work: WorkBudget
+  /** End of the time for items, in ms of `performance.now()`. */
+  deadline: number
 }
 
 /** Renders the page of a board. Each reader sees the items that they may read. */
@@ -63,15 +70,12 @@ export async function renderBoardPage(
   const answer = page('')
   return {
     ...answer,
-    later: (user, work) =>
-      service.orders.runInSlot(
-        user,
-        async () => {
-          const { body, type } = page(await renderNode({ service, principal, scheme, work }, node))
-          return { body: toByteStream(Buffer.from(body as string)), type }
-        },
-        work.isAborted,
-      ),
+    later: async (user, work) => {
+      const deadline = performance.now() + MAX_READ_MS
+      const reader = { service, principal, scheme, user, work, deadline }
+      const { body, type } = page(await renderNode(reader, node))
+      return { body: toByteStream(Buffer.from(body as string)), type }
+    },
   }
 }
 
@@ -108,12 +112,23 @@ async function renderItem(reader: BoardReader, item: BoardItem, height: number):
 
 async function renderContent(reader: BoardReader, item: BoardItem, height: number): Promise<string> {
   if (item.text !== undefined) {
-    const { micromark } = await import('../../../vendor/markdown.ts')
-    return micromark(item.text)
+    const { MarkdownIt } = await import('../../../vendor/markdown.ts')
+    const options = { html: false, maxNesting: MAX_NESTING }
+    const html = new MarkdownIt(options).render(item.text)
+    // The heading of the page is its name. Texts are escaped, so only headings have these tags.
+    return html.replace(
+      /<(\/?)h([1-5])>/g,
+      (_, slash: string, level: string) => `<${slash}h${Number(level) + 1}>`,
+    )
   }
-  if (item.plot !== undefined) return renderPlot(reader, item, parseFid(item.plot)!, height)
-  if (item.table !== undefined) return renderRows(reader, item, parseFid(item.table)!)
-  return renderNumber(reader, item, parseFid(item.number!)!)
+  const { service, user, work, deadline } = reader
+  const fid = parseFid(service.formerNames.currentFid(item.plot ?? item.table ?? item.number!))!
+  if (item.plot !== undefined) return renderPlot(reader, item, fid, height)
+  if (performance.now() > deadline)
+    throw new Problem('too_large', 'the items above took too long, so this one was not read')
+  const render = item.table !== undefined ? renderRows : renderNumber
+  // A slot for each item, so that others get their turn.
+  return service.orders.runInSlot(user, () => render(reader, item, fid), work.isAborted)
 }
 
 async function renderPlot(
@@ -172,13 +187,13 @@ async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fid): Pro
   const text = table.columns.at(-1)?.tail.toString('utf8') || 'null'
   const link = `<a href="${escapeHtml(formatWebUrl(service.url, file))}">${escapeHtml(file.filename)}</a>`
   const shown = text === 'null' ? '–' : formatNumber(JSON.parse(text))
-  return `<p class="number">${escapeHtml(shown)}${unit === undefined ? '' : ` <small>${escapeHtml(unit)}</small>`}</p><p class="source">${escapeHtml(value)} · ${link}</p>`
+  return `<p class="number">${escapeHtml(shown)}${unit === undefined ? '' : ` <small>${escapeHtml(unit)}</small>`}</p><p class="source">${escapeHtml(value.replace(':', ' of '))} · ${link}</p>`
 }
 
 function formatNumber(value: unknown): string {
-  return typeof value === 'number'
-    ? value.toLocaleString('en', { maximumSignificantDigits: 6 })
-    : String(value)
+  if (typeof value !== 'number') return String(value)
+  const digits = Math.abs(value) < 1 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2 }
+  return value.toLocaleString('en', digits)
 }
 
 /** Takes a snapshot of the columns of a grid that the reader may see. */

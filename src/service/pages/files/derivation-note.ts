@@ -13,10 +13,10 @@ export async function renderDerivationNote(
   service: Service,
   readers: Readers,
   file: FileRow,
-  isWriter: boolean,
+  isOwner: boolean,
 ): Promise<string> {
   if (!file.derived) return ''
-  const derivation = await loadDerivation(readers, file, isWriter)
+  const derivation = await loadDerivation(readers, file, isOwner)
   const { sql, state } = derivation
   const query =
     sql === undefined ? '' : `<details><summary>Query</summary><pre>${escapeHtml(sql)}</pre></details>`

@@ -94,7 +94,12 @@ export class GridRenderer {
       return {
         above: await renderBreadcrumbs(service, readers, principal, file),
         access,
-        derivation: await renderDerivationNote(service, readers, file, access.canWrite),
+        derivation: await renderDerivationNote(
+          service,
+          readers,
+          file,
+          principal.caller?.username === file.owner,
+        ),
       }
     })
     const isEditable =

@@ -6,6 +6,7 @@ import { deleteAllReferences } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 import { userTables } from '../schema/tables.ts'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
+import { refreshDerivedFrom } from './jobs.ts'
 import { renameInAllTables } from './rename-user.ts'
 
 export type UserRow = Selectable<Schema['users']>
@@ -236,6 +237,7 @@ export class AccountWriter extends AccountReader {
   async removeUser(owner: string): Promise<void> {
     const { db } = this
     this.recordEvent(owner, 'user.delete')
+    await refreshDerivedFrom(db, owner)
     const teams = await db.selectFrom('teams').select('name_key').where('owner', '=', owner).execute()
     for (const { name_key } of teams) {
       await db.deleteFrom('team_members').where('team', '=', name_key).execute()

@@ -1,4 +1,5 @@
 // Reads and writes the queries of derived grids, and their inputs.
+import { randomInt } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { FileKey } from '../schema/file-key.ts'
 import { addReferences, deleteReferencers } from '../schema/references.ts'
@@ -6,6 +7,11 @@ import type { Db, Schema } from '../schema/schema.ts'
 
 export type DerivationRow = Selectable<Schema['derivations']>
 export type DerivationInput = Omit<Selectable<Schema['derivation_inputs']>, 'owner' | 'idlocal'>
+
+/** Returns a number that no earlier query or result of the grid has. */
+export function createRevision(): number {
+  return randomInt(2 ** 47)
+}
 
 /** Reads the queries of derived grids, and their inputs. */
 export class DerivationReader {
@@ -17,6 +23,12 @@ export class DerivationReader {
       .selectAll()
       .where(({ and }) => and({ owner, idlocal }))
       .executeTakeFirst()
+  }
+
+  /** Returns whether there are any derived grids. */
+  async hasAny(): Promise<boolean> {
+    const row = await this.db.selectFrom('derivations').select('idlocal').limit(1).executeTakeFirst()
+    return row !== undefined
   }
 
   /** Lists the tables of the query of a derived grid, by name. */
@@ -41,13 +53,12 @@ export class DerivationReader {
 }
 
 export class DerivationWriter extends DerivationReader {
-  /** Makes a grid a derived one, or changes its query. Returns the new row. */
+  /** Makes a grid a derived one, or changes its query. */
   async put(
     { owner, idlocal }: FileKey,
     query: Pick<DerivationRow, 'sql' | 'parameters'>,
     inputs: readonly DerivationInput[],
   ): Promise<void> {
-    const before = await this.get(owner, idlocal)
     await this.remove({ owner, idlocal })
     await this.db
       .insertInto('derivations')
@@ -55,7 +66,7 @@ export class DerivationWriter extends DerivationReader {
         owner,
         idlocal,
         ...query,
-        revision: (before?.revision ?? 0) + 1,
+        revision: createRevision(),
         refreshed_at: Date.now(),
         error: null,
         failed_at: null,
@@ -76,7 +87,10 @@ export class DerivationWriter extends DerivationReader {
 
   /** Records that the content is the result of the query on these inputs. */
   async setRefreshed({ owner, idlocal }: FileKey, inputs: readonly DerivationInput[]): Promise<void> {
-    await this.change({ owner, idlocal }, { refreshed_at: Date.now(), error: null, failed_at: null })
+    await this.change(
+      { owner, idlocal },
+      { revision: createRevision(), refreshed_at: Date.now(), error: null, failed_at: null },
+    )
     await this.deleteInputs({ owner, idlocal })
     await this.addInputs({ owner, idlocal }, inputs)
   }

@@ -9,7 +9,7 @@ import type { Db, Schema } from '../schema/schema.ts'
 import { blobTables, fileTables } from '../schema/tables.ts'
 import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
 import { FileCounts } from './file-counts.ts'
-import type { JobWriter } from './jobs.ts'
+import { type JobWriter, refreshDerivedFrom } from './jobs.ts'
 import { NO_METADATA, type UsageWriter } from './usage.ts'
 
 export type FileRow = Selectable<Schema['files']>
@@ -320,19 +320,6 @@ export class FileWriter extends FileReader {
     return appending === 0
   }
 
-  /** Schedules the refresh of the derived grids whose inputs are about to be deleted. */
-  private async refreshDerivedOf(owner: string, ids: readonly number[]): Promise<void> {
-    const derived = await this.db
-      .selectFrom('referencers')
-      .select(['by_owner', 'by_idlocal'])
-      .where('owner', '=', owner)
-      .where('idlocal', 'in', ids)
-      .where('kind', '=', 'input')
-      .execute()
-    for (const { by_owner, by_idlocal } of derived)
-      await this.jobs.schedule(by_owner, 'refresh', String(by_idlocal))
-  }
-
   /** Schedules the refresh of the derived grids that have a file as an input. */
   private async refreshDerived(owner: string, idlocal: number): Promise<void> {
     await this.jobs.schedule(owner, 'feed', String(idlocal))
@@ -449,7 +436,7 @@ export class FileWriter extends FileReader {
           .where('hash', 'is not', null),
       )
     const feeding = rows.filter(({ feeds }) => feeds).map(({ idlocal }) => idlocal)
-    if (feeding.length > 0) await this.refreshDerivedOf(owner, feeding)
+    if (feeding.length > 0) await refreshDerivedFrom(this.db, owner, feeding)
     await deleteAllReferences(this.db, owner, ids)
     for (const table of fileTables)
       await this.db.deleteFrom(table).where('owner', '=', owner).where('idlocal', 'in', ids).execute()

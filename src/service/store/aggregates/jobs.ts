@@ -14,13 +14,14 @@ export const SWEEP_INTERVAL_MS = 24 * 3600 * 1000
 export class JobReader {
   constructor(protected readonly db: Db) {}
 
-  /** Lists due jobs that no server has leased, longest due first. */
-  listDue(now: number, limit: number): Promise<JobRow[]> {
+  /** Lists due jobs of some kinds that no server has leased, longest due first. */
+  listDue(now: number, limit: number, kinds: readonly JobKind[]): Promise<JobRow[]> {
     return this.db
       .selectFrom('jobs')
       .selectAll()
       .where('due', '<=', now)
       .where('held_until', '<', now)
+      .where('kind', 'in', kinds)
       .orderBy('due')
       .limit(limit)
       .execute()
@@ -131,8 +132,26 @@ export class JobWriter extends JobReader {
     await this.updateLeased(job, job.fence).set({ holder: null, held_until: 0 }).executeTakeFirst()
   }
 
+  /** Releases a job, which is not due before `due`, even if it was scheduled again meanwhile. */
+  async postpone(job: JobRow, due: number): Promise<void> {
+    await this.updateLeased(job, job.fence).set({ holder: null, held_until: 0, due }).executeTakeFirst()
+  }
+
   /** Returns an UPDATE of a job, which has no effect if its fencing token has changed. */
   private updateLeased({ owner, kind, key }: JobRow, fence: number) {
     return this.db.updateTable('jobs').where(({ and }) => and({ owner, kind, key, fence }))
   }
+}
+
+/** Schedules the refresh of the derived grids whose inputs, files `ids` or all of an owner, are about to be deleted. */
+export async function refreshDerivedFrom(db: Db, owner: string, ids?: readonly number[]): Promise<void> {
+  let select = db
+    .selectFrom('referencers')
+    .select(['by_owner', 'by_idlocal'])
+    .where('owner', '=', owner)
+    .where('kind', '=', 'input')
+  if (ids) select = select.where('idlocal', 'in', ids)
+  const jobs = new JobWriter(db)
+  for (const { by_owner, by_idlocal } of await select.execute())
+    if (by_owner !== owner || ids) await jobs.schedule(by_owner, 'refresh', String(by_idlocal))
 }

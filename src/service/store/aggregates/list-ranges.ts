@@ -27,7 +27,7 @@ export interface FileList {
 }
 
 /** Types of files in folders. */
-export const TYPES: readonly Filetype[] = ['grid', 'plot', 'fold']
+export const TYPES: readonly Filetype[] = ['grid', 'plot', 'fold', 'dashboard']
 
 export type SqlFragment = RawBuilder<unknown>
 

@@ -2,6 +2,7 @@
 import type { Selectable } from 'kysely'
 import type { FileKey } from '../schema/file-key.ts'
 import type { Db, Schema } from '../schema/schema.ts'
+import { createRevision } from './derivations.ts'
 
 export type UrlRefreshRow = Selectable<Schema['url_refreshes']>
 
@@ -20,13 +21,12 @@ export class UrlRefreshReader {
 export class UrlRefreshWriter extends UrlRefreshReader {
   /** Sets the URL of a grid. The content is that of the URL now. */
   async put(row: Omit<UrlRefreshRow, 'revision' | 'refreshed_at' | 'error' | 'failed_at'>): Promise<void> {
-    const before = await this.get(row.owner, row.idlocal)
     await this.remove(row)
     await this.db
       .insertInto('url_refreshes')
       .values({
         ...row,
-        revision: (before?.revision ?? 0) + 1,
+        revision: createRevision(),
         refreshed_at: Date.now(),
         error: null,
         failed_at: null,

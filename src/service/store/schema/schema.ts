@@ -210,7 +210,7 @@ export interface Schema extends AccountTables {
     sql: string
     /** Values of parameters, as a JSON object. */
     parameters: string
-    /** Incremented when the query changes: the result of an earlier one is not stored. */
+    /** Random, new with each query and each stored result: those of an earlier revision are not stored. */
     revision: number
     /** When the content was last found to be the result of the query on its inputs. */
     refreshed_at: number
@@ -244,7 +244,7 @@ export interface Schema extends AccountTables {
     /** Validators of the last response, for conditional requests. */
     etag: string | null
     last_modified: string | null
-    /** Incremented when the URL or its options change. */
+    /** Random, new with each URL. */
     revision: number
     /** Time of the last successful request. */
     refreshed_at: number

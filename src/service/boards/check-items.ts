@@ -1,0 +1,42 @@
+/** Checks the items of a board against the grids that they show. */
+import { Problem } from '../../contract/errors.ts'
+import { parseFid } from '../../contract/fid.ts'
+import { formatList } from '../../contract/message-texts.ts'
+import type { Board, BoardItem } from '../../contract/resources/index.ts'
+import { parseSort, parseWhere, queriedColumns } from '../../query/index.ts'
+import { loadVisibleFile, type Principal } from '../access/access.ts'
+import type { Readers } from '../store/store.ts'
+
+/**
+ * Checks that grids have the columns of tables and numbers, as far as the caller may read them. Throws `unknown_column`
+ * and `invalid_query` with the item at fault.
+ */
+export async function checkItems(readers: Readers, principal: Principal, text: string): Promise<void> {
+  const { settings } = JSON.parse(text) as { settings: { board?: Board } }
+  for (const [k, { items }] of (settings.board?.rows ?? []).entries())
+    for (const [n, item] of items.entries()) {
+      const fid = parseFid(item.table ?? item.number ?? '')
+      const visible = fid && (await loadVisibleFile(readers, fid, principal))
+      if (visible?.file.filetype !== 'grid') continue
+      const { owner, idlocal, filename } = visible.file
+      const columns = new Set((await readers.grids.listColumns(owner, idlocal)).map(({ name }) => name))
+      try {
+        const missing = columnsOf(item).find((name) => !columns.has(name))
+        if (missing !== undefined)
+          throw new Problem('unknown_column', `${filename} has no column ${JSON.stringify(missing)}`, {
+            hint: `Its columns are: ${formatList([...columns])}`,
+          })
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error
+        throw new Problem(error.code, `row ${k + 1}, item ${n + 1}: ${error.message}`, { hint: error.hint })
+      }
+    }
+}
+
+/** Lists the columns that an item names. Throws `invalid_query`. */
+function columnsOf({ value, where, sort, columns = [] }: BoardItem): string[] {
+  const aggregated = value?.includes(':') ? [value.slice(value.indexOf(':') + 1)] : []
+  const sorted = sort === undefined ? [] : parseSort(sort).map(({ name }) => name)
+  const tested = where === undefined ? [] : queriedColumns(parseWhere(where).expression)
+  return [...columns, ...aggregated, ...sorted, ...tested]
+}
