@@ -57,6 +57,7 @@ describe('tables and boards made of grids', () => {
       [['derive', 'sales', '--sql', 'select 1 as a'], 'already exists'],
     ] as const)
       expect([args, (await run(...args)).stderr]).toEqual([args, expect.stringContaining(said)])
+    expect((await run('derive')).stdout).toMatch(/\ttotals\tcurrent\t.*\tsales \(/)
     await run('mv', 'Reports/totals', '/')
   })
 
@@ -85,7 +86,9 @@ describe('tables and boards made of grids', () => {
       filetype: 'dashboard',
     })
     const again = await run('board', 'create', 'report.yml', '--on-conflict', 'replace')
-    expect(again.stderr).toMatch(/others cannot see these files: sold .*sales .*totals/)
+    expect(again.stderr).toMatch(
+      /readers of the board cannot see these files: sold .*sales .*totals .*To publish them: gridline publish/,
+    )
     expect((await run('board', 'pull', 'Sales report')).stdout).toBe(REPORT)
     write('report.yml', REPORT.replace('How much?', 'How little?'))
     expect(await run('board', 'create', 'report.yml')).toMatchObject({ code: 6 })

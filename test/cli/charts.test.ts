@@ -282,7 +282,7 @@ describe('upload --plot of a chart that exists', () => {
     ] as const
   const figureOf = (name: string) => json('plot', 'data', name)
 
-  it('upload --plot of an existing chart changes the data and keeps the design', async () => {
+  itLong('upload --plot of an existing chart changes the data and keeps the design', async () => {
     file('sold.csv', 'date,city,price,cost\n2024-01-01,Oslo,10,4\n2024-01-02,Rome,14,5\n')
     const [made] = await json(...chart('line', 'price'))
     const figure = await figureOf('sold line')
@@ -305,7 +305,7 @@ describe('upload --plot of a chart that exists', () => {
     ])
   })
 
-  it('an option of upload --plot changes only what it names', async () => {
+  itLong('an option of upload --plot changes only what it names', async () => {
     const before = await figureOf('sold line')
     const { spec } = before.layout.meta
     const [titled] = await json(...chart('line', 'price', '--title', 'Theirs'))
@@ -332,7 +332,7 @@ describe('upload --plot of a chart that exists', () => {
     expect(meta.spec.options).toEqual({ ...options, y: 'cost' })
   })
 
-  it('another type changes the existing chart, at its link', async () => {
+  itLong('another type changes the existing chart, at its link', async () => {
     const [line] = await json('plot', 'show', 'sold line')
     const [bar] = await json(...chart('bar', 'cost'))
     expect([bar.fid, bar.filename, bar.action]).toEqual([line.fid, 'sold bar', 'replaced'])
@@ -614,7 +614,7 @@ describe('a chart whose column is gone', () => {
   })
 })
 
-it('values that a chart type cannot show are refused or reported', async () => {
+itLong('values that a chart type cannot show are refused or reported', async () => {
   const { run: go } = home('signs')
   file('signs.csv', 'k,v\na,5\nb,-3\nc,0\n')
   for (const [type, ...more] of [['pie'], ['treemap'], ['funnel']]) {
@@ -631,7 +631,7 @@ it('values that a chart type cannot show are refused or reported', async () => {
   ])
 })
 
-it('misleading charts are refused with an alternative', async () => {
+itLong('misleading charts are refused with an alternative', async () => {
   const { run: go } = home('misleading')
   file('both.csv', 'k,g,v,w\na,p,5,1\nb,p,-3,2\na,q,1,1\nb,q,2,1\n')
   await go('upload', 'both.csv')
@@ -682,7 +682,7 @@ it('a map reports unknown places, also of a JSON file, and draws the others', as
   })
 })
 
-it('a line turned into a histogram and back keeps its columns', async () => {
+itLong('a line turned into a histogram and back keeps its columns', async () => {
   const { run: go, json: of } = home('histogram')
   await go('upload', 'sales.csv', '--plot', 'line', '--x', 'date', '--y', 'price,cost')
   const optionsAs = async (type: string) => {
@@ -739,7 +739,7 @@ describe('plot set', () => {
     expect((await figureOf()).data[1]).toMatchObject({ line: { color: '#d62728' } })
   })
 
-  it('units are placed before or after numbers, on axes and color scales', async () => {
+  itLong('units are placed before or after numbers, on axes and color scales', async () => {
     const unitOf = async (unit: string) => {
       await run('plot', 'set', 'sales line', '--unit', unit)
       const { layout } = await figureOf()
@@ -754,7 +754,7 @@ describe('plot set', () => {
     await run('plot', 'set', 'sales line', '--unset', 'layout.yaxis.ticksuffix')
   })
 
-  it('plot set sets axes, and axis titles name the computation', async () => {
+  itLong('plot set sets axes, and axis titles name the computation', async () => {
     const { layout } = await figureOf()
     expect(layout.yaxis).toMatchObject({ title: { text: 'EUR' } })
     const axes = ['--log-y', '--range-y', '1,100', '--format-y', ',.1f', '--unit', '€']
@@ -789,7 +789,7 @@ describe('plot set', () => {
     expect(await axisOf()).toBe('mean price')
   })
 
-  it('changes by plot set survive a replacement of the data', async () => {
+  itLong('changes by plot set survive a replacement of the data', async () => {
     const rows = ['2024-01-01,a,1', '2024-01-01,b,2', '2024-01-02,a,3', '2024-01-02,b,4']
     file('night.csv', `day,shop,n\n${rows.join('\n')}\n`)
     const chart = ['--plot', 'line', '--x', 'day', '--y', 'n', '--by', 'shop', '--on-conflict', 'replace']

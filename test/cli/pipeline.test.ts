@@ -136,7 +136,7 @@ describe('types and columns do not change without notice', () => {
     expect([bad.code, bad.stderr]).toEqual([7, expect.stringContaining('"maybe" is not a boolean')])
   })
 
-  it('a loss of columns or values is reported and requires confirmation', async () => {
+  itLong('a loss of columns or values is reported and requires confirmation', async () => {
     await run(['upload', file('wide.csv', 'a,b\n1,2\n3,4\n')])
     const narrow = file('narrow.csv', 'a\n1\n')
     const replace = ['upload', narrow, '--name', 'wide', '--on-conflict', 'replace']
@@ -278,7 +278,7 @@ describe('an unattended pipeline', () => {
     moved.stop()
   })
 
-  it('server URLs without a scheme or with /v2/ are accepted, other schemes refused', async () => {
+  itLong('server URLs without a scheme or with /v2/ are accepted, other schemes refused', async () => {
     const { host } = new URL(server.url)
     for (const url of [host.replace('127.0.0.1', 'localhost'), `${server.url}/v2/`, `${server.url}/`])
       expect(
@@ -406,29 +406,34 @@ describe('links', () => {
 })
 
 describe('the database of a server', () => {
-  it('the database of a server can be backed up while running, restored when stopped, verified and compacted', async () => {
-    const home = newHome()
-    const run = (args: string[]) => gridline(args, { home })
-    await run(['upload', file('kept.csv', 'a\n1\n')])
-    const own = await serve(['-q'], { home })
-    // The reserve for a full disk.
-    expect(statSync(join(home, 'gridline.db-reserve')).size).toBe(16 * 1024 * 1024)
-    const copy = join(folder.path, 'copy.db')
-    expect((await run(['admin', 'backup', copy])).stdout).toBe(`${copy}\n`)
-    expect(statSync(copy).mode & 0o777).toBe(0o600)
-    await run(['trash', 'kept'])
-    const busy = await run(['admin', 'restore', copy, '--yes'])
-    expect([busy.code, busy.stderr]).toEqual([6, expect.stringContaining('another process is using')])
-    expect((await run(['admin', 'compact'])).stderr).toContain('other processes may be using the database')
-    await own.stop()
-    expect((await run(['admin', 'restore', copy])).code).toBe(2)
-    expect((await run(['admin', 'restore', copy, '--yes'])).stderr).toContain('before-restore')
-    expect((await run(['cat', 'kept'])).stdout).toBe('a\n1\n')
-    expect((await run(['admin', 'verify'])).stdout).toMatch(
-      /^files\t1\ngrids\t1\nslices\t1\nblobs\t\d+\nbytes\t\d+\ndamage\t0\n$/,
-    )
-    expect((await run(['admin', 'compact'])).code).toBe(0)
-    expect((await run(['admin', 'restore', file('no.db', 'nonsense'), '--yes'])).code).toBe(7)
-    expect((await run(['admin', 'backup', copy, '--database', 'postgres://x/y'])).stderr).toContain('pg_dump')
-  })
+  itLong(
+    'the database of a server can be backed up while running, restored when stopped, verified and compacted',
+    async () => {
+      const home = newHome()
+      const run = (args: string[]) => gridline(args, { home })
+      await run(['upload', file('kept.csv', 'a\n1\n')])
+      const own = await serve(['-q'], { home })
+      // The reserve for a full disk.
+      expect(statSync(join(home, 'gridline.db-reserve')).size).toBe(16 * 1024 * 1024)
+      const copy = join(folder.path, 'copy.db')
+      expect((await run(['admin', 'backup', copy])).stdout).toBe(`${copy}\n`)
+      expect(statSync(copy).mode & 0o777).toBe(0o600)
+      await run(['trash', 'kept'])
+      const busy = await run(['admin', 'restore', copy, '--yes'])
+      expect([busy.code, busy.stderr]).toEqual([6, expect.stringContaining('another process is using')])
+      expect((await run(['admin', 'compact'])).stderr).toContain('other processes may be using the database')
+      await own.stop()
+      expect((await run(['admin', 'restore', copy])).code).toBe(2)
+      expect((await run(['admin', 'restore', copy, '--yes'])).stderr).toContain('before-restore')
+      expect((await run(['cat', 'kept'])).stdout).toBe('a\n1\n')
+      expect((await run(['admin', 'verify'])).stdout).toMatch(
+        /^files\t1\ngrids\t1\nslices\t1\nblobs\t\d+\nbytes\t\d+\ndamage\t0\n$/,
+      )
+      expect((await run(['admin', 'compact'])).code).toBe(0)
+      expect((await run(['admin', 'restore', file('no.db', 'nonsense'), '--yes'])).code).toBe(7)
+      expect((await run(['admin', 'backup', copy, '--database', 'postgres://x/y'])).stderr).toContain(
+        'pg_dump',
+      )
+    },
+  )
 })

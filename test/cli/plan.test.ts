@@ -28,7 +28,7 @@ beforeEach(async () => {
   await run('upload', 'data')
 })
 
-it('upload --delete replaces changed grids, and trashes grids without a file', async () => {
+itLong('upload --delete replaces changed grids, and trashes grids without a file', async () => {
   write('a.csv', 'n\nnew\n')
   remove('b.csv')
   await run('upload', 'data/c.csv', '--folder', 'elsewhere')

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gridline, serve } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { hasTerminal, inTerminal, type TerminalOptions } from '../support/terminal.ts'
 
@@ -131,7 +132,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     }
   })
 
-  it('login opens the browser, and its code works only once and only here', async () => {
+  itLong('login opens the browser, and its code works only once and only here', async () => {
     const serverHome = join(cwd, 'server')
     const server = await serve([], { home: serverHome })
     try {

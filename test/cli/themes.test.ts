@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { listBuiltInThemes } from '../../src/charts/figure/themes.ts'
 import { listContrastWarnings } from '../../src/cli/charts/template.ts'
 import { gridline } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 
 const folder = temporaryFolder()
@@ -42,7 +43,7 @@ describe('--theme', () => {
     expect((await run('plot', 'options', 'sales line')).stdout).toContain('--theme gridline')
   })
 
-  it('--theme can be a file; the theme of the settings applies to new charts only', async () => {
+  itLong('--theme can be a file; the theme of the settings applies to new charts only', async () => {
     const mine = file(
       'house.json',
       '{"layout": {"colorway": ["#004488"]}, "dark": {"layout": {"colorway": ["#88bbff"]}}}',

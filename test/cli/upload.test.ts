@@ -126,7 +126,7 @@ describe('directories and patterns', () => {
     expect((await run(['cat', 'tree/data/a'])).stdout).toBe('n\n4\n')
   })
 
-  it('--include and --exclude choose files; ** matches at any depth', async () => {
+  itLong('--include and --exclude choose files; ** matches at any depth', async () => {
     const { run } = place('choose', {
       'x/a.csv': 'n\n1\n',
       'x/b.csv': 'n\n1\n',

@@ -20,8 +20,8 @@ afterAll(() => bucket.stop())
 
 describe.each([
   ['in the database', runs(3, 50), (): string => 'sql'],
-  ['in files', runs(1, 50), (): string => `file:${join(folder.path, 'bytes')}`],
-  ['in S3', runs(1, 50), (): string => bucket.address],
+  ['in files', runs(2, 50), (): string => `file:${join(folder.path, 'bytes')}`],
+  ['in S3', runs(2, 50), (): string => bucket.address],
 ] as const)('kill -9 loses no acknowledged write, with large values %s', (where, rounds, place) => {
   it(`kill -9 during appends and uploads (${rounds} rounds) loses or doubles no row and leaves no partial upload`, async () => {
     const home = join(folder.path, where)

@@ -368,7 +368,7 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
-  it('a figure that cannot be drawn shows why', async () => {
+  itLong('a figure that cannot be drawn shows why', async () => {
     const { visit, chart } = await embed({
       data: [{ type: 'choropleth', geojson: 'https://example.com/a.json', locations: ['a'], z: [1] }],
     })

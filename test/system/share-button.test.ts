@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import { describe, expect, it } from 'vitest'
 import { inBrowser, nothing, type Visit } from '../support/browser.ts'
+import { itLong } from '../support/property-runs.ts'
 
 const resolve = createRequire(import.meta.url).resolve
 const scripts = {
@@ -85,7 +86,7 @@ describe('the share button', () => {
     await visit.close()
   })
 
-  it.each(['utf-8', 'windows-1252'])(
+  itLong.each(['utf-8', 'windows-1252'])(
     'the share button of plotly.js 3 does the same with its form, from a page in %s',
     async (charset) => {
       const { url } = site()

@@ -18,7 +18,7 @@ const cases: [name: string, options: SiteOptions, runs: boolean][] = [
   ['the bundled Chromium', { chromium: bundled }, true],
   ['the Chromium of the system', { chromium: () => findChromium() }, hasOwn && isLong],
   ['without --url, behind localhost', { isNamed: false, proxy: { host: 'localhost' } }, isLong],
-  ['with --url, behind a proxy with another host name', { proxy: { host: 'charts.test' } }, true],
+  ['with --url, behind a proxy with another host name', { proxy: { host: 'charts.test' } }, isLong],
   [
     'without --url, behind a proxy that forwards its host name',
     { isNamed: false, proxy: { host: 'charts.test', forwardsHost: true } },

@@ -45,7 +45,7 @@ describe('self-contained pages', () => {
   const isShown = (page: Page, selector: string): Promise<boolean> =>
     page.$eval(selector, (element) => getComputedStyle(element).display !== 'none')
 
-  it('the address of a plot with .html is a page that draws the chart and loads nothing', async () => {
+  itLong('the address of a plot with .html is a page that draws the chart and loads nothing', async () => {
     const { status, headers, text } = await get()
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(headers.get('content-security-policy')).toMatch(/^sandbox allow-scripts(?!.*allow-same-origin)/)

@@ -4,10 +4,9 @@ import { basename } from 'node:path'
 import { lookupOrUndefined, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Board, DashboardMeta } from '../../contract/resources/index.ts'
-import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
 import { objectOf, otherOutput } from '../core/output-schema.ts'
-import { readBoardFile } from '../files/board-file.ts'
+import { notePrivateItems, readBoardFile } from '../files/board-file.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -60,25 +59,10 @@ const create = defineCommand({
             json: { content, filename, parent_path: folder, world_readable: isPublic },
           })
         ).file
-    if (made.world_readable) await notePrivateItems(context, board)
+    if (made.world_readable) await notePrivateItems(context, client, made.fid, filename)
     return { item: { ...made, action: existing ? 'replaced' : 'created' }, view, isDetail: true }
   },
 })
-
-/** Notes the files of a public board that its readers cannot see. */
-async function notePrivateItems(context: Context, { rows }: Board): Promise<void> {
-  const client = await context.client()
-  const fids = new Set(
-    rows.flatMap(({ items }) => items.flatMap(({ plot, table, number }) => plot ?? table ?? number ?? [])),
-  )
-  const hidden: string[] = []
-  for (const fid of fids) {
-    const { filename, world_readable } = await client.call('files.get', { fid })
-    if (!world_readable) hidden.push(`${filename} (${fid})`)
-  }
-  if (hidden.length > 0)
-    context.messages.warning(`the board is public, but others cannot see these files: ${hidden.join(', ')}`)
-}
 
 const pull = defineCommand({
   output: otherOutput('the file that the board was made from, or its content as JSON'),

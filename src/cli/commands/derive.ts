@@ -39,15 +39,29 @@ const view: TableView = {
   ],
 }
 
+const listView: TableView = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'filename', title: 'NAME' },
+    { field: 'state', title: 'STATE' },
+    { field: 'refreshed_at', title: 'REFRESHED', time: true },
+    { field: 'inputs', title: 'INPUTS', format: formatInputs },
+    { field: 'error', title: 'ERROR', format: formatError },
+  ],
+}
+
 export const command = defineCommand({
   output: objectOf(['Grid', 'Derivation'], { action: 'created, replaced, unchanged or removed' }),
   writes: true,
-  arguments: '<name>',
+  arguments: '[name]',
+  lists: {},
   options,
   completion: ['grid'],
   examples: [
     "gridline derive totals --sql 'select city, sum(amount) as amount from sales group by city'",
     'gridline derive Reports/monthly --file monthly.sql --param year=2024 --public',
+    'gridline derive                                  # all derived grids, with their states',
     'gridline derive totals                           # its state, its query and its inputs',
     'gridline refresh totals                          # run its query now',
     'gridline derive totals --remove',
@@ -56,11 +70,13 @@ export const command = defineCommand({
     const { sql, file, remove } = options
     const isNew = sql !== undefined || file !== undefined
     if (isNew && remove) throw new Problem('usage', '--remove cannot be used with --sql or --file')
-    if (isNew) return derive(context, name, options)
+    if (isNew || remove) assertName(name)
+    if (isNew) return derive(context, name!, options)
     const lost = (['param', 'folder', 'public', 'on-conflict'] as const).find(
       (option) => options[option === 'on-conflict' ? 'onConflict' : option] !== undefined,
     )
     if (lost) throw new Problem('usage', `--${lost} can only be used with --sql or --file`)
+    if (name === undefined) return listDerived(context)
     const client = await context.clientFor(name)
     const fid = await resolveFid(client, name, 'grid')
     if (remove) {
@@ -71,6 +87,19 @@ export const command = defineCommand({
     return toResult(derivation)
   },
 })
+
+async function listDerived(context: Context): Promise<CommandResult> {
+  const client = await context.client()
+  const { derivations } = await client.call('derivations.list')
+  return { items: derivations, view: listView, empty: 'No derived grids.' }
+}
+
+function assertName(name: string | undefined): void {
+  if (name === undefined)
+    throw new Problem('usage', 'the name is missing', {
+      hint: "For example: gridline derive totals --sql 'select …'",
+    })
+}
 
 async function derive(context: Context, name: string, options: DeriveOptions): Promise<CommandResult> {
   const { folder, onConflict } = options

@@ -3,6 +3,7 @@ import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
+import { notePrivateItems } from '../files/board-file.ts'
 import { linkView } from '../output/view.ts'
 
 /** Quotes text for a shell. */
@@ -27,6 +28,7 @@ export const command = defineCommand({
             `${name}: anyone can now list the folder; access to the files in it is unchanged. Publish them with: gridline publish ${quoted(`${name}/*`)}`,
           )
         if (file.filetype === 'plot') await notePrivateData(context, client, file, name, 'anyone')
+        if (file.filetype === 'dashboard') await notePrivateItems(context, client, fid, name)
         return file
       },
       linkView,

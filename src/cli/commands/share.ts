@@ -4,6 +4,7 @@ import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
+import { notePrivateItems } from '../files/board-file.ts'
 import type { TableView } from '../output/view.ts'
 
 export const sharedView: TableView = {
@@ -75,6 +76,7 @@ export const command = defineCommand({
           )
         if (link && file.filetype === 'plot')
           await notePrivateData(context, client, file, file.filename, 'anyone with the link')
+        if (file.filetype === 'dashboard') await notePrivateItems(context, client, fid, file.filename)
         const share_link = link ? `${file.web_url}?share_key=${file.share_key}` : null
         if (user.length + team.length + email.length === 0)
           return { fid, filename: file.filename, collaborators: [], emails_sent: 0, warnings: [], share_link }

@@ -1,8 +1,9 @@
 // Reads board files: YAML that names charts and grids by path, id or link.
 import { readFile } from 'node:fs/promises'
 import { type Client, resolveFid } from '../../client/index.ts'
-import { errorMessageOf, Problem } from '../../contract/errors.ts'
+import { errorMessageOf, Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { Board, BoardItem } from '../../contract/resources/index.ts'
+import type { Context } from '../core/context.ts'
 
 /** Members of an item that name a file, and its type. */
 const FILE_MEMBERS = { plot: 'plot', table: 'grid', number: 'grid' } as const
@@ -29,6 +30,30 @@ export async function readBoardFile(client: Client, file: string): Promise<{ tit
   }
   const { title } = document
   return { ...(typeof title === 'string' && { title }), board: { source, rows } }
+}
+
+/** Warns about the files that a board shows and others cannot see, with the command that publishes them. */
+export async function notePrivateItems(
+  { messages }: Context,
+  client: Client,
+  fid: string,
+  name: string,
+): Promise<void> {
+  const { content } = await client.call('dashboards.get', { fid })
+  const { settings } = JSON.parse(content) as { settings: { board?: Board } }
+  const items = (settings.board?.rows ?? []).flatMap((row) => row.items)
+  const fids = new Set(items.flatMap(({ plot, table, number }) => plot ?? table ?? number ?? []))
+  const hidden: { fid: string; filename: string }[] = []
+  for (const one of fids) {
+    const file = await undefinedIfNotFound(client.call('files.get', { fid: one }))
+    if (file?.world_readable === false) hidden.push(file)
+  }
+  if (hidden.length === 0) return
+  const names = hidden.map((file) => `${file.filename} (${file.fid})`).join(', ')
+  const command = `gridline publish ${hidden.map((file) => file.fid).join(' ')}`
+  messages.warning(
+    `${name}: readers of the board cannot see these files: ${names}. To publish them: ${command}`,
+  )
 }
 
 /** A row is an item, a list of items, or an object with `items` and a height. */

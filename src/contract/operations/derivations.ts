@@ -14,6 +14,16 @@ export const derivationsOperations = {
     status: 201,
     result: r.Derived,
   },
+  'derivations.list': {
+    summary: 'List your derived grids, with their states',
+    method: 'GET',
+    path: '/v2/derivations',
+    access: 'caller',
+    agentTool: 'reads',
+    body: noBody,
+    status: 200,
+    result: r.Derivations,
+  },
   'derivations.get': {
     summary: 'Get the state of a derived grid, and with write access its query',
     method: 'GET',

@@ -21,6 +21,7 @@ export const Derive = s.object({
 
 export const Derivation = s.object({
   fid: s.string(),
+  filename: s.string(),
   state: s.enumOf(['current', 'pending', 'stale'], {
     description:
       'current: the content is that of the inputs. pending: an input has changed, and a refresh follows. stale: the refresh failed, and the last content stays.',
@@ -43,6 +44,10 @@ export const Derivation = s.object({
   ),
 })
 export type Derivation = s.Static<typeof Derivation>
+
+export const Derivations = s.object({
+  derivations: s.array(Derivation, { description: 'By id.' }),
+})
 
 export const Derived = s.object({
   file: GridMeta,

@@ -86,6 +86,7 @@ export const pageOperations = {
   'dashboards.get': 'the page of the board shows it',
   'dashboards.update': 'boards are files: gridline board create --on-conflict replace',
   'grids.derive': ['query'],
+  'derivations.list': 'for the command line: gridline derive',
   'derivations.get': 'the page of a grid shows it',
   'refreshes.get': 'for the command line: gridline refresh',
   'refreshes.set': 'for the command line: gridline refresh',

@@ -30,11 +30,13 @@ export async function loadDerivation(readers: Readers, fid: Fid, isOwner: boolea
     throw new Problem('invalid_request', 'this grid is not derived from others', {
       hint: 'Derive one with: gridline derive NAME --sql QUERY',
     })
+  const file = await readers.files.get(owner, idlocal)
   const inputs = await readers.derivations.listInputs(owner, idlocal)
   const isFresh = await isCurrent(readers, ownerPrincipal(owner), row, inputs)
   const state = row.error !== null ? 'stale' : isFresh ? 'current' : 'pending'
   return {
     fid: formatFid(fid),
+    filename: file?.filename ?? '',
     state,
     refreshed_at: new Date(row.refreshed_at).toISOString(),
     stale_since: row.failed_at === null ? null : new Date(row.failed_at).toISOString(),

@@ -1,7 +1,7 @@
 // Handlers of derived grids.
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import type { GridMeta } from '../../contract/resources/index.ts'
+import type { Derivation, GridMeta } from '../../contract/resources/index.ts'
 import { authorizeCall, ownerPrincipal } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
 import { checkIfMatch } from '../core/etag.ts'
@@ -17,6 +17,9 @@ import { findExisting, notAGridError } from '../grids/change/save-grid.ts'
 import { getQueries } from '../queries/allowed.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
+
+/** Maximum number of derived grids in a list. */
+const MAX_LISTED_GRIDS = 1000
 
 const TAKEN_HINT = 'Choose another name, or replace its content and query: --on-conflict replace'
 
@@ -37,6 +40,15 @@ export const deriveHandlers = {
     const derivation = await service.store.read((readers) => loadDerivation(readers, fid, true))
     return { body: { file: file as GridMeta, action, derivation }, etag }
   },
+
+  'derivations.list': (service, call) =>
+    service.store.read(async (readers) => {
+      const owner = call.caller!.username
+      const derivations: Derivation[] = []
+      for (const idlocal of await readers.derivations.listIds(owner, MAX_LISTED_GRIDS))
+        derivations.push(await loadDerivation(readers, { owner, idlocal }, true))
+      return { body: { derivations } }
+    }),
 
   'derivations.get': (service, call) =>
     service.store.read(async (readers) => {

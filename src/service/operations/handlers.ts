@@ -65,6 +65,7 @@ const moduleByOperation: { [N in OperationName]: ModuleOf<N> } = {
   'dashboards.get': 'dashboards',
   'dashboards.update': 'dashboards',
   'grids.derive': 'derive',
+  'derivations.list': 'derive',
   'derivations.get': 'derive',
   'refreshes.get': 'refreshes',
   'refreshes.set': 'refreshes',

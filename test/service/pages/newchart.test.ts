@@ -1,5 +1,6 @@
 // The page that saves charts of other sites.
 import { expect, it } from 'vitest'
+import { itLong } from '../../support/property-runs.ts'
 import { onSqliteFirst } from '../../support/service.ts'
 
 onSqliteFirst('charts from the share button', (test) => {
@@ -32,7 +33,7 @@ onSqliteFirst('charts from the share button', (test) => {
     expect(await count()).toBe(before)
   })
 
-  it('the chart of a form arrives complete in chunks of any size', async () => {
+  itLong('the chart of a form arrives complete in chunks of any size', async () => {
     const figure = JSON.stringify({ data: [{ y: Array.from({ length: 3000 }, (_, k) => `é<${k}`) }] })
     const bytes = Buffer.from(form(figure).body)
     for (const size of [1, 7, 1000]) {

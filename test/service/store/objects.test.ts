@@ -18,6 +18,7 @@ import { openStore } from '../../../src/service/store/store.ts'
 import { moveBlobs } from '../../../src/service/store/upkeep/move.ts'
 import { verifyStore } from '../../../src/service/store/upkeep/verify.ts'
 import { newDatabase } from '../../support/postgres.ts'
+import { itLong } from '../../support/property-runs.ts'
 import { S3Server } from '../../support/s3.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
@@ -155,7 +156,7 @@ describe('a bucket', () => {
     )
   }
 
-  it('an unusable bucket is refused with the wrong setting', async () => {
+  itLong('an unusable bucket is refused with the wrong setting', async () => {
     expect(await refusal(bucket.address.replace('gridline', 'other'))).toContain('no such bucket (--blobs)')
     expect(await refusal(bucket.address, { ...bucket.environment, AWS_SECRET_ACCESS_KEY: 'x' })).toContain(
       'AWS_SECRET_ACCESS_KEY is wrong',
@@ -192,7 +193,7 @@ describe('a bucket', () => {
     }
   })
 
-  it('a bucket that fails now and then is retried, and damaged objects are never served', async () => {
+  itLong('a bucket that fails now and then is retried, and damaged objects are never served', async () => {
     const test = await open(await newDatabase(inject('postgres')), bucket.address)
     await test.user('alice')
     bucket.objects.clear()

@@ -25,6 +25,18 @@ export class DerivationReader {
       .executeTakeFirst()
   }
 
+  /** Lists the derived grids of an owner, by id. */
+  async listIds(owner: string, limit: number): Promise<number[]> {
+    const rows = await this.db
+      .selectFrom('derivations')
+      .select('idlocal')
+      .where('owner', '=', owner)
+      .orderBy('idlocal')
+      .limit(limit)
+      .execute()
+    return rows.map(({ idlocal }) => idlocal)
+  }
+
   /** Returns whether there are any derived grids. */
   async hasAny(): Promise<boolean> {
     const row = await this.db.selectFrom('derivations').select('idlocal').limit(1).executeTakeFirst()
