@@ -34,21 +34,6 @@ export const Board = s.object({
 })
 export type Board = s.Static<typeof Board>
 
-/** Part of the layout of a dashboard: a box, or two parts beside or below each other. */
-export interface LayoutNode {
-  type: 'box' | 'split'
-  boxType?: string
-  fileId?: string
-  shareKey?: string | null
-  title?: string
-  text?: string
-  direction?: 'horizontal' | 'vertical'
-  size?: number
-  sizeUnit?: string
-  first?: LayoutNode
-  second?: LayoutNode
-}
-
 /** Content of a dashboard, as clients send it: an object, or the same as JSON text. */
 export const DashboardContent = s.object({
   version: s.optional(s.integer()),

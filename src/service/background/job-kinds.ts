@@ -98,7 +98,7 @@ async function refresh(
   return runRefresh(held, async (fid, options) => {
     const { owner, idlocal } = fid
     const row = await service.store.read(({ derivations }) => derivations.get(owner, idlocal))
-    const earliest = (row?.refreshed_at ?? 0) + minRefreshMs
+    const earliest = (row?.tried_at ?? 0) + minRefreshMs
     if (earliest > Date.now()) return earliest
     const outcome = await refreshDerived(service, fid, options)
     if (outcome === 'ended') return undefined

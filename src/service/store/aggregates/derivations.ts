@@ -80,6 +80,7 @@ export class DerivationWriter extends DerivationReader {
         ...query,
         revision: createRevision(),
         refreshed_at: Date.now(),
+        tried_at: Date.now(),
         error: null,
         failed_at: null,
       })
@@ -101,7 +102,13 @@ export class DerivationWriter extends DerivationReader {
   async setRefreshed({ owner, idlocal }: FileKey, inputs: readonly DerivationInput[]): Promise<void> {
     await this.change(
       { owner, idlocal },
-      { revision: createRevision(), refreshed_at: Date.now(), error: null, failed_at: null },
+      {
+        revision: createRevision(),
+        refreshed_at: Date.now(),
+        tried_at: Date.now(),
+        error: null,
+        failed_at: null,
+      },
     )
     await this.deleteInputs({ owner, idlocal })
     await this.addInputs({ owner, idlocal }, inputs)
@@ -115,7 +122,8 @@ export class DerivationWriter extends DerivationReader {
 
   /** Records why the content is not that of the inputs. */
   async setError({ owner, idlocal, failed_at }: DerivationRow, error: string): Promise<void> {
-    await this.change({ owner, idlocal }, { error, failed_at: failed_at ?? Date.now() })
+    const now = Date.now()
+    await this.change({ owner, idlocal }, { tried_at: now, error, failed_at: failed_at ?? now })
   }
 
   /** Makes a derived grid one like others. */

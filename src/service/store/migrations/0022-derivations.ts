@@ -17,6 +17,7 @@ export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<voi
     .addColumn('parameters', text, (c) => c.notNull())
     .addColumn('revision', int, (c) => c.notNull())
     .addColumn('refreshed_at', int, (c) => c.notNull())
+    .addColumn('tried_at', int, (c) => c.notNull())
     .addColumn('error', text)
     .addColumn('failed_at', int)
     .addPrimaryKeyConstraint('derivations_pk', ['owner', 'idlocal'])

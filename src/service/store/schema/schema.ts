@@ -214,6 +214,8 @@ export interface Schema extends AccountTables {
     revision: number
     /** When the content was last found to be the result of the query on its inputs. */
     refreshed_at: number
+    /** When the query last ended, with or without a result. */
+    tried_at: number
     /** Why the content is not that of the inputs, as a JSON problem; null if it is. */
     error: string | null
     /** Time of the first failure since the last refresh. */
