@@ -18,6 +18,10 @@ const options = [
     description: 'if the name is taken: fail (default), or replace content and query',
     choices: ['fail', 'replace'],
   },
+  {
+    flags: '-y, --yes',
+    description: 'with --on-conflict replace: also if columns of the grid are lost, which charts may show',
+  },
   { flags: '--remove', description: 'make a derived grid one like others, with the content that it has' },
 ] as const satisfies readonly Option[]
 
@@ -72,7 +76,7 @@ export const command = defineCommand({
     if (isNew && remove) throw new Problem('usage', '--remove cannot be used with --sql or --file')
     if (isNew || remove) assertName(name)
     if (isNew) return derive(context, name!, options)
-    const lost = (['param', 'folder', 'public', 'on-conflict'] as const).find(
+    const lost = (['param', 'folder', 'public', 'on-conflict', 'yes'] as const).find(
       (option) => options[option === 'on-conflict' ? 'onConflict' : option] !== undefined,
     )
     if (lost) throw new Problem('usage', `--${lost} can only be used with --sql or --file`)
@@ -115,6 +119,7 @@ async function derive(context: Context, name: string, options: DeriveOptions): P
       sql: readSql(options.sql, options.file),
       params: parseParameters(options.param ?? []),
     },
+    headers: { 'Allow-Column-Loss': options.yes === true },
   })
   return toResult({ ...file, ...derivation, action })
 }

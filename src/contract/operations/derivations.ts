@@ -1,4 +1,5 @@
 // Operations on derived grids.
+import { uploadHeaders } from '../headers.ts'
 import * as r from '../resources/index.ts'
 import type { Operation } from './operation.ts'
 import { jsonBody, noBody } from './shared.ts'
@@ -10,6 +11,7 @@ export const derivationsOperations = {
     path: '/v2/grids/derive',
     access: 'caller',
     agentTool: 'changes',
+    headers: { 'Allow-Column-Loss': uploadHeaders['Allow-Column-Loss'] },
     body: jsonBody(r.Derive),
     status: 201,
     result: r.Derived,

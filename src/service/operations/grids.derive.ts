@@ -14,7 +14,9 @@ import { addGrid } from '../grids/change/create.ts'
 import { changeLayout } from '../grids/change/layout.ts'
 import { commitPlan } from '../grids/change/plan.ts'
 import { findExisting, notAGridError } from '../grids/change/save-grid.ts'
+import { checkColumnLoss } from '../grids/input/match-columns.ts'
 import { getQueries } from '../queries/allowed.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
@@ -128,22 +130,26 @@ async function putDerivation(
 function replace(
   service: Service,
   call: DeriveCall,
-  fid: Fid,
+  file: FileRow,
   content: DerivedContent,
   query: { sql: string; parameters: string },
 ): Promise<Outcome> {
-  const { owner, idlocal } = fid
+  const { owner, idlocal } = file
+  const fid = { owner, idlocal }
   return changeLayout(
     service,
     fid,
-    (layout) => planContent(service, fid, layout, content.columns),
+    (layout) => {
+      checkColumnLoss(call, file, content.columns, layout.columns, 'the result of the query')
+      return planContent(service, fid, layout, content.columns)
+    },
     (writers, plan, layout) =>
       writers.idempotency.runOnce(call.writeKey(owner), async () => {
-        const file = await writers.files.get(owner, idlocal)
-        if (!file) throw new Problem('not_found', `no grid ${formatFid(fid)}`)
-        checkIfMatch(file, call.ifMatch)
+        const current = await writers.files.get(owner, idlocal)
+        if (!current) throw new Problem('not_found', `no grid ${formatFid(fid)}`)
+        checkIfMatch(current, call.ifMatch)
         await assertNoCircle(writers, fid, content.inputs)
-        await commitPlan(writers, file, layout, plan, owner)
+        await commitPlan(writers, current, layout, plan, owner)
         // Rows that a user adds must not join a version of before.
         await writers.grids.change(owner, idlocal, { appended_by: null, appended_since: null })
         await writers.urlRefreshes.remove(fid)

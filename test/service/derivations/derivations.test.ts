@@ -257,6 +257,19 @@ onSqliteFirst('derived grids', (test) => {
     }
   })
 
+  it('a new query that drops columns is refused if the client asks for that', async () => {
+    await derive(test(), 'dropping', 'select city, amount from sales')
+    const replace = (headers: Record<string, string>) =>
+      test().ask('alice', 'POST', '/v2/grids/derive', {
+        json: { filename: 'dropping', sql: 'select city from sales', on_conflict: 'replace' },
+        headers,
+      })
+    const refused = await replace({ 'gridline-allow-column-loss': 'false' })
+    expect([refused.status, refused.json.errors[0].code]).toEqual([409, 'column_loss'])
+    expect(refused.json.detail).toContain('the result of the query lacks a column')
+    expect((await replace({ 'gridline-allow-column-loss': 'true' })).status).toBe(201)
+  })
+
   it('in the trash it is not refreshed, after it is; If-Match is checked', async () => {
     const { fid } = (await derive(test(), 'resting', 'select count(*) as n from sales')).json.file
     const before = await rows(test(), fid)

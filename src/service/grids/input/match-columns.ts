@@ -131,10 +131,11 @@ export function warnOfTypeChanges(table: readonly NewColumn[], columns: readonly
 
 /** Throws `column_loss` if columns would be lost and `Allow-Column-Loss` is false. */
 export function checkColumnLoss(
-  { headers }: Pick<DataCall, 'headers'>,
+  { headers }: { headers: Pick<DataCall['headers'], 'Allow-Column-Loss'> },
   file: FileRow,
   table: readonly NewColumn[],
   columns: readonly ColumnRow[],
+  source = 'the file',
 ): void {
   if (headers['Allow-Column-Loss'] !== false) return
   const names = new Set(table.map(({ name }) => name))
@@ -143,7 +144,7 @@ export function checkColumnLoss(
   const listedNames = lostNames.slice(0, 10).join(', ') + (lostNames.length > 10 ? ' …' : '')
   throw new Problem(
     'column_loss',
-    `the file lacks ${lostNames.length === 1 ? 'a column' : `${lostNames.length} columns`} of '${file.filename}', which would be lost: ${listedNames}`,
+    `${source} lacks ${lostNames.length === 1 ? 'a column' : `${lostNames.length} columns`} of '${file.filename}', which would be lost: ${listedNames}`,
     { field: 'columns', hint: 'Add --yes to replace the grid anyway.' },
   )
 }
