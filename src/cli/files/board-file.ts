@@ -1,9 +1,10 @@
 // Reads board files: YAML that names charts and grids by path, id or link.
 import { readFile } from 'node:fs/promises'
 import { type Client, resolveFid } from '../../client/index.ts'
-import { errorMessageOf, Problem, undefinedIfNotFound } from '../../contract/errors.ts'
+import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { Board, BoardItem } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
+import { parseYaml } from './yaml.ts'
 
 /** Members of an item that name a file, and its type. */
 const FILE_MEMBERS = { plot: 'plot', table: 'grid', number: 'grid' } as const
@@ -13,7 +14,7 @@ export async function readBoardFile(client: Client, file: string): Promise<{ tit
   const source = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Problem('no_such_file', `cannot read ${file}: ${error.code ?? error.message}`)
   })
-  const document = await parseYaml(file, source)
+  const document = await parseYaml(file, source, 'bad_data')
   if (!isObject(document) || !Array.isArray(document.rows))
     throw new Problem('bad_data', `${file}: expected rows, a list`, {
       hint: 'For example: rows: [{ text: Hello }, { plot: sales chart }]. More: docs/boards.md',
@@ -81,21 +82,6 @@ async function resolveItem(client: Client, item: unknown, where: string): Promis
   if (typeof resolved.columns === 'string')
     resolved.columns = resolved.columns.split(',').map((name) => name.trim())
   return resolved as BoardItem
-}
-
-async function parseYaml(file: string, text: string): Promise<unknown> {
-  const { parseDocument } = await import('../../vendor/yaml.ts')
-  const document = parseDocument(text, { prettyErrors: true })
-  const [error] = document.errors
-  if (error)
-    throw new Problem('bad_data', `${file}: ${error.message.split('\n')[0].replace(/:$/, '')}`, {
-      line: error.linePos?.[0].line,
-    })
-  try {
-    return document.toJS({ maxAliasCount: 100 })
-  } catch (thrown) {
-    throw new Problem('bad_data', `${file}: ${errorMessageOf(thrown)}`)
-  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,8 @@
 // Reads checks files.
 import { readFile } from 'node:fs/promises'
-import { errorMessageOf, Problem } from '../../contract/errors.ts'
+import { Problem } from '../../contract/errors.ts'
 import type { ChecksDocument } from '../../contract/resources/index.ts'
+import { parseYaml } from './yaml.ts'
 
 /** Default name of a checks file. */
 export const CHECKS_FILE = 'gridline.checks.yml'
@@ -25,7 +26,7 @@ export async function readChecksFile(file: string): Promise<ChecksDocument> {
     throw new Problem('bad_checks', `${file}: the file is empty`, {
       hint: 'To write one from data: gridline check FILE --init',
     })
-  const document = await parseYaml(file, text)
+  const document = await parseYaml(file, text, 'bad_checks')
   const { parseChecks } = await import('../../checks/index.ts')
   try {
     parseChecks(document)
@@ -35,23 +36,6 @@ export async function readChecksFile(file: string): Promise<ChecksDocument> {
     throw error
   }
   return document as ChecksDocument
-}
-
-/** Parses YAML. Throws `bad_checks`. */
-async function parseYaml(file: string, text: string): Promise<unknown> {
-  const { parseDocument } = await import('../../vendor/yaml.ts')
-  // JSON is valid YAML.
-  const document = parseDocument(text, { prettyErrors: true })
-  const [error] = document.errors
-  if (error) {
-    const [first] = error.message.split('\n')
-    throw new Problem('bad_checks', `${file}: ${first.replace(/:$/, '')}`, { line: error.linePos?.[0].line })
-  }
-  try {
-    return document.toJS({ maxAliasCount: 100 })
-  } catch (thrown) {
-    throw new Problem('bad_checks', `${file}: ${errorMessageOf(thrown)}`)
-  }
 }
 
 /** Reads a checks file into a request header. */

@@ -24,7 +24,7 @@ export const Derivation = s.object({
   filename: s.string(),
   state: s.enumOf(['current', 'pending', 'stale'], {
     description:
-      'current: the content is that of the inputs. pending: an input has changed, and a refresh follows. stale: the refresh failed, and the last content stays.',
+      'current: the content matches the inputs. pending: an input has changed, and a refresh follows. stale: the refresh failed, and the last content stays.',
   }),
   refreshed_at: Timestamp,
   stale_since: s.nullable(Timestamp),

@@ -13,7 +13,7 @@ export const Refresh = s.object({
   every: s.nullable(s.integer()),
   state: s.enumOf(['current', 'pending', 'stale'], {
     description:
-      'current: the content is that of the source, as of `refreshed_at`. pending: a refresh follows. stale: the last refresh failed, and the content stays.',
+      'current: the content matched the source at `refreshed_at`. pending: a refresh follows. stale: the last refresh failed, and the content stays.',
   }),
   refreshed_at: Timestamp,
   next_at: s.nullable(Timestamp),

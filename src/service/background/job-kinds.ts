@@ -71,7 +71,7 @@ async function feed(store: Store, { job, write }: LeasedJob): Promise<undefined>
   const idlocal = Number(job.key)
   const derived = await store.read(({ derivations }) => derivations.listDerived(owner, idlocal))
   for (const one of derived) {
-    await store.write([one.owner], ({ jobs }) => jobs.schedule(one.owner, 'refresh', String(one.idlocal)))
+    await store.write([one.owner], ({ jobs }) => jobs.scheduleRefresh(one))
     // Renews the lease.
     await write(async () => {})
   }

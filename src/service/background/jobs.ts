@@ -105,7 +105,8 @@ export class Jobs {
       lane.isPollRequested = false
       try {
         const due = await this.store.read(async ({ jobs }) => {
-          this.stats.backlog = await jobs.countDue(Date.now())
+          // Once per poll, not for each lane.
+          if (lane === this.#lanes[0]) this.stats.backlog = await jobs.countDue(Date.now())
           return jobs.listDue(Date.now(), BATCH_JOBS, lane.kinds)
         })
         const queue = [...due]

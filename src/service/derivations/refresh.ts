@@ -22,7 +22,7 @@ export interface RefreshService extends Service, GridService {
 }
 
 /**
- * `refreshed`: the content is that of the inputs now. `current`: it already was. `failed`: the query failed, and the
+ * `refreshed`: the content matches the inputs now. `current`: it already did. `failed`: the query failed, and the
  * content stays. `ended`: the grid is gone, or is not derived any more.
  */
 export type RefreshOutcome = 'refreshed' | 'current' | 'failed' | 'ended'
@@ -104,7 +104,7 @@ function storeContent(
       if (!file || !current) return 'ended'
       if (current.revision !== revision) {
         // Another query, or a later result: compare it with the inputs.
-        await writers.jobs.schedule(fid.owner, 'refresh', String(fid.idlocal))
+        await writers.jobs.scheduleRefresh(fid)
         return 'current'
       }
       await commitPlan(writers, file, layout, plan, null)

@@ -8,7 +8,7 @@ import type { DerivationInput, DerivationRow } from '../store/aggregates/derivat
 import type { Readers } from '../store/store.ts'
 import { toSource } from './inputs.ts'
 
-/** Returns whether the content of a derived grid is that of its inputs, as far as its owner may read them. */
+/** Returns whether the content of a derived grid matches its inputs, as far as its owner may read them. */
 export async function isCurrent(
   readers: Readers,
   principal: Principal,
@@ -21,8 +21,10 @@ export async function isCurrent(
   return true
 }
 
-/** Loads the state of a derived grid. `isOwner`: also its query, and why it is
- * stale, which can tell of inputs. Throws `invalid_request`. */
+/**
+ * Loads the state of a derived grid. `isOwner`: also its query, and why it is stale, which can tell of inputs. Throws
+ * `invalid_request` for another grid.
+ */
 export async function loadDerivation(readers: Readers, fid: Fid, isOwner: boolean): Promise<Derivation> {
   const { owner, idlocal } = fid
   const row = await readers.derivations.get(owner, idlocal)

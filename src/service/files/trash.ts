@@ -38,7 +38,7 @@ export async function restoreFile(
   await files.change(owner, idlocal, { trashed_at: null, live_name, parent, hidden: 0 })
   if (filetype === 'fold') await folders.propagateState(owner, idlocal)
   // It was not refreshed in the trash.
-  if (file.derived) await jobs.schedule(owner, 'refresh', String(idlocal))
+  if (file.derived) await jobs.scheduleRefresh(file)
   return isInTrash ? ['its folder is in the trash, so it was restored to the home folder'] : []
 }
 

@@ -123,7 +123,7 @@ async function putDerivation(
   { inputs }: DerivedContent,
 ): Promise<void> {
   await writers.derivations.put(fid, query, inputs)
-  await writers.jobs.schedule(fid.owner, 'refresh', String(fid.idlocal))
+  await writers.jobs.scheduleRefresh(fid)
 }
 
 /** Gives an existing grid a query and its result. */

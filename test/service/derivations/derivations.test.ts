@@ -301,7 +301,7 @@ onSqliteFirst('derived grids', (test) => {
 })
 
 onBothStores('derived grids as a model has them', (test) => {
-  it('after any writes, dead servers and jobs of two servers, the content is that of the query', async () => {
+  it('after any writes, dead servers and jobs of two servers, the content is the result of the query', async () => {
     const second = new TestService(
       await createService({
         database: test().database,

@@ -99,7 +99,7 @@ async function renderNode(reader: BoardReader, node: BoardNode): Promise<string>
   }
 }
 
-/** Renders an item. What cannot be shown is said in its place. */
+/** Renders an item, or a note why it cannot be shown. */
 async function renderItem(reader: BoardReader, item: BoardItem, height: number): Promise<string> {
   const title = item.title ? `<h2>${escapeHtml(item.title)}</h2>` : ''
   try {

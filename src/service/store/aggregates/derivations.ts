@@ -120,7 +120,7 @@ export class DerivationWriter extends DerivationReader {
     if (derived.length === 0) await this.setFlag({ owner, idlocal }, 'feeds', 0)
   }
 
-  /** Records why the content is not that of the inputs. */
+  /** Records why a refresh failed. */
   async setError({ owner, idlocal, failed_at }: DerivationRow, error: string): Promise<void> {
     const now = Date.now()
     await this.change({ owner, idlocal }, { tried_at: now, error, failed_at: failed_at ?? now })

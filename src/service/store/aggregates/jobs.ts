@@ -1,5 +1,6 @@
 // Stores background jobs, and the leases of the servers that run them.
 import type { Selectable } from 'kysely'
+import type { FileKey } from '../schema/file-key.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 
 export type JobRow = Selectable<Schema['jobs']>
@@ -90,6 +91,11 @@ export class JobWriter extends JobReader {
       .execute()
   }
 
+  /** Schedules the refresh of a derived grid. */
+  scheduleRefresh({ owner, idlocal }: FileKey): Promise<void> {
+    return this.schedule(owner, 'refresh', String(idlocal))
+  }
+
   /**
    * Leases a job until `until`. Returns it with its new fencing token; undefined if another server has it.
    */
@@ -153,5 +159,5 @@ export async function refreshDerivedFrom(db: Db, owner: string, ids?: readonly n
   if (ids) select = select.where('idlocal', 'in', ids)
   const jobs = new JobWriter(db)
   for (const { by_owner, by_idlocal } of await select.execute())
-    if (by_owner !== owner || ids) await jobs.schedule(by_owner, 'refresh', String(by_idlocal))
+    if (by_owner !== owner || ids) await jobs.scheduleRefresh({ owner: by_owner, idlocal: by_idlocal })
 }

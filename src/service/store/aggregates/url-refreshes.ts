@@ -19,7 +19,7 @@ export class UrlRefreshReader {
 }
 
 export class UrlRefreshWriter extends UrlRefreshReader {
-  /** Sets the URL of a grid. The content is that of the URL now. */
+  /** Sets the URL of a grid, whose content was just fetched from it. */
   async put(row: Omit<UrlRefreshRow, 'revision' | 'refreshed_at' | 'error' | 'failed_at'>): Promise<void> {
     await this.remove(row)
     await this.db

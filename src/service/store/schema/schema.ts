@@ -216,7 +216,7 @@ export interface Schema extends AccountTables {
     refreshed_at: number
     /** When the query last ended, with or without a result. */
     tried_at: number
-    /** Why the content is not that of the inputs, as a JSON problem; null if it is. */
+    /** Why the last refresh failed, as a JSON problem; null if it did not. */
     error: string | null
     /** Time of the first failure since the last refresh. */
     failed_at: number | null
