@@ -15,7 +15,11 @@ import { hasTerminal, terminal } from '../support/terminal.ts'
 const folder = temporaryFolder()
 const cwd = folder.path
 const home = join(cwd, 'home')
-const run = (args: string[], env?: Record<string, string>) => gridline(args, { home, cwd, env })
+/** Runs the command with a time for the server that suits a busy machine. */
+const run = (args: string[], env?: Record<string, string>) =>
+  gridline(args, { home, cwd, env: { GRIDLINE_TIMEOUT_MS: '30000', ...env } })
+/** Runs the command with the time that a shell waits. */
+const runBriefly = (args: string[], env: Record<string, string>) => gridline(args, { home, cwd, env })
 const root = fileURLToPath(new URL('../..', import.meta.url))
 afterAll(folder.remove)
 
@@ -98,14 +102,14 @@ describe('completed values', () => {
 
   it('completion waits at most 300 ms for a server, and prints nothing then', async () => {
     const env = { GRIDLINE_URL: 'http://10.255.255.1:9', GRIDLINE_USER: 'a', GRIDLINE_API_KEY: 'b' }
-    const { code, stdout, stderr } = await run(['__complete', 'cat', ''], env)
+    const { code, stdout, stderr } = await runBriefly(['__complete', 'cat', ''], env)
     expect([code, stdout, stderr]).toEqual([0, '', ''])
   })
 
   it('completion offers names even if they cannot be cached', async () => {
     const place = join(cwd, 'uncached')
     mkdirSync(join(place, 'completion.json'), { recursive: true })
-    const here = { home: place, cwd }
+    const here = { home: place, cwd, env: { GRIDLINE_TIMEOUT_MS: '30000' } }
     await gridline(['upload', 'sales.csv', '-q'], here)
     expect((await gridline(['__complete', 'cat', 'sa'], here)).stdout).toBe('sales\n')
   })
@@ -122,7 +126,7 @@ describe('completed values', () => {
     const { port } = server.address() as AddressInfo
     const env = { GRIDLINE_URL: `http://127.0.0.1:${port}`, GRIDLINE_USER: 'a', GRIDLINE_API_KEY: 'b' }
     try {
-      expect((await run(['__complete', 'cat', 'sl'], env)).stdout).toBe('')
+      expect((await runBriefly(['__complete', 'cat', 'sl'], env)).stdout).toBe('')
       await expect
         .poll(() => readFileSync(join(home, 'completion.json'), 'utf8'), { timeout: 20_000 })
         .toContain('slow')
