@@ -9,6 +9,7 @@ import { type Limits, readLimits } from '../contract/limits.ts'
 import type { Caller } from './access/access.ts'
 import { ensureUser } from './accounts/accounts.ts'
 import type { ProviderOptions } from './accounts/oidc-users.ts'
+import type { Webhooks } from './alerts/webhook.ts'
 import { createJobHandlers } from './background/job-kinds.ts'
 import { Jobs } from './background/jobs.ts'
 import { jobMetrics } from './background/metrics.ts'
@@ -59,6 +60,10 @@ export interface ServiceOptions extends StoreOptions {
   mailFrom?: string
   /** Whether grids may be imported from URLs. */
   urlImport?: boolean | UrlImport
+  /** Sends messages of alerts to URLs. Default: only to public addresses. */
+  webhooks?: Webhooks
+  /** Whether imports and messages may reach private addresses. */
+  privateUrls?: boolean
   /** Whether grids may be queried in SQL. Default: true. */
   sql?: boolean
   /** Theme of new charts whose request names none. */
@@ -129,7 +134,7 @@ const PRUNE_INTERVAL_MS = 3600_000
 
 /** Time that a command spends on due jobs before it exits, in ms. The next command continues. */
 const CLOSE_TIMEOUT_MS = 300
-/** The same if there are derived grids, which nobody else would refresh, in ms. */
+/** The same if there are derived grids or alerts, which nobody else would look after, in ms. */
 const CLOSE_DERIVED_MS = 10_000
 
 /** Loads what servers use later, so that they depend on no file of the build while they run. */
@@ -147,6 +152,8 @@ async function loadServerModules(): Promise<void> {
     import('./grids/keys/index-table-keys.ts'),
     import('./derivations/refresh.ts'),
     import('./refreshes/refresh-from-url.ts'),
+    import('./alerts/deliver.ts'),
+    import('./alerts/look.ts'),
     import('./accounts/token-exchange.ts'),
   ])
 }
@@ -206,7 +213,9 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       service.thumbnails.close()
       // A local command has no server that would run due jobs later.
       if (actingAs && wrote) {
-        const hasDerived = await store.read(({ derivations }) => derivations.hasAny())
+        const hasDerived = await store.read(
+          async ({ derivations, alerts }) => (await derivations.hasAny()) || (await alerts.hasAny()),
+        )
         const timer = setTimeout(() => jobs.stop(), hasDerived ? CLOSE_DERIVED_MS : CLOSE_TIMEOUT_MS)
         await jobs.poll()
         clearTimeout(timer)
@@ -249,6 +258,7 @@ async function createServiceContext(
   const oidcSignIn =
     options.provider &&
     new (await import('./accounts/oidc-users.ts')).OidcSignIn(store, options.provider, url)
+  const canConnect = options.privateUrls ? () => true : undefined
   const mailer =
     options.smtp === undefined || options.smtp === ''
       ? undefined
@@ -296,7 +306,10 @@ async function createServiceContext(
             const place = resolveBesideDatabase(options.database, 'queries')
             return new (await import('./queries/query-grids.ts')).Queries(limits, place)
           }),
-    urlImport: options.urlImport === true ? new UrlImport() : options.urlImport || undefined,
+    urlImport: options.urlImport === true ? new UrlImport(canConnect) : options.urlImport || undefined,
+    webhooks: new Lazy(
+      async () => options.webhooks ?? new (await import('./alerts/webhook.ts')).Webhooks(canConnect),
+    ),
     theme: options.theme,
     forgetCredentials,
   }

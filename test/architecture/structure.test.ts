@@ -71,7 +71,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ' ',
   ),
   service:
-    'index.ts admin.ts background http operations pages boards images plots refreshes derivations queries grids uploads files sharing import accounts core access store tracing'.split(
+    'index.ts admin.ts background http operations alerts pages boards images plots refreshes derivations queries grids uploads files sharing import accounts core access store tracing'.split(
       ' ',
     ),
   charts: 'evaluate omitted.ts change create-chart.ts compile normalize figure spec'.split(' '),
@@ -82,7 +82,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
 }
 /** Modules within modules, in the same way. */
 const INNER_MODULES: Readonly<Record<string, readonly string[]>> = {
-  'service/grids': 'change checks keys diff input reshape read service.ts column'.split(' '),
+  'service/grids': 'change alerts checks keys diff input reshape read service.ts column'.split(' '),
   'service/store':
     'upkeep store.ts sqlite-files.ts migrate.ts migrations aggregates objects engines schema'.split(' '),
 }

@@ -58,6 +58,11 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
   api: [['api', 'POST', '/v2/folders', '-f', 'path=x'], /"path":"x"/],
   watch: [['watch', 'new.csv'], /grids\.upload/],
   refresh: [['refresh', 'follower'], /refreshes\.run/],
+  'alert add': [
+    ['alert', 'add', 'grid', '--when', 'count(*) > 9', '--to', 'https://example.com/hook'],
+    /alerts\.create.*"when":"count\(\*\) > 9"/,
+  ],
+  'alert remove': [['alert', 'remove', 'ALERT'], /alerts\.delete/],
   'board create': [['board', 'create', 'board.yml'], /dashboards\.create.*"filename":"board"/],
   derive: [
     ['derive', 'derived', '--sql', 'select * from grid'],
@@ -130,6 +135,9 @@ writeFileSync(file, JSON.stringify(figure))
     await run(['admin', 'create-user', 'bob'])
     const made = await run(['key', 'create', '--json'])
     ids.KEY = JSON.parse(made.stdout).id
+    const to = 'https://example.com/hook'
+    const alert = await run(['alert', 'add', 'grid', '--stale', '365d', '--to', to, '--json'])
+    ids.ALERT = JSON.parse(alert.stdout).id
     before = await state()
   })
 

@@ -4,7 +4,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { Refresh } from '../../contract/resources/index.ts'
 import { type CommandResult, defineCommand, type Option } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
-import { parsePercent, readingOptions, toReadingHeaders } from '../files/parse-options.ts'
+import { parseDuration, parsePercent, readingOptions, toReadingHeaders } from '../files/parse-options.ts'
 import { formatError, type TableView } from '../output/view.ts'
 
 const options = [
@@ -32,9 +32,6 @@ const view: TableView = {
   ],
 }
 
-/** Seconds of each unit of time. */
-const UNITS = { m: 60, h: 3600, d: 86_400 } as const
-
 export const command = defineCommand({
   output: objectOf('Refresh'),
   writes: true,
@@ -57,7 +54,7 @@ export const command = defineCommand({
     const client = await context.clientFor(name)
     const fid = await resolveFid(client, name, 'grid')
     if (url !== undefined) {
-      const json = { url, every: parseTime(every!) }
+      const json = { url, every: parseDuration('--every', every!) }
       const headers = {
         ...toReadingHeaders(reading),
         ...(maxShrink !== undefined && { 'Max-Shrink': parsePercent('--max-shrink', maxShrink) }),
@@ -71,14 +68,6 @@ export const command = defineCommand({
     return toResult(await client.call(status ? 'refreshes.get' : 'refreshes.run', { fid }), !status)
   },
 })
-
-/** Parses a time such as `15m` into seconds. Throws `usage`. */
-function parseTime(text: string): number {
-  const [, number, unit] = /^(\d+)\s*([mhd])$/.exec(text) ?? []
-  if (number === undefined)
-    throw new Problem('usage', `--every ${text}: expected minutes, hours or days, such as 15m, 1h or 1d`)
-  return Number(number) * UNITS[unit as keyof typeof UNITS]
-}
 
 /** Returns the state. Throws why a refresh has failed, so that scripts notice. */
 function toResult(refresh: Refresh, isRun: boolean): CommandResult {

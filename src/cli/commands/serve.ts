@@ -135,6 +135,12 @@ const serveOptions = [
     description: 'allow grids to be created from files at public URLs (source_url)',
   },
   {
+    flags: '--allow-private-urls',
+    variable: 'GRIDLINE_ALLOW_PRIVATE_URLS',
+    description:
+      'allow refreshes, imports and messages of alerts to reach private addresses, such as this machine',
+  },
+  {
     flags: '--no-sql',
     variable: 'GRIDLINE_NO_SQL',
     description: 'run no queries in SQL (gridline query)',
@@ -296,6 +302,7 @@ function readSettings(processEnvironment: NodeJS.ProcessEnv, options: ServeOptio
     smtp,
     mailFrom,
     allowUrlImport,
+    allowPrivateUrls,
     sql,
     theme,
     serverName,
@@ -325,6 +332,7 @@ function readSettings(processEnvironment: NodeJS.ProcessEnv, options: ServeOptio
   const service = {
     ...{ blobs, smtp, mailFrom, serverName, environment },
     urlImport: allowUrlImport === true,
+    privateUrls: allowPrivateUrls === true,
     sql: sql !== false,
   }
   return { host, port, proxies, database, url, healthPort, theme, environment, provider, service, keyPair }

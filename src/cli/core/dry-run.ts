@@ -89,6 +89,8 @@ const PHRASES: Partial<Record<OperationName, string>> = {
   'rows.append': 'append rows',
   'dashboards.create': 'create a board',
   'dashboards.update': 'replace the board',
+  'alerts.create': 'add an alert',
+  'alerts.delete': 'remove an alert',
   'grids.derive': 'derive a grid',
   'refreshes.set': 'refresh a grid from a URL',
   'refreshes.run': 'refresh a grid',

@@ -10,6 +10,7 @@ export const outputObjects = {
   Plot: r.PlotMeta,
   Version: r.Version,
   Draft: r.Draft,
+  Alert: r.Alert,
   Derivation: r.Derivation,
   Refresh: r.Refresh,
   Board: r.DashboardMeta,

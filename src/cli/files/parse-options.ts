@@ -102,6 +102,17 @@ export function parsePercent(flag: string, text: string): number {
   return Number(value)
 }
 
+/** Seconds of each unit of time. */
+const SECONDS = { m: 60, h: 3600, d: 86_400 } as const
+
+/** Parses a time such as `15m` into seconds. Throws `usage`. */
+export function parseDuration(flag: string, text: string): number {
+  const [, number, unit] = /^(\d+)\s*([mhd])$/.exec(text.trim()) ?? []
+  if (number === undefined)
+    throw new Problem('usage', `${flag} ${text}: expected minutes, hours or days, such as 15m, 1h or 1d`)
+  return Number(number) * SECONDS[unit as keyof typeof SECONDS]
+}
+
 /** Option for appends that change column types. */
 export const allowTypeChangeOption = {
   flags: '--allow-type-change',

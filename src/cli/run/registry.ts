@@ -163,6 +163,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'grids',
+    name: 'alert',
+    summary: 'Send a message when a grid is odd, stale or fails its checks',
+    load: () => import('../commands/alert.ts'),
+  },
+  {
+    group: 'grids',
     name: 'column',
     summary: 'List, read, add, set, rename and remove columns of a grid',
     load: () => import('../commands/column.ts'),

@@ -2,6 +2,7 @@
 // from it.
 import type * as s from '../schema.ts'
 import { accountsOperations } from './accounts.ts'
+import { alertsOperations } from './alerts.ts'
 import { checksOperations } from './checks.ts'
 import { collaboratorsOperations } from './collaborators.ts'
 import { columnsOperations } from './columns.ts'
@@ -47,6 +48,7 @@ export const operations = {
   ...dashboardsOperations,
   ...imagesOperations,
   ...queriesOperations,
+  ...alertsOperations,
   ...derivationsOperations,
   ...refreshesOperations,
   ...foldersOperations,

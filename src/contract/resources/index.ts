@@ -1,5 +1,6 @@
 /** JSON Schemas of the API resources. docs/api.md describes their fields. */
 export * from './accounts.ts'
+export * from './alerts.ts'
 export * from './checks.ts'
 export * from './copies.ts'
 export * from './dashboards.ts'

@@ -1,6 +1,7 @@
 // Handlers of each kind of background job.
 
 import type { Fid } from '../../contract/fid.ts'
+import type { DeliveryService } from '../alerts/deliver.ts'
 import type { RefreshOptions, RefreshService } from '../derivations/refresh.ts'
 import type { UrlRefreshService } from '../refreshes/refresh-from-url.ts'
 import { type JobKind, SETTLE_DELAY_MS, SWEEP_INTERVAL_MS } from '../store/aggregates/jobs.ts'
@@ -9,7 +10,7 @@ import type { JobWork, LeasedJob } from './jobs.ts'
 
 /** Returns the handler of each kind of job. A missing kind is a compile error. */
 export function createJobHandlers(
-  service: RefreshService & UrlRefreshService,
+  service: RefreshService & UrlRefreshService & DeliveryService,
   minRefreshMs = MIN_REFRESH_MS,
 ): Record<JobKind, JobWork> {
   const { store } = service
@@ -20,6 +21,8 @@ export function createJobHandlers(
     feed: (held) => feed(store, held),
     refresh: (held) => refresh(service, held, minRefreshMs),
     download: (held) => download(service, held),
+    judge: (held) => judge(service, held),
+    deliver: (held) => deliver(service, held),
     sweep: (held) => sweep(store, held),
   }
 }
@@ -65,18 +68,22 @@ async function indexDates(leased: LeasedJob): Promise<number | undefined> {
 /** Minimum time between two refreshes of a derived grid, in ms: each can add a version. */
 const MIN_REFRESH_MS = 10_000
 
-/** Schedules the refresh of the grids that are derived from a grid. */
+/** Schedules the refresh of the grids that are derived from a grid, and a look at its alerts. */
 async function feed(store: Store, { job, write }: LeasedJob): Promise<undefined> {
   const { owner } = job
   const idlocal = Number(job.key)
-  const derived = await store.read(({ derivations }) => derivations.listDerived(owner, idlocal))
+  const { derived, hasAlerts } = await store.read(async ({ derivations, alerts }) => ({
+    derived: await derivations.listDerived(owner, idlocal),
+    hasAlerts: (await alerts.list({ owner, idlocal })).length > 0,
+  }))
   for (const one of derived) {
     await store.write([one.owner], ({ jobs }) => jobs.scheduleRefresh(one))
     // Renews the lease.
     await write(async () => {})
   }
   await write(async ({ derivations, jobs }) => {
-    if (derived.length === 0) await derivations.stopFeeding({ owner, idlocal })
+    if (hasAlerts) await jobs.scheduleJudgement({ owner, idlocal })
+    else if (derived.length === 0) await derivations.stopFeeding({ owner, idlocal })
     await jobs.deleteFinished(job)
   })
 }
@@ -138,6 +145,20 @@ async function runRefresh(
   } finally {
     clearInterval(lease)
   }
+}
+
+/** Looks at the alerts of a grid. */
+async function judge(service: DeliveryService, held: LeasedJob): Promise<number | undefined> {
+  const { lookAtAlerts } = await import('../alerts/look.ts')
+  return runRefresh(held, (fid) => lookAtAlerts(service, fid, held.write))
+}
+
+/** Sends the messages of an alert. */
+async function deliver(service: DeliveryService, held: LeasedJob): Promise<number | undefined> {
+  const { deliverMessages } = await import('../alerts/deliver.ts')
+  const due = await deliverMessages(service, held.job, held.write, () => held.isStopping)
+  if (due === undefined) await held.write(({ jobs }) => jobs.deleteFinished(held.job))
+  return due
 }
 
 /** Flushes the tail of a grid to slices. */

@@ -9,16 +9,23 @@ import { runInSpan } from '../tracing/tracing.ts'
 const LEASE_MS = 30_000
 /** Interval of looking for jobs that other servers have left, in ms. */
 const POLL_MS = 5_000
+interface LaneRules {
+  readonly kinds: readonly JobKind[]
+  readonly concurrency: number
+  /** Longest time until a job of the lane is due, in ms: beyond it, the clock has been set back. */
+  readonly maxDelayMs?: number
+}
+
 /** Kinds of jobs that run beside each other, and how many at the same time: queries and downloads delay no others. */
-const LANES: readonly { kinds: readonly JobKind[]; concurrency: number }[] = [
-  { kinds: ['tree', 'dates', 'fold', 'feed', 'sweep'], concurrency: 2 },
+const LANES: readonly LaneRules[] = [
+  { kinds: ['tree', 'dates', 'fold', 'feed', 'sweep'], concurrency: 2, maxDelayMs: 25 * 3600_000 },
+  // Receivers may be slow.
+  { kinds: ['judge', 'deliver'], concurrency: 16, maxDelayMs: 4 * 3600_000 },
   { kinds: ['refresh'], concurrency: 1 },
   { kinds: ['download'], concurrency: 1 },
 ]
 /** Delay before a failed job runs again, in ms. */
 const RETRY_MS = 10_000
-/** Maximum number of due jobs loaded by one query. */
-const BATCH_JOBS = 20
 
 /** Job that this server has leased. */
 export interface LeasedJob {
@@ -40,11 +47,14 @@ export type JobOutcome = 'done' | 'failed' | 'lost'
 class LeaseLost extends Error {}
 
 /** State of the jobs that run beside others. */
-interface Lane {
-  readonly kinds: readonly JobKind[]
-  readonly concurrency: number
-  running: Promise<void> | undefined
+interface Lane extends LaneRules {
+  /** Ends when no job of the lane is due any more. */
+  run: Promise<void> | undefined
   isPollRequested: boolean
+  /** Jobs that this server runs. */
+  readonly jobs: Map<string, Promise<void>>
+  /** Lets `run` look for jobs again. */
+  wake: () => void
 }
 
 const NO_BACKLOG: { jobs: number; since: number | null } = { jobs: 0, since: null }
@@ -60,7 +70,15 @@ export class Jobs {
   }
   readonly #holder = randomBytes(8).toString('hex')
   #timer: NodeJS.Timeout | undefined
-  readonly #lanes = LANES.map((lane): Lane => ({ ...lane, running: undefined, isPollRequested: false }))
+  readonly #lanes = LANES.map(
+    (lane): Lane => ({
+      ...lane,
+      run: undefined,
+      isPollRequested: false,
+      jobs: new Map(),
+      wake: () => {},
+    }),
+  )
   #isStopping = false
 
   constructor(
@@ -84,10 +102,11 @@ export class Jobs {
     await Promise.all(
       this.#lanes.map((lane) => {
         lane.isPollRequested = true
-        lane.running ??= this.runDueJobs(lane).finally(() => {
-          lane.running = undefined
+        lane.wake()
+        lane.run ??= this.runDueJobs(lane).finally(() => {
+          lane.run = undefined
         })
-        return lane.running
+        return lane.run
       }),
     )
   }
@@ -96,29 +115,58 @@ export class Jobs {
   async stop(): Promise<void> {
     this.#isStopping = true
     clearInterval(this.#timer)
-    await Promise.all(this.#lanes.map(({ running }) => running))
+    await Promise.all(this.#lanes.map(({ run }) => run))
   }
 
-  /** Runs the due jobs of a lane until none is left, with limited concurrency. */
+  /** Runs the due jobs of a lane until none is left, with limited concurrency. A slow job delays no other. */
   private async runDueJobs(lane: Lane): Promise<void> {
-    while (lane.isPollRequested && !this.#isStopping) {
-      lane.isPollRequested = false
-      try {
-        const due = await this.store.read(async ({ jobs }) => {
-          // Once per poll, not for each lane.
-          if (lane === this.#lanes[0]) this.stats.backlog = await jobs.countDue(Date.now())
-          return jobs.listDue(Date.now(), BATCH_JOBS, lane.kinds)
-        })
-        const queue = [...due]
-        const runQueued = async (): Promise<void> => {
-          for (let job = queue.shift(); job && !this.#isStopping; job = queue.shift()) await this.runJob(job)
-        }
-        await Promise.all(Array.from({ length: lane.concurrency }, runQueued))
-        if (due.length === BATCH_JOBS) lane.isPollRequested = true
-      } catch (error) {
-        if (!(error instanceof Problem)) this.onError(error)
+    const { jobs: running } = lane
+    while (running.size > 0 || (lane.isPollRequested && !this.#isStopping)) {
+      const free = lane.concurrency - running.size
+      if (lane.isPollRequested && free > 0 && !this.#isStopping) {
+        lane.isPollRequested = false
+        for (const job of await this.listDue(lane, free)) this.startJob(lane, job)
+        continue
       }
+      const woken = new Promise<void>((resolve) => {
+        lane.wake = resolve
+      })
+      await Promise.race([woken, ...running.values()])
     }
+  }
+
+  /** Lists due jobs of a lane that this server does not run. */
+  private async listDue(lane: Lane, limit: number): Promise<JobRow[]> {
+    try {
+      const due = await this.store.read(async ({ jobs }) => {
+        // Once per poll, not for each lane.
+        if (lane === this.#lanes[0]) this.stats.backlog = await jobs.countDue(Date.now())
+        const now = Date.now()
+        const latest = lane.maxDelayMs && now + lane.maxDelayMs
+        return jobs.listDue(now, limit + lane.jobs.size, lane.kinds, latest)
+      })
+      return due.filter((job) => !lane.jobs.has(formatJobKey(job))).slice(0, limit)
+    } catch (error) {
+      if (!(error instanceof Problem)) this.onError(error)
+      return []
+    }
+  }
+
+  /** Runs a job beside the others of its lane, which then looks for another. */
+  private startJob(lane: Lane, job: JobRow): void {
+    const key = formatJobKey(job)
+    const done = this.runJob(job)
+      .then(
+        () => {
+          lane.isPollRequested = true
+        },
+        // The next poll tries again.
+        (error) => {
+          if (!(error instanceof Problem)) this.onError(error)
+        },
+      )
+      .finally(() => lane.jobs.delete(key))
+    lane.jobs.set(key, done)
   }
 
   /** Leases and runs one job. Failed jobs are due again after a delay. */
@@ -167,4 +215,8 @@ export class Jobs {
     counts[outcome]++
     this.stats.ended.set(kind, counts)
   }
+}
+
+function formatJobKey({ owner, kind, key }: JobRow): string {
+  return `${owner} ${kind} ${key}`
 }

@@ -109,6 +109,8 @@ function storeContent(
       }
       await commitPlan(writers, file, layout, plan, null)
       await writers.derivations.setRefreshed(fid, content.inputs)
+      // Its alerts may not have trusted the grid before.
+      if (layout.grid.has_alerts === 1) await writers.jobs.scheduleJudgement(fid)
       return 'refreshed'
     },
   )
@@ -136,6 +138,8 @@ async function recordError(
   await store.write([owner], async (writers) => {
     await renew?.(writers)
     const current = await writers.derivations.get(owner, idlocal)
-    if (current?.revision === revision) await writers.derivations.setError(current, JSON.stringify(error))
+    if (current?.revision !== revision) return
+    await writers.derivations.setError(current, JSON.stringify(error))
+    await writers.jobs.scheduleJudgement(current)
   })
 }

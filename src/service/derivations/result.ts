@@ -62,11 +62,12 @@ export async function planContent(
   const snap = createTableSnapshot(store, table)
   const key = primaryKeyNamesOf(grid, columns)
   await checkKey(snap, key, { source: SOURCE })
-  await enforceChecksOnGrid(service, fid, layout, { snap, source: SOURCE })
+  const { failedChecks } = await enforceChecksOnGrid(service, fid, layout, { snap, source: SOURCE })
   const isSame = await hasSameContent(store.blobs, content, columns, slices)
   return {
     columns: isSame ? undefined : keepUids(content, columns),
     change: { operation: 'refresh' },
     key,
+    failedChecks,
   }
 }

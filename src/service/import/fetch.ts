@@ -3,13 +3,11 @@ import { errorCodeOf, Problem } from '../../contract/errors.ts'
 import { formatBytes, type Limits } from '../../contract/limits.ts'
 import type { Bytes } from '../../json/index.ts'
 import { type Trace, traceHeaders } from '../tracing/tracing.ts'
-import { isPublicAddress } from './addresses.ts'
+import { PublicHosts } from './public-hosts.ts'
 
 const MAX_REDIRECTS = 5
 /** Maximum length of a validator. */
 const MAX_VALIDATOR_CHARACTERS = 1000
-
-type LookupCallback = (error: Error | null, addresses: { address: string; family: number }[]) => void
 
 /** Validators of a response, for the next request. */
 export interface Validators {
@@ -29,7 +27,11 @@ export interface FetchedFile extends Validators {
  * each actual connection is checked after name resolution, also after every redirect.
  */
 export class UrlImport {
-  constructor(private readonly canConnect: (address: string) => boolean = isPublicAddress) {}
+  private readonly hosts: PublicHosts
+
+  constructor(canConnect?: (address: string) => boolean) {
+    this.hosts = new PublicHosts('source_url', canConnect)
+  }
 
   /** Opens a URL. Throws `invalid_request` if it must not be fetched, `bad_data` if it yields no file. */
   async open(text: string, limits: Limits, trace?: Trace): Promise<FetchedFile> {
@@ -45,7 +47,7 @@ export class UrlImport {
   ): Promise<FetchedFile | undefined> {
     const { Agent, request } = await import('../../vendor/undici.ts')
     const agent = new Agent({
-      connect: { timeout: 10_000, lookup: this.lookup as never },
+      connect: { timeout: 10_000, lookup: this.hosts.lookup as never },
       headersTimeout: limits.import_seconds * 1000,
     })
     const signal = AbortSignal.timeout(limits.import_seconds * 1000)
@@ -53,7 +55,7 @@ export class UrlImport {
       agent.destroy().catch(() => {})
     }
     try {
-      let url = this.parseUrl(text)
+      let url = this.hosts.parseUrl(text)
       for (let hop = 0; ; hop++) {
         const { statusCode, headers, body } = await request(url, {
           dispatcher: agent,
@@ -69,7 +71,7 @@ export class UrlImport {
         if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') {
           await body.dump()
           if (hop >= MAX_REDIRECTS) throw fetchFailed(text, `more than ${MAX_REDIRECTS} redirects`)
-          url = this.parseUrl(new URL(location, url).href)
+          url = this.hosts.parseUrl(new URL(location, url).href)
           continue
         }
         if (statusCode === 304 && (etag ?? last_modified) !== null) {
@@ -92,33 +94,7 @@ export class UrlImport {
       throw toProblem(text, error, limits)
     }
   }
-
-  /** Parses a URL. Throws `invalid_request` unless it is http or https, public and without credentials. */
-  private parseUrl(text: string): URL {
-    const refuse = (why: string): Problem =>
-      new Problem('invalid_request', `source_url: ${why}`, { field: 'source_url' })
-    if (!URL.canParse(text)) throw refuse(`not a URL: ${text.slice(0, 200)}`)
-    const url = new URL(text)
-    if (url.protocol !== 'http:' && url.protocol !== 'https:')
-      throw refuse('must start with http:// or https://')
-    if (url.username !== '' || url.password !== '') throw refuse('must not contain a username or password')
-    const host = url.hostname.replace(/^\[|\]$/g, '')
-    if (process.getBuiltinModule('node:net').isIP(host) > 0 && !this.canConnect(host))
-      throw refuse(NOT_PUBLIC)
-    return url
-  }
-
-  /** Resolves a host name. Fails if one of its addresses is not allowed. */
-  private readonly lookup = (host: string, _options: object, callback: LookupCallback): void => {
-    process.getBuiltinModule('node:dns').lookup(host, { all: true }, (error, addresses) => {
-      if (error) callback(error, [])
-      else if (addresses.every(({ address }) => this.canConnect(address))) callback(null, addresses)
-      else callback(new Problem('invalid_request', `source_url: ${NOT_PUBLIC}`, { field: 'source_url' }), [])
-    })
-  }
 }
-
-const NOT_PUBLIC = 'leads to an IP address that is not public'
 
 /** Passes the body through. Throws if it exceeds the limit `upload_bytes`. */
 async function* limitSize(

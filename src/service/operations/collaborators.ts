@@ -8,6 +8,7 @@ import { fileEtag } from '../core/etag.ts'
 import { formatCollaborator } from '../files/meta.ts'
 import { updateFile } from '../files/read.ts'
 import { formatInvitation } from '../sharing/invitation.ts'
+import { isEmailAddress } from '../sharing/mail.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { RelatedCollaborator } from '../store/aggregates/relations.ts'
 import type { CollaboratorRow } from '../store/aggregates/sharing.ts'
@@ -34,13 +35,10 @@ async function loadCollaborators(
   return collaborators.map((row) => formatCollaborator(row, forOwner))
 }
 
-const EMAIL_PATTERN =
-  /^[^\s@"<>(),:;\\[\]\u0000-\u001f\u007f]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
-
 /** Resolves a username or e-mail address. Does not reveal whether an address has an account. */
 async function resolveUser({ accounts }: Readers, text: string): Promise<Grantee & Recipient> {
   if (text.includes('@')) {
-    if (!EMAIL_PATTERN.test(text))
+    if (!isEmailAddress(text))
       throw invalidUser(`not an e-mail address: ${JSON.stringify(text.slice(0, 100))}`)
     const email = text.toLowerCase()
     return { kind: 'email', name: email, email }

@@ -18,7 +18,7 @@ import {
   tooManyColumns,
 } from '../grids/change/create.ts'
 import { hasSameContent } from '../grids/change/same-content.ts'
-import { enforceChecksOnGrid } from '../grids/checks/enforce.ts'
+import { type ChecksResult, enforceChecksOnGrid } from '../grids/checks/enforce.ts'
 import { createLayoutSnapshot, type Layout, type NewColumn } from '../grids/column/layout.ts'
 import {
   type SnapshotColumn,
@@ -159,11 +159,14 @@ async function planColumns<T>(
   columns: readonly NewColumn[] | undefined,
   result: (uids: readonly string[]) => T,
 ): Promise<RequestPlan<T>> {
-  if (columns) {
-    checkUniqueNames(columns.map(({ name }) => name))
-    await checkColumns(service, call, layout, columns)
+  if (columns) checkUniqueNames(columns.map(({ name }) => name))
+  const checked = columns && (await checkColumns(service, call, layout, columns))
+  return {
+    columns,
+    change: { operation: 'columns' },
+    failedChecks: checked?.failedChecks,
+    createResult: ({ uids }) => result(uids),
   }
-  return { columns, change: { operation: 'columns' }, createResult: ({ uids }) => result(uids) }
 }
 
 /** The columns of a grid as they are. */
@@ -231,7 +234,7 @@ async function checkColumns(
   { fid }: Call,
   layout: Layout,
   after: readonly NewColumn[],
-): Promise<void> {
+): Promise<ChecksResult> {
   const before = createLayoutSnapshot(service.store, layout)
   const columns = after.map(toSnapshotColumn)
   const rows = Math.max(0, ...columns.map((column) => column.rows))
@@ -244,7 +247,7 @@ async function checkColumns(
   const names = columns.flatMap(({ uid, name }) => (key.includes(uid) ? [name] : []))
   if (names.length === key.length && (isKeyChanged || rows > before.rows))
     await checkKey(snap, names, { source: 'the grid' })
-  await enforceChecksOnGrid(service, fid, layout, { snap, source: 'the grid' })
+  return enforceChecksOnGrid(service, fid, layout, { snap, source: 'the grid' })
 }
 
 /** A column of a plan, to be read. */

@@ -4,6 +4,7 @@ import type { OperationName, ResultOf } from '../../contract/operations/index.ts
 import type { Bytes, WorkBudget } from '../../json/index.ts'
 import type { OidcSignIn } from '../accounts/oidc-users.ts'
 import type { TokenExchanger } from '../accounts/token-exchange.ts'
+import type { Webhooks } from '../alerts/webhook.ts'
 import type { Admission } from '../core/admission.ts'
 import type { OperationCall, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
@@ -39,6 +40,8 @@ export interface OperationService extends Service {
   mailer: Mailer | undefined
   /** Fetches `source_url`; undefined if URL import is disabled. */
   urlImport: UrlImport | undefined
+  /** Sends messages to URLs. */
+  webhooks: Lazy<Webhooks>
   /** Drops cached credentials after a change of a key or user. */
   forgetCredentials(): void
 }

@@ -4,6 +4,7 @@ import type { Handler, Handlers } from './handler.ts'
 
 /** Modules of handlers. */
 const modules = {
+  alerts: async () => (await import('./alerts.ts')).alertHandlers,
   accounts: async () => (await import('./accounts.ts')).accountHandlers,
   checks: async () => (await import('./checks.ts')).checksHandlers,
   collaborators: async () => (await import('./collaborators.ts')).sharingHandlers,
@@ -48,6 +49,10 @@ const moduleByOperation: { [N in OperationName]: ModuleOf<N> } = {
   'sessions.create': 'accounts',
   'sessions.delete': 'accounts',
   'keys.revoke': 'accounts',
+  'alerts.list': 'alerts',
+  'alerts.create': 'alerts',
+  'alerts.test': 'alerts',
+  'alerts.delete': 'alerts',
   'checks.run': 'checks',
   'checks.get': 'checks',
   'checks.set': 'checks',

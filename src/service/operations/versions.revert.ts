@@ -65,15 +65,20 @@ async function revertGrid(service: Service, call: RevertCall, text: string): Pro
       const row = resolved.isCurrent ? undefined : resolved.row
       return { version: resolved.version, reverting: row && (await takeRevertSnapshot(store, readers, row)) }
     })
+    let failedChecks: number | undefined
     if (reverting) {
       await checkRevertedKey(store, layout.grid, reverting)
       const snap = await trimSnapshot(reverting.snap)
-      await enforceChecksOnGrid(service, fid, layout, { snap, source: `version ${of_version}` })
+      ;({ failedChecks } = await enforceChecksOnGrid(service, fid, layout, {
+        snap,
+        source: `version ${of_version}`,
+      }))
     }
     const columns = reverting && (await prepareRevertColumns(store, reverting, layout))
     return {
       columns,
       change: { operation: 'revert', of_version },
+      failedChecks,
       createResult: ({ version }): RevertResult => ({
         version,
         of_version,
@@ -124,8 +129,8 @@ async function revertPlot(service: Service, call: RevertCall, text: string): Pro
   return changeLayout(
     service,
     grid,
-    (layout) => prepareRevertColumns(store, ownGrid, layout),
-    (writers, columns, layout) =>
+    async (layout) => ({ columns: await prepareRevertColumns(store, ownGrid, layout) }),
+    (writers, { columns }, layout) =>
       applyOnce(writers, call, async ({ file: current }) => {
         // Record the versions before the revert: the replaced figure showed them.
         const grids = await loadGridVersions(writers, current)

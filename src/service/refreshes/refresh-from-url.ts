@@ -41,6 +41,8 @@ export async function refreshFromUrl(
     store.write([owner], async (writers) => {
       await renew?.(writers)
       await writers.urlRefreshes.change(row, fields)
+      // Alerts trust no grid whose refresh fails.
+      if (fields.error !== row.error) await writers.jobs.scheduleJudgement(row)
     })
   try {
     const validators = await fetchContent(service, { ...row, headers: JSON.parse(row.headers) })

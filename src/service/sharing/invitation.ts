@@ -27,7 +27,8 @@ export function formatInvitation({
   return { subject: `${from} shared "${toOneLine(title)}" with you`, text: `${lines.join('\n')}\n` }
 }
 
-function toOneLine(text: string): string {
+/** Replaces line ends and control characters by spaces. */
+export function toOneLine(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ')
 }
 

@@ -5,6 +5,16 @@ export interface Message {
   to: string
   subject: string
   text: string
+  /** The same for a repeated message. */
+  messageId?: string
+}
+
+const EMAIL_PATTERN =
+  /^[^\s@"<>(),:;\\[\]\u0000-\u001f\u007f]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
+
+/** Returns whether a text is a single e-mail address, without a name. */
+export function isEmailAddress(text: string): boolean {
+  return EMAIL_PATTERN.test(text)
 }
 
 const SMTP_TIMEOUT_MS = 15_000

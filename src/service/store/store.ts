@@ -2,6 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { defaultLimits, type Limits } from '../../contract/limits.ts'
 import { AccountReader, AccountWriter } from './aggregates/accounts.ts'
+import { AlertReader, AlertWriter } from './aggregates/alerts.ts'
 import {
   type Actor,
   AuditReader,
@@ -59,6 +60,7 @@ function createReaders(db: Db, quotas: Quotas) {
     versions: new VersionReader(db),
     derivations: new DerivationReader(db),
     urlRefreshes: new UrlRefreshReader(db),
+    alerts: new AlertReader(db),
     drafts: new DraftReader(db),
     idempotency: new IdempotencyReader(db),
     jobs: new JobReader(db),
@@ -85,6 +87,7 @@ function createWriters(db: Db, { quotas, immediateFiles: toldAtOnce }: StoreCont
     versions: new VersionWriter(db, usage, message),
     derivations: new DerivationWriter(db),
     urlRefreshes: new UrlRefreshWriter(db),
+    alerts: new AlertWriter(db),
     drafts: new DraftWriter(db),
     idempotency: new IdempotencyWriter(db),
     jobs,

@@ -245,7 +245,6 @@ describe('limits of queries', () => {
       // Long enough for a query of nothing on a busy machine.
       GRIDLINE_LIMIT_QUERY_SECONDS: '2',
       GRIDLINE_LIMIT_QUERY_MEMORY_BYTES: String(300 * 1024 * 1024),
-      GRIDLINE_LIMIT_QUERY_RESULT_BYTES: '100000',
     }
     const database = `sqlite:${join(folder.path, 'test.db')}`
     test = new TestService(await createService({ database, url: 'http://gridline.test', environment }))
@@ -262,7 +261,6 @@ describe('limits of queries', () => {
     ["select length(repeat('x', 2000000000))", 'query_'],
     ['select count(*) from range(1e9::bigint) a, range(1e9::bigint) b', 'query_seconds'],
     ['select list(i) from range(100000000) t(i)', 'query_'],
-    ['from range(100000)', 'query_result_bytes'],
   ])('a query beyond its limits ends soon: %s', async (sql, limit) => {
     const { status, code, message } = await query(test, sql)
     expect([status, code]).toEqual([413, 'too_large'])
@@ -272,6 +270,16 @@ describe('limits of queries', () => {
     expect(
       existsSync(queries) ? readdirSync(queries).filter((name) => name.startsWith('work-')) : [],
     ).toEqual([])
+  })
+
+  it('a result beyond its limit is refused', async () => {
+    const database = `sqlite:${join(folder.path, 'small.db')}`
+    const environment = { GRIDLINE_LIMIT_QUERY_RESULT_BYTES: '100000', GRIDLINE_LIMIT_QUERY_SECONDS: '60' }
+    const small = new TestService(await createService({ database, url: 'http://gridline.test', environment }))
+    await small.user('alice')
+    const { status, code, message } = await query(small, 'from range(100000)')
+    await small.service.close()
+    expect([status, code, message]).toEqual([413, 'too_large', expect.stringContaining('query_result_bytes')])
   })
 
   it('more queries than allowed wait shortly, and are then refused with 503', async () => {

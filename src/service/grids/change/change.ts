@@ -1,4 +1,5 @@
 // Changes the content of a grid: commits a plan together with its access check, version and retry record.
+import { Problem, undefinedIfNotFound } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { authorize, checkReplay } from '../../access/access.ts'
 import type { Call } from '../../core/call.ts'
@@ -30,7 +31,7 @@ export function changeGrid<T>(
   plan: (layout: Layout) => Promise<RequestPlan<T>>,
 ): Promise<T> {
   const write = call.writeKey(fid.owner)
-  return changeLayout(service, fid, plan, async (writers, prepared, layout) => {
+  const changed = changeLayout(service, fid, plan, async (writers, prepared, layout) => {
     const there = await writers.files.get(fid.owner, fid.idlocal)
     const apply = async (): Promise<T> => {
       const { file } = await authorize(writers, there, call, { access: 'write', filetype: 'grid' })
@@ -42,5 +43,24 @@ export function changeGrid<T>(
     return writers.idempotency.runOnce(write, apply, {
       onReplay: () => checkReplay(writers, there, write, call),
     })
+  })
+  return changed.catch(async (error) => {
+    if (error instanceof Problem && error.code === 'checks_failed') await tellRefusal(service, fid, error)
+    throw error
+  })
+}
+
+/** Tells the alerts of a grid that checks have refused a write. */
+async function tellRefusal(
+  { store }: GridStore,
+  { owner, idlocal }: Fid,
+  { message }: Problem,
+): Promise<void> {
+  const grid = await undefinedIfNotFound(store.read(({ grids }) => grids.get(owner, idlocal)))
+  if (grid?.has_alerts !== 1) return
+  const { judgeWrite } = await import('../alerts/judge.ts')
+  await store.write([owner], async (writers) => {
+    const file = await writers.files.get(owner, idlocal)
+    if (file) await judgeWrite(writers, file, { refused: message })
   })
 }

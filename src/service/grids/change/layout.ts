@@ -3,11 +3,15 @@ import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { encodeTypes } from '../../store/schema/column-types.ts'
 import type { Store, Writers } from '../../store/store.ts'
-import { isLayoutUnchanged, type Layout, loadLayout } from '../column/layout.ts'
+import { isLayoutUnchanged, type Layout, loadLayout, type NewColumn } from '../column/layout.ts'
+import { createTableSnapshot } from '../input/tables.ts'
 import { flushTail } from './flush.ts'
 import { LayoutLock } from './layout-lock.ts'
 
 const MAX_ATTEMPTS = 10
+
+/** A plan, as far as alerts are concerned: the columns if they change, and the number of failed checks. */
+type LayoutPlan = { columns?: readonly NewColumn[]; failedChecks?: number }
 
 /** The store, and the queue that can pause appends to a grid. */
 export interface GridStore {
@@ -21,7 +25,7 @@ export interface GridStore {
  * between; throws `overloaded` after 10 attempts. The result of `commit` must be JSON. `owners`: other users whose
  * rows it changes.
  */
-export async function changeLayout<P, T>(
+export async function changeLayout<P extends LayoutPlan, T>(
   { store, appends }: GridStore,
   fid: Fid,
   prepare: (layout: Layout) => Promise<P>,
@@ -35,11 +39,12 @@ export async function changeLayout<P, T>(
     const layout = await store.read((readers) => loadLayout(readers, fid))
     if (layout.grid.tail_rows > 0) return undefined
     const prepared = await prepare(layout)
+    const judgements = layout.grid.has_alerts === 1 ? await judgePlan(store, fid, prepared) : undefined
     return store.write([fid.owner, ...owners], async (writers) => {
       const current = await writers.grids.get(fid.owner, fid.idlocal).catch(() => undefined)
       if (!current || !isLayoutUnchanged(current, layout.grid, lock.id) || current.tail_rows > 0)
         return undefined
-      const result = await commit(writers, prepared, { ...layout, grid: current })
+      const result = await commit(writers, prepared, { ...layout, grid: current, judgements })
       await updateRowCounts(writers, fid, current.layout + 1)
       return { result }
     })
@@ -69,4 +74,17 @@ export async function updateRowCounts(
   const ragged = lengths.some((length) => length !== row_count) ? 1 : 0
   const types = encodeTypes(columns.map(({ type }) => type))
   await grids.change(owner, idlocal, { layout, row_count, ragged, types })
+}
+
+/** Judges the alerts of a grid on the content of a plan; undefined if the content stays. */
+async function judgePlan(
+  store: Store,
+  { owner, idlocal }: Fid,
+  { columns, failedChecks }: LayoutPlan,
+): Promise<Layout['judgements']> {
+  if (!columns) return undefined
+  const { measureAlerts } = await import('../alerts/measure.ts')
+  const alerts = await store.read((readers) => readers.alerts.list({ owner, idlocal }))
+  const table = { columns: [...columns], rows: Math.max(0, ...columns.map(({ rows }) => rows)) }
+  return measureAlerts(alerts, { snap: createTableSnapshot(store, table), failedChecks })
 }

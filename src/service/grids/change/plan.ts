@@ -23,6 +23,8 @@ export interface GridPlan {
   checks?: string | null
   /** Fields of the file to change. */
   fields?: Partial<FileRow>
+  /** Number of failed checks; undefined if none ran. */
+  failedChecks?: number
 }
 
 /** Result of a committed plan: the version with its content, and the uids of its columns. */
@@ -49,6 +51,10 @@ export async function commitPlan(
   if (plan.columns)
     committed = await writeColumnsAndVersion(writers, file, layout, { ...plan, columns: plan.columns }, by)
   else if (fields && Object.keys(fields).length > 0) await writers.files.change(owner, idlocal, fields)
+  if (plan.columns && grid.has_alerts === 1) {
+    const { judgeWrite } = await import('../alerts/judge.ts')
+    await judgeWrite(writers, file, { judgements: layout.judgements ?? new Map() })
+  }
   if (plan.key) {
     const columns = await writers.grids.listColumns(owner, idlocal)
     const primary_key = encodePrimaryKey(findKeyColumns(columns, plan.key, 'the grid').map(({ uid }) => uid))

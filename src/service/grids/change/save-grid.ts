@@ -255,6 +255,7 @@ export function replaceGrid(
       columns: isUnchanged ? undefined : keepUids(table.columns, columns),
       change: { operation: 'replace', source: originOf(target) },
       key,
+      failedChecks: checked.failedChecks,
       fields: target.world_readable && file?.world_readable === 0 ? { world_readable: 1 } : {},
       writeMore: (writers) => recordDraftAndTag(writers, call, fid, target),
       createResult: ({ version }) => ({

@@ -153,6 +153,7 @@ async function planUpsert(
             rows_removed,
           },
     isSmall,
+    failedChecks: checked.failedChecks,
     createResult: ({ version }) => ({
       idlocal: fid.idlocal,
       ...counts,

@@ -43,6 +43,8 @@ export interface EnforcedTable extends Omit<CheckedTable, 'work'> {
 export interface ChecksResult {
   warnings: string[]
   report?: CheckReport
+  /** Number of failed rules; undefined if none ran. */
+  failedChecks?: number
 }
 
 /** Runs checks on a table. Throws `checks_failed` with a report if a rule of severity `error` fails. */
@@ -60,7 +62,8 @@ export async function enforceChecks(
   const errors = failed.filter(({ severity }) => severity === 'error')
   if (errors.length > 0 && !mayFail) throw checksFailedError(source, errors, mergeReports(reports, results))
   const report = mergeReports(reports, results)
-  return { warnings: failed.map((result) => `check: ${formatFailure(result)}`), report }
+  const warnings = failed.map((result) => `check: ${formatFailure(result)}`)
+  return { warnings, report, failedChecks: failed.length }
 }
 
 /** Merges reports into one. `results`: those of all reports. */
@@ -108,14 +111,14 @@ export async function enforceChecksOnGrid(
   const { grid, columns } = layout
   const checks = [...requestChecks, ...parseStoredChecks(grid)]
   if (checks.length === 0) return { warnings: [] }
-  const { warnings, report } = await enforceChecks(checks, {
+  const { report, ...result } = await enforceChecks(checks, {
     before: createLayoutSnapshot(service.store, layout),
     key: primaryKeyNamesOf(grid, columns),
     lostColumns: await listLostColumns(service, fid, checks, columns, changed.snap),
     ...changed,
   })
   // Stored checks are reported only if they fail.
-  return requestChecks.length > 0 || changed.mayFail ? { warnings, report } : { warnings }
+  return requestChecks.length > 0 || changed.mayFail ? { ...result, report } : result
 }
 
 /** Returns the names of columns that plots use and `snap` lacks; [] unless a rule checks them. */

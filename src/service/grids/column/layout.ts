@@ -1,6 +1,7 @@
 // Column layout of a grid: its columns and their slices.
 import type { Fid } from '../../../contract/fid.ts'
 import type { FirstValue } from '../../../ingest/index.ts'
+import type { Judgement } from '../../store/aggregates/alerts.ts'
 import { type ColumnRow, type GridRow, isLocked, type SliceRef } from '../../store/aggregates/grids.ts'
 import type { Readers, Store } from '../../store/store.ts'
 import type { ColumnType } from './column-json.ts'
@@ -11,6 +12,8 @@ export interface Layout {
   grid: GridRow
   columns: ColumnRow[]
   slices: Map<string, SliceRef[]>
+  /** Judgements of the alerts on the content of a plan, if the grid has any. */
+  judgements?: ReadonlyMap<string, Judgement>
 }
 
 /** Loads the columns and slices of a grid. Throws `not_found` if the grid does not exist. */

@@ -148,7 +148,7 @@ async function unpivotTable(
     text,
     columns.map(({ name }) => name),
   )
-  const table = createTableSnapshot(store, { rows, columns, warnings: [], isNameless: false })
+  const table = createTableSnapshot(store, { rows, columns })
   let total = 0
   const flush = async (builder: TableBuilder): Promise<void> => {
     const { rows: count } = builder
@@ -198,7 +198,10 @@ function columnTypeOf({
 }
 
 /** Creates a snapshot to read a table that is not part of a grid yet. */
-export function createTableSnapshot({ blobs }: Store, table: Table): Snapshot {
+export function createTableSnapshot(
+  { blobs }: Store,
+  table: Pick<Table, 'columns' | 'rows' | 'small'>,
+): Snapshot {
   const columns = table.columns.map(
     ({ name, type, rows, slices }, order): SnapshotColumn => ({
       name,

@@ -1,5 +1,5 @@
 // Stores background jobs, and the leases of the servers that run them.
-import type { Selectable } from 'kysely'
+import type { ExpressionBuilder, Selectable } from 'kysely'
 import type { FileKey } from '../schema/file-key.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 
@@ -11,17 +11,33 @@ export const SETTLE_DELAY_MS = 5 * 60_000
 /** Interval between sweeps, in ms. */
 export const SWEEP_INTERVAL_MS = 24 * 3600 * 1000
 
+/** A job that is due later than this after now, in ms, is not one that was scheduled while it ran. */
+const MAX_AHEAD_MS = 60_000
+/** Longest lease, in ms. One that ends later was taken before the clock was set back. */
+const MAX_LEASE_MS = 3600_000
+
+/** Returns the condition that no server holds the lease of a job. */
+function isFree(now: number) {
+  return ({ eb }: { eb: ExpressionBuilder<Schema, 'jobs'> }) =>
+    eb.or([eb('held_until', '<', now), eb('held_until', '>', now + MAX_LEASE_MS)])
+}
+
 /** Reads background jobs, which any server on the database may run. See docs/adr/0029. */
 export class JobReader {
   constructor(protected readonly db: Db) {}
 
-  /** Lists due jobs of some kinds that no server has leased, longest due first. */
-  listDue(now: number, limit: number, kinds: readonly JobKind[]): Promise<JobRow[]> {
+  /**
+   * Lists due jobs of some kinds that no server has leased, longest due first. `latest`: those that are due later are
+   * due too, since the clock has been set back.
+   */
+  listDue(now: number, limit: number, kinds: readonly JobKind[], latest?: number): Promise<JobRow[]> {
     return this.db
       .selectFrom('jobs')
       .selectAll()
-      .where('due', '<=', now)
-      .where('held_until', '<', now)
+      .where((eb) =>
+        latest === undefined ? eb('due', '<=', now) : eb.or([eb('due', '<=', now), eb('due', '>', latest)]),
+      )
+      .where(isFree(now))
       .where('kind', 'in', kinds)
       .orderBy('due')
       .limit(limit)
@@ -34,7 +50,7 @@ export class JobReader {
       .selectFrom('jobs')
       .select(({ fn }) => [fn.countAll<number>().as('jobs'), fn.min('due').as('since')])
       .where('due', '<=', now)
-      .where('held_until', '<', now)
+      .where(isFree(now))
       .executeTakeFirstOrThrow()
     return { jobs: Number(jobs), since: since === null ? null : Number(since) }
   }
@@ -80,9 +96,11 @@ export class JobWriter extends JobReader {
         conflict.columns(['owner', 'kind', 'key']).doUpdateSet(({ ref, eb }) => ({
           due: eb
             .case()
+            .when('jobs.due', '>', due + MAX_AHEAD_MS)
+            .then(due)
             .when('jobs.holder', 'is not', null)
             .then(eb('jobs.due', '+', 1))
-            .when(ref('jobs.due'), '<', due)
+            .when('jobs.due', '<', due)
             .then(ref('jobs.due'))
             .else(due)
             .end(),
@@ -96,13 +114,18 @@ export class JobWriter extends JobReader {
     return this.schedule(owner, 'refresh', String(idlocal))
   }
 
+  /** Schedules a look at the alerts of a grid. */
+  scheduleJudgement({ owner, idlocal }: FileKey): Promise<void> {
+    return this.schedule(owner, 'judge', String(idlocal))
+  }
+
   /**
    * Leases a job until `until`. Returns it with its new fencing token; undefined if another server has it.
    */
   claim(job: JobRow, holder: string, now: number, until: number): Promise<JobRow | undefined> {
     return this.updateLeased(job, job.fence)
       .set(({ eb }) => ({ holder, held_until: until, fence: eb('fence', '+', 1) }))
-      .where('held_until', '<', now)
+      .where(isFree(now))
       .returningAll()
       .executeTakeFirst()
   }

@@ -22,6 +22,7 @@ import * as referencers from './0019-referencers.ts'
 import * as messages from './0020-messages.ts'
 import * as titles from './0021-titles.ts'
 import * as derivations from './0022-derivations.ts'
+import * as alerts from './0023-alerts.ts'
 import { MIGRATION_NAMES, type MigrationName } from './names.ts'
 
 const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
@@ -47,6 +48,7 @@ const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
   '0020-messages': { up: messages.up },
   '0021-titles': { up: titles.up },
   '0022-derivations': { up: derivations.up },
+  '0023-alerts': { up: alerts.up },
 }
 
 /** All migrations, in order. Never change a released one. */

@@ -23,5 +23,6 @@ export const MIGRATION_NAMES = [
   '0020-messages',
   '0021-titles',
   '0022-derivations',
+  '0023-alerts',
 ] as const
 export type MigrationName = (typeof MIGRATION_NAMES)[number]

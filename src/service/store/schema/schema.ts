@@ -152,6 +152,8 @@ export interface Schema extends AccountTables {
     primary_key: Generated<string | null>
     /** Checks of every write, as a checks file in JSON; null without checks. */
     checks: Generated<string | null>
+    /** 1 if the grid has alerts, which every write judges. */
+    has_alerts: Generated<number>
     /**
      * The change that holds the layout lock, and until when. Appends and flushes of other servers wait for
      * it.
@@ -255,6 +257,55 @@ export interface Schema extends AccountTables {
     /** Time of the first failure since the last successful request. */
     failed_at: number | null
   }
+  /** Alerts on grids. */
+  alerts: {
+    owner: string
+    idlocal: number
+    /** Random, unique for the owner. */
+    id: string
+    /** An `AlertCondition`, in JSON. */
+    condition: string
+    /** E-mail address or URL. */
+    receiver: string
+    /** Secret that signs messages to a URL; null for an address. */
+    secret: string | null
+    created_at: number
+    /** Result for the current content; null if it is to be judged. */
+    judged: 'ok' | 'firing' | 'unknown' | null
+    /** The reason for `judged`, in words. */
+    why: string
+    /** The measured value as JSON, with which the next one is compared; null without any. */
+    value: string | null
+    /** Time of the last write of content. */
+    changed_at: number
+    /** State of which its receiver was told: `judged`, or unknown if the grid cannot be trusted. */
+    state: 'ok' | 'firing' | 'unknown'
+    reason: string
+    /** Since when the alert has the state. */
+    since: number
+    /** Number of the last message. */
+    last_seq: number
+    /** The hour of the last message, in hours since 1970, and the number of its messages. */
+    hour: number
+    hour_messages: number
+    /** Number of changes of state since the last message, of which nobody was told because there were too many. */
+    unsent: number
+    /** Why the last message could not be sent; null if it could. */
+    error: string | null
+    /** Since when messages cannot be sent. */
+    failed_at: number | null
+  }
+  /** Messages of alerts that are still to be sent, in order. */
+  alert_messages: {
+    owner: string
+    idlocal: number
+    alert: string
+    seq: number
+    at: number
+    /** An `AlertChange`, in JSON. */
+    body: string
+    attempts: number
+  }
   /** Drafts of grids, by name. */
   drafts: {
     owner: string
@@ -353,7 +404,7 @@ export interface Schema extends AccountTables {
   jobs: {
     /** Owner of the files that the job changes; empty for all. */
     owner: string
-    kind: 'tree' | 'dates' | 'fold' | 'feed' | 'refresh' | 'download' | 'sweep'
+    kind: 'tree' | 'dates' | 'fold' | 'feed' | 'refresh' | 'download' | 'judge' | 'deliver' | 'sweep'
     /** Subject of the job, for kinds of which an owner may have several jobs. */
     key: string
     due: number

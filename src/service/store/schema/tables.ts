@@ -79,6 +79,13 @@ const rules = {
     usernames: ['to_owner'],
   },
   url_refreshes: { key: ['owner', 'idlocal'], node: 'owner', goesWith: 'file', usernames: [] },
+  alerts: { key: ['owner', 'idlocal', 'id'], node: 'owner', goesWith: 'file', usernames: [] },
+  alert_messages: {
+    key: ['owner', 'idlocal', 'alert', 'seq'],
+    node: 'owner',
+    goesWith: 'file',
+    usernames: [],
+  },
   drafts: { key: ['owner', 'idlocal', 'name'], node: 'owner', goesWith: 'file', usernames: ['made_by'] },
   versions: {
     key: ['owner', 'idlocal', 'version'],

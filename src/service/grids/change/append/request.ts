@@ -3,16 +3,20 @@ import { Problem } from '../../../../contract/errors.ts'
 import type { ColumnRow, GridRow } from '../../../store/aggregates/grids.ts'
 
 /**
- * Returns whether appends need a plan (`upsert`): the grid has a key or checks, or columns of unequal
+ * Returns whether appends need a plan (`upsert`): the grid has a key, checks or alerts, or columns of unequal
  * lengths.
  */
-export function needsPlan(grid: Pick<GridRow, 'primary_key' | 'checks' | 'ragged'>): boolean {
+export function needsPlan(grid: Pick<GridRow, 'primary_key' | 'checks' | 'has_alerts' | 'ragged'>): boolean {
   return hasRules(grid) || grid.ragged === 1
 }
 
-/** Returns whether a grid has a key or checks, which every write must satisfy. */
-export function hasRules({ primary_key, checks }: Pick<GridRow, 'primary_key' | 'checks'>): boolean {
-  return primary_key !== null || checks !== null
+/** Returns whether a grid has a key or checks, which every write must satisfy, or alerts, which judge every write. */
+export function hasRules({
+  primary_key,
+  checks,
+  has_alerts,
+}: Pick<GridRow, 'primary_key' | 'checks' | 'has_alerts'>): boolean {
+  return primary_key !== null || checks !== null || has_alerts === 1
 }
 
 type NamedColumn = Pick<ColumnRow, 'uid' | 'name'>

@@ -1,0 +1,142 @@
+// `gridline alert`: adds, lists, tests and removes alerts on grids.
+import { resolveFid } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { type CommandEntry, defineCommand, type OptionValues, subcommand } from '../core/define.ts'
+import { arrayOf, objectOf } from '../core/output-schema.ts'
+import { runEach } from '../files/batch.ts'
+import { parseDuration } from '../files/parse-options.ts'
+import type { TableView, ViewColumn } from '../output/view.ts'
+
+const columns: ViewColumn[] = [
+  { field: 'id', title: 'ID' },
+  { field: 'filename', title: 'GRID' },
+  { field: 'state', title: 'STATE' },
+  { field: 'condition', title: 'CONDITION' },
+  { field: 'reason', title: 'REASON' },
+  { field: 'since', title: 'SINCE', time: true },
+  { field: 'to', title: 'TO' },
+]
+const view: TableView = {
+  id: 'id',
+  columns: [
+    ...columns,
+    { field: 'error', title: 'NOT SENT' },
+    { field: 'failing_since', title: 'NOT SENT SINCE', time: true },
+    { field: 'secret', title: 'SECRET' },
+  ],
+}
+const listView: TableView = { id: 'id', columns: [...columns, { field: 'error', title: 'NOT SENT' }] }
+
+const addOptions = [
+  { flags: '--when <condition>', description: "a condition on the rows: 'max(temp) > 40', 'count(*) < 100'" },
+  { flags: '--where <condition>', description: 'with --when or --of: only rows for which this is true' },
+  { flags: '--stale <time>', description: 'fire without a change for this time, such as 36h or 2d' },
+  {
+    flags: '--changed <percent>',
+    description: 'fire if a write changes the number of rows, or --of, by this much or more: 20%',
+  },
+  { flags: '--of <value>', description: 'with --changed: the value that changes: sum(amount)' },
+  { flags: '--failed-checks', description: 'fire if checks fail, or refuse a write' },
+  { flags: '--to <receiver>', description: 'e-mail address, or URL, that gets a message for each change' },
+] as const
+
+const add = defineCommand({
+  output: objectOf('Alert'),
+  writes: true,
+  arguments: '<grid>',
+  completion: ['grid'],
+  options: addOptions,
+  examples: [
+    "gridline alert add sensors --when 'max(temp) > 40' --to ops@example.com",
+    'gridline alert add prices --stale 36h --to https://example.com/hooks/gridline',
+    "gridline alert add orders --changed 20% --of 'sum(amount)' --to ops@example.com",
+    'gridline alert add orders --failed-checks --to ops@example.com',
+  ],
+  async run(context, [name], { to, ...options }) {
+    if (to === undefined)
+      throw new Problem('usage', '--to is missing: the e-mail address or URL that gets the messages')
+    const condition = parseCondition(options)
+    const client = await context.clientFor(name)
+    const fid = await resolveFid(client, name, 'grid')
+    const alert = await client.call('alerts.create', { fid, json: { ...condition, to } })
+    if (alert.secret !== undefined)
+      context.messages.note(
+        'Save the secret now; it is not shown again. It signs each message (docs/alerts.md).',
+      )
+    return { item: alert, view, isDetail: true }
+  },
+})
+
+function parseCondition(options: Omit<OptionValues<typeof addOptions>, 'to'>) {
+  const { when, stale, changed, failedChecks, where, of } = options
+  const kinds = [when, stale, changed, failedChecks].filter((kind) => kind !== undefined)
+  if (kinds.length !== 1)
+    throw new Problem('usage', 'give one of --when, --stale, --changed and --failed-checks', {
+      hint: "For example: gridline alert add sensors --when 'max(temp) > 40' --to ops@example.com",
+    })
+  return {
+    when,
+    where,
+    of,
+    failed_checks: failedChecks,
+    stale_seconds: stale === undefined ? undefined : parseDuration('--stale', stale),
+    changed_percent: changed === undefined ? undefined : parseChange(changed),
+  }
+}
+
+function parseChange(text: string): number {
+  const [, number] = /^(\d+(?:\.\d+)?)\s*%?$/.exec(text.trim()) ?? []
+  if (number === undefined || Number(number) === 0)
+    throw new Problem('usage', `--changed ${text}: expected a percentage above 0, such as 20%`)
+  return Number(number)
+}
+
+const list = defineCommand({
+  output: arrayOf('Alert'),
+  arguments: '[grid]',
+  completion: ['grid'],
+  lists: {},
+  examples: ['gridline alert list', 'gridline alert list sensors --json id,state,reason'],
+  async run(context, [name]) {
+    const client = name === undefined ? await context.client() : await context.clientFor(name)
+    const fid = name === undefined ? undefined : await resolveFid(client, name, 'grid')
+    const { alerts } = await client.call('alerts.list', { query: { fid } })
+    return { items: alerts, view: listView, empty: 'No alerts.' }
+  },
+})
+
+const test = defineCommand({
+  output: objectOf([], { sent: 'true', to: 'the receiver' }),
+  arguments: '<id>',
+  completion: [undefined],
+  examples: ['gridline alert test 3f1c0a9be2', 'gridline alert test 3f1c0a9be2 --json'],
+  async run(context, [name]) {
+    const client = await context.client()
+    const item = await client.call('alerts.test', { name })
+    return { item, view: { id: 'to', columns: [{ field: 'to', title: 'SENT TO' }] }, isDetail: true }
+  },
+})
+
+const remove = defineCommand({
+  output: arrayOf('Alert'),
+  writes: true,
+  arguments: '<id...>',
+  completion: [undefined],
+  examples: ['gridline alert remove 3f1c0a9be2', 'gridline alert remove 3f1c0a9be2 90ab12cd34'],
+  async run(context, ids) {
+    const client = await context.client()
+    const { alerts } = await client.call('alerts.list')
+    const removed = await runEach(ids, async (id): Promise<object> => {
+      await client.call('alerts.delete', { name: id })
+      return alerts.find((alert) => alert.id === id) ?? { id }
+    })
+    return { ...removed, view: listView }
+  },
+})
+
+export const commands: readonly CommandEntry[] = [
+  subcommand('add', 'Add an alert to a grid', add),
+  subcommand('list', 'List your alerts, with their states', list),
+  subcommand('test', 'Send a test message to the receiver of an alert', test),
+  subcommand('remove', 'Remove alerts', remove),
+]

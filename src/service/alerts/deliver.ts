@@ -1,0 +1,145 @@
+// Sends the messages of alerts, in order, until each is accepted or two days old.
+import { Problem } from '../../contract/errors.ts'
+import { formatWebUrl } from '../../contract/fid.ts'
+import type { AlertChange, AlertCondition } from '../../contract/resources/index.ts'
+import type { Service } from '../core/context.ts'
+import type { Lazy } from '../core/lazy.ts'
+import { formatCondition } from '../grids/alerts/condition.ts'
+import { endOfHour, parseKey, tellUnsent } from '../grids/alerts/judge.ts'
+import type { Mailer } from '../sharing/mail.ts'
+import type { AlertMessageRow, AlertRow } from '../store/aggregates/alerts.ts'
+import type { JobRow } from '../store/aggregates/jobs.ts'
+import type { Writers } from '../store/store.ts'
+import { formatAlertMail, formatWebhookBody, type MessageSubject } from './message.ts'
+import type { Webhooks } from './webhook.ts'
+
+/** The parts of the service that send messages. */
+export interface DeliveryService extends Service {
+  mailer: Mailer | undefined
+  webhooks: Lazy<Webhooks>
+}
+
+/** Time after each failed attempt, in ms; then the last one again. */
+const RETRY_WAITS_MS = [
+  5_000,
+  30_000,
+  2 * 60_000,
+  10 * 60_000,
+  30 * 60_000,
+  3600_000,
+  2 * 3600_000,
+  4 * 3600_000,
+]
+/** Age at which a message is given up, in ms. */
+const MAX_AGE_MS = 48 * 3600_000
+
+/** Runs a transaction of a job that holds its lease. */
+type Write = <T>(work: (writers: Writers) => Promise<T>) => Promise<T>
+
+/** Sends the messages of the alert that a job is for. Returns when to try again, in ms since 1970; undefined if all are sent. */
+export async function deliverMessages(
+  service: DeliveryService,
+  { owner, key: jobKey }: Pick<JobRow, 'owner' | 'key'>,
+  write: Write,
+  isStopping: () => boolean,
+): Promise<number | undefined> {
+  const key = parseKey(owner, jobKey)
+  await write(async (writers) => {
+    const row = await writers.alerts.get(key)
+    const file = row && (await writers.files.get(key.owner, key.idlocal))
+    if (row && file) await tellUnsent(writers, row, file.content_version)
+  })
+  while (!isStopping()) {
+    const found = await service.store.read(async ({ alerts, files }) => ({
+      alert: await alerts.get(key),
+      message: await alerts.findMessage(key),
+      file: await files.get(key.owner, key.idlocal),
+    }))
+    const { alert, message, file } = found
+    if (!alert || !file) return undefined
+    if (!message) return alert.unsent > 0 ? endOfHour(alert) : undefined
+    const subject = formatSubject(service, alert, file.filename)
+    const failure = await sendMessage(service, alert, message, subject).then(
+      () => undefined,
+      (error: unknown) => formatFailure(error),
+    )
+    const now = Date.now()
+    const attempts = message.attempts + 1
+    const wait = RETRY_WAITS_MS[Math.min(attempts, RETRY_WAITS_MS.length) - 1]
+    const isLast = now + wait > message.at + MAX_AGE_MS
+    await write(async ({ alerts }) => {
+      if (failure === undefined || isLast) await alerts.deleteMessage(message)
+      else await alerts.changeMessage(message, { attempts })
+      if (failure !== undefined || alert.error !== null)
+        await alerts.change(alert, {
+          error: failure ?? null,
+          failed_at: failure === undefined ? null : (alert.failed_at ?? now),
+        })
+    })
+    if (failure !== undefined && !isLast) return now + wait
+  }
+  return Date.now()
+}
+
+/** Sends a message that tests the receiver of an alert. Throws why it could not be sent. */
+export async function sendTest(service: DeliveryService, alert: AlertRow, filename: string): Promise<void> {
+  const { owner, idlocal, id, state, reason, since } = alert
+  const at = new Date(since).toISOString()
+  const change: AlertChange = {
+    ...{ alert: id, fid: `${owner}:${idlocal}`, state, previous_state: state, reason },
+    ...{ value: null, version: 0, at, unsent: 0 },
+  }
+  const body = JSON.stringify(change)
+  const row = { owner, idlocal, alert: id, seq: 0, at: Date.now(), body, attempts: 0 }
+  await sendMessage(service, alert, row, formatSubject(service, alert, filename), true)
+}
+
+function formatSubject(
+  { url }: Service,
+  { owner, idlocal, condition }: AlertRow,
+  filename: string,
+): MessageSubject {
+  return {
+    filename,
+    condition: formatCondition(JSON.parse(condition) as AlertCondition),
+    link: formatWebUrl(url, { owner, idlocal }),
+  }
+}
+
+/** Sends a message. Throws why it could not be sent. */
+async function sendMessage(
+  { mailer, webhooks, store, limits }: DeliveryService,
+  { owner, id, receiver, secret, created_at }: AlertRow,
+  { seq, body, at }: AlertMessageRow,
+  subject: MessageSubject,
+  isTest = false,
+): Promise<void> {
+  const change = JSON.parse(body) as AlertChange
+  // Distinct from those of an earlier alert with the same number.
+  const messageId = `msg_${id}_${created_at.toString(36)}_${isTest ? `test${at.toString(36)}` : seq}`
+  if (secret !== null)
+    return (await webhooks.get()).send(
+      receiver,
+      { id: messageId, body: formatWebhookBody(change, subject, isTest) },
+      secret,
+    )
+  if (!mailer) throw new Problem('unreachable', 'this server sends no e-mail (gridline serve --smtp)')
+  const granted = await store.write([owner], ({ accounts }) =>
+    accounts.takeQuota(owner, 'emails', 1, limits.emails_per_day),
+  )
+  if (granted === 0)
+    throw new Problem('too_large', `the limit is ${limits.emails_per_day} e-mails a day (emails_per_day)`)
+  await mailer.send({
+    to: receiver,
+    messageId: `<${messageId}@gridline>`,
+    ...formatAlertMail(change, subject, isTest),
+  })
+}
+
+/** Maximum length of the reason of a failure, in characters. */
+const MAX_FAILURE_CHARACTERS = 300
+
+function formatFailure(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  return text.slice(0, MAX_FAILURE_CHARACTERS)
+}

@@ -1,0 +1,59 @@
+// Formats the messages of alerts.
+import type { AlertChange } from '../../contract/resources/index.ts'
+import { toOneLine } from '../sharing/invitation.ts'
+
+/** The alert that a message is about. */
+export interface MessageSubject {
+  /** Name of the grid. */
+  filename: string
+  /** The condition in words. */
+  condition: string
+  /** Link to the grid. */
+  link: string
+}
+
+const HEADLINES: Record<AlertChange['state'], string> = {
+  firing: 'Firing',
+  ok: 'OK again',
+  unknown: 'Unknown',
+}
+
+/** Formats the headline: `Firing: sales: max(temp) > 40`. */
+function formatHeadline({ state }: AlertChange, { filename, condition }: MessageSubject): string {
+  return toOneLine(`${HEADLINES[state]}: ${filename}: ${condition}`)
+}
+
+/** Formats the body of a message to a URL. `text` is what chats show. */
+export function formatWebhookBody(change: AlertChange, subject: MessageSubject, isTest: boolean): string {
+  const { state, reason, at } = change
+  return JSON.stringify({
+    type: isTest ? 'alert.test' : `alert.${state}`,
+    timestamp: at,
+    text: `${isTest ? 'Test: ' : ''}${formatHeadline(change, subject)} (${toOneLine(reason)}) ${subject.link}`,
+    data: { ...change, ...subject },
+  })
+}
+
+/** Formats a message as an e-mail in plain text. */
+export function formatAlertMail(
+  change: AlertChange,
+  subject: MessageSubject,
+  isTest: boolean,
+): { subject: string; text: string } {
+  const { alert, reason, version, at, previous_state, unsent } = change
+  const headline = `${isTest ? 'Test: ' : ''}${formatHeadline(change, subject)}`
+  const lines = [
+    headline,
+    '',
+    `    ${toOneLine(reason)}`,
+    `    ${subject.link}`,
+    '',
+    `Since ${at}, version ${version}; it was ${previous_state} before.`,
+    ...(unsent > 0
+      ? [`It changed ${unsent} more times in the last hour, of which no message was sent.`]
+      : []),
+    '',
+    `To end these messages: gridline alert remove ${alert}`,
+  ]
+  return { subject: headline, text: `${lines.join('\n')}\n` }
+}

@@ -1,0 +1,118 @@
+// Evaluates the conditions of alerts on the content of a grid.
+import { Problem } from '../../../contract/errors.ts'
+import type { AlertCondition } from '../../../contract/resources/index.ts'
+import { WorkBudget } from '../../../json/index.ts'
+import { parseWhere } from '../../../query/index.ts'
+import type { AlertRow, Judgement } from '../../store/aggregates/alerts.ts'
+import { createFirstRows } from '../column/cursor.ts'
+import type { Snapshot } from '../column/snapshot.ts'
+import { bindCondition, findMatchingRows } from '../read/matching-rows.ts'
+import { group } from '../reshape/group.ts'
+import { type Comparison, type Measure, parseMeasure, parseWhen, ROWS } from './condition.ts'
+
+/** A write whose content is judged. */
+export interface JudgedContent {
+  snap: Snapshot
+  /** Number of failed checks; undefined if the grid has none. */
+  failedChecks: number | undefined
+}
+
+/** Judges alerts on a content. What cannot be evaluated is `unknown`. */
+export async function measureAlerts(
+  alerts: readonly AlertRow[],
+  content: JudgedContent,
+  work = new WorkBudget(),
+): Promise<Map<string, Judgement>> {
+  const judgements = new Map<string, Judgement>()
+  for (const alert of alerts) judgements.set(alert.id, await judge(alert, content, work))
+  return judgements
+}
+
+async function judge(
+  { condition: text, value: valueBefore }: AlertRow,
+  { snap, failedChecks }: JudgedContent,
+  work: WorkBudget,
+): Promise<Judgement> {
+  const { when, of, where, changed_percent } = JSON.parse(text) as AlertCondition
+  try {
+    if (when !== undefined) {
+      const comparison = parseWhen(when)
+      return compare(comparison, await measure(snap, comparison.measure, where, work))
+    }
+    if (changed_percent !== undefined) {
+      const measured = of === undefined ? ROWS : parseMeasure(of)
+      return judgeChange(await measure(snap, measured, where, work), valueBefore, changed_percent)
+    }
+    return judgeChecks(failedChecks)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code === 'aborted') throw error
+    return { judged: 'unknown', why: error.message, value: null }
+  }
+}
+
+/** Measures a value of a grid, as JSON. Throws `unknown_column` and `invalid_request`. */
+async function measure(
+  snap: Snapshot,
+  { function: name, column }: Measure,
+  where: string | undefined,
+  work: WorkBudget,
+): Promise<string> {
+  if (column === undefined && where === undefined) return String(snap.rows)
+  const found = where && (await findMatchingRows(snap, bindCondition(parseWhere(where), snap.columns), work))
+  if (column === undefined && found) return String(found.count)
+  const columns = snap.columns.filter((one) => one.name === column)
+  const built = await group(
+    columns.length === 0 ? snap : { ...snap, columns },
+    { by: [], aggregates: [{ function: name, column }] },
+    { rows: found || createFirstRows(snap.rows), limits: work.limits, work },
+  )
+  return built.take()[0].toString()
+}
+
+/** Compares a measured value, as JSON, with that of the condition. */
+function compare({ measure, operator, value: limit }: Comparison, json: string): Judgement {
+  const name = measure.column === undefined ? 'count(*)' : `${measure.function}(${measure.column})`
+  if (json === 'null') return { judged: 'unknown', why: `${name} has no value`, value: json }
+  const value: unknown = JSON.parse(json)
+  if (typeof value !== typeof limit && typeof value !== 'boolean')
+    return {
+      judged: 'unknown',
+      why: `${name} is ${json.slice(0, 100)}, which cannot be compared with ${JSON.stringify(limit)}`,
+      value: json,
+    }
+  const [a, b] = typeof value === 'boolean' ? [String(value), String(limit)] : [value, limit]
+  const isTrue = COMPARISONS[operator](a as string, b as string)
+  return { judged: isTrue ? 'firing' : 'ok', why: `${name} is ${json.slice(0, 100)}`, value: json }
+}
+
+const COMPARISONS: Record<Comparison['operator'], (a: string | number, b: string | number) => boolean> = {
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+  '=': (a, b) => a === b,
+  '<>': (a, b) => a !== b,
+}
+
+/** Compares a value with that before the write, both as JSON. */
+function judgeChange(json: string, before: string | null, percent: number): Judgement {
+  const value = Number(JSON.parse(json) ?? Number.NaN)
+  if (!Number.isFinite(value))
+    return { judged: 'unknown', why: 'there is no value to compare', value: before }
+  const last = before === null ? undefined : Number(before)
+  if (last === undefined) return { judged: 'ok', why: `the value is ${json}`, value: json }
+  const change = last === value ? 0 : ((value - last) / Math.abs(last)) * 100
+  const text = Number.isFinite(change) ? ` (${change > 0 ? '+' : ''}${Number(change.toFixed(1))}%)` : ''
+  return {
+    judged: Math.abs(change) >= percent ? 'firing' : 'ok',
+    why: `the value went from ${before} to ${json}${text}`,
+    value: json,
+  }
+}
+
+function judgeChecks(failed: number | undefined): Judgement {
+  if (failed === undefined) return { judged: 'unknown', why: 'the grid has no checks', value: null }
+  return failed === 0
+    ? { judged: 'ok', why: 'all checks pass', value: null }
+    : { judged: 'firing', why: `${failed} of the checks fail`, value: null }
+}

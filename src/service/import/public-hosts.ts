@@ -1,0 +1,45 @@
+// Addresses of other servers that the service may connect to.
+import { Problem } from '../../contract/errors.ts'
+import { isPublicAddress } from './addresses.ts'
+
+type LookupCallback = (error: Error | null, addresses: { address: string; family: number }[]) => void
+
+const NOT_PUBLIC = 'leads to an IP address that is not public'
+
+/**
+ * Allows only http and https, and only public IP addresses. `lookup` checks the address of each actual connection,
+ * after name resolution. `field`: names the URL in errors.
+ */
+export class PublicHosts {
+  constructor(
+    private readonly field: string,
+    private readonly canConnect: (address: string) => boolean = isPublicAddress,
+  ) {}
+
+  /** Parses a URL. Throws `invalid_request` unless it is http or https, public and without credentials. */
+  parseUrl(text: string): URL {
+    if (!URL.canParse(text)) throw this.refused(`not a URL: ${text.slice(0, 200)}`)
+    const url = new URL(text)
+    if (url.protocol !== 'http:' && url.protocol !== 'https:')
+      throw this.refused('must start with http:// or https://')
+    if (url.username !== '' || url.password !== '')
+      throw this.refused('must not contain a username or password')
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    if (process.getBuiltinModule('node:net').isIP(host) > 0 && !this.canConnect(host))
+      throw this.refused(NOT_PUBLIC)
+    return url
+  }
+
+  /** Resolves a host name. Fails if one of its addresses is not allowed. */
+  readonly lookup = (host: string, _options: object, callback: LookupCallback): void => {
+    process.getBuiltinModule('node:dns').lookup(host, { all: true }, (error, addresses) => {
+      if (error) callback(error, [])
+      else if (addresses.every(({ address }) => this.canConnect(address))) callback(null, addresses)
+      else callback(this.refused(NOT_PUBLIC), [])
+    })
+  }
+
+  private refused(why: string): Problem {
+    return new Problem('invalid_request', `${this.field}: ${why}`, { field: this.field })
+  }
+}

@@ -1,0 +1,137 @@
+// Handlers of alerts (docs/alerts.md).
+import { randomBytes } from 'node:crypto'
+import { invalidField, Problem } from '../../contract/errors.ts'
+import { formatFid, parseFid } from '../../contract/fid.ts'
+import type { Alert, AlertCondition } from '../../contract/resources/index.ts'
+import { authorizeCall } from '../access/access.ts'
+import { sendTest } from '../alerts/deliver.ts'
+import { lookAtAlerts } from '../alerts/look.ts'
+import { createSecret } from '../alerts/webhook.ts'
+import { checkCondition, formatCondition } from '../grids/alerts/condition.ts'
+import { isEmailAddress } from '../sharing/mail.ts'
+import type { AlertRow } from '../store/aggregates/alerts.ts'
+import type { Handlers, OperationService as Service } from './handler.ts'
+
+export const alertHandlers = {
+  'alerts.list': (service, call) =>
+    service.store.read(async (readers) => {
+      const { username } = call.caller!
+      const fid = call.query.fid === undefined ? undefined : parseFid(call.query.fid)
+      if (call.query.fid !== undefined && fid?.owner !== username)
+        throw invalidField('fid', 'not one of your grids')
+      const rows = await readers.alerts.listAll(username, service.limits.alerts)
+      const alerts: Alert[] = []
+      for (const row of rows) {
+        if (fid && row.idlocal !== fid.idlocal) continue
+        const file = await readers.files.get(row.owner, row.idlocal)
+        alerts.push(formatAlert(row, file?.filename ?? ''))
+      }
+      return { body: { alerts } }
+    }),
+
+  'alerts.create': async (service, call) => {
+    const { fid } = call
+    const { to, ...condition } = call.fields
+    const { file } = await service.store.read((readers) => authorizeCall(readers, call))
+    checkCondition(condition)
+    const secret = await checkReceiver(service, to)
+    const added = await service.store.writeOnce(call.writeKey(fid.owner), async (writers) => {
+      const { file } = await authorizeCall(writers, call)
+      const all = await writers.alerts.listAll(fid.owner, service.limits.alerts)
+      if (all.length >= service.limits.alerts)
+        throw new Problem('too_large', `you have ${all.length} alerts, which is the limit (alerts)`)
+      if (all.filter(({ idlocal }) => idlocal === fid.idlocal).length >= MAX_GRID_ALERTS)
+        throw new Problem('too_large', `the grid has ${MAX_GRID_ALERTS} alerts, which each write judges`)
+      const { owner, idlocal, content_version, date_modified, appended_at } = file
+      const version = await writers.versions.get(owner, idlocal, content_version)
+      const row = {
+        ...createRow(fid, condition, to, secret),
+        changed_at: Math.max(version?.made_at ?? date_modified, appended_at ?? 0),
+      }
+      await writers.alerts.add(row)
+      await writers.jobs.scheduleJudgement(fid)
+      return row
+    })
+    // The first look, which also shows whether the condition can be evaluated.
+    await service.analysis.run(fid.owner, () =>
+      lookAtAlerts(service, fid, (work) => service.store.write([fid.owner], work)),
+    )
+    const row = (await service.store.read(({ alerts }) => alerts.get(added))) ?? added
+    return { body: { ...formatAlert(row, file.filename), ...(added.secret && { secret: added.secret }) } }
+  },
+
+  'alerts.test': async (service, call) => {
+    const { alert, filename } = await service.store.read(async ({ alerts, files }) => {
+      const alert = await alerts.find(call.caller!.username, call.name)
+      if (!alert) throw noAlert(call.name)
+      return { alert, filename: (await files.get(alert.owner, alert.idlocal))?.filename ?? '' }
+    })
+    try {
+      await sendTest(service, alert, filename)
+    } catch (error) {
+      if (error instanceof Problem && error.code !== 'unreachable') throw error
+      throw new Problem('unreachable', `${alert.receiver}: ${(error as Error).message}`)
+    }
+    return { body: { sent: true, to: alert.receiver } }
+  },
+
+  'alerts.delete': async (service, call) => {
+    const { username } = call.caller!
+    await service.store.write([username], async ({ alerts }) => {
+      const alert = await alerts.find(username, call.name)
+      if (!alert) throw noAlert(call.name)
+      await alerts.remove(alert)
+    })
+    return { body: undefined }
+  },
+} satisfies Partial<Handlers>
+
+/** Maximum number of alerts on one grid. */
+const MAX_GRID_ALERTS = 20
+
+function noAlert(id: string): Problem {
+  return new Problem('not_found', `you have no alert ${JSON.stringify(id.slice(0, 100))}`, {
+    hint: 'List them with: gridline alert list',
+  })
+}
+
+/** Checks a receiver. Returns the secret that signs messages to a URL; null for an address. */
+async function checkReceiver({ webhooks, mailer }: Service, to: string): Promise<string | null> {
+  if (isEmailAddress(to)) {
+    if (!mailer)
+      throw new Problem('forbidden', 'to: this server sends no e-mail', {
+        field: 'to',
+        hint: 'Its operator can name a mail server with: gridline serve --smtp. A URL works without.',
+      })
+    return null
+  }
+  if (!/^https?:/i.test(to)) throw invalidField('to', 'expected an e-mail address, or a URL')
+  ;(await webhooks.get()).checkUrl(to)
+  return createSecret()
+}
+
+function createRow(
+  { owner, idlocal }: { owner: string; idlocal: number },
+  condition: AlertCondition,
+  receiver: string,
+  secret: string | null,
+): Omit<AlertRow, 'changed_at'> {
+  const now = Date.now()
+  return {
+    ...{ owner, idlocal, id: randomBytes(5).toString('hex'), condition: JSON.stringify(condition) },
+    ...{ receiver, secret, created_at: now, judged: null, why: '', value: null },
+    // Like any other state, that of the first look is told if it differs.
+    ...{ state: 'ok', reason: '', since: now, last_seq: 0, hour: 0, hour_messages: 0, unsent: 0 },
+    ...{ error: null, failed_at: null },
+  }
+}
+
+function formatAlert(row: AlertRow, filename: string): Alert {
+  const { id, condition, receiver, state, reason, since, error, failed_at } = row
+  return {
+    ...{ id, fid: formatFid(row), filename },
+    condition: formatCondition(JSON.parse(condition) as AlertCondition),
+    ...{ to: receiver, state, reason, since: new Date(since).toISOString(), error },
+    failing_since: failed_at === null ? null : new Date(failed_at).toISOString(),
+  }
+}

@@ -1,0 +1,393 @@
+// Alerts: conditions on grids, and the messages of their changes.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Webhooks } from '../../../src/service/alerts/webhook.ts'
+import { createService } from '../../../src/service/index.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
+
+interface Received {
+  path: string
+  body: string
+  headers: Record<string, string>
+}
+
+describe('alerts', () => {
+  const folder = temporaryFolder()
+  let receiver: Server
+  let smtp: SMTPServer
+  let base: string
+  let test: TestService
+  let second: TestService
+  let received: Received[] = []
+  let mails: { to: string[]; text: string }[] = []
+  let answer: (request: IncomingMessage, response: ServerResponse) => void
+  const accept: typeof answer = (_, response) => response.writeHead(204).end()
+  const open = async (): Promise<TestService> => {
+    const running = new TestService(
+      await createService({
+        ...{ database: `sqlite:${folder.path}/test.db`, url: URL_OF_TESTS, environment: {} },
+        ...{ smtp: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}` },
+        webhooks: new Webhooks((address) => address === '127.0.0.1'),
+      }),
+    )
+    running.service.store.onJob(() => {})
+    return running
+  }
+  beforeAll(async () => {
+    receiver = createServer((request, response) => {
+      let body = ''
+      request.setEncoding('utf8').on('data', (chunk) => {
+        body += chunk
+      })
+      request.on('end', () => {
+        received.push({ path: request.url!, body, headers: request.headers as Record<string, string> })
+        answer(request, response)
+      })
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    base = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
+    smtp = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      onData(stream, session, done) {
+        let text = ''
+        stream.setEncoding('utf8').on('data', (chunk) => {
+          text += chunk
+        })
+        stream.on('end', () => {
+          mails.push({ to: session.envelope.rcptTo.map(({ address }) => address), text })
+          done()
+        })
+      },
+    })
+    await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
+    test = await open()
+    await test.user('alice')
+    await test.user('bob')
+    second = await open()
+    for (const [user, key] of test.keys) second.keys.set(user, key)
+  })
+  afterAll(async () => {
+    vi.useRealTimers()
+    receiver.closeAllConnections()
+    receiver.close()
+    for (const { service } of [test, second]) await service.close()
+    await new Promise<void>((resolve) => smtp.close(resolve))
+    folder.remove()
+  })
+  beforeEach(() => {
+    received = []
+    mails = []
+    answer = accept
+  })
+
+  let count = 0
+  const names = new Map<string, string>()
+  /** Creates a grid of sensors. */
+  const grid = async (
+    columns: Record<string, unknown[]> = { id: [1, 2], temp: [10, 20] },
+  ): Promise<string> => {
+    const { fid } = await test.grid('alice', `g${++count}`, columns)
+    names.set(fid, `g${count}`)
+    return fid
+  }
+  const add = (fid: string, condition: object, to = `${base}/${fid}`, user = 'alice') =>
+    test.ask(user, 'POST', `/v2/grids/${fid}/alerts`, { json: { ...condition, to } })
+  const append = (fid: string, rows: unknown[][]) =>
+    test.ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows } })
+  const replace = (fid: string, csv: string, headers: Record<string, string> = {}) =>
+    test.ask('alice', 'POST', '/v2/grids/upload', {
+      body: csv,
+      headers: {
+        ...{ 'x-file-name': `${names.get(fid)}.csv`, 'content-type': 'text/csv' },
+        ...{ 'gridline-on-conflict': 'replace', ...headers },
+      },
+    })
+  /** Runs the jobs that are due, and those that follow from them, on one of two servers after the other. */
+  const deliver = async (): Promise<void> => {
+    for (const { service } of [test, second, test]) await service.runJobs()
+  }
+  /** Lets time pass, in minutes. */
+  const pass = async (minutes: number): Promise<void> => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 })
+    await deliver()
+  }
+  /** Types of the messages to a receiver. */
+  const told = (path: string) =>
+    received.flatMap((one) => (one.path === `/${path}` ? [JSON.parse(one.body).type] : []))
+  const stateOf = async (fid: string) =>
+    (await test.ask('alice', 'GET', `/v2/alerts?fid=${fid}`)).json.alerts.map(
+      ({ state, reason }: { state: string; reason: string }) => `${state}: ${reason}`,
+    )
+
+  it('each write judges a condition, and each change of state is told once, signed', async () => {
+    const fid = await grid()
+    const added = await add(fid, { when: 'max(temp) > 40' })
+    expect([added.status, added.json.state, added.json.reason, added.json.condition]).toEqual([
+      201,
+      'ok',
+      'max(temp) is 20',
+      'max(temp) > 40',
+    ])
+    await deliver()
+    expect(told(fid)).toEqual([])
+    await append(fid, [[3, 41]])
+    await append(fid, [[4, 50]])
+    await replace(fid, 'id,temp\n1,10\n')
+    await append(fid, [[5, 99]])
+    await deliver()
+    expect(told(fid)).toEqual(['alert.firing', 'alert.ok', 'alert.firing'])
+    const { body, headers } = received[0]
+    expect(new Webhook(added.json.secret).verify(body, headers)).toMatchObject({
+      type: 'alert.firing',
+      text: expect.stringContaining(': max(temp) > 40 (max(temp) is 41) http'),
+      data: { alert: added.json.id, fid, state: 'firing', previous_state: 'ok', value: 41 },
+    })
+    expect(() => new Webhook(added.json.secret).verify(`${body} `, headers)).toThrow()
+    expect(new Set(received.map((one) => one.headers['webhook-id'])).size).toBe(3)
+    // A retry of an applied write judges nothing.
+    received = []
+    const key = { 'idempotency-key': 'again' }
+    for (let k = 0; k < 2; k++) {
+      const rows = { json: { rows: [[6, 1]] }, headers: key }
+      await test.ask('alice', 'POST', `/v2/grids/${fid}/row`, rows)
+    }
+    const to = { json: { version: '3' } }
+    expect((await test.ask('alice', 'POST', `/v2/grids/${fid}/revert`, to)).json.action).toBe('reverted')
+    await deliver()
+    expect(told(fid)).toEqual(['alert.ok'])
+    expect(await stateOf(fid)).toEqual(['ok: max(temp) is 10'])
+  })
+
+  it.each([
+    [{ when: 'count(*) >= 3' }, 'ok: count(*) is 2'],
+    [{ when: 'rows() = 2' }, 'firing: count(*) is 2'],
+    [{ when: 'avg( temp ) < 15.5' }, 'firing: mean(temp) is 15'],
+    [{ when: 'median("temp") <> 15' }, 'ok: median(temp) is 15'],
+    [{ when: "last(status) = 'it''s'" }, 'firing: last(status) is "it\'s"'],
+    [{ when: "max(day) < '2024-02-01'" }, 'firing: max(day) is "2024-01-31"'],
+    [{ when: 'max(temp) > -1e1', where: 'id = 1' }, 'firing: max(temp) is 10'],
+    [{ when: 'count(*) = 0', where: "status = 'gone'" }, 'firing: count(*) is 0'],
+    [{ when: 'max(temp) > 1', where: 'id > 5' }, 'unknown: max(temp) has no value'],
+    [{ when: 'max(status) > 5' }, 'unknown: max(status) is "ok", which cannot be compared with 5'],
+    [{ when: 'max(none) > 5' }, /^unknown: max: .*none/],
+    [{ when: 'sum(status) > 5' }, /^unknown: aggregate: sum: status has texts?, not numbers/],
+    [{ failed_checks: true }, 'unknown: the grid has no checks'],
+    [{ changed_percent: 10 }, 'ok: the value is 2'],
+    [{ stale_seconds: 60 }, /^ok: the last change was /],
+  ])('%j', async (condition, state) => {
+    const fid = await grid({
+      id: [1, 2],
+      temp: [10, 20],
+      status: ['ok', "it's"],
+      day: ['2024-01-01', '2024-01-31'],
+    })
+    const { status } = await add(fid, condition)
+    expect(status).toBe(201)
+    expect(await stateOf(fid)).toEqual([typeof state === 'string' ? state : expect.stringMatching(state)])
+  })
+
+  it.each([
+    [{}, 'give one of'],
+    [{ when: 'max(temp) > 1', stale_seconds: 60 }, 'give one of'],
+    [{ when: 'max(temp)' }, 'a comparison is missing'],
+    [{ when: 'temp > 40' }, 'a function of a column is missing'],
+    [{ when: 'max(temp) > 40 or 1 = 1' }, 'expected a number'],
+    [{ when: 'max(temp) > ' }, 'expected a number'],
+    [{ when: 'maxi(temp) > 1' }, 'unknown function maxi'],
+    [{ when: 'max(*) > 1' }, 'max needs a column'],
+    [{ when: 'max(temp) > 1', where: 'temp >' }, 'where'],
+    [{ where: 'temp > 1', failed_checks: true }, 'where: needs when or of'],
+    [{ of: 'sum(temp)', stale_seconds: 60 }, 'of: needs changed_percent'],
+    [{ changed_percent: 0 }, 'must be above 0'],
+    [{ stale_seconds: 1 }, 'must be from 60'],
+  ])('%j is refused', async (condition, why) => {
+    const { status, json } = await add(await grid(), condition)
+    expect([status, json.detail]).toEqual([400, expect.stringContaining(why)])
+  })
+
+  it('staleness fires once, by time, and ends with the next change', async () => {
+    const fid = await grid()
+    await add(fid, { stale_seconds: 3600 })
+    await pass(50)
+    expect(told(fid)).toEqual([])
+    await append(fid, [[3, 1]])
+    await pass(50)
+    expect(told(fid)).toEqual([])
+    await pass(15)
+    await pass(500)
+    expect(told(fid)).toEqual(['alert.firing'])
+    await append(fid, [[4, 1]])
+    await deliver()
+    expect(told(fid)).toEqual(['alert.firing', 'alert.ok'])
+    // A clock that was set back makes nothing stale, and delays nothing for longer than the time.
+    await pass(-10_000)
+    await pass(61)
+    expect(told(fid)).toEqual(['alert.firing', 'alert.ok', 'alert.firing'])
+  })
+
+  it('changes of the number of rows, or of a value, are compared with the write before', async () => {
+    const fid = await grid()
+    await add(fid, { changed_percent: 50 }, `${base}/rows`)
+    await add(fid, { changed_percent: 50, of: 'sum(temp)' }, `${base}/sum`)
+    await append(fid, [[3, 1]])
+    await append(fid, [[4, 1]])
+    await replace(fid, 'id,temp\n1,100\n2,1\n3,1\n4,1\n')
+    await replace(fid, 'id,temp\n1,100\n')
+    await deliver()
+    const by = (path: string) =>
+      received.flatMap((one) => (one.path === path ? [JSON.parse(one.body).data] : []))
+    // 2 rows, 3 (+50 %), 4 (+33 %), 4, 1 (-75 %).
+    expect(by('/rows').map(({ state, reason }) => [state, reason])).toEqual([
+      ['firing', 'the value went from 2 to 3 (+50%)'],
+      ['ok', 'the value went from 3 to 4 (+33.3%)'],
+      ['firing', 'the value went from 4 to 1 (-75%)'],
+    ])
+    // 30, 31, 32, 103 (+222 %), 100.
+    expect(by('/sum').map(({ state }) => state)).toEqual(['firing', 'ok'])
+  })
+
+  it('failed checks fire, also those that refuse a write', async () => {
+    const fid = await grid()
+    const checks = {
+      columns: [
+        { name: 'temp', maximum: 100 },
+        { name: 'temp', maximum: 50, severity: 'warn' },
+      ],
+    }
+    await test.ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
+    await add(fid, { failed_checks: true })
+    expect(await stateOf(fid)).toEqual(['ok: all checks pass'])
+    expect((await append(fid, [[3, 500]])).status).toBe(422)
+    expect((await stateOf(fid))[0]).toMatch(/^firing: the upload fails 1 check: column temp, at most 100/)
+    await append(fid, [[3, 5]])
+    await append(fid, [[4, 60]])
+    await deliver()
+    expect(told(fid)).toEqual(['alert.firing', 'alert.ok', 'alert.firing'])
+  })
+
+  it('what cannot be evaluated is unknown: a lost column, the trash, a query that fails', async () => {
+    const fid = await grid()
+    await add(fid, { when: 'max(temp) > 40' })
+    await replace(fid, 'id,other\n1,10\n')
+    expect((await stateOf(fid))[0]).toMatch(/^unknown: .*temp/)
+    await replace(fid, 'id,temp\n1,50\n')
+    await test.ask('alice', 'POST', `/v2/files/${fid}/trash`)
+    await deliver()
+    expect(await stateOf(fid)).toEqual(['unknown: the grid is in the trash'])
+    await test.ask('alice', 'POST', `/v2/files/${fid}/restore`)
+    await deliver()
+    expect(told(fid)).toEqual(['alert.unknown', 'alert.firing', 'alert.unknown', 'alert.firing'])
+    received = []
+    const sql = `select id, temp from "${fid}"`
+    const json = { filename: `derived${count}`, sql }
+    const derived = (await test.ask('alice', 'POST', '/v2/grids/derive', { json })).json.file.fid
+    await add(derived, { when: 'max(temp) > 40' })
+    await replace(fid, 'id,other\n1,10\n')
+    await pass(1)
+    expect((await stateOf(derived))[0]).toMatch(
+      /^unknown: the grid is stale, since its refresh fails: .*temp/,
+    )
+    await replace(fid, 'id,temp\n1,5\n')
+    await pass(1)
+    expect(await stateOf(derived)).toEqual(['ok: max(temp) is 5'])
+    expect(told(derived)).toEqual(['alert.firing', 'alert.unknown', 'alert.ok'])
+  })
+
+  it('a receiver that fails is asked again, in order, for two days', async () => {
+    const fid = await grid()
+    await add(fid, { when: 'last(temp) > 40' })
+    answer = (_, response) => response.writeHead(500).end()
+    await append(fid, [[3, 50]])
+    await append(fid, [[4, 5]])
+    await deliver()
+    await pass(0.05)
+    expect(told(fid).length).toBe(1)
+    await pass(0.1)
+    expect(told(fid).length).toBe(2)
+    const ids = received.flatMap(({ path, headers }) => (path === `/${fid}` ? [headers['webhook-id']] : []))
+    expect(ids[0]).toBe(ids[1])
+    const [alert] = (await test.ask('alice', 'GET', `/v2/alerts?fid=${fid}`)).json.alerts
+    expect([alert.error, alert.failing_since]).toEqual(['the receiver answered 500', expect.any(String)])
+    answer = accept
+    received = []
+    await pass(600)
+    expect(told(fid)).toEqual(['alert.firing', 'alert.ok'])
+    expect((await test.ask('alice', 'GET', `/v2/alerts?fid=${fid}`)).json.alerts[0].error).toBeNull()
+    // A redirect is no acceptance. After two days the message is given up.
+    answer = (_, response) => response.writeHead(302, { location: `${base}/elsewhere` }).end()
+    await append(fid, [[5, 50]])
+    received = []
+    for (let hours = 0; hours < 60; hours += 4) await pass(240)
+    const attempts = told(fid).length
+    expect(received.filter(({ path }) => path === '/elsewhere')).toEqual([])
+    expect(attempts).toBeGreaterThan(8)
+    await pass(10_000)
+    expect(told(fid).length).toBe(attempts)
+  })
+
+  it('a mail tells the state, the reason, the link and how to end it', async () => {
+    const fid = await grid()
+    const { json } = await add(fid, { when: 'max(temp) > 40' }, 'ops@example.com')
+    expect(json.secret).toBeUndefined()
+    await append(fid, [[3, 41]])
+    await deliver()
+    expect(mails.map(({ to }) => to)).toEqual([['ops@example.com']])
+    for (const part of [
+      `Subject: Firing: g${count}: max(temp) > 40`,
+      'max(temp) is 41',
+      `${URL_OF_TESTS}/~alice/`,
+      `gridline alert remove ${json.id}`,
+    ])
+      expect(mails[0].text).toContain(part)
+    const sent = await test.ask('alice', 'POST', `/v2/alerts/${json.id}/test`)
+    expect([sent.status, sent.json]).toEqual([200, { sent: true, to: 'ops@example.com' }])
+    expect(mails[1].text).toContain('Subject: Test: Firing')
+    expect((await test.ask('alice', 'DELETE', `/v2/alerts/${json.id}`)).status).toBe(204)
+    await append(fid, [[3, 1]])
+    await deliver()
+    expect(mails.length).toBe(2)
+  })
+
+  it('an alert that changes all the time sends 60 messages an hour, then the last state', async () => {
+    const fid = await grid()
+    await add(fid, { when: 'last(temp) > 40' })
+    for (let k = 0; k < 65; k++) await append(fid, [[k, k % 2 === 0 ? 50 : 5]])
+    await deliver()
+    expect(told(fid).length).toBe(60)
+    await pass(61)
+    const { data } = JSON.parse(received.filter(({ path }) => path === `/${fid}`)[60].body)
+    expect([told(fid).length, data.state, data.unsent]).toEqual([61, 'firing', 5])
+  })
+
+  it('only the owner of a grid has alerts on it, and nobody reaches private addresses', async () => {
+    const fid = await grid()
+    await test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: true } })
+    expect((await add(fid, { stale_seconds: 60 }, undefined, 'bob')).status).toBe(403)
+    const { json } = await add(fid, { stale_seconds: 60 })
+    expect((await test.ask('bob', 'GET', '/v2/alerts')).json.alerts).toEqual([])
+    expect((await test.ask('bob', 'GET', `/v2/alerts?fid=${fid}`)).status).toBe(400)
+    for (const [method, path] of [
+      ['DELETE', ''],
+      ['POST', '/test'],
+    ])
+      expect((await test.ask('bob', method, `/v2/alerts/${json.id}${path}`)).status).toBe(404)
+    for (const to of [
+      'http://10.0.0.1/',
+      'http://[::1]/',
+      'ftp://example.com',
+      'nobody',
+      'http://a:b@example.com/',
+    ])
+      expect((await add(fid, { stale_seconds: 60 }, to)).status, to).toBe(400)
+    // A name that leads to a private address.
+    const strict = new Webhooks()
+    await expect(
+      strict.send(base.replace('127.0.0.1', 'localhost'), { id: 'a', body: '{}' }, json.secret),
+    ).rejects.toThrow('not public')
+    expect(told(fid)).toEqual([])
+  })
+})
