@@ -8,6 +8,7 @@ import { sendTest } from '../alerts/deliver.ts'
 import { lookAtAlerts } from '../alerts/look.ts'
 import { createSecret } from '../alerts/webhook.ts'
 import { checkCondition, formatCondition } from '../grids/alerts/condition.ts'
+import { checkColumns } from '../grids/alerts/measure.ts'
 import { isEmailAddress } from '../sharing/mail.ts'
 import type { AlertRow } from '../store/aggregates/alerts.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
@@ -32,8 +33,12 @@ export const alertHandlers = {
   'alerts.create': async (service, call) => {
     const { fid } = call
     const { to, ...condition } = call.fields
-    const { file } = await service.store.read((readers) => authorizeCall(readers, call))
+    const { file, columns } = await service.store.read(async (readers) => ({
+      ...(await authorizeCall(readers, call)),
+      columns: await readers.grids.listColumns(fid.owner, fid.idlocal),
+    }))
     checkCondition(condition)
+    checkColumns(condition, columns)
     const secret = await checkReceiver(service, to)
     const added = await service.store.writeOnce(call.writeKey(fid.owner), async (writers) => {
       const { file } = await authorizeCall(writers, call)

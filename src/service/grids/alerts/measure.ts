@@ -4,11 +4,14 @@ import type { AlertCondition } from '../../../contract/resources/index.ts'
 import { WorkBudget } from '../../../json/index.ts'
 import { parseWhere } from '../../../query/index.ts'
 import type { AlertRow, Judgement } from '../../store/aggregates/alerts.ts'
+import type { ColumnType } from '../../store/schema/schema.ts'
 import { createFirstRows } from '../column/cursor.ts'
 import type { Snapshot } from '../column/snapshot.ts'
 import { bindCondition, findMatchingRows } from '../read/matching-rows.ts'
 import { group } from '../reshape/group.ts'
+import { findColumns } from '../reshape/unpivot.ts'
 import { type Comparison, type Measure, parseMeasure, parseWhen, ROWS } from './condition.ts'
+import { measureNumbers } from './numbers.ts'
 
 /** A write whose content is judged. */
 export interface JudgedContent {
@@ -61,6 +64,9 @@ async function measure(
   const found = where && (await findMatchingRows(snap, bindCondition(parseWhere(where), snap.columns), work))
   if (column === undefined && found) return String(found.count)
   const columns = snap.columns.filter((one) => one.name === column)
+  const number =
+    columns.length === 1 && !found ? await measureNumbers(snap, columns[0], name, work) : undefined
+  if (number !== undefined) return number
   const built = await group(
     columns.length === 0 ? snap : { ...snap, columns },
     { by: [], aggregates: [{ function: name, column }] },
@@ -115,4 +121,15 @@ function judgeChecks(failed: number | undefined): Judgement {
   return failed === 0
     ? { judged: 'ok', why: 'all checks pass', value: null }
     : { judged: 'firing', why: `${failed} of the checks fail`, value: null }
+}
+
+/** Throws `unknown_column` or `invalid_query` if a condition does not suit the columns of a grid. */
+export function checkColumns(
+  { when, of, where }: AlertCondition,
+  columns: readonly { name: string; type: ColumnType }[],
+): void {
+  const measured = when !== undefined ? parseWhen(when).measure : of === undefined ? ROWS : parseMeasure(of)
+  if (measured.column !== undefined)
+    findColumns(columns, [measured.column], when === undefined ? 'of' : 'when')
+  if (where !== undefined) bindCondition(parseWhere(where), columns)
 }
