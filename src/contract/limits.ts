@@ -107,6 +107,7 @@ export const limits = {
   compression_ratio: { value: 200, unit: 'times', what: 'maximum ratio of unpacked to compressed size' },
   emails_per_day: { value: 50, unit: 'e-mails', what: 'e-mails that one user can send per day' },
   alerts: { value: 200, unit: 'alerts', what: 'alerts of one user' },
+  mailings: { value: 50, unit: 'mailings', what: 'charts and boards that one user sends regularly' },
   collaborators: { value: 1_000, unit: 'collaborators', what: 'collaborators on one file' },
   import_seconds: { value: 60, unit: 'seconds', what: 'maximum time to fetch the file of a URL import' },
   requests_per_minute: {

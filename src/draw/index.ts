@@ -38,9 +38,18 @@ export class Drawer {
    * Draws a figure (JSON text). Throws `bad_figure` if plotly.js cannot draw it within the limits of time and
    * memory, and `no_chromium` if there is no Chromium.
    */
-  async draw(figure: Uint8Array, options: ImageOptions): Promise<Uint8Array> {
+  draw(figure: Uint8Array, options: ImageOptions): Promise<Uint8Array> {
+    return this.send(figure, options, false)
+  }
+
+  /** Draws a document in HTML, which runs no scripts, as high as its content. Throws as `draw`. */
+  drawDocument(html: Uint8Array, options: ImageOptions): Promise<Uint8Array> {
+    return this.send(html, options, true)
+  }
+
+  private async send(figure: Uint8Array, options: ImageOptions, isDocument: boolean): Promise<Uint8Array> {
     for (let attempt = 1; ; attempt++) {
-      const response = await this.sendRequest(figure, options)
+      const response = await this.sendRequest(figure, options, isDocument)
       if ('image' in response) return response.image
       // Another figure that was drawn at the same time may have crashed Chromium: try once more.
       if (response.failure === 'crashed' && attempt === 1) continue
@@ -48,7 +57,7 @@ export class Drawer {
     }
   }
 
-  private sendRequest(figure: Uint8Array, options: ImageOptions): Promise<DrawResponse> {
+  private sendRequest(figure: Uint8Array, options: ImageOptions, isDocument: boolean): Promise<DrawResponse> {
     const child = (this.child ??= this.startProcess())
     clearTimeout(this.idleTimer)
     const id = ++this.lastId
@@ -64,7 +73,7 @@ export class Drawer {
           if (this.pendingRequests.size === 0) this.startIdleTimer()
         },
       })
-      const request: DrawRequest = { id, figure, options, timeoutMs: timeout }
+      const request: DrawRequest = { id, figure, isDocument, options, timeoutMs: timeout }
       child.send(request, (error) => {
         if (error) this.pendingRequests.get(id)?.resolve({ id, failure: 'crashed', detail: error.message })
       })

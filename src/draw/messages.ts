@@ -17,8 +17,9 @@ export interface ImageOptions {
 /** Request to the drawing process. */
 export interface DrawRequest {
   id: number
-  /** Figure as JSON text. */
+  /** Figure as JSON text, or a document in HTML, which runs no scripts. */
   figure: Uint8Array
+  isDocument: boolean
   options: ImageOptions
   /** Time limit, in ms. */
   timeoutMs: number

@@ -137,18 +137,61 @@ function decodeDataUrl(url: string): Uint8Array {
     : Buffer.from(decodeURIComponent(data))
 }
 
-/** Converts an SVG image to a PDF page of the same size. */
-async function printPdf(
+/** Policy of documents: they run and load nothing. */
+const DOCUMENT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+/** Opens a document in HTML, and closes it when `work` is done. */
+async function withDocument<T>(
   browser: Browser,
-  svg: Uint8Array,
-  { width, height }: ImageOptions,
-): Promise<Uint8Array> {
+  html: string,
+  width: number,
+  scale: number,
+  work: (page: Session) => Promise<T>,
+): Promise<T> {
   const page = await browser.openPage()
   try {
-    const html = `<!doctype html><style>@page { size: ${width}px ${height}px; margin: 0 } body { margin: 0 } img { display: block; width: ${width}px; height: ${height}px }</style><img src="data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}">`
-    const policy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-    await answerRequests(page, (path) => (path === 'pdf' ? { html, policy } : undefined))
-    await page.navigate(`${ORIGIN}/pdf`)
+    await answerRequests(page, (path) =>
+      path === 'document' ? { html, policy: DOCUMENT_POLICY } : undefined,
+    )
+    const screen = { width: Math.round(width), height: 600, deviceScaleFactor: scale, mobile: false }
+    await page.send('Emulation.setDeviceMetricsOverride', screen)
+    await page.navigate(`${ORIGIN}/document`)
+    return await work(page)
+  } finally {
+    await page.close().catch(() => {})
+  }
+}
+
+/** Maximum height of the image of a document, in CSS pixels. */
+const MAX_DOCUMENT_PIXELS = 10_000
+
+/** Draws a document in HTML, as high as its content; as a PDF, on pages of paper. */
+export function drawDocument(browser: Browser, html: string, options: ImageOptions): Promise<Uint8Array> {
+  const { format, width, scale } = options
+  return withDocument(browser, html, width, scale, async (page) => {
+    if (format === 'pdf') {
+      const { data } = await page.send('Page.printToPDF', { printBackground: true, ...PAPER })
+      return Buffer.from(data, 'base64')
+    }
+    if (format === 'svg') throw new Error('a document has no SVG')
+    const { cssContentSize } = await page.send('Page.getLayoutMetrics')
+    const height = Math.min(MAX_DOCUMENT_PIXELS, Math.ceil(cssContentSize.height))
+    const { data } = await page.send('Page.captureScreenshot', {
+      format,
+      captureBeyondViewport: true,
+      clip: { x: 0, y: 0, width, height, scale: 1 },
+    })
+    return Buffer.from(data, 'base64')
+  })
+}
+
+/** A4, in inches. */
+const PAPER = { paperWidth: 8.27, paperHeight: 11.69 } as const
+
+/** Converts an SVG image to a PDF page of the same size. */
+function printPdf(browser: Browser, svg: Uint8Array, { width, height }: ImageOptions): Promise<Uint8Array> {
+  const html = `<!doctype html><style>@page { size: ${width}px ${height}px; margin: 0 } body { margin: 0 } img { display: block; width: ${width}px; height: ${height}px }</style><img src="data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}">`
+  return withDocument(browser, html, width, 1, async (page) => {
     const { data } = await page.send('Page.printToPDF', {
       paperWidth: width / PIXELS_PER_INCH,
       paperHeight: height / PIXELS_PER_INCH,
@@ -157,9 +200,7 @@ async function printPdf(
       pageRanges: '1',
     })
     return Buffer.from(data, 'base64')
-  } finally {
-    await page.close().catch(() => {})
-  }
+  })
 }
 
 /** Pixels per inch of CSS. */

@@ -8,7 +8,7 @@ import { errorCodeOf, errorMessageOf } from '../contract/errors.ts'
 import { Browser } from './chromium.ts'
 import { findChromium } from './find-chromium.ts'
 import type { DrawRequest, DrawResponse, DrawSettings } from './messages.ts'
-import { type DrawingPage, openPage, PageCrashed } from './pages.ts'
+import { type DrawingPage, drawDocument, openPage, PageCrashed } from './pages.ts'
 
 const settings: DrawSettings = JSON.parse(process.argv[2])
 
@@ -157,7 +157,13 @@ async function killBrowser(): Promise<void> {
 }
 
 /** Draws one figure, within the limits of time and memory. */
-async function drawFigure({ id, figure, options, timeoutMs }: DrawRequest): Promise<DrawResponse> {
+async function drawFigure({
+  id,
+  figure,
+  isDocument,
+  options,
+  timeoutMs,
+}: DrawRequest): Promise<DrawResponse> {
   let timer: NodeJS.Timeout | undefined
   let measuring: NodeJS.Timeout | undefined
   let page: DrawingPage | undefined
@@ -190,7 +196,8 @@ async function drawFigure({ id, figure, options, timeoutMs }: DrawRequest): Prom
       if (used > settings.maxMemoryBytes)
         stop('too_large', `more than ${Math.round(settings.maxMemoryBytes / 1024 / 1024)} MiB of memory`)
     }, MEASURE_MS)
-    const image = await page.draw(Buffer.from(figure).toString('utf8'), options)
+    const text = Buffer.from(figure).toString('utf8')
+    const image = await (isDocument ? drawDocument(running, text, options) : page.draw(text, options))
     if (page.isWorn) await page.close()
     else idlePages.push(page)
     return { id, image }

@@ -71,7 +71,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ' ',
   ),
   service:
-    'index.ts admin.ts background http operations alerts pages boards images plots refreshes derivations queries grids uploads files sharing import accounts core access store tracing'.split(
+    'index.ts admin.ts background http operations alerts mailings pages boards images plots refreshes derivations queries grids uploads files sharing import accounts core access store tracing'.split(
       ' ',
     ),
   charts: 'evaluate omitted.ts change create-chart.ts compile normalize figure spec'.split(' '),

@@ -107,6 +107,7 @@ const list = defineCommand({
 
 const test = defineCommand({
   output: objectOf([], { sent: 'true', to: 'the receiver' }),
+  writes: true,
   arguments: '<id>',
   completion: [undefined],
   examples: ['gridline alert test 3f1c0a9be2', 'gridline alert test 3f1c0a9be2 --json'],

@@ -79,8 +79,8 @@ const shortHelp: ShortHelp = {
 
 export const command = defineCommand({
   output: otherOutput('nothing; the image goes to a file or to stdout'),
-  arguments: '<plot|figure>',
-  usage: '<plot|figure|file>',
+  arguments: '<plot|board|figure>',
+  usage: '<plot|board|figure|file>',
   completion: [['plot', 'local']],
   options,
   shortHelp,
@@ -90,6 +90,7 @@ export const command = defineCommand({
     'gridline image sales.csv --plot line --x date --y price -o sales.png',
     'gridline image alice:7 --format pdf -o - > chart.pdf',
     'gridline image alice:7 -o chart.html',
+    'gridline image "Weather report" -o report.pdf',
   ],
   async run(context, [source], options) {
     const isFile = await isFigureFile(source)
@@ -225,10 +226,10 @@ async function drawDataFile(
 /** Draws a stored plot on its server, with current data. Throws `bad_data` if columns are missing. */
 async function drawPlot(context: Context, plot: string, settings: ImageSettings) {
   const client = await context.clientFor(plot)
-  const fid = await resolveFid(client, plot, 'plot').catch((error) => {
+  const fid = await resolveFid(client, plot).catch((error) => {
     throw withLocalFileHint(error, plot)
   })
-  const { filename } = await client.call('plots.get', { fid })
+  const { filename } = await client.call('files.get', { fid })
   const response = await client.response('files.image', { fid, query: settings })
   const missing = response.headers[MISSING_HEADER]
   if (missing !== undefined) {

@@ -91,6 +91,8 @@ const PHRASES: Partial<Record<OperationName, string>> = {
   'dashboards.update': 'replace the board',
   'alerts.create': 'add an alert',
   'alerts.delete': 'remove an alert',
+  'mailings.create': 'send regularly',
+  'mailings.delete': 'stop sending',
   'grids.derive': 'derive a grid',
   'refreshes.set': 'refresh a grid from a URL',
   'refreshes.run': 'refresh a grid',

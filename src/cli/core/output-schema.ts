@@ -11,6 +11,7 @@ export const outputObjects = {
   Version: r.Version,
   Draft: r.Draft,
   Alert: r.Alert,
+  Mailing: r.Mailing,
   Derivation: r.Derivation,
   Refresh: r.Refresh,
   Board: r.DashboardMeta,

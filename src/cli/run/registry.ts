@@ -260,6 +260,12 @@ export const commands: readonly RegisteredCommand[] = [
   },
   {
     group: 'plots',
+    name: 'send',
+    summary: 'Send plots and boards by e-mail, now or regularly',
+    load: () => import('../commands/send.ts'),
+  },
+  {
+    group: 'plots',
     name: 'theme',
     summary: 'List, show and check themes of charts',
     load: () => import('../commands/theme.ts'),

@@ -87,7 +87,7 @@ export const filesOperations = {
     result: r.FileCopied,
   },
   'files.image': {
-    summary: 'Get an image of a plot',
+    summary: 'Get an image of a plot or a board',
     method: 'GET',
     path: '/v2/files/:fid/image',
     alsoUnder: ['plots'],

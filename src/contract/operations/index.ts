@@ -14,6 +14,7 @@ import { filesOperations } from './files.ts'
 import { foldersOperations } from './folders.ts'
 import { gridsOperations } from './grids.ts'
 import { imagesOperations } from './images.ts'
+import { mailingsOperations } from './mailings.ts'
 import { type Method, type Operation, type Resource, resources } from './operation.ts'
 import { plotsOperations } from './plots.ts'
 import { queriesOperations } from './queries.ts'
@@ -49,6 +50,7 @@ export const operations = {
   ...imagesOperations,
   ...queriesOperations,
   ...alertsOperations,
+  ...mailingsOperations,
   ...derivationsOperations,
   ...refreshesOperations,
   ...foldersOperations,

@@ -3,6 +3,7 @@
 import type { Fid } from '../../contract/fid.ts'
 import type { DeliveryService } from '../alerts/deliver.ts'
 import type { RefreshOptions, RefreshService } from '../derivations/refresh.ts'
+import type { MailingService } from '../mailings/send.ts'
 import type { UrlRefreshService } from '../refreshes/refresh-from-url.ts'
 import { type JobKind, SETTLE_DELAY_MS, SWEEP_INTERVAL_MS } from '../store/aggregates/jobs.ts'
 import type { Store } from '../store/store.ts'
@@ -10,7 +11,7 @@ import type { JobWork, LeasedJob } from './jobs.ts'
 
 /** Returns the handler of each kind of job. A missing kind is a compile error. */
 export function createJobHandlers(
-  service: RefreshService & UrlRefreshService & DeliveryService,
+  service: RefreshService & UrlRefreshService & DeliveryService & MailingService,
   minRefreshMs = MIN_REFRESH_MS,
 ): Record<JobKind, JobWork> {
   const { store } = service
@@ -23,6 +24,7 @@ export function createJobHandlers(
     download: (held) => download(service, held),
     judge: (held) => judge(service, held),
     deliver: (held) => deliver(service, held),
+    mail: (held) => mail(service, held),
     sweep: (held) => sweep(store, held),
   }
 }
@@ -122,12 +124,24 @@ async function download(service: UrlRefreshService, held: LeasedJob): Promise<nu
   })
 }
 
-/** Runs a refresh, and renews the lease meanwhile. `work` returns when it is due again; undefined if it has ended. */
-async function runRefresh(
+/** Runs the job of a grid, and renews the lease meanwhile. */
+function runRefresh(
   held: LeasedJob,
   work: (fid: Fid, options: RefreshOptions) => Promise<number | undefined>,
 ): Promise<number | undefined> {
   const { owner, key } = held.job
+  const fid = { owner, idlocal: Number(key) }
+  return keepLease(held, (isAborted) => work(fid, { isAborted, renew: held.renew }))
+}
+
+/**
+ * Renews the lease of a job while it works. `work` is told whether the lease is lost, and returns when the job is due
+ * again; undefined if it has ended.
+ */
+async function keepLease(
+  held: LeasedJob,
+  work: (isLost: () => boolean) => Promise<number | undefined>,
+): Promise<number | undefined> {
   let isLost = false
   const lease = setInterval(() => {
     held
@@ -137,8 +151,7 @@ async function runRefresh(
       })
   }, RENEW_MS)
   try {
-    const fid = { owner, idlocal: Number(key) }
-    const due = await work(fid, { isAborted: () => isLost, renew: held.renew })
+    const due = await work(() => isLost)
     if (due !== undefined) return due
     await held.write(({ jobs }) => jobs.deleteFinished(held.job))
     return undefined
@@ -159,6 +172,13 @@ async function deliver(service: DeliveryService, held: LeasedJob): Promise<numbe
   const due = await deliverMessages(service, held.job, held.write, () => held.isStopping)
   if (due === undefined) await held.write(({ jobs }) => jobs.deleteFinished(held.job))
   return due
+}
+
+/** Sends a chart or board that is due. */
+async function mail(service: MailingService, held: LeasedJob): Promise<number | undefined> {
+  const { runMailing } = await import('../mailings/send.ts')
+  const { owner, key: id } = held.job
+  return keepLease(held, () => runMailing(service, { owner, id }, held.write))
 }
 
 /** Flushes the tail of a grid to slices. */

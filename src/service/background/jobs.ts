@@ -21,6 +21,7 @@ const LANES: readonly LaneRules[] = [
   { kinds: ['tree', 'dates', 'fold', 'feed', 'sweep'], concurrency: 2, maxDelayMs: 25 * 3600_000 },
   // Receivers may be slow.
   { kinds: ['judge', 'deliver'], concurrency: 16, maxDelayMs: 4 * 3600_000 },
+  { kinds: ['mail'], concurrency: 2 },
   { kinds: ['refresh'], concurrency: 1 },
   { kinds: ['download'], concurrency: 1 },
 ]

@@ -94,6 +94,16 @@ export class ImageRenderer {
     return isShared && drawnKey !== key ? this.draw(user, key, figure, options, isAborted) : image
   }
 
+  /** Draws a document in HTML, which is not cached. */
+  drawDocument(
+    user: string,
+    html: Uint8Array,
+    options: ImageOptions,
+    isAborted?: () => boolean,
+  ): Promise<Uint8Array> {
+    return this.admission.run(user, () => this.drawer.drawDocument(html, options), isAborted)
+  }
+
   close(): Promise<void> {
     return this.drawer.close()
   }

@@ -47,7 +47,9 @@ export async function drawPlotImage(
     const authorized = await authorizeCall(readers, request)
     const { file } = authorized
     if (file.filetype !== 'plot')
-      throw new Problem('invalid_request', 'only plots have images', { hint: 'Use the fid of a plot.' })
+      throw new Problem('invalid_request', 'only plots and boards have images', {
+        hint: 'Use the fid of a plot.',
+      })
     const content = await findFigureContent(readers, authorized, request)
     const ownSiteOnly = file.world_readable === 0 && request.shareKey === undefined
     const fingerprint = await fingerprintFigure(readers, file, content, request, content.version)

@@ -12,7 +12,8 @@ import { loadExtraContent } from '../files/extra-content.ts'
 import { getFile, lookUpFile, respondWithFile, updateFile } from '../files/read.ts'
 import { deleteFile, restoreFile, trashFile } from '../files/trash.ts'
 import { applyUpdate } from '../files/update.ts'
-import { drawPlotImage, IMAGE_SCALES } from '../images/plot-image.ts'
+import { IMAGE_SCALES } from '../images/plot-image.ts'
+import { drawFile } from '../pages/files/draw-file.ts'
 import { loadFigureContent } from '../plots/content.ts'
 import { copyFile } from './files.copy.ts'
 import { loadSources } from './files.sources.ts'
@@ -79,7 +80,7 @@ export const fileHandlers = {
 
   'files.image': async (service, call) => {
     const { image_name = 'default', ...options } = call.query
-    return drawPlotImage(service, call, { ...options, scale: options.scale ?? IMAGE_SCALES[image_name] })
+    return drawFile(service, call, { ...options, scale: options.scale ?? IMAGE_SCALES[image_name] })
   },
 
   'files.path': async (service, call) =>

@@ -4,6 +4,7 @@ import type { Handler, Handlers } from './handler.ts'
 
 /** Modules of handlers. */
 const modules = {
+  mailings: async () => (await import('./mailings.ts')).mailingHandlers,
   alerts: async () => (await import('./alerts.ts')).alertHandlers,
   accounts: async () => (await import('./accounts.ts')).accountHandlers,
   checks: async () => (await import('./checks.ts')).checksHandlers,
@@ -49,6 +50,10 @@ const moduleByOperation: { [N in OperationName]: ModuleOf<N> } = {
   'sessions.create': 'accounts',
   'sessions.delete': 'accounts',
   'keys.revoke': 'accounts',
+  'mailings.list': 'mailings',
+  'mailings.send': 'mailings',
+  'mailings.create': 'mailings',
+  'mailings.delete': 'mailings',
   'alerts.list': 'alerts',
   'alerts.create': 'alerts',
   'alerts.test': 'alerts',

@@ -43,7 +43,8 @@ export const PAGE_HANDLERS = {
       const filetype = await filetypeOf(service, principal, fid)
       if (filetype === 'grid') return downloadRows(service, principal, fid, 'html')
       // Of a folder, it is the page.
-      if (filetype !== 'plot') return renderFilePage(service, principal, fid, query)
+      if (filetype !== 'plot' && filetype !== 'dashboard')
+        return renderFilePage(service, principal, fid, query)
     }
     return downloadImage(service, principal, fid, imageFormatOf(ending), query)
   },

@@ -5,6 +5,8 @@ export interface Message {
   to: string
   subject: string
   text: string
+  html?: string
+  attachments?: { filename: string; content: Buffer; cid: string }[]
   /** The same for a repeated message. */
   messageId?: string
 }
@@ -19,7 +21,7 @@ export function isEmailAddress(text: string): boolean {
 
 const SMTP_TIMEOUT_MS = 15_000
 
-/** Sends plain-text e-mails over SMTP. Connects on first use. */
+/** Sends e-mails over SMTP. Connects on first use. */
 export class Mailer {
   private transport: Promise<Transporter> | undefined
 

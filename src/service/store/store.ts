@@ -26,6 +26,7 @@ import {
 } from './aggregates/idempotency.ts'
 import { JobReader, JobWriter, SWEEP_INTERVAL_MS } from './aggregates/jobs.ts'
 import { ListReader } from './aggregates/lists.ts'
+import { MailingReader, MailingWriter } from './aggregates/mailings.ts'
 import { PlotReader, PlotWriter } from './aggregates/plots.ts'
 import { RelationReader } from './aggregates/relations.ts'
 import { expireDrafts, expireVersions } from './aggregates/retention.ts'
@@ -61,6 +62,7 @@ function createReaders(db: Db, quotas: Quotas) {
     derivations: new DerivationReader(db),
     urlRefreshes: new UrlRefreshReader(db),
     alerts: new AlertReader(db),
+    mailings: new MailingReader(db),
     drafts: new DraftReader(db),
     idempotency: new IdempotencyReader(db),
     jobs: new JobReader(db),
@@ -88,6 +90,7 @@ function createWriters(db: Db, { quotas, immediateFiles: toldAtOnce }: StoreCont
     derivations: new DerivationWriter(db),
     urlRefreshes: new UrlRefreshWriter(db),
     alerts: new AlertWriter(db),
+    mailings: new MailingWriter(db),
     drafts: new DraftWriter(db),
     idempotency: new IdempotencyWriter(db),
     jobs,

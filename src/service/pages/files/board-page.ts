@@ -1,50 +1,21 @@
 /** Page of a board: charts, tables, numbers and text. */
-
-import { Problem } from '../../../contract/errors.ts'
-import { type Fid, formatEmbedUrl, formatWebUrl, parseFid } from '../../../contract/fid.ts'
+import { formatEmbedUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
-import { toByteStream, type WorkBudget } from '../../../json/index.ts'
-import { loadVisibleFile, type Principal } from '../../access/access.ts'
-import { type BoardNode, parseBoard, toNode } from '../../boards/content.ts'
+import { toByteStream } from '../../../json/index.ts'
+import type { Principal } from '../../access/access.ts'
+import { parseBoard, toNode } from '../../boards/content.ts'
 import { loadBoardText } from '../../boards/load.ts'
-import { createFirstRows } from '../../grids/column/cursor.ts'
-import { type Snapshot, takeSnapshot } from '../../grids/column/snapshot.ts'
-import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
-import { Selection } from '../../grids/read/selection.ts'
-import { reshape } from '../../grids/reshape/index.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
-import { type ColorScheme, readColorScheme } from '../html.ts'
+import { readColorScheme } from '../html.ts'
+import { type ChartPlace, renderNode } from './board-items.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
-import { listPageRows, type SortingService } from './grid-page.ts'
-import { renderTable } from './table.ts'
+import type { SortingService } from './grid-page.ts'
 
-/** Default number of rows of a table. */
-const TABLE_ROWS = 10
-/** Maximum number of columns of a table. */
-const TABLE_COLUMNS = 30
-/** Maximum size of the slices that a table reads. */
-const MAX_READ_BYTES = 64 * 1024 * 1024
-/** Maximum depth of lists and quotes in a text. */
-const MAX_NESTING = 20
 /** Maximum time in which the items of a board are read, in ms. */
 const MAX_READ_MS = 10_000
-/** Number of different widths in the style. */
-const WIDTHS = 20
-
-/** Reads the items of a board for one reader. */
-interface BoardReader {
-  service: SortingService
-  principal: Principal
-  scheme: ColorScheme
-  user: string
-  work: WorkBudget
-  /** End of the time for items, in ms of `performance.now()`. */
-  deadline: number
-}
 
 /** Renders the page of a board. Each reader sees the items that they may read. */
 export async function renderBoardPage(
@@ -72,151 +43,15 @@ export async function renderBoardPage(
     ...answer,
     later: async (user, work) => {
       const deadline = performance.now() + MAX_READ_MS
-      const reader = { service, principal, scheme, user, work, deadline }
+      const renderPlot = async (file: FileRow, item: BoardItem, place: ChartPlace): Promise<string> => {
+        const { title = file.filename, share_key } = item
+        const key = share_key === undefined ? '' : `&share_key=${encodeURIComponent(share_key)}`
+        const url = `${formatEmbedUrl(service.url, file)}?theme=${scheme}&link=true${key}`
+        return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title)}" height="${place.height}" loading="lazy"></iframe>`
+      }
+      const reader = { service, principal, renderPlot, user, work, deadline }
       const { body, type } = page(await renderNode(reader, node))
       return { body: toByteStream(Buffer.from(body as string)), type }
     },
   }
-}
-
-async function renderNode(reader: BoardReader, node: BoardNode): Promise<string> {
-  switch (node.kind) {
-    case 'item':
-      return `<section class="item">${await renderItem(reader, node.item, node.height)}</section>`
-    case 'rows': {
-      const rows: string[] = []
-      for (const child of node.children) rows.push(await renderNode(reader, child))
-      return `<div class="rows">${rows.join('\n')}</div>`
-    }
-    case 'columns': {
-      const columns: string[] = []
-      for (const { share, node: child } of node.children) {
-        const width = Math.max(1, Math.round(share * WIDTHS))
-        columns.push(`<div class="share-${width}">${await renderNode(reader, child)}</div>`)
-      }
-      return `<div class="columns">${columns.join('\n')}</div>`
-    }
-  }
-}
-
-/** Renders an item, or a note why it cannot be shown. */
-async function renderItem(reader: BoardReader, item: BoardItem, height: number): Promise<string> {
-  const title = item.title ? `<h2>${escapeHtml(item.title)}</h2>` : ''
-  try {
-    return `${title}${await renderContent(reader, item, height)}`
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    return `${title}<p class="note">${escapeHtml(error.message[0].toUpperCase() + error.message.slice(1))}.</p>`
-  }
-}
-
-async function renderContent(reader: BoardReader, item: BoardItem, height: number): Promise<string> {
-  if (item.text !== undefined) {
-    const { MarkdownIt } = await import('../../../vendor/markdown.ts')
-    const options = { html: false, maxNesting: MAX_NESTING }
-    const html = new MarkdownIt(options).render(item.text)
-    // The heading of the page is its name. Texts are escaped, so only headings have these tags.
-    return html.replace(
-      /<(\/?)h([1-5])>/g,
-      (_, slash: string, level: string) => `<${slash}h${Number(level) + 1}>`,
-    )
-  }
-  const { service, user, work, deadline } = reader
-  const fid = parseFid(service.formerNames.currentFid(item.plot ?? item.table ?? item.number!))!
-  if (item.plot !== undefined) return renderPlot(reader, item, fid, height)
-  if (performance.now() > deadline)
-    throw new Problem('too_large', 'the items above took too long, so this one was not read')
-  const render = item.table !== undefined ? renderRows : renderNumber
-  // A slot for each item, so that others get their turn.
-  return service.orders.runInSlot(user, () => render(reader, item, fid), work.isAborted)
-}
-
-async function renderPlot(
-  { service, principal, scheme }: BoardReader,
-  { title, share_key }: BoardItem,
-  fid: Fid,
-  height: number,
-): Promise<string> {
-  const reader = share_key === undefined ? principal : { ...principal, shareKey: share_key }
-  const visible = await service.store.read((readers) => loadVisibleFile(readers, fid, reader))
-  if (visible?.file.filetype !== 'plot' || visible.state !== 'active') throw hiddenError('chart')
-  const { file } = visible
-  const key = share_key === undefined ? '' : `&share_key=${encodeURIComponent(share_key)}`
-  const url = `${formatEmbedUrl(service.url, file)}?theme=${scheme}&link=true${key}`
-  return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title ?? file.filename)}" height="${height}" loading="lazy"></iframe>`
-}
-
-async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
-  const { service, work } = reader
-  const { where, sort, columns: names, limit = TABLE_ROWS } = item
-  const selection = new Selection({ where, sort })
-  const { file, snap } = await takeItemSnapshot(reader, fid, (all) =>
-    selection.bind(all, (names ? selectNamed(all, names) : all).slice(0, TABLE_COLUMNS)),
-  )
-  const selected = await selection.select(service.orders, snap, work)
-  const count =
-    'rows' in selected ? selected.rows.count : 'order' in selected ? selected.order.length : snap.rows
-  const rows = listPageRows(selected, 0, Math.min(limit, count))
-  const shown = selection.printedSnapshot(snap)
-  const readable = selectAffordable(shown, shown.columns, rows, MAX_READ_BYTES)
-  const values = await readValuesAt(shown, readable, rows)
-  const table = await renderTable(
-    readable.map(({ name, type }, k) => ({
-      head: escapeHtml(name),
-      attributes: type === 'number' ? ' class="n"' : '',
-      values: values[k],
-    })),
-  )
-  const link = `<a href="${escapeHtml(formatWebUrl(service.url, file))}">${escapeHtml(file.filename)}</a>`
-  const more = count > rows.length ? `${rows.length} of ${count.toLocaleString('en')} rows of ${link}` : link
-  return `${table}<p class="source">${more}</p>`
-}
-
-async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
-  const { service, work } = reader
-  const { where, value = 'count', unit } = item
-  const filter = new Selection({ where })
-  const { file, snap } = await takeItemSnapshot(reader, fid, (all) => filter.bind(all, all))
-  const chosen = await filter.select(service.orders, snap, work)
-  const rows = 'rows' in chosen ? chosen.rows : createFirstRows(snap.rows)
-  const table = await reshape(
-    filter.printedSnapshot(snap),
-    { aggregate: [value] },
-    { rows, other: undefined, limits: service.limits, work },
-  )
-  const text = table.columns.at(-1)?.tail.toString('utf8') || 'null'
-  const link = `<a href="${escapeHtml(formatWebUrl(service.url, file))}">${escapeHtml(file.filename)}</a>`
-  const shown = text === 'null' ? '–' : formatNumber(JSON.parse(text))
-  return `<p class="number">${escapeHtml(shown)}${unit === undefined ? '' : ` <small>${escapeHtml(unit)}</small>`}</p><p class="source">${escapeHtml(value.replace(':', ' of '))} · ${link}</p>`
-}
-
-function formatNumber(value: unknown): string {
-  if (typeof value !== 'number') return String(value)
-  const digits = Math.abs(value) < 1 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2 }
-  return value.toLocaleString('en', digits)
-}
-
-/** Takes a snapshot of the columns of a grid that the reader may see. */
-async function takeItemSnapshot(
-  { service, principal }: BoardReader,
-  fid: Fid,
-  choose: (columns: ColumnRow[]) => ColumnRow[],
-): Promise<{ file: FileRow; snap: Snapshot }> {
-  return service.store.read(async (readers) => {
-    const visible = await loadVisibleFile(readers, fid, principal)
-    if (visible?.file.filetype !== 'grid' || visible.state !== 'active') throw hiddenError('grid')
-    return { file: visible.file, snap: await takeSnapshot(service.store, readers, fid, choose) }
-  })
-}
-
-function selectNamed(all: ColumnRow[], names: readonly string[]): ColumnRow[] {
-  return names.map((name) => {
-    const column = all.find((one) => one.name === name)
-    if (!column) throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(name)}`)
-    return column
-  })
-}
-
-function hiddenError(what: string): Problem {
-  return new Problem('not_found', `this ${what} is private, in the trash or deleted`)
 }

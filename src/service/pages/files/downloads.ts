@@ -17,12 +17,14 @@ import {
   trimSnapshot,
 } from '../../grids/column/snapshot.ts'
 import { CONTENT_WRITERS, type ContentFormat } from '../../grids/read/content-formats.ts'
-import { drawPlotImage, type ImageService } from '../../images/plot-image.ts'
+import type { ImageService } from '../../images/plot-image.ts'
 import { type FigureView, openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { PageAnswer } from '../answer.ts'
 import { readColorScheme } from '../html.ts'
+import { drawFile } from './draw-file.ts'
+import type { SortingService } from './grid-page.ts'
 import { resolveSignature } from './signed-images.ts'
 
 /** Creates a request to read the content of a file. */
@@ -134,7 +136,7 @@ function columnNameOf(
 
 /** Draws an image of a plot. With `download` in the query, browsers save it. */
 export async function downloadImage(
-  service: ImageService,
+  service: ImageService & SortingService,
   principal: Principal,
   fid: Fid,
   format: ImageFormat,
@@ -156,9 +158,9 @@ export async function downloadImage(
   }
   const reader = await resolveSignature(service, principal, fid, query)
   const request = { ...createReadRequest(reader, fid), operation: 'files.image' as const }
-  const { body, etag, createBody } = await drawPlotImage(service, request, imageRequest)
+  const { body, etag, createBody, headers: drawn } = await drawFile(service, request, imageRequest)
   const headers: Record<string, string> = {}
-  if (format === 'html') headers['content-security-policy'] = STANDALONE_POLICY
+  if (format === 'html') headers['content-security-policy'] = String(drawn?.['content-security-policy'])
   if (query.has('download'))
     headers['content-disposition'] = attachmentHeader(`${fid.owner}-${fid.idlocal}`, format)
   return { body, type: imageTypes[format], etag, headers, later: createBody }

@@ -23,6 +23,7 @@ import * as messages from './0020-messages.ts'
 import * as titles from './0021-titles.ts'
 import * as derivations from './0022-derivations.ts'
 import * as alerts from './0023-alerts.ts'
+import * as mailings from './0024-mailings.ts'
 import { MIGRATION_NAMES, type MigrationName } from './names.ts'
 
 const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
@@ -49,6 +50,7 @@ const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
   '0021-titles': { up: titles.up },
   '0022-derivations': { up: derivations.up },
   '0023-alerts': { up: alerts.up },
+  '0024-mailings': { up: mailings.up },
 }
 
 /** All migrations, in order. Never change a released one. */

@@ -24,5 +24,6 @@ export const MIGRATION_NAMES = [
   '0021-titles',
   '0022-derivations',
   '0023-alerts',
+  '0024-mailings',
 ] as const
 export type MigrationName = (typeof MIGRATION_NAMES)[number]

@@ -306,6 +306,29 @@ export interface Schema extends AccountTables {
     body: string
     attempts: number
   }
+  /** Charts and boards that a user sends regularly. */
+  mailings: {
+    owner: string
+    /** Random, unique for the owner. */
+    id: string
+    /** The chart or board. */
+    to_owner: string
+    to_idlocal: number
+    /** E-mail addresses, as a JSON array. */
+    receivers: string
+    /** A `Schedule`. */
+    every: string
+    at: string
+    day: number | null
+    zone: string
+    created_at: number
+    /** Time for which it is due; retries do not change it. */
+    next_at: number
+    sent_at: number | null
+    /** Why it was not sent last time; null if it was. */
+    error: string | null
+    failed_at: number | null
+  }
   /** Drafts of grids, by name. */
   drafts: {
     owner: string
@@ -404,7 +427,7 @@ export interface Schema extends AccountTables {
   jobs: {
     /** Owner of the files that the job changes; empty for all. */
     owner: string
-    kind: 'tree' | 'dates' | 'fold' | 'feed' | 'refresh' | 'download' | 'judge' | 'deliver' | 'sweep'
+    kind: 'tree' | 'dates' | 'fold' | 'feed' | 'refresh' | 'download' | 'judge' | 'deliver' | 'mail' | 'sweep'
     /** Subject of the job, for kinds of which an owner may have several jobs. */
     key: string
     due: number

@@ -86,6 +86,7 @@ const rules = {
     goesWith: 'file',
     usernames: [],
   },
+  mailings: { key: ['owner', 'id'], node: 'owner', goesWith: 'user', usernames: ['to_owner'] },
   drafts: { key: ['owner', 'idlocal', 'name'], node: 'owner', goesWith: 'file', usernames: ['made_by'] },
   versions: {
     key: ['owner', 'idlocal', 'version'],

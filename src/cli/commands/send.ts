@@ -1,0 +1,90 @@
+// `gridline send`: sends charts and boards by e-mail, now or regularly.
+import { resolveFid } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
+import { defineCommand, type Option } from '../core/define.ts'
+import { objectOf } from '../core/output-schema.ts'
+import type { TableView } from '../output/view.ts'
+
+const options = [
+  { flags: '--to <address>', repeatable: true, description: 'e-mail address of a receiver; may be repeated' },
+  {
+    flags: '--every <days>',
+    description: 'send regularly: day, weekday, month, monday or monday,thursday (default: once, now)',
+  },
+  { flags: '--at <time>', description: 'with --every: time of day (default: 07:00)' },
+  {
+    flags: '--on <day>',
+    integer: { max: 31 },
+    description: 'with --every month: day of the month; the last day of shorter months (default: 1)',
+  },
+  { flags: '--zone <zone>', description: 'with --every: time zone (default: that of this machine)' },
+  { flags: '--stop <id>', description: 'stop sending' },
+] as const satisfies readonly Option[]
+
+const view: TableView = {
+  id: 'id',
+  columns: [
+    { field: 'id', title: 'ID' },
+    { field: 'filename', title: 'NAME' },
+    { field: 'fid', title: 'FID' },
+    { field: 'schedule', title: 'SCHEDULE' },
+    { field: 'next_at', title: 'NEXT', time: true },
+    { field: 'sent_at', title: 'SENT', time: true },
+    { field: 'to', title: 'TO', format: (to?: string[]) => (to ?? []).join(', ') },
+    { field: 'error', title: 'NOT SENT' },
+    { field: 'failing_since', title: 'NOT SENT SINCE', time: true },
+  ],
+}
+
+const sentView: TableView = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'SENT' },
+    { field: 'to', title: 'TO', format: (to: string[]) => to.join(', ') },
+  ],
+}
+
+export const command = defineCommand({
+  output: objectOf('Mailing'),
+  writes: true,
+  arguments: '[plot|board]',
+  lists: {},
+  options,
+  completion: ['plot'],
+  examples: [
+    'gridline send "Weather report" --to ops@example.com',
+    'gridline send "Weather report" --every monday --at 07:00 --zone Europe/Oslo --to ops@example.com',
+    'gridline send sales-chart --every month --on 31 --to a@example.com --to b@example.com',
+    'gridline send                          # what is sent regularly, and when next',
+    'gridline send --stop 3f1c0a9be2',
+  ],
+  async run(context, [name], { to, every, at, on, zone, stop }) {
+    const lost = Object.entries({ at, on, zone }).find(
+      ([, value]) => value !== undefined && every === undefined,
+    )
+    if (lost) throw new Problem('usage', `--${lost[0]} can only be used with --every`)
+    if (stop !== undefined) {
+      if (name !== undefined || to || every !== undefined)
+        throw new Problem('usage', '--stop cannot be used with other options')
+      const client = await context.client()
+      await client.call('mailings.delete', { name: stop })
+      return { item: { id: stop, schedule: 'stopped' }, view, isDetail: true }
+    }
+    if (name === undefined) {
+      if (to || every !== undefined) throw new Problem('usage', 'name the plot or board to send')
+      const { mailings } = await (await context.client()).call('mailings.list')
+      return { items: mailings, view, empty: 'Nothing is sent regularly.' }
+    }
+    if (!to) throw new Problem('usage', '--to is missing: the e-mail address of a receiver')
+    const client = await context.clientFor(name)
+    const fid = await resolveFid(client, name)
+    const addresses = to.flatMap((text) => text.split(',').map((address) => address.trim()))
+    if (every === undefined) {
+      const item = await client.call('mailings.send', { fid, json: { to: addresses } })
+      return { item, view: sentView, isDetail: true }
+    }
+    const local = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+    const json = { to: addresses, every, at, on, zone: local }
+    return { item: await client.call('mailings.create', { fid, json }), view, isDetail: true }
+  },
+})

@@ -1,0 +1,105 @@
+// Handlers of charts and boards that are sent by e-mail (docs/send.md).
+import { randomBytes } from 'node:crypto'
+import { invalidField, Problem } from '../../contract/errors.ts'
+import { formatFid } from '../../contract/fid.ts'
+import type { Mailing } from '../../contract/resources/index.ts'
+import { authorizeCall } from '../access/access.ts'
+import { formatSchedule, nextTime, parseSchedule } from '../mailings/schedule.ts'
+import { NO_MAIL_HINT, sendPicture } from '../mailings/send.ts'
+import { isEmailAddress } from '../sharing/mail.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
+import type { MailingRow } from '../store/aggregates/mailings.ts'
+import type { Handlers, OperationService as Service } from './handler.ts'
+
+/** Maximum number of receivers of a mailing. */
+const MAX_RECEIVERS = 10
+
+export const mailingHandlers = {
+  'mailings.list': (service, call) =>
+    service.store.read(async (readers) => {
+      const mailings: Mailing[] = []
+      for (const row of await readers.mailings.list(call.caller!.username, service.limits.mailings)) {
+        const file = await readers.files.get(row.to_owner, row.to_idlocal)
+        mailings.push(formatMailing(row, file?.filename ?? ''))
+      }
+      return { body: { mailings } }
+    }),
+
+  'mailings.send': async (service, call) => {
+    const { username } = call.caller!
+    const { file } = await service.store.read((readers) => authorizeCall(readers, call))
+    checkSendable(service, file, call.fields.to)
+    await sendPicture(service, {
+      fid: call.fid,
+      sender: username,
+      to: call.fields.to,
+      messageId: randomBytes(8).toString('hex'),
+      footer: `${username} has sent this to you.`,
+    })
+    return { body: { fid: formatFid(call.fid), to: call.fields.to } }
+  },
+
+  'mailings.create': async (service, call) => {
+    const { username } = call.caller!
+    const { to, ...given } = call.fields
+    const { file } = await service.store.read((readers) => authorizeCall(readers, call))
+    const schedule = parseSchedule(given)
+    checkSendable(service, file, to)
+    const now = Date.now()
+    const row: MailingRow = {
+      ...{ owner: username, id: randomBytes(5).toString('hex') },
+      ...{ to_owner: file.owner, to_idlocal: file.idlocal, receivers: JSON.stringify(to) },
+      ...schedule,
+      ...{
+        created_at: now,
+        next_at: await nextTime(schedule, now),
+        sent_at: null,
+        error: null,
+        failed_at: null,
+      },
+    }
+    const added = await service.store.writeOnce(call.writeKey(username), async (writers) => {
+      await authorizeCall(writers, call)
+      const all = await writers.mailings.list(username, service.limits.mailings)
+      if (all.length >= service.limits.mailings)
+        throw new Problem('too_large', `you have ${all.length} mailings, which is the limit (mailings)`)
+      await writers.mailings.add(row)
+      await writers.jobs.setDue(username, 'mail', row.id, row.next_at)
+      return row
+    })
+    return { body: formatMailing(added, file.filename) }
+  },
+
+  'mailings.delete': async (service, call) => {
+    const { username } = call.caller!
+    await service.store.write([username], async ({ mailings }) => {
+      if (!(await mailings.remove(username, call.name)))
+        throw new Problem('not_found', `you have no mailing ${JSON.stringify(call.name.slice(0, 100))}`, {
+          hint: 'List them with: gridline send',
+        })
+    })
+    return { body: undefined }
+  },
+} satisfies Partial<Handlers>
+
+/** Checks that a file can be sent to receivers. Throws `invalid_request` and `forbidden`. */
+function checkSendable({ mailer }: Service, { filetype }: FileRow, to: readonly string[]): void {
+  if (filetype !== 'plot' && filetype !== 'dashboard')
+    throw new Problem('invalid_request', 'only charts and boards can be sent')
+  if (to.length === 0 || to.length > MAX_RECEIVERS)
+    throw invalidField('to', `must have from 1 to ${MAX_RECEIVERS} addresses`)
+  const wrong = to.find((address) => !isEmailAddress(address))
+  if (wrong !== undefined)
+    throw invalidField('to', `not an e-mail address: ${JSON.stringify(wrong.slice(0, 100))}`)
+  if (!mailer) throw new Problem('forbidden', 'this server sends no e-mail', { hint: NO_MAIL_HINT })
+}
+
+function formatMailing(row: MailingRow, filename: string): Mailing {
+  const { id, to_owner, to_idlocal, receivers, next_at, sent_at, error, failed_at } = row
+  const format = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString())
+  return {
+    ...{ id, fid: formatFid({ owner: to_owner, idlocal: to_idlocal }), filename },
+    ...{ to: JSON.parse(receivers) as string[], schedule: formatSchedule(row) },
+    ...{ next_at: format(next_at)!, sent_at: format(sent_at), error, failing_since: format(failed_at) },
+  }
+}

@@ -1,0 +1,173 @@
+/** Boards as one file: a page that loads and runs nothing, with pictures of the charts, or an image of it. */
+import { Problem } from '../../../contract/errors.ts'
+import { formatWebUrl } from '../../../contract/fid.ts'
+import { escapeHtml } from '../../../contract/html.ts'
+import { imageTypes } from '../../../contract/operations/index.ts'
+import type { BoardItem } from '../../../contract/resources/index.ts'
+import { renderAbout, sealPage } from '../../../contract/standalone.ts'
+import { type Bytes, toByteStream, type WorkBudget } from '../../../json/index.ts'
+import { authorizeCall, type FileRequest } from '../../access/access.ts'
+import { parseBoard, toNode } from '../../boards/content.ts'
+import { loadBoardText } from '../../boards/load.ts'
+import type { OperationResult } from '../../core/call.ts'
+import { createPageFacts } from '../../files/page-facts.ts'
+import type { ImageRequest } from '../../images/images.ts'
+import { drawPlotImage, type ImageService } from '../../images/plot-image.ts'
+import type { FileRow } from '../../store/aggregates/files.ts'
+import { type ChartPlace, renderNode } from './board-items.ts'
+import type { SortingService } from './grid-page.ts'
+
+/** Maximum time in which the items of a board are read and drawn, in ms. */
+const MAX_DRAW_MS = 60_000
+/** Default width of an image, in CSS pixels; that of a chart is what remains of it. */
+const WIDTH_PIXELS = 1000
+const PADDING_PIXELS = 24
+const GAP_PIXELS = 16
+/** Image pixels per CSS pixel of the pictures of charts. */
+const PICTURE_SCALE = 2
+/** Width from which items stand beside each other. */
+const COLUMNS_FROM_PIXELS = 700
+const MIN_PICTURE_PIXELS = 100
+
+/** The policy of a board as one file: it runs and loads nothing. */
+const DOCUMENT_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+type DocumentService = SortingService & ImageService
+
+/** Draws a board as its reader sees it, or writes it as one page. Throws `not_found` and `invalid_request`. */
+export async function drawBoard(
+  service: DocumentService,
+  request: FileRequest,
+  { format = 'png', width, scale, theme }: ImageRequest,
+): Promise<OperationResult<Bytes>> {
+  const { file } = await service.store.read((readers) => authorizeCall(readers, request))
+  if (format === 'svg')
+    throw new Problem('invalid_request', 'format: a board is drawn as png, jpeg, webp, pdf or html', {
+      field: 'format',
+    })
+  const size = { width: clamp(width ?? WIDTH_PIXELS, 300, 4000), scale: clamp(scale ?? 1, 0.1, 3) }
+  const type = imageTypes[format]
+  return {
+    body: toByteStream(new Uint8Array()),
+    type,
+    isSameOriginOnly: file.world_readable === 0 && request.shareKey === undefined,
+    ...(format === 'html' && {
+      headers: { 'content-security-policy': `sandbox allow-popups; ${DOCUMENT_POLICY}` },
+    }),
+    createBody: async (user, work) => {
+      const scheme = theme ?? 'light'
+      const html = await writeBoardDocument(service, request, file, { ...size, scheme, user, work })
+      if (format === 'html') return { body: toByteStream(html), type }
+      const options = { format, ...size, height: 0, theme: scheme }
+      const image = await service.images.drawDocument(user, html, options, work.isAborted)
+      return { body: toByteStream(image), type }
+    },
+  }
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value))
+}
+
+interface DocumentOptions {
+  width: number
+  scheme: 'light' | 'dark'
+  user: string
+  work: WorkBudget
+}
+
+/** Writes a board as one page, with pictures of the charts. The same content gives the same bytes. */
+async function writeBoardDocument(
+  service: DocumentService,
+  request: FileRequest,
+  file: FileRow,
+  { width, scheme, user, work }: DocumentOptions,
+): Promise<Buffer> {
+  const deadline = performance.now() + MAX_DRAW_MS
+  const principal = { ...request, isAborted: work.isAborted }
+  const renderPlot = async (
+    plot: FileRow,
+    item: BoardItem,
+    { height, share }: ChartPlace,
+  ): Promise<string> => {
+    const { title = plot.filename, share_key: shareKey } = item
+    const link = `<a href="${escapeHtml(formatWebUrl(service.url, plot))}" target="_blank" rel="noopener noreferrer">`
+    // Narrow pages have one column.
+    const part = width < COLUMNS_FROM_PIXELS ? 1 : share
+    const pixels = Math.round((width - 2 * PADDING_PIXELS) * part - (part < 1 ? GAP_PIXELS : 0))
+    try {
+      if (performance.now() > deadline) throw new Problem('too_large', 'the items above took too long')
+      const asked = {
+        ...principal,
+        operation: 'files.image' as const,
+        fid: plot,
+        filetype: 'plot' as const,
+        version: undefined,
+        ...(shareKey !== undefined && { shareKey }),
+      }
+      const { body, createBody } = await drawPlotImage(service, asked, {
+        ...{ format: 'png', width: Math.max(MIN_PICTURE_PIXELS, pixels), height, theme: scheme },
+        scale: PICTURE_SCALE,
+      })
+      const drawn = createBody ? (await createBody(user, work)).body : body
+      const picture = (await readAll(drawn as Bytes)).toString('base64')
+      return `${link}<img src="data:image/png;base64,${picture}" alt="${escapeHtml(title)}"></a>`
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code === 'aborted') throw error
+      return `<p class="source">${link}${escapeHtml(title)}</a>: ${escapeHtml(error.message)}</p>`
+    }
+  }
+  const node = toNode(parseBoard(await loadBoardText(service, file)))
+  const board = await renderNode({ service, principal, renderPlot, user, work, deadline }, node)
+  const title = escapeHtml(file.filename)
+  return sealPage(`<!doctype html>
+<html lang="en" class="${scheme}">
+<meta charset="utf-8">
+<meta http-equiv="content-security-policy" content="${DOCUMENT_POLICY}">
+<meta name="viewport" content="width=device-width">
+<title>${title}</title>
+<style>
+${STYLE}
+</style>
+<h1>${title}</h1>
+<div class="board">${board}</div>
+${renderAbout(createPageFacts(service, file))}
+</html>
+`)
+}
+
+async function readAll(body: Bytes): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  for await (const part of body) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+const WIDTHS_STYLE = Array.from({ length: 20 }, (_, k) => `  .share-${k + 1} { flex: ${k + 1} 1 0 }`).join(
+  '\n',
+)
+
+const STYLE = `:root { --ink: #1b2430; --soft: #5b6575; --line: #d9dee6; --paper: #fff; --link: #0b5cad }
+.dark { --ink: #e6e9ee; --soft: #a3adbb; --line: #39424f; --paper: #16181d; --link: #8ab8ee }
+body { margin: ${PADDING_PIXELS}px; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif }
+h1 { font-size: 26px; line-height: 1.2; margin: 0 0 16px }
+h2 { font-size: 18px; margin: 0 0 8px }
+a { color: var(--link) }
+img { display: block; width: 100%; height: auto }
+.rows, .columns { display: flex; flex-direction: column; gap: ${GAP_PIXELS}px }
+.columns > * { min-width: 0 }
+.number { margin: 0; font-size: 36px; line-height: 1.2; font-variant-numeric: tabular-nums }
+.number small { font-size: 20px; color: var(--soft) }
+.source, #about { margin: 4px 0 0; color: var(--soft); font-size: 13px }
+#about { margin-top: 24px }
+.scroll { overflow-x: auto }
+table { border-collapse: collapse; font-size: 14px }
+th, td { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; white-space: pre-wrap }
+.n { text-align: right; font-variant-numeric: tabular-nums }
+.n i { font-style: normal; margin-left: .2em }
+pre { overflow-x: auto }
+@media (min-width: ${COLUMNS_FROM_PIXELS}px) {
+  .columns { flex-direction: row }
+${WIDTHS_STYLE}
+}
+@media print { .item { break-inside: avoid } }`

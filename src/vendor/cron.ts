@@ -1,0 +1,1 @@
+export { Cron } from 'croner'

@@ -1,0 +1,281 @@
+// Charts and boards that are sent by e-mail.
+import type { AddressInfo } from 'node:net'
+import fc from 'fast-check'
+import { SMTPServer } from 'smtp-server'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createService } from '../../../src/service/index.ts'
+import { nextTime, parseSchedule } from '../../../src/service/mailings/schedule.ts'
+import { runs } from '../../support/property-runs.ts'
+import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
+
+describe('schedules', () => {
+  const times = async (
+    given: Parameters<typeof parseSchedule>[0],
+    after: string,
+    count = 3,
+  ): Promise<string[]> => {
+    const schedule = parseSchedule(given)
+    const found: string[] = []
+    for (let at = Date.parse(after); found.length < count; ) {
+      at = await nextTime(schedule, at)
+      found.push(new Date(at).toISOString().slice(0, 16))
+    }
+    return found
+  }
+
+  it.each([
+    [
+      { every: 'monday', at: '07:00', zone: 'Europe/Oslo' },
+      '2026-01-01',
+      ['2026-01-05T06:00', '2026-01-12T06:00'],
+    ],
+    [{ every: 'Tuesday, friday' }, '2026-01-01', ['2026-01-02T07:00', '2026-01-06T07:00']],
+    [{ every: 'weekday', at: '23:59' }, '2026-01-02T23:59', ['2026-01-05T23:59', '2026-01-06T23:59']],
+    // There is no 30 February: its last day.
+    [{ every: 'month', on: 30 }, '2026-01-15', ['2026-01-30T07:00', '2026-02-28T07:00', '2026-03-30T07:00']],
+    [{ every: 'month', on: 29 }, '2028-02-01', ['2028-02-29T07:00', '2028-03-29T07:00']],
+    [
+      { every: 'month', on: 31 },
+      '2026-03-31T08:00',
+      ['2026-04-30T07:00', '2026-05-31T07:00', '2026-06-30T07:00'],
+    ],
+    [
+      { every: 'month', on: 31, zone: 'Pacific/Auckland' },
+      '2026-01-15',
+      ['2026-01-30T18:00', '2026-02-27T18:00'],
+    ],
+    [{ every: 'month' }, '2026-01-01T07:00', ['2026-02-01T07:00']],
+    // The hour that is skipped, and the one that is repeated.
+    [
+      { every: 'day', at: '02:30', zone: 'Europe/Oslo' },
+      '2026-03-28T00:00',
+      ['2026-03-28T01:30', '2026-03-29T01:00', '2026-03-30T00:30'],
+    ],
+    [
+      { every: 'day', at: '02:30', zone: 'Europe/Oslo' },
+      '2026-10-24T00:00',
+      ['2026-10-24T00:30', '2026-10-25T00:30', '2026-10-26T01:30'],
+    ],
+  ])('%j after %s', async (given, after, expected) => {
+    expect(
+      await times(given, `${after.padEnd(16, 'T00:00'.slice(after.length - 10))}Z`, expected.length),
+    ).toEqual(expected)
+  })
+
+  it('each day has one time, whatever the zone, and the time is that of its clock', async () => {
+    const zones = [
+      'UTC',
+      'Europe/Oslo',
+      'America/New_York',
+      'Asia/Kolkata',
+      'Australia/Lord_Howe',
+      'America/St_Johns',
+    ]
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...zones),
+        fc.nat(23),
+        fc.nat(59),
+        fc.date({ min: new Date('2025-01-01'), max: new Date('2027-01-01'), noInvalidDate: true }),
+        async (zone, hour, minute, from) => {
+          const at = `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`
+          const format = new Intl.DateTimeFormat('en-CA', {
+            timeZone: zone,
+            dateStyle: 'short',
+            timeStyle: 'short',
+            hourCycle: 'h23',
+          })
+          const schedule = parseSchedule({ every: 'day', at, zone })
+          let time = from.getTime()
+          const days: string[] = []
+          for (let k = 0; k < 5; k++) {
+            const next = await nextTime(schedule, time)
+            expect(next).toBeGreaterThan(time)
+            expect(next - time).toBeLessThanOrEqual(26 * 3600_000)
+            time = next
+            days.push(format.format(time).slice(0, 10))
+          }
+          expect(new Set(days).size).toBe(5)
+        },
+      ),
+      { numRuns: runs(20, 300), seed: runs(5, Date.now()) },
+    )
+  })
+
+  it.each([
+    [{ every: 'sundae' }, 'none of day'],
+    [{ every: '' }, 'none of day'],
+    [{ every: 'day', at: '24:00' }, 'at: must be a time of day'],
+    [{ every: 'day', at: '7' }, 'at: must be a time of day'],
+    [{ every: 'day', on: 3 }, 'on: needs every: month'],
+    [{ every: 'month', on: 32 }, 'on: must be from 1 to 31'],
+    [{ every: 'day', zone: 'Mars/Olympus' }, 'no time zone'],
+  ])('%j is refused', (given, why) => {
+    expect(() => parseSchedule(given)).toThrow(why)
+  })
+})
+
+describe('mailings', () => {
+  const folder = temporaryFolder()
+  let smtp: SMTPServer
+  let test: TestService
+  let second: TestService
+  let plot: string
+  let board: string
+  let isRefusing = false
+  let mails: { to: string[]; text: string }[] = []
+  const open = async (): Promise<TestService> => {
+    const running = new TestService(
+      await createService({
+        ...{ database: `sqlite:${folder.path}/test.db`, url: URL_OF_TESTS, environment: {} },
+        smtp: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
+      }),
+    )
+    running.service.store.onJob(() => {})
+    return running
+  }
+  beforeAll(async () => {
+    smtp = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      onRcptTo: (_, __, done) => done(isRefusing ? new Error('no such mailbox') : null),
+      onData(stream, session, done) {
+        let text = ''
+        stream.setEncoding('latin1').on('data', (chunk) => {
+          text += chunk
+        })
+        stream.on('end', () => {
+          mails.push({ to: session.envelope.rcptTo.map(({ address }) => address), text })
+          done()
+        })
+      },
+    })
+    await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
+    test = await open()
+    for (const name of ['alice', 'bob']) await test.user(name)
+    second = await open()
+    for (const [user, key] of test.keys) second.keys.set(user, key)
+    const grid = await test.grid('alice', 'g', { x: [1, 2], y: [3, 4] })
+    const figure = { data: [{ y: [1, 2] }], layout: {} }
+    const made = await test.ask('alice', 'POST', '/v2/plots', {
+      json: { filename: 'my plot', figure, raw_data: 'grid' },
+    })
+    plot = made.json.file?.fid ?? made.json.fid
+    const rows = [
+      { items: [{ plot }, { number: grid.fid, value: 'sum:y' }] },
+      { items: [{ text: 'Some *words*' }] },
+    ]
+    const content = JSON.stringify({ version: 2, layout: null, settings: { board: { rows } } })
+    board = (await test.ask('alice', 'POST', '/v2/dashboards', { json: { content, filename: 'my board' } }))
+      .json.file.fid
+  })
+  afterAll(async () => {
+    vi.useRealTimers()
+    for (const { service } of [test, second]) await service.close()
+    await new Promise<void>((resolve) => smtp.close(resolve))
+    folder.remove()
+  })
+  beforeEach(() => {
+    mails = []
+    isRefusing = false
+  })
+  /** Lets time pass, in hours, and two servers run what is due. */
+  const pass = async (hours: number): Promise<void> => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3600_000 })
+    for (const { service } of [test, second]) await service.runJobs()
+  }
+  const list = async () => (await test.ask('alice', 'GET', '/v2/mailings')).json.mailings
+
+  it('a chart and a board are sent now, with a picture of what the sender sees, and the link', async () => {
+    for (const fid of [plot, board]) {
+      const { status, json } = await test.ask('alice', 'POST', `/v2/files/${fid}/send`, {
+        json: { to: ['a@example.com', 'b@example.com'] },
+      })
+      expect([status, json]).toEqual([200, { fid, to: ['a@example.com', 'b@example.com'] }])
+    }
+    expect(mails.map(({ to }) => to)).toEqual([
+      ['a@example.com'],
+      ['b@example.com'],
+      ['a@example.com'],
+      ['b@example.com'],
+    ])
+    expect(mails[0].text).toMatch(/^Subject: my plot\r$/m)
+    expect(mails[2].text).toContain(`${URL_OF_TESTS}/~alice/`)
+    for (const { text } of mails) expect(text).toMatch(/filename="?my (?:plot|board)\.png/)
+  })
+
+  it('a mailing is sent once by two servers, retried after a failure, and not after its end', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-01-01T12:00:00Z') })
+    const made = await test.ask('alice', 'POST', `/v2/files/${plot}/mailings`, {
+      json: { to: ['a@example.com'], every: 'monday', at: '07:00', zone: 'Europe/Oslo' },
+    })
+    expect([made.status, made.json.schedule, made.json.next_at]).toEqual([
+      201,
+      'every monday at 07:00 (Europe/Oslo)',
+      '2026-01-05T06:00:00.000Z',
+    ])
+    await pass(24 * 3)
+    expect(mails).toEqual([])
+    await pass(18)
+    await pass(1)
+    expect(mails.length).toBe(1)
+    const [sent] = await list()
+    expect([sent.next_at, sent.sent_at !== null, sent.error]).toEqual([
+      '2026-01-12T06:00:00.000Z',
+      true,
+      null,
+    ])
+    // A server that was off for weeks sends once.
+    await pass(24 * 30)
+    await pass(1)
+    expect(mails.length).toBe(2)
+    // A clock that is set back sends nothing twice.
+    await pass(-24 * 20)
+    expect(mails.length).toBe(2)
+    await pass(24 * 20)
+    isRefusing = true
+    await pass(24 * 7)
+    const [failed] = await list()
+    expect([failed.error, failed.failing_since]).toEqual([
+      expect.stringContaining('mailbox'),
+      expect.any(String),
+    ])
+    isRefusing = false
+    await pass(1)
+    expect(mails.length).toBe(3)
+    expect((await list())[0].error).toBeNull()
+    expect((await test.ask('bob', 'DELETE', `/v2/mailings/${made.json.id}`)).status).toBe(404)
+    expect((await test.ask('alice', 'DELETE', `/v2/mailings/${made.json.id}`)).status).toBe(204)
+    await pass(24 * 30)
+    expect(mails.length).toBe(3)
+  })
+
+  it('each mail shows what its sender may see then; of a deleted file nothing is sent', async () => {
+    await test.ask('alice', 'PATCH', `/v2/files/${plot}`, { json: { world_readable: true } })
+    const json = { to: ['a@example.com'], every: 'day' }
+    expect((await test.ask('bob', 'POST', `/v2/files/${plot}/mailings`, { json })).status).toBe(201)
+    await pass(25)
+    expect(mails.length).toBe(1)
+    await test.ask('alice', 'PATCH', `/v2/files/${plot}`, { json: { world_readable: false } })
+    await pass(25)
+    expect(mails.length).toBe(1)
+    const { mailings } = (await test.ask('bob', 'GET', '/v2/mailings')).json
+    expect(mailings[0].error).toMatch(/no |not/)
+    await test.ask('alice', 'POST', `/v2/files/${plot}/trash`)
+    await test.ask('alice', 'DELETE', `/v2/files/${plot}/permanent_delete`)
+    await pass(25)
+    expect((await test.ask('bob', 'GET', '/v2/mailings')).json.mailings).toEqual([])
+    expect(mails.length).toBe(1)
+  })
+
+  it.each([
+    [{ to: [] }, 400],
+    [{ to: ['nobody'] }, 400],
+    [{ to: ['a@example.com,b@example.com'] }, 400],
+    [{ to: Array.from({ length: 11 }, (_, k) => `a${k}@example.com`) }, 400],
+    [{ to: ['a@example.com'] }, 404, 'bob'],
+  ])('%j is refused with %i', async (json, expected, user = 'alice') => {
+    expect((await test.ask(user, 'POST', `/v2/files/${board}/send`, { json })).status).toBe(expected)
+    expect(mails).toEqual([])
+  })
+})
