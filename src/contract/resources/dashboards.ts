@@ -1,4 +1,5 @@
 /** Boards: pages of charts, tables, numbers and text. The API calls them dashboards. See docs/boards.md. */
+import { PERIODS } from '../row-options.ts'
 import * as s from '../schema.ts'
 import { META_FIELDS } from './files.ts'
 import { CREATABLE_FIELDS, NEW_IDLOCAL } from './shared.ts'
@@ -12,6 +13,11 @@ export const BoardItem = s.object({
   number: s.optional(s.string({ description: 'Fid of a grid, of which `value` is shown.' })),
   text: s.optional(s.string({ description: 'Markdown. HTML in it is shown as text.' })),
   value: s.optional(s.string({ description: 'A function and a column, such as sum:amount; or count.' })),
+  change: s.optional(s.boolean({ description: 'Also the change of the number since the version before.' })),
+  spark: s.optional(
+    s.string({ description: 'Column by which a small line shows how the number developed.' }),
+  ),
+  per: s.optional(s.enumOf(PERIODS, { description: 'With spark: period of dates.' })),
   unit: s.optional(s.string({ description: 'Text after the number.' })),
   where: s.optional(s.string({ description: 'Condition for the rows of a table or number.' })),
   sort: s.optional(s.string({ description: 'Order of the rows of a table.' })),

@@ -34,9 +34,9 @@ export async function checkItems(readers: Readers, principal: Principal, text: s
 }
 
 /** Lists the columns that an item names. Throws `invalid_query`. */
-function columnsOf({ value, where, sort, columns = [] }: BoardItem): string[] {
+function columnsOf({ value, where, sort, spark, columns = [] }: BoardItem): string[] {
   const aggregated = value?.includes(':') ? [value.slice(value.indexOf(':') + 1)] : []
   const sorted = sort === undefined ? [] : parseSort(sort).map(({ name }) => name)
   const tested = where === undefined ? [] : queriedColumns(parseWhere(where).expression)
-  return [...columns, ...aggregated, ...sorted, ...tested]
+  return [...columns, ...(spark === undefined ? [] : [spark]), ...aggregated, ...sorted, ...tested]
 }

@@ -2,7 +2,7 @@
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import { type Board, BoardItem, BoardRow } from '../../contract/resources/index.ts'
-import { AGGREGATE_FUNCTIONS } from '../../contract/row-options.ts'
+import { AGGREGATE_FUNCTIONS, PERIODS } from '../../contract/row-options.ts'
 import type { ObjectSchema } from '../../contract/schema.ts'
 
 /** Maximum size of the content, in bytes. */
@@ -181,6 +181,12 @@ function checkItem(item: BoardItem, path: string): void {
         `value: must be a function and a column, such as sum:amount (${AGGREGATE_FUNCTIONS.join(', ')})`,
       )
   }
+  const lone = (['change', 'spark', 'per'] as const).find(
+    (name) => item[name] !== undefined && kind !== 'number',
+  )
+  if (lone !== undefined) throw invalidField(path, `${lone}: only numbers have it`)
+  if (item.per !== undefined && (item.spark === undefined || !PERIODS.some((one) => one === item.per)))
+    throw invalidField(path, `per: needs spark, and is one of ${PERIODS.join(', ')}`)
   const { width = 1, limit = 1 } = item
   if (!(width > 0 && width <= 100)) throw invalidField(path, 'width: must be from 0 to 100')
   if (limit < 1 || limit > 200) throw invalidField(path, 'limit: must be from 1 to 200')
@@ -192,6 +198,7 @@ const TYPE_TESTS: Readonly<Record<string, (value: unknown) => boolean>> = {
   number: (value) => typeof value === 'number' && Number.isFinite(value),
   integer: (value) => Number.isSafeInteger(value),
   array: (value) => Array.isArray(value),
+  boolean: (value) => typeof value === 'boolean',
 }
 
 /** Checks names and types of the members of a row or an item. */

@@ -14,7 +14,8 @@ import { createPageFacts } from '../../files/page-facts.ts'
 import type { ImageRequest } from '../../images/images.ts'
 import { drawPlotImage, type ImageService } from '../../images/plot-image.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import { type ChartPlace, renderNode } from './board-items.ts'
+import { renderNode } from './board-items.ts'
+import type { ChartPlace } from './board-reader.ts'
 import type { SortingService } from './grid-page.ts'
 
 /** Maximum time in which the items of a board are read and drawn, in ms. */
@@ -119,7 +120,10 @@ async function writeBoardDocument(
     }
   }
   const node = toNode(parseBoard(await loadBoardText(service, file)))
-  const board = await renderNode({ service, principal, renderPlot, user, work, deadline }, node)
+  const board = await renderNode(
+    { owner: file.owner, service, principal, renderPlot, user, work, deadline },
+    node,
+  )
   const title = escapeHtml(file.filename)
   return sealPage(`<!doctype html>
 <html lang="en" class="${scheme}">
@@ -157,6 +161,8 @@ img { display: block; width: 100%; height: auto }
 .rows, .columns { display: flex; flex-direction: column; gap: ${GAP_PIXELS}px }
 .columns > * { min-width: 0 }
 .number { margin: 0; font-size: 36px; line-height: 1.2; font-variant-numeric: tabular-nums }
+.change { margin: 0; color: var(--soft) }
+.spark { display: block; width: 200px; max-width: 100%; height: auto; margin: 4px 0; color: var(--link) }
 .number small { font-size: 20px; color: var(--soft) }
 .source, #about { margin: 4px 0 0; color: var(--soft); font-size: 13px }
 #about { margin-top: 24px }

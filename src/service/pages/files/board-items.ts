@@ -4,17 +4,14 @@ import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatWebUrl, parseFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
-import type { WorkBudget } from '../../../json/index.ts'
-import { loadVisibleFile, type Principal } from '../../access/access.ts'
+import { loadVisibleFile } from '../../access/access.ts'
 import type { BoardNode } from '../../boards/content.ts'
-import { createFirstRows } from '../../grids/column/cursor.ts'
-import { type Snapshot, takeSnapshot } from '../../grids/column/snapshot.ts'
 import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
 import { Selection } from '../../grids/read/selection.ts'
-import { reshape } from '../../grids/reshape/index.ts'
-import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
-import { listPageRows, type SortingService } from './grid-page.ts'
+import { renderNumber } from './board-number.ts'
+import { type BoardReader, type ChartPlace, hiddenError, takeItemSnapshot } from './board-reader.ts'
+import { listPageRows } from './grid-page.ts'
 import { renderTable } from './table.ts'
 
 /** Default number of rows of a table. */
@@ -27,24 +24,6 @@ const MAX_READ_BYTES = 64 * 1024 * 1024
 const MAX_NESTING = 20
 /** Number of different widths in the style. */
 const WIDTHS = 20
-
-/** Place of a chart: its height in pixels, and its part of the width of the page. */
-export interface ChartPlace {
-  height: number
-  share: number
-}
-
-/** Reads the items of a board for one reader. */
-export interface BoardReader {
-  service: SortingService
-  principal: Principal
-  /** Renders a chart that the reader may see. */
-  renderPlot(file: FileRow, item: BoardItem, place: ChartPlace): Promise<string>
-  user: string
-  work: WorkBudget
-  /** End of the time for items, in ms of `performance.now()`. */
-  deadline: number
-}
 
 /** Renders a board, or a part of it. `share`: its part of the width of the page. */
 export async function renderNode(reader: BoardReader, node: BoardNode, share = 1): Promise<string> {
@@ -138,51 +117,10 @@ async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promi
   return `${table}<p class="source">${more}</p>`
 }
 
-async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
-  const { service, work } = reader
-  const { where, value = 'count', unit } = item
-  const filter = new Selection({ where })
-  const { file, snap } = await takeItemSnapshot(reader, fid, (all) => filter.bind(all, all))
-  const chosen = await filter.select(service.orders, snap, work)
-  const rows = 'rows' in chosen ? chosen.rows : createFirstRows(snap.rows)
-  const table = await reshape(
-    filter.printedSnapshot(snap),
-    { aggregate: [value] },
-    { rows, other: undefined, limits: service.limits, work },
-  )
-  const text = table.columns.at(-1)?.tail.toString('utf8') || 'null'
-  const link = `<a href="${escapeHtml(formatWebUrl(service.url, file))}">${escapeHtml(file.filename)}</a>`
-  const shown = text === 'null' ? '–' : formatNumber(JSON.parse(text))
-  return `<p class="number">${escapeHtml(shown)}${unit === undefined ? '' : ` <small>${escapeHtml(unit)}</small>`}</p><p class="source">${escapeHtml(value.replace(':', ' of '))} · ${link}</p>`
-}
-
-function formatNumber(value: unknown): string {
-  if (typeof value !== 'number') return String(value)
-  const digits = Math.abs(value) < 1 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2 }
-  return value.toLocaleString('en', digits)
-}
-
-/** Takes a snapshot of the columns of a grid that the reader may see. */
-async function takeItemSnapshot(
-  { service, principal }: BoardReader,
-  fid: Fid,
-  choose: (columns: ColumnRow[]) => ColumnRow[],
-): Promise<{ file: FileRow; snap: Snapshot }> {
-  return service.store.read(async (readers) => {
-    const visible = await loadVisibleFile(readers, fid, principal)
-    if (visible?.file.filetype !== 'grid' || visible.state !== 'active') throw hiddenError('grid')
-    return { file: visible.file, snap: await takeSnapshot(service.store, readers, fid, choose) }
-  })
-}
-
 function selectNamed(all: ColumnRow[], names: readonly string[]): ColumnRow[] {
   return names.map((name) => {
     const column = all.find((one) => one.name === name)
     if (!column) throw new Problem('unknown_column', `the grid has no column ${JSON.stringify(name)}`)
     return column
   })
-}
-
-function hiddenError(what: string): Problem {
-  return new Problem('not_found', `this ${what} is private, in the trash or deleted`)
 }

@@ -9,7 +9,8 @@ import { loadBoardText } from '../../boards/load.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
 import { readColorScheme } from '../html.ts'
-import { type ChartPlace, renderNode } from './board-items.ts'
+import { renderNode } from './board-items.ts'
+import type { ChartPlace } from './board-reader.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import type { SortingService } from './grid-page.ts'
@@ -49,7 +50,7 @@ export async function renderBoardPage(
         const url = `${formatEmbedUrl(service.url, file)}?theme=${scheme}&link=true${key}`
         return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title)}" height="${place.height}" loading="lazy"></iframe>`
       }
-      const reader = { service, principal, renderPlot, user, work, deadline }
+      const reader = { owner: file.owner, service, principal, renderPlot, user, work, deadline }
       const { body, type } = page(await renderNode(reader, node))
       return { body: toByteStream(Buffer.from(body as string)), type }
     },

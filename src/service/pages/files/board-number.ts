@@ -1,0 +1,136 @@
+/** Numbers of boards: a value of a grid, its change since the version before, and how it developed. */
+import { Problem } from '../../../contract/errors.ts'
+import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
+import { escapeHtml } from '../../../contract/html.ts'
+import type { BoardItem } from '../../../contract/resources/index.ts'
+import type { AuthorizedFile } from '../../access/access.ts'
+import { canSeeVersions } from '../../files/versions.ts'
+import { createFirstRows } from '../../grids/column/cursor.ts'
+import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../../grids/column/snapshot.ts'
+import { Selection } from '../../grids/read/selection.ts'
+import { type ReshapeQuery, reshape } from '../../grids/reshape/index.ts'
+import { type BoardReader, takeItemSnapshot } from './board-reader.ts'
+
+/** Renders a number. */
+export async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
+  const { where, value = 'count', unit, change, spark, per } = item
+  const filter = new Selection({ where })
+  const { snap, ...grid } = await takeItemSnapshot(reader, fid, (all) => filter.bind(all, all))
+  const measure = (query: ReshapeQuery): Promise<Snapshot> => reshapeRows(reader, filter, snap, query)
+  const json = lastValueOf(await measure({ aggregate: [value] }))
+  const number: unknown = JSON.parse(json)
+  const suffix = unit === undefined ? '' : ` <small>${escapeHtml(unit)}</small>`
+  const before = change ? await measureBefore(reader, grid, item) : undefined
+  const line =
+    spark === undefined ? '' : renderLine(await measure({ group: [spark], per, aggregate: [value] }))
+  const link = `<a href="${escapeHtml(formatWebUrl(reader.service.url, grid.file))}">${escapeHtml(grid.file.filename)}</a>`
+  return `<p class="number">${number === null ? '–' : escapeHtml(formatNumber(number))}${suffix}</p>${renderChange(number, before)}${line}<p class="source">${escapeHtml(value.replace(':', ' of '))} · ${link}</p>`
+}
+
+/** Makes a table of the rows that an item selects. */
+async function reshapeRows(
+  { service, work }: BoardReader,
+  filter: Selection,
+  snap: Snapshot,
+  query: ReshapeQuery,
+): Promise<Snapshot> {
+  const chosen = await filter.select(service.orders, snap, work)
+  const rows = 'rows' in chosen ? chosen.rows : createFirstRows(snap.rows)
+  return reshape(filter.printedSnapshot(snap), query, {
+    ...{ rows, other: undefined, limits: service.limits, work },
+  })
+}
+
+/** Returns the JSON of the value of a table with one row. */
+function lastValueOf(table: Snapshot): string {
+  return table.columns.at(-1)?.tail.toString('utf8') || 'null'
+}
+
+interface ValueBefore {
+  value: number
+  /** When its version ended. */
+  until: Date
+}
+
+/**
+ * Measures the number of the version before the current one. Undefined if there is none, or if the reader may not see
+ * it: versions are for writers, and for readers of boards by the owner of the grid.
+ */
+async function measureBefore(
+  reader: BoardReader,
+  grid: AuthorizedFile,
+  { where, value = 'count' }: BoardItem,
+): Promise<ValueBefore | undefined> {
+  const { store } = reader.service
+  const { owner, idlocal, content_version } = grid.file
+  if (!canSeeVersions(grid) && reader.owner !== owner) return undefined
+  try {
+    const found = await store.read(async (readers) => {
+      const [row] = await readers.versions.list(owner, idlocal, content_version, 1)
+      const current = await readers.versions.get(owner, idlocal, content_version)
+      return (
+        row && { made_at: current?.made_at, snap: await takeVersionSnapshot(store, readers, grid.file, row) }
+      )
+    })
+    if (!found?.made_at) return undefined
+    const snap = await trimSnapshot(found.snap)
+    const filter = new Selection({ where })
+    filter.bind(snap.columns, snap.columns)
+    const number: unknown = JSON.parse(
+      lastValueOf(await reshapeRows(reader, filter, snap, { aggregate: [value] })),
+    )
+    return typeof number === 'number' ? { value: number, until: new Date(Number(found.made_at)) } : undefined
+  } catch (error) {
+    // The version had other columns, or has expired.
+    if (error instanceof Problem && error.code !== 'aborted') return undefined
+    throw error
+  }
+}
+
+/** Renders the change of a number: `+3 (+12.5%) since 5 Nov`. */
+function renderChange(number: unknown, before: ValueBefore | undefined): string {
+  if (!before || typeof number !== 'number') return ''
+  const difference = number - before.value
+  const day = before.until.toISOString().slice(0, 10)
+  if (difference === 0) return `<p class="change">unchanged since ${day}</p>`
+  const sign = difference > 0 ? '+' : '−'
+  const share = Math.abs((difference / before.value) * 100)
+  const percent = Number.isFinite(share) ? ` (${sign}${formatNumber(Number(share.toPrecision(3)))}%)` : ''
+  return `<p class="change">${sign}${formatNumber(Math.abs(difference))}${percent} since ${day}</p>`
+}
+
+/** Number of points of a line, and its size in its own units. */
+const LINE_POINTS = 100
+const LINE_WIDTH = 200
+const LINE_HEIGHT = 40
+
+/** Draws the values of a table by its first column: a line without axes, of the last points. */
+function renderLine(table: Snapshot): string {
+  const [keys, values] = [table.columns[0], table.columns.at(-1)!].map(({ tail }): unknown[] =>
+    JSON.parse(`[${tail.toString('utf8')}]`),
+  )
+  const points = keys
+    .flatMap((key, k): { key: number | string; value: number }[] => {
+      const value = values[k]
+      const isKey = typeof key === 'number' || typeof key === 'string'
+      return isKey && typeof value === 'number' ? [{ key, value }] : []
+    })
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .slice(-LINE_POINTS)
+  if (points.length < 2) return ''
+  const numbers = points.map(({ value }) => value)
+  const [low, high] = [Math.min(...numbers), Math.max(...numbers)]
+  const path = points.map(({ value }, k) => {
+    const x = (k / (points.length - 1)) * LINE_WIDTH
+    const y = high === low ? LINE_HEIGHT / 2 : LINE_HEIGHT - ((value - low) / (high - low)) * LINE_HEIGHT
+    return `${Number(x.toFixed(1))},${Number(y.toFixed(1))}`
+  })
+  const label = `${String(points[0].key)} to ${String(points.at(-1)!.key)}: from ${formatNumber(numbers[0])} to ${formatNumber(numbers.at(-1))}, lowest ${formatNumber(low)}, highest ${formatNumber(high)}`
+  return `<svg class="spark" viewBox="-2 -2 ${LINE_WIDTH + 4} ${LINE_HEIGHT + 4}" role="img" aria-label="${escapeHtml(label)}"><title>${escapeHtml(label)}</title><polyline points="${path.join(' ')}" fill="none" stroke="currentColor" stroke-width="2" vector-effect="non-scaling-stroke"/></svg>`
+}
+
+function formatNumber(value: unknown): string {
+  if (typeof value !== 'number') return String(value)
+  const digits = Math.abs(value) < 1 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2 }
+  return value.toLocaleString('en', digits)
+}
