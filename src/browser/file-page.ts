@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 // Buttons of a file page. The page works without this script.
+import { followBoard } from './board.ts'
 import { loadScript } from './plotly.ts'
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
@@ -146,6 +147,8 @@ for (const frame of document.querySelectorAll<HTMLIFrameElement>('iframe.chart')
   if (width) frame.style.width = `${width}px`
   if (height) frame.style.height = `${height}px`
 }
+
+for (const board of document.querySelectorAll<HTMLElement>('.board[data-follow]')) followBoard(board)
 
 // Charts that grow with their rows send their height.
 addEventListener('message', ({ data, source }) => {

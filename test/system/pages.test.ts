@@ -41,6 +41,30 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
+  it('a board follows its numbers and tables without a reload, and its charts stay', async () => {
+    const { test } = site()
+    const { fid: grid } = await test.grid('alice', 'followed', { n: [1, 2] }, { world_readable: true })
+    const plot = await shown(titled)
+    const rows = [{ items: [{ number: grid, value: 'sum:n' }, { table: grid }] }, { items: [{ plot }] }]
+    const content = { settings: { board: { rows } } }
+    const json = { content, filename: 'followed board', world_readable: true }
+    const { fid } = (await test.ask('alice', 'POST', '/v2/dashboards', { json })).json.file
+    const visit = await site().visit(pathOf(fid))
+    const number = () => visit.page.$eval('.board .number', (element) => element.textContent)
+    await visit.page.$eval('.board iframe', (frame) => {
+      ;(frame as HTMLElement).dataset.kept = 'yes'
+    })
+    expect(await number()).toBe('3')
+    await test.ask('alice', 'POST', `/v2/grids/${grid}/row`, { json: { rows: [[4]] } })
+    await expect.poll(number, { timeout: 60_000 }).toBe('7')
+    expect(await visit.page.$$eval('.board tbody tr', ({ length }) => length)).toBe(3)
+    expect(await visit.page.$eval('.board iframe', (frame) => (frame as HTMLElement).dataset.kept)).toBe(
+      'yes',
+    )
+    expect(visit.seen).toEqual(nothing)
+    await visit.close()
+  })
+
   itLong(
     'zooming into a large chart loads the points of the visible range, and zooming out fewer',
     async () => {

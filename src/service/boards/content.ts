@@ -77,7 +77,7 @@ function checkTexts(node: BoardNode): void {
 }
 
 /** Lists the items of a board, in order. */
-function listItems(node: BoardNode): BoardItem[] {
+export function listItems(node: BoardNode): BoardItem[] {
   switch (node.kind) {
     case 'item':
       return [node.item]

@@ -79,8 +79,8 @@ export class LivePlots {
 
   constructor(private readonly maxStreams: number) {}
 
-  /** Loads the fingerprint of what a plot shows to the caller; cached. Throws `not_found`. */
-  loadFingerprint(service: Service, request: FileRequest): Promise<string> {
+  /** Loads the fingerprint of what a plot or a board shows to the caller; cached. Throws `not_found`. */
+  loadFingerprint(service: Service, request: FileRequest, find = findFingerprint): Promise<string> {
     const key = readKeyOf(request)
     const cached = this.fingerprints.get(key)
     const now = performance.now()
@@ -90,9 +90,7 @@ export class LivePlots {
     if (cached && age < (isStale ? MIN_CHECK_MS : CHECK_MS)) return cached.state
     const fingerprint = service.store.read(async (readers) => {
       await assertSignedIn(readers, request)
-      const authorized = await authorizeCall(readers, request)
-      const content = await findFigureContent(readers, authorized, request)
-      return fingerprintFigure(readers, authorized.file, content, request, content.version)
+      return find(readers, request)
     })
     this.fingerprints.set(key, { state: fingerprint, since: now })
     fingerprint.catch(() => this.fingerprints.delete(key))
@@ -160,14 +158,19 @@ export class LivePlots {
   /**
    * Streams server-sent events: the fingerprint now and at each change. Ends when the caller loses access.
    */
-  async streamEvents(service: Service, request: FileRequest, user: string): Promise<Bytes> {
-    const first = await this.loadFingerprint(service, request)
+  async streamEvents(
+    service: Service,
+    request: FileRequest,
+    user: string,
+    find = findFingerprint,
+  ): Promise<Bytes> {
+    const first = await this.loadFingerprint(service, request, find)
     const userStreams = this.streams.get(user) ?? 0
     const allStreams = [...this.streams.values()].reduce((sum, count) => sum + count, 0)
     if (allStreams >= this.maxStreams || userStreams >= this.maxStreams * MAX_USER_SHARE)
       throw new Problem('overloaded', 'too many pages are open (limit live_pages)')
     this.streams.set(user, userStreams + 1)
-    const watch = this.watches.get(readKeyOf(request)) ?? this.openWatch(service, request, first)
+    const watch = this.watches.get(readKeyOf(request)) ?? this.openWatch(service, request, first, find)
     // The stream counts from now on, even if it is never read.
     const leave = watch.join(first)
     let isOpen = true
@@ -208,7 +211,7 @@ export class LivePlots {
     return { [Symbol.asyncIterator]: () => iterator }
   }
 
-  private openWatch(service: Service, request: FileRequest, first: string): PlotWatch {
+  private openWatch(service: Service, request: FileRequest, first: string, find: FindFingerprint): PlotWatch {
     const key = readKeyOf(request)
     const { owner } = request.fid
     const followed = this.followed.get(owner) ?? { watches: 0, written: 0, waiting: new Set() }
@@ -219,7 +222,7 @@ export class LivePlots {
       waitForCheck: () => waitForNextCheck(followed),
       check: async () => {
         try {
-          last = await this.loadFingerprint(service, request)
+          last = await this.loadFingerprint(service, request, find)
           return last
         } catch (error) {
           // The plot was deleted, or access was lost. Other errors are temporary, such as a database restart.
@@ -249,6 +252,16 @@ export class LivePlots {
     this.isClosed = true
     for (const watch of this.watches.values()) watch.end()
   }
+}
+
+/** Finds the fingerprint of what a file shows to a reader. Throws `not_found`. */
+export type FindFingerprint = (readers: Readers, request: FileRequest) => Promise<string>
+
+/** Finds the fingerprint of a plot. */
+const findFingerprint: FindFingerprint = async (readers, request) => {
+  const authorized = await authorizeCall(readers, request)
+  const content = await findFigureContent(readers, authorized, request)
+  return fingerprintFigure(readers, authorized.file, content, request, content.version)
 }
 
 /** Returns the plot and the reader of a request. */

@@ -120,6 +120,92 @@ onSqliteFirst('boards', (test) => {
     ])
   })
 
+  it('a number has its change since the version before, for those who may know it, and a line', async () => {
+    const columns = { day: ['2024-01-02', '2024-01-01', '2024-02-01', null], amount: [10, 20, 30, 1] }
+    const { fid } = await test().grid('alice', 'changing', columns, { world_readable: true })
+    const number = { number: fid, value: 'sum:amount', change: true, spark: 'day', per: 'month' }
+    const more = { filename: 'numbers', world_readable: true }
+    const made = (await create(boardOf([{ items: [number] }]), more)).json.file.fid
+    const foreign = (await create(boardOf([{ items: [number] }]), more, 'bob')).json.file.fid
+    expect((await page(made)).text).not.toContain('class="change"')
+    await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [['2024-02-02', 60]] } })
+    for (const [board, user, isTold] of [
+      [made, undefined, true],
+      [foreign, 'alice', true],
+      // The versions of a grid are for its writers.
+      [foreign, 'bob', false],
+    ] as const) {
+      const { text } = await page(board, user)
+      expect(text).toContain('<p class="number">121</p>')
+      expect(/<p class="change">\+60 \(\+98\.4%\) since \d{4}-\d\d-\d\d<\/p>/.test(text)).toBe(isTold)
+      expect(text).toContain('2024-01-01 to 2024-02-01: from 30 to 90, lowest 30, highest 90')
+    }
+    for (const wrong of [
+      { text: 'a', change: true },
+      { number: fid, value: 'count', per: 'month' },
+      { number: fid, value: 'count', spark: 'nope' },
+    ])
+      expect((await create(boardOf([{ items: [wrong] }]), { filename: 'wrong' })).status).toBe(400)
+  })
+
+  it('the state of a board changes with what its reader sees of tables and numbers', async () => {
+    const open = (await test().grid('alice', 'open', { n: [1] }, { world_readable: true })).fid
+    const closed = (await test().grid('alice', 'closed', { n: [1] })).fid
+    const rows = [{ items: [{ table: open }, { number: closed, value: 'count' }] }]
+    const more = { filename: 'followed', world_readable: true }
+    const { fid } = (await create(boardOf(rows), more)).json.file
+    const state = async (user?: string): Promise<string> => {
+      const path = `/~alice/${idlocal(fid)}.state`
+      // Each check is cached shortly.
+      await new Promise((resolve) => setTimeout(resolve, 1050))
+      return (await test().ask(user, 'GET', path)).json.state
+    }
+    const before = [await state(), await state('alice')]
+    await test().ask('alice', 'POST', `/v2/grids/${closed}/row`, { json: { rows: [[2]] } })
+    const between = [await state(), await state('alice')]
+    expect(between[0]).toBe(before[0])
+    expect(between[1]).not.toBe(before[1])
+    await test().ask('alice', 'POST', `/v2/grids/${open}/row`, { json: { rows: [[2]] } })
+    expect(await state()).not.toBe(between[0])
+    expect((await test().ask('bob', 'GET', `/~alice/${idlocal(fid)}.state`)).status).toBe(200)
+    await test().ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: false } })
+    expect((await test().ask('bob', 'GET', `/~alice/${idlocal(fid)}.events`)).status).toBe(404)
+  })
+
+  it('a board is framed by other pages, drawn, and written as one file', async () => {
+    const rows = [
+      { items: [{ plot }, { table: grid }] },
+      { items: [{ text: '<script>alert(1)</script>' }, { plot: hidden }] },
+    ]
+    const more = { filename: 'a <b>board', world_readable: true }
+    const { fid } = (await create(boardOf(rows), more)).json.file
+    const path = `/~alice/${idlocal(fid)}`
+    const frame = await test().ask(undefined, 'GET', `${path}.embed`)
+    expect(frame.headers.get('content-security-policy')).toMatch(/^default-src 'none';.* frame-src /)
+    expect(frame.text).toContain(`${idlocal(plot)}.embed`)
+    const file = await test().ask(undefined, 'GET', `${path}.html`)
+    for (const { text } of [frame, file]) {
+      expect(text).toContain('a &lt;b&gt;board')
+      expect(text).not.toContain('<script')
+      expect(text).toContain('This chart is private')
+    }
+    expect(file.text).toContain('data:image/png;base64,')
+    expect([...file.text.matchAll(/(?:src|href)="(?!data:|http)/g)]).toEqual([])
+    for (const format of ['png', 'jpeg', 'webp', 'pdf']) {
+      const drawn = await test().ask('alice', 'GET', `/v2/files/${fid}/image?format=${format}&width=600`)
+      expect([format, drawn.status, drawn.headers.get('content-type')]).toEqual([
+        format,
+        200,
+        format === 'pdf' ? 'application/pdf' : `image/${format}`,
+      ])
+    }
+    expect((await test().ask('alice', 'GET', `/v2/files/${fid}/image?format=svg`)).status).toBe(400)
+    expect((await test().ask('alice', 'GET', `/v2/files/${grid}/image`)).status).toBe(400)
+    await test().ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: false } })
+    for (const ending of ['embed', 'html', 'png'])
+      expect((await test().ask('bob', 'GET', `${path}.${ending}`)).status).toBe(404)
+  })
+
   it('wrong content is refused with the item at fault', async () => {
     for (const [content, said] of [
       ['[]', 'must be an object'],

@@ -6,7 +6,7 @@ import { imageTypes } from '../../../contract/operations/index.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import { renderAbout, sealPage } from '../../../contract/standalone.ts'
 import { type Bytes, toByteStream, type WorkBudget } from '../../../json/index.ts'
-import { authorizeCall, type FileRequest } from '../../access/access.ts'
+import { authorizeCall, type FileRequest, type Principal } from '../../access/access.ts'
 import { parseBoard, toNode } from '../../boards/content.ts'
 import { loadBoardText } from '../../boards/load.ts'
 import type { OperationResult } from '../../core/call.ts'
@@ -14,7 +14,9 @@ import { createPageFacts } from '../../files/page-facts.ts'
 import type { ImageRequest } from '../../images/images.ts'
 import { drawPlotImage, type ImageService } from '../../images/plot-image.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import { renderNode } from './board-items.ts'
+import { createPage, type PageAnswer } from '../answer.ts'
+import { type ColorScheme, readColorScheme } from '../html.ts'
+import { createFrames, renderNode } from './board-items.ts'
 import type { ChartPlace } from './board-reader.ts'
 import type { SortingService } from './grid-page.ts'
 
@@ -124,21 +126,63 @@ async function writeBoardDocument(
     { owner: file.owner, service, principal, renderPlot, user, work, deadline },
     node,
   )
-  const title = escapeHtml(file.filename)
-  return sealPage(`<!doctype html>
+  return sealPage(
+    wrapDocument(
+      file.filename,
+      scheme,
+      `${board}</div>\n${renderAbout(createPageFacts(service, file))}`,
+      DOCUMENT_POLICY,
+    ),
+  )
+}
+
+/** Wraps the content of a board into a document with its style. */
+function wrapDocument(name: string, scheme: ColorScheme, board: string, policy: string): string {
+  const title = escapeHtml(name)
+  return `<!doctype html>
 <html lang="en" class="${scheme}">
 <meta charset="utf-8">
-<meta http-equiv="content-security-policy" content="${DOCUMENT_POLICY}">
+<meta http-equiv="content-security-policy" content="${policy}">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
 <style>
 ${STYLE}
 </style>
 <h1>${title}</h1>
-<div class="board">${board}</div>
-${renderAbout(createPageFacts(service, file))}
+<div class="board">${board}
 </html>
-`)
+`
+}
+
+/** Seconds after which an embedded board loads its tables and numbers again. */
+const RELOAD_SECONDS = 300
+/** Maximum time in which the items of an embedded board are read, in ms. */
+const MAX_READ_MS = 10_000
+
+/** Renders a board for frames of other pages: live charts, and tables and numbers of now. */
+export async function renderBoardEmbed(
+  service: DocumentService,
+  principal: Principal,
+  file: FileRow,
+  query: URLSearchParams,
+): Promise<PageAnswer> {
+  const scheme = readColorScheme(query)
+  const node = toNode(parseBoard(await loadBoardText(service, file)))
+  const policy = `${DOCUMENT_POLICY}; frame-src ${service.url}/`
+  return {
+    ...createPage('', {
+      headers: { 'content-security-policy': policy, refresh: String(RELOAD_SECONDS) },
+      viewed: file,
+    }),
+    later: async (user, work) => {
+      const renderPlot = createFrames(service, scheme)
+      const deadline = performance.now() + MAX_READ_MS
+      const reader = { owner: file.owner, service, principal, renderPlot, user, work, deadline }
+      const board = `${await renderNode(reader, node)}</div>`
+      const { type } = createPage('')
+      return { body: toByteStream(Buffer.from(wrapDocument(file.filename, scheme, board, policy))), type }
+    },
+  }
 }
 
 async function readAll(body: Bytes): Promise<Buffer> {
@@ -151,13 +195,18 @@ const WIDTHS_STYLE = Array.from({ length: 20 }, (_, k) => `  .share-${k + 1} { f
   '\n',
 )
 
+const DARK = '--ink: #e6e9ee; --soft: #a3adbb; --line: #39424f; --paper: #16181d; --link: #8ab8ee'
+
 const STYLE = `:root { --ink: #1b2430; --soft: #5b6575; --line: #d9dee6; --paper: #fff; --link: #0b5cad }
-.dark { --ink: #e6e9ee; --soft: #a3adbb; --line: #39424f; --paper: #16181d; --link: #8ab8ee }
+.dark { ${DARK} }
+@media (prefers-color-scheme: dark) { .auto { ${DARK} } }
 body { margin: ${PADDING_PIXELS}px; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif }
 h1 { font-size: 26px; line-height: 1.2; margin: 0 0 16px }
 h2 { font-size: 18px; margin: 0 0 8px }
 a { color: var(--link) }
-img { display: block; width: 100%; height: auto }
+img, iframe { display: block; width: 100% }
+img { height: auto }
+iframe { border: 0 }
 .rows, .columns { display: flex; flex-direction: column; gap: ${GAP_PIXELS}px }
 .columns > * { min-width: 0 }
 .number { margin: 0; font-size: 36px; line-height: 1.2; font-variant-numeric: tabular-nums }

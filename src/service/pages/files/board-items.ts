@@ -1,14 +1,16 @@
 /** Renders the items of a board: charts, tables, numbers and text. */
 
 import { Problem } from '../../../contract/errors.ts'
-import { type Fid, formatWebUrl, parseFid } from '../../../contract/fid.ts'
+import { type Fid, formatEmbedUrl, formatWebUrl, parseFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import { loadVisibleFile } from '../../access/access.ts'
 import type { BoardNode } from '../../boards/content.ts'
+import type { Service } from '../../core/context.ts'
 import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
 import { Selection } from '../../grids/read/selection.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
+import type { ColorScheme } from '../html.ts'
 import { renderNumber } from './board-number.ts'
 import { type BoardReader, type ChartPlace, hiddenError, takeItemSnapshot } from './board-reader.ts'
 import { listPageRows } from './grid-page.ts'
@@ -43,6 +45,15 @@ export async function renderNode(reader: BoardReader, node: BoardNode, share = 1
       }
       return `<div class="columns">${columns.join('\n')}</div>`
     }
+  }
+}
+
+/** Returns a function that renders charts as frames, which follow their data. */
+export function createFrames({ url: base }: Service, scheme: ColorScheme): BoardReader['renderPlot'] {
+  return async (file, { title = file.filename, share_key }, { height }) => {
+    const key = share_key === undefined ? '' : `&share_key=${encodeURIComponent(share_key)}`
+    const url = `${formatEmbedUrl(base, file)}?theme=${scheme}&link=true${key}`
+    return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title)}" height="${height}" loading="lazy"></iframe>`
   }
 }
 

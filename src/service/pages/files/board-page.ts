@@ -1,16 +1,14 @@
 /** Page of a board: charts, tables, numbers and text. */
-import { formatEmbedUrl } from '../../../contract/fid.ts'
+import { formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
-import type { BoardItem } from '../../../contract/resources/index.ts'
 import { toByteStream } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
 import { parseBoard, toNode } from '../../boards/content.ts'
 import { loadBoardText } from '../../boards/load.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
-import { readColorScheme } from '../html.ts'
-import { renderNode } from './board-items.ts'
-import type { ChartPlace } from './board-reader.ts'
+import { accessQueryOf, readColorScheme } from '../html.ts'
+import { createFrames, renderNode } from './board-items.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import type { SortingService } from './grid-page.ts'
@@ -31,10 +29,12 @@ export async function renderBoardPage(
     above: await renderBreadcrumbs(service, readers, principal, file),
     access: await loadFileAccess(readers, file, principal),
   }))
+  const key = accessQueryOf(principal)
+  const follow = `${formatWebUrl(service.url, file).slice(0, -1)}.events${key && `?${key}`}`
   const page = (board: string): PageAnswer =>
     createSitePage(
       file.filename,
-      `<p>${renderSummary(file)}</p>\n${renderFileActions(file, principal, access)}\n<div class="board">${board}</div>`,
+      `<p>${renderSummary(file)}</p>\n${renderFileActions(file, principal, access)}\n<div class="board" data-follow="${escapeHtml(follow)}">${board}</div>`,
       principal.caller,
       query,
       { above, viewed: file },
@@ -44,12 +44,7 @@ export async function renderBoardPage(
     ...answer,
     later: async (user, work) => {
       const deadline = performance.now() + MAX_READ_MS
-      const renderPlot = async (file: FileRow, item: BoardItem, place: ChartPlace): Promise<string> => {
-        const { title = file.filename, share_key } = item
-        const key = share_key === undefined ? '' : `&share_key=${encodeURIComponent(share_key)}`
-        const url = `${formatEmbedUrl(service.url, file)}?theme=${scheme}&link=true${key}`
-        return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title)}" height="${place.height}" loading="lazy"></iframe>`
-      }
+      const renderPlot = createFrames(service, scheme)
       const reader = { owner: file.owner, service, principal, renderPlot, user, work, deadline }
       const { body, type } = page(await renderNode(reader, node))
       return { body: toByteStream(Buffer.from(body as string)), type }

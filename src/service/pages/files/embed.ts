@@ -3,8 +3,9 @@
 import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { Bytes } from '../../../json/index.ts'
-import type { Principal } from '../../access/access.ts'
+import { authorizeCall, type Principal } from '../../access/access.ts'
 import { CHART_SANDBOX, createChartPolicy } from '../../core/chart-policy.ts'
+import type { ImageService } from '../../images/plot-image.ts'
 import { openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
@@ -12,6 +13,7 @@ import { renderChartDocument } from '../chart-document.ts'
 import { accessQueryOf, readColorScheme } from '../html.ts'
 import { describeChart } from './alt-text.ts'
 import { createReadRequest } from './downloads.ts'
+import type { SortingService } from './grid-page.ts'
 import { createChartToken } from './live-updates.ts'
 
 /** Returns the content security policy of an embedded chart: it can connect only to its own data. */
@@ -23,11 +25,18 @@ const createEmbedPolicy = (dataUrl: string): string =>
 
 /** Renders the page of a chart for frames of other pages. */
 export async function renderEmbed(
-  service: LiveService,
+  service: LiveService & ImageService & SortingService,
   principal: Principal,
   fid: Fid,
   query: URLSearchParams,
 ): Promise<PageAnswer> {
+  const { file: asked } = await service.store.read((readers) =>
+    authorizeCall(readers, createReadRequest(principal, fid)),
+  )
+  if (asked.filetype === 'dashboard') {
+    const { renderBoardEmbed } = await import('./board-document.ts')
+    return renderBoardEmbed(service, principal, asked, query)
+  }
   const view = await openFigure(service, { ...createReadRequest(principal, fid), filetype: 'plot' })
   const { file } = view
   const modebar = query.get('modebar') === 'false' ? 'false' : ''

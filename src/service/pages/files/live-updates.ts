@@ -1,7 +1,7 @@
 /** Updates of open charts: events, fingerprints and data. */
 import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatFid } from '../../../contract/fid.ts'
-import type { Caller, Principal } from '../../access/access.ts'
+import { authorizeCall, type Caller, type FileRequest, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { VisibleRanges } from '../../plots/downsampling/axes.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
@@ -79,6 +79,12 @@ export async function serveLiveChart(
   }
   const request = { ...createReadRequest(reader, fid), filetype: 'plot' as const }
   const live = await service.live.get()
+  if (token === null && kind !== 'live') {
+    const { file } = await service.store.read((readers) =>
+      authorizeCall(readers, createReadRequest(reader, fid)),
+    )
+    if (file.filetype === 'dashboard') return followBoard(service, kind, createReadRequest(reader, fid), user)
+  }
   switch (kind) {
     case 'events':
       return {
@@ -98,6 +104,30 @@ export async function serveLiveChart(
         type: 'application/json',
         headers,
       }
+  }
+}
+
+/** Serves `.events` and `.state` of a board. */
+async function followBoard(
+  service: LiveService,
+  kind: 'events' | 'state',
+  request: FileRequest,
+  user: string,
+): Promise<PageAnswer> {
+  const live = await service.live.get()
+  const { createFindBoardState } = await import('./board-state.ts')
+  const find = await createFindBoardState(service, request)
+  const headers = { 'cache-control': 'no-store' }
+  if (kind === 'state')
+    return {
+      body: JSON.stringify({ state: await live.loadFingerprint(service, request, find) }),
+      type: 'application/json',
+      headers,
+    }
+  return {
+    body: await live.streamEvents(service, request, user, find),
+    type: 'text/event-stream',
+    headers: { ...headers, 'x-accel-buffering': 'no' },
   }
 }
 
