@@ -73,6 +73,10 @@ describe('an exported site', () => {
       const made = await test.ask('alice', 'POST', '/v2/plots', { json })
       chart = `~alice/${made.json.file.fid.split(':')[1]}`
     }
+    const [owner, id] = chart.slice(1).split('/')
+    const rows = [{ items: [{ plot: `${owner}:${id}` }, { text: evil }] }]
+    const board = { content: { settings: { board: { rows } } }, filename: 'Board', ...place }
+    await test.ask('alice', 'POST', '/v2/dashboards', { json: board })
     await test.grid('alice', 'Table', { [`city ${evil}`]: ['Oslo', evil], n: [1, 2] }, place)
     await test.grid('alice', 'Inner', { x: [1, 2] }, { ...place, parent_path: 'Figures/Hush' })
     await test.grid('alice', 'Secret', { x: [1, 2] }, { parent_path: 'Figures' })
@@ -122,7 +126,7 @@ describe('an exported site', () => {
     for (const hidden of ['Secret', 'Hush']) expect(JSON.stringify(before)).not.toContain(hidden)
     expect(before['index.html']).toContain('Inner')
     const second = await run('--title', 'My figures', '--url', 'https://charts.example.com', '--json')
-    expect(JSON.parse(second.stdout)).toMatchObject({ files: 6, written: 0, removed: 0 })
+    expect(JSON.parse(second.stdout)).toMatchObject({ files: 7, written: 0, removed: 0 })
     expect(contents()).toEqual(before)
     const all = await run('--include-private')
     expect([all.code, all.stderr]).toEqual([
@@ -133,7 +137,7 @@ describe('an exported site', () => {
 
   it('works from disk: the list with its search, charts, tables, and charts without scripts', async () => {
     const { page, seen } = await open(`file://${directory}/index.html`)
-    expect(await page.$$eval('li:not([hidden])', (items) => items.length)).toBe(6)
+    expect(await page.$$eval('li:not([hidden])', (items) => items.length)).toBe(7)
     await page.type('#search', 'SALES 20')
     expect(await page.$$eval('li:not([hidden])', (items) => items.map((item) => item.textContent))).toEqual([
       expect.stringContaining('Sales'),

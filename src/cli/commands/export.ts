@@ -106,7 +106,7 @@ const site = defineCommand({
         if (!entryByFid.has(entry.file.fid)) entryByFid.set(entry.file.fid, entry)
     const entries = [...entryByFid.values()]
     const isExportable = ({ file }: TreeEntry): boolean =>
-      file.filetype === 'plot' || file.filetype === 'grid'
+      file.filetype === 'plot' || file.filetype === 'grid' || file.filetype === 'dashboard'
     const hidden = entries.filter((entry) => isExportable(entry) && !entry.file.world_readable)
     const hiddenNames = formatList(
       hidden.map(({ file, folders }) => [...folders, file.filename].join('/')),

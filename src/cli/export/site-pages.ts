@@ -165,12 +165,14 @@ export function addSiteLinks(
     embed === undefined
       ? ''
       : `<details><summary>Embed</summary><textarea readonly aria-label="HTML">${escapeHtml(embed)}</textarea></details>`
-  const isTable = html.includes('<table>')
+  // Its policy allows no icon.
+  const isBoard = html.includes('<div class="board">')
+  const isTable = html.includes('<table>') && !isBoard
   const files = links.join(' · ')
   const nav = `<nav class="site">${renderLinks(above, root, ' / ')}${isTable ? ` · ${files}` : ''}</nav>`
   // Functions, since texts may contain a dollar sign.
   return html
-    .replace('<title>', () => `<link rel="icon" href="${root}favicon.svg">\n<title>`)
+    .replace('<title>', () => `${isBoard ? '' : `<link rel="icon" href="${root}favicon.svg">\n`}<title>`)
     .replace('</style>', () => `${FILE_STYLE}\n${isTable ? TABLE_STYLE : CHART_STYLE}\n</style>\n${nav}`)
     .replace(
       /<p id="about">.*<\/p>/,

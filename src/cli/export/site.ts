@@ -63,14 +63,12 @@ export class SiteExport {
 
   async run(): Promise<{ files: number; failures: Failure[] }> {
     const items = this.entries
-      .filter(({ file }) => file.filetype === 'plot' || file.filetype === 'grid')
+      .filter(({ file }) => Object.hasOwn(this.exporters, file.filetype))
       .map((entry) => ({ ...entry, subject: [...entry.folders, entry.file.filename].join('/') }))
     const { items: exported, failures } = await runEach(
       items,
       async (entry) => {
-        const card =
-          entry.file.filetype === 'plot' ? await this.exportPlot(entry) : await this.exportGrid(entry)
-        this.cards.set(entry.file.fid, card)
+        this.cards.set(entry.file.fid, await this.exporters[entry.file.filetype]!(entry))
         return []
       },
       JOBS,
@@ -90,6 +88,14 @@ export class SiteExport {
     this.folder.finish()
     return { files: items.length, failures }
   }
+
+  /** Exports a file of each type that a site has. */
+  private readonly exporters: Partial<Record<FileMeta['filetype'], (entry: TreeEntry) => Promise<SiteCard>>> =
+    {
+      plot: (entry) => this.exportPlot(entry),
+      grid: (entry) => this.exportGrid(entry),
+      dashboard: (entry) => this.exportBoard(entry),
+    }
 
   /** Writes the lists of the site, of each user and of each folder. */
   private async writeLists(): Promise<void> {
@@ -190,6 +196,31 @@ export class SiteExport {
     await this.folder.write(path, Buffer.from(change(page.render(rootOf(path)))))
   }
 
+  private async exportBoard(entry: TreeEntry): Promise<SiteCard> {
+    const { file } = entry
+    const folders = this.foldersOf(entry).map((folder) => folder.file.filename)
+    const base = baseOf(file)
+    // A site that strangers read has what they see of the board.
+    const query = this.options.showsPrivate ? '' : '?as=anyone'
+    const html = await text(await this.get(`/${base}.html${query}`))
+    const about = [...folders, file.date_modified.slice(0, 10)].join(' · ')
+    const card: SiteCard = { title: file.filename, page: `${base}/${INDEX}`, about }
+    const downloads: string[] = []
+    if (html.includes('<img ')) {
+      card.picture = `${base}.png`
+      await this.folder.write(card.picture, await this.get(`/${base}.png${query}`))
+      downloads.push(card.picture)
+    }
+    for (const path of [card.page, `${base}.html`, `${base}.embed/${INDEX}`]) {
+      const page = replaceLinks(html, rootOf(path), this.entries)
+      const linked = path.includes('.embed/')
+        ? removeAbout(page)
+        : addSiteLinks(page, rootOf(path), { above: this.linksAbove(entry), name: file.filename, downloads })
+      await this.folder.write(path, Buffer.from(linked))
+    }
+    return card
+  }
+
   private async exportGrid(entry: TreeEntry): Promise<SiteCard> {
     const { file } = entry
     const folders = this.foldersOf(entry).map((folder) => folder.file.filename)
@@ -211,6 +242,14 @@ export class SiteExport {
       )
     return card
   }
+}
+
+/** Replaces links to files on the server by links within the site, if it has them. */
+function replaceLinks(html: string, root: string, entries: readonly TreeEntry[]): string {
+  const bases = new Set(entries.map(({ file }) => baseOf(file)))
+  return html.replace(/<a href="https?:\/\/[^"/]+\/(~[^"/]+\/\d+)\/"/g, (link, base: string) =>
+    bases.has(base) ? `<a href="${root}${base}/"` : link,
+  )
 }
 
 /** Returns the link to the list of a folder. */

@@ -148,6 +148,8 @@ export interface ImageRequest {
   height?: number | null
   scale?: number | null
   theme?: 'light' | 'dark' | null
+  /** Of a board: what anyone sees of it. */
+  asAnyone?: boolean
 }
 
 /** Returns drawing options. The requested size precedes that of the layout. Throws `invalid_request`. */

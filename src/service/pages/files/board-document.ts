@@ -42,7 +42,7 @@ type DocumentService = SortingService & ImageService
 export async function drawBoard(
   service: DocumentService,
   request: FileRequest,
-  { format = 'png', width, scale, theme }: ImageRequest,
+  { format = 'png', width, scale, theme, asAnyone }: ImageRequest,
 ): Promise<OperationResult<Bytes>> {
   const { file } = await service.store.read((readers) => authorizeCall(readers, request))
   if (format === 'svg')
@@ -60,7 +60,8 @@ export async function drawBoard(
     }),
     createBody: async (user, work) => {
       const scheme = theme ?? 'light'
-      const html = await writeBoardDocument(service, request, file, { ...size, scheme, user, work })
+      const reader = asAnyone ? { ...request, caller: undefined, shareKey: undefined } : request
+      const html = await writeBoardDocument(service, reader, file, { ...size, scheme, user, work })
       if (format === 'html') return { body: toByteStream(html), type }
       const options = { format, ...size, height: 0, theme: scheme }
       const image = await service.images.drawDocument(user, html, options, work.isAborted)

@@ -154,6 +154,7 @@ export async function downloadImage(
     width: number('width'),
     height: number('height'),
     scale: number('scale'),
+    asAnyone: query.get('as') === 'anyone',
     theme: readColorScheme(query) === 'dark' ? ('dark' as const) : ('light' as const),
   }
   const reader = await resolveSignature(service, principal, fid, query)
