@@ -7,7 +7,7 @@ import { defaultLimits } from '../../src/contract/limits.ts'
 import { Drawer } from '../../src/draw/index.ts'
 import { difference } from '../support/png.ts'
 import { runs } from '../support/property-runs.ts'
-import { onBothStores, URL_OF_TESTS } from '../support/service.ts'
+import { onSqliteFirst, URL_OF_TESTS } from '../support/service.ts'
 
 /** A folder of figures: the sample in test/data, or a larger one that GRIDLINE_FIGURES names. */
 const folder = process.env.GRIDLINE_FIGURES ?? fileURLToPath(new URL('../data/figures', import.meta.url))
@@ -22,9 +22,9 @@ beforeAll(() => {
 })
 afterAll(() => drawer.close())
 
-onBothStores('figures', (test, engine) => {
+onSqliteFirst('figures', (test) => {
   // The drawing is the same code on both stores.
-  const drawn = files.filter((_, k) => k % runs(engine === 'sqlite' ? 5 : 25, 1) === 0)
+  const drawn = files.filter((_, k) => k % runs(5, 1) === 0)
   it.each(drawn)('figure %s is drawn like the original', async (name) => {
     const text = readFileSync(join(folder, name))
     const made = await test().ask('alice', 'POST', '/v2/plots', {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
 import { verifyStore } from '../../../src/service/store/upkeep/verify.ts'
-import { runs } from '../../support/property-runs.ts'
+import { itLong, runs } from '../../support/property-runs.ts'
 import { onBothStores, onSqliteFirst, TestService } from '../../support/service.ts'
 
 /** Runs the background jobs of a server until none is due, after the minimum time between two refreshes. */
@@ -187,7 +187,7 @@ onSqliteFirst('derived grids', (test) => {
     expect(await test().status('alice', 'GET', '/v2/grids/lookup?path=none')).toBe(404)
   })
 
-  it('a missing version or a draft of an input breaks nothing, and tells strangers nothing', async () => {
+  itLong('a missing version or a draft of an input breaks nothing, and tells strangers nothing', async () => {
     const { fid } = await test().grid('alice', 'Merger_ACME', { a: [1] })
     const upload = (more: object) =>
       test().ask('alice', 'POST', '/v2/grids/upload', {
@@ -257,7 +257,7 @@ onSqliteFirst('derived grids', (test) => {
     }
   })
 
-  it('a new query that drops columns is refused if the client asks for that', async () => {
+  itLong('a new query that drops columns is refused if the client asks for that', async () => {
     await derive(test(), 'dropping', 'select city, amount from sales')
     const replace = (headers: Record<string, string>) =>
       test().ask('alice', 'POST', '/v2/grids/derive', {
@@ -270,7 +270,7 @@ onSqliteFirst('derived grids', (test) => {
     expect((await replace({ 'gridline-allow-column-loss': 'true' })).status).toBe(201)
   })
 
-  it('in the trash it is not refreshed, after it is; If-Match is checked', async () => {
+  itLong('in the trash it is not refreshed, after it is; If-Match is checked', async () => {
     const { fid } = (await derive(test(), 'resting', 'select count(*) as n from sales')).json.file
     const before = await rows(test(), fid)
     await test().ask('alice', 'POST', `/v2/files/${fid}/trash`)

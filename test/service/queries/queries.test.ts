@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
-import { runs } from '../../support/property-runs.ts'
+import { itLong, runs } from '../../support/property-runs.ts'
 import { onSqliteFirst, TestService, temporaryFolder } from '../../support/service.ts'
 
 type Rows = unknown[][]
@@ -134,7 +134,7 @@ onSqliteFirst('queries', (test) => {
     expect((await query(test(), 'from single')).rows).toEqual([[null], [''], ['x'], [null]])
   })
 
-  it('numbers in lists, duplicate names and large values', async () => {
+  itLong('numbers in lists, duplicate names and large values', async () => {
     const sql = `select [1, 20000000000000000000::hugeint] l, {'x': 1.10::decimal(5,2)} s, map {'k': 2} m, 1 a, 2 a, 3 "a_2"`
     expect((await query(test(), sql)).names).toEqual(['l', 's', 'm', 'a', 'a_2', 'a_2_2'])
     expect((await query(test(), sql)).rows).toEqual([
@@ -155,7 +155,7 @@ onSqliteFirst('queries', (test) => {
     ])
   })
 
-  it('names: case, tables of the query itself, reserved words, and those that are hidden', async () => {
+  itLong('names: case, tables of the query itself, reserved words, and those that are hidden', async () => {
     await test().grid('alice', 'Cities', { city: ['CAPITAL'] })
     expect(await query(test(), 'select city from cities union all select city from "Cities"')).toMatchObject({
       code: 'invalid_query',
