@@ -86,7 +86,7 @@ export const pageOperations = {
   'dashboards.get': 'the page of the board shows it',
   'dashboards.update': 'boards are files: gridline board create --on-conflict replace',
   'grids.derive': ['query'],
-  'alerts.list': 'for the command line: gridline alert list',
+  'alerts.list': 'the page of a grid shows them',
   'alerts.create': 'for the command line: gridline alert add',
   'alerts.test': 'for the command line: gridline alert test',
   'alerts.delete': 'for the command line: gridline alert remove',

@@ -388,6 +388,9 @@ describe('alerts', () => {
     expect((await add(fid, { stale_seconds: 60 }, undefined, 'bob')).status).toBe(403)
     const { json } = await add(fid, { stale_seconds: 60 })
     expect((await test.ask('bob', 'GET', '/v2/alerts')).json.alerts).toEqual([])
+    const page = `/~${fid.replace(':', '/')}/`
+    expect((await test.ask('alice', 'GET', page)).text).toContain('ok: no change for 1 min')
+    expect((await test.ask('bob', 'GET', page)).text).not.toContain('no change for')
     expect((await test.ask('bob', 'GET', `/v2/alerts?fid=${fid}`)).status).toBe(400)
     for (const [method, path] of [
       ['DELETE', ''],

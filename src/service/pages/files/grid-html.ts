@@ -24,6 +24,7 @@ import {
   renderData,
   renderDocument,
 } from '../html.ts'
+import { renderAlertNote } from './alert-note.ts'
 import { renderDerivationNote } from './derivation-note.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
@@ -89,17 +90,14 @@ export class GridRenderer {
       notes.push(
         `Only ${readable.length} of these ${shown.length} columns are shown: the others are too large for a page. The CSV file has all of them.`,
       )
-    const { above, access, derivation } = await service.store.read(async (readers) => {
+    const isOwner = principal.caller?.username === file.owner
+    const { above, access, derivation, alerts } = await service.store.read(async (readers) => {
       const access = await loadFileAccess(readers, file, principal)
       return {
         above: await renderBreadcrumbs(service, readers, principal, file),
         access,
-        derivation: await renderDerivationNote(
-          service,
-          readers,
-          file,
-          principal.caller?.username === file.owner,
-        ),
+        derivation: await renderDerivationNote(service, readers, file, isOwner),
+        alerts: await renderAlertNote(readers, file, isOwner),
       }
     })
     const isEditable =
@@ -112,6 +110,7 @@ export class GridRenderer {
     const parts = [
       renderVersionNote(service, file, version, key),
       derivation,
+      alerts,
       await this.renderDraftCharts(),
       `<p>${renderSummary(file)}</p>`,
       this.renderCounts(),
