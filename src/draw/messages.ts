@@ -12,6 +12,8 @@ export interface ImageOptions {
   theme?: 'light' | 'dark'
   /** Maximum height in CSS pixels if a chart grows with its rows; undefined for a fixed height. */
   maxHeight?: number
+  /** Of a document: maximum number of image pixels. */
+  maxPixels?: number
 }
 
 /** Request to the drawing process. */

@@ -145,7 +145,6 @@ async function withDocument<T>(
   browser: Browser,
   html: string,
   width: number,
-  scale: number,
   work: (page: Session) => Promise<T>,
 ): Promise<T> {
   const page = await browser.openPage()
@@ -153,7 +152,7 @@ async function withDocument<T>(
     await answerRequests(page, (path) =>
       path === 'document' ? { html, policy: DOCUMENT_POLICY } : undefined,
     )
-    const screen = { width: Math.round(width), height: 600, deviceScaleFactor: scale, mobile: false }
+    const screen = { width: Math.round(width), height: 600, deviceScaleFactor: 1, mobile: false }
     await page.send('Emulation.setDeviceMetricsOverride', screen)
     await page.navigate(`${ORIGIN}/document`)
     return await work(page)
@@ -162,25 +161,32 @@ async function withDocument<T>(
   }
 }
 
-/** Maximum height of the image of a document, in CSS pixels. */
-const MAX_DOCUMENT_PIXELS = 10_000
+/** Maximum width and height of an image, in image pixels: those of WebP, and of what Chromium draws. */
+const MAX_SIDE_PIXELS = 16_000
 
 /** Draws a document in HTML, as high as its content; as a PDF, on pages of paper. */
 export function drawDocument(browser: Browser, html: string, options: ImageOptions): Promise<Uint8Array> {
-  const { format, width, scale } = options
-  return withDocument(browser, html, width, scale, async (page) => {
+  const { format, width, scale, maxPixels = MAX_SIDE_PIXELS ** 2 } = options
+  return withDocument(browser, html, width, async (page) => {
     if (format === 'pdf') {
       const { data } = await page.send('Page.printToPDF', { printBackground: true, ...PAPER })
       return Buffer.from(data, 'base64')
     }
     if (format === 'svg') throw new Error('a document has no SVG')
     const { cssContentSize } = await page.send('Page.getLayoutMetrics')
-    const height = Math.min(MAX_DOCUMENT_PIXELS, Math.ceil(cssContentSize.height))
+    const height = Math.ceil(cssContentSize.height)
+    // A high document is drawn whole, though less sharp.
+    const fits = Math.min(
+      scale,
+      Math.sqrt(maxPixels / (width * height)),
+      MAX_SIDE_PIXELS / Math.max(width, height),
+    )
     const { data } = await page.send('Page.captureScreenshot', {
       format,
       captureBeyondViewport: true,
-      clip: { x: 0, y: 0, width, height, scale: 1 },
+      clip: { x: 0, y: 0, width, height, scale: fits },
     })
+    if (data === '') throw new Error('the document is too large')
     return Buffer.from(data, 'base64')
   })
 }
@@ -191,7 +197,7 @@ const PAPER = { paperWidth: 8.27, paperHeight: 11.69 } as const
 /** Converts an SVG image to a PDF page of the same size. */
 function printPdf(browser: Browser, svg: Uint8Array, { width, height }: ImageOptions): Promise<Uint8Array> {
   const html = `<!doctype html><style>@page { size: ${width}px ${height}px; margin: 0 } body { margin: 0 } img { display: block; width: ${width}px; height: ${height}px }</style><img src="data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}">`
-  return withDocument(browser, html, width, 1, async (page) => {
+  return withDocument(browser, html, width, async (page) => {
     const { data } = await page.send('Page.printToPDF', {
       paperWidth: width / PIXELS_PER_INCH,
       paperHeight: height / PIXELS_PER_INCH,

@@ -137,6 +137,9 @@ const CLOSE_TIMEOUT_MS = 300
 /** The same if there are derived grids or alerts, which nobody else would look after, in ms. */
 const CLOSE_DERIVED_MS = 10_000
 
+/** Time that a command waits for a receiver of messages, in ms. */
+const LOCAL_RESPONSE_MS = 3000
+
 /** Loads what servers use later, so that they depend on no file of the build while they run. */
 async function loadServerModules(): Promise<void> {
   await Promise.all([
@@ -309,7 +312,12 @@ async function createServiceContext(
           }),
     urlImport: options.urlImport === true ? new UrlImport(canConnect) : options.urlImport || undefined,
     webhooks: new Lazy(
-      async () => options.webhooks ?? new (await import('./alerts/webhook.ts')).Webhooks(canConnect),
+      async () =>
+        options.webhooks ??
+        new (await import('./alerts/webhook.ts')).Webhooks(
+          canConnect,
+          options.actingAs === undefined ? undefined : LOCAL_RESPONSE_MS,
+        ),
     ),
     theme: options.theme,
     forgetCredentials,

@@ -36,12 +36,14 @@ const MAX_AGE_MS = 48 * 3600_000
 /** Runs a transaction of a job that holds its lease. */
 type Write = <T>(work: (writers: Writers) => Promise<T>) => Promise<T>
 
-/** Sends the messages of the alert that a job is for. Returns when to try again, in ms since 1970; undefined if all are sent. */
-export async function deliverMessages(
+/**
+ * Sends the next message of the alert that a job is for. Returns when the job is due again, in ms since 1970; undefined
+ * if all messages are sent.
+ */
+export async function deliverMessage(
   service: DeliveryService,
   { owner, key: jobKey }: Pick<JobRow, 'owner' | 'key'>,
   write: Write,
-  isStopping: () => boolean,
 ): Promise<number | undefined> {
   const key = parseKey(owner, jobKey)
   await write(async (writers) => {
@@ -49,48 +51,56 @@ export async function deliverMessages(
     const file = row && (await writers.files.get(key.owner, key.idlocal))
     if (row && file) await tellUnsent(writers, row, file.content_version)
   })
-  while (!isStopping()) {
-    const found = await service.store.read(async ({ alerts, files }) => ({
-      alert: await alerts.get(key),
-      message: await alerts.findMessage(key),
-      file: await files.get(key.owner, key.idlocal),
-    }))
-    const { alert, message, file } = found
-    if (!alert || !file) return undefined
-    if (!message) return alert.unsent > 0 ? endOfHour(alert) : undefined
-    const subject = formatSubject(service, alert, file.filename)
-    const failure = await sendMessage(service, alert, message, subject).then(
-      () => undefined,
-      (error: unknown) => formatFailure(error),
-    )
-    const now = Date.now()
-    const attempts = message.attempts + 1
-    const wait = RETRY_WAITS_MS[Math.min(attempts, RETRY_WAITS_MS.length) - 1]
-    const isLast = now + wait > message.at + MAX_AGE_MS
-    await write(async ({ alerts }) => {
-      if (failure === undefined || isLast) await alerts.deleteMessage(message)
-      else await alerts.changeMessage(message, { attempts })
-      if (failure !== undefined || alert.error !== null)
-        await alerts.change(alert, {
-          error: failure ?? null,
-          failed_at: failure === undefined ? null : (alert.failed_at ?? now),
-        })
-    })
-    if (failure !== undefined && !isLast) return now + wait
-  }
-  return Date.now()
+  const { alert, message, file } = await service.store.read(async ({ alerts, files }) => ({
+    alert: await alerts.get(key),
+    message: await alerts.findMessage(key),
+    file: await files.get(key.owner, key.idlocal),
+  }))
+  if (!alert || !file) return undefined
+  if (!message) return alert.unsent > 0 ? endOfHour(alert) : undefined
+  const now = Date.now()
+  // A later message waits, too. If the clock was set back, it waits no longer than from now.
+  if (message.next_at > now && message.next_at <= now + RETRY_WAITS_MS.at(-1)!) return message.next_at
+  const failure = await sendMessage(
+    service,
+    alert,
+    message,
+    formatSubject(service, alert, file.filename),
+  ).then(
+    () => undefined,
+    (error: unknown) => formatFailure(error),
+  )
+  const attempts = message.attempts + 1
+  const next_at = Date.now() + RETRY_WAITS_MS[Math.min(attempts, RETRY_WAITS_MS.length) - 1]
+  const isEnded = failure === undefined || next_at > message.at + MAX_AGE_MS
+  await write(async ({ alerts }) => {
+    if (isEnded) await alerts.deleteMessage(message)
+    else await alerts.changeMessage(message, { attempts, next_at })
+    if (failure !== undefined || alert.error !== null)
+      await alerts.change(alert, {
+        error: failure ?? null,
+        failed_at: failure === undefined ? null : (alert.failed_at ?? now),
+      })
+  })
+  // The next message waits for its turn behind those of others.
+  return isEnded ? Date.now() : next_at
 }
 
 /** Sends a message that tests the receiver of an alert. Throws why it could not be sent. */
-export async function sendTest(service: DeliveryService, alert: AlertRow, filename: string): Promise<void> {
-  const { owner, idlocal, id, state, reason, since } = alert
-  const at = new Date(since).toISOString()
+export async function sendTest(
+  service: DeliveryService,
+  alert: AlertRow,
+  filename: string,
+  version: number,
+): Promise<void> {
+  const { owner, idlocal, id, state, reason } = alert
+  const at = new Date().toISOString()
   const change: AlertChange = {
     ...{ alert: id, fid: `${owner}:${idlocal}`, state, previous_state: state, reason },
-    ...{ value: null, version: 0, at, unsent: 0 },
+    ...{ value: null, version, at, unsent: 0 },
   }
   const body = JSON.stringify(change)
-  const row = { owner, idlocal, alert: id, seq: 0, at: Date.now(), body, attempts: 0 }
+  const row = { owner, idlocal, alert: id, seq: 0, at: Date.now(), body, attempts: 0, next_at: 0 }
   await sendMessage(service, alert, row, formatSubject(service, alert, filename), true)
 }
 
@@ -110,7 +120,7 @@ function formatSubject(
 async function sendMessage(
   { mailer, webhooks, store, limits }: DeliveryService,
   { owner, id, receiver, secret, created_at }: AlertRow,
-  { seq, body, at }: AlertMessageRow,
+  { seq, body, at, attempts }: AlertMessageRow,
   subject: MessageSubject,
   isTest = false,
 ): Promise<void> {
@@ -124,10 +134,13 @@ async function sendMessage(
       secret,
     )
   if (!mailer) throw new Problem('unreachable', 'this server sends no e-mail (gridline serve --smtp)')
-  const granted = await store.write([owner], ({ accounts }) =>
-    accounts.takeQuota(owner, 'emails', 1, limits.emails_per_day),
-  )
-  if (granted === 0)
+  // Once for all attempts.
+  const isGranted =
+    attempts > 0 ||
+    (await store.write([owner], ({ accounts }) =>
+      accounts.takeQuota(owner, 'emails', 1, limits.emails_per_day),
+    )) > 0
+  if (!isGranted)
     throw new Problem('too_large', `the limit is ${limits.emails_per_day} e-mails a day (emails_per_day)`)
   await mailer.send({
     to: receiver,

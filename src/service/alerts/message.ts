@@ -29,9 +29,14 @@ export function formatWebhookBody(change: AlertChange, subject: MessageSubject, 
   return JSON.stringify({
     type: isTest ? 'alert.test' : `alert.${state}`,
     timestamp: at,
-    text: `${isTest ? 'Test: ' : ''}${formatHeadline(change, subject)} (${toOneLine(reason)}) ${subject.link}`,
+    text: `${isTest ? 'Test: ' : ''}${escapeText(`${formatHeadline(change, subject)} (${toOneLine(reason)})`)} ${subject.link}`,
     data: { ...change, ...subject },
   })
+}
+
+/** Escapes what chats read as mentions and links: a cell must not write into the channel. */
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 /** Formats a message as an e-mail in plain text. */

@@ -31,7 +31,10 @@ function signMessage({ id, body }: WebhookMessage, secret: string, now: number):
 export class Webhooks {
   private readonly hosts: PublicHosts
 
-  constructor(canConnect?: (address: string) => boolean) {
+  constructor(
+    canConnect?: (address: string) => boolean,
+    private readonly timeoutMs = RESPONSE_TIMEOUT_MS,
+  ) {
     this.hosts = new PublicHosts('to', canConnect)
   }
 
@@ -48,7 +51,7 @@ export class Webhooks {
       const { statusCode, body } = await request(this.hosts.parseUrl(url), {
         method: 'POST',
         dispatcher: agent,
-        signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
+        signal: AbortSignal.timeout(this.timeoutMs),
         headers: {
           'content-type': 'application/json',
           'user-agent': 'gridline',
@@ -63,7 +66,7 @@ export class Webhooks {
       if (error instanceof Problem) throw error
       const { name, message: text, cause } = error as Error
       if (cause instanceof Problem) throw cause
-      throw failed(name === 'TimeoutError' ? `no answer within ${RESPONSE_TIMEOUT_MS / 1000} s` : text)
+      throw failed(name === 'TimeoutError' ? `no answer within ${this.timeoutMs / 1000} s` : text)
     } finally {
       agent.destroy().catch(() => {})
     }

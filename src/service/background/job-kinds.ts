@@ -168,10 +168,8 @@ async function judge(service: DeliveryService, held: LeasedJob): Promise<number 
 
 /** Sends the messages of an alert. */
 async function deliver(service: DeliveryService, held: LeasedJob): Promise<number | undefined> {
-  const { deliverMessages } = await import('../alerts/deliver.ts')
-  const due = await deliverMessages(service, held.job, held.write, () => held.isStopping)
-  if (due === undefined) await held.write(({ jobs }) => jobs.deleteFinished(held.job))
-  return due
+  const { deliverMessage } = await import('../alerts/deliver.ts')
+  return keepLease(held, () => deliverMessage(service, held.job, held.write))
 }
 
 /** Sends a chart or board that is due. */

@@ -12,6 +12,8 @@ const POLL_MS = 5_000
 interface LaneRules {
   readonly kinds: readonly JobKind[]
   readonly concurrency: number
+  /** How many jobs of one owner run at the same time; undefined for no limit. */
+  readonly concurrencyOfOwner?: number
   /** Longest time until a job of the lane is due, in ms: beyond it, the clock has been set back. */
   readonly maxDelayMs?: number
 }
@@ -19,12 +21,15 @@ interface LaneRules {
 /** Kinds of jobs that run beside each other, and how many at the same time: queries and downloads delay no others. */
 const LANES: readonly LaneRules[] = [
   { kinds: ['tree', 'dates', 'fold', 'feed', 'sweep'], concurrency: 2, maxDelayMs: 25 * 3600_000 },
-  // Receivers may be slow.
-  { kinds: ['judge', 'deliver'], concurrency: 16, maxDelayMs: 4 * 3600_000 },
-  { kinds: ['mail'], concurrency: 2 },
+  { kinds: ['judge'], concurrency: 2, maxDelayMs: 4 * 3600_000 },
+  // Receivers may be slow: they delay no other job, and those of one user not those of others.
+  { kinds: ['deliver'], concurrency: 16, concurrencyOfOwner: 4, maxDelayMs: 4 * 3600_000 },
+  { kinds: ['mail'], concurrency: 2, concurrencyOfOwner: 1, maxDelayMs: 25 * 3600_000 },
   { kinds: ['refresh'], concurrency: 1 },
   { kinds: ['download'], concurrency: 1 },
 ]
+/** Maximum number of due jobs that are looked at in a lane with limits of owners. */
+const MAX_LISTED_JOBS = 500
 /** Delay before a failed job runs again, in ms. */
 const RETRY_MS = 10_000
 
@@ -144,9 +149,10 @@ export class Jobs {
         if (lane === this.#lanes[0]) this.stats.backlog = await jobs.countDue(Date.now())
         const now = Date.now()
         const latest = lane.maxDelayMs && now + lane.maxDelayMs
-        return jobs.listDue(now, limit + lane.jobs.size, lane.kinds, latest)
+        const isFair = lane.concurrencyOfOwner !== undefined
+        return jobs.listDue(now, isFair ? MAX_LISTED_JOBS : limit + lane.jobs.size, lane.kinds, latest)
       })
-      return due.filter((job) => !lane.jobs.has(formatJobKey(job))).slice(0, limit)
+      return chooseJobs(lane, due).slice(0, limit)
     } catch (error) {
       if (!(error instanceof Problem)) this.onError(error)
       return []
@@ -216,6 +222,21 @@ export class Jobs {
     counts[outcome]++
     this.stats.ended.set(kind, counts)
   }
+}
+
+/** Chooses the jobs that this server does not run, with a limited number of one owner. */
+function chooseJobs(
+  { jobs, concurrencyOfOwner = Number.POSITIVE_INFINITY }: Lane,
+  due: readonly JobRow[],
+): JobRow[] {
+  const running = new Map<string, number>()
+  const add = (owner: string): number => {
+    const count = (running.get(owner) ?? 0) + 1
+    running.set(owner, count)
+    return count
+  }
+  for (const key of jobs.keys()) add(key.split(' ')[0])
+  return due.filter((job) => !jobs.has(formatJobKey(job)) && add(job.owner) <= concurrencyOfOwner)
 }
 
 function formatJobKey({ owner, kind, key }: JobRow): string {

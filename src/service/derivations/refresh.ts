@@ -140,6 +140,7 @@ async function recordError(
     const current = await writers.derivations.get(owner, idlocal)
     if (current?.revision !== revision) return
     await writers.derivations.setError(current, JSON.stringify(error))
-    await writers.jobs.scheduleJudgement(current)
+    const { has_alerts } = await writers.grids.get(owner, idlocal)
+    if (has_alerts === 1) await writers.jobs.scheduleJudgement(current)
   })
 }

@@ -79,6 +79,17 @@ export async function performOperation(
   return context.responses ? context.responses.respond(checked, caller, respond) : respond()
 }
 
+/** Operations that change something and reveal content: they require the scope `read` too. */
+const REVEALING: ReadonlySet<string> = new Set<OperationName>([
+  'files.copy',
+  'grids.derive',
+  'refreshes.run',
+  'alerts.create',
+  'alerts.test',
+  'mailings.send',
+  'mailings.create',
+])
+
 /** Parses path, query and headers, and checks them without reading the store or the body. */
 function parseRequest(
   context: HttpContext,
@@ -91,8 +102,7 @@ function parseRequest(
   checkScope(caller, isSafe ? 'read' : 'write')
   if ((operation.access === 'caller' || operation.requiresAccount) && !caller)
     throw new Problem('unauthenticated', 'this requires an account')
-  // Copies and queries reveal content, so they require the read scope too.
-  if (name === 'files.copy' || name === 'grids.derive' || name === 'refreshes.run') checkScope(caller, 'read')
+  if (REVEALING.has(name)) checkScope(caller, 'read')
   if (operation.access === 'operator') checkOperator(caller)
   const { fid: fidText, ...rest } = parameters
   const fid = fidText === undefined ? NO_FILE : parseFid(fidText)

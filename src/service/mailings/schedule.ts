@@ -10,6 +10,8 @@ export interface Schedule {
   zone: string
 }
 
+/** Maximum length of the days of a schedule. */
+const MAX_CHARACTERS = 200
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
 /** The last day that each month has. */
 const MIN_MONTH_DAYS = 28
@@ -17,10 +19,8 @@ const MIN_MONTH_DAYS = 28
 /** Parses a schedule. Throws `invalid_request`. */
 export function parseSchedule(given: { every: string; at?: string; on?: number; zone?: string }): Schedule {
   const { at = '07:00', on, zone = 'UTC' } = given
-  const every = given.every
-    .trim()
-    .toLowerCase()
-    .replace(/\s*,\s*/g, ',')
+  const words = given.every.slice(0, MAX_CHARACTERS).toLowerCase().split(',')
+  const every = [...new Set(words.map((word) => word.trim()))].join(',')
   const isMonth = every === 'month'
   if (!isMonth && every !== 'day' && every !== 'weekday' && every.split(',').some((day) => !isDay(day)))
     throw invalidField('every', `${JSON.stringify(every)} is none of day, weekday, month, ${DAYS.join(', ')}`)

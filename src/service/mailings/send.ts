@@ -1,7 +1,9 @@
 /** Sends charts and boards by e-mail: the picture, and the link. */
-import { Problem } from '../../contract/errors.ts'
+import { createHash } from 'node:crypto'
+import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { type Fid, formatWebUrl } from '../../contract/fid.ts'
 import { escapeHtml } from '../../contract/html.ts'
+import type { Limits } from '../../contract/limits.ts'
 import { WorkBudget } from '../../json/index.ts'
 import { authorizeCall, ownerPrincipal } from '../access/access.ts'
 import type { ImageService } from '../images/plot-image.ts'
@@ -33,8 +35,14 @@ interface Mail {
   footer: string
 }
 
-/** Sends a picture of a chart or a board, as its sender sees it now. Throws why it cannot be sent. */
-export async function sendPicture(service: MailingService, mail: Mail): Promise<void> {
+/** Result of sending: who got the mail, and why others did not. */
+interface Sent {
+  reached: string[]
+  failure?: string
+}
+
+/** Sends a picture of a chart or a board, as its sender sees it now. Throws why it cannot be sent to anybody. */
+export async function sendPicture(service: MailingService, mail: Mail): Promise<Sent> {
   const { store, mailer, limits, url } = service
   const { fid, sender, to, messageId, footer } = mail
   if (!mailer) throw new Problem('forbidden', 'this server sends no e-mail', { hint: NO_MAIL_HINT })
@@ -45,30 +53,38 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
     filetype: undefined,
   }
   const { file } = await store.read((readers) => authorizeCall(readers, request))
-  if (file.filetype !== 'plot' && file.filetype !== 'dashboard')
-    throw new Problem('invalid_request', 'only charts and boards can be sent')
-  const { picture, note } = await drawPicture(service, request, sender)
   const granted = await store.write([sender], ({ accounts }) =>
     accounts.takeQuota(sender, 'emails', to.length, limits.emails_per_day),
   )
-  if (granted < to.length)
-    throw new Problem('too_large', `the limit is ${limits.emails_per_day} e-mails a day (emails_per_day)`)
+  if (granted === 0) throw overQuota(limits)
+  const { picture, note } = await drawPicture(service, request, sender)
   const link = formatWebUrl(url, file)
   const title = toOneLine(file.filename)
   const image = picture
     ? `<a href="${escapeHtml(link)}"><img src="cid:picture" alt="${escapeHtml(title)}" width="${WIDTH_PIXELS}" style="max-width: 100%; height: auto"></a>`
     : `<p>${escapeHtml(note)}</p>`
-  for (const [k, receiver] of to.entries())
-    await mailer.send({
-      to: receiver,
-      subject: title,
-      messageId: `<${messageId}.${k}@gridline>`,
-      text: `${title}\n\n    ${link}\n\n${picture ? '' : `${note}\n\n`}${footer}\n`,
-      html: `<p><a href="${escapeHtml(link)}">${escapeHtml(title)}</a></p>${image}<p style="color: #666; font-size: 13px">${escapeHtml(footer)}</p>`,
-      attachments: picture
-        ? [{ filename: `${title.replace(/[/\\]/g, '_')}.png`, content: picture, cid: 'picture' }]
-        : [],
-    })
+  const sent: Sent = { reached: [], ...(granted < to.length && { failure: overQuota(limits).message }) }
+  for (const receiver of to.slice(0, granted))
+    try {
+      await mailer.send({
+        to: receiver,
+        subject: title,
+        messageId: `<${messageId}.${createHash('sha256').update(receiver).digest('hex').slice(0, 12)}@gridline>`,
+        text: `${title}\n\n    ${link}\n\n${picture ? '' : `${note}\n\n`}${footer}\n`,
+        html: `<p><a href="${escapeHtml(link)}">${escapeHtml(title)}</a></p>${image}<p style="color: #666; font-size: 13px">${escapeHtml(footer)}</p>`,
+        attachments: picture
+          ? [{ filename: `${title.replace(/[/\\]/g, '_')}.png`, content: picture, cid: 'picture' }]
+          : [],
+      })
+      sent.reached.push(receiver)
+    } catch (error) {
+      sent.failure = `${receiver}: ${errorMessageOf(error)}`
+    }
+  return sent
+}
+
+function overQuota({ emails_per_day }: Limits): Problem {
+  return new Problem('too_large', `the limit is ${emails_per_day} e-mails a day (emails_per_day)`)
 }
 
 export const NO_MAIL_HINT = 'Its operator can name a mail server with: gridline serve --smtp'
@@ -115,29 +131,40 @@ export async function runMailing(
     return undefined
   }
   const now = Date.now()
-  if (row.next_at > now) return row.next_at
   const schedule = { every: row.every, at: row.at, day: row.day, zone: row.zone }
-  const failure = await sendPicture(service, {
+  const following = await nextTime(schedule, now)
+  // Looked at daily, since the clock may have been ahead.
+  const next_at = Math.min(row.next_at, following)
+  if (next_at > now) {
+    if (next_at !== row.next_at)
+      await write(({ mailings }) => mailings.change(row, { next_at, pending: null }))
+    return Math.min(next_at, now + DAY_MS)
+  }
+  const receivers = JSON.parse(row.pending ?? row.receivers) as string[]
+  const { reached, failure } = await sendPicture(service, {
     fid: { owner: row.to_owner, idlocal: row.to_idlocal },
     sender: owner,
-    to: JSON.parse(row.receivers) as string[],
+    to: receivers,
     messageId: `${id}.${row.next_at.toString(36)}`,
     footer: `${owner} sends this ${formatSchedule(schedule)}. To end it: gridline send --stop ${id}`,
-  }).then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)).slice(0, 300),
-  )
+  }).catch((error: unknown): Sent => ({ reached: [], failure: errorMessageOf(error) }))
+  const left = receivers.filter((receiver) => !reached.includes(receiver))
   const isLast = now + RETRY_MS > Math.max(row.next_at, row.failed_at ?? now) + MAX_RETRY_MS
-  const next_at = failure === undefined || isLast ? await nextTime(schedule, Date.now()) : row.next_at
+  const isEnded = left.length === 0 || isLast
   await write(({ mailings }) =>
     mailings.change(row, {
-      next_at,
+      next_at: isEnded ? following : row.next_at,
+      // Who has got it gets it no second time.
+      pending: isEnded ? null : JSON.stringify(left),
+      ...(reached.length > 0 && { sent_at: now }),
       ...(failure === undefined
-        ? { sent_at: now, error: null, failed_at: null }
-        : { error: failure, failed_at: row.failed_at ?? now }),
+        ? { error: null, failed_at: null }
+        : { error: failure.slice(0, MAX_ERROR_CHARACTERS), failed_at: row.failed_at ?? now }),
     }),
   )
-  return failure === undefined || isLast
-    ? next_at
-    : Math.min(Date.now() + RETRY_MS, await nextTime(schedule, now))
+  return Math.min(isEnded ? following : Date.now() + RETRY_MS, now + DAY_MS)
 }
+
+const DAY_MS = 24 * 3600_000
+/** Maximum length of the reason of a failure, in characters. */
+const MAX_ERROR_CHARACTERS = 300

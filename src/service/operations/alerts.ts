@@ -66,13 +66,18 @@ export const alertHandlers = {
   },
 
   'alerts.test': async (service, call) => {
-    const { alert, filename } = await service.store.read(async ({ alerts, files }) => {
+    const { alert, filename, version } = await service.store.read(async ({ alerts, files }) => {
       const alert = await alerts.find(call.caller!.username, call.name)
       if (!alert) throw noAlert(call.name)
-      return { alert, filename: (await files.get(alert.owner, alert.idlocal))?.filename ?? '' }
+      const file = await files.get(alert.owner, alert.idlocal)
+      return { alert, filename: file?.filename ?? '', version: file?.content_version ?? 0 }
     })
+    const granted = await service.store.write([alert.owner], ({ accounts }) =>
+      accounts.takeQuota(alert.owner, 'alert_tests', 1, MAX_DAY_TESTS),
+    )
+    if (granted === 0) throw new Problem('too_large', `at most ${MAX_DAY_TESTS} test messages a day`)
     try {
-      await sendTest(service, alert, filename)
+      await sendTest(service, alert, filename, version)
     } catch (error) {
       if (error instanceof Problem && error.code !== 'unreachable') throw error
       throw new Problem('unreachable', `${alert.receiver}: ${(error as Error).message}`)
@@ -91,6 +96,8 @@ export const alertHandlers = {
   },
 } satisfies Partial<Handlers>
 
+/** Maximum number of test messages of a user in a day. */
+const MAX_DAY_TESTS = 100
 /** Maximum number of alerts on one grid. */
 const MAX_GRID_ALERTS = 20
 
@@ -99,6 +106,9 @@ function noAlert(id: string): Problem {
     hint: 'List them with: gridline alert list',
   })
 }
+
+/** Maximum length of a URL. */
+const MAX_URL_CHARACTERS = 2000
 
 /** Checks a receiver. Returns the secret that signs messages to a URL; null for an address. */
 async function checkReceiver({ webhooks, mailer }: Service, to: string): Promise<string | null> {
@@ -110,6 +120,7 @@ async function checkReceiver({ webhooks, mailer }: Service, to: string): Promise
       })
     return null
   }
+  if (to.length > MAX_URL_CHARACTERS) throw invalidField('to', `longer than ${MAX_URL_CHARACTERS} characters`)
   if (!/^https?:/i.test(to)) throw invalidField('to', 'expected an e-mail address, or a URL')
   ;(await webhooks.get()).checkUrl(to)
   return createSecret()

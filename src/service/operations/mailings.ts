@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
 import type { Mailing } from '../../contract/resources/index.ts'
-import { authorizeCall } from '../access/access.ts'
+import { authorizeCall, loadVisibleFile, ownerPrincipal } from '../access/access.ts'
 import { formatSchedule, nextTime, parseSchedule } from '../mailings/schedule.ts'
 import { NO_MAIL_HINT, sendPicture } from '../mailings/send.ts'
 import { isEmailAddress } from '../sharing/mail.ts'
@@ -19,30 +19,37 @@ export const mailingHandlers = {
     service.store.read(async (readers) => {
       const mailings: Mailing[] = []
       for (const row of await readers.mailings.list(call.caller!.username, service.limits.mailings)) {
-        const file = await readers.files.get(row.to_owner, row.to_idlocal)
-        mailings.push(formatMailing(row, file?.filename ?? ''))
+        const fid = { owner: row.to_owner, idlocal: row.to_idlocal }
+        const visible = await loadVisibleFile(readers, fid, ownerPrincipal(row.owner))
+        mailings.push(formatMailing(row, visible?.file.filename ?? ''))
       }
       return { body: { mailings } }
     }),
 
   'mailings.send': async (service, call) => {
     const { username } = call.caller!
-    const { file } = await service.store.read((readers) => authorizeCall(readers, call))
-    checkSendable(service, file, call.fields.to)
-    await sendPicture(service, {
+    const asked = { ...call, shareKey: undefined }
+    const { file } = await service.store.read((readers) => authorizeCall(readers, asked))
+    const to = [...new Set(call.fields.to)]
+    checkSendable(service, file, to)
+    const { failure } = await sendPicture(service, {
       fid: call.fid,
       sender: username,
-      to: call.fields.to,
+      to,
       messageId: randomBytes(8).toString('hex'),
       footer: `${username} has sent this to you.`,
     })
-    return { body: { fid: formatFid(call.fid), to: call.fields.to } }
+    if (failure !== undefined) throw new Problem('unreachable', failure)
+    return { body: { fid: formatFid(call.fid), to } }
   },
 
   'mailings.create': async (service, call) => {
     const { username } = call.caller!
-    const { to, ...given } = call.fields
-    const { file } = await service.store.read((readers) => authorizeCall(readers, call))
+    const { to: addresses, ...given } = call.fields
+    const to = [...new Set(addresses)]
+    // A mailing has the rights of its sender, without a share key.
+    const asked = { ...call, shareKey: undefined }
+    const { file } = await service.store.read((readers) => authorizeCall(readers, asked))
     const schedule = parseSchedule(given)
     checkSendable(service, file, to)
     const now = Date.now()
@@ -54,12 +61,13 @@ export const mailingHandlers = {
         created_at: now,
         next_at: await nextTime(schedule, now),
         sent_at: null,
+        pending: null,
         error: null,
         failed_at: null,
       },
     }
     const added = await service.store.writeOnce(call.writeKey(username), async (writers) => {
-      await authorizeCall(writers, call)
+      await authorizeCall(writers, asked)
       const all = await writers.mailings.list(username, service.limits.mailings)
       if (all.length >= service.limits.mailings)
         throw new Problem('too_large', `you have ${all.length} mailings, which is the limit (mailings)`)

@@ -143,7 +143,7 @@ describe('alerts', () => {
     const { body, headers } = received[0]
     expect(new Webhook(added.json.secret).verify(body, headers)).toMatchObject({
       type: 'alert.firing',
-      text: expect.stringContaining(': max(temp) > 40 (max(temp) is 41) http'),
+      text: expect.stringContaining(': max(temp) &gt; 40 (max(temp) is 41) http'),
       data: { alert: added.json.id, fid, state: 'firing', previous_state: 'ok', value: 41 },
     })
     expect(() => new Webhook(added.json.secret).verify(`${body} `, headers)).toThrow()
@@ -380,6 +380,82 @@ describe('alerts', () => {
     await pass(61)
     const { data } = JSON.parse(received.filter(({ path }) => path === `/${fid}`)[60].body)
     expect([told(fid).length, data.state, data.unsent]).toEqual([61, 'firing', 5])
+  })
+
+  it('a receiver that fails is not asked again by each write, but after the time to wait', async () => {
+    const fid = await grid()
+    await add(fid, { when: 'last(temp) > 40' })
+    answer = (_, response) => response.writeHead(500).end()
+    for (let k = 0; k < 6; k++) {
+      await append(fid, [[k, k % 2 === 0 ? 50 : 5]])
+      await deliver()
+    }
+    expect(told(fid).length).toBe(1)
+    answer = accept
+    await pass(0.1)
+    await pass(0)
+    expect(told(fid).length).toBe(7)
+  })
+
+  it('a new rule, a trashed folder and new data of a plot are noticed', async () => {
+    const fid = await grid()
+    await test.ask('alice', 'PUT', `/v2/grids/${fid}/checks`, {
+      json: { checks: { table: { rows: '1..' } } },
+    })
+    await add(fid, { failed_checks: true })
+    const checks = { columns: [{ name: 'temp', maximum: 0, severity: 'warn' }] }
+    await test.ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
+    await deliver()
+    expect(await stateOf(fid)).toEqual(['firing: 1 of the checks fail'])
+    const json = { path: 'place' }
+    const folder = (await test.ask('alice', 'POST', '/v2/folders', { json })).json.file.fid
+    await test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { parent_path: 'place' } })
+    await test.ask('alice', 'POST', `/v2/folders/${folder}/trash`)
+    await deliver()
+    expect(await stateOf(fid)).toEqual(['unknown: the grid is in the trash'])
+    await test.ask('alice', 'POST', `/v2/folders/${folder}/restore`)
+    await deliver()
+    expect(await stateOf(fid)).toEqual(['firing: 1 of the checks fail'])
+    const figure = { data: [{ y: [1, 2] }], layout: {} }
+    const plot = await test.ask('alice', 'POST', '/v2/plots', {
+      json: { figure, raw_data: 'grid', filename: 'own' },
+    })
+    const meta = plot.json.file ?? plot.json
+    const sources = (await test.ask('alice', 'GET', `/v2/files/${meta.fid}/sources`)).json
+    const own = JSON.stringify(sources)
+      .match(/alice:\d+/g)!
+      .find((one) => one !== meta.fid)!
+    await add(own, { when: 'count(*) > 2' })
+    await test.ask('alice', 'PUT', `/v2/plots/${meta.fid}`, {
+      json: { figure: { data: [{ y: [1, 2, 3, 4] }], layout: {} }, raw_data: 'grid' },
+    })
+    await deliver()
+    expect(await stateOf(own)).toEqual(['firing: count(*) is 4'])
+  })
+
+  it('a lost column keeps the value that the next one is compared with; a cell is no mention in a chat', async () => {
+    const fid = await grid()
+    await add(fid, { changed_percent: 50, of: 'sum(temp)' })
+    await replace(fid, 'id,other\n1,10\n')
+    await replace(fid, 'id,temp\n1,9999\n')
+    expect((await stateOf(fid))[0]).toMatch(/^firing: the value went from 30 to 9999/)
+    const other = await grid({ id: [1], name: ['a'] })
+    await add(other, { when: "last(name) <> 'a'" })
+    await append(other, [[2, '<!channel> & more']])
+    await deliver()
+    const { body } = received.find(({ path }) => path === `/${other}`)!
+    expect(JSON.parse(body).text).toContain('&lt;!channel&gt; &amp; more')
+    expect(JSON.parse(body).data.value).toBe('<!channel> & more')
+  })
+
+  it('a key without the scope read gets no values, by alert or by mail', async () => {
+    const fid = await grid()
+    const key = await test.key('alice', { scopes: 'write' })
+    const headers = { authorization: `Basic ${Buffer.from(`alice:${key}`).toString('base64')}` }
+    const json = { when: 'max(temp) > 1', to: base }
+    expect((await test.ask(undefined, 'POST', `/v2/grids/${fid}/alerts`, { json, headers })).status).toBe(403)
+    const mail = { json: { to: ['a@example.com'] }, headers }
+    expect((await test.ask(undefined, 'POST', `/v2/files/${fid}/send`, mail)).status).toBe(403)
   })
 
   it('only the owner of a grid has alerts on it, and nobody reaches private addresses', async () => {

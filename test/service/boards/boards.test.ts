@@ -199,6 +199,13 @@ onSqliteFirst('boards', (test) => {
         format === 'pdf' ? 'application/pdf' : `image/${format}`,
       ])
     }
+    // A high board is drawn whole, in an image of limited size.
+    const text = 'line\n\n'.repeat(1500)
+    const tall = (await create(boardOf([{ items: [{ text }] }]), { filename: 'tall' })).json.file.fid
+    for (const query of ['format=webp&scale=2', 'format=png&width=4000&scale=3']) {
+      const { status, text } = await test().ask('alice', 'GET', `/v2/files/${tall}/image?${query}`)
+      expect([query, status, text.length > 1000]).toEqual([query, 200, true])
+    }
     expect((await test().ask('alice', 'GET', `/v2/files/${fid}/image?format=svg`)).status).toBe(400)
     expect((await test().ask('alice', 'GET', `/v2/files/${grid}/image`)).status).toBe(400)
     await test().ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: false } })

@@ -123,6 +123,8 @@ describe('mailings', () => {
   let plot: string
   let board: string
   let isRefusing = false
+  /** Receivers that do not exist. */
+  const gone = new Set<string>()
   let mails: { to: string[]; text: string }[] = []
   const open = async (): Promise<TestService> => {
     const running = new TestService(
@@ -138,7 +140,8 @@ describe('mailings', () => {
     smtp = new SMTPServer({
       authOptional: true,
       disabledCommands: ['STARTTLS'],
-      onRcptTo: (_, __, done) => done(isRefusing ? new Error('no such mailbox') : null),
+      onRcptTo: ({ address }, _, done) =>
+        done(isRefusing || gone.has(address) ? new Error('no such mailbox') : null),
       onData(stream, session, done) {
         let text = ''
         stream.setEncoding('latin1').on('data', (chunk) => {
@@ -232,7 +235,9 @@ describe('mailings', () => {
     // A clock that is set back sends nothing twice.
     await pass(-24 * 20)
     expect(mails.length).toBe(2)
+    // Its next time is that of the clock.
     await pass(24 * 20)
+    expect(mails.length).toBe(3)
     isRefusing = true
     await pass(24 * 7)
     const [failed] = await list()
@@ -242,12 +247,33 @@ describe('mailings', () => {
     ])
     isRefusing = false
     await pass(1)
-    expect(mails.length).toBe(3)
+    expect(mails.length).toBe(4)
     expect((await list())[0].error).toBeNull()
     expect((await test.ask('bob', 'DELETE', `/v2/mailings/${made.json.id}`)).status).toBe(404)
     expect((await test.ask('alice', 'DELETE', `/v2/mailings/${made.json.id}`)).status).toBe(204)
     await pass(24 * 30)
-    expect(mails.length).toBe(3)
+    expect(mails.length).toBe(4)
+  })
+
+  it('receivers who have got a mail get it no second time, whatever happens to others', async () => {
+    gone.add('gone@example.com')
+    const to = ['a@example.com', 'gone@example.com', 'b@example.com', 'a@example.com']
+    const json = { to, every: 'day', at: '07:00' }
+    const { id } = (await test.ask('alice', 'POST', `/v2/files/${board}/mailings`, { json })).json
+    await pass(24)
+    for (let k = 0; k < 10; k++) await pass(0.2)
+    expect(mails.flatMap((mail) => mail.to)).toEqual(['a@example.com', 'b@example.com'])
+    expect((await list())[0].error).toContain('gone@example.com: ')
+    gone.clear()
+    await pass(0.2)
+    expect(mails.flatMap((mail) => mail.to)).toEqual(['a@example.com', 'b@example.com', 'gone@example.com'])
+    // A clock that was years ahead for a moment.
+    await pass(24 * 1000)
+    const { length } = mails
+    await pass(-24 * 1000)
+    await pass(25)
+    expect(mails.length).toBeGreaterThan(length)
+    await test.ask('alice', 'DELETE', `/v2/mailings/${id}`)
   })
 
   it('each mail shows what its sender may see then; of a deleted file nothing is sent', async () => {
@@ -261,6 +287,8 @@ describe('mailings', () => {
     expect(mails.length).toBe(1)
     const { mailings } = (await test.ask('bob', 'GET', '/v2/mailings')).json
     expect(mailings[0].error).toMatch(/no |not/)
+    // Nor the name of a file that is hidden now.
+    expect(mailings[0].filename).toBe('')
     await test.ask('alice', 'POST', `/v2/files/${plot}/trash`)
     await test.ask('alice', 'DELETE', `/v2/files/${plot}/permanent_delete`)
     await pass(25)

@@ -43,6 +43,14 @@ export async function judgeWrite(
   }
 }
 
+/** Lets alerts on failed checks be judged again, since the checks have changed. */
+export async function judgeChecksAgain(writers: Writers, file: FileRow): Promise<void> {
+  for (const row of await writers.alerts.list(file))
+    if ((JSON.parse(row.condition) as AlertCondition).failed_checks)
+      await writers.alerts.change(row, { judged: null })
+  await writers.jobs.scheduleJudgement(file)
+}
+
 /**
  * Looks at alerts without a write: at the time since the last one, and at whether the grid can be trusted. Returns when
  * to look again, in ms since 1970; undefined if only writes matter.
@@ -161,7 +169,7 @@ async function addMessage(
   await writers.alerts.change(row, { last_seq: seq, unsent: 0 })
   await writers.alerts.addMessage({
     ...{ owner, idlocal, alert: id, seq },
-    ...{ at: now, body: JSON.stringify(body), attempts: 0 },
+    ...{ at: now, body: JSON.stringify(body), attempts: 0, next_at: 0 },
   })
   await writers.jobs.schedule(owner, 'deliver', formatKey(row))
 }

@@ -1,11 +1,13 @@
 // Evaluates the conditions of alerts on the content of a grid.
 import { Problem } from '../../../contract/errors.ts'
+import { defaultLimits } from '../../../contract/limits.ts'
 import type { AlertCondition } from '../../../contract/resources/index.ts'
 import { WorkBudget } from '../../../json/index.ts'
 import { parseWhere } from '../../../query/index.ts'
 import type { AlertRow, Judgement } from '../../store/aggregates/alerts.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { createFirstRows } from '../column/cursor.ts'
+import type { RowSet } from '../column/row-set.ts'
 import type { Snapshot } from '../column/snapshot.ts'
 import { bindCondition, findMatchingRows } from '../read/matching-rows.ts'
 import { group } from '../reshape/group.ts'
@@ -24,44 +26,59 @@ export interface JudgedContent {
 export async function measureAlerts(
   alerts: readonly AlertRow[],
   content: JudgedContent,
-  work = new WorkBudget(),
 ): Promise<Map<string, Judgement>> {
   const judgements = new Map<string, Judgement>()
-  for (const alert of alerts) judgements.set(alert.id, await judge(alert, content, work))
+  const reader = {
+    ...content,
+    work: new WorkBudget(LIMITS, 'user'),
+    found: new Map<string, Promise<RowSet>>(),
+  }
+  for (const alert of alerts) judgements.set(alert.id, await judge(alert, reader))
   return judgements
+}
+
+/** Work of all alerts of a write: about half a second. */
+const LIMITS = { ...defaultLimits, evaluation_work: 50_000_000 }
+
+/** Reads a content once for all alerts. `found`: rows by condition. */
+interface ContentReader extends JudgedContent {
+  work: WorkBudget
+  found: Map<string, Promise<RowSet>>
 }
 
 async function judge(
   { condition: text, value: valueBefore }: AlertRow,
-  { snap, failedChecks }: JudgedContent,
-  work: WorkBudget,
+  reader: ContentReader,
 ): Promise<Judgement> {
   const { when, of, where, changed_percent } = JSON.parse(text) as AlertCondition
   try {
     if (when !== undefined) {
       const comparison = parseWhen(when)
-      return compare(comparison, await measure(snap, comparison.measure, where, work))
+      return compare(comparison, await measure(reader, comparison.measure, where))
     }
     if (changed_percent !== undefined) {
       const measured = of === undefined ? ROWS : parseMeasure(of)
-      return judgeChange(await measure(snap, measured, where, work), valueBefore, changed_percent)
+      return judgeChange(await measure(reader, measured, where), valueBefore, changed_percent)
     }
-    return judgeChecks(failedChecks)
+    return judgeChecks(reader.failedChecks)
   } catch (error) {
     if (!(error instanceof Problem) || error.code === 'aborted') throw error
-    return { judged: 'unknown', why: error.message, value: null }
+    const why = error.code === 'too_large' ? 'it takes too long to evaluate for each write' : error.message
+    // The value before is what a later one is compared with.
+    return { judged: 'unknown', why, value: changed_percent === undefined ? null : valueBefore }
   }
 }
 
 /** Measures a value of a grid, as JSON. Throws `unknown_column` and `invalid_request`. */
 async function measure(
-  snap: Snapshot,
+  { snap, work, found: known }: ContentReader,
   { function: name, column }: Measure,
   where: string | undefined,
-  work: WorkBudget,
 ): Promise<string> {
   if (column === undefined && where === undefined) return String(snap.rows)
-  const found = where && (await findMatchingRows(snap, bindCondition(parseWhere(where), snap.columns), work))
+  if (where !== undefined && !known.has(where))
+    known.set(where, findMatchingRows(snap, bindCondition(parseWhere(where), snap.columns), work))
+  const found = where === undefined ? undefined : await known.get(where)
   if (column === undefined && found) return String(found.count)
   const columns = snap.columns.filter((one) => one.name === column)
   const number =
@@ -70,7 +87,7 @@ async function measure(
   const built = await group(
     columns.length === 0 ? snap : { ...snap, columns },
     { by: [], aggregates: [{ function: name, column }] },
-    { rows: found || createFirstRows(snap.rows), limits: work.limits, work },
+    { rows: found ?? createFirstRows(snap.rows), limits: work.limits, work },
   )
   return built.take()[0].toString()
 }

@@ -67,6 +67,10 @@ export async function commitPlan(
   if (checks !== undefined && checks !== grid.checks) {
     await writers.grids.change(owner, idlocal, { checks })
     await writers.files.change(owner, idlocal)
+    if (grid.has_alerts === 1) {
+      const { judgeChecksAgain } = await import('../alerts/judge.ts')
+      await judgeChecksAgain(writers, file)
+    }
   }
   return committed
 }

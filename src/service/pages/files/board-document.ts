@@ -63,7 +63,7 @@ export async function drawBoard(
       const reader = asAnyone ? { ...request, caller: undefined, shareKey: undefined } : request
       const html = await writeBoardDocument(service, reader, file, { ...size, scheme, user, work })
       if (format === 'html') return { body: toByteStream(html), type }
-      const options = { format, ...size, height: 0, theme: scheme }
+      const options = { format, ...size, height: 0, theme: scheme, maxPixels: service.limits.image_pixels }
       const image = await service.images.drawDocument(user, html, options, work.isAborted)
       return { body: toByteStream(image), type }
     },

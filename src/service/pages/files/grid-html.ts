@@ -137,7 +137,6 @@ export class GridRenderer {
       renderCommand(formatFid(file), view.where),
     ]
     // Data that is dropped on the page changes the grid.
-    const isOwner = principal.caller?.username === file.owner
     const context = isEditable && isOwner ? { grid: formatFid(file), name: file.filename } : {}
     const options = { ...siteOptionsOf(principal.caller), context, scheme }
     const html = parts.filter((part) => part !== undefined).join('\n')

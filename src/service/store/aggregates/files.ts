@@ -355,6 +355,7 @@ export class FileWriter extends FileReader {
         .where('owner', '=', owner)
         .where('idlocal', 'in', ids)
         .execute()
+    for (const { feeds, idlocal } of files) if (feeds) await this.refreshDerived(owner, idlocal)
     await this.counts.applyChange(
       owner,
       files,

@@ -41,6 +41,7 @@ export async function up(db: Kysely<unknown>, { text, int }: Types): Promise<voi
     .addColumn('at', int, (c) => c.notNull())
     .addColumn('body', text, (c) => c.notNull())
     .addColumn('attempts', int, (c) => c.notNull())
+    .addColumn('next_at', int, (c) => c.notNull())
     .addPrimaryKeyConstraint('alert_messages_pk', ['owner', 'idlocal', 'alert', 'seq'])
     .execute()
 }

@@ -15,6 +15,7 @@ export async function up({ schema }: Kysely<unknown>, { text, int }: Types): Pro
     .addColumn('day', int)
     .addColumn('zone', text, (c) => c.notNull())
     .addColumn('created_at', int, (c) => c.notNull())
+    .addColumn('pending', text)
     .addColumn('next_at', int, (c) => c.notNull())
     .addColumn('sent_at', int)
     .addColumn('error', text)

@@ -305,6 +305,8 @@ export interface Schema extends AccountTables {
     /** An `AlertChange`, in JSON. */
     body: string
     attempts: number
+    /** Not before this time it is tried. */
+    next_at: number
   }
   /** Charts and boards that a user sends regularly. */
   mailings: {
@@ -322,6 +324,8 @@ export interface Schema extends AccountTables {
     day: number | null
     zone: string
     created_at: number
+    /** Receivers that have not got it yet, as a JSON array; null for all. */
+    pending: string | null
     /** Time for which it is due; retries do not change it. */
     next_at: number
     sent_at: number | null

@@ -7,16 +7,12 @@ import type { ColumnRow, GridRow } from '../../../store/aggregates/grids.ts'
  * lengths.
  */
 export function needsPlan(grid: Pick<GridRow, 'primary_key' | 'checks' | 'has_alerts' | 'ragged'>): boolean {
-  return hasRules(grid) || grid.ragged === 1
+  return hasRules(grid) || grid.has_alerts === 1 || grid.ragged === 1
 }
 
-/** Returns whether a grid has a key or checks, which every write must satisfy, or alerts, which judge every write. */
-export function hasRules({
-  primary_key,
-  checks,
-  has_alerts,
-}: Pick<GridRow, 'primary_key' | 'checks' | 'has_alerts'>): boolean {
-  return primary_key !== null || checks !== null || has_alerts === 1
+/** Returns whether a grid has a key or checks, which every write must satisfy. */
+export function hasRules({ primary_key, checks }: Pick<GridRow, 'primary_key' | 'checks'>): boolean {
+  return primary_key !== null || checks !== null
 }
 
 type NamedColumn = Pick<ColumnRow, 'uid' | 'name'>
