@@ -228,6 +228,21 @@ describe('alerts', () => {
     expect([status, json.detail]).toEqual([400, expect.stringContaining(why)])
   })
 
+  it('a new alert also judges rows that were appended one by one, and a value that was lowered', async () => {
+    const fid = await grid()
+    await append(fid, [[3, 70]])
+    await add(fid, { when: 'max(temp) > 40' })
+    expect(await stateOf(fid)).toEqual(['firing: max(temp) is 70'])
+    const headers = {
+      'x-file-name': `${names.get(fid)}.csv`,
+      'gridline-on-conflict': 'append',
+      'gridline-key': 'id',
+    }
+    const body = 'id,temp\n3,5\n'
+    expect((await test.ask('alice', 'POST', '/v2/grids/upload', { body, headers })).status).toBe(201)
+    expect(await stateOf(fid)).toEqual(['ok: max(temp) is 20'])
+  })
+
   it('staleness fires once, by time, and ends with the next change', async () => {
     const fid = await grid()
     await add(fid, { stale_seconds: 3600 })

@@ -1,5 +1,6 @@
 // Measures columns of numbers, at the speed of reading them: an append to a watched grid waits for it.
 import type { WorkBudget } from '../../../json/index.ts'
+import type { SliceRef } from '../../store/aggregates/grids.ts'
 import { streamScalars } from '../column/scalars.ts'
 import { type Snapshot, type SnapshotColumn, skipRows } from '../column/snapshot.ts'
 import type { Measure } from './condition.ts'
@@ -18,12 +19,9 @@ export async function measureNumbers(
   work: WorkBudget,
 ): Promise<string | undefined> {
   if (column.type !== 'number') return undefined
-  if (name === 'min' || name === 'max') {
-    const bound = boundOf(column, name)
-    if (bound !== undefined) return bound
-  }
+  if (name === 'min' || name === 'max') return measureExtreme(snap, column, name, work)
   if (name === 'last') return measureLast(snap, column, work)
-  if (!['sum', 'mean', 'min', 'max', 'median'].includes(name)) return undefined
+  if (!Object.hasOwn(FUNCTIONS, name)) return undefined
   const doubles = await readDoubles(snap, column, work)
   if (!doubles) return undefined
   const value = doubles.length === 0 ? Number.NaN : FUNCTIONS[name as keyof typeof FUNCTIONS](doubles)
@@ -39,8 +37,6 @@ const sum = (doubles: Float64Array): number => {
 const FUNCTIONS = {
   sum,
   mean: (doubles: Float64Array) => sum(doubles) / doubles.length,
-  min: (doubles: Float64Array) => doubles.reduce((a, b) => (b < a ? b : a)),
-  max: (doubles: Float64Array) => doubles.reduce((a, b) => (b > a ? b : a)),
   median: (doubles: Float64Array) => {
     const sorted = doubles.sort()
     const middle = (sorted.length - 1) / 2
@@ -48,19 +44,52 @@ const FUNCTIONS = {
   },
 } as const
 
-/** Returns the lowest or highest number from the bounds of the slices; undefined if one has none. */
-function boundOf({ slices, tail, skip = 0 }: SnapshotColumn, name: 'min' | 'max'): string | undefined {
-  if (tail.length > 0 || skip > 0) return undefined
-  let found: number | undefined
-  for (const { bounds, rows } of slices) {
-    if (bounds?.nulls === rows) continue
-    const text = name === 'min' ? bounds?.low : bounds?.high
-    const value = text === undefined ? Number.NaN : Number(text)
-    if (Number.isNaN(value)) return undefined
-    if (found === undefined || (name === 'min' ? value < found : value > found)) found = value
+/**
+ * Measures the lowest or highest number. Bounds of slices are at least as wide as their numbers, so only slices whose
+ * bound exceeds the number found so far are read: mostly one.
+ */
+async function measureExtreme(
+  snap: Snapshot,
+  column: SnapshotColumn,
+  name: 'min' | 'max',
+  work: WorkBudget,
+): Promise<string | undefined> {
+  const sign = name === 'max' ? 1 : -1
+  const parts: Part[] = column.slices.map((slice) => {
+    const text = name === 'max' ? slice.bounds?.high : slice.bounds?.low
+    const bound = text === undefined ? Number.NaN : Number(text) * sign
+    const { rows } = slice
+    return {
+      bound: Number.isNaN(bound) ? Number.POSITIVE_INFINITY : bound,
+      slices: [slice],
+      rows,
+      tail: EMPTY,
+    }
+  })
+  const { tail } = column
+  const rows = column.rows - parts.reduce((sum, part) => sum + part.rows, 0)
+  if (tail.length > 0) parts.push({ bound: Number.POSITIVE_INFINITY, slices: [], rows, tail })
+  parts.sort((a, b) => b.bound - a.bound)
+  let best = Number.NEGATIVE_INFINITY
+  for (const { bound, ...part } of parts) {
+    if (bound <= best) break
+    const read = { ...column, ...part, skip: undefined }
+    const doubles = await readDoubles({ ...snap, columns: [read], rows: part.rows }, read, work)
+    if (!doubles) return undefined
+    for (let k = 0; k < doubles.length; k++) if (doubles[k] * sign > best) best = doubles[k] * sign
   }
-  return found === undefined ? 'null' : String(found)
+  return best === Number.NEGATIVE_INFINITY ? 'null' : String(best * sign)
 }
+
+/** A part of a column, and the number that none of its numbers exceeds. */
+interface Part {
+  bound: number
+  slices: SliceRef[]
+  rows: number
+  tail: Buffer
+}
+
+const EMPTY = Buffer.alloc(0)
 
 /** Measures the last number, from as few of the last rows as have one. */
 async function measureLast(
