@@ -1,6 +1,7 @@
 // `gridline alert`: adds, lists, tests and removes alerts on grids.
 import { resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import type { Alert } from '../../contract/resources/index.ts'
 import { type CommandEntry, defineCommand, type OptionValues, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
@@ -37,7 +38,11 @@ const addOptions = [
   },
   { flags: '--of <value>', description: 'with --changed: the value that changes: sum(amount)' },
   { flags: '--failed-checks', description: 'fire if checks fail, or refuse a write' },
-  { flags: '--to <receiver>', description: 'e-mail address, or URL, that gets a message for each change' },
+  {
+    flags: '--to <receiver>',
+    repeatable: true,
+    description: 'e-mail address, or URL, that gets a message for each change; repeated: an alert for each',
+  },
 ] as const
 
 const add = defineCommand({
@@ -47,23 +52,28 @@ const add = defineCommand({
   completion: ['grid'],
   options: addOptions,
   examples: [
-    "gridline alert add sensors --when 'max(temp) > 40' --to ops@example.com",
+    "gridline alert add sensors --when 'max(temp) > 40' --to ops@example.com --to https://example.com/hook",
     'gridline alert add prices --stale 36h --to https://example.com/hooks/gridline',
     "gridline alert add orders --changed 20% --of 'sum(amount)' --to ops@example.com",
     'gridline alert add orders --failed-checks --to ops@example.com',
   ],
   async run(context, [name], { to, ...options }) {
-    if (to === undefined)
-      throw new Problem('usage', '--to is missing: the e-mail address or URL that gets the messages')
+    if (!to) throw new Problem('usage', '--to is missing: the e-mail address or URL that gets the messages')
     const condition = parseCondition(options)
     const client = await context.clientFor(name)
     const fid = await resolveFid(client, name, 'grid')
-    const alert = await client.call('alerts.create', { fid, json: { ...condition, to } })
-    if (alert.secret !== undefined)
+    const receivers = to.flatMap((text) =>
+      /^https?:/i.test(text) ? [text] : text.split(',').map((one) => one.trim()),
+    )
+    const alerts: Alert[] = []
+    client.isMultiple = receivers.length > 1
+    for (const receiver of new Set(receivers))
+      alerts.push(await client.call('alerts.create', { fid, json: { ...condition, to: receiver } }))
+    if (alerts.some(({ secret }) => secret !== undefined))
       context.messages.note(
         'Save the secret now; it is not shown again. It signs each message (docs/alerts.md).',
       )
-    return { item: alert, view, isDetail: true }
+    return alerts.length === 1 ? { item: alerts[0], view, isDetail: true } : { items: alerts, view }
   },
 })
 

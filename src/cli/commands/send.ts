@@ -28,7 +28,11 @@ const view: TableView = {
     { field: 'filename', title: 'NAME' },
     { field: 'fid', title: 'FID' },
     { field: 'schedule', title: 'SCHEDULE' },
-    { field: 'next_at', title: 'NEXT', time: true },
+    {
+      field: 'next_at',
+      title: 'NEXT',
+      format: (at?: string) => (at === undefined ? '' : `${at.slice(0, 16).replace('T', ' ')} UTC`),
+    },
     { field: 'sent_at', title: 'SENT', time: true },
     { field: 'to', title: 'TO', format: (to?: string[]) => (to ?? []).join(', ') },
     { field: 'error', title: 'NOT SENT' },

@@ -90,12 +90,12 @@ const serveOptions = [
   {
     flags: '--smtp <url>',
     variable: 'GRIDLINE_SMTP',
-    description: 'SMTP server for sending invitations: smtp://user:password@host:587',
+    description: 'SMTP server for invitations, alerts and mailings: smtp://user:password@host:587',
   },
   {
     flags: '--mail-from <address>',
     variable: 'GRIDLINE_MAIL_FROM',
-    description: 'sender of invitations (default: gridline@HOST, where HOST is the host of --url)',
+    description: 'sender of e-mails (default: gridline@HOST, where HOST is the host of --url)',
   },
   {
     flags: '--oidc-issuer <url>',

@@ -19,8 +19,12 @@ const HEADLINES: Record<AlertChange['state'], string> = {
 }
 
 /** Formats the headline: `Firing: sales: max(temp) > 40`. */
-function formatHeadline({ state }: AlertChange, { filename, condition }: MessageSubject): string {
-  return toOneLine(`${HEADLINES[state]}: ${filename}: ${condition}`)
+function formatHeadline(
+  { state }: AlertChange,
+  { filename, condition }: MessageSubject,
+  isTest: boolean,
+): string {
+  return toOneLine(`${isTest ? 'Test' : HEADLINES[state]}: ${filename}: ${condition}`)
 }
 
 /** Formats the body of a message to a URL. `text` is what chats show. */
@@ -29,7 +33,7 @@ export function formatWebhookBody(change: AlertChange, subject: MessageSubject, 
   return JSON.stringify({
     type: isTest ? 'alert.test' : `alert.${state}`,
     timestamp: at,
-    text: `${isTest ? 'Test: ' : ''}${escapeText(`${formatHeadline(change, subject)} (${toOneLine(reason)})`)} ${subject.link}`,
+    text: `${escapeText(`${formatHeadline(change, subject, isTest)} (${toOneLine(reason)})`)} ${subject.link}`,
     data: { ...change, ...subject },
   })
 }
@@ -46,14 +50,16 @@ export function formatAlertMail(
   isTest: boolean,
 ): { subject: string; text: string } {
   const { alert, reason, version, at, previous_state, unsent } = change
-  const headline = `${isTest ? 'Test: ' : ''}${formatHeadline(change, subject)}`
+  const headline = formatHeadline(change, subject, isTest)
   const lines = [
     headline,
     '',
     `    ${toOneLine(reason)}`,
     `    ${subject.link}`,
     '',
-    `Since ${at}, version ${version}; it was ${previous_state} before.`,
+    isTest
+      ? `The alert is ${change.state}. This message is a test.`
+      : `Since ${at}, version ${version}; it was ${previous_state} before.`,
     ...(unsent > 0
       ? [`It changed ${unsent} more times in the last hour, of which no message was sent.`]
       : []),

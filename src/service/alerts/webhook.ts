@@ -39,8 +39,8 @@ export class Webhooks {
   }
 
   /** Throws `invalid_request` for a URL to which no message may be sent. */
-  checkUrl(url: string): void {
-    this.hosts.parseUrl(url)
+  checkUrl(url: string): Promise<void> {
+    return this.hosts.check(url)
   }
 
   /** Sends a message. Throws a Problem unless the receiver accepts it. */

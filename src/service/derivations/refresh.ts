@@ -11,7 +11,7 @@ import type { GridService } from '../grids/service.ts'
 import { getQueries } from '../queries/allowed.ts'
 import type { Queries } from '../queries/query-grids.ts'
 import type { DerivationInput, DerivationRow } from '../store/aggregates/derivations.ts'
-import type { Writers } from '../store/store.ts'
+import type { Readers, Writers } from '../store/store.ts'
 import { assertNoCircle, formatAlias, toSource } from './inputs.ts'
 import { type DerivedContent, planContent, runDerivation } from './result.ts'
 import { isCurrent } from './state.ts'
@@ -62,14 +62,19 @@ export async function refreshDerived(
     return {
       derivation,
       inputs,
+      stale: isTrashed ? [] : await listStale(readers, inputs),
       // In the trash, nobody sees that it is not.
       isCurrent: isTrashed || (await isCurrent(readers, principal, derivation, inputs)),
     }
   })
   if (!found) return 'ended'
-  const { derivation, inputs } = found
-  if (found.isCurrent && !isForced) return 'current'
+  const { derivation, inputs, stale } = found
+  if (found.isCurrent && stale.length === 0 && !isForced) return 'current'
   try {
+    if (stale.length > 0)
+      throw new Problem('invalid_query', `${formatList(stale)} ${stale.length > 1 ? 'are' : 'is'} stale`, {
+        hint: 'Mend the grids that it is derived from: gridline derive',
+      })
     await store.read((readers) => assertNoCircle(readers, fid, inputs))
     const queries = await getQueries(service).get()
     const content = await runDerivation(service, queries, BACKGROUND, principal, {
@@ -83,6 +88,17 @@ export async function refreshDerived(
     await recordError(service, derivation, explain(error, inputs), renew)
     return 'failed'
   }
+}
+
+/** Lists the inputs that are derived grids, and stale: what is derived from them is stale too. */
+async function listStale({ derivations }: Readers, inputs: readonly DerivationInput[]): Promise<string[]> {
+  const stale: string[] = []
+  for (const { name, to_owner, to_idlocal, version } of inputs) {
+    if (version !== null) continue
+    const input = await derivations.get(to_owner, to_idlocal)
+    if (input && input.error !== null) stale.push(name)
+  }
+  return stale
 }
 
 /** Stores the result of the query as the next version, if it differs. */
@@ -111,6 +127,8 @@ function storeContent(
       await writers.derivations.setRefreshed(fid, content.inputs)
       // Its alerts may not have trusted the grid before.
       if (layout.grid.has_alerts === 1) await writers.jobs.scheduleJudgement(fid)
+      // Grids that are derived from it were stale, too.
+      if (current.error !== null) await writers.jobs.schedule(fid.owner, 'feed', String(fid.idlocal))
       return 'refreshed'
     },
   )
@@ -140,7 +158,7 @@ async function recordError(
     const current = await writers.derivations.get(owner, idlocal)
     if (current?.revision !== revision) return
     await writers.derivations.setError(current, JSON.stringify(error))
-    const { has_alerts } = await writers.grids.get(owner, idlocal)
-    if (has_alerts === 1) await writers.jobs.scheduleJudgement(current)
+    // Alerts on it, and grids that are derived from it.
+    await writers.jobs.schedule(owner, 'feed', String(idlocal))
   })
 }

@@ -288,7 +288,7 @@ async function checkFields(
       throw new Problem('invalid_request', `${name}: must not contain NUL characters`, { field: name })
     }
     // Reject integers beyond 2^53: parsing lost their precision.
-    const isExact = typeof value !== 'number' || Number.isSafeInteger(value)
+    const isExact = typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)
     if (isExact && Check(property as never, value)) continue
     throw new Problem('invalid_request', `${name}: must be ${describeSchema(property)}`, {
       field: name,

@@ -30,6 +30,16 @@ export class PublicHosts {
     return url
   }
 
+  /** Throws `invalid_request` if the host of a URL is known, and has an address that is not allowed. */
+  async check(text: string): Promise<void> {
+    const { hostname } = this.parseUrl(text)
+    const found = await process
+      .getBuiltinModule('node:dns')
+      .promises.lookup(hostname.replace(/^\[|\]$/g, ''), { all: true })
+      .catch(() => [])
+    if (found.some(({ address }) => !this.canConnect(address))) throw this.refused(NOT_PUBLIC)
+  }
+
   /** Resolves a host name. Fails if one of its addresses is not allowed. */
   readonly lookup = (host: string, _options: object, callback: LookupCallback): void => {
     process.getBuiltinModule('node:dns').lookup(host, { all: true }, (error, addresses) => {
@@ -40,6 +50,11 @@ export class PublicHosts {
   }
 
   private refused(why: string): Problem {
-    return new Problem('invalid_request', `${this.field}: ${why}`, { field: this.field })
+    return new Problem('invalid_request', `${this.field}: ${why}`, {
+      field: this.field,
+      ...(why === NOT_PUBLIC && {
+        hint: 'An operator can allow addresses of its own network with: gridline serve --allow-private-urls',
+      }),
+    })
   }
 }

@@ -20,7 +20,7 @@ export interface MailingService extends ImageService, SortingService {
 }
 
 /** Width of the picture, in CSS pixels, and image pixels per CSS pixel. */
-const WIDTH_PIXELS = 800
+const WIDTH_PIXELS = 640
 const SCALE = 2
 
 /** A picture to send. */
@@ -60,6 +60,7 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
   const { picture, note } = await drawPicture(service, request, sender)
   const link = formatWebUrl(url, file)
   const title = toOneLine(file.filename)
+  const day = new Date().toISOString().slice(0, 10)
   const image = picture
     ? `<a href="${escapeHtml(link)}"><img src="cid:picture" alt="${escapeHtml(title)}" width="${WIDTH_PIXELS}" style="max-width: 100%; height: auto"></a>`
     : `<p>${escapeHtml(note)}</p>`
@@ -68,7 +69,7 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
     try {
       await mailer.send({
         to: receiver,
-        subject: title,
+        subject: `${title}, ${day}`,
         messageId: `<${messageId}.${createHash('sha256').update(receiver).digest('hex').slice(0, 12)}@gridline>`,
         text: `${title}\n\n    ${link}\n\n${picture ? '' : `${note}\n\n`}${footer}\n`,
         html: `<p><a href="${escapeHtml(link)}">${escapeHtml(title)}</a></p>${image}<p style="color: #666; font-size: 13px">${escapeHtml(footer)}</p>`,

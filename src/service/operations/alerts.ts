@@ -122,7 +122,7 @@ async function checkReceiver({ webhooks, mailer }: Service, to: string): Promise
   }
   if (to.length > MAX_URL_CHARACTERS) throw invalidField('to', `longer than ${MAX_URL_CHARACTERS} characters`)
   if (!/^https?:/i.test(to)) throw invalidField('to', 'expected an e-mail address, or a URL')
-  ;(await webhooks.get()).checkUrl(to)
+  await (await webhooks.get()).checkUrl(to)
   return createSecret()
 }
 

@@ -114,8 +114,12 @@ onSqliteFirst('derived grids', (test) => {
       .fid
     const made = await derive(test(), 'rated', 'select city, rate from bob.rates')
     const { fid } = made.json.file
+    const chained = (await derive(test(), 'chained', 'select * from rated')).json.file.fid
     const expectStale = async (detail: RegExp): Promise<void> => {
       await settle(test())
+      // What is derived from a stale grid is stale.
+      const after = await stateOf(test(), chained)
+      expect([after.state, after.error?.detail]).toEqual(['stale', 'rated is stale'])
       const derivation = await stateOf(test(), fid)
       expect([derivation.state, derivation.error?.detail]).toEqual(['stale', expect.stringMatching(detail)])
       expect(derivation.stale_since).not.toBeNull()
@@ -123,7 +127,8 @@ onSqliteFirst('derived grids', (test) => {
     }
     const expectCurrent = async (): Promise<void> => {
       await settle(test())
-      expect(await stateOf(test(), fid)).toMatchObject({ state: 'current', error: null })
+      for (const one of [fid, chained])
+        expect(await stateOf(test(), one)).toMatchObject({ state: 'current', error: null })
     }
     await test().ask('bob', 'PATCH', `/v2/files/${other}`, { json: { world_readable: false } })
     await expectStale(/^bob\.rates \(bob:\d+\) is in the trash, deleted, or no longer readable$/)

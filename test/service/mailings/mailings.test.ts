@@ -202,7 +202,7 @@ describe('mailings', () => {
       ['a@example.com'],
       ['b@example.com'],
     ])
-    expect(mails[0].text).toMatch(/^Subject: my plot\r$/m)
+    expect(mails[0].text).toMatch(/^Subject: my plot, \d{4}-\d\d-\d\d\r$/m)
     expect(mails[2].text).toContain(`${URL_OF_TESTS}/~alice/`)
     for (const { text } of mails) expect(text).toMatch(/filename="?my (?:plot|board)\.png/)
   })

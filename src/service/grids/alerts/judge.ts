@@ -11,36 +11,45 @@ const HOUR_MS = 3600_000
 /** Maximum length of a reason, in characters. */
 const MAX_REASON_CHARACTERS = 500
 
-/** Outcome of a write, for alerts. */
-export interface WriteOutcome {
-  /** Judgements of the new content, by alert. Undefined if the content stays. */
-  judgements?: ReadonlyMap<string, Judgement>
-  /** Why checks refused the write. */
-  refused?: string
+/** A write that is stored: judgements of its content, by alert. `isChange`: whether the content has changed. */
+export interface StoredWrite {
+  judgements: ReadonlyMap<string, Judgement>
+  isChange: boolean
 }
 
 /** Judges a write, in its transaction. `file`: as it was before. */
 export async function judgeWrite(
   writers: Writers,
   file: FileRow,
-  { judgements, refused }: WriteOutcome,
+  { judgements, isChange }: StoredWrite,
   now = Date.now(),
 ): Promise<void> {
   const block = await findBlock(writers, file)
+  const version = file.content_version + (isChange ? 1 : 0)
   for (const row of await writers.alerts.list(file)) {
-    const condition = JSON.parse(row.condition) as AlertCondition
-    let fields: Partial<AlertRow> = judgements ? { changed_at: now } : {}
-    if (refused !== undefined) {
-      if (condition.failed_checks) fields = { judged: 'firing', why: refused }
-    } else if (condition.stale_seconds !== undefined)
-      fields = { ...fields, judged: 'ok', why: 'the grid has changed' }
-    else if (judgements) {
-      const judgement = judgements.get(row.id)
-      fields = { ...fields, ...(judgement ?? { judged: null }) }
-      if (!judgement) await writers.jobs.scheduleJudgement(file)
+    const { stale_seconds } = JSON.parse(row.condition) as AlertCondition
+    let judgement: Partial<AlertRow> | undefined = judgements.get(row.id)
+    if (isChange && stale_seconds !== undefined) judgement = { judged: 'ok', why: 'the grid has changed' }
+    if (!judgement && isChange) {
+      judgement = { judged: null }
+      await writers.jobs.scheduleJudgement(file)
     }
-    await settle(writers, row, fields, block, file.content_version + (judgements ? 1 : 0), now)
+    if (judgement)
+      await settle(writers, row, { ...judgement, ...(isChange && { changed_at: now }) }, block, version, now)
   }
+}
+
+/** Tells alerts on failed checks that they have refused a write. `why`: the failures. */
+export async function judgeRefusal(
+  writers: Writers,
+  file: FileRow,
+  why: string,
+  now = Date.now(),
+): Promise<void> {
+  const block = await findBlock(writers, file)
+  for (const row of await writers.alerts.list(file))
+    if ((JSON.parse(row.condition) as AlertCondition).failed_checks)
+      await settle(writers, row, { judged: 'firing', why }, block, file.content_version, now)
 }
 
 /** Lets alerts on failed checks be judged again, since the checks have changed. */

@@ -1,10 +1,11 @@
 // Evaluates the conditions of alerts on the content of a grid.
-import { Problem } from '../../../contract/errors.ts'
+import { invalidField, Problem } from '../../../contract/errors.ts'
 import { defaultLimits } from '../../../contract/limits.ts'
 import type { AlertCondition } from '../../../contract/resources/index.ts'
 import { WorkBudget } from '../../../json/index.ts'
 import { parseWhere } from '../../../query/index.ts'
 import type { AlertRow, Judgement } from '../../store/aggregates/alerts.ts'
+import { familyOf } from '../../store/schema/column-types.ts'
 import type { ColumnType } from '../../store/schema/schema.ts'
 import { createFirstRows } from '../column/cursor.ts'
 import type { RowSet } from '../column/row-set.ts'
@@ -58,9 +59,14 @@ async function judge(
     }
     if (changed_percent !== undefined) {
       const measured = of === undefined ? ROWS : parseMeasure(of)
-      return judgeChange(await measure(reader, measured, where), valueBefore, changed_percent)
+      return judgeChange(
+        of ?? 'the number of rows',
+        await measure(reader, measured, where),
+        valueBefore,
+        changed_percent,
+      )
     }
-    return judgeChecks(reader.failedChecks)
+    return judgeFailed(reader.failedChecks)
   } catch (error) {
     if (!(error instanceof Problem) || error.code === 'aborted') throw error
     const why = error.code === 'too_large' ? 'it takes too long to evaluate for each write' : error.message
@@ -118,27 +124,38 @@ const COMPARISONS: Record<Comparison['operator'], (a: string | number, b: string
 }
 
 /** Compares a value with that before the write, both as JSON. */
-function judgeChange(json: string, before: string | null, percent: number): Judgement {
+function judgeChange(name: string, json: string, before: string | null, percent: number): Judgement {
   const value = Number(JSON.parse(json) ?? Number.NaN)
-  if (!Number.isFinite(value))
-    return { judged: 'unknown', why: 'there is no value to compare', value: before }
+  if (!Number.isFinite(value)) return { judged: 'unknown', why: `${name} has no value`, value: before }
   const last = before === null ? undefined : Number(before)
-  if (last === undefined) return { judged: 'ok', why: `the value is ${json}`, value: json }
+  if (last === undefined) return { judged: 'ok', why: `${name} is ${json}`, value: json }
   const change = last === value ? 0 : ((value - last) / Math.abs(last)) * 100
   const text = Number.isFinite(change) ? ` (${change > 0 ? '+' : ''}${Number(change.toFixed(1))}%)` : ''
   return {
     judged: Math.abs(change) >= percent ? 'firing' : 'ok',
-    why: `the value went from ${before} to ${json}${text}`,
+    why: `${name} went from ${before} to ${json}${text}`,
     value: json,
   }
 }
 
-function judgeChecks(failed: number | undefined): Judgement {
+function judgeFailed(failed: number | undefined): Judgement {
   if (failed === undefined) return { judged: 'unknown', why: 'the grid has no checks', value: null }
   return failed === 0
     ? { judged: 'ok', why: 'all checks pass', value: null }
     : { judged: 'firing', why: `${failed} of the checks fail`, value: null }
 }
+
+/** Judges alerts on failed checks alone. */
+export function judgeChecks(
+  alerts: readonly AlertRow[],
+  failedChecks: number | undefined,
+): Map<string, Judgement> {
+  const ofChecks = alerts.filter(({ condition }) => (JSON.parse(condition) as AlertCondition).failed_checks)
+  return new Map(ofChecks.map(({ id }) => [id, judgeFailed(failedChecks)]))
+}
+
+/** Functions whose result has the type of the column. */
+const OF_COLUMN: ReadonlySet<string> = new Set(['min', 'max', 'first', 'last'])
 
 /** Throws `unknown_column` or `invalid_query` if a condition does not suit the columns of a grid. */
 export function checkColumns(
@@ -146,7 +163,27 @@ export function checkColumns(
   columns: readonly { name: string; type: ColumnType }[],
 ): void {
   const measured = when !== undefined ? parseWhen(when).measure : of === undefined ? ROWS : parseMeasure(of)
-  if (measured.column !== undefined)
-    findColumns(columns, [measured.column], when === undefined ? 'of' : 'when')
+  if (measured.column !== undefined) {
+    const [at] = findColumns(columns, [measured.column], when === undefined ? 'of' : 'when')
+    checkType(measured, when === undefined ? 'number' : typeof parseWhen(when).value, columns[at])
+  }
   if (where !== undefined) bindCondition(parseWhere(where), columns)
+}
+
+/** Throws `invalid_request` if a function of a column never gives a value of a type. */
+function checkType(
+  { function: name, column }: Measure,
+  type: string,
+  { type: columnType }: { type: ColumnType },
+): void {
+  const family = familyOf(columnType)
+  if (!['number', 'text', 'date', 'datetime', 'time'].includes(family)) return
+  const given = OF_COLUMN.has(name) && family !== 'number' ? 'string' : 'number'
+  if (given !== type)
+    throw invalidField(
+      'when',
+      `${name}(${column}) is a ${given === 'string' ? 'text' : 'number'}; compare it with one`,
+    )
+  if (family !== 'number' && !OF_COLUMN.has(name) && name !== 'count')
+    throw invalidField('when', `${name}: ${column} has no numbers`)
 }

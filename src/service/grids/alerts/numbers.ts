@@ -25,7 +25,8 @@ export async function measureNumbers(
   const doubles = await readDoubles(snap, column, work)
   if (!doubles) return undefined
   const value = doubles.length === 0 ? Number.NaN : FUNCTIONS[name as keyof typeof FUNCTIONS](doubles)
-  return Number.isFinite(value) ? String(value) : 'null'
+  // Without the noise of floating-point sums.
+  return Number.isFinite(value) ? String(Number(value.toPrecision(12))) : 'null'
 }
 
 const sum = (doubles: Float64Array): number => {

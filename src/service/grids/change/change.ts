@@ -58,9 +58,11 @@ async function tellRefusal(
 ): Promise<void> {
   const grid = await undefinedIfNotFound(store.read(({ grids }) => grids.get(owner, idlocal)))
   if (grid?.has_alerts !== 1) return
-  const { judgeWrite } = await import('../alerts/judge.ts')
+  const { judgeRefusal } = await import('../alerts/judge.ts')
+  // Its name may be that of another file.
+  const why = message.replace(/^.*? fails (?=\d+ checks?:)/s, 'a write that was refused fails ')
   await store.write([owner], async (writers) => {
     const file = await writers.files.get(owner, idlocal)
-    if (file) await judgeWrite(writers, file, { refused: message })
+    if (file) await judgeRefusal(writers, file, why)
   })
 }

@@ -82,9 +82,11 @@ async function judgePlan(
   { owner, idlocal }: Fid,
   { columns, failedChecks }: LayoutPlan,
 ): Promise<Layout['judgements']> {
-  if (!columns) return undefined
-  const { measureAlerts } = await import('../alerts/measure.ts')
+  if (!columns && failedChecks === undefined) return undefined
+  const { judgeChecks, measureAlerts } = await import('../alerts/measure.ts')
   const alerts = await store.read((readers) => readers.alerts.list({ owner, idlocal }))
+  // A content that stays has passed its checks again.
+  if (!columns) return judgeChecks(alerts, failedChecks)
   const table = { columns: [...columns], rows: Math.max(0, ...columns.map(({ rows }) => rows)) }
   return measureAlerts(alerts, { snap: createTableSnapshot(store, table), failedChecks })
 }

@@ -51,9 +51,10 @@ export async function commitPlan(
   if (plan.columns)
     committed = await writeColumnsAndVersion(writers, file, layout, { ...plan, columns: plan.columns }, by)
   else if (fields && Object.keys(fields).length > 0) await writers.files.change(owner, idlocal, fields)
-  if (plan.columns && grid.has_alerts === 1) {
+  if (grid.has_alerts === 1 && (plan.columns || layout.judgements)) {
     const { judgeWrite } = await import('../alerts/judge.ts')
-    await judgeWrite(writers, file, { judgements: layout.judgements ?? new Map() })
+    const isChange = plan.columns !== undefined
+    await judgeWrite(writers, file, { judgements: layout.judgements ?? new Map(), isChange })
   }
   if (plan.key) {
     const columns = await writers.grids.listColumns(owner, idlocal)

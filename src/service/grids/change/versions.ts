@@ -1,5 +1,6 @@
 // Versions of grids: each change of content begins one (docs/adr/0025).
 import { Problem } from '../../../contract/errors.ts'
+import { formatFid } from '../../../contract/fid.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow, GridRow } from '../../store/aggregates/grids.ts'
 import type { NewVersion } from '../../store/aggregates/versions.ts'
@@ -178,10 +179,14 @@ export async function addAppendVersion(
 }
 
 /** Throws `derived_grid` for a grid whose content is the result of a query. */
-export function assertNotDerived({ derived, filename }: Pick<FileRow, 'derived' | 'filename'>): void {
+export function assertNotDerived({
+  derived,
+  filename,
+  ...fid
+}: Pick<FileRow, 'derived' | 'filename' | 'owner' | 'idlocal'>): void {
   if (!derived) return
   throw new Problem('derived_grid', `${filename} is derived from other grids, and changes with them`, {
-    hint: 'Change its inputs or its query, or end the derivation: gridline derive NAME --remove',
+    hint: `Change its inputs or its query, or end the derivation: gridline derive ${formatFid(fid)} --remove`,
   })
 }
 

@@ -210,7 +210,7 @@ img { height: auto }
 iframe { border: 0 }
 .rows, .columns { display: flex; flex-direction: column; gap: ${GAP_PIXELS}px }
 .columns > * { min-width: 0 }
-.number { margin: 0; font-size: 36px; line-height: 1.2; font-variant-numeric: tabular-nums }
+.number { margin: 0; font-size: clamp(20px, 3.2vw, 36px); overflow-wrap: anywhere; line-height: 1.2; font-variant-numeric: tabular-nums }
 .change { margin: 0; color: var(--soft) }
 .spark { display: block; width: 200px; max-width: 100%; height: auto; margin: 4px 0; color: var(--link) }
 .number small { font-size: 20px; color: var(--soft) }

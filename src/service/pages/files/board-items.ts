@@ -1,7 +1,7 @@
 /** Renders the items of a board: charts, tables, numbers and text. */
 
 import { Problem } from '../../../contract/errors.ts'
-import { type Fid, formatEmbedUrl, formatWebUrl, parseFid } from '../../../contract/fid.ts'
+import { type Fid, formatEmbedUrl, parseFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import { loadVisibleFile } from '../../access/access.ts'
@@ -12,7 +12,13 @@ import { Selection } from '../../grids/read/selection.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import type { ColorScheme } from '../html.ts'
 import { renderNumber } from './board-number.ts'
-import { type BoardReader, type ChartPlace, hiddenError, takeItemSnapshot } from './board-reader.ts'
+import {
+  type BoardReader,
+  type ChartPlace,
+  hiddenError,
+  renderSource,
+  takeItemSnapshot,
+} from './board-reader.ts'
 import { listPageRows } from './grid-page.ts'
 import { renderTable } from './table.ts'
 
@@ -106,7 +112,7 @@ async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promi
   const { service, work } = reader
   const { where, sort, columns: names, limit = TABLE_ROWS } = item
   const selection = new Selection({ where, sort })
-  const { file, snap } = await takeItemSnapshot(reader, fid, (all) =>
+  const { file, snap, staleSince } = await takeItemSnapshot(reader, fid, (all) =>
     selection.bind(all, (names ? selectNamed(all, names) : all).slice(0, TABLE_COLUMNS)),
   )
   const selected = await selection.select(service.orders, snap, work)
@@ -123,7 +129,7 @@ async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promi
       values: values[k],
     })),
   )
-  const link = `<a href="${escapeHtml(formatWebUrl(service.url, file))}">${escapeHtml(file.filename)}</a>`
+  const link = renderSource(service, file, staleSince)
   const more = count > rows.length ? `${rows.length} of ${count.toLocaleString('en')} rows of ${link}` : link
   return `${table}<p class="source">${more}</p>`
 }

@@ -1,6 +1,6 @@
 /** Numbers of boards: a value of a grid, its change since the version before, and how it developed. */
 import { Problem } from '../../../contract/errors.ts'
-import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
+import type { Fid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import type { AuthorizedFile } from '../../access/access.ts'
@@ -9,7 +9,7 @@ import { createFirstRows } from '../../grids/column/cursor.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../../grids/column/snapshot.ts'
 import { Selection } from '../../grids/read/selection.ts'
 import { type ReshapeQuery, reshape } from '../../grids/reshape/index.ts'
-import { type BoardReader, takeItemSnapshot } from './board-reader.ts'
+import { type BoardReader, renderSource, takeItemSnapshot } from './board-reader.ts'
 
 /** Renders a number. */
 export async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
@@ -23,8 +23,9 @@ export async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fi
   const before = change ? await measureBefore(reader, grid, item) : undefined
   const line =
     spark === undefined ? '' : renderLine(await measure({ group: [spark], per, aggregate: [value] }))
-  const link = `<a href="${escapeHtml(formatWebUrl(reader.service.url, grid.file))}">${escapeHtml(grid.file.filename)}</a>`
-  return `<p class="number">${number === null ? '–' : escapeHtml(formatNumber(number))}${suffix}</p>${renderChange(number, before)}${line}<p class="source">${escapeHtml(value.replace(':', ' of '))} · ${link}</p>`
+  const link = renderSource(reader.service, grid.file, grid.staleSince)
+  const condition = where === undefined ? '' : ` where ${escapeHtml(where)}`
+  return `<p class="number">${number === null ? '–' : escapeHtml(formatNumber(number))}${suffix}</p>${renderChange(number, before)}${line}<p class="source">${escapeHtml(value.replace(':', ' of '))}${condition} · ${link}</p>`
 }
 
 /** Makes a table of the rows that an item selects. */
