@@ -26,7 +26,19 @@ const view: TableView = {
     { field: 'secret', title: 'SECRET' },
   ],
 }
-const listView: TableView = { id: 'id', columns: [...columns, { field: 'error', title: 'NOT SENT' }] }
+/** The list has hosts in place of URLs, and no times, which would not fit. */
+const listView: TableView = {
+  id: 'id',
+  columns: [
+    ...columns.filter(({ field }) => field !== 'to' && field !== 'since'),
+    { field: 'to', title: 'TO', format: formatReceiver },
+    { field: 'error', title: 'NOT SENT' },
+  ],
+}
+
+function formatReceiver(to: string): string {
+  return URL.canParse(to) ? new URL(to).host : to
+}
 
 const addOptions = [
   { flags: '--when <condition>', description: "a condition on the rows: 'max(temp) > 40', 'count(*) < 100'" },
