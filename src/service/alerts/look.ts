@@ -1,6 +1,7 @@
 // Looks at the alerts of a grid without a write: new ones, and those about the time since the last write.
 import { parseChecks } from '../../checks/index.ts'
 import type { Fid } from '../../contract/fid.ts'
+import type { AlertCondition } from '../../contract/resources/index.ts'
 import type { Service } from '../core/context.ts'
 import { judgeTime } from '../grids/alerts/judge.ts'
 import { measureAlerts } from '../grids/alerts/measure.ts'
@@ -47,7 +48,7 @@ async function judge(
   snap: Snapshot,
   checks: string | null | undefined,
 ): Promise<Map<string, Judgement>> {
-  const needsChecks = alerts.some(({ condition }) => JSON.parse(condition).failed_checks)
+  const needsChecks = alerts.some(({ condition }) => (JSON.parse(condition) as AlertCondition).failed_checks)
   if (!needsChecks || !checks) return measureAlerts(alerts, { snap, failedChecks: undefined })
   const { errors, warnings } = await runChecks(parseChecks(JSON.parse(checks)), { snap })
   return measureAlerts(alerts, { snap, failedChecks: errors + warnings })
