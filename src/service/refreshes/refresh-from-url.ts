@@ -42,7 +42,9 @@ export async function refreshFromUrl(
       await renew?.(writers)
       await writers.urlRefreshes.change(row, fields)
       // Alerts trust no grid whose refresh fails.
-      if (fields.error !== row.error) await writers.jobs.scheduleJudgement(row)
+      if (fields.error === row.error) return
+      const { has_alerts } = await writers.grids.get(owner, idlocal)
+      if (has_alerts === 1) await writers.jobs.scheduleJudgement(row)
     })
   try {
     const validators = await fetchContent(service, { ...row, headers: JSON.parse(row.headers) })
