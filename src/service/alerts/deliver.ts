@@ -1,15 +1,15 @@
 // Sends the messages of alerts, in order, until each is accepted or two days old.
 import { Problem } from '../../contract/errors.ts'
 import { formatWebUrl } from '../../contract/fid.ts'
-import type { AlertChange, AlertCondition } from '../../contract/resources/index.ts'
+import type { AlertChange } from '../../contract/resources/index.ts'
 import type { Service } from '../core/context.ts'
 import type { Lazy } from '../core/lazy.ts'
-import { formatCondition } from '../grids/alerts/condition.ts'
+import { conditionOf, formatCondition } from '../grids/alerts/condition.ts'
 import { endOfHour, parseKey, tellUnsent } from '../grids/alerts/judge.ts'
 import type { Mailer } from '../sharing/mail.ts'
 import type { AlertMessageRow, AlertRow } from '../store/aggregates/alerts.ts'
 import type { JobRow } from '../store/aggregates/jobs.ts'
-import type { Writers } from '../store/store.ts'
+import type { Write } from '../store/store.ts'
 import { formatAlertMail, formatWebhookBody, type MessageSubject } from './message.ts'
 import type { Webhooks } from './webhook.ts'
 
@@ -32,9 +32,6 @@ const RETRY_WAITS_MS = [
 ]
 /** Age at which a message is given up, in ms. */
 const MAX_AGE_MS = 48 * 3600_000
-
-/** Runs a transaction of a job that holds its lease. */
-type Write = <T>(work: (writers: Writers) => Promise<T>) => Promise<T>
 
 /**
  * Sends the next message of the alert that a job is for. Returns when the job is due again, in ms since 1970; undefined
@@ -104,15 +101,11 @@ export async function sendTest(
   await sendMessage(service, alert, row, formatSubject(service, alert, filename), true)
 }
 
-function formatSubject(
-  { url }: Service,
-  { owner, idlocal, condition }: AlertRow,
-  filename: string,
-): MessageSubject {
+function formatSubject({ url }: Service, alert: AlertRow, filename: string): MessageSubject {
   return {
     filename,
-    condition: formatCondition(JSON.parse(condition) as AlertCondition),
-    link: formatWebUrl(url, { owner, idlocal }),
+    condition: formatCondition(conditionOf(alert)),
+    link: formatWebUrl(url, alert),
   }
 }
 

@@ -1,17 +1,14 @@
 // Looks at the alerts of a grid without a write: new ones, and those about the time since the last write.
 import { parseChecks } from '../../checks/index.ts'
 import type { Fid } from '../../contract/fid.ts'
-import type { AlertCondition } from '../../contract/resources/index.ts'
 import type { Service } from '../core/context.ts'
+import { conditionOf } from '../grids/alerts/condition.ts'
 import { judgeTime } from '../grids/alerts/judge.ts'
 import { measureAlerts } from '../grids/alerts/measure.ts'
 import { runChecks } from '../grids/checks/run.ts'
 import { type Snapshot, takeSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
 import type { AlertRow, Judgement } from '../store/aggregates/alerts.ts'
-import type { Writers } from '../store/store.ts'
-
-/** Runs a transaction. */
-type Write = <T>(work: (writers: Writers) => Promise<T>) => Promise<T>
+import type { Write } from '../store/store.ts'
 
 /**
  * Looks at the alerts of a grid. Returns when to look again, in ms since 1970; undefined if only writes matter.
@@ -48,7 +45,7 @@ async function judge(
   snap: Snapshot,
   checks: string | null | undefined,
 ): Promise<Map<string, Judgement>> {
-  const needsChecks = alerts.some(({ condition }) => (JSON.parse(condition) as AlertCondition).failed_checks)
+  const needsChecks = alerts.some((alert) => conditionOf(alert).failed_checks)
   if (!needsChecks || !checks) return measureAlerts(alerts, { snap, failedChecks: undefined })
   const { errors, warnings } = await runChecks(parseChecks(JSON.parse(checks)), { snap })
   return measureAlerts(alerts, { snap, failedChecks: errors + warnings })

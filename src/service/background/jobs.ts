@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Problem } from '../../contract/errors.ts'
 import type { JobKind, JobRow } from '../store/aggregates/jobs.ts'
-import type { Store, Writers } from '../store/store.ts'
+import type { Store, Write, Writers } from '../store/store.ts'
 import { runInSpan } from '../tracing/tracing.ts'
 
 /** Time after which another server may take over a job, in ms. Each step of the job renews the lease. */
@@ -37,7 +37,7 @@ const RETRY_MS = 10_000
 export interface LeasedJob {
   job: JobRow
   /** Runs a transaction of the job. Throws `LeaseLost` if another server has taken over the job. */
-  write<T>(work: (writers: Writers) => Promise<T>): Promise<T>
+  write: Write
   /** Renews the lease in a transaction. Throws `LeaseLost` if another server has taken over the job. */
   renew(writers: Writers): Promise<void>
   /** True if the server is stopping. Another server continues the job. */

@@ -1,10 +1,18 @@
 /** Draws images of stored plots. */
+import { buffer } from 'node:stream/consumers'
 import { Problem } from '../../contract/errors.ts'
 import { formatImagesNote } from '../../contract/figure-images.ts'
 import { MISSING_HEADER, WARNING_HEADER } from '../../contract/headers.ts'
 import { formatBytes } from '../../contract/limits.ts'
 import { imageTypes } from '../../contract/operations/index.ts'
-import { type Bytes, NO_JSON_LIMITS, parseRaw, type RawJson, toByteStream } from '../../json/index.ts'
+import {
+  type Bytes,
+  NO_JSON_LIMITS,
+  parseRaw,
+  type RawJson,
+  toByteStream,
+  type WorkBudget,
+} from '../../json/index.ts'
 import { authorizeCall, type FileRequest } from '../access/access.ts'
 import type { OperationResult } from '../core/call.ts'
 import { STANDALONE_POLICY } from '../core/chart-policy.ts'
@@ -104,6 +112,15 @@ export async function drawPlotImage(
       return { body: toByteStream(writeStandalonePage(text, picture, facts)), type }
     },
   }
+}
+
+/** Reads a drawn image into memory. */
+export async function readImage(
+  { body, createBody }: OperationResult<Bytes>,
+  user: string,
+  work: WorkBudget,
+): Promise<Buffer> {
+  return buffer((createBody ? (await createBody(user, work)).body : body) as Bytes)
 }
 
 /** Draws a picture with `draw`; undefined on a machine without Chromium: a page can do without. */

@@ -6,13 +6,13 @@ import { escapeHtml } from '../../contract/html.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { WorkBudget } from '../../json/index.ts'
 import { authorizeCall, ownerPrincipal } from '../access/access.ts'
-import type { ImageService } from '../images/plot-image.ts'
+import { type ImageService, readImage } from '../images/plot-image.ts'
 import { drawFile } from '../pages/files/draw-file.ts'
 import type { SortingService } from '../pages/files/grid-page.ts'
 import { toOneLine } from '../sharing/invitation.ts'
 import type { Mailer } from '../sharing/mail.ts'
 import type { MailingRow } from '../store/aggregates/mailings.ts'
-import type { Writers } from '../store/store.ts'
+import type { Write } from '../store/store.ts'
 import { formatSchedule, nextTime } from './schedule.ts'
 
 export interface MailingService extends ImageService, SortingService {
@@ -98,12 +98,7 @@ async function drawPicture(
 ): Promise<{ picture?: Buffer; note: string }> {
   try {
     const drawn = await drawFile(service, request, { format: 'png', width: WIDTH_PIXELS, scale: SCALE })
-    const body = drawn.createBody
-      ? (await drawn.createBody(user, new WorkBudget(service.limits))).body
-      : drawn.body
-    const parts: Uint8Array[] = []
-    for await (const part of body as AsyncIterable<Uint8Array>) parts.push(part)
-    return { picture: Buffer.concat(parts), note: '' }
+    return { picture: await readImage(drawn, user, new WorkBudget(service.limits)), note: '' }
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'no_chromium') throw error
     return { note: 'There is no picture, since the server has no Chromium.' }
@@ -119,7 +114,7 @@ const MAX_RETRY_MS = 6 * 3600_000
 export async function runMailing(
   service: MailingService,
   { owner, id }: Pick<MailingRow, 'owner' | 'id'>,
-  write: <T>(work: (writers: Writers) => Promise<T>) => Promise<T>,
+  write: Write,
 ): Promise<number | undefined> {
   const { store } = service
   const { row, file } = await store.read(async ({ mailings, files }) => {

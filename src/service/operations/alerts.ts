@@ -7,7 +7,7 @@ import { authorizeCall } from '../access/access.ts'
 import { sendTest } from '../alerts/deliver.ts'
 import { lookAtAlerts } from '../alerts/look.ts'
 import { createSecret } from '../alerts/webhook.ts'
-import { checkCondition, formatCondition } from '../grids/alerts/condition.ts'
+import { checkCondition, conditionOf, formatCondition } from '../grids/alerts/condition.ts'
 import { checkColumns } from '../grids/alerts/measure.ts'
 import { isEmailAddress } from '../sharing/mail.ts'
 import type { AlertRow } from '../store/aggregates/alerts.ts'
@@ -136,17 +136,17 @@ function createRow(
   return {
     ...{ owner, idlocal, id: randomBytes(5).toString('hex'), condition: JSON.stringify(condition) },
     ...{ receiver, secret, created_at: now, judged: null, why: '', value: null },
-    // Like any other state, that of the first look is told if it differs.
+    // The first judgement sends a message if it is another state.
     ...{ state: 'ok', reason: '', since: now, last_seq: 0, hour: 0, hour_messages: 0, unsent: 0 },
     ...{ error: null, failed_at: null },
   }
 }
 
 function formatAlert(row: AlertRow, filename: string): Alert {
-  const { id, condition, receiver, state, reason, since, error, failed_at } = row
+  const { id, receiver, state, reason, since, error, failed_at } = row
   return {
     ...{ id, fid: formatFid(row), filename },
-    condition: formatCondition(JSON.parse(condition) as AlertCondition),
+    condition: formatCondition(conditionOf(row)),
     ...{ to: receiver, state, reason, since: new Date(since).toISOString(), error },
     failing_since: failed_at === null ? null : new Date(failed_at).toISOString(),
   }

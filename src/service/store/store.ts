@@ -47,6 +47,9 @@ export type Readers = ReturnType<typeof createReaders>
 /** Readers and writers of the store, by subject. */
 export type Writers = ReturnType<typeof createWriters>['writers']
 
+/** Runs a transaction. */
+export type Write = <T>(work: (writers: Writers) => Promise<T>) => Promise<T>
+
 function createReaders(db: Db, quotas: Quotas) {
   const folders = new FolderReader(db)
   return {

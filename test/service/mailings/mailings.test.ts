@@ -235,7 +235,7 @@ describe('mailings', () => {
     // A clock that is set back sends nothing twice.
     await pass(-24 * 20)
     expect(mails.length).toBe(2)
-    // Its next time is that of the clock.
+    // After that, the clock decides when it is due.
     await pass(24 * 20)
     expect(mails.length).toBe(3)
     isRefusing = true

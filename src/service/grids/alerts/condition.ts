@@ -3,6 +3,7 @@ import { invalidField, Problem } from '../../../contract/errors.ts'
 import type { AlertCondition } from '../../../contract/resources/index.ts'
 import { AGGREGATE_FUNCTIONS } from '../../../contract/row-options.ts'
 import { parseWhere } from '../../../query/index.ts'
+import type { AlertRow } from '../../store/aggregates/alerts.ts'
 
 /** A number of a grid: a function of a column, or the number of rows. */
 export interface Measure {
@@ -114,6 +115,11 @@ export function checkCondition(condition: AlertCondition): void {
     throw invalidField('stale_seconds', `must be from ${MIN_STALE_SECONDS} to ${MAX_STALE_SECONDS}`)
   if (changed_percent !== undefined && !(changed_percent > 0 && Number.isFinite(changed_percent)))
     throw invalidField('changed_percent', 'must be above 0')
+}
+
+/** Returns the condition of an alert. */
+export function conditionOf({ condition }: Pick<AlertRow, 'condition'>): AlertCondition {
+  return JSON.parse(condition)
 }
 
 /** Seconds of each unit in which times are said. */

@@ -1,9 +1,10 @@
 // Decides the state of alerts, and records a message for each change, in the transaction that caused it.
 import { formatFid } from '../../../contract/fid.ts'
-import type { AlertChange, AlertCondition } from '../../../contract/resources/index.ts'
+import type { AlertChange } from '../../../contract/resources/index.ts'
 import type { AlertKey, AlertRow, Judgement } from '../../store/aggregates/alerts.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers, Writers } from '../../store/store.ts'
+import { conditionOf } from './condition.ts'
 
 /** Maximum number of messages of one alert in an hour. */
 const MAX_HOUR_MESSAGES = 60
@@ -27,7 +28,7 @@ export async function judgeWrite(
   const block = await findBlock(writers, file)
   const version = file.content_version + (isChange ? 1 : 0)
   for (const row of await writers.alerts.list(file)) {
-    const { stale_seconds } = JSON.parse(row.condition) as AlertCondition
+    const { stale_seconds } = conditionOf(row)
     let judgement: Partial<AlertRow> | undefined = judgements.get(row.id)
     if (isChange && stale_seconds !== undefined) judgement = { judged: 'ok', why: 'the grid has changed' }
     if (!judgement && isChange) {
@@ -48,15 +49,14 @@ export async function judgeRefusal(
 ): Promise<void> {
   const block = await findBlock(writers, file)
   for (const row of await writers.alerts.list(file))
-    if ((JSON.parse(row.condition) as AlertCondition).failed_checks)
+    if (conditionOf(row).failed_checks)
       await settle(writers, row, { judged: 'firing', why }, block, file.content_version, now)
 }
 
 /** Lets alerts on failed checks be judged again, since the checks have changed. */
 export async function judgeChecksAgain(writers: Writers, file: FileRow): Promise<void> {
   for (const row of await writers.alerts.list(file))
-    if ((JSON.parse(row.condition) as AlertCondition).failed_checks)
-      await writers.alerts.change(row, { judged: null })
+    if (conditionOf(row).failed_checks) await writers.alerts.change(row, { judged: null })
   await writers.jobs.scheduleJudgement(file)
 }
 
@@ -73,7 +73,7 @@ export async function judgeTime(
   const block = await findBlock(writers, file)
   let next: number | undefined
   for (const row of await writers.alerts.list(file)) {
-    const { stale_seconds } = JSON.parse(row.condition) as AlertCondition
+    const { stale_seconds } = conditionOf(row)
     let fields: Partial<AlertRow> = {}
     if (stale_seconds !== undefined) {
       // The clock may have been set back.
@@ -125,7 +125,7 @@ async function settle(
   now: number,
 ): Promise<void> {
   const { owner } = row
-  const { stale_seconds } = JSON.parse(row.condition) as AlertCondition
+  const { stale_seconds } = conditionOf(row)
   const { judged, why } = { ...row, ...fields }
   // A grid that is not refreshed any more has no changes, which is what an alert on stale grids is for.
   const isBlocked = block !== undefined && !(block.isOfRefresh && stale_seconds !== undefined)

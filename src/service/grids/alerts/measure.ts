@@ -13,7 +13,7 @@ import type { Snapshot } from '../column/snapshot.ts'
 import { bindCondition, findMatchingRows } from '../read/matching-rows.ts'
 import { group } from '../reshape/group.ts'
 import { findColumns } from '../reshape/unpivot.ts'
-import { type Comparison, type Measure, parseMeasure, parseWhen, ROWS } from './condition.ts'
+import { type Comparison, conditionOf, type Measure, parseMeasure, parseWhen, ROWS } from './condition.ts'
 import { measureNumbers } from './numbers.ts'
 
 /** A write whose content is judged. */
@@ -47,11 +47,9 @@ interface ContentReader extends JudgedContent {
   found: Map<string, Promise<RowSet>>
 }
 
-async function judge(
-  { condition: text, value: valueBefore }: AlertRow,
-  reader: ContentReader,
-): Promise<Judgement> {
-  const { when, of, where, changed_percent } = JSON.parse(text) as AlertCondition
+async function judge(alert: AlertRow, reader: ContentReader): Promise<Judgement> {
+  const { when, of, where, changed_percent } = conditionOf(alert)
+  const { value: valueBefore } = alert
   try {
     if (when !== undefined) {
       const comparison = parseWhen(when)
@@ -150,7 +148,7 @@ export function judgeChecks(
   alerts: readonly AlertRow[],
   failedChecks: number | undefined,
 ): Map<string, Judgement> {
-  const ofChecks = alerts.filter(({ condition }) => (JSON.parse(condition) as AlertCondition).failed_checks)
+  const ofChecks = alerts.filter((alert) => conditionOf(alert).failed_checks)
   return new Map(ofChecks.map(({ id }) => [id, judgeFailed(failedChecks)]))
 }
 

@@ -1,7 +1,6 @@
 // The note on the page of a grid with alerts: their states, for its owner.
 import { escapeHtml } from '../../../contract/html.ts'
-import type { AlertCondition } from '../../../contract/resources/index.ts'
-import { formatCondition } from '../../grids/alerts/condition.ts'
+import { conditionOf, formatCondition } from '../../grids/alerts/condition.ts'
 import type { AlertRow } from '../../store/aggregates/alerts.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
@@ -15,8 +14,9 @@ export async function renderAlertNote(readers: Readers, file: FileRow, isOwner: 
   return `<div class="note">Alerts (<code>gridline alert list</code>):<ul>${alerts.map(renderAlert).join('')}</ul></div>`
 }
 
-function renderAlert({ condition, state, reason, receiver, error }: AlertRow): string {
-  const text = formatCondition(JSON.parse(condition) as AlertCondition)
+function renderAlert(alert: AlertRow): string {
+  const { state, reason, receiver, error } = alert
+  const text = formatCondition(conditionOf(alert))
   const shown = state === 'ok' ? 'ok' : `<strong>${state}</strong>`
   const failure = error === null ? '' : ` <strong>Not sent: ${escapeHtml(error)}</strong>`
   return `<li>${shown}: ${escapeHtml(text)} (${escapeHtml(reason)}), to ${escapeHtml(receiver)}.${failure}</li>`

@@ -12,7 +12,7 @@ import { loadBoardText } from '../../boards/load.ts'
 import type { OperationResult } from '../../core/call.ts'
 import { createPageFacts } from '../../files/page-facts.ts'
 import type { ImageRequest } from '../../images/images.ts'
-import { drawPlotImage, type ImageService } from '../../images/plot-image.ts'
+import { drawPlotImage, type ImageService, readImage } from '../../images/plot-image.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { type ColorScheme, readColorScheme } from '../html.ts'
@@ -110,12 +110,11 @@ async function writeBoardDocument(
         version: undefined,
         ...(shareKey !== undefined && { shareKey }),
       }
-      const { body, createBody } = await drawPlotImage(service, asked, {
+      const drawn = await drawPlotImage(service, asked, {
         ...{ format: 'png', width: Math.max(MIN_PICTURE_PIXELS, pixels), height, theme: scheme },
         scale: PICTURE_SCALE,
       })
-      const drawn = createBody ? (await createBody(user, work)).body : body
-      const picture = (await readAll(drawn as Bytes)).toString('base64')
+      const picture = (await readImage(drawn, user, work)).toString('base64')
       return `${link}<img src="data:image/png;base64,${picture}" alt="${escapeHtml(title)}"></a>`
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'aborted') throw error
@@ -184,12 +183,6 @@ export async function renderBoardEmbed(
       return { body: toByteStream(Buffer.from(wrapDocument(file.filename, scheme, board, policy))), type }
     },
   }
-}
-
-async function readAll(body: Bytes): Promise<Buffer> {
-  const parts: Uint8Array[] = []
-  for await (const part of body) parts.push(part)
-  return Buffer.concat(parts)
 }
 
 const WIDTHS_STYLE = Array.from({ length: 20 }, (_, k) => `  .share-${k + 1} { flex: ${k + 1} 1 0 }`).join(

@@ -1,12 +1,13 @@
 /** Page of an embedded chart. */
 
+import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { Bytes } from '../../../json/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
 import { CHART_SANDBOX, createChartPolicy } from '../../core/chart-policy.ts'
 import type { ImageService } from '../../images/plot-image.ts'
-import { openFigure } from '../../plots/content.ts'
+import { type FigureView, openFigure } from '../../plots/content.ts'
 import type { LiveService } from '../../plots/live-plots.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { renderChartDocument } from '../chart-document.ts'
@@ -30,14 +31,17 @@ export async function renderEmbed(
   fid: Fid,
   query: URLSearchParams,
 ): Promise<PageAnswer> {
-  const { file: asked } = await service.store.read((readers) =>
-    authorizeCall(readers, createReadRequest(principal, fid)),
-  )
-  if (asked.filetype === 'dashboard') {
+  const request = createReadRequest(principal, fid)
+  let view: FigureView
+  try {
+    view = await openFigure(service, { ...request, filetype: 'plot' })
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'not_found') throw error
+    const { file } = await service.store.read((readers) => authorizeCall(readers, request))
+    if (file.filetype !== 'dashboard') throw error
     const { renderBoardEmbed } = await import('./board-document.ts')
-    return renderBoardEmbed(service, principal, asked, query)
+    return renderBoardEmbed(service, principal, file, query)
   }
-  const view = await openFigure(service, { ...createReadRequest(principal, fid), filetype: 'plot' })
   const { file } = view
   const modebar = query.get('modebar') === 'false' ? 'false' : ''
   const scheme = readColorScheme(query)

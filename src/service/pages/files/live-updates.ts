@@ -4,7 +4,7 @@ import { type Fid, formatFid } from '../../../contract/fid.ts'
 import { authorizeCall, type Caller, type FileRequest, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { VisibleRanges } from '../../plots/downsampling/axes.ts'
-import type { LiveService } from '../../plots/live-plots.ts'
+import type { FindFingerprint, LiveService } from '../../plots/live-plots.ts'
 import type { PageAnswer, PageRequest } from '../answer.ts'
 import { createReadRequest } from './downloads.ts'
 
@@ -77,24 +77,21 @@ export async function serveLiveChart(
     'cache-control': 'no-store',
     ...(token !== null && { 'access-control-allow-origin': '*' }),
   }
-  const request = { ...createReadRequest(reader, fid), filetype: 'plot' as const }
+  const read = createReadRequest(reader, fid)
+  // Charts follow with a token.
+  const find = token === null && kind !== 'live' ? await findBoardState(service, read) : undefined
+  const request = find ? read : { ...read, filetype: 'plot' as const }
   const live = await service.live.get()
-  if (token === null && kind !== 'live') {
-    const { file } = await service.store.read((readers) =>
-      authorizeCall(readers, createReadRequest(reader, fid)),
-    )
-    if (file.filetype === 'dashboard') return followBoard(service, kind, createReadRequest(reader, fid), user)
-  }
   switch (kind) {
     case 'events':
       return {
-        body: await live.streamEvents(service, request, user),
+        body: await live.streamEvents(service, request, user, find),
         type: 'text/event-stream',
         headers: { ...headers, 'x-accel-buffering': 'no' },
       }
     case 'state':
       return {
-        body: JSON.stringify({ state: await live.loadFingerprint(service, request) }),
+        body: JSON.stringify({ state: await live.loadFingerprint(service, request, find) }),
         type: 'application/json',
         headers,
       }
@@ -107,28 +104,12 @@ export async function serveLiveChart(
   }
 }
 
-/** Serves `.events` and `.state` of a board. */
-async function followBoard(
-  service: LiveService,
-  kind: 'events' | 'state',
-  request: FileRequest,
-  user: string,
-): Promise<PageAnswer> {
-  const live = await service.live.get()
+/** Returns a function that finds the state of a board; undefined for other files. Throws `not_found`. */
+async function findBoardState(service: Service, request: FileRequest): Promise<FindFingerprint | undefined> {
+  const { file } = await service.store.read((readers) => authorizeCall(readers, request))
+  if (file.filetype !== 'dashboard') return undefined
   const { createFindBoardState } = await import('./board-state.ts')
-  const find = await createFindBoardState(service, request)
-  const headers = { 'cache-control': 'no-store' }
-  if (kind === 'state')
-    return {
-      body: JSON.stringify({ state: await live.loadFingerprint(service, request, find) }),
-      type: 'application/json',
-      headers,
-    }
-  return {
-    body: await live.streamEvents(service, request, user, find),
-    type: 'text/event-stream',
-    headers: { ...headers, 'x-accel-buffering': 'no' },
-  }
+  return createFindBoardState(service, request)
 }
 
 /** Maximum number of axes in the query. */
