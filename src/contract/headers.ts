@@ -103,7 +103,7 @@ export const uploadHeaders = {
   Draft: s.optional(
     s.string({
       description:
-        'Name of a draft. The existing grid does not change: only users with write access who request this version see the upload, for 14 days. See docs/drafts.md.',
+        'Name of a draft. The existing file does not change: only users with write access who request this version see the draft, for 14 days. See docs/drafts.md.',
     }),
   ),
   Checks: s.optional(

@@ -1,1 +1,1 @@
-export { parseDocument } from 'yaml'
+export { parseDocument, stringify } from 'yaml'

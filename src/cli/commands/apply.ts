@@ -1,15 +1,17 @@
 // `gridline apply`: applies a plan of `upload --plan`.
 import { Problem } from '../../contract/errors.ts'
 import { annotateErrors } from '../core/ci.ts'
+import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
-import { assertUnchanged, readPlan } from '../upload/plan.ts'
+import { definitionKindOf, readDefinition } from '../files/definitions.ts'
+import { assertUnchanged, type PlannedUpload, readPlan } from '../upload/plan.ts'
 import { toUploadRow, UPLOAD_FIELDS, uploadedView } from '../upload/result.ts'
-import { Sender } from '../upload/send.ts'
+import { Sender, type SendOptions } from '../upload/send.ts'
 
 export const command = defineCommand({
-  output: arrayOf(['Grid', 'Folder'], {
+  output: arrayOf(['Grid', 'Folder', 'Plot'], {
     ...UPLOAD_FIELDS,
     action: 'created, replaced, appended, updated, unchanged or trashed',
   }),
@@ -51,16 +53,23 @@ export const command = defineCommand({
           columns: uploadedView.columns.filter(({ field }) => field === 'path' || field === 'action'),
         },
       }
-    const work = steps.filter(({ upload }) => upload?.would !== 'nothing')
-    const uploaded = await runEach(
-      work.filter(({ upload }) => upload !== undefined),
-      async ({ subject, path, upload }) => {
-        const result = await annotateErrors(context, subject, () =>
-          sender.send(upload!, upload!.target?.etag),
-        )
-        return [{ ...toUploadRow(context, subject, result), file: subject, path }]
+    const planned = uploads
+      .filter(({ would }) => would !== 'nothing')
+      .map((one) => ({ ...one, subject: one.file }))
+    const definitions = planned.filter(({ file }) => definitionKindOf(file) !== undefined)
+    const data = await runEach(
+      planned.filter((one) => !definitions.includes(one)),
+      async (upload) => {
+        const { file, path, target } = upload
+        const result = await annotateErrors(context, file, () => sender.send(upload, target?.etag))
+        return [{ ...toUploadRow(context, file, result), file, path }]
       },
     )
+    const made = await makePlanned(context, options, definitions)
+    const uploaded = {
+      items: [...data.items, ...made.items],
+      failures: [...data.failures, ...made.failures],
+    }
     if (uploaded.failures.length > 0 && trash.length > 0)
       context.messages.note('an upload failed, so nothing was moved to the trash')
     const trashed =
@@ -82,3 +91,23 @@ export const command = defineCommand({
     }
   },
 })
+
+/** Makes the definitions of a plan. */
+async function makePlanned(context: Context, options: SendOptions, planned: readonly PlannedUpload[]) {
+  if (planned.length === 0) return { items: [], failures: [] }
+  const { DefinitionMaker, sortDefinitions } = await import('../upload/make-definitions.ts')
+  const maker = new DefinitionMaker(context, { ...options, isReplacing: true, yes: true })
+  const files = await Promise.all(
+    planned.map(async (one) => ({
+      ...one,
+      definition: await readDefinition(one.file, definitionKindOf(one.file)!),
+      subject: one.file,
+    })),
+  )
+  return runEach(sortDefinitions(files), async (local) => {
+    const { file, path, target } = local
+    // A derived grid follows its inputs, which this plan may have changed.
+    const etag = local.definition.kind === 'query' ? undefined : target?.etag
+    return [{ ...(await annotateErrors(context, file, () => maker.make(local, etag))), file, path }]
+  })
+}

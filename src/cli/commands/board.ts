@@ -1,12 +1,12 @@
 // `gridline board`: creates boards of charts, tables, numbers and text, and gets their files.
 import { writeFile } from 'node:fs/promises'
-import { basename } from 'node:path'
 import { lookupOrUndefined, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Board, DashboardMeta } from '../../contract/resources/index.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
 import { objectOf, otherOutput } from '../core/output-schema.ts'
-import { notePrivateItems, readBoardFile } from '../files/board-file.ts'
+import { type FindFile, notePrivateItems, resolveBoard } from '../files/board-file.ts'
+import { readDefinition } from '../files/definitions.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -42,8 +42,10 @@ const create = defineCommand({
   ],
   async run(context, [file], { name, folder, public: isPublic, onConflict }) {
     const client = await context.client()
-    const { title, board } = await readBoardFile(client, file)
-    const filename = name ?? title ?? basename(file).replace(/\.ya?ml$/i, '')
+    const definition = await readDefinition(file, 'board')
+    const find: FindFile = (word, filetype) => resolveFid(client, word, filetype)
+    const board = await resolveBoard(file, definition, find)
+    const filename = name ?? definition.name
     const path = [...(folder === undefined ? [] : [folder.replace(/\/+$/, '')]), filename].join('/')
     const content = { version: 2, layout: null, settings: { board } }
     const existing = onConflict === 'replace' ? await lookupOrUndefined(client, path) : undefined

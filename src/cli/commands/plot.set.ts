@@ -1,4 +1,5 @@
 // `gridline plot set` and `plot options`: change a chart, or print the command that creates it.
+import { writeFile } from 'node:fs/promises'
 import { applyOptions, findGridId } from '../../charts/change/apply-options.ts'
 import { readSpec } from '../../charts/change/read-spec.ts'
 import { compileSpec } from '../../charts/compile/compile.ts'
@@ -13,6 +14,7 @@ import { Problem } from '../../contract/errors.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
 import { type AttributeEdit, applyEdits, isColor, parseAttributeEdit } from '../charts/attributes.ts'
+import { formatChartFile } from '../charts/chart-file.ts'
 import { addRegions } from '../charts/charts.ts'
 import { CHART_SHORT_HELP } from '../charts/create.ts'
 import { loadTheme } from '../charts/themes.ts'
@@ -115,8 +117,19 @@ export const setCommand = defineCommand({
 export const optionsCommand = defineCommand({
   output: objectOf([], { command: 'command that creates the chart', grid: 'id of the grid' }),
   arguments: '<plot>',
-  examples: ['gridline plot options "sales line"', 'gridline plot options alice:7 --jq .command'],
-  async run(context, [plot]) {
+  options: [
+    {
+      flags: '-o, --output <file>',
+      description:
+        'write a chart file instead, which gridline upload makes a chart of; - for standard output',
+    },
+  ],
+  examples: [
+    'gridline plot options "sales line"',
+    'gridline plot options "sales line" -o data/sales-line.chart.yml',
+    'gridline plot options alice:7 --jq .command',
+  ],
+  async run(context, [plot], { output }) {
     const client = await context.clientFor(plot)
     const fid = await resolveFid(client, plot, 'plot')
     const { figure } = await loadFigure(client, fid)
@@ -139,6 +152,12 @@ export const optionsCommand = defineCommand({
       context.messages.note(
         'The command lacks attributes of the figure that no option sets; to see them: gridline plot data',
       )
+    if (output !== undefined) {
+      const text = await formatChartFile({ grid: grid.filename, type, options })
+      if (output === '-') return { text }
+      await writeFile(output, text)
+      return { text: '' }
+    }
     const name = quoteShellWord(grid.filename)
     const command = ['gridline plot create --grid', name, '--type', type, ...formatArguments(options)].join(
       ' ',

@@ -11,6 +11,7 @@ import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { readChecksFile, readChecksHeaders } from '../files/checks-file.ts'
+import { type Definition, definitionKindOf, readDefinition } from '../files/definitions.ts'
 import { diffWithFile } from '../files/diff-inputs.ts'
 import { assertDraftName } from '../files/drafts.ts'
 import { checkLocalFile } from '../files/local-checks.ts'
@@ -23,7 +24,7 @@ import {
   MAX_SUMMARY_CHARACTERS,
 } from '../output/review.ts'
 import type { TableView } from '../output/view.ts'
-import { resolveDestination } from '../upload/destination.ts'
+import { resolveDestination, resolveDestinationHeaders } from '../upload/destination.ts'
 import { expandFiles, type LocalFile } from '../upload/expand.ts'
 import { excludeOption } from '../upload/options.ts'
 import { toUploadRow } from '../upload/result.ts'
@@ -89,7 +90,8 @@ function formatCounts({ rows_added, rows_removed, rows_changed }: GridDiff): str
 export const command = defineCommand({
   output: arrayOf([], {
     file: 'path of the local file',
-    state: 'new, changed, unchanged or failed',
+    kind: 'query, chart or board, for a definition file',
+    state: 'new, changed, unchanged, failed or skipped (a definition, without write access)',
     fid: 'id of the grid',
     web_url: 'link to the draft',
     diff: 'changes of the draft; see gridline diff',
@@ -110,19 +112,22 @@ export const command = defineCommand({
     const draft = options.draft ?? detectDraftName(context.environment)
     if (isPullRequestClosed(context.environment) && options.draft === undefined)
       return deleteDrafts(context, draft)
-    const { files } = expandFiles(words, options)
-    if (files.length === 0)
+    const isDefinition = (file: string): boolean => definitionKindOf(file) !== undefined
+    const expanded = expandFiles(words, { ...options, isDefinition })
+    const files = expanded.files.filter(({ file }) => !isDefinition(file))
+    const definitions = expanded.files.filter(({ file }) => isDefinition(file))
+    if (expanded.files.length === 0)
       throw new Problem('no_such_file', 'no data files to review', { hint: 'Check the names.' })
     const reading = { ...toReadingHeaders(options), ...(await readChecksHeaders(options.checks)) }
-    const { folder } = options
-    const sending: SendOptions = { folder, draft, onConflict: 'replace', yes: true, reading }
     const { client } = await context.connect()
     client.isMultiple = true
+    const folder = await toFolderPath(client, options.folder)
+    const sending: SendOptions = { folder, draft, onConflict: 'replace', yes: true, reading }
     const sender = new Sender(context, sending, true)
-    const reviews: (FileReview & { fid?: string })[] = []
+    const reviews: Reviewed[] = []
     let mayWrite = true
     for (const local of files) {
-      const work = async (): Promise<FileReview & { fid?: string }> => {
+      const work = async (): Promise<Reviewed> => {
         if (mayWrite)
           try {
             return await reviewAsDraft(context, sender, local, options, draft)
@@ -135,28 +140,87 @@ export const command = defineCommand({
           }
         return reviewLocally(context, client, local, options)
       }
-      reviews.push(
-        await work().catch((error) => {
-          if (!(error instanceof Problem)) throw error
-          context.messages.error(error, local.file)
-          return { file: local.file, state: 'failed' as const, error: error.message }
-        }),
-      )
+      reviews.push(await work().catch((error) => toFailure(context, local.file, error)))
     }
+    // Definitions must not read drafts of before.
     if (mayWrite) await deleteStaleDrafts(client, draft, reviews)
-    const isDrafted = reviews.some(({ state, url }) => state === 'changed' && url !== undefined)
+    if (definitions.length > 0) {
+      const place = { ...options, folder, draft }
+      reviews.push(...(await reviewDefinitions(context, files, definitions, reviews, place, mayWrite)))
+      if (mayWrite) await deleteStaleDrafts(client, draft, reviews)
+    }
+    const isDrafted = reviews.some(
+      ({ state, url, kind }) =>
+        url !== undefined &&
+        (state === 'changed' || (state === 'new' && (kind === 'chart' || kind === 'board'))),
+    )
     const charts = isDrafted ? (await client.call('drafts.charts', { name: draft })).charts : []
     await reportReviewToCi(context, draft, reviews, charts, options)
     return printReview(reviews, charts, options)
   },
 })
 
+/** A review, with the id of the file that was reviewed. */
+type Reviewed = FileReview & { fid?: string }
+
+/** Returns the review of a file that failed. */
+function toFailure(context: Context, file: string, error: unknown): Reviewed {
+  if (!(error instanceof Problem)) throw error
+  context.messages.error(error, file)
+  return { file, state: 'failed', error: error.message, kind: definitionKindOf(file) }
+}
+
+/** Returns the path of a folder that is given by its id: that of new drafts begins with it. */
+async function toFolderPath(client: Client, folder: string | undefined): Promise<string | undefined> {
+  if (folder === undefined) return undefined
+  // Without access, files are compared as they are named.
+  const place = await resolveDestinationHeaders(client, folder, ['-']).catch(() => undefined)
+  return place?.['Parent-Path']?.replace(/\/?-$/, '') ?? folder
+}
+
+/** Makes drafts of the derived grids, charts and boards that differ, and compares them. */
+async function reviewDefinitions(
+  context: Context,
+  files: readonly LocalFile[],
+  definitions: readonly LocalFile[],
+  reviews: readonly Reviewed[],
+  options: ReviewOptions & { draft: string },
+  mayWrite: boolean,
+): Promise<Reviewed[]> {
+  const { DefinitionMaker, sortDefinitions } = await import('../upload/make-definitions.ts')
+  const maker = new DefinitionMaker(context, { ...options, isReplacing: true, yes: true })
+  for (const [k, local] of files.entries()) if (reviews[k].fid) maker.remember(local, reviews[k].fid)
+  const changed = new Set(reviews.flatMap(({ fid, state }) => (fid && state !== 'unchanged' ? [fid] : [])))
+  const made: Reviewed[] = []
+  const read: (LocalFile & { definition: Definition; name: string })[] = []
+  for (const local of definitions) {
+    const work = readDefinition(local.file, definitionKindOf(local.file)!)
+    const definition = await work.catch((error) => {
+      made.push(toFailure(context, local.file, error))
+    })
+    if (definition) read.push({ ...local, definition, name: definition.name })
+  }
+  for (const local of sortDefinitions(read)) {
+    const { file, definition } = local
+    const { kind } = definition
+    const work = async (): Promise<Reviewed> => {
+      if (!mayWrite) return { file, kind, state: 'skipped' }
+      const drafted = await maker.makeDraft(local, changed)
+      const { fid, web_url: url } = drafted.file
+      const review =
+        kind === 'query'
+          ? await compareDraft(context, { file, grid: drafted.file as GridMeta, url }, options, options.draft)
+          : { file, fid, url, state: drafted.state }
+      if (review.state !== 'unchanged') changed.add(fid)
+      return { ...review, kind }
+    }
+    made.push(await work().catch((error) => toFailure(context, file, error)))
+  }
+  return made
+}
+
 /** Deletes drafts of an earlier review whose files are missing or no longer differ. */
-async function deleteStaleDrafts(
-  client: Client,
-  draft: string,
-  reviews: readonly (FileReview & { fid?: string })[],
-): Promise<void> {
+async function deleteStaleDrafts(client: Client, draft: string, reviews: readonly Reviewed[]): Promise<void> {
   // A failed file can have a correct draft from before.
   if (reviews.some(({ state }) => state === 'failed')) return
   const current = new Set(reviews.flatMap(({ state, fid }) => (state === 'unchanged' ? [] : [fid])))
@@ -200,11 +264,22 @@ async function reviewAsDraft(
   local: LocalFile,
   options: ReviewOptions,
   draft: string,
-): Promise<FileReview & { fid?: string }> {
+): Promise<Reviewed> {
   const { file } = local
   const { action, checks, ...grid } = toUploadRow(context, file, await sender.send(local))
-  const { fid, web_url: url, row_count: rows, cols } = grid
+  const { fid, web_url: url } = grid
   if (action === 'unchanged') return { file, fid, url, state: 'unchanged' }
+  return compareDraft(context, { file, grid, url, checks }, options, draft)
+}
+
+/** Compares the draft of a grid with the grid. */
+async function compareDraft(
+  context: Context,
+  { file, grid, url, checks }: { file: string; grid: GridMeta; url: string; checks?: CheckReport },
+  options: ReviewOptions,
+  draft: string,
+): Promise<Reviewed> {
+  const { fid, row_count: rows, cols } = grid
   const columns = cols.length
   const isNew = new URL(url).searchParams.get('version') === null
   if (isNew) return { file, fid, url, state: 'new', rows, columns, checks }
@@ -246,7 +321,7 @@ async function reviewLocally(
   client: Client,
   local: LocalFile,
   options: ReviewOptions,
-): Promise<FileReview & { fid?: string }> {
+): Promise<Reviewed> {
   const { file } = local
   const checks =
     options.checks === undefined
@@ -295,7 +370,7 @@ async function reportReviewToCi(
 
 /** Returns the result of the command. Exit code 7 if a file or check failed. */
 function printReview(
-  reviews: readonly (FileReview & { fid?: string })[],
+  reviews: readonly Reviewed[],
   charts: readonly DraftChart[],
   { format }: ReviewOptions,
 ): CommandResult {

@@ -18,9 +18,17 @@ import { Progress } from '../output/progress.ts'
 import { chartView, type TableView } from '../output/view.ts'
 import { resolveDestinationHeaders } from '../upload/destination.ts'
 import { isAddress, type LocalFile } from '../upload/expand.ts'
+import type { DefinitionFile, DefinitionMaker } from '../upload/make-definitions.ts'
 import { listRemovals, type Removal } from '../upload/mirror.ts'
 import { type UploadOptions, uploadOptions, usualOptions } from '../upload/options.ts'
-import { type Preview, preview, previewOfRemoval, previewView, savePlan } from '../upload/preview.ts'
+import {
+  type Preview,
+  preview,
+  previewDefinition,
+  previewOfRemoval,
+  previewView,
+  savePlan,
+} from '../upload/preview.ts'
 import { readRequest, type UploadRequest } from '../upload/request.ts'
 import { toUploadRow, UPLOAD_FIELDS, type UploadedGrid, uploadedView } from '../upload/result.ts'
 import { Sender, type SendOptions } from '../upload/send.ts'
@@ -78,6 +86,8 @@ type Rows = Omit<Extract<CommandResult, { items: object[] }>, 'view'>
 
 /** An upload whose options are read: what each file needs. */
 interface Upload extends UploadRequest {
+  /** Undefined without definition files. */
+  maker: DefinitionMaker | undefined
   sending: SendOptions
   sender: Sender
   /** With --delete: grids without a file. */
@@ -97,7 +107,7 @@ async function prepareUpload(
   words: readonly string[],
   request: UploadRequest,
 ): Promise<Upload> {
-  const { options, files, expanded, isBatch, isDry } = request
+  const { options, files, definitions, expanded, isBatch, isDry } = request
   const provenance = options.provenance ? detectProvenance(context.environment) : undefined
   const { unpivot, into } = options
   const reading = {
@@ -116,18 +126,34 @@ async function prepareUpload(
     needsDetails: options.plot !== undefined || context.environment.GITHUB_STEP_SUMMARY !== undefined,
     provenance: provenance && formatProvenance(provenance),
   }
+  const maker = definitions.length > 0 ? await createMaker(context, options) : undefined
   const total = isBatch && !isDry ? totalOf(context, files) : undefined
   const removals = options.delete
     ? await listRemovals(await context.client(), words, expanded, { ...options, isDry })
     : []
   const sender = new Sender(context, sending, expanded.isMultiple || options.onConflict === 'replace', total)
-  return { ...request, sending, sender, removals, provenance, total }
+  return { ...request, maker, sending, sender, removals, provenance, total }
+}
+
+/** Creates what makes definitions. Loaded only if there are some. */
+async function createMaker(context: Context, options: UploadOptions): Promise<DefinitionMaker> {
+  const { DefinitionMaker } = await import('../upload/make-definitions.ts')
+  const { onConflict } = options
+  return new DefinitionMaker(context, {
+    ...options,
+    isReplacing: onConflict === 'replace' || onConflict === 'append',
+  })
 }
 
 async function uploadOne(context: Context, upload: Upload): Promise<Rows> {
-  const { options, files, isDry, sending } = upload
+  const { options, definitions, isDry, sending } = upload
+  const files = [...upload.files, ...definitions]
   const [local] = files
-  const many = await annotateErrors(context, local.file, () => uploadFile(context, upload, local))
+  const many = await annotateErrors(context, local.file, () =>
+    definitions.length > 0
+      ? makeDefinition(context, upload, definitions[0])
+      : uploadFile(context, upload, local),
+  )
   const plan = { files, previews: many as Preview[], removals: [] }
   if (options.plan !== undefined) await savePlan(context, options.plan, sending, plan)
   if (!isDry) await context.noteLinksNeedServer(openedBy(many[0] as Partial<UploadedGrid>))
@@ -135,23 +161,27 @@ async function uploadOne(context: Context, upload: Upload): Promise<Rows> {
 }
 
 async function uploadAll(context: Context, upload: Upload): Promise<Rows> {
-  const { options, files, isDry, sending, removals, total } = upload
+  const { options, files, definitions, isDry, sending, removals, total } = upload
   const { client, server } = await context.connect()
   client.isMultiple = true
   const jobs = options.jobs ?? (server === undefined ? 1 : JOBS)
   const items = files.map((local) => ({ ...local, subject: local.file }))
-  const { items: many, failures } = await runEach(
+  const data = await runEach(
     items,
     (local) => annotateErrors(context, local.subject, () => uploadFile(context, upload, local)),
     jobs,
   )
   total?.end()
+  const made = await makeDefinitions(context, upload)
+  const many = [...data.items, ...made.items]
+  const failures = [...data.failures, ...made.failures]
   const isFailed = failures.length > 0
   if (isDry) {
     const rows = [...many, ...removals.map(previewOfRemoval)]
     if (options.plan !== undefined && isFailed) context.messages.note('no plan was written')
     if (options.plan === undefined || isFailed) return { items: rows, failures }
-    await savePlan(context, options.plan, sending, { files, previews: many as Preview[], removals })
+    const planned = [...files, ...definitions]
+    await savePlan(context, options.plan, sending, { files: planned, previews: many as Preview[], removals })
     return { items: rows }
   }
   if (isFailed && removals.length > 0)
@@ -161,17 +191,43 @@ async function uploadAll(context: Context, upload: Upload): Promise<Rows> {
   return { items: [...many, ...removed], failures, exit: exitOf(many) }
 }
 
+/** Makes the definitions of an upload, one after the other, since one can name what another makes. */
+async function makeDefinitions(context: Context, upload: Upload) {
+  const { definitions } = upload
+  if (definitions.length === 0) return { items: [], failures: [] }
+  const { sortDefinitions } = await import('../upload/make-definitions.ts')
+  const items = sortDefinitions(definitions).map((local) => ({ ...local, subject: local.file }))
+  return runEach(items, (local) =>
+    annotateErrors(context, local.subject, () => makeDefinition(context, upload, local)),
+  )
+}
+
+/** Makes a derived grid, a chart or a board; in a dry run, says what would become of it. */
+async function makeDefinition(context: Context, upload: Upload, local: DefinitionFile): Promise<object[]> {
+  const { maker, isDry, provenance, options } = upload
+  if (isDry) return [await previewDefinition(maker!, local)]
+  const made = await maker!.make(local)
+  if (provenance && made.action !== 'unchanged') await recordProvenance(context, made, provenance)
+  return [{ ...made, file: local.file, path: pathOf(local, options.folder, made.filename) }]
+}
+
 /** Uploads one file, and makes its chart; in a dry run, says what would become of it. */
 async function uploadFile(context: Context, upload: Upload, local: LocalFile): Promise<object[]> {
   const { options, sender, provenance, isDry } = upload
   const { plot } = options
-  if (isDry) return preview(context, local, { ...options, dryRun: true }, sender)
+  if (isDry) {
+    const previews = await preview(context, local, { ...options, dryRun: true }, sender)
+    const [first] = previews
+    if (previews.length === 1 && first.would !== 'nothing') upload.maker?.expect(local, first.columns)
+    return previews
+  }
   // Charts are loaded only if they are asked for.
   const chart = plot === undefined ? undefined : { type: plot, ...(await import('../upload/chart.ts')) }
   if (chart) await chart.refuseChart(context, local, chart.type, options)
   const made = isAddress(local.file)
     ? await importFrom(context, local.file, options)
     : toUploadRow(context, local.file, await sendFile(context, sender, local, options))
+  upload.maker?.remember(local, made.fid)
   if (provenance && made.action !== 'unchanged') await recordProvenance(context, made, provenance)
   const result = chart ? await chart.createUploadChart(context, made, chart.type, options) : made
   if (provenance && chart) await recordProvenance(context, result as UploadedGrid, provenance)
@@ -233,7 +289,11 @@ function totalOf(context: Context, files: readonly LocalFile[]): Progress {
 }
 
 /** Records in the metadata of a grid what it was made from: only with --provenance. */
-async function recordProvenance(context: Context, { fid }: UploadedGrid, provenance: object): Promise<void> {
+async function recordProvenance(
+  context: Context,
+  { fid }: { fid: string },
+  provenance: object,
+): Promise<void> {
   const client = await context.client()
   const { metadata } = await client.call('files.get', { fid })
   await client.call('files.update', { fid, json: { metadata: { ...metadata, provenance } } })

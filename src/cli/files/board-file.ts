@@ -1,21 +1,23 @@
 // Reads board files: YAML that names charts and grids by path, id or link.
-import { readFile } from 'node:fs/promises'
-import { type Client, resolveFid } from '../../client/index.ts'
+import type { Client } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { Board, BoardItem } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import { parseYaml } from './yaml.ts'
+import type { Definition } from './definitions.ts'
 
 /** Members of an item that name a file, and its type. */
 const FILE_MEMBERS = { plot: 'plot', table: 'grid', number: 'grid' } as const
 
-/** Reads a board file, and resolves the files that it names. Throws `bad_data` with the line or item at fault. */
-export async function readBoardFile(client: Client, file: string): Promise<{ title?: string; board: Board }> {
-  const source = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Problem('no_such_file', `cannot read ${file}: ${error.code ?? error.message}`)
-  })
-  const document = await parseYaml(file, source, 'bad_data')
-  if (!isObject(document) || !Array.isArray(document.rows))
+/** Finds the file of a name in a board file. Throws `not_found`. */
+export type FindFile = (name: string, filetype: 'plot' | 'grid') => Promise<string>
+
+/** Returns the board of a definition, with ids in place of names. Throws `bad_data` with the item at fault. */
+export async function resolveBoard(
+  file: string,
+  { text: source, document = {} }: Pick<Definition, 'text' | 'document'>,
+  find: FindFile,
+): Promise<Board> {
+  if (!Array.isArray(document.rows))
     throw new Problem('bad_data', `${file}: expected rows, a list`, {
       hint: 'For example: rows: [{ text: Hello }, { plot: sales chart }]. More: docs/boards.md',
     })
@@ -26,11 +28,10 @@ export async function readBoardFile(client: Client, file: string): Promise<{ tit
     const { items, ...more } = toRow(row)
     const resolved: BoardItem[] = []
     for (const [n, item] of items.entries())
-      resolved.push(await resolveItem(client, item, `${file}: row ${k + 1}, item ${n + 1}`))
+      resolved.push(await resolveItem(find, item, `${file}: row ${k + 1}, item ${n + 1}`))
     rows.push({ ...more, items: resolved })
   }
-  const { title } = document
-  return { ...(typeof title === 'string' && { title }), board: { source, rows } }
+  return { source, rows }
 }
 
 /** Warns about the files that a board shows and others cannot see, with the command that publishes them. */
@@ -65,14 +66,14 @@ function toRow(row: unknown): { items: unknown[]; height?: number } {
 }
 
 /** Returns an item with ids in place of names. The service checks everything else. */
-async function resolveItem(client: Client, item: unknown, where: string): Promise<BoardItem> {
+async function resolveItem(find: FindFile, item: unknown, where: string): Promise<BoardItem> {
   if (!isObject(item)) throw new Problem('bad_data', `${where}: expected plot, table, number or text`)
   const resolved = { ...item }
   for (const [member, filetype] of Object.entries(FILE_MEMBERS)) {
     const name = item[member]
     if (name === undefined) continue
     try {
-      resolved[member] = await resolveFid(client, String(name), filetype)
+      resolved[member] = await find(String(name), filetype)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       throw new Problem(error.code, `${where}: ${error.message}`, { hint: error.hint })

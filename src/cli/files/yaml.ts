@@ -1,4 +1,4 @@
-// Parses YAML files.
+// Parses and writes YAML files.
 import { type ErrorCode, errorMessageOf, Problem } from '../../contract/errors.ts'
 
 /** Parses the text of a YAML or JSON file. Throws a problem with this code, and the line at fault. */
@@ -16,4 +16,10 @@ export async function parseYaml(file: string, text: string, code: ErrorCode): Pr
   } catch (thrown) {
     throw new Problem(code, `${file}: ${errorMessageOf(thrown)}`)
   }
+}
+
+/** Formats a value as YAML. */
+export async function formatYaml(value: unknown): Promise<string> {
+  const { stringify } = await import('../../vendor/yaml.ts')
+  return stringify(value, { lineWidth: 100 })
 }

@@ -1,5 +1,5 @@
 /** Formats reviews of data files as Markdown, for comments and summaries. See docs/drafts.md. */
-import { formatCount } from '../../contract/message-texts.ts'
+import { formatCount, formatList } from '../../contract/message-texts.ts'
 import type { CheckReport, DraftChart, GridDiff } from '../../contract/resources/index.ts'
 import { formatChecks } from './checks.ts'
 import { formatDiff, summarizeDiff } from './diff.ts'
@@ -13,11 +13,14 @@ export const MAX_SUMMARY_CHARACTERS = 250_000
 /** Review of one file. */
 export interface FileReview {
   file: string
+  /** Kind of a definition file; undefined for a data file. */
+  kind?: 'query' | 'chart' | 'board'
   /** Link to the draft. */
   url?: string
   /** Reference to the draft in commands: `sales@pr-12`. */
   target?: string
-  state: 'new' | 'changed' | 'unchanged' | 'failed'
+  /** `skipped`: not compared, for lack of access. */
+  state: 'new' | 'changed' | 'unchanged' | 'failed' | 'skipped'
   rows?: number
   columns?: number
   diff?: GridDiff
@@ -46,12 +49,20 @@ export function formatReview(
   return title + summary + rows
 }
 
+/** Names of what is counted, by the kind of the file. */
+const NOUNS = { data: 'data file', query: 'derived grid', chart: 'chart', board: 'board' }
+
 /** Formats the title: numbers of changed and failed files. */
 function formatTitle(files: readonly FileReview[]): string {
   const failed = files.filter(({ state, checks }) => state === 'failed' || checks?.passed === false).length
-  const changed = files.filter(({ state }) => state === 'new' || state === 'changed').length
+  const changed = files.filter(({ state }) => state === 'new' || state === 'changed')
+  const counts = Object.entries(NOUNS).flatMap(([kind, noun]) => {
+    const count = changed.filter((one) => (one.kind ?? 'data') === kind).length
+    return count === 0 ? [] : formatCount(count, noun)
+  })
+  const nothing = files.some(({ kind }) => kind !== undefined) ? 'nothing changed' : 'no data changed'
   const parts = [
-    changed > 0 ? `${formatCount(changed, 'data file')} changed` : 'no data changed',
+    counts.length > 0 ? `${formatList(counts)} changed` : nothing,
     failed > 0 && `${formatCount(failed, 'file')} ${failed === 1 ? 'fails' : 'fail'} checks`,
   ]
   return parts.filter(Boolean).join(', ')
@@ -69,7 +80,8 @@ function joinFitting(blocks: readonly string[], maxCharacters: number): string {
 }
 
 /** Formats the summary of one file. */
-function formatFileSummary({ file, url, state, rows, columns, diff, checks, error }: FileReview): string {
+function formatFileSummary(review: FileReview): string {
+  const { file, kind, url, state, rows, columns, diff, checks, error } = review
   const name =
     url === undefined ? `**${escapeMarkdown(file)}**` : `**[${escapeMarkdown(file)}](${escapeLink(url)})**`
   const description =
@@ -78,10 +90,14 @@ function formatFileSummary({ file, url, state, rows, columns, diff, checks, erro
       : state === 'unchanged'
         ? 'unchanged'
         : state === 'new'
-          ? `new: ${formatCount(rows ?? 0, 'row')}, ${formatCount(columns ?? 0, 'column')}`
-          : diff
-            ? summarizeDiff(diff)
-            : 'changed'
+          ? kind === 'chart' || kind === 'board'
+            ? `new ${kind}`
+            : `new: ${formatCount(rows ?? 0, 'row')}, ${formatCount(columns ?? 0, 'column')}`
+          : state === 'skipped'
+            ? 'not compared: the job has no key with write access'
+            : diff
+              ? summarizeDiff(diff)
+              : 'changed'
   const report =
     checks && (checks.errors > 0 || checks.warnings > 0)
       ? formatChecks([{ ...checks, file }], 'md', false)
@@ -90,12 +106,12 @@ function formatFileSummary({ file, url, state, rows, columns, diff, checks, erro
   return `${name}: ${description}${passed}\n\n${report && `${report}\n`}`
 }
 
-/** Formats the charts as a table of images. */
+/** Formats charts and boards as a table of images. */
 function formatCharts(charts: readonly DraftChart[]): string {
   if (charts.length === 0) return ''
   const rows = charts.map(
-    ({ filename, web_url, before_url, after_url }) =>
-      `| [${escapeMarkdown(filename)}](${escapeLink(web_url)}) | ![before](${escapeLink(before_url)}) | ![after](${escapeLink(after_url)}) |`,
+    ({ filename, filetype, web_url, before_url, after_url }) =>
+      `| [${escapeMarkdown(filename)}](${escapeLink(web_url)})${filetype === 'dashboard' ? ' (board)' : ''} | ${before_url === null ? 'new' : `![before](${escapeLink(before_url)})`} | ![after](${escapeLink(after_url)}) |`,
   )
   return `| chart | before | after |\n|---|---|---|\n${rows.join('\n')}\n\n`
 }

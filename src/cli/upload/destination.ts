@@ -42,10 +42,10 @@ export async function resolveDestinationHeaders(
 export async function resolveDestination(
   client: Client,
   { name, folder }: { name?: string; folder?: string },
-  { file, folders }: LocalFile,
+  { file, folders, name: storedName }: LocalFile,
 ): Promise<{ path: string; parent?: number }> {
   const destination = await resolveDestinationHeaders(client, folder, folders)
-  const filename = gridNameOf(name ?? (file === '-' ? undefined : basename(file)))
+  const filename = storedName ?? gridNameOf(name ?? (file === '-' ? undefined : basename(file)))
   const folderPath = destination['Parent-Path']
   return {
     path: folderPath === undefined ? filename : `${folderPath}/${filename}`,

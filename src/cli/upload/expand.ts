@@ -9,6 +9,8 @@ import { compilePattern, isPattern } from '../files/patterns.ts'
 export interface LocalFile {
   file: string
   folders: string[]
+  /** Name of the stored file, if it is not that of a data file without its extension. */
+  name?: string
 }
 
 export interface Expanded {
@@ -27,7 +29,16 @@ export interface Expanded {
  */
 export function expandFiles(
   words: readonly string[],
-  { include = [], exclude = [] }: { include?: readonly string[]; exclude?: readonly string[] },
+  {
+    include = [],
+    exclude = [],
+    isDefinition = () => false,
+  }: {
+    include?: readonly string[]
+    exclude?: readonly string[]
+    /** Returns whether a file that is no data is listed as well. */
+    isDefinition?: (file: string) => boolean
+  },
 ): Expanded {
   const files: LocalFile[] = []
   const skipped: string[] = []
@@ -38,7 +49,8 @@ export function expandFiles(
   const add = (file: string, relativePath: string, folders: string[], isNamed: boolean): void => {
     if (isExcluded(relativePath) || (include.length > 0 && !isIncluded(relativePath)))
       excluded.push({ file, folders })
-    else if (!isNamed && include.length === 0 && !isDataFileName(relativePath)) skipped.push(file)
+    else if (!isNamed && include.length === 0 && !isDataFileName(relativePath) && !isDefinition(relativePath))
+      skipped.push(file)
     else files.push({ file, folders })
   }
   for (const word of words) {

@@ -7,6 +7,7 @@ import { gridNameOf } from '../../contract/formats.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { confirm } from '../core/prompt.ts'
+import { DEFINITION_KEY } from '../files/definitions.ts'
 import { listTree } from '../files/list-tree.ts'
 import { resolveDestinationHeaders } from './destination.ts'
 import { createMatcher, type Expanded, type LocalFile } from './expand.ts'
@@ -24,7 +25,7 @@ export interface RemovalOptions {
   isDry?: boolean
 }
 
-/** Grid without a local file. */
+/** Grid, or chart or board made from a definition file, without a local file. */
 export interface Removal {
   file: FileMeta
   /** Path below the destination folder. */
@@ -32,8 +33,8 @@ export interface Removal {
 }
 
 /**
- * Lists grids, in the destination folders of directories, without a local file: --delete moves them to the
- * trash. Keeps grids that --exclude matches, or --include does not. Throws `row_loss` above --max-delete, and
+ * Lists grids, and charts and boards made from definition files, in the destination folders of directories, without a
+ * local file: --delete moves them to the trash. Keeps those that --exclude matches, or --include does not. Throws `row_loss` above --max-delete, and
  * `usage` for a directory without data files.
  */
 export async function listRemovals(
@@ -43,7 +44,7 @@ export async function listRemovals(
   options: RemovalOptions,
 ): Promise<Removal[]> {
   const { exclude = [], include = [] } = options
-  const localPaths = new Set([...files, ...excluded].map(gridPathOf))
+  const localPaths = new Set([...files, ...excluded].map(storedPathOf))
   const isExcluded = createMatcher(exclude.flatMap(withGridNames))
   const isIncluded = createMatcher(include.flatMap(withGridNames))
   const removals: Removal[] = []
@@ -54,10 +55,11 @@ export async function listRemovals(
     if (isEmpty) throw noDataFilesProblem(directory)
     const folder = await findFolder(client, options.folder, root)
     for (const { file, folders } of folder ? await listTree(client, folder) : []) {
-      if (file.filetype !== 'grid') continue
+      const definition = definitionOf(file)
+      if (file.filetype !== 'grid' && definition === undefined) continue
       total++
       const names = [...folders, file.filename]
-      const relativePath = names.slice(1).join('/')
+      const relativePath = definition ?? names.slice(1).join('/')
       const hasLocalFile = names.some((_, k) => localPaths.has(names.slice(0, k + 1).join('/')))
       if (hasLocalFile || isExcluded(relativePath) || (include.length > 0 && !isIncluded(relativePath)))
         continue
@@ -68,6 +70,12 @@ export async function listRemovals(
   return removals
 }
 
+/** Returns the path in its directory of the definition file from which a chart or a board is made. */
+function definitionOf({ filetype, metadata }: FileMeta): string | undefined {
+  const definition = filetype === 'plot' || filetype === 'dashboard' ? metadata[DEFINITION_KEY] : undefined
+  return typeof definition === 'string' ? definition.split('/').slice(1).join('/') : undefined
+}
+
 /** Returns the error for a directory without data files. */
 export function noDataFilesProblem(directory: string): Problem {
   return new Problem('usage', `--delete: ${directory} has no data files to upload`, {
@@ -75,9 +83,9 @@ export function noDataFilesProblem(directory: string): Problem {
   })
 }
 
-/** Returns the path of a local file's grid, below the destination folder. */
-function gridPathOf({ file, folders }: LocalFile): string {
-  return [...folders, gridNameOf(basename(file))].join('/')
+/** Returns the path of what a local file makes, below the destination folder. */
+export function storedPathOf({ file, folders, name = gridNameOf(basename(file)) }: LocalFile): string {
+  return [...folders, name].join('/')
 }
 
 /** Returns the name of a directory's destination folder. Throws `usage` without a name. */

@@ -4,6 +4,7 @@ import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
+import { definitionKindOf } from '../files/definitions.ts'
 import { openInput } from '../files/input.ts'
 import { listTree } from '../files/list-tree.ts'
 import { resolveDestination } from './destination.ts'
@@ -64,16 +65,17 @@ export async function writePlan(
     uploads: [],
     trash: [],
   }
-  for (const { file: local, folders, would } of uploads) {
-    const { path, parent } = await resolveDestination(client, options, { file: local, folders })
+  for (const { file: local, folders, name, would } of uploads) {
+    const { path, parent } = await resolveDestination(client, options, { file: local, folders, name })
     const target = await lookupOrUndefined(client, path, parent)
     plan.uploads.push({
       file: local,
       folders,
+      ...(name !== undefined && { name }),
       path,
       would,
       tag: await computeSourceTag(await openInput(local), options.reading),
-      target: target ? await loadTarget(client, target) : null,
+      target: target ? await loadTarget(client, target, local) : null,
     })
   }
   for (const { fid } of removals)
@@ -122,18 +124,19 @@ export async function assertUnchanged(context: Context, file: string, plan: Plan
     ])
   const client = await context.client()
   const changes: string[] = []
-  for (const { file: local, folders, tag, target, path } of plan.uploads) {
+  for (const planned of plan.uploads) {
+    const { file: local, tag, target, path } = planned
     const currentTag = await openInput(local).then(
       (input) => computeSourceTag(input, plan.options.reading),
       () => undefined,
     )
     if (currentTag !== tag)
       changes.push(currentTag === undefined ? `${local} can no longer be read` : `${local} has changed`)
-    const { parent } = await resolveDestination(client, plan.options, { file: local, folders })
+    const { parent } = await resolveDestination(client, plan.options, planned)
     const existing = await lookupOrUndefined(client, path, parent)
     if (existing?.fid !== target?.fid)
       changes.push(existing ? `${path} is now ${existing.fid}` : `${path} no longer exists`)
-    else if (existing && JSON.stringify(await loadTarget(client, existing)) !== JSON.stringify(target))
+    else if (existing && JSON.stringify(await loadTarget(client, existing, local)) !== JSON.stringify(target))
       changes.push(`${path} has changed on the server`)
   }
   for (const { fid, path, etag } of plan.trash) {
@@ -171,14 +174,25 @@ async function loadServerAndUser(context: Context): Promise<Pick<Plan, 'server' 
   return { server: server ?? null, user: (await client.call('users.current')).username }
 }
 
-/** Returns a file with its etag; for a folder, with the etags of its content. */
-async function loadTarget(client: Client, file: FileMeta): Promise<Target> {
-  const target: Target = { fid: file.fid, etag: await loadEtag(client, file.fid) }
+/** Returns the file that `local` replaces, with its etag; for a folder, with the etags of its content. */
+async function loadTarget(client: Client, file: FileMeta, local: string): Promise<Target> {
+  // The content of a derived grid follows its inputs: its query is what a plan replaces.
+  const query = definitionKindOf(local) === 'query' ? await loadQuery(client, file.fid) : undefined
+  const target: Target = { fid: file.fid, etag: query ?? (await loadEtag(client, file.fid)) }
   if (file.filetype !== 'fold') return target
   const inside: Target[] = []
   for (const { file: child } of await listTree(client, file))
     if (child.fid !== file.fid) inside.push({ fid: child.fid, etag: await loadEtag(client, child.fid) })
   return { ...target, inside: inside.sort((a, b) => (a.fid < b.fid ? -1 : 1)) }
+}
+
+/** Returns a text that identifies the query of a derived grid; undefined for other grids. */
+async function loadQuery(client: Client, fid: string): Promise<string | undefined> {
+  const derivation = await client.call('derivations.get', { fid }).catch((error) => {
+    if (error instanceof Problem && error.code === 'invalid_request') return undefined
+    throw error
+  })
+  return derivation && JSON.stringify([derivation.sql, derivation.params])
 }
 
 async function loadPath(client: Client, fid: string): Promise<string> {

@@ -13,7 +13,8 @@ import { toParseOptions } from '../files/parse-options.ts'
 import type { TableView } from '../output/view.ts'
 import { resolveDestination } from './destination.ts'
 import { isAddress, type LocalFile } from './expand.ts'
-import type { Removal } from './mirror.ts'
+import type { DefinitionFile, DefinitionMaker } from './make-definitions.ts'
+import { type Removal, storedPathOf } from './mirror.ts'
 import type { UploadOptions } from './options.ts'
 import { writePlan } from './plan.ts'
 import { conflictRuleOf, type Sender, type SendOptions } from './send.ts'
@@ -22,7 +23,7 @@ import { conflictRuleOf, type Sender, type SendOptions } from './send.ts'
 export interface Preview {
   file: string
   name: string
-  /** null: of what goes. */
+  /** null: of what goes, and of definitions. */
   rows: number | null
   columns: { name: string; type: string }[]
   warnings: string[]
@@ -126,7 +127,16 @@ export async function preview(
   }))
 }
 
-/** A grid that the upload would trash. */
+/** Returns what an upload would do with a definition file. */
+export async function previewDefinition(maker: DefinitionMaker, local: DefinitionFile): Promise<Preview> {
+  const { would, target } = await maker.preview(local)
+  return {
+    ...{ file: local.file, name: storedPathOf(local), rows: null, columns: [], warnings: [], would },
+    target: target ? { fid: target.fid, filetype: target.filetype } : null,
+  }
+}
+
+/** A file that the upload would trash. */
 export function previewOfRemoval({ file: { fid, filetype }, path }: Removal): Preview {
   return {
     file: '',

@@ -1,21 +1,23 @@
 // What an upload is asked to do: its files, and options that fit together.
-import { basename } from 'node:path'
 import { flagOf, OPTION_NAMES } from '../../charts/spec/options.ts'
 import { Problem } from '../../contract/errors.ts'
-import { gridNameOf } from '../../contract/formats.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { assertDistinctNames } from '../charts/create.ts'
 import type { Context } from '../core/context.ts'
+import { definitionKindOf, readDefinition } from '../files/definitions.ts'
 import { assertDraftName } from '../files/drafts.ts'
 import { type Expanded, expandFiles, type LocalFile } from './expand.ts'
-import { noDataFilesProblem } from './mirror.ts'
+import type { DefinitionFile } from './make-definitions.ts'
+import { noDataFilesProblem, storedPathOf } from './mirror.ts'
 import type { UploadOptions } from './options.ts'
 
 /** The files to upload, and how. */
 export interface UploadRequest {
   options: UploadOptions
   expanded: Expanded
+  /** Data files. */
   files: readonly LocalFile[]
+  definitions: readonly DefinitionFile[]
   /** Several files are sent, with a total. */
   isBatch: boolean
   /** Nothing is changed: --dry-run or --plan. */
@@ -31,14 +33,29 @@ export async function readRequest(
   const options: UploadOptions = given.delete ? { onConflict: 'replace', ...given } : given
   const isDry = options.dryRun === true || options.plan !== undefined
   checkOptions(given)
-  const expanded = expandFiles(words, options)
-  const { skipped, isMultiple, files } = expanded
+  const isDefinition = (file: string): boolean => definitionKindOf(file) !== undefined
+  const found = expandFiles(words, { ...options, isDefinition })
+  const files = found.files.filter(({ file }) => !isDefinition(file))
+  const definitions: DefinitionFile[] = []
+  for (const local of found.files) {
+    const kind = definitionKindOf(local.file)
+    if (kind === undefined) continue
+    const definition = await readDefinition(local.file, kind)
+    definitions.push({ ...local, definition, name: definition.name })
+  }
+  const expanded = { ...found, files: [...files, ...definitions] }
+  const { skipped, isMultiple } = expanded
   checkFiles(words, expanded, options, isDry)
+  if (definitions.length > 0 && options.onConflict === 'rename')
+    throw new Problem('usage', '--on-conflict rename cannot be used with queries, charts and boards', {
+      hint: `They are: ${someOf(definitions.map(({ file }) => file))}. To leave them out: --exclude '*.yml'`,
+    })
   if (skipped.length > 0)
     context.messages.note(
       `${formatCount(skipped.length, 'file')} ${skipped.length === 1 ? 'was' : 'were'} skipped, not data: ${someOf(skipped)}`,
     )
-  return { options, expanded, files, isBatch: isMultiple || files.length > 1, isDry }
+  const isBatch = isMultiple || expanded.files.length > 1
+  return { options, expanded, files, definitions, isBatch, isDry }
 }
 
 /** Throws `usage` for options that exclude or need each other, and for an invalid --name or --draft. */
@@ -79,7 +96,7 @@ function checkFiles(
       hint: skipped.length > 0 ? `Not data files: ${someOf(skipped)}. Use --include.` : 'Check the names.',
     })
   assertDistinctNames(
-    files.map(({ file, folders }) => ({ file, name: [...folders, gridNameOf(basename(file))].join('/') })),
+    files.map((local) => ({ file: local.file, name: storedPathOf(local) })),
     options.onConflict,
   )
   if (files.some(({ file }) => file === '-') && name === undefined && !isDry)

@@ -1,4 +1,5 @@
 // Operations on boards, under the name that clients of Chart Studio know.
+import { uploadHeaders } from '../headers.ts'
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
@@ -22,6 +23,7 @@ export const dashboardsOperations = {
     path: '/v2/dashboards',
     access: 'caller',
     agentTool: 'adds',
+    headers: { Draft: uploadHeaders.Draft },
     body: dataBody(r.DashboardCreate),
     status: 201,
     result: r.Created(r.DashboardMeta),

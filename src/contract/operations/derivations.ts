@@ -11,7 +11,7 @@ export const derivationsOperations = {
     path: '/v2/grids/derive',
     access: 'caller',
     agentTool: 'changes',
-    headers: { 'Allow-Column-Loss': uploadHeaders['Allow-Column-Loss'] },
+    headers: { 'Allow-Column-Loss': uploadHeaders['Allow-Column-Loss'], Draft: uploadHeaders.Draft },
     body: jsonBody(r.Derive),
     status: 201,
     result: r.Derived,

@@ -17,7 +17,7 @@ export const draftsOperations = {
     result: r.Drafts,
   },
   'drafts.charts': {
-    summary: 'List the charts that show your drafts with this name, with images before and after',
+    summary: 'List the charts and boards of your drafts with this name, with images before and after',
     method: 'GET',
     path: '/v2/drafts/:id/charts',
     access: 'caller',

@@ -1,4 +1,5 @@
 // Operations on plots and the feed.
+import { uploadHeaders } from '../headers.ts'
 import * as r from '../resources/index.ts'
 import * as s from '../schema.ts'
 import type { Operation } from './operation.ts'
@@ -49,6 +50,7 @@ export const plotsOperations = {
     path: '/v2/plots',
     access: 'caller',
     agentTool: 'adds',
+    headers: { Draft: uploadHeaders.Draft },
     body: dataBody(r.PlotCreate, { raw: ['figure'] }),
     status: 200,
     result: r.PlotCreated,

@@ -15,7 +15,10 @@ export const Derive = s.object({
         'If the name is taken: `fail` (default), or `replace` the content and the query of that grid, which keeps its link.',
     }),
   ),
-  sql: s.string({ description: 'One statement that reads, as in /v2/query.' }),
+  sql: s.string({
+    description:
+      'One statement that reads, as in /v2/query. Names of grids are looked up in the folder of the new grid, then in the folders above it.',
+  }),
   params: s.optional(parameters),
 })
 
@@ -51,6 +54,6 @@ export const Derivations = s.object({
 
 export const Derived = s.object({
   file: GridMeta,
-  action: s.enumOf(['created', 'replaced', 'unchanged']),
-  derivation: Derivation,
+  action: s.enumOf(['created', 'replaced', 'unchanged', 'drafted']),
+  derivation: s.optional(Derivation),
 })

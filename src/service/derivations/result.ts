@@ -38,7 +38,7 @@ export async function runDerivation(
   const owner = principal.caller.username
   const { snapshot, tables } = await queries.run(service, slot, principal, query)
   const draft = tables.find(({ isDraft }) => isDraft)
-  if (draft)
+  if (draft && query.scope?.draft === undefined)
     throw new Problem('invalid_query', `${draft.name} is a draft, which a derived grid cannot follow`)
   const arrays = snapshot.columns.map(({ name, tail }) => {
     const text = Buffer.concat([Buffer.from('['), tail, Buffer.from(']')])

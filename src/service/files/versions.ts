@@ -2,7 +2,7 @@
 
 import { Problem } from '../../contract/errors.ts'
 import { formatList } from '../../contract/message-texts.ts'
-import { parseVersionRef } from '../../contract/version-ref.ts'
+import { parseVersionRef, type VersionRef } from '../../contract/version-ref.ts'
 import type { AuthorizedFile } from '../access/access.ts'
 import { isAllowed } from '../access/policy.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
@@ -33,7 +33,7 @@ export async function resolveVersionRef(
   text: string | undefined,
 ): Promise<ResolvedVersion | undefined> {
   if (text === undefined) return undefined
-  if (file.filetype !== 'grid' && file.filetype !== 'plot')
+  if (file.filetype !== 'grid' && file.filetype !== 'plot' && file.filetype !== 'dashboard')
     throw new Problem('invalid_request', 'only grids and plots have versions', { field: 'version' })
   const ref = parseVersionRef(text)
   if (!ref)
@@ -41,6 +41,7 @@ export async function resolveVersionRef(
       field: 'version',
       hint: 'Give a number, -1, a date such as 2026-11-01, or the name of a kept version.',
     })
+  if (file.filetype === 'dashboard') return resolveBoardVersion(readers, { file, roles, state }, ref)
   const { owner, idlocal, content_version: current } = file
   const { versions } = readers
   const requestedTime = ref.kind === 'time' ? ref.time : undefined
@@ -89,7 +90,27 @@ export async function resolveVersionRef(
   })
 }
 
-/** Returns the draft of a grid; for a plot, the current version with the drafts of its grids. */
+/**
+ * Returns the board as it is, with the drafts of its grids or with their content of a time. Throws `invalid_request` for
+ * other versions.
+ */
+async function resolveBoardVersion(
+  readers: Readers,
+  access: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
+  ref: VersionRef,
+): Promise<ResolvedVersion> {
+  const { content_version: version } = access.file
+  const draft = ref.kind === 'name' ? await findDraft(readers, access, ref.name) : undefined
+  if (draft) return draft
+  if (ref.kind === 'time' && canSeeVersions(access))
+    return { version, row: undefined, isCurrent: true, time: ref.time }
+  throw new Problem('invalid_request', 'boards have no versions', {
+    field: 'version',
+    hint: 'With write access, a board can be shown with the data of a time or of a draft.',
+  })
+}
+
+/** Returns the draft of a grid; for a plot or a board, the current version with the drafts of its grids. */
 async function findDraft(
   { drafts, versions }: Readers,
   { file, roles, state }: Pick<AuthorizedFile, 'file' | 'roles' | 'state'>,
@@ -97,7 +118,7 @@ async function findDraft(
 ): Promise<ResolvedVersion | undefined> {
   if (!canSeeVersions({ roles, state })) return undefined
   const { owner, idlocal, content_version: current } = file
-  if (file.filetype === 'plot') {
+  if (file.filetype !== 'grid') {
     const [anyDraft] = await drafts.list(owner, draft)
     return anyDraft && { version: current, row: undefined, isCurrent: true, draft }
   }

@@ -6,6 +6,7 @@ import { checkItems } from '../boards/check-items.ts'
 import { encodeBoard } from '../boards/content.ts'
 import { loadBoardContent } from '../boards/load.ts'
 import type { OperationResult } from '../core/call.ts'
+import { formatDraftUrl, putDraftFile, toDraftCall } from '../files/drafts.ts'
 import { checkFilename, findFreeName, nameTaken, resolveDestination } from '../files/names.ts'
 import { createRowFields, takeIdlocal } from '../files/new-file.ts'
 import { checkCanChange, getFile, updateFile } from '../files/read.ts'
@@ -28,7 +29,8 @@ export const dashboardHandlers = {
 
   'dashboards.schema': async () => ({ body: DashboardContent as unknown as Record<string, unknown> }),
 
-  'dashboards.create': async (service, call) => {
+  'dashboards.create': async (service, given) => {
+    const { draft, call } = await toDraftCall(service, given)
     const { fields } = call
     const { limits, store } = service
     const owner = call.caller!.username
@@ -38,21 +40,28 @@ export const dashboardHandlers = {
     await store.read((readers) => checkItems(readers, call, text))
     const stored = await storeText(service, owner, text)
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
+      const { files } = writers
       const parent = await resolveDestination(writers, owner, fields, limits)
       const { filename } = fields
-      if (filename !== undefined && (await writers.files.findByName(owner, parent, filename)))
-        throw nameTaken(filename, 'Choose another name, or replace the board: --on-conflict replace')
-      const file = await writers.files.add({
-        ...{ owner, filetype: 'dashboard', parent },
-        idlocal: await takeIdlocal(writers, owner, fields.idlocal),
-        filename: filename ?? (await findFreeName(writers.files, owner, parent, DEFAULT_NAME)),
-        ...row,
-      })
+      const taken = filename === undefined ? undefined : await files.findByName(owner, parent, filename)
+      if (taken && draft === undefined)
+        throw nameTaken(filename!, 'Choose another name, or replace the board: --on-conflict replace')
+      const file =
+        taken ??
+        (await files.add({
+          ...{ owner, filetype: 'dashboard', parent },
+          idlocal: await takeIdlocal(writers, owner, fields.idlocal),
+          filename: filename ?? (await findFreeName(files, owner, parent, DEFAULT_NAME)),
+          ...row,
+        }))
       await writers.plots.setContent(file, stored, MEDIA_TYPE)
+      if (taken) await files.change(owner, file.idlocal)
+      await putDraftFile(writers, file, draft, call)
       return { idlocal: file.idlocal }
     })
     const { body: file, etag } = await loadDashboard(service, call, { owner, idlocal })
-    return { body: { file, warnings: [] }, etag }
+    const web_url = draft === undefined ? file.web_url : formatDraftUrl(file.web_url, draft)
+    return { body: { file: { ...file, web_url }, warnings: [] }, etag }
   },
 
   'dashboards.get': async (service, call) => {

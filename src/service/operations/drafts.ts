@@ -1,10 +1,11 @@
 // Handlers of drafts (docs/drafts.md).
 import { Problem } from '../../contract/errors.ts'
-import { formatFid, formatWebUrl, parseFid } from '../../contract/fid.ts'
+import { formatFid, formatWebUrl, parseFid, ROOT } from '../../contract/fid.ts'
 import type { Draft, DraftChart } from '../../contract/resources/index.ts'
 import { formatDraftUrl } from '../files/drafts.ts'
 import { signReviewImages } from '../pages/files/signed-images.ts'
 import { type DraftRow, removeDraft } from '../store/aggregates/drafts.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
@@ -26,28 +27,7 @@ export const draftHandlers = {
   'drafts.charts': async (service, call) => {
     const { username } = call.caller!
     const { name } = call
-    const charts = await service.store.read(async (readers) => {
-      const charts = new Map<string, DraftChart>()
-      for (const { owner, idlocal, made_at, version } of await readers.drafts.list(username, name)) {
-        if (version === null) continue
-        const grid = { owner, idlocal }
-        const until = made_at + service.limits.draft_days * DAY_MS
-        const plots = await readers.plots.listReferencers(grid, 'grid', undefined, false, MAX_CHARTS)
-        for (const plot of await readers.folders.filterActive(plots)) {
-          const fid = formatFid(plot)
-          if (plot.owner !== username || charts.has(fid)) continue
-          if (charts.size >= MAX_CHARTS) break
-          charts.set(fid, {
-            fid,
-            filename: plot.filename,
-            grid: formatFid(grid),
-            web_url: formatDraftUrl(formatWebUrl(service.url, plot), name),
-            ...(await signReviewImages(service, readers, plot, { grid, name, until })),
-          })
-        }
-      }
-      return [...charts.values()]
-    })
+    const charts = await service.store.read((readers) => listDraftCharts(service, readers, username, name))
     // Log an event: anyone with the links can open the charts.
     if (charts.length > 0)
       await service.store.withActor({ user: username }).write([username], async ({ files }) => {
@@ -81,6 +61,57 @@ export const draftHandlers = {
   },
 } satisfies Partial<Handlers>
 
+/** Lists the plots and boards that are drafts of this name, then the plots that show grids with such drafts. */
+async function listDraftCharts(
+  service: Service,
+  readers: Readers,
+  username: string,
+  name: string,
+): Promise<DraftChart[]> {
+  const charts = new Map<string, DraftChart>()
+  const replaced = new Set<string>()
+  const drafts = await readers.drafts.list(username, name)
+  const untilOf = ({ made_at }: DraftRow): number => made_at + service.limits.draft_days * DAY_MS
+  for (const row of drafts) {
+    const file = row.version === null ? await readers.files.get(row.owner, row.idlocal) : undefined
+    if (file?.filetype !== 'plot' && file?.filetype !== 'dashboard') continue
+    const draft = { grid: file, name, until: untilOf(row) }
+    const current = await findPublished(readers, file)
+    if (current) replaced.add(formatFid(current))
+    charts.set(formatFid(file), {
+      ...{ fid: formatFid(file), filename: file.filename, filetype: file.filetype },
+      web_url: formatDraftUrl(formatWebUrl(service.url, file), name),
+      before_url: current ? (await signReviewImages(service, readers, current, draft)).before_url : null,
+      after_url: (await signReviewImages(service, readers, file, draft)).after_url,
+    })
+  }
+  for (const row of drafts) {
+    if (row.version === null) continue
+    const grid = { owner: row.owner, idlocal: row.idlocal }
+    const plots = await readers.plots.listReferencers(grid, 'grid', undefined, false, MAX_CHARTS)
+    for (const plot of await readers.folders.filterActive(plots)) {
+      const fid = formatFid(plot)
+      // A draft of the plot itself shows more.
+      if (plot.owner !== username || charts.has(fid) || replaced.has(fid)) continue
+      if (charts.size >= MAX_CHARTS) break
+      charts.set(fid, {
+        ...{ fid, filename: plot.filename, filetype: 'plot', grid: formatFid(grid) },
+        web_url: formatDraftUrl(formatWebUrl(service.url, plot), name),
+        ...(await signReviewImages(service, readers, plot, { grid, name, until: untilOf(row) })),
+      })
+    }
+  }
+  return [...charts.values()]
+}
+
+/** Finds the file that a draft in the folder of drafts would replace: that at the same path without this folder. */
+async function findPublished(readers: Readers, draft: FileRow): Promise<FileRow | undefined> {
+  const above = (await readers.folders.loadAncestors(draft)).map(({ filename }) => filename).reverse()
+  const names = [...above.slice(2), draft.filename]
+  const file = await readers.files.findByPath(draft.owner, ROOT, names)
+  return file?.filetype === draft.filetype ? file : undefined
+}
+
 /** Loads the metadata of a draft; undefined if its file is gone. */
 async function loadDraftMeta(
   { url, limits }: Service,
@@ -90,16 +121,22 @@ async function loadDraftMeta(
   const file = await files.get(owner, idlocal)
   if (!file) return undefined
   const row = version === null ? undefined : await versions.get(owner, idlocal, version)
-  const row_count = row?.row_count ?? (await grids.get(owner, idlocal)).row_count
+  const { filetype } = file
+  const row_count =
+    filetype === 'grid' ? (row?.row_count ?? (await grids.get(owner, idlocal)).row_count) : undefined
   return {
     name,
     fid: formatFid(file),
     filename: file.filename,
+    filetype,
     row_count,
     is_new: version === null,
     made_at: new Date(made_at).toISOString(),
     made_by,
     expires_at: new Date(made_at + limits.draft_days * DAY_MS).toISOString(),
-    web_url: version === null ? formatWebUrl(url, file) : formatDraftUrl(formatWebUrl(url, file), name),
+    web_url:
+      version === null && filetype === 'grid'
+        ? formatWebUrl(url, file)
+        : formatDraftUrl(formatWebUrl(url, file), name),
   }
 }

@@ -1,6 +1,6 @@
 // Handlers of derived grids.
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, formatFid } from '../../contract/fid.ts'
+import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { Derivation, GridMeta } from '../../contract/resources/index.ts'
 import { authorizeCall, ownerPrincipal } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
@@ -8,16 +8,20 @@ import { checkIfMatch } from '../core/etag.ts'
 import { assertNoCircle } from '../derivations/inputs.ts'
 import { type DerivedContent, planContent, runDerivation } from '../derivations/result.ts'
 import { loadDerivation } from '../derivations/state.ts'
-import { checkFilename, nameTaken, resolveDestination } from '../files/names.ts'
+import { formatDraftFolder, parseDraftName } from '../files/drafts.ts'
+import { checkFilename, findByPath, nameTaken, resolveDestination, splitPath } from '../files/names.ts'
 import { getFile } from '../files/read.ts'
 import { addGrid } from '../grids/change/create.ts'
+import { saveDraft } from '../grids/change/drafts.ts'
 import { changeLayout } from '../grids/change/layout.ts'
 import { commitPlan } from '../grids/change/plan.ts'
 import { findExisting, notAGridError } from '../grids/change/save-grid.ts'
 import { checkColumnLoss } from '../grids/input/match-columns.ts'
+import type { DataCall } from '../grids/input/reading-options.ts'
 import { getQueries } from '../queries/allowed.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
+import { formatDraftResponse } from './grids.upload.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
 /** Maximum number of derived grids in a list. */
@@ -30,7 +34,7 @@ type DeriveCall = OperationCall<'grids.derive'>
 /** A derived grid that was created or changed. */
 interface Outcome {
   idlocal: number
-  action: 'created' | 'replaced' | 'unchanged'
+  action: 'created' | 'replaced' | 'unchanged' | 'drafted'
 }
 
 export const deriveHandlers = {
@@ -38,6 +42,10 @@ export const deriveHandlers = {
     const owner = call.caller!.username
     const { idlocal, action } = await derive(service, call)
     const fid = { owner, idlocal }
+    if (action === 'drafted') {
+      const { body, etag } = await formatDraftResponse(service, toDraftCall(call), fid, { action })
+      return { body: { ...body, file: body.file as GridMeta }, etag }
+    }
     const { body: file, etag } = await getFile(service, call, fid, 'grid')
     const derivation = await service.store.read((readers) => loadDerivation(readers, fid, true))
     return { body: { file: file as GridMeta, action, derivation }, etag }
@@ -75,6 +83,7 @@ async function derive(service: Service, call: DeriveCall): Promise<Outcome> {
   const { store, limits } = service
   const { sql, params = {}, filename, parent, on_conflict = 'fail', world_readable = false } = call.fields
   const owner = call.caller!.username
+  const draft = parseDraftName(call)
   checkFilename(filename, limits)
   const target = {
     ...{ filename, world_readable, onConflict: on_conflict },
@@ -85,18 +94,28 @@ async function derive(service: Service, call: DeriveCall): Promise<Outcome> {
   if (done) return done
   const find = async (readers: Readers) => {
     const file = await findExisting(service, readers, owner, target)
-    if (file && on_conflict === 'fail') throw nameTaken(filename, TAKEN_HINT)
+    if (file && on_conflict === 'fail' && draft === undefined) throw nameTaken(filename, TAKEN_HINT)
     if (file && file.filetype !== 'grid') throw notAGridError(file)
     return file
   }
-  const existing = await store.read(find)
+  const { existing, folders } = await store.read(async (readers) => ({
+    existing: await find(readers),
+    folders: await listScope(service, readers, owner, target, draft),
+  }))
   const queries = await getQueries(service).get()
   const principal = { ...ownerPrincipal(owner), isAborted: call.isAborted }
   const content = await runDerivation(service, queries, owner, principal, {
     sql,
     parameters: params,
     tables: {},
+    scope: { folders, except: existing?.idlocal, draft },
   })
+  if (draft !== undefined) {
+    const { columns } = content
+    const table = { rows: columns[0]?.rows ?? 0, columns, warnings: [], isNameless: false }
+    const saved = await saveDraft(service, toDraftCall(call), table, { ...target, draft }, existing)
+    return { idlocal: saved.idlocal, action: 'drafted' }
+  }
   const query = { sql, parameters: JSON.stringify(params) }
   const owners = content.inputs.map((input) => input.to_owner)
   if (existing) return replace(service, call, existing, content, query)
@@ -113,6 +132,42 @@ async function derive(service: Service, call: DeriveCall): Promise<Outcome> {
     return { idlocal: file.idlocal, action: 'created' }
   }
   return store.writeOnce(write, create, { owners })
+}
+
+/** Returns the call of an upload of the same draft. */
+function toDraftCall({ headers: { Draft }, ...call }: DeriveCall): DataCall {
+  return { ...call, headers: { Draft } }
+}
+
+/**
+ * Lists the folders in which names of a query are looked up: that of the new grid, and those above it. With a draft,
+ * before each the folder of files that exist only in the draft.
+ */
+async function listScope(
+  { limits }: Service,
+  readers: Readers,
+  owner: string,
+  { parent, parent_path }: { parent?: number; parent_path?: string },
+  draft: string | undefined,
+): Promise<number[]> {
+  const { files, folders } = readers
+  if (parent_path === undefined && parent !== undefined && parent !== ROOT) {
+    const folder = await files.get(owner, parent)
+    const above = folder ? await folders.loadAncestors(folder) : []
+    return [parent, ...above.map(({ idlocal }) => idlocal), ROOT]
+  }
+  const names = parent_path === undefined ? [] : splitPath(parent_path, limits)
+  const places = names.map((_, k) => names.slice(0, names.length - k))
+  const paths = [...places, []].flatMap((place) => [
+    ...(draft === undefined ? [] : [splitPath(formatDraftFolder(draft, place.join('/')), limits)]),
+    place,
+  ])
+  const scope: number[] = []
+  for (const path of paths) {
+    const folder = path.length === 0 ? { idlocal: ROOT } : await findByPath(files, owner, ROOT, path)
+    if (folder) scope.push(folder.idlocal)
+  }
+  return scope
 }
 
 /** Stores the query, and schedules a comparison with the inputs: they may have changed while the query ran. */

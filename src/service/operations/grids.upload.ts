@@ -3,10 +3,9 @@ import { Problem } from '../../contract/errors.ts'
 import type { Fid } from '../../contract/fid.ts'
 import { gridNameOf } from '../../contract/formats.ts'
 import type { OperationCall } from '../core/call.ts'
-import { formatDraftUrl } from '../files/drafts.ts'
+import { formatDraftUrl, parseDraftName } from '../files/drafts.ts'
 import { checkFilename } from '../files/names.ts'
 import { respondWithFile } from '../files/read.ts'
-import { parseDraftName } from '../grids/change/drafts.ts'
 import type { UploadResult, UploadTarget } from '../grids/change/save-grid.ts'
 import { saveTables } from '../grids/change/save-tables.ts'
 import { type DataCall, parseProvenance } from '../grids/input/reading-options.ts'
@@ -60,7 +59,7 @@ async function loadPreview({ store }: Service, fid: Fid): Promise<string> {
 }
 
 /** Returns the response to an upload that created a draft, with the link that shows it. */
-async function formatDraftResponse<T>(service: Service, call: DataCall, fid: Fid, outcome: T) {
+export async function formatDraftResponse<T>(service: Service, call: DataCall, fid: Fid, outcome: T) {
   const draft = parseDraftName(call)
   const { body, etag: tag } = await respondWithFile(service, { ...call, version: draft }, fid)
   const isDraftGrid =

@@ -5,6 +5,7 @@ import type { PlotCreated } from '../../contract/resources/index.ts'
 import type { RawJson } from '../../json/index.ts'
 import { type AuthorizedFile, loadVisibleFile } from '../access/access.ts'
 import type { Call, OperationCall, OperationResult } from '../core/call.ts'
+import { formatDraftUrl, putDraftFile, toDraftCall } from '../files/drafts.ts'
 import {
   checkFilename,
   findByPath,
@@ -46,35 +47,42 @@ const CONFLICT_HINT = 'Choose another name, or set on_conflict to rename or repl
 /** Creates a plot, or replaces the figure of the plot with this name. */
 export async function createPlot(
   service: Service,
-  call: OperationCall<'plots.create'>,
+  given: OperationCall<'plots.create'>,
 ): Promise<OperationResult<PlotCreated>> {
   const { limits, store } = service
-  const owner = call.caller!.username
+  const owner = given.caller!.username
+  const { draft, call } = await toDraftCall(service, given)
   const { fields } = call
   if (fields.filename !== undefined) checkFilename(fields.filename, limits)
   const result =
-    (await store.findResultOf<PlotResult>(call.writeKey(owner))) ?? (await createOrReplace(service, call))
+    (await store.findResultOf<PlotResult>(call.writeKey(owner))) ??
+    (await createOrReplace(service, call, draft))
   const fid = { owner, idlocal: result.idlocal }
   service.thumbnails.add(service, call.caller, fid)
   const { body, etag } = await getFile(service, call, fid, 'plot')
   const grid_fid = result.grid === null ? null : `${owner}:${result.grid}`
-  return { body: { file: body, action: result.action, warnings: result.warnings ?? [], grid_fid }, etag }
+  const file = draft === undefined ? body : { ...body, web_url: formatDraftUrl(body.web_url, draft) }
+  return { body: { file, action: result.action, warnings: result.warnings ?? [], grid_fid }, etag }
 }
 
 /** Creates a plot, or replaces the plot of this name. Tries again if the name is taken meanwhile. */
-async function createOrReplace(service: Service, call: OperationCall<'plots.create'>): Promise<PlotResult> {
+async function createOrReplace(
+  service: Service,
+  call: OperationCall<'plots.create'>,
+  draft: string | undefined,
+): Promise<PlotResult> {
   const { store } = service
   const owner = call.caller!.username
   const { fields } = call
   for (;;) {
     const existing = await store.read((readers) => findNamesake(readers, service, call))
-    if (existing && fields.on_conflict === 'replace') return replacePlot(service, call, existing)
+    if (existing && fields.on_conflict === 'replace') return replacePlot(service, call, existing, draft)
     if (existing && fields.on_conflict !== 'rename') throw nameTaken(fields.filename!, CONFLICT_HINT)
     const figureWithTheme = applyDefaultTheme(fields.figure, service.theme)
     const figure = await prepareFigure(service, owner, figureWithTheme, fields.raw_data === 'grid')
     const result = await store.writeOnce(
       call.writeKey(owner),
-      (writers) => createNewPlot(service, call, writers, figure),
+      (writers) => createNewPlot(service, call, writers, figure, draft),
       { hasApplied: (result) => result !== undefined, owners: ownersOf(figure) },
     )
     // If undefined, the name was taken meanwhile: try again.
@@ -103,6 +111,7 @@ async function createNewPlot(
   call: OperationCall<'plots.create'>,
   writers: Writers,
   figure: PreparedFigure,
+  draft: string | undefined,
 ): Promise<PlotResult | undefined> {
   const owner = call.caller!.username
   const { fields } = call
@@ -123,6 +132,7 @@ async function createNewPlot(
     source_fid: await resolveSourceFid(service, writers, fields.source_fid, call, 'plot'),
   })
   await writeFigure(writers, file, figure, call)
+  await putDraftFile(writers, file, draft, call)
   return {
     idlocal: file.idlocal,
     grid: figure.grid?.idlocal ?? null,
@@ -136,6 +146,7 @@ async function replacePlot(
   service: Service,
   call: OperationCall<'plots.create'>,
   existing: FileRow,
+  draft: string | undefined,
 ): Promise<PlotResult> {
   const { figure, raw_data, world_readable, share_key_enabled, metadata } = call.fields
   if (existing.filetype !== 'plot')
@@ -153,6 +164,7 @@ async function replacePlot(
   const change = { ...call, operation: 'plots.update' as const, fid: { owner, idlocal }, fields }
   return replaceFigure(service, change, { figure, raw_data }, async (writers, access, stored, isSame) => {
     await applyUpdate(service, change, writers, access)
+    await putDraftFile(writers, existing, draft, call)
     return {
       idlocal,
       grid: stored.grid?.idlocal ?? null,

@@ -8,7 +8,7 @@ import type { Principal } from '../access/access.ts'
 import { Admission } from '../core/admission.ts'
 import type { Service } from '../core/context.ts'
 import { createMemorySnapshot, type Snapshot } from '../grids/column/snapshot.ts'
-import { type QueriedTable, takeTableSnapshots } from './query-tables.ts'
+import { type NameScope, type QueriedTable, takeTableSnapshots } from './query-tables.ts'
 import { TableFiles } from './table-files.ts'
 
 /** Number of queries that wait for each one that runs. */
@@ -23,6 +23,8 @@ export interface GridQuery {
   parameters: Readonly<Record<string, QueryParameter>>
   /** Names of tables in the query → path or id of the grid. */
   tables: Readonly<Record<string, string>>
+  /** Where other names are looked up. Default: in the home folder. */
+  scope?: NameScope
 }
 
 /** The result of a query, and the grids that it shows. */
@@ -117,7 +119,7 @@ export class Queries {
           isAborted: principal.isAborted,
           openTables: async (names) => {
             const tables = []
-            queried = await takeTableSnapshots(service, principal, names, given)
+            queried = await takeTableSnapshots(service, principal, names, given, query.scope)
             for (const { table, snapshot } of queried) {
               const { file, keep } = await this.files.get(snapshot, folder, budget)
               kept.push(keep)

@@ -27,6 +27,19 @@ export interface GridSource {
   version?: string
 }
 
+/** Where the names of a query are looked up. */
+export interface NameScope {
+  /** Folders of the caller, by their ids: the first with a grid of the name counts. */
+  folders: readonly number[]
+  /** Number of the grid that the query makes: grids above it of the same name come first. */
+  except?: number
+  /** Grids with a draft of this name are read as in it. */
+  draft?: string
+}
+
+/** The home folder of the caller. */
+const HOME: NameScope = { folders: [ROOT] }
+
 /** A table of a query, with the grid that it is. */
 export interface QueriedTable {
   table: TableName
@@ -49,6 +62,7 @@ export async function takeTableSnapshots(
   principal: Principal,
   names: readonly TableName[],
   given: ReadonlyMap<string, string>,
+  scope: NameScope = HOME,
 ): Promise<QueriedTable[]> {
   if (names.length > MAX_TABLES)
     throw new Problem('invalid_query', `a query can have ${MAX_TABLES} tables, not ${names.length}`)
@@ -65,7 +79,7 @@ export async function takeTableSnapshots(
   const snapshots = await service.store.read(async (readers) => {
     const found: QueriedTable[] = []
     for (const table of names) {
-      const queried = await takeTableSnapshot(service, readers, principal, aliasOf(table, given))
+      const queried = await takeTableSnapshot(service, readers, principal, aliasOf(table, given), scope)
       if (queried) found.push({ table, name: formatTableName(table).toLowerCase(), ...queried })
       else if (!table.isDefined) missing.push(formatTableName(table))
     }
@@ -101,8 +115,9 @@ async function takeTableSnapshot(
   readers: Readers,
   principal: Principal,
   table: TableName,
+  scope: NameScope,
 ): Promise<Omit<QueriedTable, 'table' | 'name'> | undefined> {
-  const source = await findGrid(service, readers, principal, table)
+  const source = await findGrid(service, readers, principal, table, scope)
   const found = source && (await findVersion(readers, principal, source))
   if (!found) return undefined
   const { row, state } = found
@@ -154,17 +169,38 @@ async function findGrid(
   readers: Readers,
   { caller }: Principal,
   { schema, name }: TableName,
+  scope: NameScope,
 ): Promise<GridSource | undefined> {
   const owner = schema === '' ? (caller?.username ?? '') : schema
+  const { folders, except } = schema === '' ? scope : HOME
   const find = async (file: string): Promise<Fid | undefined> => {
     const fid = schema === '' ? parseFid(file) : undefined
-    return fid ?? (await findByPath(readers.files, owner, ROOT, splitPath(file, limits)))
+    if (fid) return fid
+    const names = splitPath(file, limits)
+    let own: Fid | undefined
+    for (const folder of folders) {
+      const found = await findByPath(readers.files, owner, folder, names)
+      if (found?.filetype === 'grid' && found.idlocal !== except) return found
+      if (found?.idlocal === except) own ??= found
+    }
+    return own
   }
   const fid = await find(name)
-  if (fid) return { fid }
+  if (fid) return { fid, version: await findDraftOf(readers, fid, scope) }
   const split = splitVersion(name)
   const versioned = split && (await find(split.file))
   return versioned && { fid: versioned, version: split.version }
+}
+
+/** Returns the name of the draft in which a grid is read, if it has one. */
+async function findDraftOf(
+  { drafts }: Readers,
+  { owner, idlocal }: Fid,
+  { draft }: NameScope,
+): Promise<string | undefined> {
+  if (draft === undefined) return undefined
+  const row = await drafts.get(owner, idlocal, draft)
+  return row && row.version !== null ? draft : undefined
 }
 
 /** Returns the name of a grid in the home folder of the caller that is similar to a name. */

@@ -1,14 +1,11 @@
 // Stores uploads as drafts: unpublished content of a grid (docs/drafts.md).
 
 import { Problem } from '../../../contract/errors.ts'
-import { ROOT } from '../../../contract/fid.ts'
 import { formatList } from '../../../contract/message-texts.ts'
 import type { CheckReport, CheckResult } from '../../../contract/resources/index.ts'
-import { isVersionName } from '../../../contract/version-ref.ts'
 import { authorize } from '../../access/access.ts'
 import { checkIfMatch } from '../../core/etag.ts'
-import { findByPath, splitPath } from '../../files/names.ts'
-import { DRAFTS_FOLDER } from '../../store/aggregates/drafts.ts'
+import { checkDraftLimit, findDraftFile, formatDraftFolder } from '../../files/drafts.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { encodeTypes } from '../../store/schema/column-types.ts'
 import { primaryKeyNamesOf } from '../../store/schema/primary-key.ts'
@@ -26,25 +23,6 @@ import { notAGridError, saveGrid, type UploadResult, type UploadTarget } from '.
 import { checkNoDeleteMissing } from './upsert.ts'
 import { usernameOf } from './versions.ts'
 
-/** Parses the header `Draft`; undefined without it. Throws `invalid_request` for an invalid name. */
-export function parseDraftName({ headers }: Pick<DataCall, 'headers'>): string | undefined {
-  const name = headers.Draft
-  if (name === undefined) return undefined
-  if (!isVersionName(name))
-    throw new Problem(
-      'invalid_request',
-      `Draft: ${JSON.stringify(name.slice(0, 80))} cannot be the name of a draft`,
-      { field: 'Draft', hint: 'A name begins with a letter; then letters, digits, . _ and - may follow.' },
-    )
-  const rule = headers['On-Conflict']
-  if (rule === 'append' || rule === 'rename')
-    throw new Problem('invalid_request', `Draft: On-Conflict ${rule} is not possible; a draft replaces`, {
-      field: 'Draft',
-      hint: 'Use --on-conflict replace.',
-    })
-  return name
-}
-
 type DraftTarget = UploadTarget & { draft: string }
 
 /**
@@ -59,14 +37,7 @@ export async function saveDraft(
   existing: FileRow | undefined,
 ): Promise<UploadResult> {
   const owner = call.caller!.username
-  const { drafts, isKnown } = await service.store.read(async (readers) => ({
-    drafts: await readers.drafts.countDrafts(owner),
-    isKnown: (await readers.drafts.list(owner, target.draft)).length > 0,
-  }))
-  if (drafts >= service.limits.drafts && !isKnown)
-    throw new Problem('too_large', `you have ${drafts} drafts (limit drafts)`, {
-      hint: 'Delete those that are not needed: gridline draft list',
-    })
+  await checkDraftLimit(service, owner, target.draft)
   if (!existing) return saveNewGrid(service, call, table, target)
   if (existing.filetype !== 'grid') throw notAGridError(existing)
   const report = await checkDraft(service, call, table, existing)
@@ -84,16 +55,10 @@ async function saveNewGrid(
   target: DraftTarget,
 ): Promise<UploadResult> {
   const owner = call.caller!.username
-  const path = [DRAFTS_FOLDER, target.draft, ...(target.parent_path ? [target.parent_path] : [])].join('/')
-  const filePath = `${path}/${target.filename}`
-  await service.store.read(async ({ files, drafts }) => {
-    const fileThere = await findByPath(files, owner, ROOT, splitPath(filePath, service.limits))
-    const draftThere = fileThere && (await drafts.get(owner, fileThere.idlocal, target.draft))
-    if (fileThere && draftThere?.version !== null)
-      throw new Problem('conflict', `${filePath} exists and is not a draft`, {
-        hint: 'Move it out of the folder Drafts.',
-      })
-  })
+  const path = formatDraftFolder(target.draft, target.parent_path)
+  await service.store.read((readers) =>
+    findDraftFile(readers, service.limits, owner, `${path}/${target.filename}`, target.draft),
+  )
   const place = { parent: undefined, parent_path: path, world_readable: false }
   const saved = await saveGrid(service, call, table, { ...target, ...place, onConflict: 'replace' })
   return { ...saved, action: 'drafted' }

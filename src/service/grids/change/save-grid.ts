@@ -4,6 +4,7 @@ import { type Fid, ROOT } from '../../../contract/fid.ts'
 import type { ConflictRule } from '../../../contract/headers.ts'
 import type { UploadAction } from '../../../contract/resources/index.ts'
 import { filetypeLabel } from '../../../contract/resources/index.ts'
+import { putDraftFile } from '../../files/drafts.ts'
 import {
   checkFilename,
   findByPath,
@@ -204,15 +205,7 @@ async function recordDraftAndTag(
   { owner, idlocal }: Fid,
   { draft: name, source_tag }: UploadTarget,
 ): Promise<void> {
-  if (name !== undefined)
-    await writers.drafts.put({
-      owner,
-      idlocal,
-      name,
-      version: null,
-      made_at: Date.now(),
-      made_by: usernameOf(call),
-    })
+  await putDraftFile(writers, { owner, idlocal }, name, call)
   if (source_tag !== undefined) await writers.files.setSourceTag(owner, idlocal, source_tag)
 }
 

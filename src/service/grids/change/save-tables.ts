@@ -4,6 +4,7 @@ import { INVISIBLE_CHARACTERS } from '../../../contract/invisible-characters.ts'
 import { badData } from '../../../ingest/index.ts'
 import { authorize } from '../../access/access.ts'
 import { checkIfMatch } from '../../core/etag.ts'
+import { parseDraftName } from '../../files/drafts.ts'
 import {
   checkDepth,
   createFolders,
@@ -26,7 +27,7 @@ import type { FileTables, Table } from '../input/tables.ts'
 import { parseKeyHeader } from '../keys/primary-key.ts'
 import type { GridService } from '../service.ts'
 import { addGrid } from './create.ts'
-import { parseDraftName, saveDraft } from './drafts.ts'
+import { saveDraft } from './drafts.ts'
 import {
   findExisting,
   notAGridError,

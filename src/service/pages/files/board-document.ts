@@ -6,17 +6,18 @@ import { imageTypes } from '../../../contract/operations/index.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import { renderAbout, sealPage } from '../../../contract/standalone.ts'
 import { type Bytes, toByteStream, type WorkBudget } from '../../../json/index.ts'
-import { authorizeCall, type FileRequest, type Principal } from '../../access/access.ts'
+import { type AuthorizedFile, authorizeCall, type FileRequest, type Principal } from '../../access/access.ts'
 import { parseBoard, toNode } from '../../boards/content.ts'
 import { loadBoardText } from '../../boards/load.ts'
 import type { OperationResult } from '../../core/call.ts'
 import { createPageFacts } from '../../files/page-facts.ts'
+import { type ResolvedVersion, resolveVersionRef } from '../../files/versions.ts'
 import type { ImageRequest } from '../../images/images.ts'
 import { drawPlotImage, type ImageService, readImage } from '../../images/plot-image.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { type ColorScheme, readColorScheme } from '../html.ts'
-import { createFrames, renderNode } from './board-items.ts'
+import { createFrames, plotVersionOf, renderNode } from './board-items.ts'
 import type { ChartPlace } from './board-reader.ts'
 import type { SortingService } from './grid-page.ts'
 
@@ -44,7 +45,10 @@ export async function drawBoard(
   request: FileRequest,
   { format = 'png', width, scale, theme, asAnyone }: ImageRequest,
 ): Promise<OperationResult<Bytes>> {
-  const { file } = await service.store.read((readers) => authorizeCall(readers, request))
+  const { file, version } = await service.store.read(async (readers) => {
+    const access = await authorizeCall(readers, request)
+    return { file: access.file, version: await resolveVersionRef(readers, access, request.version) }
+  })
   if (format === 'svg')
     throw new Problem('invalid_request', 'format: a board is drawn as png, jpeg, webp, pdf or html', {
       field: 'format',
@@ -60,8 +64,16 @@ export async function drawBoard(
     }),
     createBody: async (user, work) => {
       const scheme = theme ?? 'light'
-      const reader = asAnyone ? { ...request, caller: undefined, shareKey: undefined } : request
-      const html = await writeBoardDocument(service, reader, file, { ...size, scheme, user, work })
+      const anyone = { caller: undefined, shareKey: undefined, version: undefined }
+      const reader = asAnyone ? { ...request, ...anyone } : request
+      const shown = asAnyone ? undefined : version
+      const html = await writeBoardDocument(service, reader, file, {
+        ...size,
+        scheme,
+        user,
+        work,
+        version: shown,
+      })
       if (format === 'html') return { body: toByteStream(html), type }
       const options = { format, ...size, height: 0, theme: scheme, maxPixels: service.limits.image_pixels }
       const image = await service.images.drawDocument(user, html, options, work.isAborted)
@@ -77,6 +89,7 @@ function clamp(value: number, least: number, most: number): number {
 interface DocumentOptions {
   width: number
   scheme: 'light' | 'dark'
+  version: ResolvedVersion | undefined
   user: string
   work: WorkBudget
 }
@@ -86,7 +99,7 @@ async function writeBoardDocument(
   service: DocumentService,
   request: FileRequest,
   file: FileRow,
-  { width, scheme, user, work }: DocumentOptions,
+  { width, scheme, version, user, work }: DocumentOptions,
 ): Promise<Buffer> {
   const deadline = performance.now() + MAX_DRAW_MS
   const principal = { ...request, isAborted: work.isAborted }
@@ -107,7 +120,7 @@ async function writeBoardDocument(
         operation: 'files.image' as const,
         fid: plot,
         filetype: 'plot' as const,
-        version: undefined,
+        version: plotVersionOf(plot, file.owner, principal),
         ...(shareKey !== undefined && { shareKey }),
       }
       const drawn = await drawPlotImage(service, asked, {
@@ -123,7 +136,7 @@ async function writeBoardDocument(
   }
   const node = toNode(parseBoard(await loadBoardText(service, file)))
   const board = await renderNode(
-    { owner: file.owner, service, principal, renderPlot, user, work, deadline },
+    { owner: file.owner, service, principal, version, renderPlot, user, work, deadline },
     node,
   )
   return sealPage(
@@ -163,9 +176,11 @@ const MAX_READ_MS = 10_000
 export async function renderBoardEmbed(
   service: DocumentService,
   principal: Principal,
-  file: FileRow,
+  access: AuthorizedFile,
   query: URLSearchParams,
 ): Promise<PageAnswer> {
+  const { file } = access
+  const version = await service.store.read((readers) => resolveVersionRef(readers, access, principal.version))
   const scheme = readColorScheme(query)
   const node = toNode(parseBoard(await loadBoardText(service, file)))
   const policy = `${DOCUMENT_POLICY}; frame-src ${service.url}/`
@@ -175,9 +190,9 @@ export async function renderBoardEmbed(
       viewed: file,
     }),
     later: async (user, work) => {
-      const renderPlot = createFrames(service, scheme)
+      const renderPlot = createFrames(service, scheme, principal, file.owner)
       const deadline = performance.now() + MAX_READ_MS
-      const reader = { owner: file.owner, service, principal, renderPlot, user, work, deadline }
+      const reader = { owner: file.owner, service, principal, version, renderPlot, user, work, deadline }
       const board = `${await renderNode(reader, node)}</div>`
       const { type } = createPage('')
       return { body: toByteStream(Buffer.from(wrapDocument(file.filename, scheme, board, policy))), type }

@@ -4,13 +4,14 @@ import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatEmbedUrl, parseFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
-import { loadVisibleFile } from '../../access/access.ts'
+import { loadVisibleFile, type Principal } from '../../access/access.ts'
 import type { BoardNode } from '../../boards/content.ts'
 import type { Service } from '../../core/context.ts'
 import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
 import { Selection } from '../../grids/read/selection.ts'
+import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
-import type { ColorScheme } from '../html.ts'
+import { accessQueryOf, appendQuery, type ColorScheme } from '../html.ts'
 import { renderNumber } from './board-number.ts'
 import {
   type BoardReader,
@@ -55,12 +56,26 @@ export async function renderNode(reader: BoardReader, node: BoardNode, share = 1
 }
 
 /** Returns a function that renders charts as frames, which follow their data. */
-export function createFrames({ url: base }: Service, scheme: ColorScheme): BoardReader['renderPlot'] {
+export function createFrames(
+  { url: base }: Service,
+  scheme: ColorScheme,
+  principal: Principal,
+  boardOwner: string,
+): BoardReader['renderPlot'] {
   return async (file, { title = file.filename, share_key }, { height }) => {
-    const key = share_key === undefined ? '' : `&share_key=${encodeURIComponent(share_key)}`
-    const url = `${formatEmbedUrl(base, file)}?theme=${scheme}&link=true${key}`
+    const key = accessQueryOf({ shareKey: share_key, version: plotVersionOf(file, boardOwner, principal) })
+    const url = appendQuery(formatEmbedUrl(base, file), `theme=${scheme}`, 'link=true', key)
     return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title)}" height="${height}" loading="lazy"></iframe>`
   }
+}
+
+/** Returns the version in which a board shows a plot: plots of others are shown as they are. */
+export function plotVersionOf(
+  { owner }: FileRow,
+  boardOwner: string,
+  { version }: Principal,
+): string | undefined {
+  return owner === boardOwner ? version : undefined
 }
 
 /** Renders an item, or a note why it cannot be shown. */

@@ -3,13 +3,12 @@ import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
-import type { AuthorizedFile } from '../../access/access.ts'
 import { canSeeVersions } from '../../files/versions.ts'
 import { createFirstRows } from '../../grids/column/cursor.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../../grids/column/snapshot.ts'
 import { Selection } from '../../grids/read/selection.ts'
 import { type ReshapeQuery, reshape } from '../../grids/reshape/index.ts'
-import { type BoardReader, renderSource, takeItemSnapshot } from './board-reader.ts'
+import { type BoardReader, type ItemGrid, renderSource, takeItemSnapshot } from './board-reader.ts'
 
 /** Renders a number. */
 export async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
@@ -59,7 +58,7 @@ interface ValueBefore {
  */
 async function measureBefore(
   reader: BoardReader,
-  grid: AuthorizedFile,
+  grid: Pick<ItemGrid, 'file' | 'roles' | 'state' | 'isDraft'>,
   { where, value = 'count' }: BoardItem,
 ): Promise<ValueBefore | undefined> {
   const { store } = reader.service
@@ -67,8 +66,9 @@ async function measureBefore(
   if (!canSeeVersions(grid) && reader.owner !== owner) return undefined
   try {
     const found = await store.read(async (readers) => {
-      const [row] = await readers.versions.list(owner, idlocal, content_version, 1)
       const current = await readers.versions.get(owner, idlocal, content_version)
+      // A draft is compared with the current version.
+      const [row] = grid.isDraft ? [current] : await readers.versions.list(owner, idlocal, content_version, 1)
       return (
         row && { made_at: current?.made_at, snap: await takeVersionSnapshot(store, readers, grid.file, row) }
       )

@@ -5,6 +5,7 @@ import { toByteStream } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
 import { parseBoard, toNode } from '../../boards/content.ts'
 import { loadBoardText } from '../../boards/load.ts'
+import type { ResolvedVersion } from '../../files/versions.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
 import { accessQueryOf, readColorScheme } from '../html.ts'
@@ -12,6 +13,7 @@ import { createFrames, renderNode } from './board-items.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import type { SortingService } from './grid-page.ts'
+import { renderVersionNote } from './version-note.ts'
 
 /** Maximum time in which the items of a board are read, in ms. */
 const MAX_READ_MS = 10_000
@@ -22,6 +24,7 @@ export async function renderBoardPage(
   principal: Principal,
   file: FileRow,
   query: URLSearchParams,
+  version: ResolvedVersion | undefined,
 ): Promise<PageAnswer> {
   const node = toNode(parseBoard(await loadBoardText(service, file)))
   const scheme = readColorScheme(query, 'auto')
@@ -30,11 +33,12 @@ export async function renderBoardPage(
     access: await loadFileAccess(readers, file, principal),
   }))
   const key = accessQueryOf(principal)
-  const follow = `${formatWebUrl(service.url, file).slice(0, -1)}.events${key && `?${key}`}`
+  // What a draft or a past time shows does not follow.
+  const follow = version ? '' : `${formatWebUrl(service.url, file).slice(0, -1)}.events${key && `?${key}`}`
   const page = (board: string): PageAnswer =>
     createSitePage(
       file.filename,
-      `<p>${renderSummary(file)}</p>\n${renderFileActions(file, principal, access)}\n<div class="board" data-follow="${escapeHtml(follow)}">${board}</div>`,
+      `<p>${renderSummary(file)}</p>\n${renderVersionNote(service, file, version, query.toString())}${renderFileActions(file, principal, access)}\n<div class="board"${follow && ` data-follow="${escapeHtml(follow)}"`}>${board}</div>`,
       principal.caller,
       query,
       { above, viewed: file },
@@ -44,8 +48,8 @@ export async function renderBoardPage(
     ...answer,
     later: async (user, work) => {
       const deadline = performance.now() + MAX_READ_MS
-      const renderPlot = createFrames(service, scheme)
-      const reader = { owner: file.owner, service, principal, renderPlot, user, work, deadline }
+      const renderPlot = createFrames(service, scheme, principal, file.owner)
+      const reader = { owner: file.owner, service, principal, version, renderPlot, user, work, deadline }
       const { body, type } = page(await renderNode(reader, node))
       return { body: toByteStream(Buffer.from(body as string)), type }
     },

@@ -6,7 +6,9 @@ import type { BoardItem } from '../../../contract/resources/index.ts'
 import type { WorkBudget } from '../../../json/index.ts'
 import { type AuthorizedFile, loadVisibleFile, type Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
-import { type Snapshot, takeSnapshot } from '../../grids/column/snapshot.ts'
+import type { ResolvedVersion } from '../../files/versions.ts'
+import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../../grids/column/snapshot.ts'
+import { findGridVersion } from '../../plots/versions.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import type { SortingService } from './grid-page.ts'
@@ -25,28 +27,46 @@ export interface BoardReader {
   principal: Principal
   /** Renders a chart that the reader may see. */
   renderPlot(file: FileRow, item: BoardItem, place: ChartPlace): Promise<string>
+  /** Version in which the grids are read; undefined for the current one. */
+  version: ResolvedVersion | undefined
   user: string
   work: WorkBudget
   /** End of the time for items, in ms of `performance.now()`. */
   deadline: number
 }
 
+/** A grid that an item reads. */
+export interface ItemGrid extends AuthorizedFile {
+  snap: Snapshot
+  isDraft: boolean
+  /** Since when its refreshes fail, in ms since 1970. */
+  staleSince: number | null
+}
+
 /** Takes a snapshot of the columns of a grid that the reader may see. */
 export async function takeItemSnapshot(
-  { service, principal }: Pick<BoardReader, 'service' | 'principal'>,
+  { service, principal, owner: boardOwner, version }: BoardReader,
   fid: Fid,
   choose: (columns: ColumnRow[]) => ColumnRow[],
-): Promise<AuthorizedFile & { snap: Snapshot; staleSince: number | null }> {
-  return service.store.read(async (readers) => {
+): Promise<ItemGrid> {
+  const taken = await service.store.read(async (readers) => {
     const visible = await loadVisibleFile(readers, fid, principal)
     if (visible?.file.filetype !== 'grid' || visible.state !== 'active') throw hiddenError('grid')
     const { owner, idlocal, derived } = visible.file
     const refreshed = derived
       ? await readers.derivations.get(owner, idlocal)
       : await readers.urlRefreshes.get(owner, idlocal)
-    const snap = await takeSnapshot(service.store, readers, fid, choose)
-    return { ...visible, snap, staleSince: refreshed?.failed_at ?? null }
+    const row = await findGridVersion(readers, { owner: boardOwner, principal, version }, visible.file)
+    if (row === 'expired') throw hiddenError('version of the grid')
+    const snap = await takeVersionSnapshot(service.store, readers, fid, row, choose)
+    return {
+      ...visible,
+      snap,
+      isDraft: row !== undefined && row.version < 0,
+      staleSince: refreshed?.failed_at ?? null,
+    }
   })
+  return { ...taken, snap: await trimSnapshot(taken.snap) }
 }
 
 /** Creates the error for a file that the reader cannot see. */

@@ -37,10 +37,10 @@ export async function renderEmbed(
     view = await openFigure(service, { ...request, filetype: 'plot' })
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'not_found') throw error
-    const { file } = await service.store.read((readers) => authorizeCall(readers, request))
-    if (file.filetype !== 'dashboard') throw error
+    const access = await service.store.read((readers) => authorizeCall(readers, request))
+    if (access.file.filetype !== 'dashboard') throw error
     const { renderBoardEmbed } = await import('./board-document.ts')
-    return renderBoardEmbed(service, principal, file, query)
+    return renderBoardEmbed(service, principal, access, query)
   }
   const { file } = view
   const modebar = query.get('modebar') === 'false' ? 'false' : ''

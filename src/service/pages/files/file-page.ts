@@ -37,7 +37,7 @@ export async function renderFilePage(
     case 'fold':
       return renderFolderPage(service, principal, file, query)
     case 'dashboard':
-      return renderBoardPage(service, principal, file, query)
+      return renderBoardPage(service, principal, file, query, version)
     case 'extra':
       return createPage(
         renderDocument(file.filename, `<p>${renderSummary(file)}</p>`, {

@@ -25,7 +25,7 @@ interface SignedImage {
 }
 
 /**
- * Creates public links to images of a plot without and with a draft, valid until `until`, in ms since 1970.
+ * Creates public links to images of a plot or a board without and with a draft, valid until `until`, in ms since 1970.
  */
 export async function signReviewImages(
   service: Service,

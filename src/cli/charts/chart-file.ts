@@ -1,0 +1,81 @@
+// Chart files: the grid, the type and the options of a chart, as YAML. See docs/definitions.md.
+import { dirname, join } from 'node:path'
+import { isBuiltInTheme } from '../../charts/figure/themes.ts'
+import { quoteColumnName } from '../../charts/spec/column-names.ts'
+import { type ChartOptions, flagOf, getOption, OPTION_NAMES } from '../../charts/spec/options.ts'
+import { AUTO, CHART_TYPE_CHOICES, type ChartType } from '../../charts/spec/types.ts'
+import { Problem } from '../../contract/errors.ts'
+import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
+import { formatYaml } from '../files/yaml.ts'
+
+/** Options whose value can be a file, whose path begins in the directory of the chart file. */
+const FILE_OPTIONS: ReadonlySet<string> = new Set(['theme', 'geojson'])
+
+/** Content of a chart file. */
+export interface ChartFile {
+  /** Name, path, id or link of the grid. */
+  grid: string
+  type: ChartType | typeof AUTO
+  options: ChartOptions
+}
+
+/** Parses the content of a chart file. Throws `bad_data` with the member at fault. */
+export function parseChartFile(file: string, document: Readonly<Record<string, unknown>>): ChartFile {
+  const refuse = (message: string, hint?: string): Problem =>
+    new Problem('bad_data', `${file}: ${message}`, hint === undefined ? {} : { hint })
+  const { grid, type = AUTO, name: _, ...members } = document
+  if (typeof grid !== 'string' || grid === '')
+    throw refuse('the grid is missing', 'Name the grid of the chart, such as: grid: sales')
+  const known = CHART_TYPE_CHOICES.find((choice) => choice === type)
+  if (known === undefined)
+    throw refuse(
+      `type: ${String(type)} is none of ${CHART_TYPE_CHOICES.join(', ')}`,
+      withSuggestion(findClosest(String(type), CHART_TYPE_CHOICES), 'See: gridline help charts'),
+    )
+  const names = new Map(OPTION_NAMES.map((name) => [flagOf(name).slice(2), name]))
+  const options: Record<string, unknown> = {}
+  for (const [member, value] of Object.entries(members)) {
+    const name = names.get(member)
+    if (name === undefined)
+      throw refuse(
+        `${member} is no option of a chart`,
+        withSuggestion(
+          findClosest(member, [...names.keys(), 'grid', 'type', 'name']),
+          'Options are those of: gridline plot create --help --all',
+        ),
+      )
+    if (value === null || value === undefined) continue
+    const parsed = parseOption(name, value)
+    if (parsed === undefined) throw refuse(`${member}: ${JSON.stringify(value)} is no value of it`)
+    const isFile = FILE_OPTIONS.has(name) && !(name === 'theme' && isBuiltInTheme(String(parsed)))
+    options[name] = isFile ? join(dirname(file), String(parsed)) : parsed
+  }
+  return { grid, type: known, options }
+}
+
+/** Formats a chart as a chart file. */
+export async function formatChartFile({ grid, type, options }: ChartFile): Promise<string> {
+  const members = OPTION_NAMES.flatMap((name) =>
+    options[name] === undefined ? [] : [[flagOf(name).slice(2), options[name]]],
+  )
+  return formatYaml({ grid, type, ...Object.fromEntries(members) })
+}
+
+/** Returns the value of an option as the command line has it; undefined for a value that it cannot have. */
+function parseOption(name: keyof ChartOptions, value: unknown): unknown {
+  const { kind, choices, preset, integer } = getOption(name)
+  const items = [value].flat()
+  if (kind === 'flag') return typeof value === 'boolean' ? value : undefined
+  if (preset !== undefined && value === true) return preset
+  if (!items.every((item) => typeof item === 'string' || typeof item === 'number')) return undefined
+  if (kind === 'number') {
+    const isNumber = Number.isSafeInteger(value) && Number(value) >= 0
+    return isNumber && Number(value) <= (integer?.max ?? Number.MAX_SAFE_INTEGER) ? value : undefined
+  }
+  const texts = items.map((item) =>
+    kind === 'columns' && Array.isArray(value) ? quoteColumnName(String(item)) : String(item),
+  )
+  if (kind === 'texts') return texts
+  const text = texts.join(',')
+  return choices === undefined || choices.includes(text) ? text : undefined
+}

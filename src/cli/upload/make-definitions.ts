@@ -1,0 +1,430 @@
+// Makes derived grids, charts and boards of definition files. See docs/definitions.md.
+import { isDeepStrictEqual } from 'node:util'
+import { type Client, lookupOrUndefined, resolveFid } from '../../client/index.ts'
+import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
+import { parseFid } from '../../contract/fid.ts'
+import { gridNameOf } from '../../contract/formats.ts'
+import type { Board, DashboardMeta, FileMeta, GridMeta } from '../../contract/resources/index.ts'
+import { parseChartFile } from '../charts/chart-file.ts'
+import { assertChart, createThemedChart } from '../charts/charts.ts'
+import { createFigureBody } from '../charts/create.ts'
+import type { Context } from '../core/context.ts'
+import { notePrivateItems, resolveBoard } from '../files/board-file.ts'
+import {
+  DEFINITION_KEY,
+  DEFINITION_KINDS,
+  type Definition,
+  definedTypeOf,
+  definitionKindOf,
+  removeDefinitionExtension,
+} from '../files/definitions.ts'
+import { resolveDestination, resolveDestinationHeaders } from './destination.ts'
+import type { LocalFile } from './expand.ts'
+import { storedPathOf } from './mirror.ts'
+
+/** A definition file to make. */
+export type DefinitionFile = LocalFile & { definition: Definition }
+
+export interface MakeOptions {
+  /** Destination folder, as path or id. */
+  folder?: string
+  public?: boolean
+  /** Whether files of these names are replaced. */
+  isReplacing: boolean
+  /** Replaces grids also if they lose columns. */
+  yes?: boolean
+  /** Name of the draft to make. */
+  draft?: string
+}
+
+/** Result of a definition. */
+export type MadeFile = FileMeta & {
+  action: 'created' | 'replaced' | 'unchanged' | 'drafted'
+  warnings: readonly string[]
+}
+
+/** A definition, compared with what exists: the draft, or the file that it does not change. */
+export interface DraftedFile {
+  state: 'new' | 'changed' | 'unchanged'
+  file: FileMeta
+}
+
+/** Effect that a definition would have. */
+export type WouldMake = 'create' | 'replace' | 'nothing'
+
+/**
+ * Returns definitions in the order in which they are made: queries after those whose grids they name, then charts, then
+ * boards.
+ */
+export function sortDefinitions<F extends DefinitionFile>(files: readonly F[]): F[] {
+  const queries = files.filter(({ definition }) => definition.kind === 'query')
+  const sorted: F[] = []
+  const seen = new Set<F>()
+  const visit = (one: F): void => {
+    if (seen.has(one)) return
+    seen.add(one)
+    for (const other of queries) if (namesTable(one.definition.text, other.definition.name)) visit(other)
+    sorted.push(one)
+  }
+  for (const one of queries) visit(one)
+  const rest = DEFINITION_KINDS.slice(1).flatMap((kind) =>
+    files.filter(({ definition }) => definition.kind === kind),
+  )
+  return [...sorted, ...rest]
+}
+
+/** Returns whether a query has a name as a word: more often than it reads that table, which only affects the order. */
+function namesTable(sql: string, name: string): boolean {
+  const words = sql.toLowerCase().split(/[^\p{L}\p{N}_-]+/u)
+  const wanted = name.toLowerCase().split(/[^\p{L}\p{N}_-]+/u)
+  return words.some((_, k) => wanted.every((word, n) => words[k + n] === word))
+}
+
+interface PlannedColumn {
+  name: string
+  type: string
+}
+
+/** A definition names a file that a dry run does not make. */
+class NotMade extends Error {
+  constructor(readonly columns: readonly PlannedColumn[] | undefined) {
+    super('a file of the same upload')
+  }
+}
+
+/** Makes definition files, one after the other. */
+export class DefinitionMaker {
+  /** Files of this upload, by their path in the directory. */
+  private readonly made = new Map<string, string>()
+  /** Files that do not exist yet, or will change, by their path in the directory. */
+  private readonly planned = new Map<string, readonly PlannedColumn[] | undefined>()
+
+  constructor(
+    private readonly context: Context,
+    private readonly options: MakeOptions,
+  ) {}
+
+  /** Remembers the id of a file of this upload: definitions find it by its name. */
+  remember(local: LocalFile, fid: string): void {
+    this.made.set(storedPathOf(local), fid)
+  }
+
+  /**
+   * Makes the draft of a definition if it differs from what exists. `changed`: ids of files with drafts; a board that
+   * shows one of them gets a draft, too.
+   */
+  async makeDraft(local: DefinitionFile, changed: ReadonlySet<string>): Promise<DraftedFile> {
+    const target = await this.findTarget(local)
+    const { kind } = local.definition
+    // Only its result tells whether a query differs.
+    const isSame = kind !== 'query' && (await this.isSameAs(local, target, changed))
+    if (target && isSame) {
+      this.remember(local, target.fid)
+      return { state: 'unchanged', file: target }
+    }
+    return { state: target ? 'changed' : 'new', file: await this.make(local) }
+  }
+
+  private async isSameAs(
+    local: DefinitionFile,
+    target: FileMeta | undefined,
+    changed: ReadonlySet<string>,
+  ): Promise<boolean> {
+    const isSame = await this.isUnchanged(local, target).catch((error) => {
+      // A chart can show a column that only the draft of its grid has.
+      if (error instanceof Problem && error.status === 400 && local.definition.kind === 'chart') return false
+      throw error
+    })
+    if (!isSame || local.definition.kind === 'chart') return isSame
+    const client = await this.context.client()
+    const board = await this.loadBoard(target!)
+    for (const { plot, table, number } of (board?.rows ?? []).flatMap(({ items }) => items)) {
+      const fid = plot ?? table ?? number
+      if (fid === undefined) continue
+      if (changed.has(fid)) return false
+      const file =
+        plot === undefined ? undefined : await undefinedIfNotFound(client.call('files.get', { fid }))
+      if (file?.references.some((grid) => changed.has(grid))) return false
+    }
+    return true
+  }
+
+  /** Says that a dry run would create or change a file; with the columns that a grid would have. */
+  expect(local: LocalFile, columns?: readonly PlannedColumn[]): void {
+    this.planned.set(storedPathOf(local), columns)
+  }
+
+  /** Makes a definition. `etag`: required state of the file. Throws `already_exists` unless files are replaced. */
+  async make(local: DefinitionFile, etag?: string): Promise<MadeFile> {
+    const made = await this.makeOne(local, etag)
+    this.remember(local, made.fid)
+    for (const warning of made.warnings) this.context.messages.warning(warning, local.file)
+    return made
+  }
+
+  private makeOne(local: DefinitionFile, etag: string | undefined): Promise<MadeFile> {
+    switch (local.definition.kind) {
+      case 'query':
+        return this.makeQuery(local)
+      case 'chart':
+        return this.makeChart(local, etag)
+      case 'board':
+        return this.makeBoard(local, etag)
+    }
+  }
+
+  /**
+   * Returns what `make` would do, without changes. Throws its errors, as far as they do not depend on what is not made
+   * yet.
+   */
+  async preview(local: DefinitionFile): Promise<{ would: WouldMake; target: FileMeta | undefined }> {
+    const target = await this.findTarget(local)
+    const isSame = await this.isUnchanged(local, target).catch((error) => {
+      if (error instanceof NotMade) return false
+      throw error
+    })
+    if (isSame) return { would: 'nothing', target }
+    this.expect(local)
+    return { would: target ? 'replace' : 'create', target }
+  }
+
+  /** Returns whether a definition would make the file that exists. Throws what is wrong with it, and `NotMade`. */
+  private async isUnchanged(local: DefinitionFile, target: FileMeta | undefined): Promise<boolean> {
+    const client = await this.context.client()
+    const isPublished = target?.world_readable === true || !this.options.public
+    switch (local.definition.kind) {
+      case 'query':
+        return target !== undefined && (await this.hasQuery(target, local)) !== undefined && isPublished
+      case 'chart': {
+        const { body } = await this.compile(local, target)
+        return target !== undefined && (await client.tryCall('plots.create', { body })).action === 'unchanged'
+      }
+      case 'board': {
+        const board = await resolveBoard(local.file, local.definition, this.finderOf(local))
+        return target !== undefined && isDeepStrictEqual(await this.loadBoard(target), board) && isPublished
+      }
+    }
+  }
+
+  private async makeQuery(local: DefinitionFile): Promise<MadeFile> {
+    const client = await this.context.client()
+    const { draft, isReplacing } = this.options
+    const { text: sql, name } = local.definition
+    const existing = draft === undefined ? await this.findTarget(local) : undefined
+    const state = existing && (await this.hasQuery(existing, local))
+    const isPublished = existing?.world_readable === true || !this.options.public
+    if (existing && state === 'current' && isPublished) return toMade(existing, 'unchanged')
+    if (existing && !isReplacing && state === undefined) throw takenProblem(local, name)
+    const { file, action } = await client.call('grids.derive', {
+      headers: { Draft: draft, 'Allow-Column-Loss': this.options.yes === true },
+      json: {
+        ...(await this.placeOf(local)),
+        ...{ filename: name, sql, world_readable: this.options.public, on_conflict: 'replace' },
+      },
+    })
+    if (!existing || isPublished) return toMade(file, action)
+    return toMade(
+      await client.call('files.update', { fid: file.fid, json: { world_readable: true } }),
+      action,
+    )
+  }
+
+  /** Returns the state of a derived grid that has the query of a definition; undefined for another grid or query. */
+  private async hasQuery(grid: FileMeta, { definition }: DefinitionFile): Promise<string | undefined> {
+    if (grid.filetype !== 'grid') return undefined
+    const client = await this.context.client()
+    const derivation = await client.call('derivations.get', { fid: grid.fid }).catch((error) => {
+      if (error instanceof Problem && error.code === 'invalid_request') return undefined
+      throw error
+    })
+    return derivation?.sql === definition.text ? derivation.state : undefined
+  }
+
+  private async makeChart(local: DefinitionFile, etag: string | undefined): Promise<MadeFile> {
+    const client = await this.context.client()
+    const { draft, isReplacing } = this.options
+    const existing = draft === undefined ? await this.findTarget(local) : undefined
+    const { body } = await this.compile(local, existing)
+    if (existing && !isReplacing) {
+      if (existing.filetype === 'plot' && (await this.isUnchanged(local, existing)))
+        return toMade(existing, 'unchanged')
+      throw takenProblem(local, local.definition.name)
+    }
+    const { file, action, warnings } = await client.call('plots.create', {
+      headers: { Draft: draft },
+      ...(existing && etag !== undefined && { plainHeaders: { 'if-match': etag } }),
+      body,
+    })
+    return { ...file, action: draft === undefined ? (action ?? 'created') : 'drafted', warnings }
+  }
+
+  /** Compiles the figure of a chart, and returns it as the body of a request. */
+  private async compile(local: DefinitionFile, existing: FileMeta | undefined) {
+    const { file, definition } = local
+    const { grid: gridName, type, options } = parseChartFile(file, definition.document!)
+    const client = await this.context.client()
+    const fid = await this.finderOf(local)(gridName, 'grid').catch(async (error) => {
+      if (error instanceof NotMade && error.columns)
+        await assertChart(gridName, error.columns, type, options).catch((fault) => {
+          throw fault instanceof Problem ? inFile(fault, file) : fault
+        })
+      throw error instanceof Problem ? inFile(error, file) : error
+    })
+    const { reader, grid } = await this.openGrid(client, fid)
+    const { figure } = await createThemedChart(reader, grid, type, options, () => {}).catch((error) => {
+      throw error instanceof Problem ? inFile(error, file) : error
+    })
+    const metadata = this.metadataOf(local, existing)
+    const fields = {
+      ...(await this.placeOf(local)),
+      ...{ filename: definition.name, world_readable: this.options.public === true, on_conflict: 'replace' },
+      ...(metadata && { metadata }),
+    }
+    return { body: createFigureBody(JSON.stringify(figure), fields) }
+  }
+
+  /** Returns a grid, and a client that reads it: with a draft, as in the draft. */
+  private async openGrid(client: Client, fid: string): Promise<{ reader: Client; grid: GridMeta }> {
+    const { draft } = this.options
+    const drafted =
+      draft === undefined
+        ? undefined
+        : await undefinedIfNotFound(client.call('grids.get', { fid, version: draft }))
+    if (!drafted) return { reader: client, grid: await client.call('grids.get', { fid }) }
+    const reader: Client = Object.create(client)
+    reader.call = (name, options) => client.call(name, { ...options, version: draft })
+    reader.response = (name, options) => client.response(name, { ...options, version: draft })
+    return { reader, grid: drafted }
+  }
+
+  private async makeBoard(local: DefinitionFile, etag: string | undefined): Promise<MadeFile> {
+    const client = await this.context.client()
+    const { draft, isReplacing } = this.options
+    const { name } = local.definition
+    const board = await resolveBoard(local.file, local.definition, this.finderOf(local))
+    const content = { version: 2, layout: null, settings: { board } }
+    const existing = draft === undefined ? await this.findTarget(local) : undefined
+    if (existing && existing.filetype !== 'dashboard')
+      throw new Problem('already_exists', `${local.file}: ${name} exists, and is not a board`)
+    const isPublished = existing?.world_readable === true || !this.options.public
+    if (existing && isPublished && isDeepStrictEqual(await this.loadBoard(existing), board))
+      return toMade(existing, 'unchanged')
+    if (existing && !isReplacing) throw takenProblem(local, name)
+    const fields = { content, ...(this.options.public && { world_readable: true }) }
+    const metadata = this.metadataOf(local, existing)
+    const file: DashboardMeta = existing
+      ? await client.call('dashboards.update', {
+          fid: existing.fid,
+          json: { ...fields, ...(metadata && { metadata }) },
+          ...(etag !== undefined && { plainHeaders: { 'if-match': etag } }),
+        })
+      : (
+          await client.call('dashboards.create', {
+            headers: { Draft: draft },
+            json: { ...fields, ...(await this.placeOf(local)), filename: name, metadata },
+          })
+        ).file
+    if (file.world_readable) await notePrivateItems(this.context, client, file.fid, name)
+    const { content: _, ...meta } = file
+    return toMade(meta, draft !== undefined ? 'drafted' : existing ? 'replaced' : 'created')
+  }
+
+  /** Loads what a board was made from. */
+  private async loadBoard({ fid }: FileMeta): Promise<Board | undefined> {
+    const client = await this.context.client()
+    const { content } = await client.call('dashboards.get', { fid })
+    return (JSON.parse(content) as { settings?: { board?: Board } }).settings?.board
+  }
+
+  /** Metadata which say that a file is made from a definition; undefined if the existing file has them. */
+  private metadataOf(
+    local: DefinitionFile,
+    existing: FileMeta | undefined,
+  ): Record<string, unknown> | undefined {
+    const definition = [...local.folders, local.file.split(/[/\\]/).at(-1)].join('/')
+    if (existing?.metadata[DEFINITION_KEY] === definition) return undefined
+    return { ...existing?.metadata, [DEFINITION_KEY]: definition }
+  }
+
+  /** Returns the existing file with the name of a definition. Throws `already_exists` for one of another type. */
+  private async findTarget(local: DefinitionFile): Promise<FileMeta | undefined> {
+    const { path, parent } = await resolveDestination(await this.context.client(), this.options, local)
+    const file = await lookupOrUndefined(await this.context.client(), path, parent)
+    const filetype = definedTypeOf(local.definition.kind)
+    if (file && file.filetype !== filetype)
+      throw new Problem('already_exists', `${local.file}: ${path} exists, and is not a ${filetype}`, {
+        hint: 'Rename one of them.',
+      })
+    return file
+  }
+
+  private async placeOf({ folders }: LocalFile): Promise<{ parent?: number; parent_path?: string }> {
+    const client = await this.context.client()
+    const place = await resolveDestinationHeaders(client, this.options.folder, folders)
+    return { parent: place.Parent, parent_path: place['Parent-Path'] }
+  }
+
+  /**
+   * Returns a function that finds the file of a name in a definition: beside it, in the directories above it, and then
+   * as in a command. Files of this upload come first.
+   */
+  private finderOf({ folders }: LocalFile) {
+    return async (name: string, filetype: 'plot' | 'grid'): Promise<string> => {
+      const client = await this.context.client()
+      if (/^https?:\/\//i.test(name) || parseFid(name)) return resolveFid(client, name, filetype)
+      const names = [...new Set([name, removeExtension(name)])]
+      const levels = folders.map((_, k) => folders.slice(0, folders.length - k))
+      const places = [...levels, []]
+      for (const place of places)
+        for (const one of names) {
+          const path = joinPath(place, one)
+          if (this.planned.has(path)) throw new NotMade(this.planned.get(path))
+          const fid = this.made.get(path)
+          if (fid !== undefined) return fid
+        }
+      const { 'Parent-Path': path, Parent: parent } = await resolveDestinationHeaders(
+        client,
+        this.options.folder,
+        folders,
+      )
+      const above = path === undefined ? [] : path.split('/')
+      for (let depth = above.length; depth > 0 || (depth === 0 && parent !== undefined); depth--)
+        for (const one of names) {
+          const found = await lookupOrUndefined(client, joinPath(above.slice(0, depth), one), parent)
+          if (found?.filetype === filetype) return found.fid
+        }
+      return resolveFid(client, name, filetype)
+    }
+  }
+}
+
+/** Returns the name of what a file makes: `data/sales.csv` → `data/sales`, `totals.sql` → `totals`. */
+function removeExtension(name: string): string {
+  const at = name.lastIndexOf('/') + 1
+  const isDefinition = definitionKindOf(name) !== undefined
+  return name.slice(0, at) + (isDefinition ? removeDefinitionExtension(name) : gridNameOf(name))
+}
+
+/** Joins a path to folders. `..` leads to the folder above. */
+function joinPath(folders: readonly string[], path: string): string {
+  const names = [...folders]
+  for (const name of path.split('/')) {
+    if (name === '..') names.pop()
+    else if (name !== '' && name !== '.') names.push(name)
+  }
+  return names.join('/')
+}
+
+function toMade(file: FileMeta, action: MadeFile['action']): MadeFile {
+  return { ...file, action, warnings: [] }
+}
+
+function takenProblem({ file }: LocalFile, name: string): Problem {
+  return new Problem('already_exists', `${file}: a file named '${name}' already exists`, {
+    hint: 'Replace what has changed with: --on-conflict replace',
+  })
+}
+
+function inFile({ code, message, hint }: Problem, file: string): Problem {
+  return new Problem(code, message.startsWith(file) ? message : `${file}: ${message}`, { hint })
+}

@@ -1,0 +1,304 @@
+// Directories with data, queries, charts and boards: `upload`, `--plan`, `apply` and `review`.
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parseChartFile } from '../../src/cli/charts/chart-file.ts'
+import { readDefinition } from '../../src/cli/files/definitions.ts'
+import { gridline } from '../support/cli.ts'
+import { itLong } from '../support/property-runs.ts'
+import { temporaryFolder } from '../support/service.ts'
+
+const folder = temporaryFolder()
+afterAll(() => folder.remove())
+
+const FILES: Readonly<Record<string, string>> = {
+  'readings.csv':
+    'day,city,temp\n2024-06-01,Oslo,18\n2024-06-01,Rome,27\n2024-06-02,Oslo,19\n2024-06-02,Rome,28\n',
+  'cities.csv': 'city,country\nOslo,Norway\nRome,Italy\n',
+  // Alphabetically before what it reads.
+  'best.sql': 'select * from warm order by warmest desc limit 1\n',
+  'warm.sql':
+    'select country, max(temp) as warmest from readings join cities using (city) group by country order by country\n',
+  'charts/temp.chart.yml': 'grid: readings\ntype: line\nx: day\ny: [temp]\nby: city\n',
+  'board.yml': `title: Weather report
+rows:
+  - - plot: charts/temp
+    - { number: readings, value: 'max:temp', change: true }
+  - table: best.sql
+`,
+  'notes.md': '# Not data\n',
+}
+
+interface Place {
+  cwd: string
+  run: (...args: string[]) => ReturnType<typeof gridline>
+  write: (name: string, text: string) => void
+  rows: (...args: string[]) => Promise<string[]>
+}
+
+let round = 0
+/** Creates a directory `weather` with the files, and a home. */
+function place(): Place {
+  const cwd = join(folder.path, `place${round++}`)
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(cwd, 'weather', name)), { recursive: true })
+    writeFileSync(join(cwd, 'weather', name), text)
+  }
+  for (const [name, text] of Object.entries(FILES)) write(name, text)
+  const run = (...args: string[]) => gridline(args, { home: join(cwd, 'home'), cwd })
+  const rows = async (...args: string[]): Promise<string[]> => {
+    const { code, stdout, stderr } = await run(...args, '--json')
+    expect([args, code, code === 0 ? '' : stderr]).toEqual([args, 0, ''])
+    return (JSON.parse(stdout) as Record<string, string>[]).map(
+      ({ path, name, action, would }) => `${path ?? name} ${action ?? would}`,
+    )
+  }
+  return { cwd, run, write, rows }
+}
+
+/** A place whose directory is uploaded; each test takes a copy. */
+let uploaded: Place
+function copyOfUploaded(): Place {
+  const copy = place()
+  rmSync(copy.cwd, { recursive: true })
+  cpSync(uploaded.cwd, copy.cwd, { recursive: true })
+  return copy
+}
+beforeAll(async () => {
+  uploaded = place()
+  expect(await uploaded.rows('upload', 'weather')).toEqual([
+    'weather/cities created',
+    'weather/readings created',
+    'weather/warm created',
+    'weather/best created',
+    'weather/charts/temp created',
+    'weather/Weather report created',
+  ])
+})
+
+it('a directory with queries, charts and a board is made, and unchanged the second time', async () => {
+  const { run, rows, write } = copyOfUploaded()
+  expect((await run('cat', 'weather/best')).stdout).toBe('country,warmest\nItaly,28\n')
+  expect((await rows('upload', 'weather')).every((row) => row.endsWith(' unchanged'))).toBe(true)
+  // Without a rule for taken names, what differs is not replaced.
+  write('charts/temp.chart.yml', `${FILES['charts/temp.chart.yml']}title: Warm\n`)
+  const refused = await run('upload', 'weather')
+  expect([refused.code, refused.stderr]).toEqual([8, expect.stringContaining('--on-conflict replace')])
+  const replaced = await rows('upload', 'weather', '--on-conflict', 'replace')
+  expect(replaced.filter((row) => !row.endsWith('unchanged'))).toEqual(['weather/charts/temp replaced'])
+})
+
+itLong('a chart that was changed by hand is as its file says again, with its link', async () => {
+  const { run, rows } = copyOfUploaded()
+  const fid = (await run('show', 'weather/charts/temp', '--jq', '.[0].fid')).stdout
+  await run('plot', 'set', 'weather/charts/temp', '--type', 'bar')
+  const replaced = await rows('upload', 'weather', '--on-conflict', 'replace')
+  expect(replaced).toContain('weather/charts/temp replaced')
+  expect((await run('show', 'weather/charts/temp', '--jq', '.[0].fid')).stdout).toBe(fid)
+})
+
+it('a plan names each change of queries, charts and boards, and apply makes exactly these', async () => {
+  const { cwd, run, rows, write } = copyOfUploaded()
+  await run('plot', 'create', '--grid', 'weather/warm', '--name', 'by hand', '--folder', 'weather')
+  write('readings.csv', `${FILES['readings.csv']}2024-06-03,Oslo,30\n`)
+  write(
+    'warm.sql',
+    FILES['warm.sql'].replace('max(temp) as warmest', 'max(temp) as warmest, count(*) as days'),
+  )
+  write('board.yml', 'title: Weather report\nrows:\n  - text: Only words\n')
+  write('charts/days.chart.yml', 'grid: warm\ntype: bar\nx: country\ny: warmest\n')
+  renameSync(join(cwd, 'weather/charts/temp.chart.yml'), join(cwd, 'temp.chart.yml'))
+  const planned = [
+    'weather/cities nothing',
+    'weather/readings replace',
+    'weather/warm replace',
+    'weather/best nothing',
+    'weather/charts/days create',
+    'weather/Weather report replace',
+    'weather/charts/temp trash',
+  ]
+  expect(await rows('upload', 'weather', '--delete', '--plan', 'plan.json')).toEqual(planned)
+  expect((await run('cat', 'weather/warm')).stdout).toBe('country,warmest\nItaly,28\nNorway,19\n')
+  expect(await rows('apply', 'plan.json')).toEqual([
+    'weather/readings replaced',
+    'weather/warm replaced',
+    'weather/charts/days created',
+    'weather/Weather report replaced',
+    'weather/charts/temp trashed',
+  ])
+  expect((await run('cat', 'weather/best')).stdout).toBe('country,warmest,days\nNorway,30,3\n')
+  // What was made by hand stays.
+  expect((await run('ls', 'weather', '--jq', '[.[].filename]')).stdout).toContain('by hand')
+  expect((await run('apply', 'plan.json')).code).toBe(6)
+  const after = await rows('upload', 'weather', '--delete')
+  expect(after.filter((row) => !row.endsWith('unchanged'))).toEqual([])
+})
+
+itLong('a plan is refused when a chart or its file has changed since', async () => {
+  const { run, rows, write } = copyOfUploaded()
+  write('charts/temp.chart.yml', `${FILES['charts/temp.chart.yml']}title: Warm\n`)
+  await rows('upload', 'weather', '--delete', '--plan', 'plan.json')
+  await run('plot', 'set', 'weather/charts/temp', '--type', 'bar')
+  expect((await run('apply', 'plan.json')).stderr).toContain('weather/charts/temp has changed on the server')
+  await rows('upload', 'weather', '--delete', '--plan', 'plan.json')
+  write('charts/temp.chart.yml', `${FILES['charts/temp.chart.yml']}title: Cold\n`)
+  expect((await run('apply', 'plan.json')).stderr).toContain('temp.chart.yml has changed')
+})
+
+it('names are those of the directory first, wherever it is uploaded', async () => {
+  const { run, write } = place()
+  // A grid of the same name in the home folder, without the columns.
+  write('../other/readings.csv', 'a\n1\n')
+  await run('upload', 'other/readings.csv')
+  write('deep/down/again.sql', 'select count(*) as n from "warm"\n')
+  write(
+    'deep/down/again.chart.yml',
+    'name: again chart\ngrid: ../../warm\ntype: bar\nx: country\ny: warmest\n',
+  )
+  const { code, stderr } = await run('upload', 'weather', '--folder', 'Reports/2024')
+  expect([code, stderr]).toEqual([0, expect.any(String)])
+  expect((await run('cat', 'Reports/2024/weather/deep/down/again')).stdout).toBe('n\n2\n')
+  expect((await run('cat', 'Reports/2024/weather/best')).stdout).toBe('country,warmest\nItaly,28\n')
+  // One file alone finds what is beside it on the server.
+  write('charts/one.chart.yml', 'grid: warm\ntype: bar\nx: country\ny: warmest\n')
+  const one = ['upload', 'weather/charts/one.chart.yml', '--folder', 'Reports/2024/weather/charts']
+  expect(await run(...one)).toMatchObject({ code: 0 })
+})
+
+it('mistakes in definitions are named with their file, and the others are made', async () => {
+  const { run, write } = copyOfUploaded()
+  const cases: Record<string, [text: string, said: RegExp]> = {
+    'a.chart.yml': ['grid: readings\nx: dya\n', /a\.chart\.yml: .*dya.*Did you mean day\?/],
+    'b.chart.yml': ['grid: nowhere\n', /b\.chart\.yml: no grid at nowhere/],
+    'c.board.yml': ['rows: [{ plot: nowhere }]\n', /c\.board\.yml: row 1, item 1: no plot at nowhere/],
+    'd.board.yml': ['title: T\n', /d\.board\.yml: expected rows, a list/],
+    'e.sql': ['select 1; select 2\n', /e\.sql: .*one statement/],
+    'f.sql': ["select * from read_text('/etc/passwd')\n", /f\.sql: .*passwd/],
+    'g.sql': ['select * from h\n', /g\.sql: no grid is named h/],
+    'h.sql': ['select * from g\n', /h\.sql: no grid is named g/],
+    'i.sql': ['select 1 as n\n', /^/],
+  }
+  for (const [name, [text]] of Object.entries(cases)) write(name, text)
+  const { code, stdout, stderr } = await run('upload', 'weather')
+  expect([code, stdout]).toEqual([8, expect.stringMatching(/weather\/i\t.*created/)])
+  for (const [, said] of Object.values(cases)) expect(stderr).toMatch(said)
+  const plan = await run('upload', 'weather', '--plan', 'plan.json')
+  expect([plan.code, plan.stderr.match(/error: weather/g)?.length]).toEqual([8, 4])
+  write('readings.chart.yml', 'grid: readings\n')
+  const taken = await run('upload', 'weather')
+  expect(taken).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('would both be named weather/readings'),
+  })
+  const rename = await run('upload', 'weather', '--on-conflict', 'rename', '--exclude', 'readings.chart.yml')
+  expect(rename).toMatchObject({ code: 2, stderr: expect.stringContaining('--on-conflict rename cannot') })
+})
+
+it('chart files have the options of the command line', async () => {
+  const parse = async (text: string) => {
+    const file = join(folder.path, 'x.chart.yml')
+    writeFileSync(file, text)
+    return parseChartFile(file, (await readDefinition(file, 'chart')).document!)
+  }
+  expect(
+    await parse(
+      'grid: g\ntype: bar\ny: ["a,b", c]\nlog-y: true\ntop: 3\nmark: y=1:Goal\nstack: true\nrange-y: [0, 10]\n',
+    ),
+  ).toEqual({
+    grid: 'g',
+    type: 'bar',
+    options: { y: '"a,b",c', logY: true, top: 3, mark: ['y=1:Goal'], stack: 'normal', rangeY: '0,10' },
+  })
+  expect((await parse('grid: g\ntheme: print\n')).options.theme).toBe('print')
+  expect((await parse('grid: g\ntheme: house.json\n')).options.theme).toBe(join(folder.path, 'house.json'))
+  const bomb = `a: &a [${'x,'.repeat(50)}]\n${'b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\n'}c: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n`
+  for (const [text, said] of [
+    ['grid: readings\ntitel: T\n', /titel is no option of a chart/],
+    ['grid: readings\ntype: lines\n', /type: lines is none of/],
+    ['type: line\n', /the grid is missing/],
+    ['grid: readings\nlog-y: maybe\n', /log-y: "maybe" is no value of it/],
+    ['grid: readings\ntop: -1\n', /top: -1 is no value of it/],
+    ['grid: readings\nx: { a: 1 }\n', /x: \{"a":1\} is no value of it/],
+    ['name: a/b\ngrid: readings\n', /name: must be a text without \//],
+    ['- a\n', /expected names with values/],
+    ['grid: [\n', /x\.chart\.yml: /],
+    [bomb, /alias/],
+  ] as const)
+    await expect(parse(text).then((parsed) => [text, parsed])).rejects.toThrow(said)
+})
+
+itLong('plot options writes a chart file that makes the same chart', async () => {
+  const { cwd, run, rows } = copyOfUploaded()
+  await run(
+    'plot',
+    'create',
+    '--grid',
+    'weather/readings',
+    '--type',
+    'line',
+    '--x',
+    'day',
+    '--y',
+    'temp',
+    '--by',
+    'city',
+  )
+  const written = await run('plot', 'options', 'weather/readings line', '-o', 'weather/again.chart.yml')
+  expect([written.code, written.stdout]).toEqual([0, ''])
+  expect(readFileSync(join(cwd, 'weather/again.chart.yml'), 'utf8')).toBe(
+    FILES['charts/temp.chart.yml'].replace('[temp]', 'temp'),
+  )
+  expect(await rows('upload', 'weather')).toContain('weather/again created')
+})
+
+itLong('--exclude keeps what a definition made', async () => {
+  const { cwd, rows } = copyOfUploaded()
+  rmSync(join(cwd, 'weather/charts/temp.chart.yml'))
+  rmSync(join(cwd, 'weather/board.yml'))
+  const kept = await rows('upload', 'weather', '--delete', '--exclude', '*.yml')
+  expect(kept.filter((row) => !row.endsWith('unchanged'))).toEqual([])
+})
+
+it('a review makes drafts of what differs, with all that follows from it', async () => {
+  const { cwd, run, write, rows } = copyOfUploaded()
+  write('readings.csv', FILES['readings.csv'].replace('27', '35'))
+  write('new.csv', 'city,n\nOslo,1\n')
+  write('newer.sql', 'select city, n * 2 as twice from new\n')
+  write('charts/newer.chart.yml', 'grid: newer\ntype: bar\nx: city\ny: twice\n')
+  const review = async (): Promise<Record<string, string>> => {
+    const { code, stdout, stderr } = await run('review', 'weather', '--draft', 'pr-1', '--json')
+    expect([code, code === 0 ? '' : stderr]).toEqual([0, ''])
+    const list = JSON.parse(stdout) as { file: string; state: string }[]
+    return Object.fromEntries(list.map(({ file, state }) => [file.replace('weather/', ''), state]))
+  }
+  expect(await review()).toEqual({
+    'cities.csv': 'unchanged',
+    'readings.csv': 'changed',
+    'new.csv': 'new',
+    'newer.sql': 'new',
+    'warm.sql': 'changed',
+    'best.sql': 'changed',
+    'charts/temp.chart.yml': 'unchanged',
+    'charts/newer.chart.yml': 'new',
+    'board.yml': 'changed',
+  })
+  // What is published has not changed.
+  expect((await run('cat', 'weather/best')).stdout).toBe('country,warmest\nItaly,28\n')
+  expect((await run('cat', 'weather/best@pr-1')).stdout).toBe('country,warmest\nItaly,35\n')
+  expect((await run('cat', 'Drafts/pr-1/weather/newer')).stdout).toBe('city,twice\nOslo,2\n')
+  expect((await run('ls', 'weather/charts', '--jq', '[.[].filename]')).stdout).toBe('["temp"]\n')
+  const { stdout: markdown } = await run('review', 'weather', '--draft', 'pr-1', '--format', 'md')
+  expect(markdown).toMatch(/^### Gridline: 2 data files, 3 derived grids, 1 chart, 1 board changed/)
+  expect(markdown).toMatch(
+    /\| \[Weather report\]\(\S+version=pr-1\) \(board\) \| !\[before\]\(\S+\) \| !\[after\]\(\S+\) \|/,
+  )
+  expect(markdown).toMatch(/\| \[newer\]\(\S+\) \| new \| !\[after\]/)
+  expect(markdown).toMatch(/\| \[temp\]\(\S+\) \| !\[before\]\(\S+\) \| !\[after\]/)
+  // The next run has only what differs then.
+  for (const name of ['new.csv', 'newer.sql', 'charts/newer.chart.yml']) rmSync(join(cwd, 'weather', name))
+  write('readings.csv', FILES['readings.csv'])
+  expect(new Set(Object.values(await review()))).toEqual(new Set(['unchanged']))
+  expect((await run('draft', 'list', '--json')).stdout).toBe('[]\n')
+  expect((await run('lookup', 'Drafts')).code).not.toBe(0)
+  expect((await rows('upload', 'weather')).every((row) => row.endsWith('unchanged'))).toBe(true)
+})
