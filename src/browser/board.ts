@@ -13,6 +13,11 @@ export function followBoard(board: HTMLElement): void {
   })
 }
 
+/** Shows the rows of a filter when its value is chosen; without this script, its button does. */
+export function submitFilters(form: HTMLFormElement): void {
+  form.addEventListener('change', () => form.requestSubmit())
+}
+
 async function load(board: HTMLElement): Promise<void> {
   const response = await fetch(location.href)
   if (!response.ok) return

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // Buttons of a file page. The page works without this script.
-import { followBoard } from './board.ts'
+import { followBoard, submitFilters } from './board.ts'
 import { loadScript } from './plotly.ts'
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
@@ -149,6 +149,7 @@ for (const frame of document.querySelectorAll<HTMLIFrameElement>('iframe.chart')
 }
 
 for (const board of document.querySelectorAll<HTMLElement>('.board[data-follow]')) followBoard(board)
+for (const form of document.querySelectorAll<HTMLFormElement>('.board form.filter')) submitFilters(form)
 
 // Charts that grow with their rows send their height.
 addEventListener('message', ({ data, source }) => {

@@ -1,12 +1,16 @@
 // Reads board files: YAML that names charts and grids by path, id or link.
 import type { Client } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
-import type { Board, BoardItem } from '../../contract/resources/index.ts'
+import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
+import type { Board, BoardFilter, BoardItem } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import type { Definition } from './definitions.ts'
 
 /** Members of an item that name a file, and its type. */
 const FILE_MEMBERS = { plot: 'plot', table: 'grid', number: 'grid' } as const
+
+/** Members of a board file. */
+const MEMBERS = ['title', 'filters', 'rows']
 
 /** Finds the file of a name in a board file. Throws `not_found`. */
 export type FindFile = (name: string, filetype: 'plot' | 'grid') => Promise<string>
@@ -21,8 +25,11 @@ export async function resolveBoard(
     throw new Problem('bad_data', `${file}: expected rows, a list`, {
       hint: 'For example: rows: [{ text: Hello }, { plot: sales chart }]. More: docs/boards.md',
     })
-  const unknown = Object.keys(document).find((name) => name !== 'rows' && name !== 'title')
-  if (unknown !== undefined) throw new Problem('bad_data', `${file}: ${unknown} is none of title, rows`)
+  const unknown = Object.keys(document).find((name) => !MEMBERS.includes(name))
+  if (unknown !== undefined)
+    throw new Problem('bad_data', `${file}: ${unknown} is none of ${MEMBERS.join(', ')}`, {
+      hint: withSuggestion(findClosest(unknown, MEMBERS), 'See docs/boards.md.'),
+    })
   const rows: Board['rows'] = []
   for (const [k, row] of document.rows.entries()) {
     const { items, ...more } = toRow(row)
@@ -31,7 +38,8 @@ export async function resolveBoard(
       resolved.push(await resolveItem(find, item, `${file}: row ${k + 1}, item ${n + 1}`))
     rows.push({ ...more, items: resolved })
   }
-  return { source, rows }
+  const { filters } = document
+  return { source, ...(filters !== undefined && { filters: toFilters(file, filters) }), rows }
 }
 
 /** Warns about the files that a board shows and others cannot see, with the command that publishes them. */
@@ -56,6 +64,17 @@ export async function notePrivateItems(
   messages.warning(
     `${name}: readers of the board cannot see these files: ${names}. To publish them: ${command}`,
   )
+}
+
+/** A filter is a column, or an object with a column. Values are texts. */
+function toFilters(file: string, filters: unknown): BoardFilter[] {
+  if (!Array.isArray(filters))
+    throw new Problem('bad_data', `${file}: filters: expected a list of columns, such as [city, year]`)
+  return filters.map((filter) => {
+    if (!isObject(filter)) return { column: String(filter) }
+    const { default: preset } = filter
+    return { ...filter, ...(preset !== undefined && { default: String(preset) }) } as BoardFilter
+  })
 }
 
 /** A row is an item, a list of items, or an object with `items` and a height. */

@@ -33,9 +33,18 @@ export const BoardRow = s.object({
 })
 export type BoardRow = s.Static<typeof BoardRow>
 
+/** Column by whose values readers of a board can filter all of its items. */
+export const BoardFilter = s.object({
+  column: s.string(),
+  title: s.optional(s.string({ description: 'Label of the filter. Default: the column.' })),
+  default: s.optional(s.string({ description: 'Value at first. Default: all values.' })),
+})
+export type BoardFilter = s.Static<typeof BoardFilter>
+
 /** Content of a board made by Gridline: `settings.board`. */
 export const Board = s.object({
   source: s.optional(s.string({ description: 'The file that the board was made from.' })),
+  filters: s.optional(s.array(BoardFilter)),
   rows: s.array(BoardRow),
 })
 export type Board = s.Static<typeof Board>

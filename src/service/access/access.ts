@@ -39,9 +39,14 @@ export interface Principal {
   shareKey?: string
   /** Requested version of the file, as in the `version` query parameter. */
   version?: string
+  /** Filter of a board, which the data of its charts follow. Only the service sets it. */
+  rowFilter?: RowFilter
   /** Returns whether the client has disconnected. */
   isAborted?: () => boolean
 }
+
+/** Values that columns of these names must have, in grids with such a column. */
+export type RowFilter = readonly { column: string; value: string }[]
 
 /** Returns the principal that reads the grids of a plot: a plot shows all data that its owner may read. */
 export function ownerPrincipal(username: string): Principal & { caller: Caller } {

@@ -1,10 +1,11 @@
 /** Checks the items of a board against the grids that they show. */
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
-import { formatList } from '../../contract/message-texts.ts'
+import { findClosest, formatList, withSuggestion } from '../../contract/message-texts.ts'
 import type { Board, BoardItem } from '../../contract/resources/index.ts'
 import { parseSort, parseWhere, queriedColumns } from '../../query/index.ts'
 import { loadVisibleFile, type Principal } from '../access/access.ts'
+import { listColumnsOf, listPlotGrids } from '../plots/filter-rows.ts'
 import type { Readers } from '../store/store.ts'
 
 /**
@@ -13,6 +14,7 @@ import type { Readers } from '../store/store.ts'
  */
 export async function checkItems(readers: Readers, principal: Principal, text: string): Promise<void> {
   const { settings } = JSON.parse(text) as { settings: { board?: Board } }
+  if (settings.board) await checkFilters(readers, principal, settings.board)
   for (const [k, { items }] of (settings.board?.rows ?? []).entries())
     for (const [n, item] of items.entries()) {
       const fid = parseFid(item.table ?? item.number ?? '')
@@ -31,6 +33,39 @@ export async function checkItems(readers: Readers, principal: Principal, text: s
         throw new Problem(error.code, `row ${k + 1}, item ${n + 1}: ${error.message}`, { hint: error.hint })
       }
     }
+}
+
+/** Checks that a grid of the board has the column of each filter, as far as the caller may read them. */
+async function checkFilters(
+  readers: Readers,
+  principal: Principal,
+  { filters = [], rows }: Board,
+): Promise<void> {
+  if (filters.length === 0) return
+  const columns = new Set<string>()
+  for (const { plot, table, number } of rows.flatMap(({ items }) => items)) {
+    const fid = parseFid(plot ?? table ?? number ?? '')
+    if (!fid) continue
+    const shown = plot === undefined ? [fid] : await listPlotGrids(readers, fid)
+    for (const grid of shown) {
+      const visible = await loadVisibleFile(readers, grid, principal)
+      // Whatever it has is not for the caller to know.
+      if (visible?.file.filetype !== 'grid') return
+      for (const { name } of await listColumnsOf(readers, grid)) columns.add(name)
+    }
+  }
+  const unknown = filters.find(({ column }) => !columns.has(column))
+  if (unknown)
+    throw new Problem(
+      'unknown_column',
+      `filters: no grid of the board has a column ${JSON.stringify(unknown.column)}`,
+      {
+        hint: withSuggestion(
+          findClosest(unknown.column, [...columns]),
+          `Their columns are: ${formatList([...columns])}`,
+        ),
+      },
+    )
 }
 
 /** Lists the columns that an item names. Throws `invalid_query`. */

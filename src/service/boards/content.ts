@@ -1,7 +1,7 @@
 /** Reads the content of boards: rows of items, or the layout of an older dashboard. */
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
-import { type Board, BoardItem, BoardRow } from '../../contract/resources/index.ts'
+import { type Board, BoardFilter, BoardItem, BoardRow } from '../../contract/resources/index.ts'
 import { AGGREGATE_FUNCTIONS, PERIODS } from '../../contract/row-options.ts'
 import type { ObjectSchema } from '../../contract/schema.ts'
 
@@ -151,6 +151,7 @@ function checkRows(board: unknown): asserts board is Board {
     checkMembers(row, BoardRow, `row ${k + 1}`)
     for (const [n, item] of row.items.entries()) checkMembers(item, BoardItem, `row ${k + 1}, item ${n + 1}`)
   }
+  checkFilters(board.filters)
   const { rows } = board as unknown as Board
   const count = rows.reduce((sum, { items }) => sum + items.length, 0)
   if (count > MAX_ITEMS) throw invalidField('rows', `have ${count} items; the limit is ${MAX_ITEMS}`)
@@ -160,6 +161,21 @@ function checkRows(board: unknown): asserts board is Board {
     if (height !== undefined && (height < 100 || height > 4000))
       throw invalidField(row, 'height: must be from 100 to 4000')
     for (const [n, item] of items.entries()) checkItem(item, `${row}, item ${n + 1}`)
+  }
+}
+
+/** Maximum number of filters of a board. */
+const MAX_FILTERS = 10
+
+function checkFilters(filters: unknown): void {
+  if (filters === undefined) return
+  if (!Array.isArray(filters)) throw invalidField('filters', 'must be a list of columns')
+  if (filters.length > MAX_FILTERS) throw invalidField('filters', `must be at most ${MAX_FILTERS}`)
+  for (const [k, filter] of filters.entries()) {
+    checkMembers(filter, BoardFilter, `filter ${k + 1}`)
+    if (!filter.column) throw invalidField(`filter ${k + 1}`, 'column: must be the name of a column')
+    if (filters.findIndex((one) => one?.column === filter.column) < k)
+      throw invalidField(`filter ${k + 1}`, `column: ${JSON.stringify(filter.column)} has a filter already`)
   }
 }
 

@@ -6,7 +6,13 @@ import { formatBytes, type Limits } from '../../contract/limits.ts'
 import { formatList } from '../../contract/message-texts.ts'
 import type { QueryOf } from '../../contract/operations/index.ts'
 import { type Bytes, concatAsync, RawJson, toByteStream } from '../../json/index.ts'
-import { type AuthorizedFile, authorizeCall, type FileRequest, type Principal } from '../access/access.ts'
+import {
+  type AuthorizedFile,
+  authorizeCall,
+  type FileRequest,
+  type Principal,
+  type RowFilter,
+} from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { fileEtag } from '../core/etag.ts'
@@ -20,6 +26,7 @@ import { type Downsampling, planDownsampling } from './downsampling/plan.ts'
 import { isPerPoint } from './downsampling/select-points.ts'
 import { createMissingNote, createPointsNote, referencesOf, splitAtData } from './edit-figure.ts'
 import { type EvaluationRequest, evaluateFigure } from './evaluation.ts'
+import { filterFigure } from './filter-rows.ts'
 import {
   fingerprintFigure,
   loadReferencedGrids,
@@ -121,7 +128,7 @@ export async function openFigure(
 ): Promise<FigureView> {
   const { file, content } = stored ?? (await loadPlotContent(service, request))
   const { store } = service
-  const figure = await loadFigure(store, content)
+  const figure = await loadFilteredFigure(service, content, request.rowFilter)
   const members = scanFigure(figure)
   const references = referencesOf(members)
   const withArrays = new Set(
@@ -146,6 +153,18 @@ export async function openFigure(
     limits: service.limits,
     isAborted: request.isAborted,
   }
+}
+
+/** Loads a figure; with a filter, one that shows the rows that it selects. */
+async function loadFilteredFigure(
+  { store }: Service,
+  content: ContentRow,
+  filter: RowFilter | undefined,
+): Promise<RawJson> {
+  const figure = await loadFigure(store, content)
+  if (!filter || filter.length === 0) return figure
+  const references = referencesOf(scanFigure(figure))
+  return store.read((readers) => filterFigure(readers, figure, references, filter))
 }
 
 /** Opens a plot for drawing: large lines and scatters are downsampled within the visible `ranges`. */

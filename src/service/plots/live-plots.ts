@@ -265,8 +265,9 @@ const findFingerprint: FindFingerprint = async (readers, request) => {
 }
 
 /** Returns the plot and the reader of a request. */
-function readKeyOf({ fid, caller, shareKey, version }: FileRequest): string {
-  return `${formatFid(fid)} ${caller?.username ?? ''} ${caller?.credential ?? ''} ${shareKey ?? ''} ${version ?? ''}`
+function readKeyOf({ fid, caller, shareKey, version, rowFilter }: FileRequest): string {
+  const filter = rowFilter ? JSON.stringify(rowFilter) : ''
+  return `${formatFid(fid)} ${caller?.username ?? ''} ${caller?.credential ?? ''} ${shareKey ?? ''} ${version ?? ''} ${filter}`
 }
 
 /** Waits until a watch should check for changes. Returns the waiting time, in ms. */

@@ -123,6 +123,7 @@ export async function fingerprintFigure(
 ): Promise<string> {
   const viewer = { owner, principal, version }
   const digest = createHash('sha256').update(hash)
+  if (principal.rowFilter) digest.update(`\n${JSON.stringify(principal.rowFilter)}`)
   if (version)
     digest.update(
       `\n${version.version} ${version.time ?? ''} ${version.row?.kept_at ?? ''} ${version.draft ?? ''}`,

@@ -8,6 +8,7 @@ import { renderAbout, sealPage } from '../../../contract/standalone.ts'
 import { type Bytes, toByteStream, type WorkBudget } from '../../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, type FileRequest, type Principal } from '../../access/access.ts'
 import { parseBoard, toNode } from '../../boards/content.ts'
+import { filtersOf, parseRowFilter } from '../../boards/filters.ts'
 import { loadBoardText } from '../../boards/load.ts'
 import type { OperationResult } from '../../core/call.ts'
 import { createPageFacts } from '../../files/page-facts.ts'
@@ -17,6 +18,7 @@ import { drawPlotImage, type ImageService, readImage } from '../../images/plot-i
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { type ColorScheme, readColorScheme } from '../html.ts'
+import { renderActiveFilters } from './board-filters.ts'
 import { createFrames, plotVersionOf, renderNode } from './board-items.ts'
 import type { ChartPlace } from './board-reader.ts'
 import type { SortingService } from './grid-page.ts'
@@ -44,6 +46,7 @@ export async function drawBoard(
   service: DocumentService,
   request: FileRequest,
   { format = 'png', width, scale, theme, asAnyone }: ImageRequest,
+  query = new URLSearchParams(),
 ): Promise<OperationResult<Bytes>> {
   const { file, version } = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, request)
@@ -73,6 +76,7 @@ export async function drawBoard(
         user,
         work,
         version: shown,
+        query,
       })
       if (format === 'html') return { body: toByteStream(html), type }
       const options = { format, ...size, height: 0, theme: scheme, maxPixels: service.limits.image_pixels }
@@ -90,6 +94,8 @@ interface DocumentOptions {
   width: number
   scheme: 'light' | 'dark'
   version: ResolvedVersion | undefined
+  /** Query of the page, with the values of filters. */
+  query: URLSearchParams
   user: string
   work: WorkBudget
 }
@@ -99,8 +105,11 @@ async function writeBoardDocument(
   service: DocumentService,
   request: FileRequest,
   file: FileRow,
-  { width, scheme, version, user, work }: DocumentOptions,
+  { width, scheme, version, query, user, work }: DocumentOptions,
 ): Promise<Buffer> {
+  const stored = parseBoard(await loadBoardText(service, file))
+  const node = toNode(stored)
+  const filter = parseRowFilter(stored, query)
   const deadline = performance.now() + MAX_DRAW_MS
   const principal = { ...request, isAborted: work.isAborted }
   const renderPlot = async (
@@ -121,6 +130,7 @@ async function writeBoardDocument(
         fid: plot,
         filetype: 'plot' as const,
         version: plotVersionOf(plot, file.owner, principal),
+        ...(filter.length > 0 && plot.owner === file.owner && { rowFilter: filter }),
         ...(shareKey !== undefined && { shareKey }),
       }
       const drawn = await drawPlotImage(service, asked, {
@@ -134,16 +144,15 @@ async function writeBoardDocument(
       return `<p class="source">${link}${escapeHtml(title)}</a>: ${escapeHtml(error.message)}</p>`
     }
   }
-  const node = toNode(parseBoard(await loadBoardText(service, file)))
   const board = await renderNode(
-    { owner: file.owner, service, principal, version, renderPlot, user, work, deadline },
+    { owner: file.owner, service, principal, filter, version, renderPlot, user, work, deadline },
     node,
   )
   return sealPage(
     wrapDocument(
       file.filename,
       scheme,
-      `${board}</div>\n${renderAbout(createPageFacts(service, file))}`,
+      `${renderActiveFilters(filtersOf(stored), filter)}${board}</div>\n${renderAbout(createPageFacts(service, file))}`,
       DOCUMENT_POLICY,
     ),
   )
@@ -182,7 +191,9 @@ export async function renderBoardEmbed(
   const { file } = access
   const version = await service.store.read((readers) => resolveVersionRef(readers, access, principal.version))
   const scheme = readColorScheme(query)
-  const node = toNode(parseBoard(await loadBoardText(service, file)))
+  const stored = parseBoard(await loadBoardText(service, file))
+  const node = toNode(stored)
+  const filter = parseRowFilter(stored, query)
   const policy = `${DOCUMENT_POLICY}; frame-src ${service.url}/`
   return {
     ...createPage('', {
@@ -190,10 +201,20 @@ export async function renderBoardEmbed(
       viewed: file,
     }),
     later: async (user, work) => {
-      const renderPlot = createFrames(service, scheme, principal, file.owner)
+      const renderPlot = createFrames(service, scheme, principal, file, filter)
       const deadline = performance.now() + MAX_READ_MS
-      const reader = { owner: file.owner, service, principal, version, renderPlot, user, work, deadline }
-      const board = `${await renderNode(reader, node)}</div>`
+      const reader = {
+        owner: file.owner,
+        service,
+        principal,
+        filter,
+        version,
+        renderPlot,
+        user,
+        work,
+        deadline,
+      }
+      const board = `${renderActiveFilters(filtersOf(stored), filter)}${await renderNode(reader, node)}</div>`
       const { type } = createPage('')
       return { body: toByteStream(Buffer.from(wrapDocument(file.filename, scheme, board, policy))), type }
     },

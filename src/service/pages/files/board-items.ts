@@ -4,14 +4,16 @@ import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatEmbedUrl, parseFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
-import { loadVisibleFile, type Principal } from '../../access/access.ts'
+import { loadVisibleFile, type Principal, type RowFilter } from '../../access/access.ts'
 import type { BoardNode } from '../../boards/content.ts'
+import { FILTER_TOKEN, signRowFilter } from '../../boards/filters.ts'
 import type { Service } from '../../core/context.ts'
 import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
 import { Selection } from '../../grids/read/selection.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import { accessQueryOf, appendQuery, type ColorScheme } from '../html.ts'
+import { addFilters, listIgnoredBy, renderIgnored } from './board-filters.ts'
 import { renderNumber } from './board-number.ts'
 import {
   type BoardReader,
@@ -57,14 +59,17 @@ export async function renderNode(reader: BoardReader, node: BoardNode, share = 1
 
 /** Returns a function that renders charts as frames, which follow their data. */
 export function createFrames(
-  { url: base }: Service,
+  service: Service,
   scheme: ColorScheme,
   principal: Principal,
-  boardOwner: string,
+  board: FileRow,
+  filter: RowFilter,
 ): BoardReader['renderPlot'] {
   return async (file, { title = file.filename, share_key }, { height }) => {
-    const key = accessQueryOf({ shareKey: share_key, version: plotVersionOf(file, boardOwner, principal) })
-    const url = appendQuery(formatEmbedUrl(base, file), `theme=${scheme}`, 'link=true', key)
+    const key = accessQueryOf({ shareKey: share_key, version: plotVersionOf(file, board.owner, principal) })
+    const isFiltered = filter.length > 0 && file.owner === board.owner
+    const rows = isFiltered && `${FILTER_TOKEN}=${await signRowFilter(service, board, file, filter)}`
+    const url = appendQuery(formatEmbedUrl(service.url, file), `theme=${scheme}`, 'link=true', key, rows)
     return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title)}" height="${height}" loading="lazy"></iframe>`
   }
 }
@@ -111,21 +116,24 @@ async function renderContent(reader: BoardReader, item: BoardItem, place: ChartP
 }
 
 async function renderChart(
-  { service, principal, renderPlot }: BoardReader,
+  boardReader: BoardReader,
   item: BoardItem,
   fid: Fid,
   place: ChartPlace,
 ): Promise<string> {
+  const { service, principal, renderPlot } = boardReader
   const { share_key } = item
   const reader = share_key === undefined ? principal : { ...principal, shareKey: share_key }
   const visible = await service.store.read((readers) => loadVisibleFile(readers, fid, reader))
   if (visible?.file.filetype !== 'plot' || visible.state !== 'active') throw hiddenError('chart')
-  return renderPlot(visible.file, item, place)
+  const ignored = await listIgnoredBy(boardReader, visible.file)
+  return `${await renderPlot(visible.file, item, place)}${renderIgnored(ignored)}`
 }
 
 async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
   const { service, work } = reader
-  const { where, sort, columns: names, limit = TABLE_ROWS } = item
+  const { sort, columns: names, limit = TABLE_ROWS } = item
+  const { where, ignored } = await addFilters(reader, fid, item.where)
   const selection = new Selection({ where, sort })
   const { file, snap, staleSince } = await takeItemSnapshot(reader, fid, (all) =>
     selection.bind(all, (names ? selectNamed(all, names) : all).slice(0, TABLE_COLUMNS)),
@@ -146,7 +154,7 @@ async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promi
   )
   const link = renderSource(service, file, staleSince)
   const more = count > rows.length ? `${rows.length} of ${count.toLocaleString('en')} rows of ${link}` : link
-  return `${table}<p class="source">${more}</p>`
+  return `${table}<p class="source">${more}</p>${renderIgnored(ignored)}`
 }
 
 function selectNamed(all: ColumnRow[], names: readonly string[]): ColumnRow[] {

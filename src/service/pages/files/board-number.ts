@@ -8,23 +8,25 @@ import { createFirstRows } from '../../grids/column/cursor.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../../grids/column/snapshot.ts'
 import { Selection } from '../../grids/read/selection.ts'
 import { type ReshapeQuery, reshape } from '../../grids/reshape/index.ts'
+import { addFilters, renderIgnored } from './board-filters.ts'
 import { type BoardReader, type ItemGrid, renderSource, takeItemSnapshot } from './board-reader.ts'
 
 /** Renders a number. */
 export async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
-  const { where, value = 'count', unit, change, spark, per } = item
+  const { value = 'count', unit, change, spark, per } = item
+  const { where, ignored } = await addFilters(reader, fid, item.where)
   const filter = new Selection({ where })
   const { snap, ...grid } = await takeItemSnapshot(reader, fid, (all) => filter.bind(all, all))
   const measure = (query: ReshapeQuery): Promise<Snapshot> => reshapeRows(reader, filter, snap, query)
   const json = lastValueOf(await measure({ aggregate: [value] }))
   const number: unknown = JSON.parse(json)
   const suffix = unit === undefined ? '' : ` <small>${escapeHtml(unit)}</small>`
-  const before = change ? await measureBefore(reader, grid, item) : undefined
+  const before = change ? await measureBefore(reader, grid, { ...item, where }) : undefined
   const line =
     spark === undefined ? '' : renderLine(await measure({ group: [spark], per, aggregate: [value] }))
   const link = renderSource(reader.service, grid.file, grid.staleSince)
-  const condition = where === undefined ? '' : ` where ${escapeHtml(where)}`
-  return `<p class="number">${number === null ? '–' : escapeHtml(formatNumber(number))}${suffix}</p>${renderChange(number, before)}${line}<p class="source">${escapeHtml(value.replace(':', ' of '))}${condition} · ${link}</p>`
+  const condition = item.where === undefined ? '' : ` where ${escapeHtml(item.where)}`
+  return `<p class="number">${number === null ? '–' : escapeHtml(formatNumber(number))}${suffix}</p>${renderChange(number, before)}${line}<p class="source">${escapeHtml(value.replace(':', ' of '))}${condition} · ${link}</p>${renderIgnored(ignored)}`
 }
 
 /** Makes a table of the rows that an item selects. */

@@ -4,11 +4,13 @@ import { escapeHtml } from '../../../contract/html.ts'
 import { toByteStream } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
 import { parseBoard, toNode } from '../../boards/content.ts'
+import { filtersOf, parseRowFilter } from '../../boards/filters.ts'
 import { loadBoardText } from '../../boards/load.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
 import { accessQueryOf, readColorScheme } from '../html.ts'
+import { renderFilters } from './board-filters.ts'
 import { createFrames, renderNode } from './board-items.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
@@ -26,7 +28,9 @@ export async function renderBoardPage(
   query: URLSearchParams,
   version: ResolvedVersion | undefined,
 ): Promise<PageAnswer> {
-  const node = toNode(parseBoard(await loadBoardText(service, file)))
+  const stored = parseBoard(await loadBoardText(service, file))
+  const node = toNode(stored)
+  const filter = parseRowFilter(stored, query)
   const scheme = readColorScheme(query, 'auto')
   const { above, access } = await service.store.read(async (readers) => ({
     above: await renderBreadcrumbs(service, readers, principal, file),
@@ -48,9 +52,20 @@ export async function renderBoardPage(
     ...answer,
     later: async (user, work) => {
       const deadline = performance.now() + MAX_READ_MS
-      const renderPlot = createFrames(service, scheme, principal, file.owner)
-      const reader = { owner: file.owner, service, principal, version, renderPlot, user, work, deadline }
-      const { body, type } = page(await renderNode(reader, node))
+      const renderPlot = createFrames(service, scheme, principal, file, filter)
+      const reader = {
+        owner: file.owner,
+        service,
+        principal,
+        filter,
+        version,
+        renderPlot,
+        user,
+        work,
+        deadline,
+      }
+      const controls = await renderFilters(reader, node, filtersOf(stored), query)
+      const { body, type } = page(controls + (await renderNode(reader, node)))
       return { body: toByteStream(Buffer.from(body as string)), type }
     },
   }

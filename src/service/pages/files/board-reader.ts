@@ -4,7 +4,7 @@ import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import type { WorkBudget } from '../../../json/index.ts'
-import { type AuthorizedFile, loadVisibleFile, type Principal } from '../../access/access.ts'
+import { type AuthorizedFile, loadVisibleFile, type Principal, type RowFilter } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../../grids/column/snapshot.ts'
@@ -27,6 +27,8 @@ export interface BoardReader {
   principal: Principal
   /** Renders a chart that the reader may see. */
   renderPlot(file: FileRow, item: BoardItem, place: ChartPlace): Promise<string>
+  /** Filter that all items follow, as far as their grids have its columns. */
+  filter: RowFilter
   /** Version in which the grids are read; undefined for the current one. */
   version: ResolvedVersion | undefined
   user: string

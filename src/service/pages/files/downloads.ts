@@ -29,9 +29,9 @@ import { resolveSignature } from './signed-images.ts'
 
 /** Creates a request to read the content of a file. */
 export function createReadRequest(principal: Principal, fid: Fid) {
-  const { caller, shareKey, version, isAborted } = principal
+  const { caller, shareKey, version, rowFilter, isAborted } = principal
   const operation = 'files.content' as const
-  return { caller, shareKey, version, isAborted, operation, fid, filetype: undefined }
+  return { caller, shareKey, version, rowFilter, isAborted, operation, fid, filetype: undefined }
 }
 
 /** Returns the header that makes browsers save a response under a filename. */
@@ -159,7 +159,7 @@ export async function downloadImage(
   }
   const reader = await resolveSignature(service, principal, fid, query)
   const request = { ...createReadRequest(reader, fid), operation: 'files.image' as const }
-  const { body, etag, createBody, headers: drawn } = await drawFile(service, request, imageRequest)
+  const { body, etag, createBody, headers: drawn } = await drawFile(service, request, imageRequest, query)
   const headers: Record<string, string> = {}
   if (format === 'html') headers['content-security-policy'] = String(drawn?.['content-security-policy'])
   if (query.has('download'))

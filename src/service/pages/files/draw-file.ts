@@ -6,14 +6,15 @@ import type { ImageRequest } from '../../images/images.ts'
 import { drawPlotImage, type ImageService } from '../../images/plot-image.ts'
 import type { SortingService } from './grid-page.ts'
 
-/** Draws a plot or a board. Throws `not_found`, and `invalid_request` for other files. */
+/** Draws a plot or a board, whose filters are in `query`. Throws `not_found`, and `invalid_request` for other files. */
 export async function drawFile(
   service: ImageService & SortingService,
   request: FileRequest,
   image: ImageRequest,
+  query?: URLSearchParams,
 ): Promise<OperationResult<Bytes>> {
   const { file } = await service.store.read((readers) => authorizeCall(readers, request))
   if (file.filetype !== 'dashboard') return drawPlotImage(service, request, image)
   const { drawBoard } = await import('./board-document.ts')
-  return drawBoard(service, request, image)
+  return drawBoard(service, request, image, query)
 }

@@ -5,6 +5,7 @@ import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { Bytes } from '../../../json/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
+import { FILTER_TOKEN, resolveRowFilter } from '../../boards/filters.ts'
 import { CHART_SANDBOX, createChartPolicy } from '../../core/chart-policy.ts'
 import type { ImageService } from '../../images/plot-image.ts'
 import { type FigureView, openFigure } from '../../plots/content.ts'
@@ -31,7 +32,9 @@ export async function renderEmbed(
   fid: Fid,
   query: URLSearchParams,
 ): Promise<PageAnswer> {
-  const request = createReadRequest(principal, fid)
+  const rows = query.get(FILTER_TOKEN)
+  const rowFilter = await resolveRowFilter(service, rows, fid)
+  const request = createReadRequest({ ...principal, rowFilter }, fid)
   let view: FigureView
   try {
     view = await openFigure(service, { ...request, filetype: 'plot' })
@@ -54,7 +57,7 @@ export async function renderEmbed(
   // The page of a plot uses server-sent events. Embedded charts poll: browsers open few connections to one
   // server.
   const follow = query.get('live') === 'events' ? 'events' : 'state'
-  const token = await createChartToken(service, principal, fid)
+  const token = await createChartToken(service, principal, fid, rowFilter && rows)
   const [head, tail] = renderChartDocument({
     title: file.filename,
     description: describeChart(view.figure, file.filename),

@@ -2,6 +2,7 @@
 import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatFid } from '../../../contract/fid.ts'
 import { authorizeCall, type Caller, type FileRequest, type Principal } from '../../access/access.ts'
+import { resolveRowFilter } from '../../boards/filters.ts'
 import type { Service } from '../../core/context.ts'
 import type { VisibleRanges } from '../../plots/downsampling/axes.ts'
 import type { FindFingerprint, LiveService } from '../../plots/live-plots.ts'
@@ -19,6 +20,8 @@ interface TokenContent {
   credential?: string
   key?: string
   version?: string
+  /** Signed filter of a board. */
+  rows?: string
   until: number
 }
 
@@ -30,6 +33,7 @@ export function createChartToken(
   { cursors }: Service,
   { caller, shareKey, version }: Principal,
   fid: Fid,
+  rows?: string | null,
 ): Promise<string> {
   const content: TokenContent = {
     fid: formatFid(fid),
@@ -37,18 +41,15 @@ export function createChartToken(
     credential: caller?.credential,
     key: shareKey,
     version,
+    ...(rows && { rows }),
     until: Date.now() + TOKEN_LIFETIME_MS,
   }
   return cursors.sign(content, 'watch')
 }
 
 /** Verifies a token and returns its reader; undefined if it is invalid, expired, or of another plot. */
-async function resolveLiveToken(
-  { cursors }: Service,
-  token: string,
-  fid: Fid,
-): Promise<Principal | undefined> {
-  const content = await cursors.verify<TokenContent>(token, 'watch').catch(() => undefined)
+async function resolveLiveToken(service: Service, token: string, fid: Fid): Promise<Principal | undefined> {
+  const content = await service.cursors.verify<TokenContent>(token, 'watch').catch(() => undefined)
   if (!content || content.fid !== formatFid(fid) || content.until < Date.now()) return undefined
   const caller: Caller | undefined =
     content.user === undefined
@@ -60,7 +61,9 @@ async function resolveLiveToken(
           isAdmin: false,
           expiresAt: null,
         }
-  return { caller, shareKey: content.key, version: content.version }
+  const { key: shareKey, version, rows = null } = content
+  const rowFilter = await resolveRowFilter(service, rows, fid)
+  return { caller, shareKey, version, ...(rowFilter && { rowFilter }) }
 }
 
 /** Serves `.events` (stream of fingerprints), `.state` (one fingerprint) and `.live` (figure with data). */

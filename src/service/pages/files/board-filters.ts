@@ -1,0 +1,161 @@
+/** Filters of a board page: their controls, and what items make of them. See docs/boards.md#filters. */
+import { Problem } from '../../../contract/errors.ts'
+import { type Fid, formatFid, parseFid } from '../../../contract/fid.ts'
+import { escapeHtml } from '../../../contract/html.ts'
+import { formatList } from '../../../contract/message-texts.ts'
+import type { BoardFilter, BoardItem } from '../../../contract/resources/index.ts'
+import { ownerPrincipal, type RowFilter } from '../../access/access.ts'
+import { type BoardNode, listItems } from '../../boards/content.ts'
+import { FILTER_PREFIX } from '../../boards/filters.ts'
+import { createFirstRows } from '../../grids/column/cursor.ts'
+import type { Snapshot } from '../../grids/column/snapshot.ts'
+import { reshape } from '../../grids/reshape/index.ts'
+import { bindRowFilter, listColumnsOf, listPlotGrids } from '../../plots/filter-rows.ts'
+import type { FileRow } from '../../store/aggregates/files.ts'
+import type { Readers } from '../../store/store.ts'
+import { type BoardReader, takeItemSnapshot } from './board-reader.ts'
+
+/** Maximum number of values in a list. More are typed. */
+const MAX_LISTED_VALUES = 500
+/** Maximum number of grids whose values a list has. */
+const MAX_READ_GRIDS = 10
+
+/** Returns the condition of an item with the filters that its grid has, and the names of the others. */
+export async function addFilters(
+  { service, filter }: BoardReader,
+  fid: Fid,
+  where: string | undefined,
+): Promise<{ where: string | undefined; ignored: string[] }> {
+  if (filter.length === 0) return { where, ignored: [] }
+  const bound = bindRowFilter(filter, await service.store.read((readers) => listColumnsOf(readers, fid)))
+  const names = new Set(bound.map(({ column }) => column.name))
+  const conditions = [where, ...bound.map(({ condition }) => condition)].flatMap((one) =>
+    one === undefined ? [] : [`(${one})`],
+  )
+  return {
+    where: conditions.length === 0 ? undefined : conditions.join(' and '),
+    ignored: filter.flatMap(({ column }) => (names.has(column) ? [] : [column])),
+  }
+}
+
+/** Returns the names of the filters that a plot cannot follow: none of its grids has the column, or it is not ours. */
+export async function listIgnoredBy(
+  { service, owner, filter }: BoardReader,
+  plot: FileRow,
+): Promise<string[]> {
+  if (filter.length === 0) return []
+  const names = await service.store.read(async (readers) => {
+    const columns = plot.owner === owner ? await listPlotColumns(readers, plot) : []
+    return new Set(columns.map(({ name }) => name))
+  })
+  return filter.flatMap(({ column }) => (names.has(column) ? [] : [column]))
+}
+
+/** Renders which filters an item does not follow; empty if it follows all. */
+export function renderIgnored(ignored: readonly string[]): string {
+  return ignored.length === 0
+    ? ''
+    : `<p class="source">Not filtered by ${escapeHtml(formatList(ignored))}.</p>`
+}
+
+/** Renders the values by which a board is filtered, as text; empty without any. */
+export function renderActiveFilters(filters: readonly BoardFilter[], filter: RowFilter): string {
+  const texts = filter.map(({ column, value }) => {
+    const title = filters.find((one) => one.column === column)?.title ?? column
+    return `${escapeHtml(title)}: <strong>${escapeHtml(value)}</strong>`
+  })
+  return texts.length === 0 ? '' : `<p class="source">${texts.join(' · ')}</p>\n`
+}
+
+/** Renders the controls of the filters of a board: lists of values, or fields for columns with many. */
+export async function renderFilters(
+  reader: BoardReader,
+  node: BoardNode,
+  filters: readonly BoardFilter[],
+  query: URLSearchParams,
+): Promise<string> {
+  if (filters.length === 0) return ''
+  const controls: string[] = []
+  for (const filter of filters) controls.push(await renderFilter(reader, node, filter))
+  // Other parameters of the page stay.
+  const hidden = [...query]
+    .filter(([name]) => !name.startsWith(FILTER_PREFIX))
+    .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
+  return `<form class="filter" method="get">${hidden.join('')}${controls.join('')} <button type="submit">Show</button></form>\n`
+}
+
+async function renderFilter(
+  reader: BoardReader,
+  node: BoardNode,
+  { column, title = column }: BoardFilter,
+): Promise<string> {
+  const chosen = reader.filter.find((one) => one.column === column)?.value ?? ''
+  const values = await listValues(reader, node, column)
+  const name = escapeHtml(FILTER_PREFIX + column)
+  const label = escapeHtml(title)
+  if (!values)
+    return `<label>${label} <input name="${name}" value="${escapeHtml(chosen)}" placeholder="all"></label>`
+  const options = [...new Set(['', ...values, chosen])].map((value) => {
+    const isChosen = value === chosen ? ' selected' : ''
+    return `<option value="${escapeHtml(value)}"${isChosen}>${value === '' ? 'all' : escapeHtml(value)}</option>`
+  })
+  return `<label>${label} <select name="${name}">${options.join('')}</select></label>`
+}
+
+/** Lists the values of a column in the grids of a board, as texts, sorted; undefined if there are many. */
+async function listValues(reader: BoardReader, node: BoardNode, name: string): Promise<string[] | undefined> {
+  const { service, user, work } = reader
+  const values = new Map<string, number | string | boolean>()
+  for (const { grid, isShown } of await listGrids(reader, listItems(node), name)) {
+    // A chart shows data of grids that its reader cannot open; whose board it is offers their values.
+    const principal = isShown ? ownerPrincipal(reader.owner) : reader.principal
+    const read = async (): Promise<Snapshot> => {
+      const { snap } = await takeItemSnapshot({ ...reader, principal }, grid, (all) =>
+        all.filter((column) => column.name === name),
+      )
+      const rows = createFirstRows(snap.rows)
+      return reshape(snap, { group: [name] }, { rows, other: undefined, limits: service.limits, work })
+    }
+    const list = await service.orders.runInSlot(user, read, work.isAborted).catch((error) => {
+      if (!(error instanceof Problem) || error.code === 'aborted') throw error
+      // Its items say so.
+      return error.code === 'not_found' ? 'hidden' : 'many'
+    })
+    if (list === 'hidden') continue
+    if (list === 'many' || list.rows > MAX_LISTED_VALUES) return undefined
+    for (const value of JSON.parse(`[${list.columns[0]?.tail.toString('utf8') ?? ''}]`))
+      if (value !== null && typeof value !== 'object' && value !== '') values.set(String(value), value)
+  }
+  if (values.size > MAX_LISTED_VALUES) return undefined
+  return [...values].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([text]) => text)
+}
+
+/** Lists the grids of a board that have a column. `isShown`: by a chart of the owner of the board. */
+async function listGrids(
+  { service, owner }: BoardReader,
+  items: readonly BoardItem[],
+  name: string,
+): Promise<{ grid: Fid; isShown: boolean }[]> {
+  return service.store.read(async (readers) => {
+    const found = new Map<string, { grid: Fid; isShown: boolean }>()
+    for (const { plot, table, number } of items) {
+      const fid = parseFid(service.formerNames.currentFid(plot ?? table ?? number ?? ''))
+      if (!fid) continue
+      const isShown = plot !== undefined && fid.owner === owner
+      const grids = plot === undefined ? [fid] : isShown ? await listPlotGrids(readers, fid) : []
+      for (const grid of grids) {
+        const key = formatFid(grid)
+        if (found.has(key) || found.size >= MAX_READ_GRIDS) continue
+        if ((await listColumnsOf(readers, grid)).some((column) => column.name === name))
+          found.set(key, { grid, isShown })
+      }
+    }
+    return [...found.values()]
+  })
+}
+
+async function listPlotColumns(readers: Readers, plot: Fid) {
+  const columns = []
+  for (const grid of await listPlotGrids(readers, plot)) columns.push(...(await listColumnsOf(readers, grid)))
+  return columns
+}

@@ -1,0 +1,119 @@
+/** Filters the rows of figures by columns of their grids, as a board asks. See docs/boards.md#filters. */
+import { type Fid, formatFid } from '../../contract/fid.ts'
+import { NO_JSON_LIMITS, parseRaw, type RawJson } from '../../json/index.ts'
+import type { RowFilter } from '../access/access.ts'
+import type { ColumnRow } from '../store/aggregates/grids.ts'
+import type { Readers } from '../store/store.ts'
+import type { Reference } from './scan.ts'
+
+/** Returns the condition that a column has a value, which is given as text. */
+export function formatCondition({ name, type }: Pick<ColumnRow, 'name' | 'type'>, value: string): string {
+  const column = `"${name.replaceAll('"', '""')}"`
+  if (type === 'number' && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value)) return `${column} = ${value}`
+  if (type === 'boolean' && /^(true|false)$/.test(value)) return `${column} = ${value}`
+  // No number or boolean has this value.
+  if (type === 'number' || type === 'boolean') return `${column} is null and ${column} is not null`
+  return `${column} = '${value.replaceAll("'", "''")}'`
+}
+
+/** Returns the columns of a grid that a filter names, with their conditions. */
+export function bindRowFilter<C extends Pick<ColumnRow, 'name' | 'type'>>(
+  filter: RowFilter,
+  columns: readonly C[],
+): { column: C; condition: string }[] {
+  return filter.flatMap(({ column: name, value }) => {
+    const column = columns.find((one) => one.name === name)
+    return column ? [{ column, condition: formatCondition(column, value) }] : []
+  })
+}
+
+/** A trace of a figure, as far as filters change it. */
+interface Trace {
+  transforms?: unknown
+}
+
+/** Transform of a trace that selects rows: docs/api.md#own-transforms. */
+interface RowsTransform {
+  type: 'rows'
+  where?: string
+  names: string[]
+  types: string[]
+  valuessrc: string
+}
+
+/**
+ * Returns a figure whose traces show the rows that a filter selects: each trace of one grid that has the columns.
+ * Returns the same figure if there is none.
+ */
+export async function filterFigure(
+  readers: Readers,
+  figure: RawJson,
+  references: readonly Reference[],
+  filter: RowFilter,
+): Promise<RawJson> {
+  const gridsByTrace = new Map<number, Map<string, Fid>>()
+  for (const { path, source } of references) {
+    const trace = /^data\.(\d+)\./.exec(path)?.[1]
+    if (trace === undefined) continue
+    const grids = gridsByTrace.get(Number(trace)) ?? new Map<string, Fid>()
+    gridsByTrace.set(Number(trace), grids.set(formatFid(source.grid), source.grid))
+  }
+  const parsed = JSON.parse(figure.bytes.toString('utf8')) as { data?: Trace[] }
+  const columnsByGrid = new Map<string, ColumnRow[]>()
+  let isChanged = false
+  for (const [k, grids] of gridsByTrace) {
+    const trace = parsed.data?.[k]
+    // Rows of several grids have no order in common.
+    if (!trace || grids.size !== 1) continue
+    const [[key, grid]] = grids
+    if (!columnsByGrid.has(key)) columnsByGrid.set(key, await listColumnsOf(readers, grid))
+    const bound = bindRowFilter(filter, columnsByGrid.get(key)!)
+    if (bound.length === 0) continue
+    addRowsTransform(trace, key, bound)
+    isChanged = true
+  }
+  return isChanged ? parseRaw(Buffer.from(JSON.stringify(parsed)), 'the figure', NO_JSON_LIMITS) : figure
+}
+
+/** Lists the columns of a grid; none if it is gone. */
+export async function listColumnsOf(
+  { files, grids }: Readers,
+  { owner, idlocal }: Fid,
+): Promise<ColumnRow[]> {
+  const file = await files.get(owner, idlocal)
+  return file?.filetype === 'grid' ? grids.listCurrentColumns(await grids.get(owner, idlocal)) : []
+}
+
+/** Lists the grids that a plot shows. */
+export async function listPlotGrids(readers: Readers, { owner, idlocal }: Fid): Promise<Fid[]> {
+  const references = await readers.plots.listReferences(owner, [idlocal])
+  return references.flatMap(({ kind, to_owner, to_idlocal }) =>
+    kind === 'grid' ? [{ owner: to_owner, idlocal: to_idlocal }] : [],
+  )
+}
+
+/** Adds conditions to a trace, which can have one transform of its rows. */
+function addRowsTransform(
+  trace: Trace,
+  grid: string,
+  bound: readonly { column: ColumnRow; condition: string }[],
+): void {
+  const transforms: unknown[] = Array.isArray(trace.transforms) ? trace.transforms : []
+  const own = transforms.find((one): one is RowsTransform => (one as RowsTransform | null)?.type === 'rows')
+  const { where, names = [], types = [], valuessrc, ...more }: Partial<RowsTransform> = own ?? {}
+  const added = bound.filter(({ column }) => !names.includes(column.name))
+  const uids = [
+    ...(valuessrc === undefined ? [] : valuessrc.split(':').slice(2)),
+    ...added.map(({ column }) => column.uid),
+  ]
+  const conditions = bound.map(({ condition }) => `(${condition})`)
+  const rows = {
+    ...more,
+    type: 'rows',
+    where: [...(where === undefined ? [] : [`(${where})`]), ...conditions].join(' and '),
+    names: [...names, ...added.map(({ column }) => column.name)],
+    types: [...types, ...added.map(({ column }) => column.type)],
+    valuessrc: `${grid}:${uids.join(',')}`,
+  }
+  trace.transforms = own ? transforms.map((one) => (one === own ? rows : one)) : [rows, ...transforms]
+}
