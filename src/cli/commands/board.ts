@@ -1,12 +1,19 @@
 // `gridline board`: creates boards of charts, tables, numbers and text, and gets their files.
 import { writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { lookupOrUndefined, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import { gridNameOf } from '../../contract/formats.ts'
 import type { Board, DashboardMeta } from '../../contract/resources/index.ts'
+import { quoteShellWord } from '../../contract/shell.ts'
+import { formatProposal, writeNewFiles } from '../charts/board-files.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
-import { objectOf, otherOutput } from '../core/output-schema.ts'
+import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { type FindFile, notePrivateItems, resolveBoard } from '../files/board-file.ts'
 import { readDefinition } from '../files/definitions.ts'
+import { inputName } from '../files/input.ts'
+import { isLocalDataFile, openGridOrFile } from '../files/local-data.ts'
+import { localOptions } from '../files/parse-options.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -84,7 +91,67 @@ const pull = defineCommand({
   },
 })
 
+const proposalView: TableView = {
+  id: 'file',
+  columns: [
+    { field: 'file', title: 'FILE' },
+    { field: 'shows', title: 'SHOWS' },
+    { field: 'why', title: 'WHY' },
+  ],
+}
+
+const auto = defineCommand({
+  output: arrayOf([], {
+    file: 'file of the directory that has this part',
+    shows: 'what the part shows',
+    why: 'why it is proposed',
+  }),
+  arguments: '<grid>',
+  usage: '<grid|file>',
+  completion: [['grid', 'local']],
+  options: [
+    {
+      flags: '-o, --output <directory>',
+      description: 'write the files of the board and its charts, and the data file, into this directory',
+    },
+    ...localOptions,
+  ],
+  examples: [
+    'gridline board auto sales.csv                    # what it proposes, and why',
+    'gridline board auto sales.csv -o sales           # then: gridline upload sales',
+    'gridline board auto Reports/sales -o sales',
+  ],
+  async run(context, [word], { output, ...reading }) {
+    const { proposeBoard } = await import('../charts/propose-board.ts')
+    const isLocal = await isLocalDataFile(word)
+    const { client, fid } = await openGridOrFile(context, word, reading)
+    const grid = await client.call('grids.get', { fid })
+    const description = await client.call('grids.describe', { fid })
+    const name = isLocal ? gridNameOf(inputName(word)) : fid
+    const proposal = proposeBoard(name, grid.cols, description)
+    const files = await formatProposal(proposal)
+    const command = quoteShellWord(output ?? 'DIRECTORY')
+    if (output === undefined)
+      context.messages.note(`to write its files: gridline board auto ${quoteShellWord(word)} -o ${command}`)
+    else {
+      if (isLocal && word !== '-') files.push({ file: basename(word), copyOf: word })
+      await writeNewFiles(output, files)
+      context.messages.note(`to make the board: gridline upload ${command}`)
+    }
+    const items = [
+      ...proposal.rows.map(({ shows, why }) => ({ file: 'board.yml', shows, why })),
+      ...proposal.filters.map(({ column, why }) => ({
+        file: 'board.yml',
+        shows: `filter by ${column}`,
+        why,
+      })),
+    ]
+    return { items, view: proposalView }
+  },
+})
+
 export const commands: readonly CommandEntry[] = [
+  subcommand('auto', 'Propose a board for a grid or a data file, and say why', auto),
   subcommand('create', 'Create a board from a YAML file, or replace one', create),
   subcommand('pull', 'Print the file that a board was made from', pull),
 ]

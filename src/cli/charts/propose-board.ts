@@ -1,0 +1,215 @@
+// Proposes a board for a table: numbers, charts, a table and filters, each with the reason for it.
+import { groupColumnsByKind } from '../../charts/normalize/choose-type.ts'
+import { quoteColumnName } from '../../charts/spec/column-names.ts'
+import type { Column } from '../../charts/spec/options.ts'
+import { isMomentType } from '../../contract/column-types.ts'
+import { formatCount } from '../../contract/message-texts.ts'
+import type { ColumnDescription, GridDescription } from '../../contract/resources/index.ts'
+import type { PERIODS } from '../../contract/row-options.ts'
+import { formatSortKey } from '../../query/index.ts'
+import type { ChartFile } from './chart-file.ts'
+
+/** Maximum numbers of proposed items. */
+const MAX_NUMBERS = 3
+const MAX_FILTERS = 3
+/** Largest number of values of a filter, and of a column whose values become series. */
+const MAX_FILTER_VALUES = 50
+const MAX_SERIES = 6
+/** Number of bars of a chart. */
+const MAX_BARS = 10
+/** Number of dates above which they are collected into periods. */
+const MAX_DATES = 200
+/** Largest number of points of a scatter plot. */
+const MAX_POINTS = 10_000
+const DAY_MS = 24 * 3600_000
+
+/** Names of numbers that do not add up: their mean says more than their sum. */
+const INTENSIVE =
+  /(?:^|[_\s-])(?:avg|average|mean|median|rate|ratio|share|percent|pct|price|temp\w*|speed|age|score|rating|index|humidity|pressure|height|lat|lon\w*|level|grade|year)(?:$|[_\s-])|%|°/i
+/** Names of positions, which are no amounts. */
+const POSITION = /^(?:lat|latitude|lon|lng|long|longitude)$/i
+
+/** A part of a board: a row of its file. */
+export interface ProposedRow {
+  /** What it shows, for people. */
+  shows: string
+  why: string
+  /** Members of the row in a board file. Charts are named by `chart`. */
+  row: object | object[]
+}
+
+/** A chart of a board. */
+export interface ProposedChart {
+  /** Name of the chart, and of its file. */
+  name: string
+  chart: ChartFile
+}
+
+export interface ProposedBoard {
+  title: string
+  filters: { column: string; why: string }[]
+  rows: ProposedRow[]
+  charts: ProposedChart[]
+}
+
+type Period = (typeof PERIODS)[number]
+
+/** A column of numbers, and how its values are combined. */
+interface Measure {
+  column: ColumnDescription
+  aggregate: 'sum' | 'mean'
+  why: string
+}
+
+/**
+ * Proposes a board for a grid, which its file names `grid`. `cols`: its columns. Throws nothing: a table without numbers,
+ * dates and labels gets its rows.
+ */
+export function proposeBoard(
+  grid: string,
+  cols: readonly Column[],
+  { filename, row_count, columns }: GridDescription,
+): ProposedBoard {
+  const statisticsOf = (one: Column): ColumnDescription | undefined =>
+    columns.find(({ name }) => name === one.name)
+  const describe = (list: readonly Column[]): ColumnDescription[] =>
+    list.flatMap((one) => statisticsOf(one) ?? []).filter(({ rows, nulls }) => nulls < rows)
+  const kinds = groupColumnsByKind(cols)
+  const [time] = describe(kinds.dates).filter(({ distinct }) => distinct > 1)
+  const measures = describe(kinds.numbers)
+    .filter(({ name, distinct }) => !POSITION.test(name) && distinct > 1)
+    .slice(0, MAX_NUMBERS)
+    .map(toMeasure)
+  const groups = describe(kinds.texts)
+    .filter(
+      ({ distinct, rows, distinct_is_exact }) => distinct_is_exact && distinct > 1 && distinct <= rows / 2,
+    )
+    .sort((a, b) => a.distinct - b.distinct)
+  const labels = groups[0] ?? describe(kinds.texts).find(({ distinct }) => distinct > 1)
+  const charts: ProposedChart[] = []
+  const title = `${filename} report`
+  const rows: ProposedRow[] = []
+  const add = (shows: string, why: string, row: object | object[]): void => {
+    rows.push({ shows, why, row })
+  }
+  const addChart = (suffix: string, shows: string, why: string, chart: Omit<ChartFile, 'grid'>): void => {
+    const name = slugOf(`${filename} ${suffix}`)
+    charts.push({ name, chart: { grid, ...chart } })
+    add(shows, why, [{ plot: name }])
+  }
+  const period = time && choosePeriod(time)
+  add('text', 'says what the board is about; change it', { text: describeTable(row_count, time) })
+  add(
+    ['number of rows', ...measures.map(({ column, aggregate }) => `${aggregate} of ${column.name}`)].join(
+      ', ',
+    ),
+    [
+      'how much there is, with the change since the version before',
+      ...measures.map(({ column, why }) => `${column.name}: ${why}`),
+    ].join('; '),
+    [
+      { number: grid, value: 'count', title: 'Rows', change: true },
+      ...measures.map(({ column, aggregate }) => ({
+        number: grid,
+        value: `${aggregate}:${column.name}`,
+        change: true,
+        ...(time && isMomentType(time.type) && { spark: time.name, per: period ?? 'day' }),
+      })),
+    ],
+  )
+  const [first, second] = measures
+  if (time && first) {
+    const by = groups.find(({ distinct }) => distinct <= MAX_SERIES)
+    const isDate = isMomentType(time.type)
+    const isRepeated = time.distinct < time.rows - time.nulls || time.distinct > MAX_DATES
+    addChart(
+      `by ${time.name}`,
+      `line of ${first.column.name} by ${time.name}`,
+      `${time.name} has dates or years${by ? `; ${by.name} has ${by.distinct} values, which become series` : ''}${isRepeated ? `; the ${first.aggregate} per ${isDate && period ? period : 'year'}` : ''}`,
+      {
+        type: 'line',
+        options: {
+          x: time.name,
+          y: quoteColumnName(first.column.name),
+          ...(by && { by: by.name }),
+          ...(isRepeated && { aggregate: first.aggregate }),
+          ...(isRepeated && isDate && period && { per: period }),
+        },
+      },
+    )
+  }
+  if (labels && first) {
+    const isRepeated = labels.distinct < labels.rows - labels.nulls
+    addChart(
+      `by ${labels.name}`,
+      `bars of ${first.column.name} by ${labels.name}`,
+      `${labels.name} has ${formatCount(labels.distinct, 'value')}${labels.distinct > MAX_BARS ? `; the ${MAX_BARS} largest` : ''}`,
+      {
+        type: 'bar',
+        options: {
+          x: labels.name,
+          y: quoteColumnName(first.column.name),
+          ...(isRepeated && { aggregate: first.aggregate }),
+          ...(labels.distinct > MAX_BARS && { top: MAX_BARS }),
+        },
+      },
+    )
+  }
+  if (first && second && row_count <= MAX_POINTS)
+    addChart(
+      `${first.column.name} and ${second.column.name}`,
+      `points of ${first.column.name} and ${second.column.name}`,
+      'whether two numbers have to do with each other',
+      { type: 'scatter', options: { x: first.column.name, y: quoteColumnName(second.column.name) } },
+    )
+  else if (first && !time && !labels)
+    addChart(`${first.column.name}`, `histogram of ${first.column.name}`, 'how the only numbers are spread', {
+      type: 'histogram',
+      options: { x: first.column.name },
+    })
+  const sorted = time ?? first?.column
+  const order = sorted && formatSortKey({ name: sorted.name, descending: true })
+  add(
+    'table of 10 rows',
+    time ? 'the latest rows' : first ? `the rows with the largest ${first.column.name}` : 'the first rows',
+    { table: grid, ...(order && { sort: order }), limit: 10 },
+  )
+  const filters = groups
+    .filter(({ distinct, name }) => distinct <= MAX_FILTER_VALUES && name !== '')
+    .slice(0, MAX_FILTERS)
+    .map(({ name, distinct }) => ({
+      column: name,
+      why: `${formatCount(distinct, 'value')}, each in several rows`,
+    }))
+  return { title, filters, rows, charts }
+}
+
+function toMeasure(column: ColumnDescription): Measure {
+  const { name, min } = column
+  if (INTENSIVE.test(name))
+    return { column, aggregate: 'mean', why: 'its name is that of a level, so the mean' }
+  if (typeof min === 'number' && min < 0)
+    return { column, aggregate: 'mean', why: 'some are negative, so the mean' }
+  return { column, aggregate: 'sum', why: 'amounts add up, so the sum' }
+}
+
+/** Returns the period in which dates give 20 to 200 points or so; undefined for years as numbers. */
+function choosePeriod({ type, min, max }: ColumnDescription): Period | undefined {
+  if (!isMomentType(type) || typeof min !== 'string' || typeof max !== 'string') return undefined
+  const days = (Date.parse(max) - Date.parse(min)) / DAY_MS
+  if (!Number.isFinite(days)) return undefined
+  if (days > 365 * 20) return 'year'
+  if (days > 365 * 2) return 'month'
+  if (days > 180) return 'week'
+  return days > 3 || type === 'date' ? 'day' : 'hour'
+}
+
+function describeTable(rows: number, time: ColumnDescription | undefined): string {
+  const span = time ? `, from ${String(time.min).slice(0, 10)} to ${String(time.max).slice(0, 10)}` : ''
+  return `${formatCount(rows, 'row')}${span}.`
+}
+
+/** Returns a name of letters, digits and hyphens, for a chart and its file. */
+function slugOf(text: string): string {
+  return text.replace(/[^\p{L}\p{N}_]+/gu, '-').replace(/^-|-$/g, '')
+}
