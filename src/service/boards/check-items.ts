@@ -5,7 +5,8 @@ import { findClosest, formatList, withSuggestion } from '../../contract/message-
 import type { Board, BoardItem } from '../../contract/resources/index.ts'
 import { parseSort, parseWhere, queriedColumns } from '../../query/index.ts'
 import { loadVisibleFile, type Principal } from '../access/access.ts'
-import { listColumnsOf, listPlotGrids } from '../plots/filter-rows.ts'
+import { listColumnsInDraft } from '../files/drafts.ts'
+import { listPlotGrids } from '../plots/filter-rows.ts'
 import type { Readers } from '../store/store.ts'
 
 /**
@@ -20,8 +21,9 @@ export async function checkItems(readers: Readers, principal: Principal, text: s
       const fid = parseFid(item.table ?? item.number ?? '')
       const visible = fid && (await loadVisibleFile(readers, fid, principal))
       if (visible?.file.filetype !== 'grid') continue
-      const { owner, idlocal, filename } = visible.file
-      const columns = new Set((await readers.grids.listColumns(owner, idlocal)).map(({ name }) => name))
+      const { filename } = visible.file
+      const found = await listColumnsInDraft(readers, visible.file, principal.version)
+      const columns = new Set(found.map(({ name }) => name))
       try {
         const missing = columnsOf(item).find((name) => !columns.has(name))
         if (missing !== undefined)
@@ -51,7 +53,7 @@ async function checkFilters(
       const visible = await loadVisibleFile(readers, grid, principal)
       // Whatever it has is not for the caller to know.
       if (visible?.file.filetype !== 'grid') return
-      for (const { name } of await listColumnsOf(readers, grid)) columns.add(name)
+      for (const { name } of await listColumnsInDraft(readers, grid, principal.version)) columns.add(name)
     }
   }
   const unknown = filters.find(({ column }) => !columns.has(column))

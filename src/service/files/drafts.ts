@@ -1,14 +1,16 @@
 // Drafts: where their files are, and their links. See docs/drafts.md.
 import { Problem } from '../../contract/errors.ts'
-import { ROOT } from '../../contract/fid.ts'
+import { type Fid, ROOT } from '../../contract/fid.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { isVersionName } from '../../contract/version-ref.ts'
 import type { Call } from '../core/call.ts'
 import type { Service } from '../core/context.ts'
 import { DRAFTS_FOLDER } from '../store/aggregates/drafts.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
+import type { ColumnRow } from '../store/aggregates/grids.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { findByPath, splitPath } from './names.ts'
+import { loadVersionColumns } from './versions.ts'
 
 /** Headers of a request that can store a draft. */
 interface DraftRequest {
@@ -97,16 +99,47 @@ export async function toDraftCall<
   const draft = parseDraftName(call)
   if (draft === undefined) return { draft, call }
   const owner = call.caller!.username
-  const { filename, parent_path } = call.fields
+  const { filename } = call.fields
   if (filename === undefined)
     throw new Problem('invalid_request', 'Draft: a draft needs a filename', { field: 'filename' })
   await checkDraftLimit(service, owner, draft)
-  const folder = formatDraftFolder(draft, parent_path)
+  const folder = formatDraftFolder(draft, await findPlace(service, owner, call.fields))
   await service.store.read((readers) =>
     findDraftFile(readers, service.limits, owner, `${folder}/${filename}`, draft),
   )
   const place = { parent: undefined, parent_path: folder, world_readable: false, share_key_enabled: false }
-  return { draft, call: { ...call, fields: { ...call.fields, ...place, on_conflict: 'replace' } } }
+  const fields = { ...call.fields, ...place, on_conflict: 'replace' }
+  // What it shows is checked in the draft.
+  return { draft, call: { ...call, version: draft, fields } }
+}
+
+/** Returns the path of the folder of a new file, which may be given by its id. */
+async function findPlace(
+  { store }: Service,
+  owner: string,
+  { parent, parent_path }: PlaceFields,
+): Promise<string | undefined> {
+  if (parent_path !== undefined || parent === undefined || parent === null || parent === ROOT)
+    return parent_path
+  return store.read(async ({ files, folders }) => {
+    const folder = await files.get(owner, parent)
+    if (folder?.filetype !== 'fold')
+      throw new Problem('invalid_request', `parent: no folder with the id ${parent}`, { field: 'parent' })
+    return [...(await folders.loadAncestors(folder)).reverse(), folder]
+      .map(({ filename }) => filename)
+      .join('/')
+  })
+}
+
+/** Lists the columns of a grid, or of its draft if `draft` is the name of one. */
+export async function listColumnsInDraft(
+  readers: Readers,
+  { owner, idlocal }: Fid,
+  draft: string | undefined,
+): Promise<ColumnRow[]> {
+  const row = draft === undefined ? undefined : await readers.drafts.get(owner, idlocal, draft)
+  const version = row && row.version !== null && (await readers.versions.get(owner, idlocal, row.version))
+  return version ? loadVersionColumns(readers, version) : readers.grids.listColumns(owner, idlocal)
 }
 
 /** Records that a file exists only as a draft. */

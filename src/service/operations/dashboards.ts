@@ -44,7 +44,11 @@ export const dashboardHandlers = {
       const parent = await resolveDestination(writers, owner, fields, limits)
       const { filename } = fields
       const taken = filename === undefined ? undefined : await files.findByName(owner, parent, filename)
-      if (taken && draft === undefined)
+      const isDraft =
+        taken?.filetype === 'dashboard' &&
+        draft !== undefined &&
+        (await writers.drafts.get(owner, taken.idlocal, draft))?.version === null
+      if (taken && !isDraft)
         throw nameTaken(filename!, 'Choose another name, or replace the board: --on-conflict replace')
       const file =
         taken ??
@@ -55,7 +59,7 @@ export const dashboardHandlers = {
           ...row,
         }))
       await writers.plots.setContent(file, stored, MEDIA_TYPE)
-      if (taken) await files.change(owner, file.idlocal)
+      if (taken) await files.change(owner, file.idlocal, row)
       await putDraftFile(writers, file, draft, call)
       return { idlocal: file.idlocal }
     })

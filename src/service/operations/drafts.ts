@@ -4,7 +4,7 @@ import { formatFid, formatWebUrl, parseFid, ROOT } from '../../contract/fid.ts'
 import type { Draft, DraftChart } from '../../contract/resources/index.ts'
 import { formatDraftUrl } from '../files/drafts.ts'
 import { signReviewImages } from '../pages/files/signed-images.ts'
-import { type DraftRow, removeDraft } from '../store/aggregates/drafts.ts'
+import { DRAFTS_FOLDER, type DraftRow, removeDraft } from '../store/aggregates/drafts.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { Readers } from '../store/store.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
@@ -75,8 +75,11 @@ async function listDraftCharts(
   for (const row of drafts) {
     const file = row.version === null ? await readers.files.get(row.owner, row.idlocal) : undefined
     if (file?.filetype !== 'plot' && file?.filetype !== 'dashboard') continue
+    if (charts.size >= MAX_CHARTS) break
+    const place = await findDraftPlace(readers, file, name)
+    if (!place) continue
     const draft = { grid: file, name, until: untilOf(row) }
-    const current = await findPublished(readers, file)
+    const current = await findPublished(readers, file, place)
     if (current) replaced.add(formatFid(current))
     charts.set(formatFid(file), {
       ...{ fid: formatFid(file), filename: file.filename, filetype: file.filetype },
@@ -104,11 +107,20 @@ async function listDraftCharts(
   return [...charts.values()]
 }
 
-/** Finds the file that a draft in the folder of drafts would replace: that at the same path without this folder. */
-async function findPublished(readers: Readers, draft: FileRow): Promise<FileRow | undefined> {
-  const above = (await readers.folders.loadAncestors(draft)).map(({ filename }) => filename).reverse()
-  const names = [...above.slice(2), draft.filename]
-  const file = await readers.files.findByPath(draft.owner, ROOT, names)
+/** Returns the folders in which a draft would be published; undefined if it was moved, or is in the trash. */
+async function findDraftPlace(readers: Readers, file: FileRow, name: string): Promise<string[] | undefined> {
+  if ((await readers.folders.filterActive([file])).length === 0) return undefined
+  const above = (await readers.folders.loadAncestors(file)).map(({ filename }) => filename).reverse()
+  return above[0] === DRAFTS_FOLDER && above[1] === name ? above.slice(2) : undefined
+}
+
+/** Finds the file that a draft would replace. */
+async function findPublished(
+  readers: Readers,
+  draft: FileRow,
+  place: readonly string[],
+): Promise<FileRow | undefined> {
+  const file = await readers.files.findByPath(draft.owner, ROOT, [...place, draft.filename])
   return file?.filetype === draft.filetype ? file : undefined
 }
 

@@ -19,6 +19,7 @@ import { findExisting, notAGridError } from '../grids/change/save-grid.ts'
 import { checkColumnLoss } from '../grids/input/match-columns.ts'
 import type { DataCall } from '../grids/input/reading-options.ts'
 import { getQueries } from '../queries/allowed.ts'
+import type { NameScope } from '../queries/query-tables.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { formatDraftResponse } from './grids.upload.ts'
@@ -30,6 +31,9 @@ const MAX_LISTED_GRIDS = 1000
 const TAKEN_HINT = 'Choose another name, or replace its content and query: --on-conflict replace'
 
 type DeriveCall = OperationCall<'grids.derive'>
+
+/** Another request has made a file of the name while the query ran. */
+class TakenMeanwhile extends Error {}
 
 /** A derived grid that was created or changed. */
 interface Outcome {
@@ -98,17 +102,17 @@ async function derive(service: Service, call: DeriveCall): Promise<Outcome> {
     if (file && file.filetype !== 'grid') throw notAGridError(file)
     return file
   }
-  const { existing, folders } = await store.read(async (readers) => ({
-    existing: await find(readers),
-    folders: await listScope(service, readers, owner, target, draft),
-  }))
+  const { existing, scope } = await store.read(async (readers) => {
+    const found = await find(readers)
+    return { existing: found, scope: await findScope(service, readers, owner, target, found, draft) }
+  })
   const queries = await getQueries(service).get()
   const principal = { ...ownerPrincipal(owner), isAborted: call.isAborted }
   const content = await runDerivation(service, queries, owner, principal, {
     sql,
     parameters: params,
     tables: {},
-    scope: { folders, except: existing?.idlocal, draft },
+    scope,
   })
   if (draft !== undefined) {
     const { columns } = content
@@ -122,7 +126,8 @@ async function derive(service: Service, call: DeriveCall): Promise<Outcome> {
   const create = async (writers: Writers): Promise<Outcome> => {
     const folder = await resolveDestination(writers, owner, target, limits)
     const taken = await writers.files.findByName(owner, folder, filename)
-    if (taken) throw nameTaken(filename, TAKEN_HINT)
+    if (taken && on_conflict === 'fail') throw nameTaken(filename, TAKEN_HINT)
+    if (taken) throw new TakenMeanwhile()
     const file = await writers.files.add({
       ...{ owner, filetype: 'grid', filename, parent: folder },
       world_readable: world_readable ? 1 : 0,
@@ -131,7 +136,10 @@ async function derive(service: Service, call: DeriveCall): Promise<Outcome> {
     await putDerivation(writers, file, query, content)
     return { idlocal: file.idlocal, action: 'created' }
   }
-  return store.writeOnce(write, create, { owners })
+  return store.writeOnce(write, create, { owners }).catch((error) => {
+    if (error instanceof TakenMeanwhile) return derive(service, call)
+    throw error
+  })
 }
 
 /** Returns the call of an upload of the same draft. */
@@ -140,34 +148,41 @@ function toDraftCall({ headers: { Draft }, ...call }: DeriveCall): DataCall {
 }
 
 /**
- * Lists the folders in which names of a query are looked up: that of the new grid, and those above it. With a draft,
- * before each the folder of files that exist only in the draft.
+ * Returns where names of a query are looked up: in the folder of the new grid, and in those above it. With a draft, after
+ * each in the folder of files that exist only in the draft.
  */
-async function listScope(
+async function findScope(
   { limits }: Service,
   readers: Readers,
   owner: string,
-  { parent, parent_path }: { parent?: number; parent_path?: string },
+  { parent, parent_path, filename }: { parent?: number; parent_path?: string; filename: string },
+  existing: FileRow | undefined,
   draft: string | undefined,
-): Promise<number[]> {
+): Promise<NameScope> {
   const { files, folders } = readers
+  const except = new Set(existing ? [existing.idlocal] : [])
   if (parent_path === undefined && parent !== undefined && parent !== ROOT) {
     const folder = await files.get(owner, parent)
     const above = folder ? await folders.loadAncestors(folder) : []
-    return [parent, ...above.map(({ idlocal }) => idlocal), ROOT]
+    return { folders: [parent, ...above.map(({ idlocal }) => idlocal), ROOT], except }
   }
   const names = parent_path === undefined ? [] : splitPath(parent_path, limits)
-  const places = names.map((_, k) => names.slice(0, names.length - k))
-  const paths = [...places, []].flatMap((place) => [
-    ...(draft === undefined ? [] : [splitPath(formatDraftFolder(draft, place.join('/')), limits)]),
-    place,
-  ])
-  const scope: number[] = []
-  for (const path of paths) {
-    const folder = path.length === 0 ? { idlocal: ROOT } : await findByPath(files, owner, ROOT, path)
-    if (folder) scope.push(folder.idlocal)
+  const found: number[] = []
+  const draftFolders = new Set<number>()
+  for (const place of [...names.map((_, k) => names.slice(0, names.length - k)), []]) {
+    const folder = place.length === 0 ? { idlocal: ROOT } : await findByPath(files, owner, ROOT, place)
+    if (folder) found.push(folder.idlocal)
+    if (draft === undefined) continue
+    const path = splitPath(formatDraftFolder(draft, place.join('/')), limits)
+    const draftFolder = await findByPath(files, owner, ROOT, path)
+    if (!draftFolder) continue
+    found.push(draftFolder.idlocal)
+    draftFolders.add(draftFolder.idlocal)
+    const own =
+      place.length === names.length && (await files.findByName(owner, draftFolder.idlocal, filename))
+    if (own) except.add(own.idlocal)
   }
-  return scope
+  return { folders: found, except, draft, draftFolders }
 }
 
 /** Stores the query, and schedules a comparison with the inputs: they may have changed while the query ran. */

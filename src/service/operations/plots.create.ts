@@ -156,8 +156,9 @@ async function replacePlot(
       { field: 'filename', hint: 'Choose another name.' },
     )
   const fields = {
-    world_readable: world_readable || undefined,
-    share_key_enabled: share_key_enabled || undefined,
+    // A draft is private again.
+    world_readable: draft === undefined ? world_readable || undefined : false,
+    share_key_enabled: draft === undefined ? share_key_enabled || undefined : false,
     metadata: metadata ?? undefined,
   }
   const { owner, idlocal } = existing

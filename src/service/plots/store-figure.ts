@@ -4,6 +4,7 @@ import { type Fid, formatFid } from '../../contract/fid.ts'
 import { NO_JSON_LIMITS, parseRaw, parseRawAsync, type RawJson } from '../../json/index.ts'
 import { canWrite, loadVisibleFile, type Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
+import { listColumnsInDraft } from '../files/drafts.ts'
 import { findFreeName, truncateName } from '../files/names.ts'
 import { hasRules } from '../grids/change/append/request.ts'
 import { addGrid, createUid, storeColumnArrays, tooManyColumns } from '../grids/change/create.ts'
@@ -365,9 +366,7 @@ async function checkSources(
       const visible = await loadVisibleFile(readers, source.grid, principal)
       const uids =
         visible?.file.filetype === 'grid'
-          ? new Set(
-              (await readers.grids.listColumns(source.grid.owner, source.grid.idlocal)).map(({ uid }) => uid),
-            )
+          ? new Set((await listColumnsInDraft(readers, source.grid, principal.version)).map(({ uid }) => uid))
           : undefined
       grids.set(key, { fid: source.grid, uids })
     }

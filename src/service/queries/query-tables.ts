@@ -4,7 +4,7 @@ import { type Fid, parseFid, ROOT } from '../../contract/fid.ts'
 import { findClosest, formatList, withSuggestion } from '../../contract/message-texts.ts'
 import { splitVersion } from '../../contract/version-ref.ts'
 import type { TableName } from '../../sql/index.ts'
-import { authorizeCall, type Principal } from '../access/access.ts'
+import { authorizeCall, canWrite, type Principal } from '../access/access.ts'
 import type { Service } from '../core/context.ts'
 import { findByPath, splitPath } from '../files/names.ts'
 import { loadVersionRow } from '../files/versions.ts'
@@ -31,8 +31,10 @@ export interface GridSource {
 export interface NameScope {
   /** Folders of the caller, by their ids: the first with a grid of the name counts. */
   folders: readonly number[]
-  /** Number of the grid that the query makes: grids above it of the same name come first. */
-  except?: number
+  /** Numbers of the grids that the query makes: grids above them of the same name come first. */
+  except?: ReadonlySet<number>
+  /** Those of `folders` that hold files of the draft: only files that exist only in it count. */
+  draftFolders?: ReadonlySet<number>
   /** Grids with a draft of this name are read as in it. */
   draft?: string
 }
@@ -172,7 +174,7 @@ async function findGrid(
   scope: NameScope,
 ): Promise<GridSource | undefined> {
   const owner = schema === '' ? (caller?.username ?? '') : schema
-  const { folders, except } = schema === '' ? scope : HOME
+  const { folders, except, draft, draftFolders } = schema === '' ? scope : HOME
   const find = async (file: string): Promise<Fid | undefined> => {
     const fid = schema === '' ? parseFid(file) : undefined
     if (fid) return fid
@@ -180,27 +182,36 @@ async function findGrid(
     let own: Fid | undefined
     for (const folder of folders) {
       const found = await findByPath(readers.files, owner, folder, names)
-      if (found?.filetype === 'grid' && found.idlocal !== except) return found
-      if (found?.idlocal === except) own ??= found
+      if (found?.filetype !== 'grid') continue
+      if (draftFolders?.has(folder) && !(await isOnlyDraft(readers, found, draft!))) continue
+      if (!except?.has(found.idlocal)) return found
+      own ??= found
     }
     return own
   }
   const fid = await find(name)
-  if (fid) return { fid, version: await findDraftOf(readers, fid, scope) }
+  if (fid) return { fid, version: await findDraftOf(readers, caller, fid, scope) }
   const split = splitVersion(name)
   const versioned = split && (await find(split.file))
   return versioned && { fid: versioned, version: split.version }
 }
 
-/** Returns the name of the draft in which a grid is read, if it has one. */
+/** Returns whether a file exists only as a draft of this name. */
+async function isOnlyDraft({ drafts }: Readers, { owner, idlocal }: Fid, draft: string): Promise<boolean> {
+  return (await drafts.get(owner, idlocal, draft))?.version === null
+}
+
+/** Returns the name of the draft in which a grid is read, if it has one that the caller may see. */
 async function findDraftOf(
-  { drafts }: Readers,
+  readers: Readers,
+  caller: Principal['caller'],
   { owner, idlocal }: Fid,
   { draft }: NameScope,
 ): Promise<string | undefined> {
-  if (draft === undefined) return undefined
-  const row = await drafts.get(owner, idlocal, draft)
-  return row && row.version !== null ? draft : undefined
+  const row = draft === undefined ? undefined : await readers.drafts.get(owner, idlocal, draft)
+  if (!row || row.version === null) return undefined
+  const file = await readers.files.get(owner, idlocal)
+  return file && (await canWrite(readers, file, { caller })) ? draft : undefined
 }
 
 /** Returns the name of a grid in the home folder of the caller that is similar to a name. */

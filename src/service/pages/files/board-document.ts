@@ -19,7 +19,7 @@ import type { FileRow } from '../../store/aggregates/files.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { type ColorScheme, readColorScheme } from '../html.ts'
 import { renderActiveFilters } from './board-filters.ts'
-import { createFrames, plotVersionOf, renderNode } from './board-items.ts'
+import { createFrames, findPlotVersion, renderNode } from './board-items.ts'
 import type { ChartPlace } from './board-reader.ts'
 import type { SortingService } from './grid-page.ts'
 
@@ -129,7 +129,7 @@ async function writeBoardDocument(
         operation: 'files.image' as const,
         fid: plot,
         filetype: 'plot' as const,
-        version: plotVersionOf(plot, file.owner, principal),
+        version: await findPlotVersion(service, plot, principal),
         ...(filter.length > 0 && plot.owner === file.owner && { rowFilter: filter }),
         ...(shareKey !== undefined && { shareKey }),
       }

@@ -4,7 +4,8 @@ import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatEmbedUrl, parseFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
-import { loadVisibleFile, type Principal, type RowFilter } from '../../access/access.ts'
+import { parseVersionRef } from '../../../contract/version-ref.ts'
+import { canWrite, loadVisibleFile, type Principal, type RowFilter } from '../../access/access.ts'
 import type { BoardNode } from '../../boards/content.ts'
 import { FILTER_TOKEN, signRowFilter } from '../../boards/filters.ts'
 import type { Service } from '../../core/context.ts'
@@ -66,7 +67,10 @@ export function createFrames(
   filter: RowFilter,
 ): BoardReader['renderPlot'] {
   return async (file, { title = file.filename, share_key }, { height }) => {
-    const key = accessQueryOf({ shareKey: share_key, version: plotVersionOf(file, board.owner, principal) })
+    const key = accessQueryOf({
+      shareKey: share_key,
+      version: await findPlotVersion(service, file, principal),
+    })
     const isFiltered = filter.length > 0 && file.owner === board.owner
     const rows = isFiltered && `${FILTER_TOKEN}=${await signRowFilter(service, board, file, filter)}`
     const url = appendQuery(formatEmbedUrl(service.url, file), `theme=${scheme}`, 'link=true', key, rows)
@@ -74,13 +78,18 @@ export function createFrames(
   }
 }
 
-/** Returns the version in which a board shows a plot: plots of others are shown as they are. */
-export function plotVersionOf(
-  { owner }: FileRow,
-  boardOwner: string,
-  { version }: Principal,
-): string | undefined {
-  return owner === boardOwner ? version : undefined
+/**
+ * Returns the version in which a board shows a plot: plots that the reader cannot write, and later ones, are shown as
+ * they are.
+ */
+export async function findPlotVersion(
+  { store }: Service,
+  plot: FileRow,
+  { caller, version }: Principal,
+): Promise<string | undefined> {
+  const ref = version === undefined ? undefined : parseVersionRef(version)
+  if (!ref || (ref.kind === 'time' && plot.creation_time > ref.time)) return undefined
+  return (await store.read((readers) => canWrite(readers, plot, { caller }))) ? version : undefined
 }
 
 /** Renders an item, or a note why it cannot be shown. */

@@ -55,12 +55,12 @@ interface ValueBefore {
 }
 
 /**
- * Measures the number of the version before the current one. Undefined if there is none, or if the reader may not see
+ * Measures the number of the version before the shown one. Undefined if there is none, or if the reader may not see
  * it: versions are for writers, and for readers of boards by the owner of the grid.
  */
 async function measureBefore(
   reader: BoardReader,
-  grid: Pick<ItemGrid, 'file' | 'roles' | 'state' | 'isDraft'>,
+  grid: Pick<ItemGrid, 'file' | 'roles' | 'state' | 'version'>,
   { where, value = 'count' }: BoardItem,
 ): Promise<ValueBefore | undefined> {
   const { store } = reader.service
@@ -68,11 +68,15 @@ async function measureBefore(
   if (!canSeeVersions(grid) && reader.owner !== owner) return undefined
   try {
     const found = await store.read(async (readers) => {
+      const isDraft = grid.version !== undefined && grid.version.version < 0
       const current = await readers.versions.get(owner, idlocal, content_version)
+      const shown = isDraft ? current : (grid.version ?? current)
       // A draft is compared with the current version.
-      const [row] = grid.isDraft ? [current] : await readers.versions.list(owner, idlocal, content_version, 1)
+      const [row] = isDraft
+        ? [current]
+        : await readers.versions.list(owner, idlocal, shown?.version ?? content_version, 1)
       return (
-        row && { made_at: current?.made_at, snap: await takeVersionSnapshot(store, readers, grid.file, row) }
+        row && { made_at: shown?.made_at, snap: await takeVersionSnapshot(store, readers, grid.file, row) }
       )
     })
     if (!found?.made_at) return undefined

@@ -4,13 +4,21 @@ import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import type { WorkBudget } from '../../../json/index.ts'
-import { type AuthorizedFile, loadVisibleFile, type Principal, type RowFilter } from '../../access/access.ts'
+import {
+  type AuthorizedFile,
+  canWrite,
+  loadVisibleFile,
+  type Principal,
+  type RowFilter,
+} from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../../grids/column/snapshot.ts'
 import { findGridVersion } from '../../plots/versions.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
+import type { VersionRow } from '../../store/aggregates/versions.ts'
+import type { Readers } from '../../store/store.ts'
 import type { SortingService } from './grid-page.ts'
 
 /** Place of a chart: its height in pixels, and its part of the width of the page. */
@@ -40,7 +48,8 @@ export interface BoardReader {
 /** A grid that an item reads. */
 export interface ItemGrid extends AuthorizedFile {
   snap: Snapshot
-  isDraft: boolean
+  /** Version that the item shows; undefined for the current one. */
+  version: VersionRow | undefined
   /** Since when its refreshes fail, in ms since 1970. */
   staleSince: number | null
 }
@@ -58,17 +67,28 @@ export async function takeItemSnapshot(
     const refreshed = derived
       ? await readers.derivations.get(owner, idlocal)
       : await readers.urlRefreshes.get(owner, idlocal)
-    const row = await findGridVersion(readers, { owner: boardOwner, principal, version }, visible.file)
+    // Who can write a board chooses its grids: their past and drafts are for those who can write them.
+    const row = (await canWrite(readers, visible.file, { caller: principal.caller }))
+      ? await findGridVersion(readers, { owner: boardOwner, principal, version }, visible.file)
+      : undefined
     if (row === 'expired') throw hiddenError('version of the grid')
+    if (version?.time !== undefined && !row && (await hasChangedSince(readers, visible.file, version.time)))
+      throw new Problem('not_found', 'what this grid had at that time has expired, or it was created later')
     const snap = await takeVersionSnapshot(service.store, readers, fid, row, choose)
     return {
       ...visible,
       snap,
-      isDraft: row !== undefined && row.version < 0,
+      version: row,
       staleSince: refreshed?.failed_at ?? null,
     }
   })
   return { ...taken, snap: await trimSnapshot(taken.snap) }
+}
+
+async function hasChangedSince({ versions }: Readers, grid: FileRow, time: number): Promise<boolean> {
+  if (grid.creation_time > time) return true
+  const current = await versions.get(grid.owner, grid.idlocal, grid.content_version)
+  return current !== undefined && Number(current.made_at) > time
 }
 
 /** Creates the error for a file that the reader cannot see. */

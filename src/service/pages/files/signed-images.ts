@@ -21,6 +21,8 @@ interface SignedImage {
   version: string
   /** Versions of the plot's grids at the time of the review, by fid, as JSON. */
   grids: string
+  /** Hash of the content of a board: its items can become others. */
+  content?: string
   until: number
 }
 
@@ -34,8 +36,12 @@ export async function signReviewImages(
   draft: { grid: Fid; name: string; until: number },
 ): Promise<{ before_url: string; after_url: string }> {
   const { url, cursors } = service
+  const file = await readers.files.get(plot.owner, plot.idlocal)
+  const isBoard = file?.filetype === 'dashboard'
+  const content = isBoard ? await readers.plots.getContent(plot.owner, plot.idlocal) : undefined
   const granted = {
     fid: formatFid(plot),
+    ...(content && { content: content.hash }),
     draft: draft.name,
     grid: formatFid(draft.grid),
     grids: await loadGridVersions(readers, plot),
@@ -76,6 +82,10 @@ async function isReviewCurrent(readers: Readers, plot: Fid, granted: SignedImage
   const file = await readers.files.get(plot.owner, plot.idlocal)
   if (!file || (await resolveVisibleFile(readers, file, ownerPrincipal(plot.owner)))?.state !== 'active')
     return false
+  if (file.filetype === 'dashboard') {
+    const content = await readers.plots.getContent(plot.owner, plot.idlocal)
+    if (content?.hash !== granted.content) return false
+  }
   const grid = parseFid(granted.grid)
   if (!grid || !(await readers.drafts.get(grid.owner, grid.idlocal, granted.draft))) return false
   if (granted.version === granted.draft) return true
