@@ -105,7 +105,7 @@ describe('tables and boards made of grids', () => {
     for (const [text, said] of [
       ['rows: [', 'wrong.yml'],
       ['a: 1', 'expected rows, a list'],
-      ['rows: []\nfilter: x', 'filter is none of title, rows'],
+      ['rows: []\nfilter: x', 'filter is none of title, filters, rows'],
       ['rows: [{ plot: nope }]', 'row 1, item 1: no plot at nope'],
       ['rows: [[{ text: a }, { table: sold }]]', 'row 1, item 2: sold is a plot, not a grid'],
       ['rows: [{ number: sales }]', 'value: must be a function and a column'],

@@ -259,6 +259,130 @@ itLong('--exclude keeps what a definition made', async () => {
   expect(kept.filter((row) => !row.endsWith('unchanged'))).toEqual([])
 })
 
+/** Rows that are not unchanged. */
+const changes = (rows: readonly string[]): string[] =>
+  rows.filter((row) => !/(?:unchanged|nothing)$/.test(row))
+
+it('--delete trashes only what a file of this directory has made, and no grid that is still named', async () => {
+  const { cwd, run, rows, write } = copyOfUploaded()
+  await run('cp', 'weather/charts/temp', 'weather/charts')
+  await run('rename', 'weather/charts/temp', 'Renamed by hand')
+  expect(changes(await rows('upload', 'weather', '--delete', '--include', '*.csv', '--dry-run'))).toEqual([])
+  expect(
+    changes(
+      await rows('upload', 'weather', '--delete', '--exclude', '*.yml', '--exclude', '*.sql', '--dry-run'),
+    ),
+  ).toEqual([])
+  expect(changes(await rows('upload', 'weather', '--delete', '--dry-run'))).toEqual([
+    'weather/charts/temp create',
+    'weather/Weather report replace',
+  ])
+  await rows('upload', 'weather', '--delete')
+  // A chart that the board names has no file any more: nothing goes.
+  rmSync(join(cwd, 'weather/charts/temp.chart.yml'))
+  for (const args of [['--dry-run'], []]) {
+    const refused = await run('upload', 'weather', '--delete', ...args)
+    expect([refused.code, refused.stderr]).toEqual([
+      8,
+      expect.stringContaining('board.yml: row 1, item 1: charts/temp has no file'),
+    ])
+  }
+  write('charts/temp.chart.yml', FILES['charts/temp.chart.yml'])
+  // So has a grid that a query reads.
+  rmSync(join(cwd, 'weather/cities.csv'))
+  expect((await run('upload', 'weather', '--delete', '--yes')).stderr).toContain(
+    'warm.sql: cities has no file',
+  )
+  expect((await run('ls', 'weather', '--jq', '[.[].filename]')).stdout).toContain('cities')
+  // Without its data, a directory empties no folder.
+  rmSync(join(cwd, 'weather/readings.csv'))
+  expect(await run('upload', 'weather', '--delete', '--yes')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('has no data files'),
+  })
+  // Another directory with copies is another mirror.
+  write('../other/a.csv', 'n\n1\n')
+  await run('upload', 'other')
+  await run('cp', 'weather/charts/temp', 'other')
+  expect(changes(await rows('upload', 'other', '--delete'))).toEqual([])
+})
+
+it('queries read the grids of the directory, in whatever order, also if these are new', async () => {
+  const { run, rows, write } = place()
+  write('../src.csv', 'x\n1\n')
+  write('../aa.csv', 'x\n-5\n')
+  await run('upload', 'src.csv')
+  await run('upload', 'aa.csv')
+  write('../late/tot.sql', 'select sum(x) as s from src\n')
+  await rows('upload', 'late')
+  expect((await run('cat', 'late/tot')).stdout).toBe('s\n1\n')
+  write('../late/src.csv', 'x\n1000\n')
+  expect(await rows('upload', 'late', '--on-conflict', 'replace')).toEqual([
+    'late/src created',
+    'late/tot replaced',
+  ])
+  expect((await run('cat', 'late/tot')).stdout).toBe('s\n1000\n')
+  // The names of the other are in both: one is made again.
+  write('../ord/data.csv', 'x\n1\n2\n')
+  write('../ord/aa.sql', 'select x + 100 as x, 1 as bb from data -- compare with bb\n')
+  write('../ord/bb.sql', 'select sum(x) as s from aa\n')
+  expect((await run('upload', 'ord')).code).toBe(0)
+  expect((await run('cat', 'ord/bb')).stdout).toBe('s\n203\n')
+  // A plan applies a query to the data of the plan.
+  write('../ord/data.csv', 'x\n5\n')
+  write('../ord/bb.sql', 'select max(x) as s from aa\n')
+  await rows('upload', 'ord', '--delete', '--plan', 'plan.json')
+  await rows('apply', 'plan.json')
+  expect((await run('cat', 'ord/bb')).stdout).toBe('s\n105\n')
+})
+
+it('files that are no definitions, and wrong ones, do not hold up the others', async () => {
+  const { run, rows, write } = place()
+  write('../mix/data.csv', 'x,old\n1,2\n')
+  write('../mix/dump.sql', '-- a dump\ncreate table t (a int);\n')
+  write('../mix/broken.chart.yml', 'grid: [\n')
+  write('../mix/circle.board.yml', 'rows: &a\n  - items: *a\n')
+  write('../mix/deep.board.yml', `rows: ${'['.repeat(100_000)}`)
+  write('../mix/version.chart.yml', 'grid: data@1\n')
+  write('../mix/wrong.board.yml', 'rows: [{ plot: data }]\n')
+  write('../mix/far.chart.yml', 'grid: data\ntheme: ../../secret.json\n')
+  const { code, stdout, stderr } = await run('upload', 'mix')
+  expect([code, stdout]).toEqual([8, expect.stringContaining('mix/data')])
+  expect(stderr).toContain('not data or queries: mix/dump.sql')
+  for (const said of [
+    'broken.chart.yml: ',
+    'circle.board.yml: a value contains itself',
+    'deep.board.yml: ',
+    'version.chart.yml: data@1: a version cannot be used here',
+    'wrong.board.yml: row 1, item 1: ',
+    'theme: ../../secret.json is outside of the directory',
+  ])
+    expect(stderr).toContain(said)
+  expect(await rows('upload', 'mix/dump.sql').catch(() => ['refused'])).toEqual(['refused'])
+  write('../one/q.sql', 'select 1 as n\n')
+  expect(await rows('upload', 'one/q.sql', '--name', 'other')).toEqual(['other created'])
+  write('../nf/a.csv', 'x\n1\n')
+  write('../nf/c.chart.yml', `name: ${'Café'.normalize('NFD')}\ngrid: a\ntype: bar\n`)
+  await rows('upload', 'nf')
+  write('../nf/c.chart.yml', `name: ${'Café'.normalize('NFC')}\ngrid: a\ntype: bar\n`)
+  expect(changes(await rows('upload', 'nf', '--delete'))).toEqual([])
+})
+
+it('a review draws charts and boards of columns that only its drafts have, and names files that are gone', async () => {
+  const { cwd, run, write } = copyOfUploaded()
+  write('readings.csv', FILES['readings.csv'].replaceAll(/,(\d+)$/gm, ',$1,7').replace('temp', 'temp,rain'))
+  write('rain.chart.yml', 'grid: readings\ntype: line\nx: day\ny: rain\nby: city\n')
+  write('board.yml', FILES['board.yml'].replace('max:temp', 'sum:rain').replace('charts/temp', 'rain'))
+  rmSync(join(cwd, 'weather/charts/temp.chart.yml'))
+  const { code, stdout, stderr } = await run('review', 'weather', '--draft', 'pr-2', '--format', 'md')
+  expect([code, code === 0 ? '' : stderr]).toEqual([0, ''])
+  expect(stdout).toMatch(/^### Gridline: 1 data file, 1 chart, 1 board changed, 1 file removed/)
+  expect(stdout).toContain('has no file any more')
+  write('rain.chart.yml', 'grid: readings\ny: rian\n')
+  const failed = await run('review', 'weather', '--draft', 'pr-2', '--format', 'md')
+  expect([failed.code, failed.stdout]).toEqual([7, expect.stringContaining('2 files have errors')])
+})
+
 it('a review makes drafts of what differs, with all that follows from it', async () => {
   const { cwd, run, write, rows } = copyOfUploaded()
   write('readings.csv', FILES['readings.csv'].replace('27', '35'))

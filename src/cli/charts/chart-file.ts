@@ -1,5 +1,5 @@
 // Chart files: the grid, the type and the options of a chart, as YAML. See docs/definitions.md.
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { isBuiltInTheme } from '../../charts/figure/themes.ts'
 import { quoteColumnName } from '../../charts/spec/column-names.ts'
 import { type ChartOptions, flagOf, getOption, OPTION_NAMES } from '../../charts/spec/options.ts'
@@ -19,8 +19,12 @@ export interface ChartFile {
   options: ChartOptions
 }
 
-/** Parses the content of a chart file. Throws `bad_data` with the member at fault. */
-export function parseChartFile(file: string, document: Readonly<Record<string, unknown>>): ChartFile {
+/** Parses the content of a chart file. `root`: directory of the files that it may name. Throws `bad_data` with the member at fault. */
+export function parseChartFile(
+  file: string,
+  document: Readonly<Record<string, unknown>>,
+  root = dirname(file),
+): ChartFile {
   const refuse = (message: string, hint?: string): Problem =>
     new Problem('bad_data', `${file}: ${message}`, hint === undefined ? {} : { hint })
   const { grid, type = AUTO, name: _, ...members } = document
@@ -46,19 +50,27 @@ export function parseChartFile(file: string, document: Readonly<Record<string, u
       )
     if (value === null || value === undefined) continue
     const parsed = parseOption(name, value)
-    if (parsed === undefined) throw refuse(`${member}: ${JSON.stringify(value)} is no value of it`)
+    if (parsed === undefined) {
+      const { choices } = getOption(name)
+      throw refuse(
+        `${member}: ${JSON.stringify(value)} is ${choices ? `none of ${choices.join(', ')}` : 'no value of it'}`,
+      )
+    }
     const isFile = FILE_OPTIONS.has(name) && !(name === 'theme' && isBuiltInTheme(String(parsed)))
-    options[name] = isFile ? join(dirname(file), String(parsed)) : parsed
+    const path = isFile ? join(dirname(file), String(parsed)) : undefined
+    if (path !== undefined && relative(root, path).startsWith('..'))
+      throw refuse(`${member}: ${String(parsed)} is outside of the directory`)
+    options[name] = path ?? parsed
   }
   return { grid, type: known, options }
 }
 
-/** Formats a chart as a chart file. */
-export async function formatChartFile({ grid, type, options }: ChartFile): Promise<string> {
+/** Formats a chart as a chart file. `name`: that of the chart, if its file has another. */
+export async function formatChartFile({ grid, type, options }: ChartFile, name?: string): Promise<string> {
   const members = OPTION_NAMES.flatMap((name) =>
     options[name] === undefined ? [] : [[flagOf(name).slice(2), options[name]]],
   )
-  return formatYaml({ grid, type, ...Object.fromEntries(members) })
+  return formatYaml({ grid, ...(name !== undefined && { name }), type, ...Object.fromEntries(members) })
 }
 
 /** Returns the value of an option as the command line has it; undefined for a value that it cannot have. */

@@ -6,9 +6,9 @@ import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
 import { definitionKindOf, readDefinition } from '../files/definitions.ts'
-import { assertUnchanged, type PlannedUpload, readPlan } from '../upload/plan.ts'
-import { toUploadRow, UPLOAD_FIELDS, uploadedView } from '../upload/result.ts'
-import { Sender, type SendOptions } from '../upload/send.ts'
+import { assertUnchanged, type Plan, type PlannedUpload, readPlan } from '../upload/plan.ts'
+import { toUploadRow, UPLOAD_FIELDS, type UploadedGrid, uploadedView } from '../upload/result.ts'
+import { Sender } from '../upload/send.ts'
 
 export const command = defineCommand({
   output: arrayOf(['Grid', 'Folder', 'Plot'], {
@@ -56,16 +56,23 @@ export const command = defineCommand({
     const planned = uploads
       .filter(({ would }) => would !== 'nothing')
       .map((one) => ({ ...one, subject: one.file }))
-    const definitions = planned.filter(({ file }) => definitionKindOf(file) !== undefined)
+    // Queries read what this plan changes.
+    const definitions = uploads.filter(
+      ({ file, would }) =>
+        definitionKindOf(file) === 'query' || (definitionKindOf(file) !== undefined && would !== 'nothing'),
+    )
+    const sent: [PlannedUpload, UploadedGrid][] = []
     const data = await runEach(
-      planned.filter((one) => !definitions.includes(one)),
+      planned.filter(({ file }) => definitionKindOf(file) === undefined),
       async (upload) => {
         const { file, path, target } = upload
         const result = await annotateErrors(context, file, () => sender.send(upload, target?.etag))
-        return [{ ...toUploadRow(context, file, result), file, path }]
+        const row = toUploadRow(context, file, result)
+        sent.push([upload, row])
+        return [{ ...row, file, path }]
       },
     )
-    const made = await makePlanned(context, options, definitions)
+    const made = await makePlanned(context, plan, definitions, sent)
     const uploaded = {
       items: [...data.items, ...made.items],
       failures: [...data.failures, ...made.failures],
@@ -92,22 +99,32 @@ export const command = defineCommand({
   },
 })
 
-/** Makes the definitions of a plan. */
-async function makePlanned(context: Context, options: SendOptions, planned: readonly PlannedUpload[]) {
+/** Makes the definitions of a plan. `sent`: what the data files of the plan became. */
+async function makePlanned(
+  context: Context,
+  { options, trash, uploads }: Plan,
+  planned: readonly PlannedUpload[],
+  sent: readonly [PlannedUpload, UploadedGrid][],
+) {
   if (planned.length === 0) return { items: [], failures: [] }
-  const { DefinitionMaker, sortDefinitions } = await import('../upload/make-definitions.ts')
-  const maker = new DefinitionMaker(context, { ...options, isReplacing: true, yes: true })
+  const { DefinitionMaker, makeAll } = await import('../upload/make-definitions.ts')
+  const removed = new Set(trash.map(({ fid }) => fid))
+  const maker = new DefinitionMaker(context, { ...options, isReplacing: true, yes: true, removed })
+  for (const { target, ...local } of uploads)
+    if (target && definitionKindOf(local.file) === undefined)
+      maker.remember(local, { fid: target.fid, filetype: 'grid', action: 'unchanged' })
+  for (const [local, row] of sent) maker.remember(local, row)
   const files = await Promise.all(
     planned.map(async (one) => ({
       ...one,
       definition: await readDefinition(one.file, definitionKindOf(one.file)!),
-      subject: one.file,
     })),
   )
-  return runEach(sortDefinitions(files), async (local) => {
-    const { file, path, target } = local
+  return makeAll(maker, files, async (local) => {
+    const { file, path, target, would } = local
     // A derived grid follows its inputs, which this plan may have changed.
     const etag = local.definition.kind === 'query' ? undefined : target?.etag
-    return [{ ...(await annotateErrors(context, file, () => maker.make(local, etag))), file, path }]
+    const made = await annotateErrors(context, file, () => maker.make(local, etag))
+    return would === 'nothing' ? [] : [{ ...made, file, path }]
   })
 }

@@ -21,6 +21,7 @@ import { loadTheme } from '../charts/themes.ts'
 import { changeFigure, loadFigure } from '../charts/update-figure.ts'
 import { defineCommand, type Option, type ShortHelp } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
+import { removeDefinitionExtension } from '../files/definitions.ts'
 import { changedView } from '../output/view.ts'
 
 /** Flags that switch boolean options off. */
@@ -153,7 +154,10 @@ export const optionsCommand = defineCommand({
         'The command lacks attributes of the figure that no option sets; to see them: gridline plot data',
       )
     if (output !== undefined) {
-      const text = await formatChartFile({ grid: grid.filename, type, options })
+      const { filename } = await client.call('files.get', { fid })
+      const isNamed = removeDefinitionExtension(output) === filename
+      const chart = { grid: grid.filename, type, options }
+      const text = await formatChartFile(chart, isNamed ? undefined : filename)
       if (output === '-') return { text }
       await writeFile(output, text)
       return { text: '' }

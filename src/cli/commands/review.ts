@@ -5,7 +5,8 @@ import type { Client } from '../../client/index.ts'
 import { errorCodes, Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { gridNameOf } from '../../contract/formats.ts'
 import type { CheckReport, DraftChart, GridDiff, GridMeta } from '../../contract/resources/index.ts'
-import { annotateReport, appendStepSummary } from '../core/ci.ts'
+import { assertDistinctNames } from '../charts/create.ts'
+import { annotate, annotateReport, appendStepSummary } from '../core/ci.ts'
 import { detectRequestNumber, isPullRequestClosed, writeComment } from '../core/comment.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
@@ -15,7 +16,7 @@ import { type Definition, definitionKindOf, readDefinition } from '../files/defi
 import { diffWithFile } from '../files/diff-inputs.ts'
 import { assertDraftName } from '../files/drafts.ts'
 import { checkLocalFile } from '../files/local-checks.ts'
-import { loadLocalGrid } from '../files/local-data.ts'
+import { isLocalDirectory, loadLocalGrid } from '../files/local-data.ts'
 import { checksOption, readingOptions, toReadingHeaders } from '../files/parse-options.ts'
 import {
   type FileReview,
@@ -25,7 +26,8 @@ import {
 } from '../output/review.ts'
 import type { TableView } from '../output/view.ts'
 import { resolveDestination, resolveDestinationHeaders } from '../upload/destination.ts'
-import { expandFiles, type LocalFile } from '../upload/expand.ts'
+import { type Expanded, expandFiles, type LocalFile } from '../upload/expand.ts'
+import { listMirrored, storedPathOf } from '../upload/mirror.ts'
 import { excludeOption } from '../upload/options.ts'
 import { toUploadRow } from '../upload/result.ts'
 import { Sender, type SendOptions } from '../upload/send.ts'
@@ -91,7 +93,8 @@ export const command = defineCommand({
   output: arrayOf([], {
     file: 'path of the local file',
     kind: 'query, chart or board, for a definition file',
-    state: 'new, changed, unchanged, failed or skipped (a definition, without write access)',
+    state: 'new, changed, unchanged, removed (a chart or board without a file), failed or skipped',
+    reason: 'why a chart or board differs, if its file does not',
     fid: 'id of the grid',
     web_url: 'link to the draft',
     diff: 'changes of the draft; see gridline diff',
@@ -142,11 +145,14 @@ export const command = defineCommand({
       }
       reviews.push(await work().catch((error) => toFailure(context, local.file, error)))
     }
-    // Definitions must not read drafts of before.
-    if (mayWrite) await deleteStaleDrafts(client, draft, reviews)
+    // Queries must not read drafts of before.
+    if (mayWrite) await deleteStaleDrafts(client, draft, reviews, definitions.length > 0)
     if (definitions.length > 0) {
       const place = { ...options, folder, draft }
-      reviews.push(...(await reviewDefinitions(context, files, definitions, reviews, place, mayWrite)))
+      const directories = words.filter(isLocalDirectory)
+      const given = { files, definitions, directories, excluded: expanded.excluded }
+      reviews.push(...(await reviewDefinitions(context, given, reviews, place, mayWrite)))
+      mayWrite &&= !reviews.some(({ error }) => error === NO_ACCESS)
       if (mayWrite) await deleteStaleDrafts(client, draft, reviews)
     }
     const isDrafted = reviews.some(
@@ -167,7 +173,10 @@ type Reviewed = FileReview & { fid?: string }
 function toFailure(context: Context, file: string, error: unknown): Reviewed {
   if (!(error instanceof Problem)) throw error
   context.messages.error(error, file)
-  return { file, state: 'failed', error: error.message, kind: definitionKindOf(file) }
+  annotate(context, file, error)
+  const message = error.message.startsWith(`${file}: `) ? error.message.slice(file.length + 2) : error.message
+  const text = error.hint === undefined ? message : `${message}. ${error.hint}`
+  return { file, state: 'failed', error: text, kind: definitionKindOf(file) }
 }
 
 /** Returns the path of a folder that is given by its id: that of new drafts begins with it. */
@@ -178,20 +187,32 @@ async function toFolderPath(client: Client, folder: string | undefined): Promise
   return place?.['Parent-Path']?.replace(/\/?-$/, '') ?? folder
 }
 
+/** Files of a review. */
+interface GivenFiles {
+  files: readonly LocalFile[]
+  definitions: readonly LocalFile[]
+  directories: readonly string[]
+  excluded: readonly LocalFile[]
+}
+
 /** Makes drafts of the derived grids, charts and boards that differ, and compares them. */
 async function reviewDefinitions(
   context: Context,
-  files: readonly LocalFile[],
-  definitions: readonly LocalFile[],
+  { files, definitions, directories, excluded }: GivenFiles,
   reviews: readonly Reviewed[],
   options: ReviewOptions & { draft: string },
   mayWrite: boolean,
 ): Promise<Reviewed[]> {
   const { DefinitionMaker, sortDefinitions } = await import('../upload/make-definitions.ts')
   const maker = new DefinitionMaker(context, { ...options, isReplacing: true, yes: true })
-  for (const [k, local] of files.entries()) if (reviews[k].fid) maker.remember(local, reviews[k].fid)
+  for (const [k, local] of files.entries()) {
+    const { fid, state } = reviews[k]
+    if (fid) maker.remember(local, { fid, filetype: 'grid', action: state })
+  }
   const changed = new Set(reviews.flatMap(({ fid, state }) => (fid && state !== 'unchanged' ? [fid] : [])))
   const made: Reviewed[] = []
+  const hasFailed = reviews.some(({ state }) => state === 'failed')
+  let mayStore = mayWrite
   const read: (LocalFile & { definition: Definition; name: string })[] = []
   for (const local of definitions) {
     const work = readDefinition(local.file, definitionKindOf(local.file)!)
@@ -200,11 +221,17 @@ async function reviewDefinitions(
     })
     if (definition) read.push({ ...local, definition, name: definition.name })
   }
+  const all = [...files, ...read]
+  assertDistinctNames(
+    all.map((local) => ({ file: local.file, name: storedPathOf(local) })),
+    undefined,
+  )
   for (const local of sortDefinitions(read)) {
     const { file, definition } = local
     const { kind } = definition
     const work = async (): Promise<Reviewed> => {
-      if (!mayWrite) return { file, kind, state: 'skipped' }
+      if (!mayStore) return { file, kind, state: 'skipped', error: NO_ACCESS }
+      if (hasFailed) return { file, kind, state: 'skipped', error: 'not compared, since a data file failed' }
       const drafted = await maker.makeDraft(local, changed)
       const { fid, web_url: url } = drafted.file
       const review =
@@ -212,20 +239,53 @@ async function reviewDefinitions(
           ? await compareDraft(context, { file, grid: drafted.file as GridMeta, url }, options, options.draft)
           : { file, fid, url, state: drafted.state }
       if (review.state !== 'unchanged') changed.add(fid)
-      return { ...review, kind }
+      return { ...review, kind, ...(drafted.reason && { reason: drafted.reason }) }
     }
-    made.push(await work().catch((error) => toFailure(context, file, error)))
+    const refuse = (error: unknown): Reviewed => {
+      if (!isAccessError(error)) return toFailure(context, file, error)
+      mayStore = false
+      return { file, kind, state: 'skipped', error: NO_ACCESS }
+    }
+    made.push(await work().catch(refuse))
   }
+  if (mayStore && !made.some(({ state }) => state === 'failed'))
+    made.push(...(await listGone(await context.client(), directories, { files: all, excluded }, options)))
   return made
 }
 
+const NO_ACCESS = 'not compared: the job has no key with write access'
+
+/** Lists charts and boards that were made from files which are gone. */
+async function listGone(
+  client: Client,
+  directories: readonly string[],
+  expanded: Pick<Expanded, 'files' | 'excluded'>,
+  options: Pick<ReviewOptions, 'folder' | 'include' | 'exclude'>,
+): Promise<Reviewed[]> {
+  if (directories.length === 0) return []
+  const { made } = await listMirrored(client, directories, expanded, options)
+  return made.removals.map(({ file: { fid, filetype, web_url: url }, path }) => {
+    return { file: path, kind: filetype === 'plot' ? 'chart' : 'board', fid, url, state: 'removed' }
+  })
+}
+
 /** Deletes drafts of an earlier review whose files are missing or no longer differ. */
-async function deleteStaleDrafts(client: Client, draft: string, reviews: readonly Reviewed[]): Promise<void> {
+async function deleteStaleDrafts(
+  client: Client,
+  draft: string,
+  reviews: readonly Reviewed[],
+  isOnlyGrids = false,
+): Promise<void> {
   // A failed file can have a correct draft from before.
   if (reviews.some(({ state }) => state === 'failed')) return
   const current = new Set(reviews.flatMap(({ state, fid }) => (state === 'unchanged' ? [] : [fid])))
-  const { drafts } = await client.call('drafts.list', { query: { name: draft } })
-  const fid = drafts.map((draftItem) => draftItem.fid).filter((id) => !current.has(id))
+  const { drafts } = await client.call('drafts.list', { query: { name: draft } }).catch((error) => {
+    if (isAccessError(error)) return { drafts: [] }
+    throw error
+  })
+  const fid = drafts
+    .filter(({ filetype, fid: id }) => !current.has(id) && (filetype === 'grid' || !isOnlyGrids))
+    .map(({ fid: id }) => id)
   if (fid.length > 0) await client.call('drafts.delete', { name: draft, query: { fid } })
 }
 

@@ -65,6 +65,7 @@ export const command = defineCommand({
     "mysql -B -e 'select …' | gridline upload - --name orders --on-conflict replace",
     'gridline upload customers.csv --key id            # update rows with the same id, append others',
     'gridline upload sales.csv --plot line --x date --y price --on-conflict replace',
+    'gridline upload weather --on-conflict replace     # data, *.sql, *.chart.yml and board.yml of a directory',
     'gridline upload population.csv --unpivot 2019-2023 --into year,people',
     'gridline upload sales.csv --on-conflict replace --checks gridline.checks.yml',
     'gridline upload data --delete --plan plan.json    # then: gridline apply plan.json',
@@ -126,22 +127,27 @@ async function prepareUpload(
     needsDetails: options.plot !== undefined || context.environment.GITHUB_STEP_SUMMARY !== undefined,
     provenance: provenance && formatProvenance(provenance),
   }
-  const maker = definitions.length > 0 ? await createMaker(context, options) : undefined
   const total = isBatch && !isDry ? totalOf(context, files) : undefined
   const removals = options.delete
     ? await listRemovals(await context.client(), words, expanded, { ...options, isDry })
     : []
+  const maker = definitions.length > 0 ? await createMaker(context, options, removals) : undefined
   const sender = new Sender(context, sending, expanded.isMultiple || options.onConflict === 'replace', total)
   return { ...request, maker, sending, sender, removals, provenance, total }
 }
 
 /** Creates what makes definitions. Loaded only if there are some. */
-async function createMaker(context: Context, options: UploadOptions): Promise<DefinitionMaker> {
+async function createMaker(
+  context: Context,
+  options: UploadOptions,
+  removals: readonly Removal[],
+): Promise<DefinitionMaker> {
   const { DefinitionMaker } = await import('../upload/make-definitions.ts')
   const { onConflict } = options
   return new DefinitionMaker(context, {
     ...options,
     isReplacing: onConflict === 'replace' || onConflict === 'append',
+    removed: new Set(removals.map(({ file }) => file.fid)),
   })
 }
 
@@ -161,7 +167,7 @@ async function uploadOne(context: Context, upload: Upload): Promise<Rows> {
 }
 
 async function uploadAll(context: Context, upload: Upload): Promise<Rows> {
-  const { options, files, definitions, isDry, sending, removals, total } = upload
+  const { options, files, definitions, broken, isDry, sending, removals, total } = upload
   const { client, server } = await context.connect()
   client.isMultiple = true
   const jobs = options.jobs ?? (server === undefined ? 1 : JOBS)
@@ -174,7 +180,7 @@ async function uploadAll(context: Context, upload: Upload): Promise<Rows> {
   total?.end()
   const made = await makeDefinitions(context, upload)
   const many = [...data.items, ...made.items]
-  const failures = [...data.failures, ...made.failures]
+  const failures = [...broken, ...data.failures, ...made.failures]
   const isFailed = failures.length > 0
   if (isDry) {
     const rows = [...many, ...removals.map(previewOfRemoval)]
@@ -193,12 +199,11 @@ async function uploadAll(context: Context, upload: Upload): Promise<Rows> {
 
 /** Makes the definitions of an upload, one after the other, since one can name what another makes. */
 async function makeDefinitions(context: Context, upload: Upload) {
-  const { definitions } = upload
-  if (definitions.length === 0) return { items: [], failures: [] }
-  const { sortDefinitions } = await import('../upload/make-definitions.ts')
-  const items = sortDefinitions(definitions).map((local) => ({ ...local, subject: local.file }))
-  return runEach(items, (local) =>
-    annotateErrors(context, local.subject, () => makeDefinition(context, upload, local)),
+  const { maker, definitions } = upload
+  if (!maker) return { items: [], failures: [] }
+  const { makeAll } = await import('../upload/make-definitions.ts')
+  return makeAll(maker, definitions, (local) =>
+    annotateErrors(context, local.file, () => makeDefinition(context, upload, local)),
   )
 }
 
@@ -218,7 +223,10 @@ async function uploadFile(context: Context, upload: Upload, local: LocalFile): P
   if (isDry) {
     const previews = await preview(context, local, { ...options, dryRun: true }, sender)
     const [first] = previews
-    if (previews.length === 1 && first.would !== 'nothing') upload.maker?.expect(local, first.columns)
+    if (previews.length === 1 && first.would !== 'nothing') {
+      const { columns, target } = first
+      upload.maker?.expect(local, { columns, isNew: target === null })
+    }
     return previews
   }
   // Charts are loaded only if they are asked for.
@@ -227,7 +235,7 @@ async function uploadFile(context: Context, upload: Upload, local: LocalFile): P
   const made = isAddress(local.file)
     ? await importFrom(context, local.file, options)
     : toUploadRow(context, local.file, await sendFile(context, sender, local, options))
-  upload.maker?.remember(local, made.fid)
+  upload.maker?.remember(local, made)
   if (provenance && made.action !== 'unchanged') await recordProvenance(context, made, provenance)
   const result = chart ? await chart.createUploadChart(context, made, chart.type, options) : made
   if (provenance && chart) await recordProvenance(context, result as UploadedGrid, provenance)

@@ -199,7 +199,7 @@ export async function annotateErrors<T>(context: Context, file: string, work: ()
 const annotatedProblems = new WeakSet<Problem>()
 
 /** Annotates a problem, once: as GitHub error, GitLab finding, or `file:line: error` for other CI systems. */
-function annotate({ environment, messages }: Context, file: string, problem: Problem): void {
+export function annotate({ environment, messages }: Context, file: string, problem: Problem): void {
   if (annotatedProblems.has(problem)) return
   annotatedProblems.add(problem)
   const { column, message } = problem

@@ -99,6 +99,7 @@ async function resolveItem(find: FindFile, item: unknown, where: string): Promis
     }
   }
   // Columns can be written as in options: city, amount.
+  if (Array.isArray(resolved.sort)) resolved.sort = resolved.sort.join(',')
   if (typeof resolved.columns === 'string')
     resolved.columns = resolved.columns.split(',').map((name) => name.trim())
   return resolved as BoardItem

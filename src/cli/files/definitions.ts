@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
+import type { FileMeta } from '../../contract/resources/index.ts'
 import { parseYaml } from './yaml.ts'
 
 /** Kinds of definition files, in the order in which they are made, with the type of file that each makes. */
@@ -18,8 +19,9 @@ export const DEFINITION_KINDS = Object.keys(DEFINITIONS) as readonly DefinitionK
 /** Key of the metadata of charts and boards that are made from a file. */
 export const DEFINITION_KEY = 'definition'
 
-/** Returns the kind of a definition file by its name; undefined for other files. */
+/** Returns the kind of a definition file by its name; undefined for other files, and for URLs. */
 export function definitionKindOf(file: string): DefinitionKind | undefined {
+  if (/^https?:\/\//i.test(file)) return undefined
   const name = basename(file)
   return DEFINITION_KINDS.find((kind) => DEFINITIONS[kind].pattern.test(name))
 }
@@ -34,6 +36,39 @@ export function removeDefinitionExtension(file: string): string {
   const name = basename(file).normalize('NFC')
   const kind = definitionKindOf(name)
   return name.replace(kind === undefined ? /\.ya?ml$/i : DEFINITIONS[kind].pattern, '').replace(/\.$/, '')
+}
+
+/** What the metadata of a chart or a board say about its definition. */
+export interface DefinitionMarker {
+  /** Path of the file, which begins with the name of the directory. */
+  path: string
+  /** Name that it had when it was made. */
+  name: string
+  sha256: string
+}
+
+/** Returns what a chart or a board was made from; undefined if it was made by hand, or copied under another name. */
+export function parseMarker({ metadata, filename }: Pick<FileMeta, 'metadata' | 'filename'>) {
+  const marker = metadata[DEFINITION_KEY] as Partial<DefinitionMarker> | null | undefined
+  const isMarker = typeof marker?.path === 'string' && marker.name === filename
+  return isMarker ? (marker as DefinitionMarker) : undefined
+}
+
+/** Returns the path of a local file, which begins with the name of the directory. */
+export function definitionPathOf({ file, folders }: { file: string; folders: readonly string[] }): string {
+  return [...folders, basename(file)].join('/')
+}
+
+/** Returns a query without comments and texts. */
+export function removeComments(sql: string): string {
+  return sql.replace(/--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'/g, ' ')
+}
+
+/** Returns whether a SQL file reads: others, such as dumps, are no definitions. */
+export function isQuery(sql: string): boolean {
+  return /^[\s(;]*(?:select|with|from|values|table|pivot|unpivot|describe|summarize)\b/i.test(
+    removeComments(sql),
+  )
 }
 
 /** A definition file that was read. */
@@ -61,5 +96,5 @@ export async function readDefinition(file: string, kind: DefinitionKind): Promis
   const [key, given] = kind === 'board' ? ['title', members.title] : ['name', members.name]
   if (given !== undefined && (typeof given !== 'string' || given.trim() === '' || given.includes('/')))
     throw new Problem('bad_data', `${file}: ${key}: must be a text without /, since it becomes a name`)
-  return { kind, name: given?.trim() || name || 'board', text, document: members }
+  return { kind, name: given?.trim().normalize('NFC') || name || 'board', text, document: members }
 }

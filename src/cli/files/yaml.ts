@@ -4,16 +4,28 @@ import { type ErrorCode, errorMessageOf, Problem } from '../../contract/errors.t
 /** Parses the text of a YAML or JSON file. Throws a problem with this code, and the line at fault. */
 export async function parseYaml(file: string, text: string, code: ErrorCode): Promise<unknown> {
   const { parseDocument } = await import('../../vendor/yaml.ts')
-  // JSON is valid YAML.
-  const document = parseDocument(text, { prettyErrors: true })
+  const document = ((): ReturnType<typeof parseDocument> => {
+    try {
+      // JSON is valid YAML.
+      return parseDocument(text, { prettyErrors: true })
+    } catch (error) {
+      if (error instanceof RangeError) throw new Problem(code, `${file}: is nested too deeply`)
+      throw error
+    }
+  })()
   const [error] = document.errors
   if (error) {
     const [first] = error.message.split('\n')
     throw new Problem(code, `${file}: ${first.replace(/:$/, '')}`, { line: error.linePos?.[0].line })
   }
   try {
-    return document.toJS({ maxAliasCount: 100 })
+    const value = document.toJS({ maxAliasCount: 100 })
+    // Throws for a value that contains itself.
+    JSON.stringify(value)
+    return value
   } catch (thrown) {
+    if (thrown instanceof TypeError) throw new Problem(code, `${file}: a value contains itself`)
+    if (thrown instanceof RangeError) throw new Problem(code, `${file}: is nested too deeply`)
     throw new Problem(code, `${file}: ${errorMessageOf(thrown)}`)
   }
 }

@@ -19,8 +19,10 @@ export interface FileReview {
   url?: string
   /** Reference to the draft in commands: `sales@pr-12`. */
   target?: string
-  /** `skipped`: not compared, for lack of access. */
-  state: 'new' | 'changed' | 'unchanged' | 'failed' | 'skipped'
+  /** `removed`: without a file. `skipped`: not compared; `error` says why. */
+  state: 'new' | 'changed' | 'unchanged' | 'removed' | 'failed' | 'skipped'
+  /** Why it is changed, if its file is not. */
+  reason?: string
   rows?: number
   columns?: number
   diff?: GridDiff
@@ -54,7 +56,9 @@ const NOUNS = { data: 'data file', query: 'derived grid', chart: 'chart', board:
 
 /** Formats the title: numbers of changed and failed files. */
 function formatTitle(files: readonly FileReview[]): string {
-  const failed = files.filter(({ state, checks }) => state === 'failed' || checks?.passed === false).length
+  const failed = files.filter(({ checks }) => checks?.passed === false).length
+  const broken = files.filter(({ state }) => state === 'failed').length
+  const gone = files.filter(({ state }) => state === 'removed').length
   const changed = files.filter(({ state }) => state === 'new' || state === 'changed')
   const counts = Object.entries(NOUNS).flatMap(([kind, noun]) => {
     const count = changed.filter((one) => (one.kind ?? 'data') === kind).length
@@ -63,7 +67,9 @@ function formatTitle(files: readonly FileReview[]): string {
   const nothing = files.some(({ kind }) => kind !== undefined) ? 'nothing changed' : 'no data changed'
   const parts = [
     counts.length > 0 ? `${formatList(counts)} changed` : nothing,
+    broken > 0 && `${formatCount(broken, 'file')} ${broken === 1 ? 'has' : 'have'} errors`,
     failed > 0 && `${formatCount(failed, 'file')} ${failed === 1 ? 'fails' : 'fail'} checks`,
+    gone > 0 && `${formatCount(gone, 'file')} removed`,
   ]
   return parts.filter(Boolean).join(', ')
 }
@@ -94,10 +100,12 @@ function formatFileSummary(review: FileReview): string {
             ? `new ${kind}`
             : `new: ${formatCount(rows ?? 0, 'row')}, ${formatCount(columns ?? 0, 'column')}`
           : state === 'skipped'
-            ? 'not compared: the job has no key with write access'
-            : diff
-              ? summarizeDiff(diff)
-              : 'changed'
+            ? (error ?? '')
+            : state === 'removed'
+              ? 'has no file any more'
+              : diff
+                ? summarizeDiff(diff)
+                : (review.reason ?? 'changed')
   const report =
     checks && (checks.errors > 0 || checks.warnings > 0)
       ? formatChecks([{ ...checks, file }], 'md', false)

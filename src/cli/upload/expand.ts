@@ -14,11 +14,11 @@ export interface LocalFile {
 }
 
 export interface Expanded {
-  files: LocalFile[]
+  files: readonly LocalFile[]
   /** Files in directories that are not data files. */
   skipped: string[]
   /** Files excluded by --include or --exclude. */
-  excluded: LocalFile[]
+  excluded: readonly LocalFile[]
   /** True if a directory, a pattern or several names were given. */
   isMultiple: boolean
 }

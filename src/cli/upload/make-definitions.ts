@@ -1,10 +1,13 @@
 // Makes derived grids, charts and boards of definition files. See docs/definitions.md.
+import { createHash } from 'node:crypto'
+import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type Client, lookupOrUndefined, resolveFid } from '../../client/index.ts'
+import { type Client, lookupOrUndefined, resolveVersion } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import { gridNameOf } from '../../contract/formats.ts'
-import type { Board, DashboardMeta, FileMeta, GridMeta } from '../../contract/resources/index.ts'
+import type { Board, DashboardMeta, Derivation, FileMeta, GridMeta } from '../../contract/resources/index.ts'
+import { splitVersion } from '../../contract/version-ref.ts'
 import { parseChartFile } from '../charts/chart-file.ts'
 import { assertChart, createThemedChart } from '../charts/charts.ts'
 import { createFigureBody } from '../charts/create.ts'
@@ -16,8 +19,12 @@ import {
   type Definition,
   definedTypeOf,
   definitionKindOf,
+  definitionPathOf,
+  parseMarker,
+  removeComments,
   removeDefinitionExtension,
 } from '../files/definitions.ts'
+import type { Failure } from '../output/failure.ts'
 import { resolveDestination, resolveDestinationHeaders } from './destination.ts'
 import type { LocalFile } from './expand.ts'
 import { storedPathOf } from './mirror.ts'
@@ -31,6 +38,8 @@ export interface MakeOptions {
   public?: boolean
   /** Whether files of these names are replaced. */
   isReplacing: boolean
+  /** Ids of files that the upload moves to the trash: definitions cannot name them. */
+  removed?: ReadonlySet<string>
   /** Replaces grids also if they lose columns. */
   yes?: boolean
   /** Name of the draft to make. */
@@ -43,10 +52,17 @@ export type MadeFile = FileMeta & {
   warnings: readonly string[]
 }
 
+/** A file of an upload, with what was done with it. */
+interface MadeAlready extends Pick<FileMeta, 'fid' | 'filetype'> {
+  action?: string
+}
+
 /** A definition, compared with what exists: the draft, or the file that it does not change. */
 export interface DraftedFile {
   state: 'new' | 'changed' | 'unchanged'
   file: FileMeta
+  /** Why it is changed, if its file is not. */
+  reason?: string
 }
 
 /** Effect that a definition would have. */
@@ -73,21 +89,63 @@ export function sortDefinitions<F extends DefinitionFile>(files: readonly F[]): 
   return [...sorted, ...rest]
 }
 
-/** Returns whether a query has a name as a word: more often than it reads that table, which only affects the order. */
+/** Returns whether a query has a name as a word: more often than it reads that table. `makeAll` corrects the order. */
 function namesTable(sql: string, name: string): boolean {
-  const words = sql.toLowerCase().split(/[^\p{L}\p{N}_-]+/u)
+  const words = removeComments(sql)
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}_-]+/u)
   const wanted = name.toLowerCase().split(/[^\p{L}\p{N}_-]+/u)
   return words.some((_, k) => wanted.every((word, n) => words[k + n] === word))
 }
 
-interface PlannedColumn {
-  name: string
-  type: string
+/**
+ * Makes definitions with `work`, in order. A query that read another grid than that of this upload, or found none, is
+ * made again. Results and failures are in the order in which they were made.
+ */
+export async function makeAll<F extends DefinitionFile>(
+  maker: DefinitionMaker,
+  files: readonly F[],
+  work: (file: F) => Promise<object[]>,
+): Promise<{ items: object[]; failures: Failure[] }> {
+  const sorted = sortDefinitions(files)
+  const outcomes = new Map<F, object[] | Problem>()
+  const make = async (one: F): Promise<void> => {
+    const outcome = await work(one).catch((error) => {
+      if (error instanceof Problem && error.code !== 'interrupted') return error
+      throw error
+    })
+    outcomes.set(one, outcome)
+  }
+  const queries = sorted.filter(({ definition }) => definition.kind === 'query')
+  for (const one of queries) await make(one)
+  const isWrong = (one: F): boolean => {
+    const outcome = outcomes.get(one)
+    return (outcome instanceof Problem && outcome.code === 'unknown_table') || maker.hasReadOther(one)
+  }
+  for (let wrong = queries.filter(isWrong), round = 0; wrong.length > 0 && round < queries.length; round++) {
+    for (const one of wrong) await make(one)
+    const isStuck = wrong.every((one) => outcomes.get(one) instanceof Problem)
+    wrong = isStuck ? [] : queries.filter(isWrong)
+  }
+  for (const one of sorted) if (!outcomes.has(one)) await make(one)
+  const failures: Failure[] = []
+  const items: object[] = []
+  for (const [{ file }, outcome] of outcomes)
+    if (outcome instanceof Problem) failures.push({ subject: file, problem: outcome })
+    else items.push(...outcome)
+  return { items, failures }
+}
+
+/** A file that a dry run would create or change. */
+interface PlannedFile {
+  isNew: boolean
+  /** Columns that a grid would have. */
+  columns?: readonly { name: string; type: string }[]
 }
 
 /** A definition names a file that a dry run does not make. */
 class NotMade extends Error {
-  constructor(readonly columns: readonly PlannedColumn[] | undefined) {
+  constructor(readonly planned: PlannedFile) {
     super('a file of the same upload')
   }
 }
@@ -95,18 +153,41 @@ class NotMade extends Error {
 /** Makes definition files, one after the other. */
 export class DefinitionMaker {
   /** Files of this upload, by their path in the directory. */
-  private readonly made = new Map<string, string>()
+  private readonly made = new Map<string, Pick<FileMeta, 'fid' | 'filetype'>>()
+  /** Tables of queries of this upload, with the grids that they read. */
+  private readonly inputs = new Map<LocalFile, NonNullable<Derivation['inputs']>>()
+  /** Whether this upload has changed a file: queries of before may mean others now. */
+  private hasChanged = false
   /** Files that do not exist yet, or will change, by their path in the directory. */
-  private readonly planned = new Map<string, readonly PlannedColumn[] | undefined>()
+  private readonly planned = new Map<string, PlannedFile>()
 
   constructor(
     private readonly context: Context,
     private readonly options: MakeOptions,
   ) {}
 
-  /** Remembers the id of a file of this upload: definitions find it by its name. */
-  remember(local: LocalFile, fid: string): void {
-    this.made.set(storedPathOf(local), fid)
+  /** Remembers a file of this upload: definitions find it by its name. */
+  remember(local: LocalFile, { fid, filetype, action }: MadeAlready): void {
+    this.made.set(storedPathOf(local), { fid, filetype })
+    this.hasChanged ||= action !== 'unchanged'
+  }
+
+  /** Returns whether a query has read another grid than that of this upload with the name. */
+  hasReadOther(local: DefinitionFile): boolean {
+    return (this.inputs.get(local) ?? []).some(({ table, fid }) => {
+      const own = this.findMade(local.folders, table, 'grid')
+      return own !== undefined && own !== fid
+    })
+  }
+
+  /** Finds a file of this upload by its name in a definition. SQL ignores the case of letters. */
+  private findMade(folders: readonly string[], name: string, filetype: string): string | undefined {
+    for (let depth = folders.length; depth >= 0; depth--) {
+      const wanted = joinPath(folders.slice(0, depth), name).toLowerCase()
+      for (const [path, file] of this.made)
+        if (path.toLowerCase() === wanted && file.filetype === filetype) return file.fid
+    }
+    return undefined
   }
 
   /**
@@ -119,10 +200,12 @@ export class DefinitionMaker {
     // Only its result tells whether a query differs.
     const isSame = kind !== 'query' && (await this.isSameAs(local, target, changed))
     if (target && isSame) {
-      this.remember(local, target.fid)
+      this.remember(local, { ...target, action: 'unchanged' })
       return { state: 'unchanged', file: target }
     }
-    return { state: target ? 'changed' : 'new', file: await this.make(local) }
+    const isOwn = target && (await this.hasSameText(local, target))
+    const file = await this.make(local)
+    return { state: target ? 'changed' : 'new', file, ...(isOwn && { reason: 'shows other data' }) }
   }
 
   private async isSameAs(
@@ -149,15 +232,15 @@ export class DefinitionMaker {
     return true
   }
 
-  /** Says that a dry run would create or change a file; with the columns that a grid would have. */
-  expect(local: LocalFile, columns?: readonly PlannedColumn[]): void {
-    this.planned.set(storedPathOf(local), columns)
+  /** Says that a dry run would create or change a file. */
+  expect(local: LocalFile, planned: PlannedFile): void {
+    this.planned.set(storedPathOf(local), planned)
   }
 
   /** Makes a definition. `etag`: required state of the file. Throws `already_exists` unless files are replaced. */
   async make(local: DefinitionFile, etag?: string): Promise<MadeFile> {
     const made = await this.makeOne(local, etag)
-    this.remember(local, made.fid)
+    this.remember(local, made)
     for (const warning of made.warnings) this.context.messages.warning(warning, local.file)
     return made
   }
@@ -180,12 +263,20 @@ export class DefinitionMaker {
   async preview(local: DefinitionFile): Promise<{ would: WouldMake; target: FileMeta | undefined }> {
     const target = await this.findTarget(local)
     const isSame = await this.isUnchanged(local, target).catch((error) => {
-      if (error instanceof NotMade) return false
+      // With the same file, it follows its data.
+      if (error instanceof NotMade)
+        return target !== undefined && !error.planned.isNew && this.hasSameText(local, target)
       throw error
     })
     if (isSame) return { would: 'nothing', target }
-    this.expect(local)
+    this.expect(local, { isNew: target === undefined })
     return { would: target ? 'replace' : 'create', target }
+  }
+
+  /** Returns whether a file was made from the same text. */
+  private async hasSameText({ definition }: DefinitionFile, target: FileMeta): Promise<boolean> {
+    if (definition.kind === 'board') return (await this.loadBoard(target))?.source === definition.text
+    return parseMarker(target)?.sha256 === sha256Of(definition.text)
   }
 
   /** Returns whether a definition would make the file that exists. Throws what is wrong with it, and `NotMade`. */
@@ -213,15 +304,20 @@ export class DefinitionMaker {
     const existing = draft === undefined ? await this.findTarget(local) : undefined
     const state = existing && (await this.hasQuery(existing, local))
     const isPublished = existing?.world_readable === true || !this.options.public
-    if (existing && state === 'current' && isPublished) return toMade(existing, 'unchanged')
+    if (existing && state === 'current' && isPublished && !this.hasChanged)
+      return toMade(existing, 'unchanged')
     if (existing && !isReplacing && state === undefined) throw takenProblem(local, name)
-    const { file, action } = await client.call('grids.derive', {
+    const { file, action, derivation } = await client.call('grids.derive', {
       headers: { Draft: draft, 'Allow-Column-Loss': this.options.yes === true },
       json: {
         ...(await this.placeOf(local)),
         ...{ filename: name, sql, world_readable: this.options.public, on_conflict: 'replace' },
       },
     })
+    if (derivation) {
+      this.inputs.set(local, derivation.inputs ?? [])
+      this.refuseRemoved(local, derivation)
+    }
     if (!existing || isPublished) return toMade(file, action)
     return toMade(
       await client.call('files.update', { fid: file.fid, json: { world_readable: true } }),
@@ -230,14 +326,22 @@ export class DefinitionMaker {
   }
 
   /** Returns the state of a derived grid that has the query of a definition; undefined for another grid or query. */
-  private async hasQuery(grid: FileMeta, { definition }: DefinitionFile): Promise<string | undefined> {
+  private async hasQuery(grid: FileMeta, local: DefinitionFile): Promise<string | undefined> {
     if (grid.filetype !== 'grid') return undefined
     const client = await this.context.client()
     const derivation = await client.call('derivations.get', { fid: grid.fid }).catch((error) => {
       if (error instanceof Problem && error.code === 'invalid_request') return undefined
       throw error
     })
-    return derivation?.sql === definition.text ? derivation.state : undefined
+    if (derivation?.sql !== local.definition.text) return undefined
+    this.refuseRemoved(local, derivation)
+    return derivation.state
+  }
+
+  /** Throws `conflict` if a query reads a grid that this upload moves to the trash. */
+  private refuseRemoved({ file }: LocalFile, { inputs = [] }: Pick<Derivation, 'inputs'>): void {
+    const removed = inputs.find(({ fid }) => this.options.removed?.has(fid))
+    if (removed) throw inFile(removedProblem(removed.table), file)
   }
 
   private async makeChart(local: DefinitionFile, etag: string | undefined): Promise<MadeFile> {
@@ -261,11 +365,11 @@ export class DefinitionMaker {
   /** Compiles the figure of a chart, and returns it as the body of a request. */
   private async compile(local: DefinitionFile, existing: FileMeta | undefined) {
     const { file, definition } = local
-    const { grid: gridName, type, options } = parseChartFile(file, definition.document!)
+    const { grid: gridName, type, options } = parseChartFile(file, definition.document!, rootOf(local))
     const client = await this.context.client()
     const fid = await this.finderOf(local)(gridName, 'grid').catch(async (error) => {
-      if (error instanceof NotMade && error.columns)
-        await assertChart(gridName, error.columns, type, options).catch((fault) => {
+      if (error instanceof NotMade && error.planned.columns)
+        await assertChart(gridName, error.planned.columns, type, options).catch((fault) => {
           throw fault instanceof Problem ? inFile(fault, file) : fault
         })
       throw error instanceof Problem ? inFile(error, file) : error
@@ -341,9 +445,10 @@ export class DefinitionMaker {
     local: DefinitionFile,
     existing: FileMeta | undefined,
   ): Record<string, unknown> | undefined {
-    const definition = [...local.folders, local.file.split(/[/\\]/).at(-1)].join('/')
-    if (existing?.metadata[DEFINITION_KEY] === definition) return undefined
-    return { ...existing?.metadata, [DEFINITION_KEY]: definition }
+    const { name, text } = local.definition
+    const marker = { path: definitionPathOf(local), name, sha256: sha256Of(text) }
+    if (isDeepStrictEqual(existing?.metadata[DEFINITION_KEY], marker)) return undefined
+    return { ...existing?.metadata, [DEFINITION_KEY]: marker }
   }
 
   /** Returns the existing file with the name of a definition. Throws `already_exists` for one of another type. */
@@ -370,31 +475,42 @@ export class DefinitionMaker {
    */
   private finderOf({ folders }: LocalFile) {
     return async (name: string, filetype: 'plot' | 'grid'): Promise<string> => {
-      const client = await this.context.client()
-      if (/^https?:\/\//i.test(name) || parseFid(name)) return resolveFid(client, name, filetype)
-      const names = [...new Set([name, removeExtension(name)])]
-      const levels = folders.map((_, k) => folders.slice(0, folders.length - k))
-      const places = [...levels, []]
-      for (const place of places)
-        for (const one of names) {
-          const path = joinPath(place, one)
-          if (this.planned.has(path)) throw new NotMade(this.planned.get(path))
-          const fid = this.made.get(path)
-          if (fid !== undefined) return fid
-        }
-      const { 'Parent-Path': path, Parent: parent } = await resolveDestinationHeaders(
-        client,
-        this.options.folder,
-        folders,
-      )
-      const above = path === undefined ? [] : path.split('/')
-      for (let depth = above.length; depth > 0 || (depth === 0 && parent !== undefined); depth--)
-        for (const one of names) {
-          const found = await lookupOrUndefined(client, joinPath(above.slice(0, depth), one), parent)
-          if (found?.filetype === filetype) return found.fid
-        }
-      return resolveFid(client, name, filetype)
+      const fid = await this.findFile(name, filetype, folders)
+      if (this.options.removed?.has(fid)) throw removedProblem(name)
+      return fid
     }
+  }
+
+  private async findFile(
+    name: string,
+    filetype: 'plot' | 'grid',
+    folders: readonly string[],
+  ): Promise<string> {
+    const client = await this.context.client()
+    const isPath = !/^https?:\/\//i.test(name) && !parseFid(name)
+    const names = [...new Set([name, removeExtension(name)])]
+    const place = await resolveDestinationHeaders(client, this.options.folder, folders)
+    const above = place['Parent-Path']?.split('/') ?? []
+    for (let up = 0; isPath && up <= Math.max(above.length, folders.length); up++)
+      for (const one of names) {
+        const local = up <= folders.length && joinPath(folders.slice(0, folders.length - up), one)
+        const planned = local ? this.planned.get(local) : undefined
+        if (planned) throw new NotMade(planned)
+        const made = local ? this.made.get(local) : undefined
+        if (made?.filetype === filetype) return made.fid
+        if (up > above.length || (up === above.length && place.Parent === undefined)) continue
+        const stored = joinPath(above.slice(0, above.length - up), one)
+        const found = await lookupOrUndefined(client, stored, place.Parent)
+        if (found?.filetype === filetype) return found.fid
+      }
+    const split = isPath ? splitVersion(name) : undefined
+    const { fid, version } = split
+      ? { fid: await this.findFile(split.file, filetype, folders), version: split.version }
+      : await resolveVersion(client, name, filetype)
+    if (version === undefined) return fid
+    throw new Problem('bad_data', `${name}: a version cannot be used here`, {
+      hint: 'Charts and boards follow their grids. For a version, derive a grid: select * from "sales@3"',
+    })
   }
 }
 
@@ -403,6 +519,21 @@ function removeExtension(name: string): string {
   const at = name.lastIndexOf('/') + 1
   const isDefinition = definitionKindOf(name) !== undefined
   return name.slice(0, at) + (isDefinition ? removeDefinitionExtension(name) : gridNameOf(name))
+}
+
+function sha256Of(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** Returns the directory of an upload: files that a definition names are in it. */
+function rootOf({ file, folders }: LocalFile): string {
+  return resolve(dirname(file), ...folders.slice(1).map(() => '..'))
+}
+
+function removedProblem(name: string): Problem {
+  return new Problem('conflict', `${name} has no file in the directory any more`, {
+    hint: 'It would be moved to the trash: change this file, too, or keep the other.',
+  })
 }
 
 /** Joins a path to folders. `..` leads to the folder above. */

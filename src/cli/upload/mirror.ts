@@ -4,10 +4,9 @@ import { basename } from 'node:path'
 import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { gridNameOf } from '../../contract/formats.ts'
-import { formatCount } from '../../contract/message-texts.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { confirm } from '../core/prompt.ts'
-import { DEFINITION_KEY } from '../files/definitions.ts'
+import { definitionKindOf, definitionPathOf, parseMarker } from '../files/definitions.ts'
 import { listTree } from '../files/list-tree.ts'
 import { resolveDestinationHeaders } from './destination.ts'
 import { createMatcher, type Expanded, type LocalFile } from './expand.ts'
@@ -34,46 +33,84 @@ export interface Removal {
 
 /**
  * Lists grids, and charts and boards made from definition files, in the destination folders of directories, without a
- * local file: --delete moves them to the trash. Keeps those that --exclude matches, or --include does not. Throws `row_loss` above --max-delete, and
- * `usage` for a directory without data files.
+ * local file: --delete moves them to the trash. Keeps those that --exclude matches, or --include does not. Throws
+ * `row_loss` above --max-delete, and `usage` for a directory without data files.
  */
 export async function listRemovals(
   client: Client,
   directories: readonly string[],
-  { files, excluded }: Expanded,
+  expanded: Expanded,
   options: RemovalOptions,
 ): Promise<Removal[]> {
-  const { exclude = [], include = [] } = options
-  const localPaths = new Set([...files, ...excluded].map(storedPathOf))
-  const isExcluded = createMatcher(exclude.flatMap(withGridNames))
-  const isIncluded = createMatcher(include.flatMap(withGridNames))
-  const removals: Removal[] = []
-  let total = 0
+  const { grids, made } = await listMirrored(client, directories, expanded, options)
   for (const directory of directories) {
     const root = folderNameOf(directory)
-    const isEmpty = !files.some(({ folders }) => folders[0] === root)
-    if (isEmpty) throw noDataFilesProblem(directory)
-    const folder = await findFolder(client, options.folder, root)
-    for (const { file, folders } of folder ? await listTree(client, folder) : []) {
-      const definition = definitionOf(file)
-      if (file.filetype !== 'grid' && definition === undefined) continue
-      total++
-      const names = [...folders, file.filename]
-      const relativePath = definition ?? names.slice(1).join('/')
-      const hasLocalFile = names.some((_, k) => localPaths.has(names.slice(0, k + 1).join('/')))
-      if (hasLocalFile || isExcluded(relativePath) || (include.length > 0 && !isIncluded(relativePath)))
-        continue
-      removals.push({ file, path: names.join('/') })
-    }
+    const hasData = expanded.files.some(
+      ({ file, folders }) => folders[0] === root && definitionKindOf(file) === undefined,
+    )
+    if (!hasData && grids.removals.some(({ path }) => path.startsWith(`${root}/`)))
+      throw noDataFilesProblem(directory)
   }
-  await confirmRemovals(removals, total, options)
-  return removals
+  await confirmRemovals(grids, 'grid', options)
+  await confirmRemovals(made, 'chart or board', options)
+  return [...grids.removals, ...made.removals]
 }
 
-/** Returns the path in its directory of the definition file from which a chart or a board is made. */
-function definitionOf({ filetype, metadata }: FileMeta): string | undefined {
-  const definition = filetype === 'plot' || filetype === 'dashboard' ? metadata[DEFINITION_KEY] : undefined
-  return typeof definition === 'string' ? definition.split('/').slice(1).join('/') : undefined
+/** Lists the grids of mirrored directories, and what is made from definition files, that have no local file. */
+export async function listMirrored(
+  client: Client,
+  directories: readonly string[],
+  { files, excluded }: Pick<Expanded, 'files' | 'excluded'>,
+  options: Pick<RemovalOptions, 'folder' | 'include' | 'exclude'>,
+): Promise<{ grids: Mirrored; made: Mirrored }> {
+  const { exclude = [], include = [] } = options
+  const isLeftOut = (patterns: { exclude: readonly string[]; include: readonly string[] }) => {
+    const [isExcluded, isIncluded] = [createMatcher(patterns.exclude), createMatcher(patterns.include)]
+    return (path: string): boolean => isExcluded(path) || (patterns.include.length > 0 && !isIncluded(path))
+  }
+  const isGridLeftOut = isLeftOut({
+    exclude: exclude.flatMap(withGridNames),
+    include: include.flatMap(withGridNames),
+  })
+  const isFileLeftOut = isLeftOut({ exclude, include })
+  const localPaths = new Set([...files, ...excluded].map(storedPathOf))
+  const keptDefinitions = new Set(excluded.map(definitionPathOf))
+  const grids: Mirrored = { removals: [], total: 0 }
+  const made: Mirrored = { removals: [], total: 0 }
+  for (const directory of directories) {
+    const root = folderNameOf(directory)
+    const own = files.filter(({ folders }) => folders[0] === root)
+    if (own.length === 0) throw noDataFilesProblem(directory)
+    const folder = await findFolder(client, options.folder, root)
+    for (const { file, folders } of folder ? await listTree(client, folder) : []) {
+      const names = [...folders, file.filename]
+      const path = names.join('/')
+      const definition = definitionOf(file, folders)
+      if (file.filetype !== 'grid' && definition === undefined) continue
+      const group = file.filetype === 'grid' ? grids : made
+      group.total++
+      if (names.some((_, k) => localPaths.has(names.slice(0, k + 1).join('/')))) continue
+      const isLeft =
+        definition === undefined
+          ? isGridLeftOut(path.slice(root.length + 1))
+          : keptDefinitions.has(definition) || isFileLeftOut(definition.slice(root.length + 1))
+      if (!isLeft) group.removals.push({ file, path })
+    }
+  }
+  return { grids, made }
+}
+
+/** Files of one kind in the folders of a mirror, and those without a local file. */
+interface Mirrored {
+  removals: Removal[]
+  total: number
+}
+
+/** Returns the path of the file from which a chart or a board in this folder is made; undefined if none is. */
+function definitionOf(file: FileMeta, folders: readonly string[]): string | undefined {
+  const path = file.filetype === 'plot' || file.filetype === 'dashboard' ? parseMarker(file)?.path : undefined
+  // Moved or copied from another directory, it is not of this one.
+  return path?.slice(0, path.lastIndexOf('/')) === folders.join('/') ? path : undefined
 }
 
 /** Returns the error for a directory without data files. */
@@ -118,15 +155,15 @@ function withGridNames(pattern: string): string[] {
   return [pattern, pattern.slice(0, at) + gridNameOf(pattern.slice(at))]
 }
 
-/** Asks for confirmation if more than half of the grids are removed. Throws `row_loss` above --max-delete. */
+/** Asks for confirmation if more than half of the files are removed. Throws `row_loss` above --max-delete. */
 async function confirmRemovals(
-  removals: readonly Removal[],
-  total: number,
+  { removals, total }: Mirrored,
+  noun: string,
   { maxDelete, yes, isDry }: RemovalOptions,
 ): Promise<void> {
   const count = removals.length
   if (count === 0) return
-  const proportion = `${formatCount(count, 'grid')} of ${total} would be moved to the trash`
+  const proportion = `${count === 1 ? `1 ${noun}` : `${count} ${noun.replace(/\b(grid|chart|board)\b/g, '$1s')}`} of ${total} would be moved to the trash`
   const examples = removals.slice(0, 3).map(({ path }) => path)
   const summary = `--delete: ${proportion}: ${examples.join(', ')}${count > 3 ? ' …' : ''}`
   if (maxDelete !== undefined) {

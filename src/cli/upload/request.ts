@@ -4,8 +4,9 @@ import { Problem } from '../../contract/errors.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { assertDistinctNames } from '../charts/create.ts'
 import type { Context } from '../core/context.ts'
-import { definitionKindOf, readDefinition } from '../files/definitions.ts'
+import { definitionKindOf, isQuery, readDefinition, removeDefinitionExtension } from '../files/definitions.ts'
 import { assertDraftName } from '../files/drafts.ts'
+import type { Failure } from '../output/failure.ts'
 import { type Expanded, expandFiles, type LocalFile } from './expand.ts'
 import type { DefinitionFile } from './make-definitions.ts'
 import { noDataFilesProblem, storedPathOf } from './mirror.ts'
@@ -18,6 +19,8 @@ export interface UploadRequest {
   /** Data files. */
   files: readonly LocalFile[]
   definitions: readonly DefinitionFile[]
+  /** Definition files that cannot be read. */
+  broken: readonly Failure[]
   /** Several files are sent, with a total. */
   isBatch: boolean
   /** Nothing is changed: --dry-run or --plan. */
@@ -36,26 +39,55 @@ export async function readRequest(
   const isDefinition = (file: string): boolean => definitionKindOf(file) !== undefined
   const found = expandFiles(words, { ...options, isDefinition })
   const files = found.files.filter(({ file }) => !isDefinition(file))
-  const definitions: DefinitionFile[] = []
-  for (const local of found.files) {
-    const kind = definitionKindOf(local.file)
-    if (kind === undefined) continue
-    const definition = await readDefinition(local.file, kind)
-    definitions.push({ ...local, definition, name: definition.name })
-  }
-  const expanded = { ...found, files: [...files, ...definitions] }
-  const { skipped, isMultiple } = expanded
+  const { definitions, broken, others } = await readDefinitions(found, options)
+  const excluded = [...found.excluded.map(withStoredName), ...others.map(withStoredName)]
+  const skipped = [...found.skipped, ...others.map(({ file }) => file)]
+  const expanded = { ...found, excluded, skipped, files: [...files, ...definitions] }
+  const { isMultiple } = expanded
+  if (expanded.files.length === 0 && broken.length > 0) throw broken[0].problem
   checkFiles(words, expanded, options, isDry)
   if (definitions.length > 0 && options.onConflict === 'rename')
     throw new Problem('usage', '--on-conflict rename cannot be used with queries, charts and boards', {
-      hint: `They are: ${someOf(definitions.map(({ file }) => file))}. To leave them out: --exclude '*.yml'`,
+      hint: `They are: ${someOf(definitions.map(({ file }) => file))}. To leave them out, use --exclude.`,
     })
   if (skipped.length > 0)
     context.messages.note(
-      `${formatCount(skipped.length, 'file')} ${skipped.length === 1 ? 'was' : 'were'} skipped, not data: ${someOf(skipped)}`,
+      `${formatCount(skipped.length, 'file')} ${skipped.length === 1 ? 'was' : 'were'} skipped, not data${others.length > 0 ? ' or queries' : ''}: ${someOf(skipped)}`,
     )
   const isBatch = isMultiple || expanded.files.length > 1
-  return { options, expanded, files, definitions, isBatch, isDry }
+  return { options, expanded, files, definitions, broken, isBatch, isDry }
+}
+
+/** Reads the definition files of an upload. `others`: SQL files in directories that are no queries, such as dumps. */
+async function readDefinitions(
+  { files, isMultiple }: Expanded,
+  { name }: UploadOptions,
+): Promise<{ definitions: DefinitionFile[]; broken: Failure[]; others: LocalFile[] }> {
+  const definitions: DefinitionFile[] = []
+  const broken: Failure[] = []
+  const others: LocalFile[] = []
+  for (const local of files) {
+    const kind = definitionKindOf(local.file)
+    if (kind === undefined) continue
+    try {
+      const definition = await readDefinition(local.file, kind)
+      if (name !== undefined) definition.name = name
+      if (kind === 'query' && isMultiple && !isQuery(definition.text)) others.push(local)
+      else definitions.push({ ...local, definition, name: definition.name })
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      if (!isMultiple) throw error
+      broken.push({ subject: local.file, problem: error })
+    }
+  }
+  return { definitions, broken, others }
+}
+
+/** Returns a file with the name of what it would make, for files that are left out. */
+function withStoredName(local: LocalFile): LocalFile {
+  return definitionKindOf(local.file) === undefined
+    ? local
+    : { ...local, name: removeDefinitionExtension(local.file) }
 }
 
 /** Throws `usage` for options that exclude or need each other, and for an invalid --name or --draft. */
