@@ -31,7 +31,7 @@ const POSITION = /^(?:lat|latitude|lon|lng|long|longitude)$/i
 
 /** A part of a board: a row of its file. */
 export interface ProposedRow {
-  /** What it shows, for people. */
+  /** Description for people. */
   shows: string
   why: string
   /** Members of the row in a board file. Charts are named by `chart`. */

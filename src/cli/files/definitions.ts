@@ -38,7 +38,7 @@ export function removeDefinitionExtension(file: string): string {
   return name.replace(kind === undefined ? /\.ya?ml$/i : DEFINITIONS[kind].pattern, '').replace(/\.$/, '')
 }
 
-/** What the metadata of a chart or a board say about its definition. */
+/** Origin of a chart or a board, in its metadata. */
 export interface DefinitionMarker {
   /** Path of the file, which begins with the name of the directory. */
   path: string

@@ -120,7 +120,8 @@ onSqliteFirst('filters of boards', (test) => {
     const theirs = await test().grid('bob', 'theirs', { city: ['Oslo', 'Bern'], n: [1, 2] })
     const uid = theirs.cols.map((one: { uid: string }) => `${theirs.fid}:${one.uid}`)
     const figure = { data: [{ xsrc: uid[0], ysrc: uid[1] }], layout: {} }
-    const bobs = (await test().plot('bob', figure, { filename: 'their chart', world_readable: true })).file.fid
+    const bobs = (await test().plot('bob', figure, { filename: 'their chart', world_readable: true })).file
+      .fid
     const { json } = await create(
       [{ plot: bobs }, { table: theirs.fid }, { number: grid.fid, value: 'count' }],
       [{ column: 'city' }],
