@@ -107,7 +107,10 @@ async function makePlanned(
   sent: readonly [PlannedUpload, UploadedGrid][],
 ) {
   if (planned.length === 0) return { items: [], failures: [] }
-  const { DefinitionMaker, makeAll } = await import('../upload/make-definitions.ts')
+  const [{ DefinitionMaker }, { makeAll }] = await Promise.all([
+    import('../upload/make-definitions.ts'),
+    import('../upload/definition-order.ts'),
+  ])
   const removed = new Set(trash.map(({ fid }) => fid))
   const maker = new DefinitionMaker(context, { ...options, isReplacing: true, yes: true, removed })
   for (const { target, ...local } of uploads)

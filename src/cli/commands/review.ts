@@ -1,23 +1,16 @@
-// `gridline review`: reviews data files as drafts, and comments on pull requests.
-import { basename } from 'node:path'
-import { parseColumnNames } from '../../charts/spec/column-names.ts'
 import type { Client } from '../../client/index.ts'
-import { errorCodes, Problem, undefinedIfNotFound } from '../../contract/errors.ts'
-import { gridNameOf } from '../../contract/formats.ts'
-import type { CheckReport, DraftChart, GridDiff, GridMeta } from '../../contract/resources/index.ts'
-import { assertDistinctNames } from '../charts/create.ts'
-import { annotate, annotateReport, appendStepSummary } from '../core/ci.ts'
+import { errorCodes, Problem } from '../../contract/errors.ts'
+import type { CheckReport, DraftChart, GridDiff } from '../../contract/resources/index.ts'
+import { annotateReport, appendStepSummary } from '../core/ci.ts'
 import { detectRequestNumber, isPullRequestClosed, writeComment } from '../core/comment.ts'
 import type { Context } from '../core/context.ts'
-import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
+import { type CommandResult, defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
-import { readChecksFile, readChecksHeaders } from '../files/checks-file.ts'
-import { type Definition, definitionKindOf, readDefinition } from '../files/definitions.ts'
-import { diffWithFile } from '../files/diff-inputs.ts'
+import { readChecksHeaders } from '../files/checks-file.ts'
+import { definitionKindOf } from '../files/definitions.ts'
 import { assertDraftName } from '../files/drafts.ts'
-import { checkLocalFile } from '../files/local-checks.ts'
-import { isLocalDirectory, loadLocalGrid } from '../files/local-data.ts'
-import { checksOption, readingOptions, toReadingHeaders } from '../files/parse-options.ts'
+import { isLocalDirectory } from '../files/local-data.ts'
+import { toReadingHeaders } from '../files/parse-options.ts'
 import {
   type FileReview,
   formatReview,
@@ -25,46 +18,20 @@ import {
   MAX_SUMMARY_CHARACTERS,
 } from '../output/review.ts'
 import type { TableView } from '../output/view.ts'
-import { resolveDestination, resolveDestinationHeaders } from '../upload/destination.ts'
-import { type Expanded, expandFiles, type LocalFile } from '../upload/expand.ts'
-import { listMirrored, storedPathOf } from '../upload/mirror.ts'
-import { excludeOption } from '../upload/options.ts'
-import { toUploadRow } from '../upload/result.ts'
+import { resolveDestinationHeaders } from '../upload/destination.ts'
+import { expandFiles } from '../upload/expand.ts'
 import { Sender, type SendOptions } from '../upload/send.ts'
 
-/** Maximum number of rows of a diff to load: more than fit into a comment. */
-const MAX_DIFF_ROWS = 2000
-
-const options = [
-  {
-    flags: '--draft <name>',
-    description: 'name of the drafts (default in jobs of pull and merge requests: pr-NUMBER or mr-NUMBER)',
-    completion: undefined,
-  },
-  { flags: '--folder <path|id>', description: 'folder of the grids' },
-  {
-    flags: '--key <columns>',
-    description: 'match rows by these key columns, comma-separated (default: key of the grid)',
-    completion: 'column',
-  },
-  checksOption,
-  ...readingOptions,
-  {
-    flags: '--include <pattern>',
-    description: 'with directories or patterns: only matching files (repeatable)',
-    repeatable: true,
-  },
-  excludeOption,
-  {
-    flags: '--owner <user>',
-    description: "without a key: compare with this user's public grids",
-    completion: 'user',
-  },
-  { flags: '--no-post', description: 'do not comment on the pull or merge request' },
-  { flags: '--format <format>', description: 'table (default) or md', choices: ['table', 'md'] },
-] as const satisfies readonly Option[]
-
-type ReviewOptions = OptionValues<typeof options>
+import { NO_ACCESS, reviewDefinitions } from './review.definitions.ts'
+import {
+  isAccessError,
+  options,
+  type Reviewed,
+  type ReviewOptions,
+  reviewAsDraft,
+  reviewLocally,
+  toFailure,
+} from './review.files.ts'
 
 const view: TableView = {
   id: 'file',
@@ -166,107 +133,12 @@ export const command = defineCommand({
   },
 })
 
-/** A review, with the id of the file that was reviewed. */
-type Reviewed = FileReview & { fid?: string }
-
-/** Returns the review of a file that failed. */
-function toFailure(context: Context, file: string, error: unknown): Reviewed {
-  if (!(error instanceof Problem)) throw error
-  context.messages.error(error, file)
-  annotate(context, file, error)
-  const message = error.message.startsWith(`${file}: `) ? error.message.slice(file.length + 2) : error.message
-  const text = error.hint === undefined ? message : `${message}. ${error.hint}`
-  return { file, state: 'failed', error: text, kind: definitionKindOf(file) }
-}
-
 /** Returns the path of a folder that is given by its id: that of new drafts begins with it. */
 async function toFolderPath(client: Client, folder: string | undefined): Promise<string | undefined> {
   if (folder === undefined) return undefined
   // Without access, files are compared as they are named.
   const place = await resolveDestinationHeaders(client, folder, ['-']).catch(() => undefined)
   return place?.['Parent-Path']?.replace(/\/?-$/, '') ?? folder
-}
-
-/** Files of a review. */
-interface GivenFiles {
-  files: readonly LocalFile[]
-  definitions: readonly LocalFile[]
-  directories: readonly string[]
-  excluded: readonly LocalFile[]
-}
-
-/** Makes drafts of the derived grids, charts and boards that differ, and compares them. */
-async function reviewDefinitions(
-  context: Context,
-  { files, definitions, directories, excluded }: GivenFiles,
-  reviews: readonly Reviewed[],
-  options: ReviewOptions & { draft: string },
-  mayWrite: boolean,
-): Promise<Reviewed[]> {
-  const { DefinitionMaker, sortDefinitions } = await import('../upload/make-definitions.ts')
-  const maker = new DefinitionMaker(context, { ...options, isReplacing: true, yes: true })
-  for (const [k, local] of files.entries()) {
-    const { fid, state } = reviews[k]
-    if (fid) maker.remember(local, { fid, filetype: 'grid', action: state })
-  }
-  const changed = new Set(reviews.flatMap(({ fid, state }) => (fid && state !== 'unchanged' ? [fid] : [])))
-  const made: Reviewed[] = []
-  const hasFailed = reviews.some(({ state }) => state === 'failed')
-  let mayStore = mayWrite
-  const read: (LocalFile & { definition: Definition; name: string })[] = []
-  for (const local of definitions) {
-    const work = readDefinition(local.file, definitionKindOf(local.file)!)
-    const definition = await work.catch((error) => {
-      made.push(toFailure(context, local.file, error))
-    })
-    if (definition) read.push({ ...local, definition, name: definition.name })
-  }
-  const all = [...files, ...read]
-  assertDistinctNames(
-    all.map((local) => ({ file: local.file, name: storedPathOf(local) })),
-    undefined,
-  )
-  for (const local of sortDefinitions(read)) {
-    const { file, definition } = local
-    const { kind } = definition
-    const work = async (): Promise<Reviewed> => {
-      if (!mayStore) return { file, kind, state: 'skipped', error: NO_ACCESS }
-      if (hasFailed) return { file, kind, state: 'skipped', error: 'not compared, since a data file failed' }
-      const drafted = await maker.makeDraft(local, changed)
-      const { fid, web_url: url } = drafted.file
-      const review =
-        kind === 'query'
-          ? await compareDraft(context, { file, grid: drafted.file as GridMeta, url }, options, options.draft)
-          : { file, fid, url, state: drafted.state }
-      if (review.state !== 'unchanged') changed.add(fid)
-      return { ...review, kind, ...(drafted.reason && { reason: drafted.reason }) }
-    }
-    const refuse = (error: unknown): Reviewed => {
-      if (!isAccessError(error)) return toFailure(context, file, error)
-      mayStore = false
-      return { file, kind, state: 'skipped', error: NO_ACCESS }
-    }
-    made.push(await work().catch(refuse))
-  }
-  if (mayStore && !made.some(({ state }) => state === 'failed'))
-    made.push(...(await listGone(await context.client(), directories, { files: all, excluded }, options)))
-  return made
-}
-
-const NO_ACCESS = 'not compared: the job has no key with write access'
-
-/** Lists charts and boards that were made from files which are gone. */
-async function listGone(
-  client: Client,
-  directories: readonly string[],
-  expanded: Pick<Expanded, 'files' | 'excluded'>,
-  options: Pick<ReviewOptions, 'folder' | 'include' | 'exclude'>,
-): Promise<Reviewed[]> {
-  if (directories.length === 0) return []
-  const { made } = await listMirrored(client, directories, expanded, options)
-  return made.removals.map(({ file: { fid, filetype, web_url: url }, path }) => {
-    return { file: path, kind: filetype === 'plot' ? 'chart' : 'board', fid, url, state: 'removed' }
-  })
 }
 
 /** Deletes drafts of an earlier review whose files are missing or no longer differ. */
@@ -307,106 +179,6 @@ function detectDraftName(environment: NodeJS.ProcessEnv): string {
       hint: 'Use --draft NAME.',
     })
   return `${environment.CI_MERGE_REQUEST_IID ? 'mr' : 'pr'}-${number}`
-}
-
-/** Returns whether an error means missing write access. */
-function isAccessError(error: unknown): boolean {
-  return error instanceof Problem && (error.code === 'unauthenticated' || error.code === 'forbidden')
-}
-
-/**
- * Uploads a file as draft, and compares the draft with the grid, unless it is new or unchanged. `sender` uploads
- * to the same draft.
- */
-async function reviewAsDraft(
-  context: Context,
-  sender: Sender,
-  local: LocalFile,
-  options: ReviewOptions,
-  draft: string,
-): Promise<Reviewed> {
-  const { file } = local
-  const { action, checks, ...grid } = toUploadRow(context, file, await sender.send(local))
-  const { fid, web_url: url } = grid
-  if (action === 'unchanged') return { file, fid, url, state: 'unchanged' }
-  return compareDraft(context, { file, grid, url, checks }, options, draft)
-}
-
-/** Compares the draft of a grid with the grid. */
-async function compareDraft(
-  context: Context,
-  { file, grid, url, checks }: { file: string; grid: GridMeta; url: string; checks?: CheckReport },
-  options: ReviewOptions,
-  draft: string,
-): Promise<Reviewed> {
-  const { fid, row_count: rows, cols } = grid
-  const columns = cols.length
-  const isNew = new URL(url).searchParams.get('version') === null
-  if (isNew) return { file, fid, url, state: 'new', rows, columns, checks }
-  // If the key has duplicates, a check reports that: compare rows in order.
-  const hasKey = !checks?.results.some(({ rule, passed }) => rule === 'key' && !passed)
-  const key = hasKey ? parseKey(options, grid) : ['']
-  const client = await context.client()
-  const diff = await client.call('grids.diff', {
-    fid,
-    version: draft,
-    query: { base_version: '-0', limit: MAX_DIFF_ROWS, removed_first: true, context: true, key },
-  })
-  return {
-    file,
-    fid,
-    url,
-    target: `${fid}@${draft}`,
-    state: diff.is_same ? 'unchanged' : 'changed',
-    rows,
-    columns,
-    diff,
-    checks,
-  }
-}
-
-/** Returns the columns of --key; undefined without it. */
-function parseKey({ key }: ReviewOptions, { cols }: Pick<GridMeta, 'cols'>): string[] | undefined {
-  return key === undefined
-    ? undefined
-    : parseColumnNames(
-        key,
-        cols.map(({ name }) => name),
-      ).filter(Boolean)
-}
-
-/** Without write access: checks the file locally, and compares it with the grid if readable. */
-async function reviewLocally(
-  context: Context,
-  client: Client,
-  local: LocalFile,
-  options: ReviewOptions,
-): Promise<Reviewed> {
-  const { file } = local
-  const checks =
-    options.checks === undefined
-      ? undefined
-      : await checkLocalFile(context, file, await readChecksFile(options.checks), options)
-  const localGrid = await loadLocalGrid(context, file, options)
-  const { row_count: rows, cols } = await localGrid.client.call('grids.get', { fid: localGrid.fid })
-  const review = { file, rows, columns: cols.length, checks }
-  const user = options.owner ?? (await context.settings()).user.value
-  const folder = options.folder
-  const { path } = await resolveDestination(client, { folder }, local).catch(() => ({
-    path: [folder, ...local.folders, gridNameOf(basename(file))].filter(Boolean).join('/'),
-  }))
-  const storedGrid = await undefinedIfNotFound(client.call('grids.lookup', { query: { path, user } })).catch(
-    (error) => {
-      if (isAccessError(error)) return undefined
-      throw error
-    },
-  )
-  if (!storedGrid) return { ...review, state: 'new' }
-  const key =
-    options.key === undefined ? (storedGrid.primary_key ?? undefined) : parseKey(options, storedGrid)
-  const query = { limit: MAX_DIFF_ROWS, removed_first: true, context: true, key }
-  const diff = await diffWithFile(context, { client, fid: storedGrid.fid }, localGrid, query)
-  return { ...review, fid: storedGrid.fid, state: diff.is_same ? 'unchanged' : 'changed', diff }
 }
 
 /** Reports to the CI system: annotations, step summary and one comment. */

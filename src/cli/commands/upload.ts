@@ -201,7 +201,7 @@ async function uploadAll(context: Context, upload: Upload): Promise<Rows> {
 async function makeDefinitions(context: Context, upload: Upload) {
   const { maker, definitions } = upload
   if (!maker) return { items: [], failures: [] }
-  const { makeAll } = await import('../upload/make-definitions.ts')
+  const { makeAll } = await import('../upload/definition-order.ts')
   return makeAll(maker, definitions, (local) =>
     annotateErrors(context, local.file, () => makeDefinition(context, upload, local)),
   )

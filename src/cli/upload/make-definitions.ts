@@ -2,12 +2,9 @@
 import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type Client, lookupOrUndefined, resolveVersion } from '../../client/index.ts'
+import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
-import { parseFid } from '../../contract/fid.ts'
-import { gridNameOf } from '../../contract/formats.ts'
 import type { Board, DashboardMeta, Derivation, FileMeta, GridMeta } from '../../contract/resources/index.ts'
-import { splitVersion } from '../../contract/version-ref.ts'
 import { parseChartFile } from '../charts/chart-file.ts'
 import { assertChart, createThemedChart } from '../charts/charts.ts'
 import { createFigureBody } from '../charts/create.ts'
@@ -15,19 +12,14 @@ import type { Context } from '../core/context.ts'
 import { notePrivateItems, resolveBoard } from '../files/board-file.ts'
 import {
   DEFINITION_KEY,
-  DEFINITION_KINDS,
   type Definition,
   definedTypeOf,
-  definitionKindOf,
   definitionPathOf,
   parseMarker,
-  removeComments,
-  removeDefinitionExtension,
 } from '../files/definitions.ts'
-import type { Failure } from '../output/failure.ts'
+import { DefinitionNames, NotMade, type PlannedFile, removedProblem } from './definition-names.ts'
 import { resolveDestination, resolveDestinationHeaders } from './destination.ts'
 import type { LocalFile } from './expand.ts'
-import { storedPathOf } from './mirror.ts'
 
 /** A definition file to make. */
 export type DefinitionFile = LocalFile & { definition: Definition }
@@ -68,92 +60,9 @@ export interface DraftedFile {
 /** Effect that a definition would have. */
 export type WouldMake = 'create' | 'replace' | 'nothing'
 
-/**
- * Returns definitions in the order in which they are made: queries after those whose grids they name, then charts, then
- * boards.
- */
-export function sortDefinitions<F extends DefinitionFile>(files: readonly F[]): F[] {
-  const queries = files.filter(({ definition }) => definition.kind === 'query')
-  const sorted: F[] = []
-  const seen = new Set<F>()
-  const visit = (one: F): void => {
-    if (seen.has(one)) return
-    seen.add(one)
-    for (const other of queries) if (namesTable(one.definition.text, other.definition.name)) visit(other)
-    sorted.push(one)
-  }
-  for (const one of queries) visit(one)
-  const rest = DEFINITION_KINDS.slice(1).flatMap((kind) =>
-    files.filter(({ definition }) => definition.kind === kind),
-  )
-  return [...sorted, ...rest]
-}
-
-/** Returns whether a query has a name as a word: more often than it reads that table. `makeAll` corrects the order. */
-function namesTable(sql: string, name: string): boolean {
-  const words = removeComments(sql)
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}_-]+/u)
-  const wanted = name.toLowerCase().split(/[^\p{L}\p{N}_-]+/u)
-  return words.some((_, k) => wanted.every((word, n) => words[k + n] === word))
-}
-
-/**
- * Makes definitions with `work`, in order. A query that read another grid than that of this upload, or found none, is
- * made again. Results and failures are in the order in which they were made.
- */
-export async function makeAll<F extends DefinitionFile>(
-  maker: DefinitionMaker,
-  files: readonly F[],
-  work: (file: F) => Promise<object[]>,
-): Promise<{ items: object[]; failures: Failure[] }> {
-  const sorted = sortDefinitions(files)
-  const outcomes = new Map<F, object[] | Problem>()
-  const make = async (one: F): Promise<void> => {
-    const outcome = await work(one).catch((error) => {
-      if (error instanceof Problem && error.code !== 'interrupted') return error
-      throw error
-    })
-    outcomes.set(one, outcome)
-  }
-  const queries = sorted.filter(({ definition }) => definition.kind === 'query')
-  for (const one of queries) await make(one)
-  const isWrong = (one: F): boolean => {
-    const outcome = outcomes.get(one)
-    return (outcome instanceof Problem && outcome.code === 'unknown_table') || maker.hasReadOther(one)
-  }
-  for (let wrong = queries.filter(isWrong), round = 0; wrong.length > 0 && round < queries.length; round++) {
-    for (const one of wrong) await make(one)
-    const isStuck = wrong.every((one) => outcomes.get(one) instanceof Problem)
-    wrong = isStuck ? [] : queries.filter(isWrong)
-  }
-  for (const one of sorted) if (!outcomes.has(one)) await make(one)
-  const failures: Failure[] = []
-  const items: object[] = []
-  for (const [{ file }, outcome] of outcomes)
-    if (outcome instanceof Problem) failures.push({ subject: file, problem: outcome })
-    else items.push(...outcome)
-  return { items, failures }
-}
-
-/** A file that a dry run would create or change. */
-interface PlannedFile {
-  isNew: boolean
-  /** Columns that a grid would have. */
-  columns?: readonly { name: string; type: string }[]
-}
-
-/** A definition names a file that a dry run does not make. */
-class NotMade extends Error {
-  constructor(readonly planned: PlannedFile) {
-    super('a file of the same upload')
-  }
-}
-
 /** Makes definition files, one after the other. */
 export class DefinitionMaker {
-  /** Files of this upload, by their path in the directory. */
-  private readonly made = new Map<string, Pick<FileMeta, 'fid' | 'filetype'>>()
+  private readonly names: DefinitionNames
   /** Tables of queries of this upload, with the grids that they read. */
   private readonly inputs = new Map<LocalFile, NonNullable<Derivation['inputs']>>()
   /** Whether this upload has changed a file: queries of before may mean others now. */
@@ -164,30 +73,22 @@ export class DefinitionMaker {
   constructor(
     private readonly context: Context,
     private readonly options: MakeOptions,
-  ) {}
+  ) {
+    this.names = new DefinitionNames(context, options)
+  }
 
   /** Remembers a file of this upload: definitions find it by its name. */
   remember(local: LocalFile, { fid, filetype, action }: MadeAlready): void {
-    this.made.set(storedPathOf(local), { fid, filetype })
+    this.names.add(local, { fid, filetype })
     this.hasChanged ||= action !== 'unchanged'
   }
 
   /** Returns whether a query has read another grid than that of this upload with the name. */
   hasReadOther(local: DefinitionFile): boolean {
     return (this.inputs.get(local) ?? []).some(({ table, fid }) => {
-      const own = this.findMade(local.folders, table, 'grid')
+      const own = this.names.findMade(local.folders, table, 'grid')
       return own !== undefined && own !== fid
     })
-  }
-
-  /** Finds a file of this upload by its name in a definition. SQL ignores the case of letters. */
-  private findMade(folders: readonly string[], name: string, filetype: string): string | undefined {
-    for (let depth = folders.length; depth >= 0; depth--) {
-      const wanted = joinPath(folders.slice(0, depth), name).toLowerCase()
-      for (const [path, file] of this.made)
-        if (path.toLowerCase() === wanted && file.filetype === filetype) return file.fid
-    }
-    return undefined
   }
 
   /**
@@ -234,7 +135,7 @@ export class DefinitionMaker {
 
   /** Says that a dry run would create or change a file. */
   expect(local: LocalFile, planned: PlannedFile): void {
-    this.planned.set(storedPathOf(local), planned)
+    this.names.expect(local, planned)
   }
 
   /** Makes a definition. `etag`: required state of the file. Throws `already_exists` unless files are replaced. */
@@ -291,7 +192,7 @@ export class DefinitionMaker {
         return target !== undefined && (await client.tryCall('plots.create', { body })).action === 'unchanged'
       }
       case 'board': {
-        const board = await resolveBoard(local.file, local.definition, this.finderOf(local))
+        const board = await resolveBoard(local.file, local.definition, this.names.finderOf(local))
         return target !== undefined && isDeepStrictEqual(await this.loadBoard(target), board) && isPublished
       }
     }
@@ -367,13 +268,15 @@ export class DefinitionMaker {
     const { file, definition } = local
     const { grid: gridName, type, options } = parseChartFile(file, definition.document!, rootOf(local))
     const client = await this.context.client()
-    const fid = await this.finderOf(local)(gridName, 'grid').catch(async (error) => {
-      if (error instanceof NotMade && error.planned.columns)
-        await assertChart(gridName, error.planned.columns, type, options).catch((fault) => {
-          throw fault instanceof Problem ? inFile(fault, file) : fault
-        })
-      throw error instanceof Problem ? inFile(error, file) : error
-    })
+    const fid = await this.names
+      .finderOf(local)(gridName, 'grid')
+      .catch(async (error) => {
+        if (error instanceof NotMade && error.planned.columns)
+          await assertChart(gridName, error.planned.columns, type, options).catch((fault) => {
+            throw fault instanceof Problem ? inFile(fault, file) : fault
+          })
+        throw error instanceof Problem ? inFile(error, file) : error
+      })
     const { reader, grid } = await this.openGrid(client, fid)
     const { figure } = await createThemedChart(reader, grid, type, options, () => {}).catch((error) => {
       throw error instanceof Problem ? inFile(error, file) : error
@@ -405,7 +308,7 @@ export class DefinitionMaker {
     const client = await this.context.client()
     const { draft, isReplacing } = this.options
     const { name } = local.definition
-    const board = await resolveBoard(local.file, local.definition, this.finderOf(local))
+    const board = await resolveBoard(local.file, local.definition, this.names.finderOf(local))
     const content = { version: 2, layout: null, settings: { board } }
     const existing = draft === undefined ? await this.findTarget(local) : undefined
     if (existing && existing.filetype !== 'dashboard')
@@ -468,82 +371,6 @@ export class DefinitionMaker {
     const place = await resolveDestinationHeaders(client, this.options.folder, folders)
     return { parent: place.Parent, parent_path: place['Parent-Path'] }
   }
-
-  /**
-   * Returns a function that finds the file of a name in a definition: beside it, in the directories above it, and then
-   * as in a command. Files of this upload come first.
-   */
-  private finderOf({ folders }: LocalFile) {
-    return async (name: string, filetype: 'plot' | 'grid'): Promise<string> => {
-      const fid = await this.findFile(name, filetype, folders)
-      if (this.options.removed?.has(fid)) throw removedProblem(name)
-      return fid
-    }
-  }
-
-  private async findFile(
-    name: string,
-    filetype: 'plot' | 'grid',
-    folders: readonly string[],
-  ): Promise<string> {
-    const client = await this.context.client()
-    const isPath = !/^https?:\/\//i.test(name) && !parseFid(name)
-    const names = [...new Set([name, removeExtension(name)])]
-    const place = await resolveDestinationHeaders(client, this.options.folder, folders)
-    const above = place['Parent-Path']?.split('/') ?? []
-    for (let up = 0; isPath && up <= Math.max(above.length, folders.length); up++)
-      for (const one of names) {
-        const local = up <= folders.length && joinPath(folders.slice(0, folders.length - up), one)
-        const planned = local ? this.planned.get(local) : undefined
-        if (planned) throw new NotMade(planned)
-        const made = local ? this.made.get(local) : undefined
-        if (made?.filetype === filetype) return made.fid
-        if (up > above.length || (up === above.length && place.Parent === undefined)) continue
-        const stored = joinPath(above.slice(0, above.length - up), one)
-        const found = await lookupOrUndefined(client, stored, place.Parent)
-        if (found?.filetype === filetype) return found.fid
-      }
-    const split = isPath ? splitVersion(name) : undefined
-    const { fid, version } = split
-      ? { fid: await this.findFile(split.file, filetype, folders), version: split.version }
-      : await resolveVersion(client, name, filetype)
-    if (version === undefined) return fid
-    throw new Problem('bad_data', `${name}: a version cannot be used here`, {
-      hint: 'Charts and boards follow their grids. For a version, derive a grid: select * from "sales@3"',
-    })
-  }
-}
-
-/** Returns the name of what a file makes: `data/sales.csv` → `data/sales`, `totals.sql` → `totals`. */
-function removeExtension(name: string): string {
-  const at = name.lastIndexOf('/') + 1
-  const isDefinition = definitionKindOf(name) !== undefined
-  return name.slice(0, at) + (isDefinition ? removeDefinitionExtension(name) : gridNameOf(name))
-}
-
-function sha256Of(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
-}
-
-/** Returns the directory of an upload: files that a definition names are in it. */
-function rootOf({ file, folders }: LocalFile): string {
-  return resolve(dirname(file), ...folders.slice(1).map(() => '..'))
-}
-
-function removedProblem(name: string): Problem {
-  return new Problem('conflict', `${name} has no file in the directory any more`, {
-    hint: 'It would be moved to the trash: change this file, too, or keep the other.',
-  })
-}
-
-/** Joins a path to folders. `..` leads to the folder above. */
-function joinPath(folders: readonly string[], path: string): string {
-  const names = [...folders]
-  for (const name of path.split('/')) {
-    if (name === '..') names.pop()
-    else if (name !== '' && name !== '.') names.push(name)
-  }
-  return names.join('/')
 }
 
 function toMade(file: FileMeta, action: MadeFile['action']): MadeFile {
@@ -558,4 +385,13 @@ function takenProblem({ file }: LocalFile, name: string): Problem {
 
 function inFile({ code, message, hint }: Problem, file: string): Problem {
   return new Problem(code, message.startsWith(file) ? message : `${file}: ${message}`, { hint })
+}
+
+function sha256Of(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** Returns the directory of an upload: files that a definition names are in it. */
+function rootOf({ file, folders }: LocalFile): string {
+  return resolve(dirname(file), ...folders.slice(1).map(() => '..'))
 }

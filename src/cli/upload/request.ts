@@ -4,13 +4,14 @@ import { Problem } from '../../contract/errors.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { assertDistinctNames } from '../charts/create.ts'
 import type { Context } from '../core/context.ts'
-import { definitionKindOf, isQuery, readDefinition, removeDefinitionExtension } from '../files/definitions.ts'
+import { definitionKindOf } from '../files/definitions.ts'
 import { assertDraftName } from '../files/drafts.ts'
 import type { Failure } from '../output/failure.ts'
 import { type Expanded, expandFiles, type LocalFile } from './expand.ts'
 import type { DefinitionFile } from './make-definitions.ts'
 import { noDataFilesProblem, storedPathOf } from './mirror.ts'
 import type { UploadOptions } from './options.ts'
+import { readDefinitions, withStoredName } from './read-definitions.ts'
 
 /** The files to upload, and how. */
 export interface UploadRequest {
@@ -39,7 +40,7 @@ export async function readRequest(
   const isDefinition = (file: string): boolean => definitionKindOf(file) !== undefined
   const found = expandFiles(words, { ...options, isDefinition })
   const files = found.files.filter(({ file }) => !isDefinition(file))
-  const { definitions, broken, others } = await readDefinitions(found, options)
+  const { definitions, broken, others } = await readDefinitions(found, options.name)
   const excluded = [...found.excluded.map(withStoredName), ...others.map(withStoredName)]
   const skipped = [...found.skipped, ...others.map(({ file }) => file)]
   const expanded = { ...found, excluded, skipped, files: [...files, ...definitions] }
@@ -56,38 +57,6 @@ export async function readRequest(
     )
   const isBatch = isMultiple || expanded.files.length > 1
   return { options, expanded, files, definitions, broken, isBatch, isDry }
-}
-
-/** Reads the definition files of an upload. `others`: SQL files in directories that are no queries, such as dumps. */
-async function readDefinitions(
-  { files, isMultiple }: Expanded,
-  { name }: UploadOptions,
-): Promise<{ definitions: DefinitionFile[]; broken: Failure[]; others: LocalFile[] }> {
-  const definitions: DefinitionFile[] = []
-  const broken: Failure[] = []
-  const others: LocalFile[] = []
-  for (const local of files) {
-    const kind = definitionKindOf(local.file)
-    if (kind === undefined) continue
-    try {
-      const definition = await readDefinition(local.file, kind)
-      if (name !== undefined) definition.name = name
-      if (kind === 'query' && isMultiple && !isQuery(definition.text)) others.push(local)
-      else definitions.push({ ...local, definition, name: definition.name })
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error
-      if (!isMultiple) throw error
-      broken.push({ subject: local.file, problem: error })
-    }
-  }
-  return { definitions, broken, others }
-}
-
-/** Returns a file with the name of what it would make, for files that are left out. */
-function withStoredName(local: LocalFile): LocalFile {
-  return definitionKindOf(local.file) === undefined
-    ? local
-    : { ...local, name: removeDefinitionExtension(local.file) }
 }
 
 /** Throws `usage` for options that exclude or need each other, and for an invalid --name or --draft. */

@@ -218,4 +218,84 @@ onSqliteFirst('drafts of derived grids, plots and boards', (test) => {
     const statusOf = async (fid: string) => (await ask('alice', 'GET', `/v2/files/${fid}`)).status
     expect([await statusOf(gone), await statusOf(moved)]).toEqual([404, 200])
   })
+
+  it('drafts read only grids of their own draft, and not what they make', async () => {
+    await upload('self', 'x\n1\n')
+    const twice = async () => {
+      const made = await derive('self', 'select x + 1 as x from self', { parent_path: 'own' }, DRAFT)
+      return csvOf(made.json.file.fid)
+    }
+    expect([await twice(), await twice()]).toEqual(['x\n2\n', 'x\n2\n'])
+    // A grid that somebody made in the folder of drafts is no draft.
+    await upload('own/base', 'x\n7\n')
+    await upload('Drafts/pr-1/own/base', 'x\n1\n')
+    const read = await derive('reads', 'select x from base', { parent_path: 'own' }, DRAFT)
+    expect(await csvOf(read.json.file.fid)).toBe('x\n7\n')
+    // A draft of somebody else with the same name is not in the way.
+    const bobs = await test().grid('bob', 'bobs', { n: [1] }, { world_readable: true })
+    await ask('bob', 'POST', '/v2/grids/upload', {
+      body: 'n\n2\n',
+      headers: { 'content-type': 'text/csv', 'x-file-name': 'bobs.csv', ...DRAFT },
+    })
+    const theirs = await derive('theirs', `select n from "${bobs.fid}"`, {}, DRAFT)
+    expect(await csvOf(theirs.json.file.fid)).toBe('n\n1\n')
+    await ask('alice', 'DELETE', '/v2/drafts/pr-1')
+  })
+
+  it('a draft replaces only its own draft of the same type, and is private again', async () => {
+    const plot = await ask('alice', 'POST', '/v2/plots', {
+      json: { figure: figure(), filename: 'both' },
+      headers: DRAFT,
+    })
+    expect((await draftBoard('both', [{ text: 'x' }])).status).toBe(409)
+    expect((await ask('alice', 'GET', `/v2/plots/${plot.json.file.fid}/content`)).json.data).toHaveLength(1)
+    const board = (await draftBoard('shown', [{ text: 'one' }])).json.file
+    for (const { fid } of [board, plot.json.file])
+      await ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: true } })
+    await draftBoard('shown', [{ text: 'two' }])
+    await ask('alice', 'POST', '/v2/plots', { json: { figure: figure(), filename: 'both' }, headers: DRAFT })
+    for (const { fid } of [board, plot.json.file])
+      expect((await ask(undefined, 'GET', `/v2/files/${fid}`)).status).toBe(404)
+    // Moved elsewhere, it is no draft of what has its name there.
+    await ask('alice', 'POST', '/v2/plots', { json: { figure: figure(), filename: 'namesake' } })
+    const moved = await ask('alice', 'POST', '/v2/plots', {
+      json: { figure: figure(), filename: 'namesake', parent_path: 'a/b' },
+      headers: DRAFT,
+    })
+    await ask('alice', 'PATCH', `/v2/files/${moved.json.file.fid}`, { json: { parent_path: 'A/B' } })
+    const { charts } = (await ask('alice', 'GET', '/v2/drafts/pr-1/charts')).json
+    expect(charts.map(({ filename }: { filename: string }) => filename)).not.toContain('namesake')
+    await ask('alice', 'DELETE', '/v2/drafts/pr-1')
+  })
+
+  it('the links of a board end when it becomes another, and show no past to who cannot see it', async () => {
+    const old = await upload('past', 'x\n10\n')
+    await ask('alice', 'PATCH', `/v2/files/${old.fid}`, { json: { world_readable: true } })
+    const content = (text: string) => boardOf([{ number: old.fid, value: 'sum:x', change: true }, { text }])
+    const made = await ask('alice', 'POST', '/v2/dashboards', {
+      json: { content: content('first'), filename: 'pinned', world_readable: true },
+    })
+    const { fid } = made.json.file
+    const before = new Date().toISOString()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await upload('past', 'x\n30\n')
+    await draftBoard('pinned', [{ text: 'second' }])
+    const { charts } = (await ask('alice', 'GET', '/v2/drafts/pr-1/charts')).json
+    const { before_url } = charts.find((one: { filename: string }) => one.filename === 'pinned')
+    const get = (url: string) => ask(undefined, 'GET', url.replace(/^https?:\/\/[^/]+/, ''))
+    expect([200, 501]).toContain((await get(before_url)).status)
+    // Who can write the board chooses its grids: their past is not for him.
+    await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {
+      json: { users: ['bob'], readonly: false },
+    })
+    const page = (user: string) =>
+      ask(user, 'GET', `/~alice/${idlocal(fid)}/?version=${encodeURIComponent(before)}`)
+    expect((await page('bob')).text).not.toMatch(/<p class="number">10</)
+    const shown = (await page('alice')).text
+    expect(shown).toMatch(/<p class="number">10</)
+    // Before its first version, there was none.
+    expect(shown).not.toContain('<p class="change">')
+    await ask('alice', 'PUT', `/v2/dashboards/${fid}`, { json: { content: content('other') } })
+    expect((await get(before_url)).status).toBe(404)
+  })
 })

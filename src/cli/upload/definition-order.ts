@@ -1,0 +1,79 @@
+// The order in which definitions are made.
+import { Problem } from '../../contract/errors.ts'
+import { DEFINITION_KINDS, removeComments } from '../files/definitions.ts'
+import { affectsAllFiles } from '../files/targets.ts'
+import type { Failure } from '../output/failure.ts'
+import type { DefinitionFile, DefinitionMaker } from './make-definitions.ts'
+
+/**
+ * Returns definitions in the order in which they are made: queries after those whose grids they name, then charts, then
+ * boards.
+ */
+export function sortDefinitions<F extends DefinitionFile>(files: readonly F[]): F[] {
+  const queries = files.filter(({ definition }) => definition.kind === 'query')
+  const sorted: F[] = []
+  const seen = new Set<F>()
+  const visit = (one: F): void => {
+    if (seen.has(one)) return
+    seen.add(one)
+    for (const other of queries) if (namesTable(one.definition.text, other.definition.name)) visit(other)
+    sorted.push(one)
+  }
+  for (const one of queries) visit(one)
+  const rest = DEFINITION_KINDS.slice(1).flatMap((kind) =>
+    files.filter(({ definition }) => definition.kind === kind),
+  )
+  return [...sorted, ...rest]
+}
+
+/** Returns whether a query has a name as a word: more often than it reads that table. `makeAll` corrects the order. */
+function namesTable(sql: string, name: string): boolean {
+  const words = removeComments(sql)
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}_-]+/u)
+  const wanted = name.toLowerCase().split(/[^\p{L}\p{N}_-]+/u)
+  return words.some((_, k) => wanted.every((word, n) => words[k + n] === word))
+}
+
+/**
+ * Makes definitions with `work`, in order. A query that read another grid than that of this upload, or found none, is
+ * made again. Results and failures are in the order in which they were made.
+ */
+export async function makeAll<F extends DefinitionFile>(
+  maker: DefinitionMaker,
+  files: readonly F[],
+  work: (file: F) => Promise<object[]>,
+): Promise<{ items: object[]; failures: Failure[] }> {
+  const sorted = sortDefinitions(files)
+  const outcomes = new Map<F, object[] | Problem>()
+  let isStopped = false
+  const make = async (one: F): Promise<void> => {
+    if (isStopped) return
+    const outcome = await work(one).catch((error) => {
+      if (error instanceof Problem && error.code !== 'interrupted') return error
+      throw error
+    })
+    outcomes.set(one, outcome)
+    isStopped = outcome instanceof Problem && affectsAllFiles(outcome)
+  }
+  const queries = sorted.filter(({ definition }) => definition.kind === 'query')
+  for (const one of queries) await make(one)
+  const isWrong = (one: F): boolean => {
+    const outcome = outcomes.get(one)
+    return (outcome instanceof Problem && outcome.code === 'unknown_table') || maker.hasReadOther(one)
+  }
+  for (let wrong = queries.filter(isWrong), round = 0; wrong.length > 0 && round < queries.length; round++) {
+    for (const one of wrong) await make(one)
+    const isStuck = wrong.every((one) => outcomes.get(one) instanceof Problem)
+    wrong = isStuck ? [] : queries.filter(isWrong)
+  }
+  for (const one of sorted) if (!outcomes.has(one)) await make(one)
+  const failures: Failure[] = []
+  const items: object[] = []
+  for (const [{ file }, outcome] of outcomes)
+    if (outcome instanceof Problem) failures.push({ subject: file, problem: outcome })
+    else items.push(...outcome)
+  const untried = sorted.filter((one) => !outcomes.has(one)).map(({ file }) => file)
+  if (untried.length > 0) failures[failures.length - 1].untried = untried
+  return { items, failures }
+}
