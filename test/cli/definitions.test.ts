@@ -165,7 +165,7 @@ it('names are those of the directory first, wherever it is uploaded', async () =
   expect(await run(...one)).toMatchObject({ code: 0 })
 })
 
-it('mistakes in definitions are named with their file, and the others are made', async () => {
+itLong('mistakes in definitions are named with their file, and the others are made', async () => {
   const { run, write } = copyOfUploaded()
   const cases: Record<string, [text: string, said: RegExp]> = {
     'a.chart.yml': ['grid: readings\nx: dya\n', /a\.chart\.yml: .*dya.*Did you mean day\?/],
@@ -336,7 +336,7 @@ it('queries read the grids of the directory, in whatever order, also if these ar
   expect((await run('cat', 'ord/bb')).stdout).toBe('s\n105\n')
 })
 
-it('files that are no definitions, and wrong ones, do not hold up the others', async () => {
+itLong('files that are no definitions, and wrong ones, do not hold up the others', async () => {
   const { run, rows, write } = place()
   write('../mix/data.csv', 'x,old\n1,2\n')
   write('../mix/dump.sql', '-- a dump\ncreate table t (a int);\n')

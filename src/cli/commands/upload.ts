@@ -61,11 +61,11 @@ export const command = defineCommand({
   examples: [
     'gridline upload sales.csv',
     'gridline upload 2024/*.csv.gz --folder Reports/2024 --public',
+    'gridline upload weather --on-conflict replace  # data, *.sql, *.chart.yml and board.yml of a directory',
     "gridline upload data --exclude '*.tmp.csv' --on-conflict replace --jobs 8",
     "mysql -B -e 'select …' | gridline upload - --name orders --on-conflict replace",
     'gridline upload customers.csv --key id            # update rows with the same id, append others',
     'gridline upload sales.csv --plot line --x date --y price --on-conflict replace',
-    'gridline upload weather --on-conflict replace     # data, *.sql, *.chart.yml and board.yml of a directory',
     'gridline upload population.csv --unpivot 2019-2023 --into year,people',
     'gridline upload sales.csv --on-conflict replace --checks gridline.checks.yml',
     'gridline upload data --delete --plan plan.json    # then: gridline apply plan.json',

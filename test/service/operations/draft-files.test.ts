@@ -296,6 +296,6 @@ onSqliteFirst('drafts of derived grids, plots and boards', (test) => {
     // Before its first version, there was none.
     expect(shown).not.toContain('<p class="change">')
     await ask('alice', 'PUT', `/v2/dashboards/${fid}`, { json: { content: content('other') } })
-    expect((await get(before_url)).status).toBe(404)
+    expect((await get(before_url)).status).toBe(400)
   })
 })
