@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
-// Follows the tables and numbers of a board by one stream of events. Charts follow by themselves.
+// Follows the items of a board by one stream of events. Charts look when it says so.
 
-/** Follows a board: when a stream says that something has changed, loads its page, and shows what is new. */
+/** Follows a board: when a stream says that something has changed, charts look, and the rest is loaded with the page. */
 export function followBoard(board: HTMLElement): void {
   const events = new EventSource(board.dataset.follow!)
   let known: string | undefined
@@ -9,6 +9,9 @@ export function followBoard(board: HTMLElement): void {
   events.addEventListener('state', ({ data }) => {
     const isNew = known !== undefined && known !== data
     known = data
+    if (isNew)
+      for (const frame of board.querySelectorAll('iframe'))
+        frame.contentWindow?.postMessage({ type: 'gridline:look' }, '*')
     if (isNew) update = update.then(() => load(board)).catch(() => {})
   })
 }

@@ -230,6 +230,7 @@ let watchesParts = false
 // Only pages of this server can show a figure in place of the chart.
 addEventListener('message', ({ source, origin, data }) => {
   if (parent === window || source !== parent || origin !== location.origin) return
+  if (data?.type === 'gridline:look') poll()
   if (data?.type !== 'gridline:show') return
   const isDrawing = nextPreview !== undefined
   nextPreview = data as Preview
@@ -288,11 +289,12 @@ function sendHeight(failed = false): void {
   parent.postMessage({ type: 'gridline:drawn', height, ...(failed && { failed }) }, '*')
 }
 
-/** Interval between polls for changed data, in ms. */
-const POLL_MS = 5000
+/** Interval between polls for changed data, in ms. A board tells its charts when to look. */
+const POLL_MS = live === 'board' ? 60_000 : 5000
 let state = script.dataset.state ?? ''
 let eventSource: EventSource | undefined
 let pollTimer: ReturnType<typeof setTimeout> | undefined
+let isFresh = true
 
 /** Returns a URL of the live chart. */
 const liveUrl = (what: string): string => `${own}.${what}?watch=${encodeURIComponent(watch)}`
@@ -305,7 +307,10 @@ function followChanges(): void {
   // A self-contained page has no server.
   if (document.visibilityState === 'hidden' || own === '' || preview) return
   if (live !== 'events') {
-    poll()
+    // Its page was loaded just now.
+    if (live === 'board' && isFresh) schedulePoll()
+    else poll()
+    isFresh = false
     return
   }
   eventSource = new EventSource(liveUrl('events'))

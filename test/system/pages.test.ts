@@ -41,12 +41,14 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
-  it('a board follows its numbers and tables without a reload, and its charts stay', async () => {
+  it('a board follows its items without a reload, its charts stay, and a filter is one choice', async () => {
     const { test } = site()
-    const { fid: grid } = await test.grid('alice', 'followed', { n: [1, 2] }, { world_readable: true })
-    const plot = await shown(titled)
+    const values = { n: [1, 2], city: ['Oslo', 'Rome'] }
+    const { fid: grid, cols } = await test.grid('alice', 'followed', values, { world_readable: true })
+    const figure = { data: [{ type: 'bar', ysrc: `${grid}:${cols[0].uid}` }], layout: {} }
+    const plot = await shown(figure)
     const rows = [{ items: [{ number: grid, value: 'sum:n' }, { table: grid }] }, { items: [{ plot }] }]
-    const content = { settings: { board: { rows } } }
+    const content = { settings: { board: { filters: [{ column: 'city' }], rows } } }
     const json = { content, filename: 'followed board', world_readable: true }
     const { fid } = (await test.ask('alice', 'POST', '/v2/dashboards', { json })).json.file
     const visit = await site().visit(pathOf(fid))
@@ -54,13 +56,23 @@ describe('pages of plots in a browser', () => {
     await visit.page.$eval('.board iframe', (frame) => {
       ;(frame as HTMLElement).dataset.kept = 'yes'
     })
+    const bars = async () => {
+      const frame = visit.page.frames().find((one) => one.url().includes('.embed'))
+      return frame?.$$eval('.point', ({ length }) => length).catch(() => 0)
+    }
     expect(await number()).toBe('3')
-    await test.ask('alice', 'POST', `/v2/grids/${grid}/row`, { json: { rows: [[4]] } })
+    await expect.poll(bars, { timeout: 60_000 }).toBe(2)
+    await test.ask('alice', 'POST', `/v2/grids/${grid}/row`, { json: { rows: [[4, 'Oslo']] } })
     await expect.poll(number, { timeout: 60_000 }).toBe('7')
+    // Its frame polls once a minute: the page tells it.
+    await expect.poll(bars, { timeout: 30_000 }).toBe(3)
     expect(await visit.page.$$eval('.board tbody tr', ({ length }) => length)).toBe(3)
     expect(await visit.page.$eval('.board iframe', (frame) => (frame as HTMLElement).dataset.kept)).toBe(
       'yes',
     )
+    await visit.page.select('.board select', 'Oslo')
+    await expect.poll(number, { timeout: 60_000 }).toBe('5')
+    await expect.poll(bars, { timeout: 60_000 }).toBe(2)
     expect(visit.seen).toEqual(nothing)
     await visit.close()
   })

@@ -1,3 +1,4 @@
+// Reviews of definition files: drafts of derived grids, charts and boards that differ.
 import type { Client } from '../../client/index.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { assertDistinctNames } from '../charts/create.ts'

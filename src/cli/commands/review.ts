@@ -1,3 +1,4 @@
+// `gridline review`: reviews data files as drafts, and comments on pull requests.
 import type { Client } from '../../client/index.ts'
 import { errorCodes, Problem } from '../../contract/errors.ts'
 import type { CheckReport, DraftChart, GridDiff } from '../../contract/resources/index.ts'

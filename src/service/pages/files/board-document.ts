@@ -201,7 +201,7 @@ export async function renderBoardEmbed(
       viewed: file,
     }),
     later: async (user, work) => {
-      const renderPlot = createFrames(service, scheme, principal, file, filter)
+      const renderPlot = createFrames(service, scheme, principal, file, { filter, isFollowed: false })
       const deadline = performance.now() + MAX_READ_MS
       const reader = {
         owner: file.owner,

@@ -58,13 +58,13 @@ export async function renderNode(reader: BoardReader, node: BoardNode, share = 1
   }
 }
 
-/** Returns a function that renders charts as frames, which follow their data. */
+/** Returns a function that renders charts as frames, which follow their data. `isFollowed`: by the page around them. */
 export function createFrames(
   service: Service,
   scheme: ColorScheme,
   principal: Principal,
   board: FileRow,
-  filter: RowFilter,
+  { filter, isFollowed }: { filter: RowFilter; isFollowed: boolean },
 ): BoardReader['renderPlot'] {
   return async (file, { title = file.filename, share_key }, { height }) => {
     const key = accessQueryOf({
@@ -73,7 +73,14 @@ export function createFrames(
     })
     const isFiltered = filter.length > 0 && file.owner === board.owner
     const rows = isFiltered && `${FILTER_TOKEN}=${await signRowFilter(service, board, file, filter)}`
-    const url = appendQuery(formatEmbedUrl(service.url, file), `theme=${scheme}`, 'link=true', key, rows)
+    const url = appendQuery(
+      formatEmbedUrl(service.url, file),
+      `theme=${scheme}`,
+      'link=true',
+      isFollowed && 'live=board',
+      key,
+      rows,
+    )
     return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title)}" height="${height}" loading="lazy"></iframe>`
   }
 }

@@ -52,7 +52,7 @@ export async function renderBoardPage(
     ...answer,
     later: async (user, work) => {
       const deadline = performance.now() + MAX_READ_MS
-      const renderPlot = createFrames(service, scheme, principal, file, filter)
+      const renderPlot = createFrames(service, scheme, principal, file, { filter, isFollowed: !version })
       const reader = {
         owner: file.owner,
         service,

@@ -1,4 +1,4 @@
-/** The state of a board: it changes when a table or number that its reader sees does. */
+/** The state of a board: it changes when a table, number or chart that its reader sees does. */
 import { createHash } from 'node:crypto'
 import { parseFid } from '../../../contract/fid.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
@@ -6,6 +6,7 @@ import { authorizeCall, type FileRequest, loadVisibleFile, type Principal } from
 import { listItems, parseBoard, toNode } from '../../boards/content.ts'
 import { loadBoardText } from '../../boards/load.ts'
 import type { Service } from '../../core/context.ts'
+import { listPlotGrids } from '../../plots/filter-rows.ts'
 import type { FindFingerprint } from '../../plots/live-plots.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
@@ -29,10 +30,16 @@ async function fingerprintBoard(
   items: readonly BoardItem[],
 ): Promise<string> {
   const hash = createHash('sha256').update(`${board.version}`)
-  for (const fid of new Set(items.flatMap(({ table, number }) => table ?? number ?? []))) {
-    const grid = parseFid(fid)
-    const visible = grid && (await loadVisibleFile(readers, grid, principal))
-    hash.update(` ${fid} ${visible?.state === 'active' ? visible.file.version : '-'}`)
+  const files = new Map(items.map((item) => [item.plot ?? item.table ?? item.number ?? '', item]))
+  for (const [text, { share_key }] of files) {
+    const fid = parseFid(text)
+    if (!fid) continue
+    const reader = share_key === undefined ? principal : { ...principal, shareKey: share_key }
+    const visible = await loadVisibleFile(readers, fid, reader)
+    hash.update(` ${text} ${visible?.state === 'active' ? visible.file.version : '-'}`)
+    if (visible?.file.filetype !== 'plot') continue
+    for (const grid of await listPlotGrids(readers, fid))
+      hash.update(` ${(await readers.files.get(grid.owner, grid.idlocal))?.version ?? '-'}`)
   }
   return hash.digest('hex').slice(0, 32)
 }

@@ -25,6 +25,9 @@ const createEmbedPolicy = (dataUrl: string): string =>
     others: [`connect-src ${dataUrl}.events ${dataUrl}.state ${dataUrl}.live`],
   })
 
+/** How a chart learns of changes, other than by polling: by a stream of its own, or from the board around it. */
+const LIVE_MODES = ['events', 'board'] as const
+
 /** Renders the page of a chart for frames of other pages. */
 export async function renderEmbed(
   service: LiveService & ImageService & SortingService,
@@ -56,7 +59,7 @@ export async function renderEmbed(
   const dataUrl = formatWebUrl(service.url, fid).slice(0, -1)
   // The page of a plot uses server-sent events. Embedded charts poll: browsers open few connections to one
   // server.
-  const follow = query.get('live') === 'events' ? 'events' : 'state'
+  const follow = LIVE_MODES.find((mode) => mode === query.get('live')) ?? 'state'
   const token = await createChartToken(service, principal, fid, rowFilter && rows)
   const [head, tail] = renderChartDocument({
     title: file.filename,
