@@ -38,6 +38,11 @@ export class DefinitionNames {
     private readonly options: { folder?: string; removed?: ReadonlySet<string> },
   ) {}
 
+  /** Whether a dry run would change a file before. */
+  get hasPlanned(): boolean {
+    return this.planned.size > 0
+  }
+
   add(local: LocalFile, file: Pick<FileMeta, 'fid' | 'filetype'>): void {
     this.made.set(storedPathOf(local), file)
   }

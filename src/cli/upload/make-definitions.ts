@@ -163,15 +163,57 @@ export class DefinitionMaker {
    */
   async preview(local: DefinitionFile): Promise<{ would: WouldMake; target: FileMeta | undefined }> {
     const target = await this.findTarget(local)
-    const isSame = await this.isUnchanged(local, target).catch((error) => {
+    try {
+      if (await this.isUnchanged(local, target)) return { would: 'nothing', target }
+      await this.tryMake(local, target)
+    } catch (error) {
+      if (!(error instanceof NotMade)) throw error
       // With the same file, it follows its data.
-      if (error instanceof NotMade)
-        return target !== undefined && !error.planned.isNew && this.hasSameText(local, target)
-      throw error
-    })
-    if (isSame) return { would: 'nothing', target }
+      const isSame = target !== undefined && !error.planned.isNew && (await this.hasSameText(local, target))
+      if (isSame) return { would: 'nothing', target }
+    }
     this.expect(local, { isNew: target === undefined })
     return { would: target ? 'replace' : 'create', target }
+  }
+
+  /** Lets the service try what a dry run can know: boards, and queries if no grid of this upload changes before. */
+  private async tryMake(local: DefinitionFile, target: FileMeta | undefined): Promise<void> {
+    const client = await this.context.client()
+    const { kind } = local.definition
+    const work = async (): Promise<unknown> => {
+      if (kind === 'query' && !this.names.hasPlanned)
+        return client.tryCall('grids.derive', await this.queryRequestOf(local))
+      if (kind !== 'board') return undefined
+      const json = await this.boardRequestOf(local, target)
+      return target
+        ? client.tryCall('dashboards.update', { fid: target.fid, json })
+        : client.tryCall('dashboards.create', { json })
+    }
+    await work().catch((error) => {
+      throw error instanceof Problem ? inFile(error, local.file) : error
+    })
+  }
+
+  private async queryRequestOf(local: DefinitionFile) {
+    const { draft, yes, public: isPublic } = this.options
+    const { text: sql, name: filename } = local.definition
+    const json = { ...(await this.placeOf(local)), filename, sql, world_readable: isPublic }
+    return {
+      headers: { Draft: draft, 'Allow-Column-Loss': yes === true },
+      json: { ...json, on_conflict: 'replace' as const },
+    }
+  }
+
+  /** Returns the fields of a board; of a new one also its name and place. */
+  private async boardRequestOf(local: DefinitionFile, existing: FileMeta | undefined) {
+    const board = await resolveBoard(local.file, local.definition, this.names.finderOf(local))
+    const metadata = this.metadataOf(local, existing)
+    return {
+      content: { version: 2, layout: null, settings: { board } },
+      ...(this.options.public && { world_readable: true }),
+      ...(metadata && { metadata }),
+      ...(!existing && { ...(await this.placeOf(local)), filename: local.definition.name }),
+    }
   }
 
   /** Returns whether a file was made from the same text. */
@@ -201,20 +243,14 @@ export class DefinitionMaker {
   private async makeQuery(local: DefinitionFile): Promise<MadeFile> {
     const client = await this.context.client()
     const { draft, isReplacing } = this.options
-    const { text: sql, name } = local.definition
     const existing = draft === undefined ? await this.findTarget(local) : undefined
     const state = existing && (await this.hasQuery(existing, local))
     const isPublished = existing?.world_readable === true || !this.options.public
     if (existing && state === 'current' && isPublished && !this.hasChanged)
       return toMade(existing, 'unchanged')
-    if (existing && !isReplacing && state === undefined) throw takenProblem(local, name)
-    const { file, action, derivation } = await client.call('grids.derive', {
-      headers: { Draft: draft, 'Allow-Column-Loss': this.options.yes === true },
-      json: {
-        ...(await this.placeOf(local)),
-        ...{ filename: name, sql, world_readable: this.options.public, on_conflict: 'replace' },
-      },
-    })
+    if (existing && !isReplacing && state === undefined) throw takenProblem(local)
+    const request = await this.queryRequestOf(local)
+    const { file, action, derivation } = await client.call('grids.derive', request)
     if (derivation) {
       this.inputs.set(local, derivation.inputs ?? [])
       this.refuseRemoved(local, derivation)
@@ -253,7 +289,7 @@ export class DefinitionMaker {
     if (existing && !isReplacing) {
       if (existing.filetype === 'plot' && (await this.isUnchanged(local, existing)))
         return toMade(existing, 'unchanged')
-      throw takenProblem(local, local.definition.name)
+      throw takenProblem(local)
     }
     const { file, action, warnings } = await client.call('plots.create', {
       headers: { Draft: draft },
@@ -307,31 +343,21 @@ export class DefinitionMaker {
   private async makeBoard(local: DefinitionFile, etag: string | undefined): Promise<MadeFile> {
     const client = await this.context.client()
     const { draft, isReplacing } = this.options
-    const { name } = local.definition
-    const board = await resolveBoard(local.file, local.definition, this.names.finderOf(local))
-    const content = { version: 2, layout: null, settings: { board } }
     const existing = draft === undefined ? await this.findTarget(local) : undefined
-    if (existing && existing.filetype !== 'dashboard')
-      throw new Problem('already_exists', `${local.file}: ${name} exists, and is not a board`)
+    const json = await this.boardRequestOf(local, existing)
+    const { board } = json.content.settings
     const isPublished = existing?.world_readable === true || !this.options.public
     if (existing && isPublished && isDeepStrictEqual(await this.loadBoard(existing), board))
       return toMade(existing, 'unchanged')
-    if (existing && !isReplacing) throw takenProblem(local, name)
-    const fields = { content, ...(this.options.public && { world_readable: true }) }
-    const metadata = this.metadataOf(local, existing)
+    if (existing && !isReplacing) throw takenProblem(local)
     const file: DashboardMeta = existing
       ? await client.call('dashboards.update', {
           fid: existing.fid,
-          json: { ...fields, ...(metadata && { metadata }) },
+          json,
           ...(etag !== undefined && { plainHeaders: { 'if-match': etag } }),
         })
-      : (
-          await client.call('dashboards.create', {
-            headers: { Draft: draft },
-            json: { ...fields, ...(await this.placeOf(local)), filename: name, metadata },
-          })
-        ).file
-    if (file.world_readable) await notePrivateItems(this.context, client, file.fid, name)
+      : (await client.call('dashboards.create', { headers: { Draft: draft }, json })).file
+    if (file.world_readable) await notePrivateItems(this.context, client, file.fid, local.definition.name)
     const { content: _, ...meta } = file
     return toMade(meta, draft !== undefined ? 'drafted' : existing ? 'replaced' : 'created')
   }
@@ -377,7 +403,7 @@ function toMade(file: FileMeta, action: MadeFile['action']): MadeFile {
   return { ...file, action, warnings: [] }
 }
 
-function takenProblem({ file }: LocalFile, name: string): Problem {
+function takenProblem({ file, definition: { name } }: DefinitionFile): Problem {
   return new Problem('already_exists', `${file}: a file named '${name}' already exists`, {
     hint: 'Replace what has changed with: --on-conflict replace',
   })
