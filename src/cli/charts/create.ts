@@ -5,6 +5,7 @@ import type { BodyOf } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { Planned } from '../core/dry-run.ts'
+import { definitionKindOf } from '../files/definitions.ts'
 
 /** Destination of a plot, and conflict rule. */
 export type PlotDestination = Pick<
@@ -40,7 +41,9 @@ export function assertDistinctNames(
     const earlierFile = fileByName.get(name)
     if (earlierFile !== undefined)
       throw new Problem('usage', `${earlierFile} and ${file} would both be named ${name}`, {
-        hint: 'Upload them one by one with --name, use another --folder for each, or --on-conflict rename.',
+        hint: [earlierFile, file].some((one) => definitionKindOf(one) !== undefined)
+          ? 'Rename one of the files, or give a chart a name: and a board another title:.'
+          : 'Upload them one by one with --name, use another --folder for each, or --on-conflict rename.',
       })
     fileByName.set(name, file)
   }

@@ -19,7 +19,7 @@ import {
   MAX_SUMMARY_CHARACTERS,
 } from '../output/review.ts'
 import type { TableView } from '../output/view.ts'
-import { resolveDestinationHeaders } from '../upload/destination.ts'
+import { toFolderPath } from '../upload/destination.ts'
 import { expandFiles } from '../upload/expand.ts'
 import { Sender, type SendOptions } from '../upload/send.ts'
 
@@ -133,14 +133,6 @@ export const command = defineCommand({
     return printReview(reviews, charts, options)
   },
 })
-
-/** Returns the path of a folder that is given by its id: that of new drafts begins with it. */
-async function toFolderPath(client: Client, folder: string | undefined): Promise<string | undefined> {
-  if (folder === undefined) return undefined
-  // Without access, files are compared as they are named.
-  const place = await resolveDestinationHeaders(client, folder, ['-']).catch(() => undefined)
-  return place?.['Parent-Path']?.replace(/\/?-$/, '') ?? folder
-}
 
 /** Deletes drafts of an earlier review whose files are missing or no longer differ. */
 async function deleteStaleDrafts(

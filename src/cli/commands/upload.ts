@@ -16,7 +16,7 @@ import { readTables } from '../files/local-columns.ts'
 import { parsePercent, toParseOptions, toReadingHeaders } from '../files/parse-options.ts'
 import { Progress } from '../output/progress.ts'
 import { chartView, type TableView } from '../output/view.ts'
-import { resolveDestinationHeaders } from '../upload/destination.ts'
+import { resolveDestinationHeaders, toFolderPath } from '../upload/destination.ts'
 import { isAddress, type LocalFile } from '../upload/expand.ts'
 import type { DefinitionFile, DefinitionMaker } from '../upload/make-definitions.ts'
 import { listRemovals, type Removal } from '../upload/mirror.ts'
@@ -108,7 +108,13 @@ async function prepareUpload(
   words: readonly string[],
   request: UploadRequest,
 ): Promise<Upload> {
-  const { options, files, definitions, expanded, isBatch, isDry } = request
+  const { files, definitions, expanded, isBatch, isDry } = request
+  // New drafts are in a folder of the same path.
+  const folder =
+    request.options.draft === undefined
+      ? request.options.folder
+      : await toFolderPath(await context.client(), request.options.folder)
+  const options = { ...request.options, folder }
   const provenance = options.provenance ? detectProvenance(context.environment) : undefined
   const { unpivot, into } = options
   const reading = {
@@ -133,7 +139,7 @@ async function prepareUpload(
     : []
   const maker = definitions.length > 0 ? await createMaker(context, options, removals) : undefined
   const sender = new Sender(context, sending, expanded.isMultiple || options.onConflict === 'replace', total)
-  return { ...request, maker, sending, sender, removals, provenance, total }
+  return { ...request, options, maker, sending, sender, removals, provenance, total }
 }
 
 /** Creates what makes definitions. Loaded only if there are some. */

@@ -52,3 +52,11 @@ export async function resolveDestination(
     parent: destination.Parent,
   }
 }
+
+/** Returns the path of a folder that is given by its id: that of new drafts begins with it. */
+export async function toFolderPath(client: Client, folder: string | undefined): Promise<string | undefined> {
+  if (folder === undefined) return undefined
+  // Without access, files are compared as they are named.
+  const place = await resolveDestinationHeaders(client, folder, ['-']).catch(() => undefined)
+  return place?.['Parent-Path']?.replace(/\/?-$/, '') ?? folder
+}

@@ -1,5 +1,6 @@
 // Makes derived grids, charts and boards of definition files. See docs/definitions.md.
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Client, lookupOrUndefined } from '../../client/index.ts'
@@ -16,6 +17,7 @@ import {
   definedTypeOf,
   definitionPathOf,
   parseMarker,
+  readDefinition,
 } from '../files/definitions.ts'
 import { DefinitionNames, NotMade, type PlannedFile, removedProblem } from './definition-names.ts'
 import { resolveDestination, resolveDestinationHeaders } from './destination.ts'
@@ -397,6 +399,15 @@ export class DefinitionMaker {
     const place = await resolveDestinationHeaders(client, this.options.folder, folders)
     return { parent: place.Parent, parent_path: place['Parent-Path'] }
   }
+}
+
+/** Lists the files that a chart file names: a theme, regions. */
+export async function listChartFiles(local: LocalFile): Promise<string[]> {
+  const { document } = await readDefinition(local.file, 'chart')
+  const { options } = parseChartFile(local.file, document!, rootOf(local))
+  return [options.theme, options.geojson].flatMap((file) =>
+    file !== undefined && existsSync(file) ? [file] : [],
+  )
 }
 
 function toMade(file: FileMeta, action: MadeFile['action']): MadeFile {

@@ -74,7 +74,7 @@ export async function writePlan(
       ...(name !== undefined && { name }),
       path,
       would,
-      tag: await computeSourceTag(await openInput(local), options.reading),
+      tag: await computeTag({ file: local, folders }, options.reading),
       target: target ? await loadTarget(client, target, local) : null,
     })
   }
@@ -83,6 +83,16 @@ export async function writePlan(
   await writeFile(file, `${JSON.stringify(plan, null, 2)}\n`).catch((error: Error) => {
     throw new Problem('failed', `cannot write ${file}: ${error.message}`)
   })
+}
+
+/** Returns the SHA-256 of a local file and its parse options; for a chart, also of the files that it names. */
+async function computeTag(local: LocalFile, reading: SendOptions['reading']): Promise<string> {
+  const tag = await computeSourceTag(await openInput(local.file), reading)
+  if (definitionKindOf(local.file) !== 'chart') return tag
+  const { listChartFiles } = await import('./make-definitions.ts')
+  const tags = [tag]
+  for (const file of await listChartFiles(local)) tags.push(await computeSourceTag(await openInput(file), {}))
+  return tags.join(' ')
 }
 
 /** Returns the options that concern sending, for the plan. */
@@ -126,10 +136,7 @@ export async function assertUnchanged(context: Context, file: string, plan: Plan
   const changes: string[] = []
   for (const planned of plan.uploads) {
     const { file: local, tag, target, path } = planned
-    const currentTag = await openInput(local).then(
-      (input) => computeSourceTag(input, plan.options.reading),
-      () => undefined,
-    )
+    const currentTag = await computeTag(planned, plan.options.reading).catch(() => undefined)
     if (currentTag !== tag)
       changes.push(currentTag === undefined ? `${local} can no longer be read` : `${local} has changed`)
     const { parent } = await resolveDestination(client, plan.options, planned)
