@@ -1,5 +1,5 @@
 // Writes the files of a proposed board into a directory.
-import { constants } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
@@ -37,22 +37,26 @@ function indent(text: string): string {
 /** Writes files into a directory, which it creates. Throws `conflict` for one that exists: nothing is replaced. */
 export async function writeNewFiles(directory: string, files: readonly NewFile[]): Promise<void> {
   await mkdir(directory, { recursive: true })
-  for (const one of files) {
+  // The data may be there already.
+  const written = files.filter(
+    (one) => !('copyOf' in one) || resolve(one.copyOf) !== resolve(directory, one.file),
+  )
+  const taken = written.map(({ file }) => join(directory, file)).find((path) => existsSync(path))
+  if (taken !== undefined) throw takenProblem(taken)
+  for (const one of written) {
     const path = join(directory, one.file)
-    // The data may be there already.
-    if ('copyOf' in one && resolve(one.copyOf) === resolve(path)) continue
     try {
       if ('copyOf' in one) await copyFile(one.copyOf, path, constants.COPYFILE_EXCL)
       else await writeFile(path, one.text, { flag: 'wx' })
     } catch (error) {
-      const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST'
-      throw new Problem(
-        isTaken ? 'conflict' : 'failed',
-        `${path}: ${isTaken ? 'exists already' : errorMessageOf(error)}`,
-        {
-          hint: isTaken ? 'Move it away, or choose another directory.' : undefined,
-        },
-      )
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw takenProblem(path)
+      throw new Problem('failed', `${path}: ${errorMessageOf(error)}`)
     }
   }
+}
+
+function takenProblem(path: string): Problem {
+  return new Problem('conflict', `${path}: exists already`, {
+    hint: 'Move it away, or choose another directory.',
+  })
 }

@@ -21,6 +21,8 @@ const MAX_BARS = 10
 const MAX_DATES = 200
 /** Largest number of points of a scatter plot. */
 const MAX_POINTS = 10_000
+/** Maximum length of the name of a chart: a file name has up to 255 bytes. */
+const MAX_SLUG_CHARACTERS = 60
 const DAY_MS = 24 * 3600_000
 
 /** Names of numbers that do not add up: their mean says more than their sum. */
@@ -36,6 +38,8 @@ export interface ProposedRow {
   why: string
   /** Members of the row in a board file. Charts are named by `chart`. */
   row: object | object[]
+  /** Name of the chart that it shows. */
+  chart?: string
 }
 
 /** A chart of a board. */
@@ -93,9 +97,12 @@ export function proposeBoard(
     rows.push({ shows, why, row })
   }
   const addChart = (suffix: string, shows: string, why: string, chart: Omit<ChartFile, 'grid'>): void => {
-    const name = slugOf(`${filename} ${suffix}`)
+    const slug = slugOf(`${filename} ${suffix}`)
+    const isTaken = (one: string): boolean =>
+      charts.some((other) => other.name.toLowerCase() === one.toLowerCase())
+    const name = isTaken(slug) ? `${slug}-${charts.length + 1}` : slug
     charts.push({ name, chart: { grid, ...chart } })
-    add(shows, why, [{ plot: name }])
+    rows.push({ shows, why, row: [{ plot: name }], chart: name })
   }
   const period = time && choosePeriod(time)
   add('text', 'says what the board is about; change it', { text: describeTable(row_count, time) })
@@ -211,5 +218,6 @@ function describeTable(rows: number, time: ColumnDescription | undefined): strin
 
 /** Returns a name of letters, digits and hyphens, for a chart and its file. */
 function slugOf(text: string): string {
-  return text.replace(/[^\p{L}\p{N}_]+/gu, '-').replace(/^-|-$/g, '')
+  const slug = text.replace(/[^\p{L}\p{N}_]+/gu, '-')
+  return slug.slice(0, MAX_SLUG_CHARACTERS).toWellFormed().replace(/^-|-$/g, '')
 }

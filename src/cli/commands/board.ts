@@ -4,9 +4,10 @@ import { basename } from 'node:path'
 import { lookupOrUndefined, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { gridNameOf } from '../../contract/formats.ts'
-import type { Board, DashboardMeta } from '../../contract/resources/index.ts'
+import type { Board, DashboardMeta, GridMeta } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
 import { formatProposal, writeNewFiles } from '../charts/board-files.ts'
+import type { ProposedBoard } from '../charts/propose-board.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { type FindFile, notePrivateItems, resolveBoard } from '../files/board-file.ts'
@@ -100,6 +101,31 @@ const proposalView: TableView = {
   ],
 }
 
+/** Leaves out charts that would be refused, such as those of ambiguous dates. */
+async function withoutRefused(
+  { filename, cols }: Pick<GridMeta, 'filename' | 'cols'>,
+  { charts, rows, ...proposal }: ProposedBoard,
+): Promise<ProposedBoard> {
+  const { assertChart } = await import('../charts/charts.ts')
+  const fitting: ProposedBoard['charts'] = []
+  for (const one of charts) {
+    const { type, options } = one.chart
+    const isFit = await assertChart(filename, cols.map(toTableColumn), type, options).then(
+      () => true,
+      () => false,
+    )
+    if (isFit) fitting.push(one)
+  }
+  const names = new Set(fitting.map(({ name }) => name))
+  const shown = rows.filter(({ chart }) => chart === undefined || names.has(chart))
+  return { ...proposal, charts: fitting, rows: shown }
+}
+
+/** Returns a column of a grid as one of a file that was read. */
+function toTableColumn({ date_order: dateOrder, ...column }: GridMeta['cols'][number]) {
+  return { ...column, dateOrder }
+}
+
 const auto = defineCommand({
   output: arrayOf([], {
     file: 'file of the directory that has this part',
@@ -124,11 +150,15 @@ const auto = defineCommand({
   async run(context, [word], { output, ...reading }) {
     const { proposeBoard } = await import('../charts/propose-board.ts')
     const isLocal = await isLocalDataFile(word)
+    if (output !== undefined && isLocal && (word === '-' || Object.values(reading).some(Boolean)))
+      throw new Problem('usage', '-o cannot be used with standard input, or with options of reading', {
+        hint: 'Upload the file with them, and use its grid: gridline board auto GRID -o DIRECTORY',
+      })
     const { client, fid } = await openGridOrFile(context, word, reading)
     const grid = await client.call('grids.get', { fid })
     const description = await client.call('grids.describe', { fid })
     const name = isLocal ? gridNameOf(inputName(word)) : fid
-    const proposal = proposeBoard(name, grid.cols, description)
+    const proposal = await withoutRefused(grid, proposeBoard(name, grid.cols, description))
     const files = await formatProposal(proposal)
     const command = quoteShellWord(output ?? 'DIRECTORY')
     if (output === undefined)

@@ -64,9 +64,9 @@ export function removeComments(sql: string): string {
   return sql.replace(/--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'/g, ' ')
 }
 
-/** Returns whether a SQL file reads: others, such as dumps, are no definitions. */
+/** Returns whether a SQL file may read: scripts that write, such as dumps, are no definitions. */
 export function isQuery(sql: string): boolean {
-  return /^[\s(;]*(?:select|with|from|values|table|pivot|unpivot|describe|summarize)\b/i.test(
+  return !/^[\s;]*(?:create|insert|drop|alter|delete|update|copy|pragma|begin|set|use|grant|lock|truncate|attach)\b/i.test(
     removeComments(sql),
   )
 }

@@ -80,7 +80,8 @@ export class DefinitionNames {
     folders: readonly string[],
   ): Promise<string> {
     const client = await this.context.client()
-    const isPath = !/^https?:\/\//i.test(name) && !parseFid(name)
+    const isPath = !/^https?:\/\//i.test(name)
+    const isId = parseFid(name) !== undefined
     const names = [...new Set([name, removeExtension(name)])]
     const place = await resolveDestinationHeaders(client, this.options.folder, folders)
     const above = place['Parent-Path']?.split('/') ?? []
@@ -91,12 +92,12 @@ export class DefinitionNames {
         if (planned) throw new NotMade(planned)
         const made = local ? this.made.get(local) : undefined
         if (made?.filetype === filetype) return made.fid
-        if (up > above.length || (up === above.length && place.Parent === undefined)) continue
+        if (isId || up > above.length || (up === above.length && place.Parent === undefined)) continue
         const stored = joinPath(above.slice(0, above.length - up), one)
         const found = await lookupOrUndefined(client, stored, place.Parent)
         if (found?.filetype === filetype) return found.fid
       }
-    const split = isPath ? splitVersion(name) : undefined
+    const split = isPath && !isId ? splitVersion(name) : undefined
     const { fid, version } = split
       ? { fid: await this.findFile(split.file, filetype, folders), version: split.version }
       : await resolveVersion(client, name, filetype)

@@ -3,8 +3,9 @@ import { pathOf } from '../../contract/operations/index.ts'
 import { DashboardContent, type DashboardMeta } from '../../contract/resources/index.ts'
 import { authorize, type Principal } from '../access/access.ts'
 import { checkItems } from '../boards/check-items.ts'
-import { encodeBoard } from '../boards/content.ts'
-import { loadBoardContent } from '../boards/load.ts'
+import { encodeBoard, parseBoard } from '../boards/content.ts'
+import { assertOwnFilters } from '../boards/filters.ts'
+import { loadBoardContent, loadBoardText } from '../boards/load.ts'
 import type { OperationResult } from '../core/call.ts'
 import { formatDraftUrl, putDraftFile, toDraftCall } from '../files/drafts.ts'
 import { checkFilename, findFreeName, nameTaken, resolveDestination } from '../files/names.ts'
@@ -76,7 +77,11 @@ export const dashboardHandlers = {
     const { content } = call.fields
     await checkCanChange(service, call)
     const text = content === undefined ? undefined : encodeBoard(content)
-    if (text !== undefined) await service.store.read((readers) => checkItems(readers, call, text))
+    if (text !== undefined) {
+      await service.store.read((readers) => checkItems(readers, call, text))
+      if (call.caller?.username !== call.fid.owner)
+        assertOwnFilters(parseBoard(await loadBoardText(service, call.fid)), parseBoard(text))
+    }
     const stored = text === undefined ? undefined : await storeText(service, call.fid.owner, text)
     await updateFile(service, call, async (writers, access) => {
       const { owner, idlocal } = access.file

@@ -26,7 +26,7 @@ import { type Downsampling, planDownsampling } from './downsampling/plan.ts'
 import { isPerPoint } from './downsampling/select-points.ts'
 import { createMissingNote, createPointsNote, referencesOf, splitAtData } from './edit-figure.ts'
 import { type EvaluationRequest, evaluateFigure } from './evaluation.ts'
-import { filterFigure } from './filter-rows.ts'
+import { filterFigure, listUnfollowed } from './filter-rows.ts'
 import {
   fingerprintFigure,
   loadReferencedGrids,
@@ -165,6 +165,19 @@ async function loadFilteredFigure(
   if (!filter || filter.length === 0) return figure
   const references = referencesOf(scanFigure(figure))
   return store.read((readers) => filterFigure(readers, figure, references, filter))
+}
+
+/** Lists the columns of a filter that a plot does not follow as a whole. Access must have been checked. */
+export async function listUnfollowedColumns(
+  { store }: Pick<Service, 'store'>,
+  plot: FileRow,
+  filter: RowFilter,
+): Promise<string[]> {
+  const content = await store.read(({ plots }) => plots.getContent(plot.owner, plot.idlocal))
+  if (!content) return []
+  const figure = await loadFigure(store, content)
+  const references = referencesOf(scanFigure(figure))
+  return store.read((readers) => listUnfollowed(readers, figure, references, filter))
 }
 
 /** Opens a plot for drawing: large lines and scatters are downsampled within the visible `ranges`. */

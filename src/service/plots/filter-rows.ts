@@ -1,6 +1,6 @@
 /** Filters the rows of figures by columns of their grids, as a board asks. See docs/boards.md#filters. */
 import { type Fid, formatFid } from '../../contract/fid.ts'
-import { NO_JSON_LIMITS, parseRaw, type RawJson } from '../../json/index.ts'
+import { NO_JSON_LIMITS, parseInstant, parseRaw, type RawJson } from '../../json/index.ts'
 import type { RowFilter } from '../access/access.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
 import type { Readers } from '../store/store.ts'
@@ -11,8 +11,10 @@ export function formatCondition({ name, type }: Pick<ColumnRow, 'name' | 'type'>
   const column = `"${name.replaceAll('"', '""')}"`
   if (type === 'number' && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value)) return `${column} = ${value}`
   if (type === 'boolean' && /^(true|false)$/.test(value)) return `${column} = ${value}`
-  // No number or boolean has this value.
-  if (type === 'number' || type === 'boolean') return `${column} is null and ${column} is not null`
+  // No number, boolean or date has this value.
+  const isMoment = type.startsWith('date')
+  if (type === 'number' || type === 'boolean' || (isMoment && Number.isNaN(parseInstant(value))))
+    return `${column} is null and ${column} is not null`
   return `${column} = '${value.replaceAll("'", "''")}'`
 }
 
@@ -30,6 +32,8 @@ export function bindRowFilter<C extends Pick<ColumnRow, 'name' | 'type'>>(
 /** A trace of a figure, as far as filters change it. */
 interface Trace {
   transforms?: unknown
+  /** Numbers of points, which are others after a filter. */
+  selectedpoints?: unknown
 }
 
 /** Transform of a trace that selects rows: docs/api.md#own-transforms. */
@@ -41,16 +45,21 @@ interface RowsTransform {
   valuessrc: string
 }
 
-/**
- * Returns a figure whose traces show the rows that a filter selects: each trace of one grid that has the columns.
- * Returns the same figure if there is none.
- */
-export async function filterFigure(
+/** Columns by which the traces of a figure are filtered. */
+interface FilteredTrace {
+  /** Number of the trace. */
+  k: number
+  /** Its grid, as fid. */
+  grid: string
+  bound: { column: ColumnRow; condition: string }[]
+}
+
+/** Lists the traces that follow a filter: those of one grid that has a column of it. */
+async function listFilteredTraces(
   readers: Readers,
-  figure: RawJson,
   references: readonly Reference[],
   filter: RowFilter,
-): Promise<RawJson> {
+): Promise<FilteredTrace[]> {
   const gridsByTrace = new Map<number, Map<string, Fid>>()
   for (const { path, source } of references) {
     const trace = /^data\.(\d+)\./.exec(path)?.[1]
@@ -58,21 +67,54 @@ export async function filterFigure(
     const grids = gridsByTrace.get(Number(trace)) ?? new Map<string, Fid>()
     gridsByTrace.set(Number(trace), grids.set(formatFid(source.grid), source.grid))
   }
-  const parsed = JSON.parse(figure.bytes.toString('utf8')) as { data?: Trace[] }
   const columnsByGrid = new Map<string, ColumnRow[]>()
-  let isChanged = false
+  const filtered: FilteredTrace[] = []
   for (const [k, grids] of gridsByTrace) {
-    const trace = parsed.data?.[k]
     // Rows of several grids have no order in common.
-    if (!trace || grids.size !== 1) continue
-    const [[key, grid]] = grids
-    if (!columnsByGrid.has(key)) columnsByGrid.set(key, await listColumnsOf(readers, grid))
-    const bound = bindRowFilter(filter, columnsByGrid.get(key)!)
-    if (bound.length === 0) continue
-    addRowsTransform(trace, key, bound)
-    isChanged = true
+    if (grids.size !== 1) continue
+    const [[grid, fid]] = grids
+    if (!columnsByGrid.has(grid)) columnsByGrid.set(grid, await listColumnsOf(readers, fid))
+    const bound = bindRowFilter(filter, columnsByGrid.get(grid)!)
+    if (bound.length > 0) filtered.push({ k, grid, bound })
   }
-  return isChanged ? parseRaw(Buffer.from(JSON.stringify(parsed)), 'the figure', NO_JSON_LIMITS) : figure
+  return filtered
+}
+
+/** Returns a figure whose traces show the rows that a filter selects; the same figure if none follows it. */
+export async function filterFigure(
+  readers: Readers,
+  figure: RawJson,
+  references: readonly Reference[],
+  filter: RowFilter,
+): Promise<RawJson> {
+  const filtered = await listFilteredTraces(readers, references, filter)
+  if (filtered.length === 0) return figure
+  const parsed = JSON.parse(figure.bytes.toString('utf8')) as { data: Trace[] }
+  for (const { k, grid, bound } of filtered) {
+    addRowsTransform(parsed.data[k], grid, bound)
+    delete parsed.data[k].selectedpoints
+  }
+  return parseRaw(Buffer.from(JSON.stringify(parsed)), 'the figure', NO_JSON_LIMITS)
+}
+
+/** Lists the columns of a filter that not all traces of a figure follow. Frames follow none. */
+export async function listUnfollowed(
+  readers: Readers,
+  figure: RawJson,
+  references: readonly Reference[],
+  filter: RowFilter,
+): Promise<string[]> {
+  const filtered = await listFilteredTraces(readers, references, filter)
+  const countOf = (name: string): number => {
+    const member = figure.get(name)
+    return member?.kind === 'array' ? [...member.items()].length : 0
+  }
+  const traces = countOf('data')
+  const hasFrames = countOf('frames') > 0
+  return filter.flatMap(({ column }) => {
+    const following = filtered.filter(({ bound }) => bound.some((one) => one.column.name === column)).length
+    return following === traces && !hasFrames ? [] : [column]
+  })
 }
 
 /** Lists the columns of a grid; none if it is gone. */

@@ -104,16 +104,57 @@ onSqliteFirst('filters of boards', (test) => {
     )
     const second = (await test().plot('alice', { data: [{ y: [7] }], layout: {} }, { world_readable: true }))
       .file.fid
-    for (const [changed, y] of [
-      [url.replace(token, forged), [1, 2, 3, 4, 5]],
-      [url.replace(/rows=[^&]*/, 'filter.city=Oslo'), [1, 2, 3, 4, 5]],
-      [url.replace(/alice\/\d+/, `alice/${idlocal(second)}`), [7]],
-    ] as const)
-      expect([changed, await drawn(changed)]).toEqual([changed, y])
+    expect(await drawn(url.replace(/rows=[^&]*/, 'filter.city=Oslo'))).toEqual([1, 2, 3, 4, 5])
+    for (const changed of [url.replace(token, forged), url.replace(/alice\/\d+/, `alice/${idlocal(second)}`)])
+      expect([changed, (await ask(undefined, 'GET', changed)).status]).toEqual([changed, 404])
     // What the board no longer offers has an end.
     const without = { settings: { board: { rows: [{ items: [{ plot }] }] } } }
     await ask('alice', 'PUT', `/v2/dashboards/${fid}`, { json: { content: without } })
-    expect(await drawn(url)).toEqual([1, 2, 3, 4, 5])
+    expect((await ask(undefined, 'GET', url)).status).toBe(404)
+  })
+
+  it('who may only write a board adds no filters, and its readers see values of charts that they see', async () => {
+    const { json } = await create([{ plot }], [{ column: 'city' }])
+    const { fid } = json.file
+    await ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {
+      json: { users: ['bob'], readonly: false },
+    })
+    const secret = (
+      await test().plot('alice', { data: [{ ysrc: `${grid.fid}:${uidOf('temp')}` }], layout: {} })
+    ).file.fid
+    const put = (list: object[], filters: object[]) =>
+      ask('bob', 'PUT', `/v2/dashboards/${fid}`, {
+        json: { content: { settings: { board: { filters, rows: [{ items: list }] } } } },
+      })
+    for (const [list, filters] of [
+      [[{ plot }], [{ column: 'city' }, { column: 'temp' }]],
+      [[{ plot }, { plot: secret }], [{ column: 'city' }]],
+    ])
+      expect((await put(list, filters)).status).toBe(403)
+    expect((await put([{ plot }, { text: 'Hello' }], [{ column: 'city', title: 'City' }])).status).toBe(200)
+    expect((await put([{ plot: secret }], [])).status).toBe(200)
+    // A board with a chart that its reader cannot see lists no values of it.
+    const hidden = (await create([{ plot: secret }], [{ column: 'city' }], { world_readable: true })).json
+      .file.fid
+    const page = (await ask(undefined, 'GET', `/~alice/${idlocal(hidden)}/`)).text
+    expect([page.includes('Oslo'), page.includes('filter.city')]).toEqual([false, true])
+  })
+
+  it('charts that follow a filter only in part say so, and a value that is none shows nothing', async () => {
+    const figure = {
+      data: [{ ysrc: `${grid.fid}:${uidOf('temp')}`, selectedpoints: [4] }, { y: [7, 8] }],
+      layout: {},
+    }
+    const mixed = (await test().plot('alice', figure)).file.fid
+    const { json } = await create(
+      [{ plot: mixed }, { number: grid.fid, value: 'sum:temp' }],
+      [{ column: 'city' }, { column: 'day' }],
+    )
+    const shown = await page(json.file.fid, 'filter.city=Oslo')
+    expect(shown.match(/Not filtered by city/g)).toHaveLength(1)
+    expect(await drawn(frameOf(shown), 'alice')).toEqual([1, 4])
+    const nothing = await page(json.file.fid, 'filter.day=01%2F02%2F2024')
+    expect([numbersOf(nothing), nothing.includes('expected a date')]).toEqual([['–'], false])
   })
 
   it('a chart of somebody else, and a private grid, are as their readers may see them', async () => {

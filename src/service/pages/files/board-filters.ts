@@ -4,15 +4,16 @@ import { type Fid, formatFid, parseFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import { formatList } from '../../../contract/message-texts.ts'
 import type { BoardFilter, BoardItem } from '../../../contract/resources/index.ts'
-import { ownerPrincipal, type RowFilter } from '../../access/access.ts'
+import { loadVisibleFile, ownerPrincipal, type RowFilter } from '../../access/access.ts'
 import { type BoardNode, listItems } from '../../boards/content.ts'
 import { FILTER_PREFIX } from '../../boards/filters.ts'
+import { Lru } from '../../core/lru.ts'
 import { createFirstRows } from '../../grids/column/cursor.ts'
 import type { Snapshot } from '../../grids/column/snapshot.ts'
 import { reshape } from '../../grids/reshape/index.ts'
+import { listUnfollowedColumns } from '../../plots/content.ts'
 import { bindRowFilter, listColumnsOf, listPlotGrids } from '../../plots/filter-rows.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import type { Readers } from '../../store/store.ts'
 import { type BoardReader, takeItemSnapshot } from './board-reader.ts'
 
 /** Maximum number of values in a list. More are typed. */
@@ -38,17 +39,14 @@ export async function addFilters(
   }
 }
 
-/** Returns the names of the filters that a plot cannot follow: none of its grids has the column, or it is not ours. */
+/** Returns the names of the filters that a plot does not follow as a whole: it is not ours, or has other data, too. */
 export async function listIgnoredBy(
   { service, owner, filter }: BoardReader,
   plot: FileRow,
 ): Promise<string[]> {
   if (filter.length === 0) return []
-  const names = await service.store.read(async (readers) => {
-    const columns = plot.owner === owner ? await listPlotColumns(readers, plot) : []
-    return new Set(columns.map(({ name }) => name))
-  })
-  return filter.flatMap(({ column }) => (names.has(column) ? [] : [column]))
+  if (plot.owner !== owner) return filter.map(({ column }) => column)
+  return listUnfollowedColumns(service, plot, filter)
 }
 
 /** Renders which filters an item does not follow; empty if it follows all. */
@@ -102,19 +100,33 @@ async function renderFilter(
   return `<label>${label} <select name="${name}">${options.join('')}</select></label>`
 }
 
+/** Columns that have too many values for a list, by grid and its version: nobody counts them again. */
+const columnsWithMany = new Lru<true>(10_000, () => 1)
+
 /** Lists the values of a column in the grids of a board, as texts, sorted; undefined if there are many. */
 async function listValues(reader: BoardReader, node: BoardNode, name: string): Promise<string[] | undefined> {
   const { service, user, work } = reader
+  // After the time for the items, values are typed.
+  if (performance.now() > reader.deadline) return undefined
   const values = new Map<string, number | string | boolean>()
   for (const { grid, isShown } of await listGrids(reader, listItems(node), name)) {
     // A chart shows data of grids that its reader cannot open; whose board it is offers their values.
     const principal = isShown ? ownerPrincipal(reader.owner) : reader.principal
-    const read = async (): Promise<Snapshot> => {
-      const { snap } = await takeItemSnapshot({ ...reader, principal }, grid, (all) =>
+    const read = async (): Promise<Snapshot | 'many'> => {
+      const { snap, file } = await takeItemSnapshot({ ...reader, principal }, grid, (all) =>
         all.filter((column) => column.name === name),
       )
+      const key = `${formatFid(file)} ${file.version} ${reader.principal.version ?? ''} ${name}`
+      if (columnsWithMany.get(key)) return 'many'
       const rows = createFirstRows(snap.rows)
-      return reshape(snap, { group: [name] }, { rows, other: undefined, limits: service.limits, work })
+      const list = await reshape(
+        snap,
+        { group: [name] },
+        { rows, other: undefined, limits: service.limits, work },
+      )
+      if (list.rows <= MAX_LISTED_VALUES) return list
+      columnsWithMany.set(key, true)
+      return 'many'
     }
     const list = await service.orders.runInSlot(user, read, work.isAborted).catch((error) => {
       if (!(error instanceof Problem) || error.code === 'aborted') throw error
@@ -122,7 +134,7 @@ async function listValues(reader: BoardReader, node: BoardNode, name: string): P
       return error.code === 'not_found' ? 'hidden' : 'many'
     })
     if (list === 'hidden') continue
-    if (list === 'many' || list.rows > MAX_LISTED_VALUES) return undefined
+    if (list === 'many') return undefined
     for (const value of JSON.parse(`[${list.columns[0]?.tail.toString('utf8') ?? ''}]`))
       if (value !== null && typeof value !== 'object' && value !== '') values.set(String(value), value)
   }
@@ -132,16 +144,18 @@ async function listValues(reader: BoardReader, node: BoardNode, name: string): P
 
 /** Lists the grids of a board that have a column. `isShown`: by a chart of the owner of the board. */
 async function listGrids(
-  { service, owner }: BoardReader,
+  { service, owner, principal }: BoardReader,
   items: readonly BoardItem[],
   name: string,
 ): Promise<{ grid: Fid; isShown: boolean }[]> {
   return service.store.read(async (readers) => {
     const found = new Map<string, { grid: Fid; isShown: boolean }>()
-    for (const { plot, table, number } of items) {
+    for (const { plot, table, number, share_key } of items) {
       const fid = parseFid(service.formerNames.currentFid(plot ?? table ?? number ?? ''))
       if (!fid) continue
-      const isShown = plot !== undefined && fid.owner === owner
+      const reader = share_key === undefined ? principal : { ...principal, shareKey: share_key }
+      const visible = plot === undefined ? undefined : await loadVisibleFile(readers, fid, reader)
+      const isShown = visible?.state === 'active' && visible.file.filetype === 'plot' && fid.owner === owner
       const grids = plot === undefined ? [fid] : isShown ? await listPlotGrids(readers, fid) : []
       for (const grid of grids) {
         const key = formatFid(grid)
@@ -152,10 +166,4 @@ async function listGrids(
     }
     return [...found.values()]
   })
-}
-
-async function listPlotColumns(readers: Readers, plot: Fid) {
-  const columns = []
-  for (const grid of await listPlotGrids(readers, plot)) columns.push(...(await listColumnsOf(readers, grid)))
-  return columns
 }

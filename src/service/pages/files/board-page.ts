@@ -64,8 +64,9 @@ export async function renderBoardPage(
         work,
         deadline,
       }
+      const items = await renderNode(reader, node)
       const controls = await renderFilters(reader, node, filtersOf(stored), query)
-      const { body, type } = page(controls + (await renderNode(reader, node)))
+      const { body, type } = page(controls + items)
       return { body: toByteStream(Buffer.from(body as string)), type }
     },
   }
