@@ -117,4 +117,41 @@ describe('tables and boards made of grids', () => {
       expect([text, code === 0, stderr]).toEqual([text, false, expect.stringContaining(said)])
     }
   })
+
+  it('board auto proposes a board with reasons, and what it writes can be uploaded', async () => {
+    const days = Array.from({ length: 40 }, (_, k) => `2024-01-${String((k % 20) + 1).padStart(2, '0')}`)
+    const lines = days.map((day, k) => `${day},${['north', 'south'][k % 2]},${k},${20 + (k % 5)}`)
+    write('shop.csv', `day,region,sold,price\n${lines.join('\n')}\n`)
+    const { stdout } = await run('board', 'auto', 'shop.csv', '--json')
+    const proposal = JSON.parse(stdout) as { shows: string; why: string }[]
+    expect(proposal.map(({ shows }) => shows)).toEqual([
+      'text',
+      'number of rows, sum of sold, mean of price',
+      'line of sold by day',
+      'bars of sold by region',
+      'points of sold and price',
+      'table of 10 rows',
+      'filter by region',
+    ])
+    expect(proposal[2].why).toBe(
+      'day has dates or years; region has 2 values, which become series; the sum per day',
+    )
+    expect((await run('board', 'auto', 'shop.csv', '-o', 'shop')).stderr).toContain('gridline upload shop')
+    expect(readFileSync(join(folder.path, 'shop/board.yml'), 'utf8')).toContain('sold: amounts add up, so the sum')
+    const uploaded = await run('upload', 'shop', '--json')
+    const made = (JSON.parse(uploaded.stdout) as { action: string }[]).map(({ action }) => action)
+    expect([uploaded.code, made]).toEqual([0, Array.from({ length: 5 }, () => 'created')])
+    // Nothing is replaced, and nothing is written beside what exists.
+    write('shop/extra.txt', '')
+    expect((await run('board', 'auto', 'shop.csv', '-o', 'shop')).stderr).toContain(
+      'shop/board.yml: exists already',
+    )
+    const stored = await run('board', 'auto', 'shop/shop', '-o', 'again')
+    expect([stored.code, (await run('upload', 'again')).code]).toEqual([0, 0])
+    // Ambiguous dates cannot be an axis: that chart is not proposed.
+    write('odd.csv', 'day,v\n01/02/2024,1\n02/02/2024,2\n01/02/2024,3\n')
+    await run('board', 'auto', 'odd.csv', '-o', 'odd')
+    expect((await run('upload', 'odd')).code).toBe(0)
+    expect((await run('board', 'auto', 'odd.csv', '-o', 'x', '--column', 'day:date-dmy')).code).toBe(2)
+  })
 })
