@@ -137,7 +137,9 @@ describe('tables and boards made of grids', () => {
       'day has dates or years; region has 2 values, which become series; the sum per day',
     )
     expect((await run('board', 'auto', 'shop.csv', '-o', 'shop')).stderr).toContain('gridline upload shop')
-    expect(readFileSync(join(folder.path, 'shop/board.yml'), 'utf8')).toContain('sold: amounts add up, so the sum')
+    expect(readFileSync(join(folder.path, 'shop/board.yml'), 'utf8')).toContain(
+      'sold: amounts add up, so the sum',
+    )
     const uploaded = await run('upload', 'shop', '--json')
     const made = (JSON.parse(uploaded.stdout) as { action: string }[]).map(({ action }) => action)
     expect([uploaded.code, made]).toEqual([0, Array.from({ length: 5 }, () => 'created')])
