@@ -22,56 +22,82 @@ const isNumber = ({ buf, start }: Cell): boolean => jsonKindOf(buf[start]) === '
 const isMissing = ({ buf, start }: Cell): boolean => buf[start] === 0x6e
 const formatNumber = (value: number): string => (Number.isFinite(value) ? String(value) : 'null')
 
+/** Keeps numbers. A group has one of these objects and no functions of its own: there can be a million groups. */
+class Numbers implements Collector {
+  private readonly numbers: number[] = []
+
+  constructor(private readonly finish: (numbers: readonly number[]) => number) {}
+
+  add(cell: Cell): void {
+    if (isNumber(cell)) this.numbers.push(numberOf(cell))
+  }
+
+  result(): string {
+    return this.numbers.length === 0 ? 'null' : formatNumber(this.finish(this.numbers))
+  }
+}
+
+/** Keeps a running total, and no values. */
+class Total implements Collector {
+  private total = 0
+  private count = 0
+
+  constructor(private readonly finish: (total: number, count: number) => number) {}
+
+  add(cell: Cell): void {
+    if (!isNumber(cell)) return
+    this.total += numberOf(cell)
+    this.count++
+  }
+
+  result(): string {
+    return this.count === 0 ? 'null' : formatNumber(this.finish(this.total, this.count))
+  }
+}
+
+/** Counts values. */
+class Count implements Collector {
+  private count = 0
+
+  add(cell: Cell): void {
+    if (!isMissing(cell)) this.count++
+  }
+
+  result(): string {
+    return String(this.count)
+  }
+}
+
+/** Keeps one value as it is written. `replaces`: whether a value takes the place of the last. */
+class OneValue implements Collector {
+  private kept: string | undefined
+
+  constructor(private readonly replaces: (next: string, kept: string) => boolean) {}
+
+  add(cell: Cell): void {
+    if (isMissing(cell)) return
+    const next = jsonOf(cell)
+    if (this.kept === undefined || this.replaces(next, this.kept)) this.kept = next
+  }
+
+  result(): string {
+    return this.kept ?? 'null'
+  }
+}
+
 /** Creates a function of numbers. */
 function ofNumbers(finish: (numbers: readonly number[]) => number): AggregateFunction {
-  return {
-    typeOf: () => 'number',
-    create: () => {
-      const numbers: number[] = []
-      return {
-        add: (cell) => {
-          if (isNumber(cell)) numbers.push(numberOf(cell))
-        },
-        result: () => (numbers.length === 0 ? 'null' : formatNumber(finish(numbers))),
-      }
-    },
-  }
+  return { typeOf: () => 'number', create: () => new Numbers(finish) }
 }
 
-/** Creates a function of a running total, which keeps no values. */
+/** Creates a function of a running total. */
 function ofTotal(finish: (total: number, count: number) => number): AggregateFunction {
-  return {
-    typeOf: () => 'number',
-    create: () => {
-      let [total, count] = [0, 0]
-      return {
-        add: (cell) => {
-          if (!isNumber(cell)) return
-          total += numberOf(cell)
-          count++
-        },
-        result: () => (count === 0 ? 'null' : formatNumber(finish(total, count))),
-      }
-    },
-  }
+  return { typeOf: () => 'number', create: () => new Total(finish) }
 }
 
-/** Creates a function that keeps one value as it is written. `replaces`: whether a value takes the place of the last. */
+/** Creates a function that keeps one value. */
 function ofOneValue(replaces: (next: string, kept: string) => boolean): AggregateFunction {
-  return {
-    typeOf: (type) => type,
-    create: () => {
-      let kept: string | undefined
-      return {
-        add: (cell) => {
-          if (isMissing(cell)) return
-          const next = jsonOf(cell)
-          if (kept === undefined || replaces(next, kept)) kept = next
-        },
-        result: () => kept ?? 'null',
-      }
-    },
-  }
+  return { typeOf: (type) => type, create: () => new OneValue(replaces) }
 }
 
 /** Compares JSON values: numbers as numbers, everything else as text. */
@@ -92,18 +118,7 @@ export const AGGREGATES = {
   max: ofOneValue((next, kept) => isLess(kept, next)),
   first: ofOneValue(() => false),
   last: ofOneValue(() => true),
-  count: {
-    typeOf: () => 'number' as const,
-    create: () => {
-      let count = 0
-      return {
-        add: (cell: Cell) => {
-          if (!isMissing(cell)) count++
-        },
-        result: () => String(count),
-      }
-    },
-  },
+  count: { typeOf: () => 'number', create: () => new Count() },
 } as const satisfies Record<(typeof AGGREGATE_FUNCTIONS)[number], AggregateFunction>
 
 export type AggregateName = keyof typeof AGGREGATES

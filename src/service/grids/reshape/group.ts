@@ -43,31 +43,34 @@ export async function group(
   const pivoted = new Map<string, number>()
   // All rows are one group, even without any.
   if (plan.keys.length === 0 && plan.pivotAt === undefined)
-    groups.set('', { keys: [], collectors: [plan.results.map(({ create }) => create())] })
+    groups.set('', { keys: [], collectors: plan.results.map(({ create }) => create()) })
   await forEachRow(snap, rows, (cells) => {
     const keys = plan.keys.map(({ at, period }) => (period ? period(jsonOf(cells[at])) : jsonOf(cells[at])))
     const key = keys.join('\n')
     let found = groups.get(key)
     if (!found) {
-      found = { keys, collectors: [] }
+      // There can be a million groups: each is few objects.
+      found = { keys: keys.length === 1 ? undefined : keys, collectors: [] }
       groups.set(key, found)
     }
     const [column, count] =
       plan.pivotAt === undefined ? [0, 1] : placeOf(jsonOf(cells[plan.pivotAt]), pivoted)
     if (count > limits.columns) throw tooManyColumns(limits)
-    found.collectors[column] ??= plan.results.map(({ create }) => create())
-    for (const [k, { at }] of plan.results.entries())
-      found.collectors[column]![k].add(at === undefined ? PRESENT : cells[at])
+    const first = column * plan.results.length
+    for (const [k, { at, create }] of plan.results.entries()) {
+      found.collectors[first + k] ??= create()
+      found.collectors[first + k]!.add(at === undefined ? PRESENT : cells[at])
+    }
     return work.spend(key.length + cells.length) ? work.pause() : undefined
   })
-  return build(plan, groups, pivoted, limits)
+  return build(plan, groups, pivoted, { limits, work })
 }
 
 interface Group {
-  /** JSON of the grouping values. */
-  keys: string[]
-  /** Collectors of the results, by place of the pivot value. */
-  collectors: (ReturnType<(typeof AGGREGATES)[AggregateName]['create']>[] | undefined)[]
+  /** JSON of the grouping values; undefined for the only one, by which it is found. */
+  keys: string[] | undefined
+  /** Collectors of the results, for one value of the pivot after the other. */
+  collectors: (ReturnType<(typeof AGGREGATES)[AggregateName]['create']> | undefined)[]
 }
 
 /** A value that is not missing, which `count` counts without a column. */
@@ -162,12 +165,12 @@ function createPeriod(unit: string): (json: string) => string {
   }
 }
 
-function build(
+async function build(
   { keys, results, pivotAt }: Plan,
   groups: ReadonlyMap<string, Group>,
   pivoted: ReadonlyMap<string, number>,
-  limits: Limits,
-): TableBuilder {
+  { limits, work }: { limits: Limits; work: WorkBudget },
+): Promise<TableBuilder> {
   const places =
     pivotAt === undefined ? [0] : [...pivoted].sort(([a], [b]) => compareJson(a, b)).map(([, place]) => place)
   const values = [...pivoted.keys()]
@@ -187,12 +190,16 @@ function build(
     [...keys.map(({ column }) => column), ...columns],
     limits.query_result_bytes,
   )
-  for (const { keys: values, collectors } of groups.values()) {
-    for (const [k, value] of values.entries()) builder.addJson(k, value)
+  for (const [key, { keys: own = [key], collectors }] of groups) {
+    for (const [k, value] of own.entries()) builder.addJson(k, value)
     for (const [n, place] of places.entries())
       for (const k of results.keys())
-        builder.addJson(values.length + n * results.length + k, collectors[place]?.[k].result() ?? 'null')
+        builder.addJson(
+          own.length + n * results.length + k,
+          collectors[place * results.length + k]?.result() ?? 'null',
+        )
     builder.endRow()
+    if (work.spend(columns.length)) await work.pause()
   }
   return builder
 }
