@@ -22,7 +22,6 @@ import type { TableView } from '../output/view.ts'
 import { toFolderPath } from '../upload/destination.ts'
 import { expandFiles } from '../upload/expand.ts'
 import { Sender, type SendOptions } from '../upload/send.ts'
-
 import { NO_ACCESS, reviewDefinitions } from './review.definitions.ts'
 import {
   isAccessError,

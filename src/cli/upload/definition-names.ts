@@ -1,4 +1,5 @@
 // Finds the files that definitions name: those of the same upload first.
+import { posix } from 'node:path'
 import { lookupOrUndefined, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
@@ -117,12 +118,7 @@ function removeExtension(name: string): string {
 
 /** Joins a path to folders. `..` leads to the folder above. */
 function joinPath(folders: readonly string[], path: string): string {
-  const names = [...folders]
-  for (const name of path.split('/')) {
-    if (name === '..') names.pop()
-    else if (name !== '' && name !== '.') names.push(name)
-  }
-  return names.join('/')
+  return posix.join('/', ...folders, path).replace(/^\/|\/$/g, '')
 }
 
 /** Returns the error for a file that the upload moves to the trash. */

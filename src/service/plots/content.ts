@@ -167,7 +167,7 @@ async function loadFilteredFigure(
   return store.read((readers) => filterFigure(readers, figure, references, filter))
 }
 
-/** Lists the columns of a filter that a plot does not follow as a whole. Access must have been checked. */
+/** Lists the columns of a filter that a plot does not follow completely. Access must have been checked. */
 export async function listUnfollowedColumns(
   { store }: Pick<Service, 'store'>,
   plot: FileRow,

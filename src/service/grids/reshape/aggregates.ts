@@ -22,7 +22,7 @@ const isNumber = ({ buf, start }: Cell): boolean => jsonKindOf(buf[start]) === '
 const isMissing = ({ buf, start }: Cell): boolean => buf[start] === 0x6e
 const formatNumber = (value: number): string => (Number.isFinite(value) ? String(value) : 'null')
 
-/** Keeps numbers. A group has one of these objects and no functions of its own: there can be a million groups. */
+/** Keeps numbers. A class, since there can be a million groups: closures would be several objects for each. */
 class Numbers implements Collector {
   private readonly numbers: number[] = []
 

@@ -19,7 +19,7 @@ import type { FileRow } from '../../store/aggregates/files.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { type ColorScheme, readColorScheme } from '../html.ts'
 import { renderActiveFilters } from './board-filters.ts'
-import { createFrames, findPlotVersion, renderNode } from './board-items.ts'
+import { createLiveReader, findPlotVersion, renderNode } from './board-items.ts'
 import type { ChartPlace } from './board-reader.ts'
 import type { SortingService } from './grid-page.ts'
 
@@ -178,8 +178,6 @@ ${STYLE}
 
 /** Seconds after which an embedded board loads its tables and numbers again. */
 const RELOAD_SECONDS = 300
-/** Maximum time in which the items of an embedded board are read, in ms. */
-const MAX_READ_MS = 10_000
 
 /** Renders a board for frames of other pages: live charts, and tables and numbers of now. */
 export async function renderBoardEmbed(
@@ -201,19 +199,11 @@ export async function renderBoardEmbed(
       viewed: file,
     }),
     later: async (user, work) => {
-      const renderPlot = createFrames(service, scheme, principal, file, { filter, isFollowed: false })
-      const deadline = performance.now() + MAX_READ_MS
-      const reader = {
-        owner: file.owner,
-        service,
-        principal,
-        filter,
-        version,
-        renderPlot,
+      const reader = createLiveReader(
+        { service, principal, file, filter, version, scheme, isFollowed: false },
         user,
         work,
-        deadline,
-      }
+      )
       const board = `${renderActiveFilters(filtersOf(stored), filter)}${await renderNode(reader, node)}</div>`
       const { type } = createPage('')
       return { body: toByteStream(Buffer.from(wrapDocument(file.filename, scheme, board, policy))), type }

@@ -39,7 +39,7 @@ export async function addFilters(
   }
 }
 
-/** Returns the names of the filters that a plot does not follow as a whole: it is not ours, or has other data, too. */
+/** Returns the columns of filters that a plot does not follow completely: it belongs to another user, or has other data. */
 export async function listIgnoredBy(
   { service, owner, filter }: BoardReader,
   plot: FileRow,

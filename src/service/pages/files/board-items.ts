@@ -5,6 +5,7 @@ import { type Fid, formatEmbedUrl, parseFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import { parseVersionRef } from '../../../contract/version-ref.ts'
+import type { WorkBudget } from '../../../json/index.ts'
 import { canWrite, loadVisibleFile, type Principal, type RowFilter } from '../../access/access.ts'
 import type { BoardNode } from '../../boards/content.ts'
 import { FILTER_TOKEN, signRowFilter } from '../../boards/filters.ts'
@@ -58,8 +59,30 @@ export async function renderNode(reader: BoardReader, node: BoardNode, share = 1
   }
 }
 
+/** Maximum time in which the items of a page are read, in ms. */
+const MAX_READ_MS = 10_000
+
+/** A board with live charts, as a page or a frame of another page. */
+interface LiveBoard extends Pick<BoardReader, 'service' | 'principal' | 'filter' | 'version'> {
+  file: FileRow
+  scheme: ColorScheme
+  /** Whether the page around the charts follows their data. */
+  isFollowed: boolean
+}
+
+/** Returns the reader of a board whose charts are frames. */
+export function createLiveReader(
+  { file, scheme, isFollowed, ...board }: LiveBoard,
+  user: string,
+  work: WorkBudget,
+): BoardReader {
+  const { service, principal, filter } = board
+  const renderPlot = createFrames(service, scheme, principal, file, { filter, isFollowed })
+  return { ...board, owner: file.owner, renderPlot, user, work, deadline: performance.now() + MAX_READ_MS }
+}
+
 /** Returns a function that renders charts as frames, which follow their data. `isFollowed`: by the page around them. */
-export function createFrames(
+function createFrames(
   service: Service,
   scheme: ColorScheme,
   principal: Principal,

@@ -11,14 +11,11 @@ import type { FileRow } from '../../store/aggregates/files.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
 import { accessQueryOf, readColorScheme } from '../html.ts'
 import { renderFilters } from './board-filters.ts'
-import { createFrames, renderNode } from './board-items.ts'
+import { createLiveReader, renderNode } from './board-items.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
 import type { SortingService } from './grid-page.ts'
 import { renderVersionNote } from './version-note.ts'
-
-/** Maximum time in which the items of a board are read, in ms. */
-const MAX_READ_MS = 10_000
 
 /** Renders the page of a board. Each reader sees the items that they may read. */
 export async function renderBoardPage(
@@ -51,19 +48,11 @@ export async function renderBoardPage(
   return {
     ...answer,
     later: async (user, work) => {
-      const deadline = performance.now() + MAX_READ_MS
-      const renderPlot = createFrames(service, scheme, principal, file, { filter, isFollowed: !version })
-      const reader = {
-        owner: file.owner,
-        service,
-        principal,
-        filter,
-        version,
-        renderPlot,
+      const reader = createLiveReader(
+        { service, principal, file, filter, version, scheme, isFollowed: !version },
         user,
         work,
-        deadline,
-      }
+      )
       const items = await renderNode(reader, node)
       const controls = await renderFilters(reader, node, filtersOf(stored), query)
       const { body, type } = page(controls + items)

@@ -25,7 +25,7 @@ const createEmbedPolicy = (dataUrl: string): string =>
     others: [`connect-src ${dataUrl}.events ${dataUrl}.state ${dataUrl}.live`],
   })
 
-/** How a chart learns of changes, other than by polling: by a stream of its own, or from the board around it. */
+/** Ways in which a chart learns of changes without polling: its own stream, or the board around it. */
 const LIVE_MODES = ['events', 'board'] as const
 
 /** Renders the page of a chart for frames of other pages. */
