@@ -17,6 +17,8 @@ const {
   live = '',
   own = '',
   watch = '',
+  plotly = '',
+  types = '',
 } = script.dataset
 const query = new URLSearchParams(location.search)
 
@@ -72,10 +74,29 @@ function fitToFrame(figure: Figure): Figure {
 /** Code that few charts need, once it is loaded. */
 let loaded: AdditionalCode | undefined
 
-/** Returns a figure as the current plotly.js draws it. Loads the additional code if necessary. */
+/** Returns a figure as the current plotly.js draws it. Loads the additional code, and all trace types, if necessary. */
 async function adapt(figure: Figure): Promise<Figure> {
+  await loadAllTypes(figure)
   if (!needsAdditionalSteps(figure)) return figure
-  return (await loadMore()).upgrade(figure)
+  const { upgrade } = await loadMore()
+  const upgraded = upgrade(figure)
+  // Its language is registered with the plotly.js that draws it.
+  return (await loadAllTypes(upgraded)) ? upgrade(figure) : upgraded
+}
+
+let hasAllTypes = types === ''
+
+/** Loads the whole plotly.js if the figure has traces that the loaded build does not draw. Returns whether it did. */
+async function loadAllTypes({ data, frames = [] }: Figure): Promise<boolean> {
+  if (hasAllTypes) return false
+  const known = types.split(' ')
+  const traces = [...data, ...(frames as { data?: Figure['data'] }[]).flatMap((frame) => frame?.data ?? [])]
+  if (traces.every((trace) => typeof trace?.type !== 'string' || known.includes(trace.type))) return false
+  if (chart.dataset.drawn === 'true') Plotly.purge(chart)
+  delete chart.dataset.drawn
+  await loadScript(plotly, 'a part of the page')
+  hasAllTypes = true
+  return true
 }
 
 /** Loads the additional code, once. */

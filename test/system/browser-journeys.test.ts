@@ -10,7 +10,6 @@ const site = inBrowser()
 async function signedIn(user: string): Promise<{ page: Page; errors: string[] }> {
   const page = await site().signIn(user)
   await page.setViewport({ width: 1280, height: 900 })
-  page.setDefaultTimeout(10_000)
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(String(error)))
   page.on('dialog', (dialog) => dialog.accept())

@@ -28,7 +28,6 @@ beforeAll(async () => {
 
 async function signedIn(user: string): Promise<Page> {
   const page = await site().signIn(user)
-  page.setDefaultTimeout(8000)
   await page.goto(path)
   return page
 }

@@ -6,18 +6,9 @@ import { buildPath } from '../../contract/build-path.ts'
 import { escapeHtml } from '../../contract/html.ts'
 import { type PageFacts, renderAbout, sealPage } from '../../contract/standalone.ts'
 import { createChartPolicy } from '../core/chart-policy.ts'
+import { choosePlotlyBuild } from '../core/plotly-builds.ts'
 
 const readAsset = (name: string): string => readFileSync(join(buildPath('assets'), name), 'utf8')
-
-/** Trace types of each smaller build of plotly.js, smallest build first. The build writes the file. */
-let bundles: [name: string, types: string[]][] | undefined
-
-/** Returns the name of the smallest build of plotly.js that draws traces of these types. */
-function chooseBundle(types: readonly string[]): string {
-  bundles ??= JSON.parse(readAsset('plotly-bundles.json')) as [string, string[]][]
-  const [name] = bundles.find(([, known]) => types.every((type) => known.includes(type))) ?? []
-  return name === undefined ? 'plotly.js' : `bundle-${name}.js`
-}
 
 interface Figure {
   data?: { type?: unknown }[]
@@ -105,7 +96,7 @@ export function writeStandalonePage(
   const outlines = outlinesFor(parsed)
   const scripts = [
     ...(outlines === undefined ? [] : [toInlineScript(outlines)]),
-    ...[chooseBundle(types), 'more.js', 'chart.js'].map(inlineAsset),
+    ...[choosePlotlyBuild(types).name, 'more.js', 'chart.js'].map(inlineAsset),
   ]
   const hashes = scripts.map(({ hash }) => `'sha256-${hash}'`)
   const picture = svg

@@ -1,5 +1,6 @@
 /** The document of a chart alone, which runs in an opaque origin. */
 import { escapeHtml } from '../../contract/html.ts'
+import { choosePlotlyBuild } from '../core/plotly-builds.ts'
 import { assetPathOf } from './assets.ts'
 import { type ColorScheme, renderData } from './html.ts'
 
@@ -15,6 +16,8 @@ interface ChartDocument {
   /** Description for people who cannot see it, until it is drawn. */
   description: string
   scheme: ColorScheme
+  /** Types of its traces as they are stored; undefined if it can have any. */
+  traceTypes?: readonly string[]
   /** HTML below the chart. */
   link?: string
   /** Data of the script, by name. Without it, the surrounding page sends what to draw. */
@@ -26,10 +29,13 @@ export function renderChartDocument({
   title,
   description,
   scheme,
+  traceTypes,
   link = '',
   data = {},
 }: ChartDocument): [head: string, tail: string] {
-  const attributes = renderData(data)
+  const build = traceTypes ? choosePlotlyBuild(traceTypes) : { name: 'plotly.js' }
+  const types = build.types ? { types: build.types.join(' '), plotly: assetPathOf('plotly.js') } : {}
+  const attributes = renderData({ ...types, ...data })
   return [
     `<!doctype html>
 <html lang="en">
@@ -49,7 +55,7 @@ ${DARK_STYLES[scheme]}
 <div id="chart" role="img" aria-label="${escapeHtml(description)}"></div>${link}
 <script type="application/json" id="figure">`,
     `</script>
-<script src="${assetPathOf('plotly.js')}"></script>
+<script src="${assetPathOf(build.name)}"></script>
 <script src="${assetPathOf('chart.js')}" data-geo="${assetPathOf('plotly-geo.js')}" data-more="${assetPathOf('more.js')}" data-scheme="${scheme}"${attributes}></script>
 </html>
 `,

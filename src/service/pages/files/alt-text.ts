@@ -32,6 +32,16 @@ export function headingsOf(figure: RawJson): { title: string | undefined; subtit
   return { title: titleOf(layout), subtitle: removeMarkup(readText(readMember(subtitle, 'text'))) }
 }
 
+/** Returns the types of the traces of a chart, each once. */
+export function listTraceTypes(figure: RawJson): string[] {
+  const data = readMember(figure, 'data')
+  if (data?.kind !== 'array') return []
+  const types = new Set<string>()
+  for (const trace of data.items())
+    if (trace.kind === 'object') types.add(readText(trace.get('type')) ?? 'scatter')
+  return [...types]
+}
+
 /** Returns the type of a trace: `line` for scatter traces with lines. */
 function traceTypeOf(trace: RawJson): string {
   const type = readText(trace.get('type')) ?? 'scatter'

@@ -13,7 +13,7 @@ import type { LiveService } from '../../plots/live-plots.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { renderChartDocument } from '../chart-document.ts'
 import { accessQueryOf, readColorScheme } from '../html.ts'
-import { describeChart } from './alt-text.ts'
+import { describeChart, listTraceTypes } from './alt-text.ts'
 import { createReadRequest } from './downloads.ts'
 import type { SortingService } from './grid-page.ts'
 import { createChartToken } from './live-updates.ts'
@@ -65,6 +65,7 @@ export async function renderEmbed(
     title: file.filename,
     description: describeChart(view.figure, file.filename),
     scheme,
+    traceTypes: listTraceTypes(view.figure),
     link,
     data: { modebar, live: follow, state: view.fingerprint, own: dataUrl, watch: token },
   })
