@@ -116,7 +116,7 @@ async function look(page: Page, name: string, path: string): Promise<object> {
     await network.send('Network.setCacheDisabled', { cacheDisabled: true })
     network.on('Network.responseReceived', ({ requestId, response }) => urls.set(requestId, response.url))
     network.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-      if (!/plotly|\.png|favicon/.test(urls.get(requestId) ?? '')) weight += encodedDataLength
+      if (!/plotly|bundle-|\.png|favicon/.test(urls.get(requestId) ?? '')) weight += encodedDataLength
     })
     await page.setViewport({ width, height: 844 })
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
