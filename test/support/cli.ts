@@ -59,13 +59,12 @@ const HAS_OWN_PROCESSES = Boolean(process.env.GRIDLINE_TEST_LONG ?? process.env.
 /** Variables that Node and libraries read when they start. */
 const AT_START = /^(NODE_|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|COLUMNS|LC_|LANG|CI$|GITHUB_|GRIDLINE_DEBUG)/
 
-/** Returns whether a command cannot share a process: it serves or completes words, or has variables that matter at the start. */
+/** Returns whether a command cannot share a process: it serves, or has variables that matter at the start. */
 function needsOwnProcess(args: string[], { env = {}, nodeArguments }: RunOptions): boolean {
   return (
     HAS_OWN_PROCESSES ||
     nodeArguments !== undefined ||
     args.includes('serve') ||
-    args[0]?.startsWith('__') === true ||
     Object.keys(env).some((name) => AT_START.test(name))
   )
 }

@@ -47,7 +47,8 @@ process.on('message', async ({ argv, cwd, env, input }) => {
   let isClean = true
   const exited = new Promise((resolve) => {
     exit = (code) => {
-      isClean = false
+      // Completion ends by itself, and leaves only requests behind.
+      isClean = argv[0] === '__complete' && code === 0
       resolve({ code })
     }
   })

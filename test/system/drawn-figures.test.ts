@@ -24,7 +24,7 @@ afterAll(() => drawer.close())
 
 onSqliteFirst('figures', (test) => {
   // The drawing is the same code on both stores.
-  const drawn = files.filter((_, k) => k % runs(5, 1) === 0)
+  const drawn = files.filter((_, k) => k % runs(10, 1) === 0)
   it.each(drawn)('figure %s is drawn like the original', async (name) => {
     const text = readFileSync(join(folder, name))
     const made = await test().ask('alice', 'POST', '/v2/plots', {

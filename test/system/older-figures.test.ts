@@ -69,7 +69,7 @@ afterAll(async () => {
   await drawer.close()
 })
 
-describe.each([
+describe.runIf(runs(0, 1) === 1).each([
   ['1', 'plotly.js-1/plotly.min.js'],
   ['2', 'plotly.js-2/plotly.min.js'],
 ])('of plotly.js %s', (_, file) => {

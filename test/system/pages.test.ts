@@ -41,6 +41,25 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
+  it('a chart loads the smallest plotly.js that draws it, and all of it once its type changes', async () => {
+    const fid = await shown(scatter([1, 3, 2]))
+    const visit = await site().visit(pathOf(fid))
+    const chart = await visit.chart()
+    const scripts = () => chart.$$eval('script[src]', (all) => all.map((one) => one.src.replace(/.*\//, '')))
+    const first = await scripts()
+    expect([first.includes('bundle-basic.js'), first.includes('plotly.js')]).toEqual([true, false])
+    const figure = { data: [{ type: 'scatterpolar', r: [1, 2, 3], theta: [0, 90, 180] }], layout: {} }
+    expect(await site().test.status('alice', 'PUT', `/v2/plots/${fid}`, { json: { figure } })).toBe(200)
+    await chart.waitForSelector('.polarlayer .trace')
+    expect(await scripts()).toContain('plotly.js')
+    expect([
+      await drawn(chart),
+      await chart.$$eval('.main-svg .cartesianlayer .trace', (all) => all.length),
+    ]).toEqual(['true', 0])
+    expect(visit.seen).toEqual(nothing)
+    await visit.close()
+  })
+
   it('a board follows its items without a reload, its charts stay, and a filter is one choice', async () => {
     const { test } = site()
     const values = { n: [1, 2], city: ['Oslo', 'Rome'] }
@@ -356,7 +375,8 @@ describe('pages of plots in a browser', () => {
     },
   }
   for (const [name, { figure, mark }] of Object.entries(kinds)) {
-    it(`the embedded chart draws ${name} without another host`, async () => {
+    const test = name === 'a map without tiles' ? it : itLong
+    test(`the embedded chart draws ${name} without another host`, async () => {
       const { visit, chart } = await embed(figure)
       const status = await chart.$eval('#status', (element) => element.textContent).catch(() => '')
       await site().screenshot(visit, `embed-${name.replaceAll(' ', '-')}`)

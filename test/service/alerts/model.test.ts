@@ -6,7 +6,7 @@ import { afterAll, expect, it, vi } from 'vitest'
 import { Webhooks } from '../../../src/service/alerts/webhook.ts'
 import { createService } from '../../../src/service/index.ts'
 import { runs } from '../../support/property-runs.ts'
-import { onBothStores, TestService } from '../../support/service.ts'
+import { onSqliteFirst, TestService } from '../../support/service.ts'
 
 const HOUR_MS = 3600_000
 const STALE_HOURS = 12
@@ -60,7 +60,7 @@ class Model {
   }
 }
 
-onBothStores('alerts as a model has them', (test) => {
+onSqliteFirst('alerts as a model has them', (test) => {
   afterAll(() => {
     vi.useRealTimers()
   })
