@@ -49,7 +49,8 @@ describe('pages of plots in a browser', () => {
     const first = await scripts()
     expect([first.includes('bundle-basic.js'), first.includes('plotly.js')]).toEqual([true, false])
     const figure = { data: [{ type: 'scatterpolar', r: [1, 2, 3], theta: [0, 90, 180] }], layout: {} }
-    expect(await site().test.status('alice', 'PUT', `/v2/plots/${fid}`, { json: { figure } })).toBe(200)
+    const json = { figure, raw_data: 'grid' }
+    expect(await site().test.status('alice', 'PUT', `/v2/plots/${fid}`, { json })).toBe(200)
     await chart.waitForSelector('.polarlayer .trace')
     expect(await scripts()).toContain('plotly.js')
     expect([
