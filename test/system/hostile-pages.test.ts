@@ -144,9 +144,9 @@ describe('hostile texts on pages', () => {
       await visit.close()
     }
     // Each text in the attributes of traces, axes and annotations; some of them in every other attribute too.
-    const some = TEXTS.filter((_, k) => k % runs(200, 8) === 0)
+    const some = TEXTS.filter((_, k) => k % runs(128, 8) === 0)
     const [, ...rest] = hostileFigures(some)
-    const tried = batches.filter((_, k) => k % runs(36, 1) === 0)
+    const tried = batches.filter((_, k) => k % runs(18, 1) === 0)
     const figures = [...tried.map((batch) => hostileFigures(batch)[0]), ...rest]
     const next = figures.entries()
     const work = async (): Promise<void> => {
@@ -236,7 +236,7 @@ describe('hostile texts on pages', () => {
   it('no text in a query or a path is executed', async () => {
     const { test } = site()
     const { file } = await test.plot('alice', { data: [{ y: [1, 2] }] }, { world_readable: true })
-    const paths = TEXTS.filter((_, k) => k % runs(128, 32) === 3).map((text, k) => {
+    const paths = TEXTS.filter((_, k) => k % runs(64, 32) === 3).map((text, k) => {
       const said = encodeURIComponent(text.toWellFormed())
       const query = `share_key=${said}&width=${said}&height=${said}&link=${said}&modebar=${said}#${said}`
       return [
