@@ -383,6 +383,21 @@ it('a review draws charts and boards of columns that only its drafts have, and n
   expect([failed.code, failed.stdout]).toEqual([7, expect.stringContaining('2 files have errors')])
 })
 
+it('a review says which options of a chart differ, and how many items of a board', async () => {
+  const { run, write } = copyOfUploaded()
+  write('charts/temp.chart.yml', 'grid: readings\ntype: bar\nx: day\ny: [temp]\nby: city\ntitle: "*Warm*"\n')
+  write(
+    'board.yml',
+    FILES['board.yml'].replace("value: 'max:temp'", "value: 'min:temp'").replace('  - table: best.sql\n', ''),
+  )
+  const { stdout } = await run('review', 'weather', '--draft', 'pr-3', '--json')
+  const reasons = (JSON.parse(stdout) as { reason?: string }[]).flatMap(({ reason }) => reason ?? [])
+  expect(reasons).toEqual(['type: line → bar, title: *Warm* (new)', '1 item changed, 1 item removed'])
+  const markdown = (await run('review', 'weather', '--draft', 'pr-3', '--format', 'md')).stdout
+  // Markdown of a title is text.
+  expect(markdown).toMatch(/title: \\\*Warm\\\*/)
+})
+
 it('a review makes drafts of what differs, with all that follows from it', async () => {
   const { cwd, run, write, rows } = copyOfUploaded()
   write('readings.csv', FILES['readings.csv'].replace('27', '35'))

@@ -61,7 +61,7 @@ export const command = defineCommand({
     file: 'path of the local file',
     kind: 'query, chart or board, for a definition file',
     state: 'new, changed, unchanged, removed (a chart or board without a file), failed or skipped',
-    reason: 'why a chart or board differs, if its file does not',
+    reason: 'how a chart or board differs',
     fid: 'id of the grid',
     web_url: 'link to the draft',
     diff: 'changes of the draft; see gridline diff',

@@ -21,7 +21,7 @@ export interface FileReview {
   target?: string
   /** `removed`: without a file. `skipped`: not compared; `error` says why. */
   state: 'new' | 'changed' | 'unchanged' | 'removed' | 'failed' | 'skipped'
-  /** Why it is changed, if its file is not. */
+  /** How it differs, or why although its file does not. */
   reason?: string
   rows?: number
   columns?: number
@@ -105,7 +105,7 @@ function formatFileSummary(review: FileReview): string {
               ? 'has no file any more'
               : diff
                 ? summarizeDiff(diff)
-                : (review.reason ?? 'changed')
+                : escapeMarkdown(review.reason ?? 'changed')
   const report =
     checks && (checks.errors > 0 || checks.warnings > 0)
       ? formatChecks([{ ...checks, file }], 'md', false)

@@ -3,12 +3,14 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import type { Figure } from '../../charts/figure/figure.ts'
 import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { Board, DashboardMeta, Derivation, FileMeta, GridMeta } from '../../contract/resources/index.ts'
 import { parseChartFile } from '../charts/chart-file.ts'
 import { assertChart, createThemedChart } from '../charts/charts.ts'
 import { createFigureBody } from '../charts/create.ts'
+import { loadFigure } from '../charts/update-figure.ts'
 import type { Context } from '../core/context.ts'
 import { notePrivateItems, resolveBoard } from '../files/board-file.ts'
 import {
@@ -20,6 +22,7 @@ import {
   readDefinition,
 } from '../files/definitions.ts'
 import { DefinitionNames, NotMade, type PlannedFile, removedProblem } from './definition-names.ts'
+import { describeChange } from './describe-change.ts'
 import { resolveDestination, resolveDestinationHeaders } from './destination.ts'
 import type { LocalFile } from './expand.ts'
 
@@ -55,7 +58,7 @@ interface MadeAlready extends Pick<FileMeta, 'fid' | 'filetype'> {
 export interface DraftedFile {
   state: 'new' | 'changed' | 'unchanged'
   file: FileMeta
-  /** Why it is changed, if its file is not. */
+  /** How it differs, or why although its file does not. */
   reason?: string
 }
 
@@ -69,6 +72,8 @@ export class DefinitionMaker {
   private readonly inputs = new Map<LocalFile, NonNullable<Derivation['inputs']>>()
   /** Whether this upload has changed a file: queries of before may mean others now. */
   private hasChanged = false
+  /** Figures of charts, and boards, as they would be. */
+  private readonly compiled = new Map<LocalFile, Figure | Board>()
   /** Files that do not exist yet, or will change, by their path in the directory. */
   private readonly planned = new Map<string, PlannedFile>()
 
@@ -106,9 +111,22 @@ export class DefinitionMaker {
       this.remember(local, { ...target, action: 'unchanged' })
       return { state: 'unchanged', file: target }
     }
-    const isOwn = target && (await this.hasSameText(local, target))
+    if (!target) return { state: 'new', file: await this.make(local) }
+    const isOwn = await this.hasSameText(local, target)
+    const before = isOwn ? undefined : await this.loadContent(local, target)
     const file = await this.make(local)
-    return { state: target ? 'changed' : 'new', file, ...(isOwn && { reason: 'shows other data' }) }
+    const reason = before ? describeChange(before, this.compiled.get(local)) : isOwn && 'shows other data'
+    return { state: 'changed', file, ...(reason && { reason }) }
+  }
+
+  /** Loads the figure of a chart, or what a board was made from. */
+  private async loadContent(
+    { definition: { kind } }: DefinitionFile,
+    target: FileMeta,
+  ): Promise<Figure | Board | undefined> {
+    if (kind === 'board') return this.loadBoard(target)
+    if (kind === 'query') return undefined
+    return (await loadFigure(await this.context.client(), target.fid)).figure
   }
 
   private async isSameAs(
@@ -209,6 +227,7 @@ export class DefinitionMaker {
   /** Returns the fields of a board; of a new one also its name and place. */
   private async boardRequestOf(local: DefinitionFile, existing: FileMeta | undefined) {
     const board = await resolveBoard(local.file, local.definition, this.names.finderOf(local))
+    this.compiled.set(local, board)
     const metadata = this.metadataOf(local, existing)
     return {
       content: { version: 2, layout: null, settings: { board } },
@@ -319,6 +338,7 @@ export class DefinitionMaker {
     const { figure } = await createThemedChart(reader, grid, type, options, () => {}).catch((error) => {
       throw error instanceof Problem ? inFile(error, file) : error
     })
+    this.compiled.set(local, figure)
     const metadata = this.metadataOf(local, existing)
     const fields = {
       ...(await this.placeOf(local)),
