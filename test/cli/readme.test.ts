@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gridline } from '../support/cli.ts'
-import { runs } from '../support/property-runs.ts'
+import { isLong } from '../support/property-runs.ts'
 import { temporaryFolder } from '../support/service.ts'
 import { hasTerminal, terminal } from '../support/terminal.ts'
 
@@ -29,7 +29,7 @@ const ELSEWHERE: [pattern: RegExp, why: string][] = [
 const NAMES: Record<string, string> = { 'alice:0': 'weather', 'alice:3': "'weather scatter'" }
 
 /** Short runs do without the guide, whose commands are tested elsewhere too. */
-const isWhole = runs(0, 1) === 1 || Boolean(process.env.UPDATE_TRANSCRIPTS)
+const isWhole = isLong || Boolean(process.env.UPDATE_TRANSCRIPTS)
 
 const commands = [
   ...new Set(

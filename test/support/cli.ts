@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Command, type CommandEntry, hasCommandName } from '../../src/cli/core/define.ts'
 import { outputFieldsOf } from '../../src/cli/core/output-schema.ts'
 import { commands } from '../../src/cli/run/registry.ts'
+import { isLong } from './property-runs.ts'
 
 const executable = fileURLToPath(new URL('../../bin/gridline.js', import.meta.url))
 const commandProcess = fileURLToPath(new URL('command-process.js', import.meta.url))
@@ -54,7 +55,7 @@ export async function gridline(args: string[], options: RunOptions): Promise<End
 }
 
 /** Long runs start a process for each command, as people do. */
-const HAS_OWN_PROCESSES = Boolean(process.env.GRIDLINE_TEST_LONG ?? process.env.GRIDLINE_TEST_PROCESSES)
+const HAS_OWN_PROCESSES = isLong || Boolean(process.env.GRIDLINE_TEST_PROCESSES)
 
 /** Variables that Node and libraries read when they start. */
 const AT_START = /^(NODE_|FORCE_COLOR|NO_COLOR|COLORTERM|TERM|COLUMNS|LC_|LANG|CI$|GITHUB_|GRIDLINE_DEBUG)/

@@ -1,7 +1,7 @@
 import { it } from 'vitest'
 
 /** Whether this is a run of `npm run test:long`, which the nightly workflow runs. */
-const isLong = Boolean(process.env.GRIDLINE_TEST_LONG)
+export const isLong = Boolean(process.env.GRIDLINE_TEST_LONG)
 
 /** How many cases a property is tried with: `few`, so that the whole suite takes minutes, or `many` in long runs. */
 export function runs(few: number, many: number): number {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, inject } from 'vitest'
 import { createKey, createUser } from '../../src/service/admin.ts'
 import { createService, type RunningService, type ServiceOptions } from '../../src/service/index.ts'
 import { newDatabase } from './postgres.ts'
-import { runs } from './property-runs.ts'
+import { isLong } from './property-runs.ts'
 import { S3Server } from './s3.ts'
 import { ShardWatch } from './shards.ts'
 
@@ -146,7 +146,7 @@ export function onBothStores(name: string, tests: StoreTests): void {
 /** Like `onBothStores`, for tests that hardly depend on the store: PostgreSQL only in long runs and store runs. */
 export function onSqliteFirst(name: string, tests: StoreTests): void {
   onStore('sqlite', name, tests, true)
-  onStore('postgres', name, tests, runs(0, 1) === 1 || process.env.GRIDLINE_TEST_STORE !== undefined)
+  onStore('postgres', name, tests, isLong || process.env.GRIDLINE_TEST_STORE !== undefined)
 }
 
 function onStore(engine: 'sqlite' | 'postgres', name: string, tests: StoreTests, isRun: boolean): void {

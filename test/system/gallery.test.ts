@@ -13,7 +13,7 @@ import { drawFigure } from '../../src/service/index.ts'
 import { inBrowser, openPage } from '../support/browser.ts'
 import { chartColumns, leastOptions } from '../support/charts.ts'
 import { type Example, gallery, tables } from '../support/gallery.ts'
-import { itLong, runs } from '../support/property-runs.ts'
+import { isLong, itLong, runs } from '../support/property-runs.ts'
 
 const site = inBrowser()
 const pictures = process.env.GRIDLINE_SCREENSHOTS
@@ -114,8 +114,7 @@ const ARRANGED = [
 ]
 /** One example per type; all examples of all types with `npm run test:long`. */
 const examples = gallery.filter(
-  ({ type }, k) =>
-    runs(0, 1) === 1 || (ARRANGED.includes(type) && gallery.findIndex((one) => one.type === type) === k),
+  ({ type }, k) => isLong || (ARRANGED.includes(type) && gallery.findIndex((one) => one.type === type) === k),
 )
 
 /** A chart, and the CSV of its table. */

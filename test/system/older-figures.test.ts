@@ -9,7 +9,7 @@ import { upgradeFigure } from '../../src/browser/upgrade-figure.ts'
 import { defaultLimits } from '../../src/contract/limits.ts'
 import { Drawer } from '../../src/draw/index.ts'
 import { launched, openPage } from '../support/browser.ts'
-import { runs } from '../support/property-runs.ts'
+import { isLong, runs } from '../support/property-runs.ts'
 
 /** A folder of figures: the sample in test/data, or a larger one that GRIDLINE_FIGURES names. */
 const folder = process.env.GRIDLINE_FIGURES ?? fileURLToPath(new URL('../data/figures', import.meta.url))
@@ -69,7 +69,7 @@ afterAll(async () => {
   await drawer.close()
 })
 
-describe.runIf(runs(0, 1) === 1).each([
+describe.runIf(isLong).each([
   ['1', 'plotly.js-1/plotly.min.js'],
   ['2', 'plotly.js-2/plotly.min.js'],
 ])('of plotly.js %s', (_, file) => {

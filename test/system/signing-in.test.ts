@@ -7,11 +7,10 @@ import { describe, expect, it } from 'vitest'
 import { findChromium } from '../../src/draw/find-chromium.ts'
 import { findPackagedChromium } from '../../src/draw/packaged-chromium.ts'
 import { inBrowser, type SiteOptions, type Visit } from '../support/browser.ts'
-import { runs } from '../support/property-runs.ts'
+import { isLong } from '../support/property-runs.ts'
 
 const bundled = async () => (await findPackagedChromium())!
 const ofSystem = await findChromium().catch(() => undefined)
-const isLong = runs(0, 1) === 1
 const hasOwn = ofSystem !== undefined && ofSystem.env === undefined
 
 const cases: [name: string, options: SiteOptions, runs: boolean][] = [

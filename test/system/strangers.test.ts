@@ -4,15 +4,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Operation, operations, routesOf } from '../../src/contract/operations/index.ts'
 import { createUser } from '../../src/service/admin.ts'
 import { createService } from '../../src/service/index.ts'
-import { itLong } from '../support/property-runs.ts'
+import { isLong, itLong } from '../support/property-runs.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
-const LONG = process.env.GRIDLINE_TEST_LONG === '1'
 /**
  * CPU time of all threads per event-loop iteration, in ms; wall time means little on a busy machine. Short runs, on
  * machines of any speed, look only for requests without a bound, which take many seconds.
  */
-const MAX_TURN_MS = LONG ? 400 : 1500
+const MAX_TURN_MS = isLong ? 400 : 1500
 const folder = temporaryFolder()
 let test: TestService
 const grids: Record<string, string> = {}
@@ -96,7 +95,7 @@ it('anonymous conditions on long texts do not delay other requests', async () =>
         expect(ms, path.slice(0, 300)).toBeLessThan(MAX_TURN_MS)
       }
     }),
-    { numRuns: LONG ? 20 : 2 },
+    { numRuns: isLong ? 20 : 2 },
   )
 })
 
@@ -247,7 +246,7 @@ it.each(open)('anonymous requests to %s do not delay other requests', async (_, 
         expect(ms, target.slice(0, 300)).toBeLessThan(MAX_TURN_MS)
       }),
       // Short runs try the same requests each time; long runs look for others.
-      LONG ? { numRuns: 50 } : { numRuns: operation.query?.properties.where ? 5 : 1, seed: 46 },
+      isLong ? { numRuns: 50 } : { numRuns: operation.query?.properties.where ? 5 : 1, seed: 46 },
     )
 })
 

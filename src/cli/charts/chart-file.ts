@@ -65,7 +65,7 @@ export function parseChartFile(
   return { grid, type: known, options }
 }
 
-/** Formats a chart as a chart file. `name`: name of the chart, if it differs from that of the file. */
+/** Formats a chart as a chart file. `name`: name of the chart; undefined if the file has the same name. */
 export async function formatChartFile({ grid, type, options }: ChartFile, name?: string): Promise<string> {
   const members = OPTION_NAMES.flatMap((name) =>
     options[name] === undefined ? [] : [[flagOf(name).slice(2), options[name]]],

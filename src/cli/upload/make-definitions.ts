@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Figure } from '../../charts/figure/figure.ts'
 import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { Board, DashboardMeta, Derivation, FileMeta, GridMeta } from '../../contract/resources/index.ts'
@@ -22,7 +21,7 @@ import {
   readDefinition,
 } from '../files/definitions.ts'
 import { DefinitionNames, NotMade, type PlannedFile, removedProblem } from './definition-names.ts'
-import { describeChange } from './describe-change.ts'
+import { describeBoardChange, describeChartChange } from './describe-change.ts'
 import { resolveDestination, resolveDestinationHeaders } from './destination.ts'
 import type { LocalFile } from './expand.ts'
 
@@ -72,8 +71,6 @@ export class DefinitionMaker {
   private readonly inputs = new Map<LocalFile, NonNullable<Derivation['inputs']>>()
   /** Whether this upload has changed a file: queries of before may mean others now. */
   private hasChanged = false
-  /** Figures of charts, and boards, as they would be. */
-  private readonly compiled = new Map<LocalFile, Figure | Board>()
   /** Files that do not exist yet, or will change, by their path in the directory. */
   private readonly planned = new Map<string, PlannedFile>()
 
@@ -113,20 +110,26 @@ export class DefinitionMaker {
     }
     if (!target) return { state: 'new', file: await this.make(local) }
     const isOwn = await this.hasSameText(local, target)
-    const before = isOwn ? undefined : await this.loadContent(local, target)
     const file = await this.make(local)
-    const reason = before ? describeChange(before, this.compiled.get(local)) : isOwn && 'shows other data'
+    const reason = isOwn ? 'shows other data' : await this.describeChange(kind, target, file)
     return { state: 'changed', file, ...(reason && { reason }) }
   }
 
-  /** Loads the figure of a chart, or what a board was made from. */
-  private async loadContent(
-    { definition: { kind } }: DefinitionFile,
+  /** Says how the draft of a chart or board differs; undefined for a query, whose rows are compared. */
+  private async describeChange(
+    kind: Definition['kind'],
     target: FileMeta,
-  ): Promise<Figure | Board | undefined> {
-    if (kind === 'board') return this.loadBoard(target)
+    draft: FileMeta,
+  ): Promise<string | undefined> {
     if (kind === 'query') return undefined
-    return (await loadFigure(await this.context.client(), target.fid)).figure
+    if (kind === 'board') {
+      const [before, after] = [await this.loadBoard(target), await this.loadBoard(draft)]
+      return before && after && describeBoardChange(before, after)
+    }
+    const client = await this.context.client()
+    const { figure: before } = await loadFigure(client, target.fid)
+    const { figure: after } = await loadFigure(client, draft.fid)
+    return describeChartChange(before, after)
   }
 
   private async isSameAs(
@@ -227,7 +230,6 @@ export class DefinitionMaker {
   /** Returns the fields of a board; of a new one also its name and place. */
   private async boardRequestOf(local: DefinitionFile, existing: FileMeta | undefined) {
     const board = await resolveBoard(local.file, local.definition, this.names.finderOf(local))
-    this.compiled.set(local, board)
     const metadata = this.metadataOf(local, existing)
     return {
       content: { version: 2, layout: null, settings: { board } },
@@ -338,7 +340,6 @@ export class DefinitionMaker {
     const { figure } = await createThemedChart(reader, grid, type, options, () => {}).catch((error) => {
       throw error instanceof Problem ? inFile(error, file) : error
     })
-    this.compiled.set(local, figure)
     const metadata = this.metadataOf(local, existing)
     const fields = {
       ...(await this.placeOf(local)),

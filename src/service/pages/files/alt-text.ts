@@ -16,7 +16,7 @@ export function describeChart(figure: RawJson, name: string): string {
     for (const trace of data.items()) {
       count++
       if (count > 50 || trace.kind !== 'object') continue
-      const type = traceTypeOf(trace)
+      const type = traceNameOf(trace)
       if (!traces.includes(type)) traces.push(type)
     }
   const kinds = traces.length === 0 ? 'Chart' : `Chart (${traces.join(', ')})`
@@ -37,14 +37,17 @@ export function listTraceTypes(figure: RawJson): string[] {
   const data = readMember(figure, 'data')
   if (data?.kind !== 'array') return []
   const types = new Set<string>()
-  for (const trace of data.items())
-    if (trace.kind === 'object') types.add(readText(trace.get('type')) ?? 'scatter')
+  for (const trace of data.items()) if (trace.kind === 'object') types.add(traceTypeOf(trace))
   return [...types]
 }
 
-/** Returns the type of a trace: `line` for scatter traces with lines. */
 function traceTypeOf(trace: RawJson): string {
-  const type = readText(trace.get('type')) ?? 'scatter'
+  return readText(trace.get('type')) ?? 'scatter'
+}
+
+/** Returns the type of a trace for readers: `line` for scatter traces with lines. */
+function traceNameOf(trace: RawJson): string {
+  const type = traceTypeOf(trace)
   return type === 'scatter' && /^lines/.test(readText(trace.get('mode')) ?? '') ? 'line' : type
 }
 
