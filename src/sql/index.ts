@@ -16,7 +16,14 @@ import type {
 } from './messages.ts'
 
 export { DUCKDB_PACKAGE, findDuckDb } from './find-duckdb.ts'
-export type { QueryParameter, QueryTables, ResultColumn, TableColumn, TableName } from './messages.ts'
+export type {
+  CsvTable,
+  QueryParameter,
+  QueryTables,
+  ResultColumn,
+  TableColumn,
+  TableName,
+} from './messages.ts'
 
 /** Limits of a query. */
 export interface QueryLimits {
@@ -29,8 +36,8 @@ export interface QueryLimits {
 export interface Query extends QueryText {
   /** Folder of temporary files of this query alone. */
   folder: string
-  /** Opens the tables that the query names. */
-  openTables(names: readonly TableName[]): Promise<QueryTables>
+  /** Opens the tables that the query names. `inParts`: a table may have a rest. */
+  openTables(names: readonly TableName[], inParts: boolean): Promise<QueryTables>
   /** Returns whether nobody waits for the result any more. */
   isAborted?: () => boolean
 }
@@ -59,6 +66,15 @@ const NICE = 10
  * is killed at its limit: those of DuckDB do not hold for every operation.
  */
 export async function runQuery(query: Query, limits: QueryLimits): Promise<QueryResult> {
+  return (await tryQuery(query, limits, true)) ?? (await tryQuery(query, limits, false))!
+}
+
+/** Runs a query; undefined if a table cannot be read in parts. */
+async function tryQuery(
+  query: Query,
+  limits: QueryLimits,
+  inParts: boolean,
+): Promise<QueryResult | undefined> {
   const process_ = new QueryProcess(query.folder, limits, query.isAborted)
   try {
     process_.send({ sql: query.sql, parameters: query.parameters } satisfies QueryText)
@@ -66,12 +82,13 @@ export async function runQuery(query: Query, limits: QueryLimits): Promise<Query
     if (!('tables' in named)) throw unexpectedError()
     // Meanwhile the service copies tables, and limits their size.
     process_.pauseClock()
-    const tables = await query.openTables(named.tables)
+    const tables = await query.openTables(named.tables, inParts)
     process_.startClock(LOAD_SECONDS)
     process_.send(tables)
     const loaded = await process_.receive()
     if (!('isLoaded' in loaded)) throw unexpectedError()
     process_.pauseClock()
+    if (!loaded.isLoaded) return undefined
     process_.startClock()
     return await readResult(process_, limits)
   } finally {

@@ -1,9 +1,7 @@
-// Loads a table of Gridline, as CSV, into a database file.
+// Loads tables of Gridline, as CSV, into database files, and rows that follow theirs into memory.
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { QueryTables, TableColumn } from './messages.ts'
+import type { CsvTable, TableColumn } from './messages.ts'
 import { quoteName, quoteText } from './quote.ts'
-
-type Csv = NonNullable<QueryTables['tables'][number]['csv']>
 
 /** Maximum size of a row, in bytes; DuckDB allocates 16 times as much. */
 const USUAL_LINE_BYTES = 2 * 1024 * 1024
@@ -18,34 +16,144 @@ const NANOSECONDS = String.raw`[.,]\d{7,}`
 /** Number of conditions that one query checks: with more, DuckDB plans for long. */
 const CONDITIONS_AT_ONCE = 200
 
-/** Writes the table `grid` into a new database file. Columns get the narrowest type that holds all their values. */
-export async function loadTable(connection: DuckDBConnection, database: string, csv: Csv): Promise<void> {
-  const columns = csv.columns.map((column, k) => ({ ...column, loaded: `c${k}` }))
-  const load = (types: readonly string[], lineBytes: number): Promise<unknown> => {
-    const declared = columns.map(({ loaded }, k) => `${quoteText(loaded)}: ${quoteText(types[k])}`)
-    // A second column keeps missing values apart from blank lines.
-    if (columns.length === 1) declared.push("'again': 'VARCHAR'")
-    return connection.run(
-      `CREATE TEMP TABLE loaded AS FROM read_csv(${quoteText(csv.path)},
-        header = true, auto_detect = false, delim = ',', quote = '"', escape = '"', new_line = '\\n',
-        nullstr = '', allow_quoted_nulls = false, max_line_size = ${lineBytes},
-        columns = {${declared.join(', ')}})`,
-    )
-  }
-  let types = columns.map(loadedTypeOf)
-  try {
-    await load(types, USUAL_LINE_BYTES)
-  } catch {
-    // Values that do not have the type of their column, such as a date in the year 12000, or large ones.
-    types = columns.map(() => 'VARCHAR')
-    await load(types, MAX_LINE_BYTES)
-  }
-  const narrowed = await findNarrowTypes(connection, columns, types)
-  const list = columns.map(({ loaded, name }, k) => `CAST(${loaded} AS ${narrowed[k]}) AS ${quoteName(name)}`)
+/** Number of first rows by which types of columns are guessed. */
+const SAMPLED_ROWS = 10_000
+/** Types of numbers: each also holds the numbers of those before it. */
+const NUMBER_TYPES = ['BIGINT', 'HUGEINT', 'DOUBLE']
+
+/** Column with its name in the CSV file. */
+type LoadedColumn = TableColumn & { loaded: string }
+
+/**
+ * Writes the table `grid` into a new database file. Columns get the narrowest type that holds all their values: that of
+ * the first rows, if all others have it too.
+ */
+export async function loadTable(
+  connection: DuckDBConnection,
+  database: string,
+  csv: CsvTable,
+): Promise<void> {
+  const columns = toLoadedColumns(csv)
   await connection.run(`ATTACH ${quoteText(database)} AS loading`)
-  await connection.run(`CREATE TABLE loading.grid AS SELECT ${list.join(', ')} FROM loaded`)
+  try {
+    await loadByGuess(connection, csv.path, columns)
+  } catch {
+    await loadLooking(connection, csv.path, columns)
+  }
   await connection.run('DETACH loading')
+}
+
+/** Loads a table in one pass. Throws if a value does not have the type of those in the first rows. */
+async function loadByGuess(
+  connection: DuckDBConnection,
+  path: string,
+  columns: readonly LoadedColumn[],
+): Promise<void> {
+  const types = columns.map(loadedTypeOf)
+  const source = formatSource(path, columns, types, USUAL_LINE_BYTES)
+  await connection.run(`CREATE TEMP TABLE loaded AS ${source} LIMIT ${SAMPLED_ROWS}`)
+  const fitting = await findFittingTypes(connection, columns, types)
   await connection.run('DROP TABLE loaded')
+  const list = columns.map(({ loaded, type, name }, k) => {
+    const [to] = fitting[k]
+    const candidate = candidatesOf(type, types[k]).find((one) => one.to === to)
+    const value = `CAST(${loaded} AS ${to})`
+    return `${candidate ? candidate.guard(loaded, value) : value} AS ${quoteName(name)}`
+  })
+  await connection.run(`CREATE TABLE loading.grid AS SELECT ${list.join(', ')} ${source}`)
+}
+
+/** Loads a table in two passes: its values tell the types. */
+async function loadLooking(
+  connection: DuckDBConnection,
+  path: string,
+  columns: readonly LoadedColumn[],
+): Promise<void> {
+  const fitting = await loadTyped(connection, path, columns, columns.map(loadedTypeOf))
+  const types = fitting.map(([narrowest]) => narrowest)
+  await connection.run(`CREATE TABLE loading.grid AS SELECT ${formatCasts(columns, types)} FROM loaded`)
+  await connection.run('DROP TABLE loaded')
+}
+
+/**
+ * Loads rows that follow those of an attached file into memory. Returns the query for all rows;
+ * undefined if only a table that was loaded at once has the same types and values.
+ */
+export async function loadRest(
+  connection: DuckDBConnection,
+  file: string,
+  csv: CsvTable,
+): Promise<string | undefined> {
+  const columns = toLoadedColumns(csv)
+  const described = await (await connection.run(`DESCRIBE FROM ${file}.main.grid`)).getRows()
+  const before = described.map(([, type]) => String(type))
+  const types = columns.map((column, k) => (before[k] === 'VARCHAR' ? 'VARCHAR' : loadedTypeOf(column)))
+  const fitting = await loadTyped(connection, csv.path, columns, types)
+  const after = fitting.map((list, k) => findCommonType(before[k], list))
+  if (!after.every((type) => type !== undefined)) return undefined
+  await connection.run(`CREATE TEMP TABLE ${file} AS SELECT ${formatCasts(columns, after)} FROM loaded`)
+  await connection.run('DROP TABLE loaded')
+  const stored = columns.map(({ name }) => ({ name, loaded: quoteName(name) }))
+  return `SELECT ${formatCasts(stored, after)} FROM ${file}.main.grid UNION ALL FROM temp.main.${file}`
+}
+
+/** Returns the type of a column with values of a type and others, which fit some types; undefined if none is exact. */
+function findCommonType(before: string, fitting: readonly string[]): string | undefined {
+  if (fitting.includes(before)) return before
+  const from = NUMBER_TYPES.indexOf(before)
+  return from < 0 ? undefined : fitting.find((type) => NUMBER_TYPES.indexOf(type) > from)
+}
+
+function toLoadedColumns({ columns }: CsvTable): LoadedColumn[] {
+  return columns.map((column, k) => ({ ...column, loaded: `c${k}` }))
+}
+
+/** Loads rows as the table `loaded`. Returns the types that hold all values of each column, narrowest first. */
+async function loadTyped(
+  connection: DuckDBConnection,
+  path: string,
+  columns: readonly LoadedColumn[],
+  types: readonly string[],
+): Promise<string[][]> {
+  const load = async (loaded: readonly string[], lineBytes: number): Promise<string[][]> => {
+    await connection.run(
+      `CREATE OR REPLACE TEMP TABLE loaded AS ${formatSource(path, columns, loaded, lineBytes)}`,
+    )
+    return findFittingTypes(connection, columns, loaded)
+  }
+  return load(types, USUAL_LINE_BYTES).catch(() =>
+    // Values that do not have the type of their column, such as a date in the year 12000, or large ones.
+    load(
+      columns.map(() => 'VARCHAR'),
+      MAX_LINE_BYTES,
+    ),
+  )
+}
+
+/** Formats the columns of a SELECT: each cast to a type, by its name. */
+function formatCasts(
+  columns: readonly Pick<LoadedColumn, 'loaded' | 'name'>[],
+  types: readonly string[],
+): string {
+  return columns
+    .map(({ loaded, name }, k) => `CAST(${loaded} AS ${types[k]}) AS ${quoteName(name)}`)
+    .join(', ')
+}
+
+/** Formats the query that reads a CSV file with these types. */
+function formatSource(
+  path: string,
+  columns: readonly LoadedColumn[],
+  types: readonly string[],
+  lineBytes: number,
+): string {
+  const declared = columns.map(({ loaded }, k) => `${quoteText(loaded)}: ${quoteText(types[k])}`)
+  // A second column keeps missing values apart from blank lines.
+  if (columns.length === 1) declared.push("'again': 'VARCHAR'")
+  return `FROM read_csv(${quoteText(path)},
+    header = true, auto_detect = false, delim = ',', quote = '"', escape = '"', new_line = '\\n',
+    nullstr = '', allow_quoted_nulls = false, max_line_size = ${lineBytes},
+    columns = {${declared.join(', ')}})`
 }
 
 /** Returns the type with which a column is read. */
@@ -54,12 +162,12 @@ function loadedTypeOf({ type, isLarge }: TableColumn): string {
   return { boolean: 'BOOLEAN', date: 'DATE', datetime: 'VARCHAR', text: 'VARCHAR' }[type]
 }
 
-/** Returns the types of columns by their values, which one query looks at for all. */
-async function findNarrowTypes(
+/** Returns the types that hold all values of each column of `loaded`, narrowest first. */
+async function findFittingTypes(
   connection: DuckDBConnection,
-  columns: readonly (TableColumn & { loaded: string })[],
+  columns: readonly LoadedColumn[],
   types: readonly string[],
-): Promise<string[]> {
+): Promise<string[][]> {
   const candidates = columns.map(({ type }, k) => candidatesOf(type, types[k]))
   const conditions = candidates.flatMap((list, k) => list.map(({ holds }) => holds(columns[k].loaded)))
   const results: boolean[] = []
@@ -70,38 +178,46 @@ async function findNarrowTypes(
     // Without rows, there is no result, and every type fits.
     results.push(...row.map((result) => result !== false))
   }
-  // All results of a column are taken, and the first type that fits.
   let at = 0
-  return candidates.map((list, k) => list.filter(() => results[at++])[0]?.to ?? types[k])
+  return candidates.map((list, k) => [...list.filter(() => results[at++]).map(({ to }) => to), types[k]])
 }
 
-/** A narrower type, and the condition that every value of a column fulfils then. */
+/** A narrower type for values of a column. */
 interface Candidate {
   to: string
+  /** Returns the condition that every value fulfils that the type holds. */
   holds(column: string): string
+  /** Returns `value`, the column with the type; an error for a value that the type does not hold. */
+  guard(column: string, value: string): string
 }
 
-/** Returns narrower types of a column. */
+/** Returns narrower types of a column, narrowest first. */
 function candidatesOf(type: TableColumn['type'], loaded: string): Candidate[] {
   if (loaded === 'DOUBLE')
-    return [
-      { to: 'BIGINT', holds: (c) => `${c} IS NULL OR (${c} = trunc(${c}) AND abs(${c}) <= ${MAX_EXACT})` },
-    ]
+    return [candidateOf('BIGINT', (c) => `${c} = trunc(${c}) AND abs(${c}) <= ${MAX_EXACT}`)]
   if (loaded !== 'VARCHAR' || type === 'text') return []
-  const castsTo = (to: string, more: (column: string) => string = () => ''): Candidate => ({
-    to,
-    holds: (c) => `${c} IS NULL OR (TRY_CAST(${c} AS ${to}) IS NOT NULL${more(c)})`,
-  })
-  // TRY_CAST to an integer rounds: only whole numbers as they are written.
-  const isWhole = (c: string): string => ` AND regexp_full_match(${c}, '-?\\d+')`
-  if (type === 'number') return [castsTo('BIGINT', isWhole), castsTo('HUGEINT', isWhole), castsTo('DOUBLE')]
-  if (type === 'boolean') return [castsTo('BOOLEAN')]
-  if (type === 'date') return [castsTo('DATE')]
+  // A cast to an integer rounds: only whole numbers as they are written.
+  const isWhole = (c: string): string => `regexp_full_match(${c}, '-?\\d+')`
+  if (type === 'number')
+    return [candidateOf('BIGINT', isWhole), candidateOf('HUGEINT', isWhole), candidateOf('DOUBLE')]
+  if (type === 'boolean') return [candidateOf('BOOLEAN')]
+  if (type === 'date') return [candidateOf('DATE')]
   return [
-    castsTo('TIMESTAMP', (c) => ` AND NOT regexp_matches(${c}, '${ZONE}|${NANOSECONDS}')`),
-    castsTo(
-      'TIMESTAMPTZ',
-      (c) => ` AND regexp_matches(${c}, '${ZONE}') AND NOT regexp_matches(${c}, '${NANOSECONDS}')`,
+    candidateOf('TIMESTAMP', (c) => `NOT regexp_matches(${c}, '${ZONE}|${NANOSECONDS}')`),
+    candidateOf(
+      // As DuckDB describes it.
+      'TIMESTAMP WITH TIME ZONE',
+      (c) => `regexp_matches(${c}, '${ZONE}') AND NOT regexp_matches(${c}, '${NANOSECONDS}')`,
     ),
   ]
+}
+
+/** `isExact`: returns the condition that a value which can be cast to the type keeps its meaning. */
+function candidateOf(to: string, isExact: (column: string) => string = () => 'true'): Candidate {
+  return {
+    to,
+    holds: (c) => `${c} IS NULL OR (TRY_CAST(${c} AS ${to}) IS NOT NULL AND ${isExact(c)})`,
+    guard: (c, value) =>
+      `CASE WHEN ${c} IS NULL OR (${isExact(c)}) THEN ${value} ELSE error('another type') END`,
+  }
 }

@@ -36,13 +36,21 @@ export interface TableColumn {
   isLarge?: boolean
 }
 
+/** A table as a file. */
+export interface CsvTable {
+  path: string
+  columns: readonly TableColumn[]
+}
+
 /** Second message to the process: the tables of the query, each with a database file that holds it. */
 export interface QueryTables {
   tables: readonly {
     table: TableName
     database: string
-    /** CSV file to load into the database; undefined if it holds the table already. */
-    csv?: { path: string; columns: readonly TableColumn[] }
+    /** Content of the database; undefined if it holds the table already. */
+    csv?: CsvTable
+    /** Rows that follow those of the database. */
+    rest?: CsvTable
   }[]
 }
 
@@ -55,7 +63,8 @@ export interface ResultColumn {
 /** Message from the process. */
 export type QueryMessage =
   | { tables: TableName[] }
-  | { isLoaded: true }
+  /** False if the rest of a table does not have the types of its database: send it as one table. */
+  | { isLoaded: boolean }
   | { columns: ResultColumn[] }
   /** The next rows: the values of each column, comma-separated JSON. */
   | { rows: number; texts: Uint8Array[] }

@@ -9,7 +9,7 @@ import {
 import { errorMessageOf } from '../contract/errors.ts'
 import { bindParameters } from './bind-parameters.ts'
 import { findTableNames } from './find-table-names.ts'
-import { loadTable } from './load-table.ts'
+import { loadRest, loadTable } from './load-table.ts'
 import type { QueryMessage, QuerySettings, QueryTables, QueryText } from './messages.ts'
 import { quoteName, quoteText } from './quote.ts'
 import { streamResult } from './result-json.ts'
@@ -50,23 +50,26 @@ const CONFIGURATION = {
   threads: '2',
 }
 
-/** Makes the tables visible under the names of the query. */
-async function openTables(connection: DuckDBConnection, { tables }: QueryTables): Promise<void> {
-  /** Names of attached files: several tables can have the same content. */
-  const attached = new Map<string, string>()
-  for (const { table, database, csv } of tables) {
-    let file = attached.get(database)
-    if (file === undefined) {
+/** Makes the tables visible under the names of the query. Returns false if one must be sent as one table. */
+async function openTables(connection: DuckDBConnection, { tables }: QueryTables): Promise<boolean> {
+  /** Database files → queries for their tables: several tables can have the same content. */
+  const sources = new Map<string, string>()
+  for (const { table, database, csv, rest } of tables) {
+    let source = sources.get(database)
+    if (source === undefined) {
       if (csv) await loadTable(connection, database, csv)
       // No user has such a name, which would be a schema.
-      file = quoteName(`:${attached.size}`)
-      attached.set(database, file)
+      const file = quoteName(`:${sources.size}`)
       await connection.run(`ATTACH ${quoteText(database)} AS ${file} (READ_ONLY)`)
+      source = rest ? await loadRest(connection, file, rest) : `FROM ${file}.main.grid`
+      if (source === undefined) return false
+      sources.set(database, source)
     }
     if (table.schema !== '') await connection.run(`CREATE SCHEMA IF NOT EXISTS ${quoteName(table.schema)}`)
     const name = [table.schema, table.name].filter((part) => part !== '').map(quoteName)
-    await connection.run(`CREATE VIEW ${name.join('.')} AS FROM ${file}.main.grid`)
+    await connection.run(`CREATE VIEW ${name.join('.')} AS ${source}`)
   }
+  return true
 }
 
 /** Limits memory and temporary files. */
@@ -99,9 +102,9 @@ async function runQuery(): Promise<void> {
   const { sql, parameters } = await receive<QueryText>()
   await send({ tables: await findTableNames(connection, sql) })
   await limit(connection)
-  await openTables(connection, await receive<QueryTables>())
+  const isLoaded = await openTables(connection, await receive<QueryTables>())
   await lock(connection)
-  await send({ isLoaded: true })
+  await send({ isLoaded })
   const statement = await prepare(connection, sql)
   await bindParameters(connection, statement, parameters)
   await streamResult(await statement.stream(), send)

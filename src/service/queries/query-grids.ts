@@ -102,13 +102,8 @@ export class Queries {
   ): Promise<{ result: QueryResult; tables: QueriedTable[] }> {
     const { sql, parameters } = query
     const folder = await this.files.createWorkFolder()
-    const kept: (() => Promise<void>)[] = []
+    let kept: (() => Promise<void>)[] = []
     let queried: QueriedTable[] = []
-    const budget = {
-      copied: new Map<string, string>(),
-      bytesLeft: this.limits.query_cache_bytes,
-      isAborted: principal.isAborted,
-    }
     const given = new Map(Object.entries(query.tables).map(([name, grid]) => [name.toLowerCase(), grid]))
     try {
       const result = await runQuery(
@@ -117,11 +112,17 @@ export class Queries {
           parameters,
           folder,
           isAborted: principal.isAborted,
-          openTables: async (names) => {
+          openTables: async (names, inParts) => {
             const tables = []
+            const budget = {
+              copied: new Map(),
+              bytesLeft: this.limits.query_cache_bytes,
+              isAborted: principal.isAborted,
+            }
+            kept = []
             queried = await takeTableSnapshots(service, principal, names, given, query.scope)
             for (const { table, snapshot } of queried) {
-              const { file, keep } = await this.files.get(snapshot, folder, budget)
+              const { file, keep } = await this.files.get(snapshot, inParts, folder, budget)
               kept.push(keep)
               tables.push({ table, ...file })
             }

@@ -8,14 +8,16 @@ import { pipeline } from 'node:stream/promises'
 import { Problem } from '../../contract/errors.ts'
 import { takeUniqueName } from '../../contract/unique-name.ts'
 import type { Bytes } from '../../json/index.ts'
-import type { QueryTables, TableColumn } from '../../sql/index.ts'
-import type { Snapshot, SnapshotColumn } from '../grids/column/snapshot.ts'
+import type { CsvTable, QueryTables, TableColumn } from '../../sql/index.ts'
+import { type Snapshot, type SnapshotColumn, skipRows } from '../grids/column/snapshot.ts'
 import { createDelimitedWriter } from '../grids/read/row-writers.ts'
 import { streamFirstRows } from '../grids/read/rows.ts'
 import { familyOf } from '../store/schema/column-types.ts'
 
 /** Numbers from here on may have no exact double. */
 const MIN_LARGE = 2 ** 53
+/** Size of CSV that may wait to be written while more is made, in bytes. */
+const WRITTEN_AHEAD_BYTES = 4 * 1024 * 1024
 /** Digits of such a number. */
 const LARGE_DIGITS = /\d{16}/
 /** Time after its last use when a file is deleted, in ms: content of deleted grids must not stay. */
@@ -49,37 +51,37 @@ export class TableFiles {
 
   /**
    * Returns the file of a grid. If there is none, its content is written as CSV into the folder of the query, which
-   * loads it; `keep` then keeps the file for other queries. Throws `too_large` above the size of all files.
+   * loads it; `keep` then keeps the file for other queries. `inParts`: the file has the stored slices, and rows that
+   * were appended since are its rest: the file stays as it is for many appends. Throws `too_large` above the size of all
+   * files.
    */
   async get(
     snap: Snapshot,
+    inParts: boolean,
     workFolder: string,
     budget: CopyBudget,
   ): Promise<{ file: TableFile; keep: () => Promise<void> }> {
     const folder = await this.open()
     const hash = hashSnapshot(snap)
-    const copied = budget.copied.get(hash)
-    if (copied) return { file: { database: copied }, keep: async () => {} }
-    const database = join(folder, `${hash}.duckdb`)
-    const now = new Date()
-    // Its time is that of its last use.
-    if (
-      await utimes(database, now, now).then(
-        () => true,
-        () => false,
-      )
-    )
-      return { file: { database }, keep: async () => {} }
-    const name = join(workFolder, randomBytes(6).toString('hex'))
-    await writeCsv(snap, `${name}.csv`, budget)
-    budget.copied.set(hash, `${name}.duckdb`)
-    return {
-      file: {
-        database: `${name}.duckdb`,
-        csv: { path: `${name}.csv`, columns: columnsOf(snap) },
-      },
-      keep: () => rename(`${name}.duckdb`, database),
+    const known = budget.copied.get(hash)
+    if (known) return { file: known, keep: async () => {} }
+    const write = async (part: Snapshot): Promise<CsvTable> => {
+      const path = join(workFolder, `${randomBytes(6).toString('hex')}.csv`)
+      await writeCsv(part, path, budget)
+      return { path, columns: columnsOf(snap) }
     }
+    const parts = inParts ? splitTail(snap) : undefined
+    const { stored, rest } = parts ?? { stored: snap, rest: undefined }
+    const kept = join(folder, `${parts ? hashSnapshot(stored) : hash}.duckdb`)
+    const isKept = await touch(kept)
+    const csv = isKept ? undefined : await write(stored)
+    const file = {
+      database: csv ? csv.path.replace(/csv$/, 'duckdb') : kept,
+      csv,
+      rest: rest && (await write(rest)),
+    }
+    budget.copied.set(hash, file)
+    return { file, keep: async () => (isKept ? undefined : rename(file.database, kept)) }
   }
 
   /** Deletes files that were not used for a day, and the least recently used ones above the maximum size. */
@@ -136,6 +138,29 @@ async function removeOrphans(): Promise<void> {
   }
 }
 
+/** Marks a file as used now. Returns false if there is none. */
+async function touch(path: string): Promise<boolean> {
+  const now = new Date()
+  try {
+    await utimes(path, now, now)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Splits a snapshot into its slices and the rows after them; undefined if one of them is empty, or they overlap. */
+function splitTail(snap: Snapshot): { stored: Snapshot; rest: Snapshot } | undefined {
+  const counts = snap.columns.map(({ slices }) => slices.reduce((sum, slice) => sum + slice.rows, 0))
+  const [rows] = counts
+  const isEven = snap.columns.every(
+    (column, k) => counts[k] === rows && column.rows === snap.rows && !column.skip,
+  )
+  if (!isEven || rows === 0 || rows >= snap.rows) return undefined
+  const stored = snap.columns.map((column) => ({ ...column, rows, tail: Buffer.alloc(0) }))
+  return { stored: { ...snap, columns: stored, rows }, rest: skipRows(snap, rows) }
+}
+
 /** Hashes what a snapshot refers to: names, types and values of its columns. */
 function hashSnapshot({ columns, rows }: Snapshot): string {
   const hash = createHash('sha256').update(`${rows}\n`)
@@ -171,8 +196,8 @@ function hasLargeNumbers({ slices, tail }: SnapshotColumn): boolean {
 
 /** Copies that one query has made, and what it may still write. */
 export interface CopyBudget {
-  /** Copies of this query by hash: names of the same content share one. */
-  copied: Map<string, string>
+  /** Files of this query by hash: names of the same content share one. */
+  copied: Map<string, TableFile>
   /** Number of bytes that may still be written. */
   bytesLeft: number
   isAborted: (() => boolean) | undefined
@@ -182,7 +207,10 @@ async function writeCsv(snap: Snapshot, path: string, budget: CopyBudget): Promi
   // A second column keeps missing values apart from blank lines.
   const columns = snap.columns.length === 1 ? [snap.columns[0], snap.columns[0]] : snap.columns
   const chunks = streamFirstRows({ ...snap, columns }, createDelimitedWriter(','))
-  await pipeline(countBytes(chunks, budget), createWriteStream(path, { mode: 0o600 }))
+  await pipeline(
+    countBytes(chunks, budget),
+    createWriteStream(path, { mode: 0o600, highWaterMark: WRITTEN_AHEAD_BYTES }),
+  )
 }
 
 async function* countBytes(chunks: Bytes, budget: CopyBudget): Bytes {

@@ -361,4 +361,62 @@ onSqliteFirst('random tables', (test) => {
       { numRuns: runs(3, 200), seed: runs(1, Date.now()) },
     )
   }, 400_000)
+
+  /** Values by kind: those of a column before and after an append may be of two. */
+  const KINDS: readonly (readonly unknown[])[] = [
+    [1, -2, 3_000_000],
+    [0.5, 2.25],
+    [9_007_199_254_740_993n, 5],
+    [12_345_678_901_234_567_890_123n],
+    ['2024-01-01T10:00', '2024-06-30 23:59:59.5'],
+    ['2024-01-01T10:00:00Z', '2024-01-01T10:00:00+02:00'],
+    ['2024-01-01T00:00:00.123456789'],
+    ['2024-02-29'],
+    ['12000-01-01'],
+    [true, false],
+    ['', 'x', ' y'],
+    [null],
+  ]
+  const kind = fc.integer({ min: 0, max: KINDS.length - 1 })
+  /** Kinds of a column before and after. Most stay. */
+  const kinds = fc.oneof(
+    kind.map((one) => [one, one]),
+    fc.tuple(kind, kind),
+  )
+
+  it('rows that were appended have the types and values of a table that was stored at once', async () => {
+    let n = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(kinds, { minLength: 1, maxLength: 4 }), fc.nat(), async (columns, salt) => {
+        const rowsOf = (part: 0 | 1) =>
+          Array.from({ length: 6 }, (_, row) =>
+            columns.map((pair, k) => KINDS[pair[part]][(salt + row + k) % KINDS[pair[part]].length]),
+          )
+        const create = async (rows: unknown[][]) => {
+          const path = `parts${n++}`
+          const cols = columns.map((_, k) => `"c${k}": {"data": ${write(rows.map((row) => row[k]))}}`)
+          const body = `{"filename": "${path}", "data": {"cols": {${cols.join(', ')}}}}`
+          const headers = { 'content-type': 'application/json' }
+          return (await test().ask('alice', 'POST', '/v2/grids', { headers, body })).json.file
+        }
+        const { fid, filename } = await create(rowsOf(0))
+        await query(test(), `from ${filename}`)
+        const { status } = await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, {
+          headers: { 'content-type': 'application/json' },
+          body: `{"rows": ${write(rowsOf(1))}}`,
+        })
+        expect(status).toBe(201)
+        const whole = await create([...rowsOf(0), ...rowsOf(1)])
+        const types = columns.map((_, k) => `typeof(c${k})`)
+        const read = (table: string) => query(test(), `select *, ${types.join(', ')} from ${table}`)
+        expect(await read(filename)).toEqual(await read(whole.filename))
+      }),
+      { numRuns: runs(4, 200), seed: runs(1, Date.now()) },
+    )
+  }, 800_000)
 })
+
+/** Writes JSON with integers of any size. */
+function write(values: unknown[]): string {
+  return `[${values.map((one) => (Array.isArray(one) ? write(one) : typeof one === 'bigint' ? String(one) : JSON.stringify(one))).join(', ')}]`
+}
