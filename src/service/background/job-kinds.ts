@@ -1,6 +1,6 @@
 // Handlers of each kind of background job.
 
-import type { Fid } from '../../contract/fid.ts'
+import { type Fid, formatFid } from '../../contract/fid.ts'
 import type { DeliveryService } from '../alerts/deliver.ts'
 import type { RefreshOptions, RefreshService } from '../derivations/refresh.ts'
 import type { MailingService } from '../mailings/send.ts'
@@ -8,6 +8,7 @@ import type { UrlRefreshService } from '../refreshes/refresh-from-url.ts'
 import { type JobKind, SETTLE_DELAY_MS, SWEEP_INTERVAL_MS } from '../store/aggregates/jobs.ts'
 import type { Store } from '../store/store.ts'
 import type { JobWork, LeasedJob } from './jobs.ts'
+import { Pace } from './pace.ts'
 
 /** Returns the handler of each kind of job. A missing kind is a compile error. */
 export function createJobHandlers(
@@ -15,12 +16,13 @@ export function createJobHandlers(
   minRefreshMs = MIN_REFRESH_MS,
 ): Record<JobKind, JobWork> {
   const { store } = service
+  const pace = new Pace(REFRESH_BURST, minRefreshMs)
   return {
     tree: updateDescendants,
     dates: indexDates,
     fold: (held) => fold(store, held),
     feed: (held) => feed(store, held),
-    refresh: (held) => refresh(service, held, minRefreshMs),
+    refresh: (held) => refresh(service, held, pace, minRefreshMs),
     download: (held) => download(service, held),
     judge: (held) => judge(service, held),
     deliver: (held) => deliver(service, held),
@@ -67,8 +69,10 @@ async function indexDates(leased: LeasedJob): Promise<number | undefined> {
   })
 }
 
-/** Minimum time between two refreshes of a derived grid, in ms: each can add a version. */
+/** Time between two refreshes of a derived grid that changes again and again, in ms: each can add a version. */
 const MIN_REFRESH_MS = 10_000
+/** Number of its refreshes that may follow each other at once before. */
+const REFRESH_BURST = 4
 
 /** Schedules the refresh of the grids that are derived from a grid, and a look at its alerts. */
 async function feed(store: Store, { job, write }: LeasedJob): Promise<undefined> {
@@ -101,15 +105,18 @@ const RENEW_MS = 10_000
 async function refresh(
   service: RefreshService,
   held: LeasedJob,
+  pace: Pace,
   minRefreshMs: number,
 ): Promise<number | undefined> {
   const { refreshDerived } = await import('../derivations/refresh.ts')
   return runRefresh(held, async (fid, options) => {
     const { owner, idlocal } = fid
     const row = await service.store.read(({ derivations }) => derivations.get(owner, idlocal))
-    const earliest = (row?.tried_at ?? 0) + minRefreshMs
+    const key = formatFid(fid)
+    const earliest = pace.mayRun(key) ? 0 : (row?.tried_at ?? 0) + minRefreshMs
     if (earliest > Date.now()) return earliest
     const outcome = await refreshDerived(service, fid, options)
+    if (outcome === 'refreshed' || outcome === 'failed') pace.add(key)
     if (outcome === 'ended') return undefined
     return Date.now() + (outcome === 'failed' ? RETRY_FAILED_MS : RECHECK_MS)
   })
