@@ -3,7 +3,7 @@
 
 import type { AdditionalCode } from './adapt-figure.ts'
 import { describeChart } from './alt-text.ts'
-import { type Figure, loadScript, prepareFigure, removeTiles } from './plotly.ts'
+import { drawsAll, type Figure, loadScript, prepareFigure, removeTiles } from './plotly.ts'
 import { keepDrawn, reuseTraces, withChangedPaths, withoutKept } from './redraw.ts'
 import { applyThemeToFrames, applyThemeWith, needsAdditionalSteps } from './theme/core.ts'
 import { measuredChanges } from './theme/measured.ts'
@@ -87,11 +87,8 @@ async function adapt(figure: Figure): Promise<Figure> {
 let hasAllTypes = types === ''
 
 /** Loads the whole plotly.js if the figure has traces that the loaded build does not draw. Returns whether it did. */
-async function loadAllTypes({ data, frames = [] }: Figure): Promise<boolean> {
-  if (hasAllTypes) return false
-  const known = types.split(' ')
-  const traces = [...data, ...(frames as { data?: Figure['data'] }[]).flatMap((frame) => frame?.data ?? [])]
-  if (traces.every((trace) => typeof trace?.type !== 'string' || known.includes(trace.type))) return false
+async function loadAllTypes(figure: Figure): Promise<boolean> {
+  if (hasAllTypes || drawsAll(types.split(' '), figure)) return false
   if (chart.dataset.drawn === 'true') Plotly.purge(chart)
   delete chart.dataset.drawn
   await loadScript(plotly, 'a part of the page')

@@ -1,11 +1,17 @@
 /// <reference lib="dom" />
 // Draws images, in a page without network and with a strict policy: see src/draw/pages.ts.
 import { findImages, isEmbeddedImage } from '../contract/figure-images.ts'
-import { adaptFigure } from './adapt-figure.ts'
-import { type Figure, loadGeo, needsGeo, removeTiles } from './plotly.ts'
+import { registerLocale } from './locales.ts'
+import { drawsAll, type Figure, loadGeo, loadScript, needsGeo, removeTiles } from './plotly.ts'
 import { applyTheme, measuredChanges, needsMeasuring } from './theme/index.ts'
 import { findPlacesNote } from './theme/maps.ts'
+import { upgradeFigure } from './upgrade-figure.ts'
 import { convertToUtc } from './zones.ts'
+
+/** Builds of plotly.js with fewer trace types, smallest first: name and types. */
+const smallerBuilds: readonly (readonly [name: string, types: readonly string[]])[] = JSON.parse(
+  document.currentScript!.dataset.builds!,
+)
 
 /** Options of an image. */
 interface ImageOptions {
@@ -27,9 +33,9 @@ declare global {
 
 window.drawFigure = async (text, options) => {
   const { data, layout } = cleanImages(parseFigure(text))
-  const adaptedFigure = convertToUtc(
-    adaptFigure({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }),
-  )
+  const upgraded = upgradeFigure({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } })
+  await loadPlotly(upgraded)
+  const adaptedFigure = convertToUtc(registerLocale(upgraded))
   const { width, height, maxHeight } = options
   const figure = applyTheme(
     { ...adaptedFigure, layout: removeTiles(adaptedFigure) },
@@ -42,6 +48,17 @@ window.drawFigure = async (text, options) => {
   if (needsGeo(figure)) await loadGeo('/plotly-geo.js')
   const image = await drawImage(figure, options)
   return options.format === 'svg' ? `${SVG_URL_PREFIX}${encodeURIComponent(cleanSvg(image))}` : image
+}
+
+/** Trace types that the loaded build of plotly.js draws; undefined if none is loaded. */
+let loadedTypes: readonly string[] | 'all' | undefined
+
+/** Loads the smallest build of plotly.js that draws a figure; all of it if a smaller one was loaded for another figure. */
+async function loadPlotly(figure: Figure): Promise<void> {
+  if (loadedTypes === 'all' || (loadedTypes && drawsAll(loadedTypes, figure))) return
+  const [name, types] = (!loadedTypes && smallerBuilds.find(([, each]) => drawsAll(each, figure))) || []
+  await loadScript(`/${name ? `bundle-${name}` : 'plotly'}.js`, 'plotly.js')
+  loadedTypes = types ?? 'all'
 }
 
 /** Removes images that are not data URLs, and cleans SVG images: Chromium would wait for their links. */

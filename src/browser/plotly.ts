@@ -33,6 +33,12 @@ export function needsGeo({ data, layout }: Figure): boolean {
   )
 }
 
+/** Returns whether a build of plotly.js with these trace types draws all traces of a figure. */
+export function drawsAll(types: readonly string[], { data, frames = [] }: Partial<Figure>): boolean {
+  const traces = [data ?? [], ...frames.map((frame) => (frame as Partial<Figure> | null)?.data ?? [])].flat()
+  return traces.every((trace) => typeof trace?.type !== 'string' || types.includes(trace.type))
+}
+
 /** Map style without tiles from another host. */
 const TILELESS_STYLE = 'white-bg'
 

@@ -37,6 +37,8 @@ export class Browser extends EventEmitter {
   private readonly sessions = new Map<string, Session>()
   private lastId = 0
   private isOpen = true
+  /** Whether the page with which it starts is unused: its process is ready. */
+  private hasFirstPage = true
 
   private constructor(
     private readonly child: ChildProcess,
@@ -112,11 +114,23 @@ export class Browser extends EventEmitter {
 
   /** Opens an empty page. */
   async openPage(): Promise<Session> {
-    const { targetId } = await this.send('Target.createTarget', { url: 'about:blank' })
+    const targetId = (await this.takeFirstPage()) ?? (await this.createPage())
     const { sessionId } = await this.send('Target.attachToTarget', { targetId, flatten: true })
     const session = new Session(this, sessionId, targetId)
     this.sessions.set(sessionId, session)
     return session
+  }
+
+  private async createPage(): Promise<string> {
+    return (await this.send('Target.createTarget', { url: 'about:blank' })).targetId
+  }
+
+  /** Returns the id of the page with which Chromium starts, once. */
+  private async takeFirstPage(): Promise<string | undefined> {
+    if (!this.hasFirstPage) return undefined
+    this.hasFirstPage = false
+    const { targetInfos } = await this.send('Target.getTargets')
+    return targetInfos.find(({ type }) => type === 'page')?.targetId
   }
 
   kill(): void {

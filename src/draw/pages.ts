@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Protocol } from 'devtools-protocol'
+import { escapeHtml } from '../contract/html.ts'
 import type { Browser, Session } from './chromium.ts'
 import type { DrawSettings, ImageOptions } from './messages.ts'
 
@@ -25,11 +26,16 @@ const POLICY = [
   "form-action 'none'",
 ].join('; ')
 
-const PAGE_HTML = `<!doctype html><meta charset="utf-8"><title>drawing</title>
+/** Returns the HTML of a page, which loads a build of plotly.js for each figure that needs it. */
+async function renderPage(assets: string): Promise<string> {
+  const builds = await readFile(join(assets, 'plotly-bundles.json'), 'utf8')
+  return `<!doctype html><meta charset="utf-8"><title>drawing</title>
 <style>body { margin: 0; font-family: sans-serif }</style>
-<script src="/plotly.js"></script><script src="/draw.js"></script>`
+<script src="/draw.js" data-builds="${escapeHtml(builds)}"></script>`
+}
 
-const SERVED_SCRIPTS = ['plotly.js', 'plotly-geo.js', 'draw.js']
+/** Scripts that are served to pages. */
+const SERVED_SCRIPTS = /^(plotly|plotly-geo|draw|bundle-[a-z]+)\.js$/
 
 /** Number of images after which a page is replaced, to free its memory. */
 const MAX_IMAGES_PER_PAGE = 500
@@ -61,10 +67,11 @@ export async function openPage(
   })
   const open = async (): Promise<void> => {
     await page.send('Inspector.enable')
+    const html = await renderPage(assets)
     await answerRequests(page, (path) =>
       path === ''
-        ? { html: PAGE_HTML, policy: POLICY }
-        : SERVED_SCRIPTS.includes(path)
+        ? { html, policy: POLICY }
+        : SERVED_SCRIPTS.test(path)
           ? { script: join(assets, path) }
           : undefined,
     )

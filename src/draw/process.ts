@@ -21,7 +21,9 @@ const CHROMIUM_ARGUMENTS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'],
   ...['--disable-domain-reliability', '--no-first-run', '--disable-default-apps', '--disable-extensions'],
   ...['--disable-breakpad', '--disable-crash-reporter', '--metrics-recording-only', '--disable-hang-monitor'],
-  ...['--disable-features=Translate,MediaRouter,OptimizationHints', '--use-mock-keychain'],
+  // Its address bar would load two pages of its own.
+  '--disable-features=Translate,MediaRouter,OptimizationHints,WebUIOmniboxPopup,WebUIOmniboxAimPopup',
+  '--use-mock-keychain',
   // Pages that nobody sees are drawn at full speed.
   ...['--disable-background-timer-throttling', '--disable-backgrounding-occluded-windows'],
   ...['--disable-renderer-backgrounding', '--password-store=basic'],
