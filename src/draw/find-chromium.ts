@@ -5,8 +5,10 @@ import { installationFolder, installationMethod } from '../contract/installation
 import { quoteShellWord } from '../contract/shell.ts'
 import { type Chromium, findPackagedChromium, hasPackagedChromium } from './packaged-chromium.ts'
 
-/** Executables on the PATH, in order of preference. */
+/** Executables on the PATH, in order of preference: those without windows start sooner. */
 const EXECUTABLE_NAMES = [
+  'chromium-headless-shell',
+  'chrome-headless-shell',
   'chromium',
   'chromium-browser',
   'google-chrome-stable',

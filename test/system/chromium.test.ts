@@ -47,7 +47,7 @@ it('a program that writes no messages is ended', async () => {
 it('commands fail when Chromium ends or refuses them; messages can come in parts', async () => {
   const code = `${ANSWERS}
 function answer({ id, method }) {
-  if (method === 'Target.createTarget') return process.exit()
+  if (method === 'Target.getTargets') return process.exit()
   const reply = method === 'Browser.close' ? { id, error: { message: 'not allowed' } } : { id, result: { product: 'é' } }
   for (const byte of Buffer.from(JSON.stringify(reply) + '\\0')) writeSync(4, Buffer.from([byte]))
 }`
