@@ -3,7 +3,7 @@
 
 import type { AdditionalCode } from './adapt-figure.ts'
 import { describeChart } from './alt-text.ts'
-import { drawsAll, type Figure, loadScript, prepareFigure, removeTiles } from './plotly.ts'
+import { drawsAll, type Figure, loadScript, prepareFigure, removeTiles, removeTitle } from './plotly.ts'
 import { keepDrawn, reuseTraces, withChangedPaths, withoutKept } from './redraw.ts'
 import { applyThemeToFrames, applyThemeWith, needsAdditionalSteps } from './theme/core.ts'
 import { measuredChanges } from './theme/measured.ts'
@@ -46,14 +46,9 @@ function createConfig({ config = {} }: Figure): Record<string, unknown> {
 
 /** Returns the figure in the size of the frame, unless the URL sets one, and with its theme. */
 function fitToFrame(figure: Figure): Figure {
-  const { width: _, height: __, ...plain } = removeTiles(figure)
-  // The page shows the title instead, but not while it is changed. Figures without a theme stay as they are.
-  if (
-    query.get('title') === 'false' &&
-    !preview?.isEditable &&
-    (plain.meta as { theme?: unknown } | undefined)?.theme !== undefined
-  )
-    delete plain.title
+  const { width: _, height: __, ...titled } = removeTiles(figure)
+  // The page shows the title instead, but not while it is changed.
+  const plain = query.get('title') === 'false' && !preview?.isEditable ? removeTitle(titled) : titled
   const side = (name: string): number | undefined => {
     const pixels = Number(query.get(name))
     return pixels >= 10 && pixels <= 10_000 ? pixels : undefined

@@ -2,7 +2,7 @@
 // Draws images, in a page without network and with a strict policy: see src/draw/pages.ts.
 import { findImages, isEmbeddedImage } from '../contract/figure-images.ts'
 import { registerLocale } from './locales.ts'
-import { drawsAll, type Figure, loadGeo, loadScript, needsGeo, removeTiles } from './plotly.ts'
+import { drawsAll, type Figure, loadGeo, loadScript, needsGeo, removeTiles, removeTitle } from './plotly.ts'
 import { applyTheme, measuredChanges, needsMeasuring } from './theme/index.ts'
 import { findPlacesNote } from './theme/maps.ts'
 import { upgradeFigure } from './upgrade-figure.ts'
@@ -22,6 +22,8 @@ interface ImageOptions {
   /** Maximum height if a chart grows with its rows. */
   maxHeight?: number
   theme?: 'light' | 'dark'
+  /** Leaves out the title. */
+  isUntitled?: boolean
 }
 
 declare global {
@@ -37,8 +39,9 @@ window.drawFigure = async (text, options) => {
   await loadPlotly(upgraded)
   const adaptedFigure = convertToUtc(registerLocale(upgraded))
   const { width, height, maxHeight } = options
+  const layoutWithoutTiles = removeTiles(adaptedFigure)
   const figure = applyTheme(
-    { ...adaptedFigure, layout: removeTiles(adaptedFigure) },
+    { ...adaptedFigure, layout: options.isUntitled ? removeTitle(layoutWithoutTiles) : layoutWithoutTiles },
     { scheme: options.theme ?? 'light', width, height, maxHeight },
   )
   // Grow for the rows of a chart, up to the maximum. Other figures keep their height.

@@ -39,6 +39,12 @@ export function drawsAll(types: readonly string[], { data, frames = [] }: Partia
   return traces.every((trace) => typeof trace?.type !== 'string' || types.includes(trace.type))
 }
 
+/** Returns a layout without its title, which the page around it shows. Figures without a theme stay as they are. */
+export function removeTitle(layout: Record<string, unknown>): Record<string, unknown> {
+  const { title: _, ...rest } = layout
+  return (layout.meta as { theme?: unknown } | undefined)?.theme === undefined ? layout : rest
+}
+
 /** Map style without tiles from another host. */
 const TILELESS_STYLE = 'white-bg'
 

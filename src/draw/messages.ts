@@ -12,6 +12,8 @@ export interface ImageOptions {
   theme?: 'light' | 'dark'
   /** Maximum height in CSS pixels if a chart grows with its rows; undefined for a fixed height. */
   maxHeight?: number
+  /** The page around the image shows the title. */
+  isUntitled?: boolean
   /** Of a document: maximum number of image pixels. */
   maxPixels?: number
 }

@@ -82,15 +82,12 @@ export async function openPage(
   return {
     async draw(figure, options) {
       imageCount++
-      const { format, width, height, scale, theme, maxHeight } = options
+      const isPdf = options.format === 'pdf'
       // A PDF does not grow with the rows of a chart.
-      const pageOptions =
-        format === 'pdf'
-          ? { format: 'svg' as const, width, height, scale, theme }
-          : { format, width, height, scale, theme, most: maxHeight }
+      const pageOptions: ImageOptions = isPdf ? { ...options, format: 'svg', maxHeight: undefined } : options
       const url = await Promise.race([page.call('drawFigure', figure, pageOptions), crashed])
       const image = decodeDataUrl(url as string)
-      return format === 'pdf' ? await Promise.race([printPdf(browser, image, options), crashed]) : image
+      return isPdf ? await Promise.race([printPdf(browser, image, options), crashed]) : image
     },
     get isWorn() {
       return imageCount >= MAX_IMAGES_PER_PAGE

@@ -116,11 +116,11 @@ function cacheSizeOf(cached: CachedDrawing): number {
 /** Hashes the fingerprint of a figure and the options of its image. */
 export function hashImageKey(
   fingerprint: string,
-  { format, width, height, scale, theme, maxHeight }: ImageOptions,
+  { format, width, height, scale, theme, maxHeight, isUntitled }: ImageOptions,
 ): string {
   return createHash('sha256')
     .update(
-      `${fingerprint} ${format} ${width} ${height} ${scale}${theme === 'dark' ? ' dark' : ''}${maxHeight === undefined ? '' : ` to ${maxHeight}`}`,
+      `${fingerprint} ${format} ${width} ${height} ${scale}${theme === 'dark' ? ' dark' : ''}${maxHeight === undefined ? '' : ` to ${maxHeight}`}${isUntitled ? ' untitled' : ''}`,
     )
     .digest('hex')
     .slice(0, 32)
@@ -148,6 +148,8 @@ export interface ImageRequest {
   height?: number | null
   scale?: number | null
   theme?: 'light' | 'dark' | null
+  /** Leaves out the title of a chart: the page around it shows one. */
+  isUntitled?: boolean
   /** Of a board: what anyone sees of it. */
   asAnyone?: boolean
 }
@@ -184,6 +186,7 @@ export function imageOptions(figure: RawJson, imageRequest: ImageRequest, limits
   return {
     ...{ format: imageRequest.format ?? 'png', width, height, scale, theme: imageRequest.theme ?? 'light' },
     ...(canGrow && { maxHeight }),
+    ...(imageRequest.isUntitled && { isUntitled: true }),
   }
 }
 

@@ -84,6 +84,18 @@ onSqliteFirst('images', (test) => {
     expect(sizeOfPng(large.bytes)).toEqual([600, 400])
   })
 
+  it('the image of a chart with many rows is higher, unless its height is given', async () => {
+    const names = Array.from({ length: 60 }, (_, k) => `Name ${k}`)
+    const data = [{ type: 'bar', orientation: 'h', y: names, x: names.map((_, k) => k) }]
+    const { file } = await test().plot('alice', {
+      data,
+      layout: { meta: { theme: 'gridline' }, yaxis: { type: 'category' } },
+    })
+    const [, height] = sizeOfPng((await get('alice', image(file.fid))).bytes)
+    expect(height).toBeGreaterThan(800)
+    expect(sizeOfPng((await get('alice', image(file.fid, '?height=300'))).bytes)).toEqual([700, 300])
+  })
+
   it('an image is drawn in every format', async () => {
     const { file } = await test().plot('alice', scatter([1, 3, 2]))
     const begins = { svg: '<svg', jpeg: '\xff\xd8\xff', webp: 'RIFF', pdf: '%PDF-' }
