@@ -219,7 +219,7 @@ function fixDateHeight({ data, layout, view }: Draft): number {
   const { type, title, automargin } = layout.xaxis ?? {}
   if (!isNarrow(view) || type !== 'date' || titleTextOf(title) !== undefined || automargin !== undefined)
     return 0
-  layout.xaxis = { ...layout.xaxis, automargin: false }
+  layout.xaxis = { ...layout.xaxis, automargin: 'right' }
   return TICKS_PIXELS + (hasColorbarBelow(data) ? COLORBAR_PIXELS : 0)
 }
 
