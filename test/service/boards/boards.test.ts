@@ -99,6 +99,8 @@ onSqliteFirst('boards', (test) => {
     expect(own.text).toContain('<h2>Hello &lt;b&gt;you&lt;/b&gt;</h2>')
     expect(own.text).not.toMatch(/<script>alert|href="javascript/)
     expect(own.text.match(/<iframe /g)).toHaveLength(2)
+    // The title of an item replaces that of its chart.
+    expect(own.text.match(/<iframe [^>]*title=false/g)).toHaveLength(1)
     expect(own.text).toContain('height="300"')
     expect(own.text).toContain('>20 <small>°C</small>')
     expect(own.text).toContain('<p class="number">2</p>')

@@ -136,6 +136,7 @@ async function writeBoardDocument(
       const drawn = await drawPlotImage(service, asked, {
         ...{ format: 'png', width: Math.max(MIN_PICTURE_PIXELS, pixels), height, theme: scheme },
         scale: PICTURE_SCALE,
+        isUntitled: item.title !== undefined,
       })
       const picture = (await readImage(drawn, user, work)).toString('base64')
       return `${link}<img src="data:image/png;base64,${picture}" alt="${escapeHtml(title)}"></a>`
@@ -226,7 +227,8 @@ h2 { font-size: 18px; margin: 0 0 8px }
 a { color: var(--link) }
 img, iframe { display: block; width: 100% }
 img { height: auto }
-iframe { border: 0 }
+iframe { border: 0; flex: 1 0 auto }
+.columns > * > .item { display: flex; flex-direction: column; height: 100% }
 .rows, .columns { display: flex; flex-direction: column; gap: ${GAP_PIXELS}px }
 .columns > * { min-width: 0 }
 .number { margin: 0; font-size: clamp(20px, 3.2vw, 36px); overflow-wrap: anywhere; line-height: 1.2; font-variant-numeric: tabular-nums }

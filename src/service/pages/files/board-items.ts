@@ -89,7 +89,8 @@ function createFrames(
   board: FileRow,
   { filter, isFollowed }: { filter: RowFilter; isFollowed: boolean },
 ): BoardReader['renderPlot'] {
-  return async (file, { title = file.filename, share_key }, { height }) => {
+  return async (file, item, { height }) => {
+    const { title = file.filename, share_key } = item
     const key = accessQueryOf({
       shareKey: share_key,
       version: await findPlotVersion(service, file, principal),
@@ -101,6 +102,7 @@ function createFrames(
       `theme=${scheme}`,
       'link=true',
       isFollowed && 'live=board',
+      item.title !== undefined && 'title=false',
       key,
       rows,
     )
