@@ -1,11 +1,14 @@
 // Finds the tables that a query names.
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { describeAt } from './describe-error.ts'
 import type { TableName } from './messages.ts'
 
 /** The syntax tree of a query, or an error. */
 interface SyntaxTree {
   error: boolean
   error_message?: string
+  /** Where the error is, in bytes. */
+  position?: string
   statements?: unknown[]
 }
 
@@ -27,7 +30,7 @@ export async function findTableNames(connection: DuckDBConnection, sql: string):
           ? "PIVOT needs its values here: SELECT * FROM (PIVOT t ON city IN ('Oslo', 'Rome') USING sum(temp))"
           : 'a query reads: SELECT, FROM or WITH',
       )
-    throw new Error(message)
+    throw new Error(tree.position === undefined ? message : describeAt(message, sql, Number(tree.position)))
   }
   const count = tree.statements?.length ?? 0
   if (count !== 1) throw new Error(`a query is one statement, not ${count}`)

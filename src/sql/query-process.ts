@@ -8,6 +8,7 @@ import {
 } from '@duckdb/node-api'
 import { errorMessageOf } from '../contract/errors.ts'
 import { bindParameters } from './bind-parameters.ts'
+import { describeError } from './describe-error.ts'
 import { findTableNames } from './find-table-names.ts'
 import { loadRest, loadTable } from './load-table.ts'
 import type { QueryMessage, QuerySettings, QueryTables, QueryText } from './messages.ts'
@@ -96,10 +97,14 @@ async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckD
   return statement
 }
 
+/** The query, once it is known. */
+let sql = ''
+
 async function runQuery(): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:', CONFIGURATION)
   const connection = await instance.connect()
-  const { sql, parameters } = await receive<QueryText>()
+  const { sql: text, parameters } = await receive<QueryText>()
+  sql = text
   await send({ tables: await findTableNames(connection, sql) })
   await limit(connection)
   const isLoaded = await openTables(connection, await receive<QueryTables>())
@@ -114,17 +119,8 @@ runQuery()
   .catch((error) => {
     const message = errorMessageOf(error)
     return send({
-      refused: describeError(message),
+      refused: describeError(message, sql),
       isTooLarge: /out of memory|could not allocate/i.test(message),
     })
   })
   .finally(() => process.disconnect())
-
-/** Returns the message of an error as one paragraph, without the position, which DuckDB draws. */
-function describeError(message: string): string {
-  return message
-    .replace(/\n+(?:LINE \d+:|Possible solutions:)[\s\S]*$/, '')
-    .replace(/^(?:Failed to \w+[^:]*: )?(?:\w+ )*Error: /, '')
-    .replace(/\s*\n\s*/g, ' ')
-    .trim()
-}

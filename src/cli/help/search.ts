@@ -16,6 +16,14 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   dark: 'theme',
   docker: 'dockerfile',
   colour: 'color',
+  email: 'e-mail',
+  dashboard: 'board',
+  dashboards: 'board',
+  threshold: 'alert',
+  notification: 'alert',
+  notifications: 'alert',
+  schedule: 'regularly',
+  cron: 'regularly',
 }
 /** How much more a word in a heading counts than one in the text. */
 const HEADING_WEIGHT = 10

@@ -1,5 +1,6 @@
 /** When something is sent: on days of the week or the month, at a time of day in a time zone. */
-import { invalidField } from '../../contract/errors.ts'
+import { invalidField, Problem } from '../../contract/errors.ts'
+import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 
 export interface Schedule {
   every: string
@@ -28,12 +29,30 @@ export function parseSchedule(given: { every: string; at?: string; on?: number; 
     throw invalidField('at', 'must be a time of day, such as 07:00 or 16:30')
   if (on !== undefined && !isMonth) throw invalidField('on', 'needs every: month')
   if (on !== undefined && (on < 1 || on > 31)) throw invalidField('on', 'must be from 1 to 31')
-  if (!isZone(zone)) throw invalidField('zone', `no time zone ${JSON.stringify(zone.slice(0, 100))}`)
+  if (!isZone(zone))
+    throw new Problem(
+      'invalid_request',
+      `zone: no time zone ${JSON.stringify(zone.slice(0, MAX_CHARACTERS))}`,
+      {
+        field: 'zone',
+        hint: withSuggestion(
+          findZone(zone.slice(0, MAX_CHARACTERS)),
+          'Zones are named as Europe/Oslo or UTC.',
+        ),
+      },
+    )
   return { every, at, day: isMonth ? (on ?? 1) : null, zone }
 }
 
 function isDay(text: string): boolean {
   return DAYS.some((day) => day === text)
+}
+
+/** Returns the zone of a city, or with a similar name; undefined without one. */
+function findZone(name: string): string | undefined {
+  const zones = Intl.supportedValuesOf('timeZone')
+  const city = name.trim().replace(/ /g, '_').toLowerCase()
+  return zones.find((zone) => zone.toLowerCase().endsWith(`/${city}`)) ?? findClosest(name, zones)
 }
 
 function isZone(zone: string): boolean {

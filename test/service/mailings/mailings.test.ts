@@ -110,6 +110,7 @@ describe('schedules', () => {
     [{ every: 'day', on: 3 }, 'on: needs every: month'],
     [{ every: 'month', on: 32 }, 'on: must be from 1 to 31'],
     [{ every: 'day', zone: 'Mars/Olympus' }, 'no time zone'],
+    [{ every: 'day', zone: 'oslo' }, 'Did you mean Europe/Oslo?'],
   ])('%j is refused', (given, why) => {
     expect(() => parseSchedule(given)).toThrow(why)
   })

@@ -88,6 +88,20 @@ onSqliteFirst('queries', (test) => {
     expect(await read('alice')).toMatchObject({ code: 'unknown_table' })
   })
 
+  it('an error in a query of several lines says in which one it is', async () => {
+    const errorOf = async (sql: string) => (await query(test(), sql)).message
+    expect(await errorOf("select 'é\n', temp\nfrom weather\nwher temp > 1")).toBe(
+      'line 4: syntax error at or near "temp"',
+    )
+    expect(await errorOf('select city,\n  tmp from weather')).toMatch(
+      /^line 2: Referenced column "tmp" not found/,
+    )
+    expect(await errorOf('select city,\n  temp + city from weather')).toBe(
+      "line 2: No function matches the given name and argument types '+(DOUBLE, VARCHAR)'. You might need to add explicit type casts.",
+    )
+    expect(await errorOf('select tmp from weather\n')).toMatch(/^Referenced column/)
+  })
+
   it('parameters are values, never SQL', async () => {
     const run = (params: object) =>
       query(test(), 'select $a as a, city from weather where city = $city', { params })
