@@ -110,9 +110,19 @@ describe('schedules', () => {
     [{ every: 'day', on: 3 }, 'on: needs every: month'],
     [{ every: 'month', on: 32 }, 'on: must be from 1 to 31'],
     [{ every: 'day', zone: 'Mars/Olympus' }, 'no time zone'],
-    [{ every: 'day', zone: 'oslo' }, 'Did you mean Europe/Oslo?'],
   ])('%j is refused', (given, why) => {
     expect(() => parseSchedule(given)).toThrow(why)
+  })
+
+  it.each([
+    ['oslo', 'Did you mean Europe/Oslo?'],
+    ['New York', 'Did you mean America/New_York?'],
+    ['Europe/Belrin', 'Did you mean Europe/Berlin?'],
+    ['x'.repeat(1e6), 'Zones are named as'],
+  ])('the zone %.20s leads to the hint %j', (zone, hint) => {
+    expect(() => parseSchedule({ every: 'day', zone })).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining(hint) }),
+    )
   })
 })
 
