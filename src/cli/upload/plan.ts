@@ -89,7 +89,7 @@ export async function writePlan(
 async function computeTag(local: LocalFile, reading: SendOptions['reading']): Promise<string> {
   const tag = await computeSourceTag(await openInput(local.file), reading)
   if (definitionKindOf(local.file) !== 'chart') return tag
-  const { listChartFiles } = await import('./make-definitions.ts')
+  const { listChartFiles } = await import('./define-chart.ts')
   const tags = [tag]
   for (const file of await listChartFiles(local)) tags.push(await computeSourceTag(await openInput(file), {}))
   return tags.join(' ')

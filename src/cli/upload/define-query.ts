@@ -1,0 +1,89 @@
+// Makes derived grids of queries in files.
+import { Problem } from '../../contract/errors.ts'
+import type { Derivation, FileMeta } from '../../contract/resources/index.ts'
+import { removedProblem } from './definition-names.ts'
+import {
+  type DefinitionFile,
+  type DefinitionKind,
+  type DefinitionScope,
+  inFile,
+  takenProblem,
+  toMade,
+} from './definition-scope.ts'
+import type { LocalFile } from './expand.ts'
+
+export const queryKind: DefinitionKind = {
+  async make(scope, local, existing) {
+    const client = await scope.client()
+    const state = existing && (await findState(scope, existing, local))
+    const isPublished = scope.isPublished(existing)
+    if (existing && state === 'current' && isPublished && !scope.hasChanged)
+      return toMade(existing, 'unchanged')
+    if (existing && !scope.options.isReplacing && state === undefined) throw takenProblem(local)
+    const { file, action, derivation } = await client.call('grids.derive', await requestOf(scope, local))
+    if (derivation) {
+      scope.inputs.set(local, derivation.inputs ?? [])
+      refuseRemoved(scope, local, derivation)
+    }
+    if (!existing || isPublished) return toMade(file, action)
+    return toMade(
+      await client.call('files.update', { fid: file.fid, json: { world_readable: true } }),
+      action,
+    )
+  },
+
+  async tryMake(scope, local) {
+    // Grids that do not exist yet, or will change, cannot be queried.
+    if (scope.names.hasPlanned) return undefined
+    return (await scope.client()).tryCall('grids.derive', await requestOf(scope, local))
+  },
+
+  async isUnchanged(scope, local, existing) {
+    return (
+      existing !== undefined &&
+      (await findState(scope, existing, local)) !== undefined &&
+      scope.isPublished(existing)
+    )
+  },
+
+  hasSameText: async (scope, local, file) => scope.hasMarkerOf(local, file),
+
+  review: undefined,
+}
+
+async function requestOf(scope: DefinitionScope, local: DefinitionFile) {
+  const { draft, yes, public: isPublic } = scope.options
+  const { text: sql, name: filename } = local.definition
+  const json = { ...(await scope.placeOf(local)), filename, sql, world_readable: isPublic }
+  return {
+    headers: { Draft: draft, 'Allow-Column-Loss': yes === true },
+    json: { ...json, on_conflict: 'replace' as const },
+  }
+}
+
+/** Returns the state of a derived grid that has the query of a definition; undefined for another grid or query. */
+async function findState(
+  scope: DefinitionScope,
+  grid: FileMeta,
+  local: DefinitionFile,
+): Promise<string | undefined> {
+  if (grid.filetype !== 'grid') return undefined
+  const client = await scope.client()
+  const derivation = await client.call('derivations.get', { fid: grid.fid }).catch((error) => {
+    if (error instanceof Problem && error.code === 'invalid_request') return undefined
+    throw error
+  })
+  if (derivation?.sql !== local.definition.text) return undefined
+  refuseRemoved(scope, local, derivation)
+  return derivation.state
+}
+
+/** Throws `conflict` if a query reads a grid that this upload moves to the trash. */
+function refuseRemoved(
+  { options }: DefinitionScope,
+  { file }: LocalFile,
+  { inputs = [] }: Pick<Derivation, 'inputs'>,
+): void {
+  const removed = inputs.find(({ fid }) => options.removed?.has(fid))
+  if (removed) throw inFile(removedProblem(removed.table), file)
+}
