@@ -143,25 +143,30 @@ const help = {
  * to read.
  */
 const PACKS = {
-  'gridline.cjs': [
-    ...['cli/run/main.ts', 'cli/run/program.ts', 'cli/core/print.ts', 'cli/commands/ls.ts'],
+  'gridline.cjs': ['cli/run/main.ts', 'cli/run/program.ts', 'cli/core/print.ts', 'cli/commands/ls.ts'],
+  'cli-upload.cjs': ['cli/commands/upload.ts', 'cli/core/ci.ts'],
+  // Without a server.
+  'cli-local.cjs': [
     ...['service/index.ts', 'service/store/engines/sqlite.ts', 'service/operations/folders.ts'],
   ],
   'cli-files.cjs': ['cli/commands/show.ts', 'service/operations/files.ts'],
+  'cli-local-upload.cjs': ['service/operations/grids.upload.ts'],
   'cli-rows.cjs': [
     ...['cli/commands/append.ts', 'cli/commands/cat.ts', 'service/operations/rows.ts'],
     ...['service/operations/grids.content.ts', 'service/grids/change/append/queue.ts'],
   ],
-  'cli-upload.cjs': ['cli/commands/upload.ts', 'cli/core/ci.ts', 'service/operations/grids.upload.ts'],
 }
 
-/** Returns the file of each chunk that is in one of `PACKS`. `outputs`: of esbuild's metafile. */
+/**
+ * Returns the file of each chunk that is in one of `PACKS`. Chunks of both the second and the third, which are used
+ * without each other, are in the first. `outputs`: of esbuild's metafile.
+ */
 function assignPacks(outputs) {
-  const packs = {}
-  for (const [pack, entries] of Object.entries(PACKS)) {
+  const reached = Object.entries(PACKS).map(([pack, entries]) => {
+    const paths = new Set()
     const add = (path) => {
-      if (packs[basename(path)] || !outputs[path]) return
-      packs[basename(path)] = pack
+      if (paths.has(path) || !outputs[path]) return
+      paths.add(path)
       for (const { path: imported, kind } of outputs[path].imports)
         if (kind === 'import-statement') add(imported)
     }
@@ -170,7 +175,13 @@ function assignPacks(outputs) {
       if (!path) throw new Error(`PACKS: nothing imports ${entry} dynamically`)
       add(path)
     }
-  }
+    return [pack, paths]
+  })
+  const [[main], [, sent], [, local]] = reached
+  const both = [...sent].filter((path) => local.has(path))
+  const packs = {}
+  for (const [pack, paths] of [[main, both], ...reached])
+    for (const path of paths) packs[basename(path)] ??= pack
   return packs
 }
 

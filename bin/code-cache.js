@@ -82,12 +82,14 @@ function openCache(file, argv) {
     save(command) {
       const isRejected = [...scripts.values()].some(({ cachedDataRejected }) => cachedDataRejected)
       const commands = cached && !isRejected ? cached.commands : []
-      if (commands.includes(command)) return
+      // With a server, a command loads other files than without.
+      const hasAll = [...scripts.keys()].every((name) => cached?.codes.has(name))
+      if (commands.includes(command) && hasAll) return
       const codes = new Map(commands.length > 0 ? cached.codes : [])
       // V8 accepts only code of the same flags.
       if (!cached) setFlushing(true)
       for (const [name, script] of scripts) codes.set(name, script.createCachedData())
-      write(cacheName, codes, [...commands, command])
+      write(cacheName, codes, [...new Set([...commands, command])])
     },
   }
 }

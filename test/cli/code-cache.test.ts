@@ -24,7 +24,7 @@ let cache: string
 /** A separate installation without a cache. */
 beforeEach(() => {
   place = temporaryFolder()
-  const isOfCommands = (name: string): boolean => /^(gridline|cli-\w+)\.cjs$|\.wasm$/.test(name)
+  const isOfCommands = (name: string): boolean => /^(gridline|cli-[\w-]+)\.cjs$|\.wasm$/.test(name)
   const built = readdirSync(join(root, 'dist')).filter(isOfCommands)
   for (const name of ['bin', 'package.json', ...built.map((file) => `dist/${file}`)])
     cpSync(join(root, name), join(place.path, name), { recursive: true })
@@ -48,16 +48,14 @@ function run(args: string[], env: Record<string, string> = {}): string {
   return stdout
 }
 
-/** Lists the cache files of a folder, and the subcommands that they cover. */
-function cached(command: string, folder = cache): { file: string; commands: string[] } {
+/** Returns the cache of a command in a folder, with the subcommands and the files of the build that it covers. */
+function cached(command: string, folder = cache): { file: string; commands: string[]; built: string[] } {
   const names = readdirSync(folder).filter((name) => name.endsWith(`-${command}.bin`))
   expect(names).toHaveLength(1)
   const file = join(folder, names[0])
   const bytes = readFileSync(file)
-  return {
-    file,
-    commands: JSON.parse(bytes.toString('utf8', bytes.lastIndexOf('\n') + 1).replace(/^\w+ /, '')).commands,
-  }
+  const index = JSON.parse(bytes.toString('utf8', bytes.lastIndexOf('\n') + 1).replace(/^\w+ /, ''))
+  return { file, commands: index.commands, built: index.lengths.map(([name]: [string]) => name) }
 }
 
 it('the first run of a command writes the cache, readable by its owner only, and the next run uses it', () => {
@@ -75,6 +73,17 @@ it('the first run of a command writes the cache, readable by its owner only, and
   run(['config', 'list'])
   run(['config', 'get', 'url'])
   expect(cached('config').commands).toEqual(['config list', 'config get'])
+})
+
+it('a run that needs other files of the build adds them to the cache', () => {
+  run(['ls', '--help'])
+  expect(cached('ls').built).not.toContain('cli-local.cjs')
+  run(['ls'])
+  const { file, built } = cached('ls')
+  expect(built).toContain('cli-local.cjs')
+  const { mtimeMs } = statSync(file)
+  run(['ls'])
+  expect(statSync(file).mtimeMs).toBe(mtimeMs)
 })
 
 it('a cache that V8 rejects is written again, whatever it contains', () => {
