@@ -28,14 +28,25 @@ interface ImageOptions {
 
 declare global {
   interface Window {
-    /** Draws a figure (JSON text). Resolves to a data URL. */
-    drawFigure(figure: string, options: ImageOptions): Promise<string>
+    /** Parses the next figure (JSON text), and loads a build of plotly.js that draws it. */
+    loadFigure(text: string): Promise<void>
+    /** Draws the figure. Resolves to a data URL. */
+    drawFigure(options: ImageOptions): Promise<string>
   }
 }
 
-window.drawFigure = async (text, options) => {
-  const { data, layout } = cleanImages(parseFigure(text))
-  const upgraded = upgradeFigure({ data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } })
+let nextFigure: Figure | undefined
+
+window.loadFigure = async (text) => {
+  const { data, layout } = parseFigure(text)
+  nextFigure = { data: data ?? [], layout: layout ?? {}, config: { staticPlot: true } }
+  await loadPlotly(nextFigure)
+}
+
+window.drawFigure = async (options) => {
+  const upgraded = upgradeFigure(cleanImages(nextFigure!))
+  nextFigure = undefined
+  // Some figures of old versions get other types.
   await loadPlotly(upgraded)
   const adaptedFigure = convertToUtc(registerLocale(upgraded))
   const { width, height, maxHeight } = options

@@ -45,7 +45,10 @@ export class PageCrashed extends Error {}
 
 /** A page with plotly.js, which draws one figure at a time. */
 export interface DrawingPage {
-  draw(figure: string, options: ImageOptions): Promise<Uint8Array>
+  /** Loads a figure (JSON text), and what draws it. */
+  load(figure: string): Promise<void>
+  /** Draws the loaded figure. */
+  draw(options: ImageOptions): Promise<Uint8Array>
   /** True once the page has drawn enough images and should be replaced. */
   readonly isWorn: boolean
   close(): Promise<void>
@@ -80,12 +83,15 @@ export async function openPage(
   await Promise.race([open(), crashed])
   let imageCount = 0
   return {
-    async draw(figure, options) {
+    async load(figure) {
+      await Promise.race([page.call('loadFigure', figure), crashed])
+    },
+    async draw(options) {
       imageCount++
       const isPdf = options.format === 'pdf'
       // A PDF does not grow with the rows of a chart.
       const pageOptions: ImageOptions = isPdf ? { ...options, format: 'svg', maxHeight: undefined } : options
-      const url = await Promise.race([page.call('drawFigure', figure, pageOptions), crashed])
+      const url = await Promise.race([page.call('drawFigure', pageOptions), crashed])
       const image = decodeDataUrl(url as string)
       return isPdf ? await Promise.race([printPdf(browser, image, options), crashed]) : image
     },

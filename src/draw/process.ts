@@ -181,9 +181,16 @@ async function drawFigure({
       () => stop('starved', `Chromium opened no page within ${PAGE_TIMEOUT_MS / 1000} seconds`),
       PAGE_TIMEOUT_MS,
     )
-    page = idlePages.pop() ?? (await openPage(running, settings))
-    clearTimeout(timer)
     const { pid } = running
+    measuring = setInterval(() => {
+      const used = measureUsage(pid).memoryBytes
+      if (used > settings.maxMemoryBytes)
+        stop('too_large', `more than ${Math.round(settings.maxMemoryBytes / 1024 / 1024)} MiB of memory`)
+    }, MEASURE_MS)
+    page = idlePages.pop() ?? (await openPage(running, settings))
+    const text = Buffer.from(figure).toString('utf8')
+    if (!isDocument) await page.load(text)
+    clearTimeout(timer)
     const { cpuSeconds } = measureUsage(pid)
     timer = setTimeout(() => {
       // On a busy machine, the figure did not get its CPU time: do not blame it.
@@ -193,13 +200,7 @@ async function drawFigure({
         stop('starved', `the machine is busy: ${used.toFixed(1)} s of CPU time in ${timeoutMs / 1000} s`)
       else stop('too_slow', `not drawn within ${timeoutMs / 1000} seconds`)
     }, timeoutMs)
-    measuring = setInterval(() => {
-      const used = measureUsage(pid).memoryBytes
-      if (used > settings.maxMemoryBytes)
-        stop('too_large', `more than ${Math.round(settings.maxMemoryBytes / 1024 / 1024)} MiB of memory`)
-    }, MEASURE_MS)
-    const text = Buffer.from(figure).toString('utf8')
-    const image = await (isDocument ? drawDocument(running, text, options) : page.draw(text, options))
+    const image = await (isDocument ? drawDocument(running, text, options) : page.draw(options))
     if (page.isWorn) await page.close()
     else idlePages.push(page)
     return { id, image }

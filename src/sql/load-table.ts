@@ -21,8 +21,20 @@ const SAMPLED_ROWS = 10_000
 /** Types of numbers: each also holds the numbers of those before it. */
 const NUMBER_TYPES = ['BIGINT', 'HUGEINT', 'DOUBLE']
 
+/** Database in memory for tables that are not views of the query: no user, and so no schema, has such a name. */
+const MEMORY = '":memory".main'
+/** The database file that is written. */
+const LOADING = '":loading"'
+/** The rows of a CSV file whose types are looked at. */
+const LOADED = `${MEMORY}.loaded`
+
 /** Column with its name in the CSV file. */
 type LoadedColumn = TableColumn & { loaded: string }
+
+/** Opens the database in memory that loading needs. */
+export async function openMemory(connection: DuckDBConnection): Promise<void> {
+  await connection.run(`ATTACH ':memory:' AS ":memory"`)
+}
 
 /**
  * Writes the table `grid` into a new database file. Columns get the narrowest type that holds all their values: that of
@@ -34,13 +46,13 @@ export async function loadTable(
   csv: CsvTable,
 ): Promise<void> {
   const columns = toLoadedColumns(csv)
-  await connection.run(`ATTACH ${quoteText(database)} AS loading`)
+  await connection.run(`ATTACH ${quoteText(database)} AS ${LOADING}`)
   try {
     await loadByGuess(connection, csv.path, columns)
   } catch {
     await loadLooking(connection, csv.path, columns)
   }
-  await connection.run('DETACH loading')
+  await connection.run(`DETACH ${LOADING}`)
 }
 
 /** Loads a table in one pass. Throws if a value does not have the type of those in the first rows. */
@@ -51,16 +63,16 @@ async function loadByGuess(
 ): Promise<void> {
   const types = columns.map(loadedTypeOf)
   const source = formatSource(path, columns, types, USUAL_LINE_BYTES)
-  await connection.run(`CREATE TEMP TABLE loaded AS ${source} LIMIT ${SAMPLED_ROWS}`)
+  await connection.run(`CREATE OR REPLACE TABLE ${LOADED} AS ${source} LIMIT ${SAMPLED_ROWS}`)
   const fitting = await findFittingTypes(connection, columns, types)
-  await connection.run('DROP TABLE loaded')
+  await connection.run(`DROP TABLE ${LOADED}`)
   const list = columns.map(({ loaded, type, name }, k) => {
     const [to] = fitting[k]
     const candidate = candidatesOf(type, types[k]).find((one) => one.to === to)
     const value = `CAST(${loaded} AS ${to})`
     return `${candidate ? candidate.guard(loaded, value) : value} AS ${quoteName(name)}`
   })
-  await connection.run(`CREATE TABLE loading.grid AS SELECT ${list.join(', ')} ${source}`)
+  await connection.run(`CREATE TABLE ${LOADING}.main.grid AS SELECT ${list.join(', ')} ${source}`)
 }
 
 /** Loads a table in two passes: its values tell the types. */
@@ -71,8 +83,10 @@ async function loadLooking(
 ): Promise<void> {
   const fitting = await loadTyped(connection, path, columns, columns.map(loadedTypeOf))
   const types = fitting.map(([narrowest]) => narrowest)
-  await connection.run(`CREATE TABLE loading.grid AS SELECT ${formatCasts(columns, types)} FROM loaded`)
-  await connection.run('DROP TABLE loaded')
+  await connection.run(
+    `CREATE TABLE ${LOADING}.main.grid AS SELECT ${formatCasts(columns, types)} FROM ${LOADED}`,
+  )
+  await connection.run(`DROP TABLE ${LOADED}`)
 }
 
 /**
@@ -91,10 +105,11 @@ export async function loadRest(
   const fitting = await loadTyped(connection, csv.path, columns, types)
   const after = fitting.map((list, k) => findCommonType(before[k], list))
   if (!after.every((type) => type !== undefined)) return undefined
-  await connection.run(`CREATE TEMP TABLE ${file} AS SELECT ${formatCasts(columns, after)} FROM loaded`)
-  await connection.run('DROP TABLE loaded')
+  const rest = `${MEMORY}.${file}`
+  await connection.run(`CREATE TABLE ${rest} AS SELECT ${formatCasts(columns, after)} FROM ${LOADED}`)
+  await connection.run(`DROP TABLE ${LOADED}`)
   const stored = columns.map(({ name }) => ({ name, loaded: quoteName(name) }))
-  return `SELECT ${formatCasts(stored, after)} FROM ${file}.main.grid UNION ALL FROM temp.main.${file}`
+  return `SELECT ${formatCasts(stored, after)} FROM ${file}.main.grid UNION ALL FROM ${rest}`
 }
 
 /** Returns the type of a column with values of a type and others, which fit some types; undefined if none is exact. */
@@ -117,7 +132,7 @@ async function loadTyped(
 ): Promise<string[][]> {
   const load = async (loaded: readonly string[], lineBytes: number): Promise<string[][]> => {
     await connection.run(
-      `CREATE OR REPLACE TEMP TABLE loaded AS ${formatSource(path, columns, loaded, lineBytes)}`,
+      `CREATE OR REPLACE TABLE ${LOADED} AS ${formatSource(path, columns, loaded, lineBytes)}`,
     )
     return findFittingTypes(connection, columns, loaded)
   }
@@ -174,7 +189,7 @@ async function findFittingTypes(
   for (let from = 0; from < conditions.length; from += CONDITIONS_AT_ONCE) {
     const part = conditions.slice(from, from + CONDITIONS_AT_ONCE)
     const list = part.map((condition) => `bool_and(${condition})`).join(', ')
-    const [row] = await (await connection.run(`SELECT ${list} FROM loaded`)).getRows()
+    const [row] = await (await connection.run(`SELECT ${list} FROM ${LOADED}`)).getRows()
     // Without rows, there is no result, and every type fits.
     results.push(...row.map((result) => result !== false))
   }

@@ -10,7 +10,7 @@ import { errorMessageOf } from '../contract/errors.ts'
 import { bindParameters } from './bind-parameters.ts'
 import { describeError } from './describe-error.ts'
 import { findTableNames } from './find-table-names.ts'
-import { loadRest, loadTable } from './load-table.ts'
+import { loadRest, loadTable, openMemory } from './load-table.ts'
 import type { QueryMessage, QuerySettings, QueryTables, QueryText } from './messages.ts'
 import { quoteName, quoteText } from './quote.ts'
 import { streamResult } from './result-json.ts'
@@ -55,6 +55,7 @@ const CONFIGURATION = {
 async function openTables(connection: DuckDBConnection, { tables }: QueryTables): Promise<boolean> {
   /** Database files → queries for their tables: several tables can have the same content. */
   const sources = new Map<string, string>()
+  await openMemory(connection)
   for (const { table, database, csv, rest } of tables) {
     let source = sources.get(database)
     if (source === undefined) {

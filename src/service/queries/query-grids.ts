@@ -102,7 +102,7 @@ export class Queries {
   ): Promise<{ result: QueryResult; tables: QueriedTable[] }> {
     const { sql, parameters } = query
     const folder = await this.files.createWorkFolder()
-    let kept: (() => Promise<void>)[] = []
+    const kept: (() => Promise<void>)[] = []
     let queried: QueriedTable[] = []
     const given = new Map(Object.entries(query.tables).map(([name, grid]) => [name.toLowerCase(), grid]))
     try {
@@ -119,7 +119,6 @@ export class Queries {
               bytesLeft: this.limits.query_cache_bytes,
               isAborted: principal.isAborted,
             }
-            kept = []
             queried = await takeTableSnapshots(service, principal, names, given, query.scope)
             for (const { table, snapshot } of queried) {
               const { file, keep } = await this.files.get(snapshot, inParts, folder, budget)

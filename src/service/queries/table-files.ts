@@ -18,6 +18,8 @@ import { familyOf } from '../store/schema/column-types.ts'
 const MIN_LARGE = 2 ** 53
 /** Size of CSV that may wait to be written while more is made, in bytes. */
 const WRITTEN_AHEAD_BYTES = 4 * 1024 * 1024
+/** Number of rows after the stored slices above which a grid is copied as a whole. */
+const MAX_REST_ROWS = 20_000
 /** Digits of such a number. */
 const LARGE_DIGITS = /\d{16}/
 /** Time after its last use when a file is deleted, in ms: content of deleted grids must not stay. */
@@ -149,14 +151,17 @@ async function touch(path: string): Promise<boolean> {
   }
 }
 
-/** Splits a snapshot into its slices and the rows after them; undefined if one of them is empty, or they overlap. */
+/**
+ * Splits a snapshot into its slices and the rows after them; undefined if one of them is empty, if columns differ, or
+ * if there are so many that a file of its own pays.
+ */
 function splitTail(snap: Snapshot): { stored: Snapshot; rest: Snapshot } | undefined {
   const counts = snap.columns.map(({ slices }) => slices.reduce((sum, slice) => sum + slice.rows, 0))
   const [rows] = counts
   const isEven = snap.columns.every(
     (column, k) => counts[k] === rows && column.rows === snap.rows && !column.skip,
   )
-  if (!isEven || rows === 0 || rows >= snap.rows) return undefined
+  if (!isEven || rows === 0 || rows >= snap.rows || snap.rows - rows > MAX_REST_ROWS) return undefined
   const stored = snap.columns.map((column) => ({ ...column, rows, tail: Buffer.alloc(0) }))
   return { stored: { ...snap, columns: stored, rows }, rest: skipRows(snap, rows) }
 }

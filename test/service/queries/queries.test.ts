@@ -88,6 +88,17 @@ onSqliteFirst('queries', (test) => {
     expect(await read('alice')).toMatchObject({ code: 'unknown_table' })
   })
 
+  it('a grid can have a name that is used while tables are loaded', async () => {
+    for (const [name, values] of Object.entries({ loaded: [1, 2], ':0': [3], ':1': [4], grid: [5] })) {
+      const { fid } = await test().grid('alice', name, { n: values })
+      // Rows after those of the copy.
+      await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[10]] } })
+    }
+    const sql =
+      'select sum(l.n), max(a.n), max(b.n), max(g.n) from loaded l, ":0" a, ":1" b, grid g where a.n < 10 and b.n < 10 and g.n < 10'
+    expect((await query(test(), sql)).rows).toEqual([[13, 3, 4, 5]])
+  })
+
   it('an error in a query of several lines says in which one it is', async () => {
     const errorOf = async (sql: string) => (await query(test(), sql)).message
     expect(await errorOf("select 'é\n', temp\nfrom weather\nwher temp > 1")).toBe(
