@@ -90,12 +90,13 @@ async function loadLooking(
 }
 
 /**
- * Loads rows that follow those of an attached file into memory. Returns the query for all rows;
- * undefined if only a table that was loaded at once has the same types and values.
+ * Loads rows that follow those of an attached file into memory, as a table. Returns the query for all rows; undefined if
+ * only a table that was loaded at once has the same types and values.
  */
 export async function loadRest(
   connection: DuckDBConnection,
   file: string,
+  name: string,
   csv: CsvTable,
 ): Promise<string | undefined> {
   const columns = toLoadedColumns(csv)
@@ -105,7 +106,7 @@ export async function loadRest(
   const fitting = await loadTyped(connection, csv.path, columns, types)
   const after = fitting.map((list, k) => findCommonType(before[k], list))
   if (!after.every((type) => type !== undefined)) return undefined
-  const rest = `${MEMORY}.${file}`
+  const rest = `${MEMORY}.${name}`
   await connection.run(`CREATE TABLE ${rest} AS SELECT ${formatCasts(columns, after)} FROM ${LOADED}`)
   await connection.run(`DROP TABLE ${LOADED}`)
   const stored = columns.map(({ name }) => ({ name, loaded: quoteName(name) }))

@@ -53,20 +53,20 @@ const CONFIGURATION = {
 
 /** Makes the tables visible under the names of the query. Returns false if one must be sent as one table. */
 async function openTables(connection: DuckDBConnection, { tables }: QueryTables): Promise<boolean> {
-  /** Database files → queries for their tables: several tables can have the same content. */
-  const sources = new Map<string, string>()
+  /** Database files → their names: several tables can have the same content, or the same with other rows after it. */
+  const files = new Map<string, string>()
   await openMemory(connection)
-  for (const { table, database, csv, rest } of tables) {
-    let source = sources.get(database)
-    if (source === undefined) {
+  for (const [k, { table, database, csv, rest }] of tables.entries()) {
+    let file = files.get(database)
+    if (file === undefined) {
       if (csv) await loadTable(connection, database, csv)
       // No user has such a name, which would be a schema.
-      const file = quoteName(`:${sources.size}`)
+      file = quoteName(`:${files.size}`)
+      files.set(database, file)
       await connection.run(`ATTACH ${quoteText(database)} AS ${file} (READ_ONLY)`)
-      source = rest ? await loadRest(connection, file, rest) : `FROM ${file}.main.grid`
-      if (source === undefined) return false
-      sources.set(database, source)
     }
+    const source = rest ? await loadRest(connection, file, `rest${k}`, rest) : `FROM ${file}.main.grid`
+    if (source === undefined) return false
     if (table.schema !== '') await connection.run(`CREATE SCHEMA IF NOT EXISTS ${quoteName(table.schema)}`)
     const name = [table.schema, table.name].filter((part) => part !== '').map(quoteName)
     await connection.run(`CREATE VIEW ${name.join('.')} AS ${source}`)

@@ -115,7 +115,7 @@ export class Queries {
           openTables: async (names, inParts) => {
             const tables = []
             const budget = {
-              copied: new Map(),
+              files: new Map(),
               bytesLeft: this.limits.query_cache_bytes,
               isAborted: principal.isAborted,
             }

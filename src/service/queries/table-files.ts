@@ -64,26 +64,25 @@ export class TableFiles {
     budget: CopyBudget,
   ): Promise<{ file: TableFile; keep: () => Promise<void> }> {
     const folder = await this.open()
-    const hash = hashSnapshot(snap)
-    const known = budget.copied.get(hash)
-    if (known) return { file: known, keep: async () => {} }
     const write = async (part: Snapshot): Promise<CsvTable> => {
       const path = join(workFolder, `${randomBytes(6).toString('hex')}.csv`)
       await writeCsv(part, path, budget)
       return { path, columns: columnsOf(snap) }
     }
-    const parts = inParts ? splitTail(snap) : undefined
-    const { stored, rest } = parts ?? { stored: snap, rest: undefined }
-    const kept = join(folder, `${parts ? hashSnapshot(stored) : hash}.duckdb`)
+    const { stored, rest } = (inParts && splitTail(snap)) || { stored: snap, rest: undefined }
+    const hash = hashSnapshot(stored)
+    const written = rest && (await write(rest))
+    const known = budget.files.get(hash)
+    if (known) return { file: { ...known, rest: written }, keep: async () => {} }
+    const kept = join(folder, `${hash}.duckdb`)
     const isKept = await touch(kept)
     const csv = isKept ? undefined : await write(stored)
-    const file = {
-      database: csv ? csv.path.replace(/csv$/, 'duckdb') : kept,
-      csv,
-      rest: rest && (await write(rest)),
+    const file = { database: csv ? csv.path.replace(/csv$/, 'duckdb') : kept, csv }
+    budget.files.set(hash, file)
+    return {
+      file: { ...file, rest: written },
+      keep: async () => (isKept ? undefined : rename(file.database, kept)),
     }
-    budget.copied.set(hash, file)
-    return { file, keep: async () => (isKept ? undefined : rename(file.database, kept)) }
   }
 
   /** Deletes files that were not used for a day, and the least recently used ones above the maximum size. */
@@ -201,8 +200,8 @@ function hasLargeNumbers({ slices, tail }: SnapshotColumn): boolean {
 
 /** Copies that one query has made, and what it may still write. */
 export interface CopyBudget {
-  /** Files of this query by hash: names of the same content share one. */
-  copied: Map<string, TableFile>
+  /** Files of this query by the hash of their content, which names of the same content share. */
+  files: Map<string, TableFile>
   /** Number of bytes that may still be written. */
   bytesLeft: number
   isAborted: (() => boolean) | undefined

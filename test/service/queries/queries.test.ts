@@ -99,6 +99,20 @@ onSqliteFirst('queries', (test) => {
     expect((await query(test(), sql)).rows).toEqual([[13, 3, 4, 5]])
   })
 
+  it('versions of one grid can be queried together, with different rows after the same copy', async () => {
+    const { fid } = await test().grid('alice', 'steps', { n: [1] })
+    const add = (n: number) => test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[n]] } })
+    await add(10)
+    // Appends after it are a version of their own.
+    const kept = await test().ask('alice', 'POST', `/v2/files/${fid}/keep`, { json: { version: '2', name: 'kept' } })
+    expect(kept.status).toBe(200)
+    await add(100)
+    const tables = ['steps', '"steps@1"', '"steps@2"', 'alice.steps']
+    const sql = `select ${tables.map((table) => `(select sum(n) from ${table})`).join(', ')}`
+    // Then the copy exists.
+    for (let k = 0; k < 2; k++) expect((await query(test(), sql)).rows).toEqual([[111, 1, 11, 111]])
+  })
+
   it('an error in a query of several lines says in which one it is', async () => {
     const errorOf = async (sql: string) => (await query(test(), sql)).message
     expect(await errorOf("select 'é\n', temp\nfrom weather\nwher temp > 1")).toBe(
