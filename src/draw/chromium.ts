@@ -130,7 +130,7 @@ export class Browser extends EventEmitter {
     if (!this.hasFirstPage) return undefined
     this.hasFirstPage = false
     const { targetInfos } = await this.send('Target.getTargets')
-    return targetInfos.find(({ type }) => type === 'page')?.targetId
+    return targetInfos.find(({ type, url }) => type === 'page' && url === 'about:blank')?.targetId
   }
 
   kill(): void {

@@ -36,8 +36,8 @@ export interface QueryLimits {
 export interface Query extends QueryText {
   /** Folder of temporary files of this query alone. */
   folder: string
-  /** Opens the tables that the query names. `inParts`: a table may have a rest. */
-  openTables(names: readonly TableName[], inParts: boolean): Promise<QueryTables>
+  /** Opens the tables that the query names. `isAfresh`: each as one new database, since others could not be loaded. */
+  openTables(names: readonly TableName[], isAfresh: boolean): Promise<QueryTables>
   /** Returns whether nobody waits for the result any more. */
   isAborted?: () => boolean
 }
@@ -66,14 +66,16 @@ const NICE = 10
  * is killed at its limit: those of DuckDB do not hold for every operation.
  */
 export async function runQuery(query: Query, limits: QueryLimits): Promise<QueryResult> {
-  return (await tryQuery(query, limits, true)) ?? (await tryQuery(query, limits, false))!
+  const result = (await tryQuery(query, limits, false)) ?? (await tryQuery(query, limits, true))
+  if (!result) throw new Problem('internal', 'DuckDB cannot read a table that it has written')
+  return result
 }
 
-/** Runs a query; undefined if a table cannot be read in parts. */
+/** Runs a query; undefined if its tables must be opened afresh. */
 async function tryQuery(
   query: Query,
   limits: QueryLimits,
-  inParts: boolean,
+  isAfresh: boolean,
 ): Promise<QueryResult | undefined> {
   const process_ = new QueryProcess(query.folder, limits, query.isAborted)
   try {
@@ -82,7 +84,7 @@ async function tryQuery(
     if (!('tables' in named)) throw unexpectedError()
     // Meanwhile the service copies tables, and limits their size.
     process_.pauseClock()
-    const tables = await query.openTables(named.tables, inParts)
+    const tables = await query.openTables(named.tables, isAfresh)
     process_.startClock(LOAD_SECONDS)
     process_.send(tables)
     const loaded = await process_.receive()

@@ -212,8 +212,11 @@ function candidatesOf(type: TableColumn['type'], loaded: string): Candidate[] {
   if (loaded === 'DOUBLE')
     return [candidateOf('BIGINT', (c) => `${c} = trunc(${c}) AND abs(${c}) <= ${MAX_EXACT}`)]
   if (loaded !== 'VARCHAR' || type === 'text') return []
-  // A cast to an integer rounds: only whole numbers as they are written.
-  const isWhole = (c: string): string => `regexp_full_match(${c}, '-?\\d+')`
+  // A cast to an integer rounds: only whole numbers, as for those that are read as doubles.
+  const isWhole = (c: string): string => {
+    const double = `TRY_CAST(${c} AS DOUBLE)`
+    return `(regexp_full_match(${c}, '-?\\d+(\\.0*)?') OR (${double} = trunc(${double}) AND abs(${double}) <= ${MAX_EXACT}))`
+  }
   if (type === 'number')
     return [candidateOf('BIGINT', isWhole), candidateOf('HUGEINT', isWhole), candidateOf('DOUBLE')]
   if (type === 'boolean') return [candidateOf('BOOLEAN')]

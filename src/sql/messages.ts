@@ -63,7 +63,7 @@ export interface ResultColumn {
 /** Message from the process. */
 export type QueryMessage =
   | { tables: TableName[] }
-  /** False if the rest of a table does not have the types of its database: send it as one table. */
+  /** False if a database cannot be read, or if the rest of a table does not have its types: open the tables afresh. */
   | { isLoaded: boolean }
   | { columns: ResultColumn[] }
   /** The next rows: the values of each column, comma-separated JSON. */

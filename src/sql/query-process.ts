@@ -51,7 +51,7 @@ const CONFIGURATION = {
   threads: '2',
 }
 
-/** Makes the tables visible under the names of the query. Returns false if one must be sent as one table. */
+/** Makes the tables visible under the names of the query. Returns false if they must be opened afresh. */
 async function openTables(connection: DuckDBConnection, { tables }: QueryTables): Promise<boolean> {
   /** Database files → their names: several tables can have the same content, or the same with other rows after it. */
   const files = new Map<string, string>()
@@ -63,7 +63,7 @@ async function openTables(connection: DuckDBConnection, { tables }: QueryTables)
       // No user has such a name, which would be a schema.
       file = quoteName(`:${files.size}`)
       files.set(database, file)
-      await connection.run(`ATTACH ${quoteText(database)} AS ${file} (READ_ONLY)`)
+      if (!(await attach(connection, database, file))) return false
     }
     const source = rest ? await loadRest(connection, file, `rest${k}`, rest) : `FROM ${file}.main.grid`
     if (source === undefined) return false
@@ -72,6 +72,17 @@ async function openTables(connection: DuckDBConnection, { tables }: QueryTables)
     await connection.run(`CREATE VIEW ${name.join('.')} AS ${source}`)
   }
   return true
+}
+
+/** Attaches a database file. Returns false if it is damaged. */
+async function attach(connection: DuckDBConnection, database: string, name: string): Promise<boolean> {
+  try {
+    await connection.run(`ATTACH ${quoteText(database)} AS ${name} (READ_ONLY)`)
+    await connection.run(`FROM ${name}.main.grid LIMIT 0`)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Limits memory and temporary files. */
@@ -98,19 +109,20 @@ async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckD
   return statement
 }
 
-/** The query, once it is known. */
-let sql = ''
+/** The query, once its tables are loaded: errors before are of other statements. */
+let prepared = ''
 
 async function runQuery(): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:', CONFIGURATION)
   const connection = await instance.connect()
-  const { sql: text, parameters } = await receive<QueryText>()
-  sql = text
+  const { sql, parameters } = await receive<QueryText>()
   await send({ tables: await findTableNames(connection, sql) })
   await limit(connection)
   const isLoaded = await openTables(connection, await receive<QueryTables>())
   await lock(connection)
   await send({ isLoaded })
+  if (!isLoaded) return
+  prepared = sql
   const statement = await prepare(connection, sql)
   await bindParameters(connection, statement, parameters)
   await streamResult(await statement.stream(), send)
@@ -120,7 +132,7 @@ runQuery()
   .catch((error) => {
     const message = errorMessageOf(error)
     return send({
-      refused: describeError(message, sql),
+      refused: describeError(message, prepared),
       isTooLarge: /out of memory|could not allocate/i.test(message),
     })
   })

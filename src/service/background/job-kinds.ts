@@ -115,8 +115,9 @@ async function refresh(
     const key = formatFid(fid)
     const earliest = pace.mayRun(key) ? 0 : (row?.tried_at ?? 0) + minRefreshMs
     if (earliest > Date.now()) return earliest
+    const startedAt = Date.now()
     const outcome = await refreshDerived(service, fid, options)
-    if (outcome === 'refreshed' || outcome === 'failed') pace.add(key)
+    if (outcome === 'refreshed' || outcome === 'failed') pace.add(key, startedAt)
     if (outcome === 'ended') return undefined
     return Date.now() + (outcome === 'failed' ? RETRY_FAILED_MS : RECHECK_MS)
   })

@@ -16,20 +16,21 @@ export class Pace {
 
   /** Returns whether a run may begin now. */
   mayRun(key: string): boolean {
-    return this.countedMs(key) <= (this.burst - 1) * this.intervalMs
+    return this.countedMs(key, Date.now()) <= (this.burst - 1) * this.intervalMs
   }
 
-  /** Counts a run. */
-  add(key: string): void {
+  /** Counts a run that began at a time, in ms since 1970, and has ended now: what counted then still does. */
+  add(key: string, startedAt: number): void {
     const now = Date.now()
     if (this.until.size > MAX_KEYS)
       for (const [other, time] of this.until) if (time <= now) this.until.delete(other)
-    this.until.set(key, now + Math.min(this.countedMs(key) + this.intervalMs, this.burst * this.intervalMs))
+    const counted = this.countedMs(key, startedAt) + this.intervalMs
+    this.until.set(key, now + Math.min(counted, this.burst * this.intervalMs))
   }
 
-  /** Returns for how long runs count from now, in ms. */
-  private countedMs(key: string): number {
-    const left = (this.until.get(key) ?? 0) - Date.now()
+  /** Returns for how long runs count from a time on, in ms. */
+  private countedMs(key: string, time: number): number {
+    const left = (this.until.get(key) ?? 0) - time
     // The clock may have been set back.
     return left > this.burst * this.intervalMs ? 0 : Math.max(left, 0)
   }

@@ -112,7 +112,8 @@ export class Queries {
           parameters,
           folder,
           isAborted: principal.isAborted,
-          openTables: async (names, inParts) => {
+          openTables: async (names, isAfresh) => {
+            if (isAfresh) await this.files.removeCsv(folder)
             const tables = []
             const budget = {
               files: new Map(),
@@ -121,7 +122,7 @@ export class Queries {
             }
             queried = await takeTableSnapshots(service, principal, names, given, query.scope)
             for (const { table, snapshot } of queried) {
-              const { file, keep } = await this.files.get(snapshot, inParts, folder, budget)
+              const { file, keep } = await this.files.get(snapshot, isAfresh, folder, budget)
               kept.push(keep)
               tables.push({ table, ...file })
             }

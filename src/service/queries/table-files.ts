@@ -18,7 +18,12 @@ import { familyOf } from '../store/schema/column-types.ts'
 const MIN_LARGE = 2 ** 53
 /** Size of CSV that may wait to be written while more is made, in bytes. */
 const WRITTEN_AHEAD_BYTES = 4 * 1024 * 1024
-/** Number of rows after the stored slices above which a grid is copied as a whole. */
+/**
+ * Number of stored rows from which a copy has only the stored slices. DuckDB reads as many at once: with more, functions
+ * such as `first` without an order take any row, and with fewer, that of the grid.
+ */
+const MIN_STORED_ROWS = 122_880
+/** Number of rows after them above which a grid is copied as a whole. */
 const MAX_REST_ROWS = 20_000
 /** Digits of such a number. */
 const LARGE_DIGITS = /\d{16}/
@@ -53,36 +58,47 @@ export class TableFiles {
 
   /**
    * Returns the file of a grid. If there is none, its content is written as CSV into the folder of the query, which
-   * loads it; `keep` then keeps the file for other queries. `inParts`: the file has the stored slices, and rows that
-   * were appended since are its rest: the file stays as it is for many appends. Throws `too_large` above the size of all
-   * files.
+   * loads it; `keep` then keeps the file for other queries. The file of a large grid has only its stored slices, and so
+   * stays as it is for many appends: rows that were appended since are its rest. `isAfresh`: none of this, and a new
+   * file. Throws `too_large` above the size of all files.
    */
   async get(
     snap: Snapshot,
-    inParts: boolean,
+    isAfresh: boolean,
     workFolder: string,
     budget: CopyBudget,
   ): Promise<{ file: TableFile; keep: () => Promise<void> }> {
     const folder = await this.open()
+    const placeOf = (hash: string): string => join(folder, `${hash}.duckdb`)
     const write = async (part: Snapshot): Promise<CsvTable> => {
       const path = join(workFolder, `${randomBytes(6).toString('hex')}.csv`)
       await writeCsv(part, path, budget)
-      return { path, columns: columnsOf(snap) }
+      return { path, columns: columnsOf(part) }
     }
-    const { stored, rest } = (inParts && splitTail(snap)) || { stored: snap, rest: undefined }
+    const parts = isAfresh ? undefined : splitTail(snap)
+    // Parts that did not fit together have left a file of the whole.
+    const whole = parts && placeOf(hashSnapshot(snap))
+    if (whole !== undefined && (await touch(whole)))
+      return { file: { database: whole }, keep: async () => {} }
+    const { stored, rest } = parts ?? { stored: snap, rest: undefined }
     const hash = hashSnapshot(stored)
     const written = rest && (await write(rest))
     const known = budget.files.get(hash)
     if (known) return { file: { ...known, rest: written }, keep: async () => {} }
-    const kept = join(folder, `${hash}.duckdb`)
-    const isKept = await touch(kept)
+    const isKept = !isAfresh && (await touch(placeOf(hash)))
     const csv = isKept ? undefined : await write(stored)
-    const file = { database: csv ? csv.path.replace(/csv$/, 'duckdb') : kept, csv }
+    const file = { database: csv ? csv.path.replace(/csv$/, 'duckdb') : placeOf(hash), csv }
     budget.files.set(hash, file)
     return {
       file: { ...file, rest: written },
-      keep: async () => (isKept ? undefined : rename(file.database, kept)),
+      keep: async () => (isKept ? undefined : rename(file.database, placeOf(hash))),
     }
+  }
+
+  /** Deletes the CSV files of a query, which it has loaded. */
+  async removeCsv(workFolder: string): Promise<void> {
+    for (const name of await readdir(workFolder))
+      if (name.endsWith('.csv')) await rm(join(workFolder, name), { force: true })
   }
 
   /** Deletes files that were not used for a day, and the least recently used ones above the maximum size. */
@@ -151,8 +167,8 @@ async function touch(path: string): Promise<boolean> {
 }
 
 /**
- * Splits a snapshot into its slices and the rows after them; undefined if one of them is empty, if columns differ, or
- * if there are so many that a file of its own pays.
+ * Splits a snapshot into its slices and the rows after them; undefined if columns differ in them, or if one file of the
+ * whole is better.
  */
 function splitTail(snap: Snapshot): { stored: Snapshot; rest: Snapshot } | undefined {
   const counts = snap.columns.map(({ slices }) => slices.reduce((sum, slice) => sum + slice.rows, 0))
@@ -160,7 +176,8 @@ function splitTail(snap: Snapshot): { stored: Snapshot; rest: Snapshot } | undef
   const isEven = snap.columns.every(
     (column, k) => counts[k] === rows && column.rows === snap.rows && !column.skip,
   )
-  if (!isEven || rows === 0 || rows >= snap.rows || snap.rows - rows > MAX_REST_ROWS) return undefined
+  if (!isEven || rows < MIN_STORED_ROWS || rows >= snap.rows || snap.rows - rows > MAX_REST_ROWS)
+    return undefined
   const stored = snap.columns.map((column) => ({ ...column, rows, tail: Buffer.alloc(0) }))
   return { stored: { ...snap, columns: stored, rows }, rest: skipRows(snap, rows) }
 }

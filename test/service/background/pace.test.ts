@@ -14,7 +14,7 @@ function countRuns(pace: Pace, key: string, steps: number, stepMs: number): numb
   let runs = 0
   for (let step = 0; step < steps; step++) {
     if (pace.mayRun(key)) {
-      pace.add(key)
+      pace.add(key, Date.now())
       runs++
     }
     vi.setSystemTime(Date.now() + stepMs)
@@ -29,6 +29,20 @@ it('a few runs follow each other at once, then one per interval; each key counts
   expect(countRuns(pace, 'a', 1001, 100)).toBe(10)
   vi.setSystemTime(Date.now() + 60_000)
   expect(countRuns(pace, 'a', 10, 0)).toBe(4)
+})
+
+it('long runs leave as much time between them as they would without a burst', () => {
+  const pace = new Pace(4, 10_000)
+  let began = 0
+  for (let k = 0; k < 50; k++)
+    if (pace.mayRun('a')) {
+      const startedAt = Date.now()
+      vi.setSystemTime(startedAt + 20_000)
+      pace.add('a', startedAt)
+      began++
+    } else vi.setSystemTime(Date.now() + 1000)
+  // Four at once, then one after every ten seconds.
+  expect(began).toBe(4 + Math.floor(46 / 11))
 })
 
 it('a clock that was set back delays no run', () => {
