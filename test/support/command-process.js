@@ -18,6 +18,12 @@ const EVENTS = ['exit', 'SIGINT', 'SIGTERM', 'warning', 'uncaughtException']
 const listeners = new Map(EVENTS.map((event) => [event, process.listeners(event)]))
 let exit = () => {}
 
+// A command leaves files open that end with its process: a later one must not be warned of them.
+const { emitWarning } = process
+process.emitWarning = (warning, ...more) => {
+  if (!/on garbage collection/.test(String(warning))) emitWarning.call(process, warning, ...more)
+}
+
 // What runs on must not do more.
 process.exit = (code) => {
   exit(code ?? process.exitCode ?? 0)
