@@ -1,5 +1,6 @@
 // Query process: runs one query on the tables that its parent names, and ends. It has no secrets and no network, and
 // cannot read files once its tables are loaded. Its parent limits time and memory.
+import { rmSync } from 'node:fs'
 import {
   type DuckDBConnection,
   DuckDBInstance,
@@ -63,7 +64,11 @@ async function openTables(connection: DuckDBConnection, { tables }: QueryTables)
       // No user has such a name, which would be a schema.
       file = quoteName(`:${files.size}`)
       files.set(database, file)
-      if (!(await attach(connection, database, file))) return false
+      if (!(await attach(connection, database, file))) {
+        // The next query that needs it copies it again.
+        rmSync(database, { force: true })
+        return false
+      }
     }
     const source = rest ? await loadRest(connection, file, `rest${k}`, rest) : `FROM ${file}.main.grid`
     if (source === undefined) return false
