@@ -129,7 +129,10 @@ async function runQuery(): Promise<void> {
   if (!isLoaded) return
   prepared = sql
   const statement = await prepare(connection, sql)
+  // Values of parameters are converted by other statements.
+  prepared = ''
   await bindParameters(connection, statement, parameters)
+  prepared = sql
   await streamResult(await statement.stream(), send)
 }
 
