@@ -3,8 +3,8 @@
 /** Number of functions that an error names as candidates; more are left out. */
 const MAX_CANDIDATES = 5
 
-/** Returns the message of an error as one paragraph, with the line of a query that has several. */
-export function describeError(message: string, sql: string): string {
+/** Returns the message of an error as one paragraph. `sql`: a query with several lines, whose line is named. */
+export function describeError(message: string, sql = ''): string {
   const line = /\n+LINE (\d+):/.exec(message)?.[1]
   const text = message
     .replace(/\n+(?:LINE \d+:|Possible solutions:)[\s\S]*$/, '')

@@ -60,34 +60,28 @@ async function openTables(connection: DuckDBConnection, { tables }: QueryTables)
   for (const [k, { table, database, csv, rest }] of tables.entries()) {
     let file = files.get(database)
     if (file === undefined) {
-      if (csv) await loadTable(connection, database, csv)
       // No user has such a name, which would be a schema.
       file = quoteName(`:${files.size}`)
       files.set(database, file)
-      if (!(await attach(connection, database, file))) {
-        // The next query that needs it copies it again.
+      if (csv) await loadTable(connection, database, csv)
+      try {
+        await connection.run(`ATTACH ${quoteText(database)} AS ${file} (READ_ONLY)`)
+        await connection.run(`FROM ${file}.main.grid LIMIT 0`)
+      } catch (error) {
+        if (csv) throw error
+        // It is damaged. The next query that needs it copies it again.
         rmSync(database, { force: true })
         return false
       }
     }
     const source = rest ? await loadRest(connection, file, `rest${k}`, rest) : `FROM ${file}.main.grid`
+    for (const { path } of [csv, rest].filter((loaded) => loaded !== undefined)) rmSync(path, { force: true })
     if (source === undefined) return false
     if (table.schema !== '') await connection.run(`CREATE SCHEMA IF NOT EXISTS ${quoteName(table.schema)}`)
     const name = [table.schema, table.name].filter((part) => part !== '').map(quoteName)
     await connection.run(`CREATE VIEW ${name.join('.')} AS ${source}`)
   }
   return true
-}
-
-/** Attaches a database file. Returns false if it is damaged. */
-async function attach(connection: DuckDBConnection, database: string, name: string): Promise<boolean> {
-  try {
-    await connection.run(`ATTACH ${quoteText(database)} AS ${name} (READ_ONLY)`)
-    await connection.run(`FROM ${name}.main.grid LIMIT 0`)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Limits memory and temporary files. */
@@ -114,8 +108,14 @@ async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckD
   return statement
 }
 
-/** The query, once its tables are loaded: errors before are of other statements. */
-let prepared = ''
+/** Prepares or runs a query. Its errors name the line of the query; those of other statements do not. */
+async function withLines<T>(sql: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new Error(describeError(errorMessageOf(error), sql), { cause: error })
+  }
+}
 
 async function runQuery(): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:', CONFIGURATION)
@@ -127,21 +127,17 @@ async function runQuery(): Promise<void> {
   await lock(connection)
   await send({ isLoaded })
   if (!isLoaded) return
-  prepared = sql
-  const statement = await prepare(connection, sql)
-  // Values of parameters are converted by other statements.
-  prepared = ''
+  const statement = await withLines(sql, () => prepare(connection, sql))
   await bindParameters(connection, statement, parameters)
-  prepared = sql
-  await streamResult(await statement.stream(), send)
+  await withLines(sql, async () => streamResult(await statement.stream(), send))
 }
 
 runQuery()
   .catch((error) => {
     const message = errorMessageOf(error)
     return send({
-      refused: describeError(message, prepared),
-      isTooLarge: /out of memory|could not allocate/i.test(message),
+      refused: describeError(message),
+      isTooLarge: /out of memory|could not allocate/i.test(errorMessageOf(error.cause ?? error)),
     })
   })
   .finally(() => process.disconnect())

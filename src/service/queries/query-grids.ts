@@ -113,7 +113,6 @@ export class Queries {
           folder,
           isAborted: principal.isAborted,
           openTables: async (names, isAfresh) => {
-            if (isAfresh) await this.files.removeCsv(folder)
             const tables = []
             const budget = {
               files: new Map(),
