@@ -21,7 +21,7 @@ const CHROMIUM_ARGUMENTS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'],
   ...['--disable-domain-reliability', '--no-first-run', '--disable-default-apps', '--disable-extensions'],
   ...['--disable-breakpad', '--disable-crash-reporter', '--metrics-recording-only', '--disable-hang-monitor'],
-  // Its address bar would load two pages of its own.
+  // The address bar, which nobody sees, would load two pages.
   '--disable-features=Translate,MediaRouter,OptimizationHints,WebUIOmniboxPopup,WebUIOmniboxAimPopup',
   '--use-mock-keychain',
   // Pages that nobody sees are drawn at full speed.

@@ -19,11 +19,11 @@ const MIN_LARGE = 2 ** 53
 /** Size of CSV that may wait to be written while more is made, in bytes. */
 const WRITTEN_AHEAD_BYTES = 4 * 1024 * 1024
 /**
- * Number of stored rows from which a copy has only the stored slices. DuckDB reads as many at once: with more, functions
- * such as `first` without an order take any row, and with fewer, that of the grid.
+ * Minimum number of stored rows for a copy without the appended ones. DuckDB reads that many in one piece. It reads the
+ * pieces of larger tables in parallel, and `first` without an order can be a row of any piece.
  */
 const MIN_STORED_ROWS = 122_880
-/** Number of rows after them above which a grid is copied as a whole. */
+/** Maximum number of appended rows that are loaded beside a copy. With more, the whole grid is copied. */
 const MAX_REST_ROWS = 20_000
 /** Digits of such a number. */
 const LARGE_DIGITS = /\d{16}/
@@ -95,12 +95,6 @@ export class TableFiles {
     }
   }
 
-  /** Deletes the CSV files of a query, which it has loaded. */
-  async removeCsv(workFolder: string): Promise<void> {
-    for (const name of await readdir(workFolder))
-      if (name.endsWith('.csv')) await rm(join(workFolder, name), { force: true })
-  }
-
   /** Deletes files that were not used for a day, and the least recently used ones above the maximum size. */
   async prune(): Promise<void> {
     // A temporary folder begins with the first query.
@@ -155,7 +149,7 @@ async function removeOrphans(): Promise<void> {
   }
 }
 
-/** Marks a file as used now. Returns false if there is none. */
+/** Sets the time of the last use of a file. Returns false if the file does not exist. */
 async function touch(path: string): Promise<boolean> {
   const now = new Date()
   try {
