@@ -45,6 +45,8 @@ class ShareDialog {
   private etag: string | undefined
   private isChanged = false
   private people: Collaborator[] = []
+  /** Names of the items of a board that not all readers can see. */
+  private privateItems: string[] = []
   /** Access through the folders above the file, in words. */
   private folderReasons: string[] = []
 
@@ -78,6 +80,10 @@ class ShareDialog {
     this.etag = response.headers.get('etag') ?? undefined
     this.meta = await response.json()
     this.people = people
+    if (this.file.type === 'dashboard') {
+      const { private_items = [] } = await call('dashboards.get', { path: this.path })
+      this.privateItems = private_items.map(({ filename }) => filename)
+    }
     this.folderReasons = await this.loadFolderReasons()
     this.show()
   }
@@ -136,8 +142,9 @@ class ShareDialog {
       this.createPeople(),
       create('h3', {}, 'Secret link'),
       share_key ? this.createLink(share_key) : this.createLinkOffer(),
+      ...(this.privateItems.length > 0 ? this.createItems() : []),
       ...(this.file.type === 'plot' ? this.createEmbedding() : []),
-      createCommand(`gridline share ${this.file.fid}`),
+      createCommand(`gridline share ${this.file.fid} --link${this.meta.share_items ? ' --with-items' : ''}`),
     )
     this.focusAgain(focused)
   }
@@ -290,6 +297,33 @@ class ShareDialog {
         this.change({ share_key_enabled: true }, 'Anyone with the link can see it.'),
       ),
     )
+  }
+
+  /** Returns the choice of whether readers of a board see items of private files. */
+  private createItems(): HTMLElement[] {
+    const field = createSelect(
+      [
+        ['false', 'what they may see anyway'],
+        ['true', 'all of them'],
+      ],
+      { value: String(this.meta.share_items) },
+    )
+    field.addEventListener('change', () => {
+      const isAll = field.value === 'true'
+      this.change(
+        { share_items: isAll },
+        isAll ? 'Its readers see all items now.' : 'Its readers see only what they may see anyway.',
+      )
+    })
+    const names = this.privateItems.join(', ')
+    const text = this.meta.share_items
+      ? `Its readers see what the board shows of these private files: ${names}.`
+      : `Not all readers can see these files: ${names}.`
+    return [
+      create('h3', {}, 'Charts, tables and numbers'),
+      createField('Its readers see', field),
+      create('p', { class: 'note' }, text),
+    ]
   }
 
   /** Returns the fields and the HTML that other pages embed a chart with. */

@@ -276,6 +276,7 @@ async function build(test: TestService, steps: readonly Step[]): Promise<void> {
         json: { content, filename: `b${k}` },
       })
       if (status === 201) files.push({ fid: json.file.fid, kind: 'board' })
+      if (status === 201 && at % 3) await patch(json.file.fid, { share_items: true })
     } else if (now.kind === 'keep') {
       const fid = one(at % 2 ? 'grid' : 'plot', at)
       await test.ask('alice', 'POST', `/v2/files/${fid}/keep`, { json: at % 3 ? { name: `v${at}` } : {} })

@@ -10,7 +10,7 @@ import { formatProposal, writeNewFiles } from '../charts/board-files.ts'
 import type { ProposedBoard } from '../charts/propose-board.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
-import { type FindFile, notePrivateItems, resolveBoard } from '../files/board-file.ts'
+import { describePrivateItems, type FindFile, resolveBoard } from '../files/board-file.ts'
 import { readDefinition } from '../files/definitions.ts'
 import { inputName } from '../files/input.ts'
 import { isLocalDataFile, openGridOrFile } from '../files/local-data.ts'
@@ -69,7 +69,8 @@ const create = defineCommand({
             json: { content, filename, parent_path: folder, world_readable: isPublic },
           })
         ).file
-    if (made.world_readable) await notePrivateItems(context, client, made.fid, filename)
+    const hidden = made.world_readable ? describePrivateItems(made) : undefined
+    if (hidden !== undefined) context.messages.warning(hidden, filename)
     return { item: { ...made, action: existing ? 'replaced' : 'created' }, view, isDetail: true }
   },
 })

@@ -3,7 +3,7 @@ import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
-import { notePrivateItems } from '../files/board-file.ts'
+import { describePrivateItems } from '../files/board-file.ts'
 import { linkView } from '../output/view.ts'
 
 /** Quotes text for a shell. */
@@ -28,8 +28,9 @@ export const command = defineCommand({
             `${name}: anyone can now list the folder; access to the files in it is unchanged. Publish them with: gridline publish ${quoted(`${name}/*`)}`,
           )
         if (file.filetype === 'plot') await notePrivateData(context, client, file, name, 'anyone')
-        if (file.filetype === 'dashboard') await notePrivateItems(context, client, fid, name)
-        return file
+        if (file.filetype !== 'dashboard') return file
+        const hidden = describePrivateItems(await client.call('dashboards.get', { fid }))
+        return hidden === undefined ? file : { ...file, warnings: [hidden] }
       },
       linkView,
     )

@@ -4,7 +4,7 @@ import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
-import { notePrivateItems } from '../files/board-file.ts'
+import { describePrivateItems, formatPrivateItems } from '../files/board-file.ts'
 import type { TableView } from '../output/view.ts'
 
 export const sharedView: TableView = {
@@ -42,6 +42,10 @@ export const command = defineCommand({
     { flags: '--write', description: 'also allow editing (default: reading only)' },
     { flags: '--read-only', description: 'allow reading only (default)' },
     { flags: '--with-grids', description: 'for plots: also share their grids' },
+    {
+      flags: '--with-items',
+      description: 'for boards: readers see all charts, tables and numbers, also of private files',
+    },
     { flags: '--notify', description: 'send an e-mail notification' },
     { flags: '--message <text>', description: 'send an e-mail notification with this message' },
     { flags: '--link', description: 'create a secret link; anyone with the link can open the file' },
@@ -51,11 +55,23 @@ export const command = defineCommand({
     'gridline share Reports --team finance --write',
     'gridline share plot --email eve@example.com --message "The numbers" --with-grids',
     'gridline share sales --link',
+    'gridline share report --link --with-items',
   ],
   async run(context, files, options) {
-    const { user = [], team = [], email = [], write, readOnly, withGrids, notify, message, link } = options
+    const {
+      user = [],
+      team = [],
+      email = [],
+      write,
+      readOnly,
+      withGrids,
+      withItems,
+      notify,
+      message,
+      link,
+    } = options
     if (write && readOnly) throw new Problem('usage', 'use only one of: --write, --read-only')
-    if (user.length + team.length + email.length === 0 && !link)
+    if (user.length + team.length + email.length === 0 && !link && !withItems)
       throw new Problem('usage', 'the recipient is missing', {
         hint: 'Use --user, --team, --email or --link.',
       })
@@ -63,9 +79,14 @@ export const command = defineCommand({
       context,
       files,
       async (client, fid) => {
-        const file = link
-          ? await client.call('files.update', { fid, json: { share_key_enabled: true } })
-          : await client.call('files.get', { fid })
+        const changes = { ...(link && { share_key_enabled: true }), ...(withItems && { share_items: true }) }
+        const file =
+          link || withItems
+            ? await client.call('files.update', { fid, json: changes })
+            : await client.call('files.get', { fid })
+        const isBoard = file.filetype === 'dashboard'
+        if (withGrids && isBoard)
+          throw new Problem('usage', '--with-grids is for plots', { hint: 'Use --with-items.' })
         if (link && !file.share_key)
           throw new Problem('forbidden', 'share_key_enabled: only the owner can create a secret link', {
             hint: 'Ask its owner.',
@@ -76,10 +97,16 @@ export const command = defineCommand({
           )
         if (link && file.filetype === 'plot')
           await notePrivateData(context, client, file, file.filename, 'anyone with the link')
-        if (file.filetype === 'dashboard') await notePrivateItems(context, client, fid, file.filename)
+        const board = isBoard ? await client.call('dashboards.get', { fid }) : undefined
+        const hidden = board && describePrivateItems(board)
+        const warnings = hidden === undefined ? [] : [hidden]
+        if (board?.share_items && board.private_items?.length)
+          context.messages.note(
+            `${file.filename}: its readers see what it shows of these private files: ${formatPrivateItems(board)}. To end that: gridline unshare ${fid} --with-items`,
+          )
         const share_link = link ? `${file.web_url}?share_key=${file.share_key}` : null
         if (user.length + team.length + email.length === 0)
-          return { fid, filename: file.filename, collaborators: [], emails_sent: 0, warnings: [], share_link }
+          return { fid, filename: file.filename, collaborators: [], emails_sent: 0, warnings, share_link }
         const json = {
           users: [...user, ...email],
           teams: team,
@@ -89,7 +116,10 @@ export const command = defineCommand({
           email_text: message,
         }
         const result = await client.call('collaborators.add', { fid, json })
-        return { fid, filename: file.filename, ...result, share_link }
+        return {
+          ...{ fid, filename: file.filename, ...result },
+          ...{ warnings: [...warnings, ...result.warnings], share_link },
+        }
       },
       sharedView,
     )

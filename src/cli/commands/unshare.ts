@@ -14,6 +14,7 @@ export const command = defineCommand({
     { flags: '--team <name>', description: 'team name (repeatable)', repeatable: true },
     { flags: '--email <address>', description: 'e-mail address (repeatable)', repeatable: true },
     { flags: '--link', description: 'revoke the secret link (a new one will be different)' },
+    { flags: '--with-items', description: 'for boards: readers see only the items that they may see' },
   ],
   examples: [
     'gridline unshare sales --user bob',
@@ -21,8 +22,8 @@ export const command = defineCommand({
     'gridline unshare sales --link',
   ],
   run(context, files, options) {
-    const { user = [], team = [], email = [], link } = options
-    if (user.length + team.length + email.length === 0 && !link)
+    const { user = [], team = [], email = [], link, withItems } = options
+    if (user.length + team.length + email.length === 0 && !link && !withItems)
       throw new Problem('usage', 'the collaborator is missing', {
         hint: 'Use --user, --team, --email or --link.',
       })
@@ -30,9 +31,14 @@ export const command = defineCommand({
       context,
       files,
       async (client, fid) => {
-        const { filename } = link
-          ? await client.call('files.update', { fid, json: { share_key_enabled: false } })
-          : await client.call('files.get', { fid })
+        const changes = {
+          ...(link && { share_key_enabled: false }),
+          ...(withItems && { share_items: false }),
+        }
+        const { filename } =
+          link || withItems
+            ? await client.call('files.update', { fid, json: changes })
+            : await client.call('files.get', { fid })
         const json = { users: [...user, ...email], teams: team }
         const result = await client.call('collaborators.remove', { fid, json })
         for (const text of result.remaining_access ?? []) context.messages.warning(text, filename)

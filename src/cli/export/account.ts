@@ -118,6 +118,7 @@ export class AccountExport {
       folder: file.parent === ROOT ? null : file.parent,
       public: file.world_readable,
       secret_link: file.share_key_enabled === true,
+      ...(file.share_items && { share_items: true }),
       collaborators: file.collaborators.results.map(toCollaborator),
       metadata: Object.fromEntries(Object.entries(file.metadata).filter(([name]) => !IMPORT_MARKS.has(name))),
       contents: [],

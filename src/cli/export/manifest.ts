@@ -28,6 +28,8 @@ export interface ManifestFile {
   public: boolean
   /** Whether it has a secret link. The link itself is not exported. */
   secret_link: boolean
+  /** True: the readers of a board see all of its items. */
+  share_items?: true
   collaborators: ManifestCollaborator[]
   metadata: Record<string, unknown>
   /** Names of the key columns of a grid. */

@@ -1,9 +1,7 @@
 // Reads board files: YAML that names charts and grids by path, id or link.
-import type { Client } from '../../client/index.ts'
-import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
+import { Problem } from '../../contract/errors.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
-import type { Board, BoardFilter, BoardItem } from '../../contract/resources/index.ts'
-import type { Context } from '../core/context.ts'
+import type { Board, BoardFilter, BoardItem, DashboardMeta } from '../../contract/resources/index.ts'
 import type { Definition } from './definitions.ts'
 
 /** Members of an item that name a file, and its type. */
@@ -42,28 +40,19 @@ export async function resolveBoard(
   return { source, ...(filters !== undefined && { filters: toFilters(file, filters) }), rows }
 }
 
-/** Warns about the files that a board shows and others cannot see, with the command that publishes them. */
-export async function notePrivateItems(
-  { messages }: Context,
-  client: Client,
-  fid: string,
-  name: string,
-): Promise<void> {
-  const { content } = await client.call('dashboards.get', { fid })
-  const { settings } = JSON.parse(content) as { settings: { board?: Board } }
-  const items = (settings.board?.rows ?? []).flatMap((row) => row.items)
-  const fids = new Set(items.flatMap(({ plot, table, number }) => plot ?? table ?? number ?? []))
-  const hidden: { fid: string; filename: string }[] = []
-  for (const one of fids) {
-    const file = await undefinedIfNotFound(client.call('files.get', { fid: one }))
-    if (file?.world_readable === false) hidden.push(file)
-  }
-  if (hidden.length === 0) return
-  const names = hidden.map((file) => `${file.filename} (${file.fid})`).join(', ')
-  const command = `gridline publish ${hidden.map((file) => file.fid).join(' ')}`
-  messages.warning(
-    `${name}: readers of the board cannot see these files: ${names}. To publish them: ${command}`,
-  )
+/**
+ * Describes the files of a board that not all of its readers may see, with the command that shows them; undefined without
+ * any, and for others than its owner.
+ */
+export function describePrivateItems(board: DashboardMeta): string | undefined {
+  const { fid, private_items: items = [], share_items } = board
+  if (items.length === 0 || share_items) return undefined
+  return `not all readers of the board can see ${formatPrivateItems(board)}. To show them on the board: gridline share ${fid} --with-items`
+}
+
+/** Lists the files of a board that not everybody may see. */
+export function formatPrivateItems({ private_items: items = [] }: DashboardMeta): string {
+  return items.map((file) => `${file.filename} (${file.fid})`).join(', ')
 }
 
 /** A filter is a column, or an object with a column. Values are texts. */
@@ -91,6 +80,8 @@ async function resolveItem(find: FindFile, item: unknown, where: string): Promis
   for (const [member, filetype] of Object.entries(FILE_MEMBERS)) {
     const name = item[member]
     if (name === undefined) continue
+    const key = member === 'plot' ? shareKeyOf(String(name)) : undefined
+    if (key !== undefined) resolved.share_key ??= key
     try {
       resolved[member] = await find(String(name), filetype)
     } catch (error) {
@@ -103,6 +94,13 @@ async function resolveItem(find: FindFile, item: unknown, where: string): Promis
   if (typeof resolved.columns === 'string')
     resolved.columns = resolved.columns.split(',').map((name) => name.trim())
   return resolved as BoardItem
+}
+
+/** Returns the share key of a link. */
+function shareKeyOf(text: string): string | undefined {
+  return /^https?:/i.test(text) && URL.canParse(text)
+    ? (new URL(text).searchParams.get('share_key') ?? undefined)
+    : undefined
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -315,6 +315,7 @@ export class AccountImporter {
         ...place,
         world_readable: entry.public,
         ...(entry.secret_link && { share_key_enabled: true }),
+        ...(entry.share_items && { share_items: true }),
         metadata: { ...entry.metadata, imported_sha256: item.mark },
       },
     })

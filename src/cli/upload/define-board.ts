@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { undefinedIfNotFound } from '../../contract/errors.ts'
 import type { Board, DashboardMeta, FileMeta } from '../../contract/resources/index.ts'
-import { notePrivateItems, resolveBoard } from '../files/board-file.ts'
+import { describePrivateItems, resolveBoard } from '../files/board-file.ts'
 import {
   type DefinitionFile,
   type DefinitionKind,
@@ -28,8 +28,9 @@ export const boardKind: DefinitionKind = {
           ...(etag !== undefined && { plainHeaders: { 'if-match': etag } }),
         })
       : (await client.call('dashboards.create', { headers: { Draft: draft }, json })).file
-    if (file.world_readable) await notePrivateItems(scope.context, client, file.fid, local.definition.name)
-    const { content: _, ...meta } = file
+    const hidden = file.world_readable ? describePrivateItems(file) : undefined
+    if (hidden !== undefined) scope.context.messages.warning(hidden, local.definition.name)
+    const { content: _, private_items: __, ...meta } = file
     return toMade(meta, draft !== undefined ? 'drafted' : existing ? 'replaced' : 'created')
   },
 

@@ -1,7 +1,7 @@
 /** Boards: pages of charts, tables, numbers and text. The API calls them dashboards. See docs/boards.md. */
 import { PERIODS } from '../row-options.ts'
 import * as s from '../schema.ts'
-import { META_FIELDS } from './files.ts'
+import { FILETYPES, META_FIELDS, SHARE_ITEMS } from './files.ts'
 import { CREATABLE_FIELDS, NEW_IDLOCAL } from './shared.ts'
 
 /** Part of a board. Exactly one of `plot`, `table`, `number` and `text` is set. */
@@ -59,10 +59,19 @@ export const DashboardContent = s.object({
 const CONTENT = s.union(s.string({ description: 'The content as JSON text.' }), s.record(s.anything()))
 
 export const DashboardCreate = s.object({ ...CREATABLE_FIELDS, content: CONTENT, idlocal: NEW_IDLOCAL })
-export const DashboardUpdate = s.object({ ...CREATABLE_FIELDS, content: s.optional(CONTENT) })
+export const DashboardUpdate = s.object({
+  ...CREATABLE_FIELDS,
+  content: s.optional(CONTENT),
+  share_items: s.optional(s.boolean({ description: SHARE_ITEMS })),
+})
 
 export const DashboardMeta = s.object({
   ...META_FIELDS,
   content: s.string({ description: 'JSON with `layout`, `version` 2 and `settings`.' }),
+  private_items: s.optional(
+    s.array(s.object({ fid: s.string(), filename: s.string(), filetype: s.enumOf(FILETYPES) }), {
+      description: 'Files of its items that not everybody may see. Only the owner sees it.',
+    }),
+  ),
 })
 export type DashboardMeta = s.Static<typeof DashboardMeta>

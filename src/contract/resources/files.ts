@@ -5,6 +5,8 @@ import { CREATABLE_FIELDS, NEW_IDLOCAL, Parent, Results, Timestamp } from './sha
 /** Types of files, as in the API: `fold` is a folder, `dashboard` a board. */
 export const FILETYPES = ['plot', 'grid', 'fold', 'extra', 'dashboard'] as const
 
+export const SHARE_ITEMS = 'Of a board: its readers see all items, with the rights of its owner.'
+
 /** Metadata common to all filetypes. Fields that only the owner sees are optional. See docs/api.md#files. */
 export const META_FIELDS = {
   fid: s.string(),
@@ -39,6 +41,7 @@ export const META_FIELDS = {
   deleted: s.optional(s.boolean()),
   share_key: s.optional(s.nullable(s.string())),
   share_key_enabled: s.optional(s.boolean()),
+  share_items: s.optional(s.boolean({ description: SHARE_ITEMS })),
   source_tag: s.optional(
     s.nullable(s.string({ description: 'The Source-Tag of the upload, if the file has not changed since.' })),
   ),
@@ -86,6 +89,7 @@ export const WRITABLE_FIELDS = {
   ...CREATABLE_FIELDS,
   is_theme: s.optional(s.nullable(s.boolean())),
   is_template: s.optional(s.nullable(s.boolean())),
+  share_items: s.optional(s.boolean({ description: SHARE_ITEMS })),
 }
 
 export const FileUpdate = s.object(WRITABLE_FIELDS)

@@ -83,7 +83,7 @@ export const pageOperations = {
   'dashboards.list': 'the page of a user shows them',
   'dashboards.create': 'boards are files: gridline board create',
   'dashboards.schema': 'for programs',
-  'dashboards.get': 'the page of the board shows it',
+  'dashboards.get': ['share'],
   'dashboards.update': 'boards are files: gridline board create --on-conflict replace',
   'grids.derive': ['query'],
   'alerts.list': 'the page of a grid shows them',

@@ -50,6 +50,7 @@ export const FIELD_ACCESS: Record<keyof FileUpdate, FileAccess> = {
   metadata: 'write',
   is_theme: 'write',
   is_template: 'write',
+  share_items: 'own',
   share_key_enabled: 'own',
 }
 

@@ -201,6 +201,8 @@ function checkItem(item: BoardItem, path: string): void {
     (name) => item[name] !== undefined && kind !== 'number',
   )
   if (lone !== undefined) throw invalidField(path, `${lone}: only numbers have it`)
+  if (item.share_key !== undefined && kind !== 'plot')
+    throw invalidField(path, 'share_key: only plots have it; a board shares other items with share_items')
   if (item.per !== undefined && (item.spark === undefined || !PERIODS.some((one) => one === item.per)))
     throw invalidField(path, `per: needs spark, and is one of ${PERIODS.join(', ')}`)
   const { width = 1, limit = 1 } = item

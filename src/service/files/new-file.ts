@@ -132,6 +132,7 @@ const COPY_RULES = {
   source_referer: 'new',
   is_theme: 'copied',
   is_template: 'copied',
+  share_items: 'new',
 } as const satisfies Record<keyof FileRow, 'copied' | 'new'>
 
 type CopiedField = {

@@ -1,5 +1,5 @@
 // Updates of a file's writable metadata, with an access check per field.
-import { Problem } from '../../contract/errors.ts'
+import { invalidField, Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FileUpdate } from '../../contract/resources/index.ts'
 import { type AuthorizedFile, accessDenied, loadVisibleFile } from '../access/access.ts'
@@ -73,6 +73,11 @@ const CHANGERS_BY_FIELD: {
   is_template: (update, value) => setField(update, 'is_template', 'is_template', toFlag(value)),
   metadata: (update, value) =>
     setField(update, 'metadata', 'metadata', encodeMetadata(value, update.service.limits)),
+  share_items(update, value) {
+    if (value && update.access.file.filetype !== 'dashboard')
+      throw invalidField('share_items', 'only boards have items')
+    setField(update, 'share_items', 'share_items', value ? 1 : 0)
+  },
   share_key_enabled({ call, access: found, changes }, value) {
     if (value === (found.file.share_key !== null)) return
     checkFieldAccess(call, found, 'share_key_enabled')

@@ -1,10 +1,13 @@
 // Handlers of boards, which the API calls dashboards.
+import { Problem } from '../../contract/errors.ts'
+import { formatFid } from '../../contract/fid.ts'
 import { pathOf } from '../../contract/operations/index.ts'
 import { DashboardContent, type DashboardMeta } from '../../contract/resources/index.ts'
 import { authorize, type Principal } from '../access/access.ts'
 import { checkItems } from '../boards/check-items.ts'
-import { encodeBoard, parseBoard } from '../boards/content.ts'
+import { encodeBoard, listItems, parseBoard, toNode } from '../boards/content.ts'
 import { assertOwnFilters } from '../boards/filters.ts'
+import { listPrivateItems } from '../boards/item-files.ts'
 import { loadBoardContent, loadBoardText } from '../boards/load.ts'
 import type { OperationResult } from '../core/call.ts'
 import { formatDraftUrl, putDraftFile, toDraftCall } from '../files/drafts.ts'
@@ -86,6 +89,7 @@ export const dashboardHandlers = {
     await updateFile(service, call, async (writers, access) => {
       const { owner, idlocal } = access.file
       if (stored) {
+        if (access.file.share_items === 1 && !access.roles.has('owner')) throw onlyOwnerChanges()
         await writers.plots.setContent(access.file, stored, MEDIA_TYPE)
         await writers.files.change(owner, idlocal)
       }
@@ -112,5 +116,21 @@ async function loadDashboard(
       filetype: 'dashboard',
     }),
   )
-  return { body: { ...body, content: await loadBoardContent(service, access) }, etag }
+  const content = await loadBoardContent(service, access)
+  if (access.permission !== 'admin') return { body: { ...body, content }, etag }
+  const items = listItems(toNode(parseBoard(content)))
+  const hidden = await service.store.read((readers) => listPrivateItems(readers, fid.owner, items))
+  const private_items = hidden.map((file) => ({
+    fid: formatFid(file),
+    filename: file.filename,
+    filetype: file.filetype,
+  }))
+  return { body: { ...body, content, private_items }, etag }
+}
+
+/** Returns the error for a change of what a board shows with the rights of its owner. */
+function onlyOwnerChanges(): Problem {
+  return new Problem('forbidden', 'only the owner of a board that shares its items can change it', {
+    hint: 'Ask its owner, or copy the board.',
+  })
 }

@@ -291,7 +291,10 @@ async function waitForNextCheck({ written, waiting }: FollowedOwner): Promise<nu
 }
 
 /** Throws `unauthenticated` if the session or key with which the chart was opened has ended. */
-async function assertSignedIn(readers: Readers, { caller }: FileRequest): Promise<void> {
+export async function assertSignedIn(
+  readers: Readers,
+  { caller }: Pick<FileRequest, 'caller'>,
+): Promise<void> {
   if (caller?.credential === undefined) return
   if (await isStillSignedIn(readers, caller.username, caller.credential)) return
   throw new Problem('unauthenticated', 'the session or key with which this chart was opened has ended')

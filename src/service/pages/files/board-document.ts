@@ -9,6 +9,7 @@ import { type Bytes, toByteStream, type WorkBudget } from '../../../json/index.t
 import { type AuthorizedFile, authorizeCall, type FileRequest, type Principal } from '../../access/access.ts'
 import { parseBoard, toNode } from '../../boards/content.ts'
 import { filtersOf, parseRowFilter } from '../../boards/filters.ts'
+import type { ItemFile } from '../../boards/item-files.ts'
 import { loadBoardText } from '../../boards/load.ts'
 import type { OperationResult } from '../../core/call.ts'
 import { createPageFacts } from '../../files/page-facts.ts'
@@ -17,7 +18,7 @@ import type { ImageRequest } from '../../images/images.ts'
 import { drawPlotImage, type ImageService, readImage } from '../../images/plot-image.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
-import { type ColorScheme, readColorScheme } from '../html.ts'
+import { accessQueryOf, appendQuery, type ColorScheme, readColorScheme } from '../html.ts'
 import { renderActiveFilters } from './board-filters.ts'
 import { createLiveReader, findPlotVersion, renderNode } from './board-items.ts'
 import type { ChartPlace } from './board-reader.ts'
@@ -113,12 +114,14 @@ async function writeBoardDocument(
   const deadline = performance.now() + MAX_DRAW_MS
   const principal = { ...request, isAborted: work.isAborted }
   const renderPlot = async (
-    plot: FileRow,
+    { file: plot, isOpen, principal: chartReader }: ItemFile,
     item: BoardItem,
     { height, share }: ChartPlace,
   ): Promise<string> => {
     const { title = plot.filename, share_key: shareKey } = item
-    const link = `<a href="${escapeHtml(formatWebUrl(service.url, plot))}" target="_blank" rel="noopener noreferrer">`
+    const page = appendQuery(formatWebUrl(service.url, plot), accessQueryOf({ shareKey }))
+    const wrapLink = (html: string): string =>
+      isOpen ? `<a href="${escapeHtml(page)}" target="_blank" rel="noopener noreferrer">${html}</a>` : html
     // Narrow pages have one column.
     const part = width < COLUMNS_FROM_PIXELS ? 1 : share
     const pixels = Math.round((width - 2 * PADDING_PIXELS) * part - (part < 1 ? GAP_PIXELS : 0))
@@ -126,12 +129,12 @@ async function writeBoardDocument(
       if (performance.now() > deadline) throw new Problem('too_large', 'the items above took too long')
       const asked = {
         ...principal,
+        ...chartReader,
         operation: 'files.image' as const,
         fid: plot,
         filetype: 'plot' as const,
         version: await findPlotVersion(service, plot, principal),
         ...(filter.length > 0 && plot.owner === file.owner && { rowFilter: filter }),
-        ...(shareKey !== undefined && { shareKey }),
       }
       const drawn = await drawPlotImage(service, asked, {
         ...{ format: 'png', width: Math.max(MIN_PICTURE_PIXELS, pixels), height, theme: scheme },
@@ -139,14 +142,14 @@ async function writeBoardDocument(
         isUntitled: item.title !== undefined,
       })
       const picture = (await readImage(drawn, user, work)).toString('base64')
-      return `${link}<img src="data:image/png;base64,${picture}" alt="${escapeHtml(title)}"></a>`
+      return wrapLink(`<img src="data:image/png;base64,${picture}" alt="${escapeHtml(title)}">`)
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'aborted') throw error
-      return `<p class="source">${link}${escapeHtml(title)}</a>: ${escapeHtml(error.message)}</p>`
+      return `<p class="source">${wrapLink(escapeHtml(title))}: ${escapeHtml(error.message)}</p>`
     }
   }
   const board = await renderNode(
-    { owner: file.owner, service, principal, filter, version, renderPlot, user, work, deadline },
+    { board: file, service, principal, filter, version, renderPlot, user, work, deadline },
     node,
   )
   return sealPage(

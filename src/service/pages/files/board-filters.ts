@@ -4,9 +4,10 @@ import { type Fid, formatFid, parseFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import { formatList } from '../../../contract/message-texts.ts'
 import type { BoardFilter, BoardItem } from '../../../contract/resources/index.ts'
-import { loadVisibleFile, ownerPrincipal, type RowFilter } from '../../access/access.ts'
+import { ownerPrincipal, type RowFilter } from '../../access/access.ts'
 import { type BoardNode, listItems } from '../../boards/content.ts'
 import { FILTER_PREFIX } from '../../boards/filters.ts'
+import { loadItemFile } from '../../boards/item-files.ts'
 import { Lru } from '../../core/lru.ts'
 import { createFirstRows } from '../../grids/column/cursor.ts'
 import type { Snapshot } from '../../grids/column/snapshot.ts'
@@ -41,11 +42,11 @@ export async function addFilters(
 
 /** Returns the columns of filters that a plot does not follow completely: it belongs to another user, or has other data. */
 export async function listIgnoredBy(
-  { service, owner, filter }: BoardReader,
+  { service, board, filter }: BoardReader,
   plot: FileRow,
 ): Promise<string[]> {
   if (filter.length === 0) return []
-  if (plot.owner !== owner) return filter.map(({ column }) => column)
+  if (plot.owner !== board.owner) return filter.map(({ column }) => column)
   return listUnfollowedColumns(service, plot, filter)
 }
 
@@ -111,7 +112,7 @@ async function listValues(reader: BoardReader, node: BoardNode, name: string): P
   const values = new Map<string, number | string | boolean>()
   for (const { grid, isShown } of await listGrids(reader, listItems(node), name)) {
     // A chart shows data of grids that its reader cannot open; whose board it is offers their values.
-    const principal = isShown ? ownerPrincipal(reader.owner) : reader.principal
+    const principal = isShown ? ownerPrincipal(reader.board.owner) : reader.principal
     const read = async (): Promise<Snapshot | 'many'> => {
       const { snap, file } = await takeItemSnapshot({ ...reader, principal }, grid, (all) =>
         all.filter((column) => column.name === name),
@@ -142,20 +143,28 @@ async function listValues(reader: BoardReader, node: BoardNode, name: string): P
   return [...values].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([text]) => text)
 }
 
-/** Lists the grids of a board that have a column. `isShown`: by a chart of the owner of the board. */
+/** A grid of a board. `isShown`: by a chart of the owner of the board. */
+interface BoardGrid {
+  grid: Fid
+  isShown: boolean
+}
+
+/** Lists the grids of a board that have a column. */
 async function listGrids(
-  { service, owner, principal }: BoardReader,
+  reader: BoardReader,
   items: readonly BoardItem[],
   name: string,
-): Promise<{ grid: Fid; isShown: boolean }[]> {
+): Promise<BoardGrid[]> {
+  const { service, board } = reader
   return service.store.read(async (readers) => {
-    const found = new Map<string, { grid: Fid; isShown: boolean }>()
-    for (const { plot, table, number, share_key } of items) {
+    const found = new Map<string, BoardGrid>()
+    for (const item of items) {
+      const { plot, table, number } = item
       const fid = parseFid(service.formerNames.currentFid(plot ?? table ?? number ?? ''))
       if (!fid) continue
-      const reader = share_key === undefined ? principal : { ...principal, shareKey: share_key }
-      const visible = plot === undefined ? undefined : await loadVisibleFile(readers, fid, reader)
-      const isShown = visible?.state === 'active' && visible.file.filetype === 'plot' && fid.owner === owner
+      const visible = plot === undefined ? undefined : await loadItemFile(readers, fid, reader, item)
+      const isShown =
+        visible?.state === 'active' && visible.file.filetype === 'plot' && fid.owner === board.owner
       const grids = plot === undefined ? [fid] : isShown ? await listPlotGrids(readers, fid) : []
       for (const grid of grids) {
         const key = formatFid(grid)

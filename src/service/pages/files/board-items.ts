@@ -6,9 +6,10 @@ import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import { parseVersionRef } from '../../../contract/version-ref.ts'
 import type { WorkBudget } from '../../../json/index.ts'
-import { canWrite, loadVisibleFile, type Principal, type RowFilter } from '../../access/access.ts'
+import { canWrite, type Principal, type RowFilter } from '../../access/access.ts'
 import type { BoardNode } from '../../boards/content.ts'
-import { FILTER_TOKEN, signRowFilter } from '../../boards/filters.ts'
+import { FRAME_TOKEN, signFrame } from '../../boards/frames.ts'
+import { loadItemFile } from '../../boards/item-files.ts'
 import type { Service } from '../../core/context.ts'
 import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
 import { Selection } from '../../grids/read/selection.ts'
@@ -78,7 +79,7 @@ export function createLiveReader(
 ): BoardReader {
   const { service, principal, filter } = board
   const renderPlot = createFrames(service, scheme, principal, file, { filter, isFollowed })
-  return { ...board, owner: file.owner, renderPlot, user, work, deadline: performance.now() + MAX_READ_MS }
+  return { ...board, board: file, renderPlot, user, work, deadline: performance.now() + MAX_READ_MS }
 }
 
 /** Returns a function that renders charts as frames, which follow their data. `isFollowed`: by the page around them. */
@@ -89,22 +90,22 @@ function createFrames(
   board: FileRow,
   { filter, isFollowed }: { filter: RowFilter; isFollowed: boolean },
 ): BoardReader['renderPlot'] {
-  return async (file, item, { height }) => {
-    const { title = file.filename, share_key } = item
-    const key = accessQueryOf({
-      shareKey: share_key,
-      version: await findPlotVersion(service, file, principal),
-    })
+  return async ({ file, isOpen }, item, { height }) => {
+    const { title = file.filename, share_key: shareKey } = item
+    const key = accessQueryOf({ shareKey, version: await findPlotVersion(service, file, principal) })
     const isFiltered = filter.length > 0 && file.owner === board.owner
-    const rows = isFiltered && `${FILTER_TOKEN}=${await signRowFilter(service, board, file, filter)}`
+    const shown = isFiltered ? filter : []
+    const token =
+      (isFiltered || !isOpen) &&
+      `${FRAME_TOKEN}=${await signFrame(service, board, { plot: file, filter: shown, principal })}`
     const url = appendQuery(
       formatEmbedUrl(service.url, file),
       `theme=${scheme}`,
-      'link=true',
+      isOpen && 'link=true',
       isFollowed && 'live=board',
       item.title !== undefined && 'title=false',
       key,
-      rows,
+      token,
     )
     return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title)}" height="${height}" loading="lazy"></iframe>`
   }
@@ -162,13 +163,11 @@ async function renderChart(
   fid: Fid,
   place: ChartPlace,
 ): Promise<string> {
-  const { service, principal, renderPlot } = boardReader
-  const { share_key } = item
-  const reader = share_key === undefined ? principal : { ...principal, shareKey: share_key }
-  const visible = await service.store.read((readers) => loadVisibleFile(readers, fid, reader))
+  const { service, renderPlot } = boardReader
+  const visible = await service.store.read((readers) => loadItemFile(readers, fid, boardReader, item))
   if (visible?.file.filetype !== 'plot' || visible.state !== 'active') throw hiddenError('chart')
   const ignored = await listIgnoredBy(boardReader, visible.file)
-  return `${await renderPlot(visible.file, item, place)}${renderIgnored(ignored)}`
+  return `${await renderPlot(visible, item, place)}${renderIgnored(ignored)}`
 }
 
 async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
@@ -176,7 +175,7 @@ async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promi
   const { sort, columns: names, limit = TABLE_ROWS } = item
   const { where, ignored } = await addFilters(reader, fid, item.where)
   const selection = new Selection({ where, sort })
-  const { file, snap, staleSince } = await takeItemSnapshot(reader, fid, (all) =>
+  const { snap, ...grid } = await takeItemSnapshot(reader, fid, (all) =>
     selection.bind(all, (names ? selectNamed(all, names) : all).slice(0, TABLE_COLUMNS)),
   )
   const selected = await selection.select(service.orders, snap, work)
@@ -193,7 +192,7 @@ async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promi
       values: values[k],
     })),
   )
-  const link = renderSource(service, file, staleSince)
+  const link = renderSource(service, grid)
   const more = count > rows.length ? `${rows.length} of ${count.toLocaleString('en')} rows of ${link}` : link
   return `${table}<p class="source">${more}</p>${renderIgnored(ignored)}`
 }

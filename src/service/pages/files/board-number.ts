@@ -24,7 +24,7 @@ export async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fi
   const before = change ? await measureBefore(reader, grid, { ...item, where }) : undefined
   const line =
     spark === undefined ? '' : renderLine(await measure({ group: [spark], per, aggregate: [value] }))
-  const link = renderSource(reader.service, grid.file, grid.staleSince)
+  const link = renderSource(reader.service, grid)
   const condition = item.where === undefined ? '' : ` where ${escapeHtml(item.where)}`
   return `<p class="number">${number === null ? '–' : escapeHtml(formatNumber(number))}${suffix}</p>${renderChange(number, before)}${line}<p class="source">${escapeHtml(value.replace(':', ' of '))}${condition} · ${link}</p>${renderIgnored(ignored)}`
 }
@@ -65,7 +65,7 @@ async function measureBefore(
 ): Promise<ValueBefore | undefined> {
   const { store } = reader.service
   const { owner, idlocal, content_version } = grid.file
-  if (!canSeeVersions(grid) && reader.owner !== owner) return undefined
+  if (!canSeeVersions(grid) && reader.board.owner !== owner) return undefined
   try {
     const found = await store.read(async (readers) => {
       const isDraft = grid.version !== undefined && grid.version.version < 0

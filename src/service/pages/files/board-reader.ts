@@ -4,13 +4,8 @@ import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import type { WorkBudget } from '../../../json/index.ts'
-import {
-  type AuthorizedFile,
-  canWrite,
-  loadVisibleFile,
-  type Principal,
-  type RowFilter,
-} from '../../access/access.ts'
+import { canWrite, type RowFilter } from '../../access/access.ts'
+import { type ItemFile, type ItemViewer, loadItemFile } from '../../boards/item-files.ts'
 import type { Service } from '../../core/context.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../../grids/column/snapshot.ts'
@@ -28,13 +23,10 @@ export interface ChartPlace {
 }
 
 /** Reads the items of a board for one reader. */
-export interface BoardReader {
-  /** Owner of the board. */
-  owner: string
+export interface BoardReader extends ItemViewer {
   service: SortingService
-  principal: Principal
   /** Renders a chart that the reader may see. */
-  renderPlot(file: FileRow, item: BoardItem, place: ChartPlace): Promise<string>
+  renderPlot(chart: ItemFile, item: BoardItem, place: ChartPlace): Promise<string>
   /** Filter that all items follow, as far as their grids have its columns. */
   filter: RowFilter
   /** Version in which the grids are read; undefined for the current one. */
@@ -46,7 +38,7 @@ export interface BoardReader {
 }
 
 /** A grid that an item reads. */
-export interface ItemGrid extends AuthorizedFile {
+export interface ItemGrid extends ItemFile {
   snap: Snapshot
   /** Version that the item shows; undefined for the current one. */
   version: VersionRow | undefined
@@ -56,12 +48,13 @@ export interface ItemGrid extends AuthorizedFile {
 
 /** Takes a snapshot of the columns of a grid that the reader may see. */
 export async function takeItemSnapshot(
-  { service, principal, owner: boardOwner, version }: BoardReader,
+  reader: BoardReader,
   fid: Fid,
   choose: (columns: ColumnRow[]) => ColumnRow[],
 ): Promise<ItemGrid> {
+  const { service, principal, board, version } = reader
   const taken = await service.store.read(async (readers) => {
-    const visible = await loadVisibleFile(readers, fid, principal)
+    const visible = await loadItemFile(readers, fid, reader)
     if (visible?.file.filetype !== 'grid' || visible.state !== 'active') throw hiddenError('grid')
     const { owner, idlocal, derived } = visible.file
     const refreshed = derived
@@ -69,7 +62,7 @@ export async function takeItemSnapshot(
       : await readers.urlRefreshes.get(owner, idlocal)
     // Who can write a board chooses its grids: their past and drafts are for those who can write them.
     const row = (await canWrite(readers, visible.file, { caller: principal.caller }))
-      ? await findGridVersion(readers, { owner: boardOwner, principal, version }, visible.file)
+      ? await findGridVersion(readers, { owner: board.owner, principal, version }, visible.file)
       : undefined
     if (row === 'expired') throw hiddenError('version of the grid')
     if (version?.time !== undefined && !row && (await hasChangedSince(readers, visible.file, version.time)))
@@ -96,9 +89,12 @@ export function hiddenError(what: string): Problem {
   return new Problem('not_found', `this ${what} is private, in the trash or deleted`)
 }
 
-/** Renders the link to the grid of an item, and since when it is stale. */
-export function renderSource({ url }: Service, file: FileRow, staleSince: number | null): string {
-  const link = `<a href="${escapeHtml(formatWebUrl(url, file))}">${escapeHtml(file.filename)}</a>`
+type SourceGrid = Pick<ItemGrid, 'file' | 'isOpen' | 'staleSince'>
+
+/** Renders the name of the grid of an item, with a link for those who can open it, and since when it is stale. */
+export function renderSource({ url }: Service, { file, isOpen, staleSince }: SourceGrid): string {
+  const name = escapeHtml(file.filename)
+  const link = isOpen ? `<a href="${escapeHtml(formatWebUrl(url, file))}">${name}</a>` : name
   return staleSince === null
     ? link
     : `${link} · <strong>stale since ${new Date(staleSince).toISOString().slice(0, 16).replace('T', ' ')} UTC</strong>`

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import { parseFid } from '../../../contract/fid.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
-import { authorizeCall, type FileRequest, loadVisibleFile, type Principal } from '../../access/access.ts'
+import { authorizeCall, type FileRequest, type Principal } from '../../access/access.ts'
 import { listItems, parseBoard, toNode } from '../../boards/content.ts'
+import { loadItemFile } from '../../boards/item-files.ts'
 import { loadBoardText } from '../../boards/load.ts'
 import type { Service } from '../../core/context.ts'
 import { listPlotGrids } from '../../plots/filter-rows.ts'
@@ -34,8 +35,7 @@ async function fingerprintBoard(
   for (const [text, { share_key }] of files) {
     const fid = parseFid(text)
     if (!fid) continue
-    const reader = share_key === undefined ? principal : { ...principal, shareKey: share_key }
-    const visible = await loadVisibleFile(readers, fid, reader)
+    const visible = await loadItemFile(readers, fid, { board, principal }, { share_key })
     hash.update(` ${text} ${visible?.state === 'active' ? visible.file.version : '-'}`)
     if (visible?.file.filetype !== 'plot') continue
     for (const grid of await listPlotGrids(readers, fid))

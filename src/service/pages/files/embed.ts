@@ -5,7 +5,7 @@ import { type Fid, formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { Bytes } from '../../../json/index.ts'
 import { authorizeCall, type Principal } from '../../access/access.ts'
-import { FILTER_TOKEN, resolveRowFilter } from '../../boards/filters.ts'
+import { FRAME_TOKEN, resolveFrame } from '../../boards/frames.ts'
 import { CHART_SANDBOX, createChartPolicy } from '../../core/chart-policy.ts'
 import type { ImageService } from '../../images/plot-image.ts'
 import { type FigureView, openFigure } from '../../plots/content.ts'
@@ -35,9 +35,9 @@ export async function renderEmbed(
   fid: Fid,
   query: URLSearchParams,
 ): Promise<PageAnswer> {
-  const rows = query.get(FILTER_TOKEN)
-  const rowFilter = await resolveRowFilter(service, rows, fid)
-  const request = createReadRequest({ ...principal, rowFilter }, fid)
+  const frame = query.get(FRAME_TOKEN)
+  const { reader, isOfBoard } = await resolveFrame(service, frame, fid, principal)
+  const request = createReadRequest(reader, fid)
   let view: FigureView
   try {
     view = await openFigure(service, { ...request, filetype: 'plot' })
@@ -53,14 +53,15 @@ export async function renderEmbed(
   const scheme = readColorScheme(query)
   const key = accessQueryOf(principal)
   const link =
-    query.get('link') === 'true'
+    query.get('link') === 'true' && !isOfBoard
       ? `<p class="link"><a href="${escapeHtml(formatWebUrl(service.url, fid) + (key && `?${key}`))}" target="_blank" rel="noopener">${escapeHtml(file.filename)}</a></p>`
       : ''
   const dataUrl = formatWebUrl(service.url, fid).slice(0, -1)
   // The page of a plot uses server-sent events. Embedded charts poll: browsers open few connections to one
   // server.
-  const follow = LIVE_MODES.find((mode) => mode === query.get('live')) ?? 'state'
-  const token = await createChartToken(service, principal, fid, rowFilter && rows)
+  const asked = LIVE_MODES.find((mode) => mode === query.get('live'))
+  const follow = asked === undefined || (asked === 'events' && isOfBoard) ? 'state' : asked
+  const token = await createChartToken(service, principal, fid, frame)
   const [head, tail] = renderChartDocument({
     title: file.filename,
     description: describeChart(view.figure, file.filename),

@@ -2,10 +2,10 @@
 import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatFid } from '../../../contract/fid.ts'
 import { authorizeCall, type Caller, type FileRequest, type Principal } from '../../access/access.ts'
-import { resolveRowFilter } from '../../boards/filters.ts'
+import { resolveFrame } from '../../boards/frames.ts'
 import type { Service } from '../../core/context.ts'
 import type { VisibleRanges } from '../../plots/downsampling/axes.ts'
-import type { FindFingerprint, LiveService } from '../../plots/live-plots.ts'
+import { assertSignedIn, type FindFingerprint, type LiveService } from '../../plots/live-plots.ts'
 import type { PageAnswer, PageRequest } from '../answer.ts'
 import { createReadRequest } from './downloads.ts'
 
@@ -20,7 +20,7 @@ interface TokenContent {
   credential?: string
   key?: string
   version?: string
-  /** Signed filter of a board. */
+  /** Signed frame of a board. */
   rows?: string
   until: number
 }
@@ -33,7 +33,7 @@ export function createChartToken(
   { cursors }: Service,
   { caller, shareKey, version }: Principal,
   fid: Fid,
-  rows?: string | null,
+  frame?: string | null,
 ): Promise<string> {
   const content: TokenContent = {
     fid: formatFid(fid),
@@ -41,14 +41,22 @@ export function createChartToken(
     credential: caller?.credential,
     key: shareKey,
     version,
-    ...(rows && { rows }),
+    ...(frame && { rows: frame }),
     until: Date.now() + TOKEN_LIFETIME_MS,
   }
   return cursors.sign(content, 'watch')
 }
 
+/** Requests of an open chart. */
+type LiveKind = 'events' | 'state' | 'live'
+
 /** Verifies a token and returns its reader; undefined if it is invalid, expired, or of another plot. */
-async function resolveLiveToken(service: Service, token: string, fid: Fid): Promise<Principal | undefined> {
+async function resolveLiveToken(
+  service: Service,
+  token: string,
+  fid: Fid,
+  kind: LiveKind,
+): Promise<Principal | undefined> {
   const content = await service.cursors.verify<TokenContent>(token, 'watch').catch(() => undefined)
   if (!content || content.fid !== formatFid(fid) || content.until < Date.now()) return undefined
   const caller: Caller | undefined =
@@ -62,18 +70,23 @@ async function resolveLiveToken(service: Service, token: string, fid: Fid): Prom
           expiresAt: null,
         }
   const { key: shareKey, version, rows = null } = content
-  const rowFilter = await resolveRowFilter(service, rows, fid)
-  return { caller, shareKey, version, ...(rowFilter && { rowFilter }) }
+  const principal = { caller, shareKey, version }
+  const { reader, isOfBoard } = await resolveFrame(service, rows, fid, principal)
+  if (!isOfBoard) return reader
+  // A stream would outlast the access to the board.
+  if (kind === 'events') return undefined
+  await service.store.read((readers) => assertSignedIn(readers, principal))
+  return reader
 }
 
 /** Serves `.events` (stream of fingerprints), `.state` (one fingerprint) and `.live` (figure with data). */
 export async function serveLiveChart(
   service: LiveService,
-  kind: 'events' | 'state' | 'live',
+  kind: LiveKind,
   { principal, fid, user, query }: PageRequest,
 ): Promise<PageAnswer> {
   const token = query.get('watch')
-  const reader = token === null ? principal : await resolveLiveToken(service, token, fid)
+  const reader = token === null ? principal : await resolveLiveToken(service, token, fid, kind)
   if (!reader) throw new Problem('not_found', 'this page has expired; load it again')
   // With a token, pages of any origin may read the response.
   const headers = {

@@ -45,6 +45,7 @@ export const NEW_FILE = {
   source_version: null,
   is_theme: null,
   is_template: null,
+  share_items: 0,
   content_version: 1,
 } as const satisfies Partial<FileRow>
 

@@ -24,6 +24,7 @@ import * as titles from './0021-titles.ts'
 import * as derivations from './0022-derivations.ts'
 import * as alerts from './0023-alerts.ts'
 import * as mailings from './0024-mailings.ts'
+import * as shareItems from './0025-share-items.ts'
 import { MIGRATION_NAMES, type MigrationName } from './names.ts'
 
 const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
@@ -51,6 +52,7 @@ const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
   '0022-derivations': { up: derivations.up },
   '0023-alerts': { up: alerts.up },
   '0024-mailings': { up: mailings.up },
+  '0025-share-items': { up: shareItems.up },
 }
 
 /** All migrations, in order. Never change a released one. */

@@ -25,5 +25,6 @@ export const MIGRATION_NAMES = [
   '0022-derivations',
   '0023-alerts',
   '0024-mailings',
+  '0025-share-items',
 ] as const
 export type MigrationName = (typeof MIGRATION_NAMES)[number]

@@ -77,6 +77,8 @@ export interface Schema extends AccountTables {
     source_version: number | null
     is_theme: number | null
     is_template: number | null
+    /** 1: a board whose readers see all items, with the rights of its owner. */
+    share_items: Generated<number>
     /** Number of the current content version, from 1, as shown to users. */
     content_version: Generated<number>
   }
