@@ -15,6 +15,7 @@ import { Problem } from '../../contract/errors.ts'
 import { formatImagesNote } from '../../contract/figure-images.ts'
 import { MISSING_HEADER, WARNING_HEADER } from '../../contract/headers.ts'
 import { type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
+import { listFilters } from '../../contract/web/filter-query.ts'
 import { toByteStream } from '../../json/index.ts'
 import { createThemedChart } from '../charts/charts.ts'
 import { createFigureBody } from '../charts/create.ts'
@@ -42,6 +43,11 @@ const options = [
   {
     flags: '--dark',
     description: 'use dark colors; figures that set their own keep them',
+  },
+  {
+    flags: '--filter <column=value>',
+    description: 'for boards: value of a filter (repeatable)',
+    repeatable: true,
   },
   {
     flags: '--plot <type>',
@@ -90,7 +96,7 @@ export const command = defineCommand({
     'gridline image sales.csv --plot line --x date --y price -o sales.png',
     'gridline image alice:7 --format pdf -o - > chart.pdf',
     'gridline image alice:7 -o chart.html',
-    'gridline image "Weather report" -o report.pdf',
+    'gridline image "Weather report" -o report.pdf --filter location=Seattle',
   ],
   async run(context, [source], options) {
     const isFile = await isFigureFile(source)
@@ -110,13 +116,14 @@ export const command = defineCommand({
         (name !== 'scale' || parseColorScale(options.scale) !== undefined),
     )
     if (!isData) assertNoReadingOptions(options)
+    if (options.filter && (isFile || isData)) throw new Problem('usage', '--filter is for boards')
     if (chartOption !== undefined && !isData)
       throw new Problem('usage', `${flagOf(chartOption)} can only be used with local data files`)
     const { image, name } = isFile
       ? await drawFigureFile(context, source, settings)
       : isData
         ? await drawDataFile(context, source, settings, options)
-        : await drawPlot(context, source, settings)
+        : await drawStored(context, source, { ...settings, filter: options.filter })
     const output = options.output ?? `${name}.${format}`
     if (output === '-') return { bytes: toByteStream(image) }
     await writeFile(output, image).catch((error) => {
@@ -223,8 +230,15 @@ async function drawDataFile(
   }
 }
 
-/** Draws a stored plot on its server, with current data. Throws `bad_data` if columns are missing. */
-async function drawPlot(context: Context, plot: string, settings: ImageSettings) {
+/** Draws a stored plot or board on its server, with current data. Throws `bad_data` if columns are missing. */
+async function drawStored(context: Context, plot: string, given: ImageSettings & { filter?: string[] }) {
+  const { filter = [] } = given
+  const ofLink = /^https?:/i.test(plot) && URL.canParse(plot) ? listFilters(new URL(plot).searchParams) : []
+  const others = ofLink.filter(({ column }) => !filter.some((text) => text.startsWith(`${column}=`)))
+  const settings = {
+    ...given,
+    filter: [...filter, ...others.map(({ column, value }) => `${column}=${value}`)],
+  }
   const client = await context.clientFor(plot)
   const fid = await resolveFid(client, plot).catch((error) => {
     throw withLocalFileHint(error, plot)

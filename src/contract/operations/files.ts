@@ -111,6 +111,9 @@ export const filesOperations = {
           description: 'Colors of charts in the theme of Gridline. Default: light.',
         }),
       ),
+      filter: s.optional(
+        s.array(s.string(), { description: 'Of a board: values of its filters, as column=value.' }),
+      ),
     }),
     body: noBody,
     status: 200,

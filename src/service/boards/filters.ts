@@ -1,14 +1,26 @@
 /** Filters of boards: columns by whose values readers can filter all items. See docs/boards.md#filters. */
 import { Problem } from '../../contract/errors.ts'
+import { findClosest, formatList, withSuggestion } from '../../contract/message-texts.ts'
 import type { BoardFilter } from '../../contract/resources/index.ts'
+import { FILTER_PREFIX, listFilters } from '../../contract/web/filter-query.ts'
 import type { RowFilter } from '../access/access.ts'
 import { listItems, type StoredBoard, toNode } from './content.ts'
 
 /** Maximum length of a value, in characters. */
 const MAX_VALUE_CHARACTERS = 1000
 
-/** Prefix of the query parameters of filters: `filter.city=Oslo`. */
-export const FILTER_PREFIX = 'filter.'
+/** Throws `invalid_request` if a query filters by a column for which the board has no filter. */
+export function assertFiltersKnown(board: StoredBoard, query: URLSearchParams): void {
+  const names = filtersOf(board).map(({ column }) => column)
+  const unknown = listFilters(query).find(({ column }) => !names.includes(column))
+  if (!unknown) return
+  const others =
+    names.length > 0 ? `It has: ${formatList(names)}` : 'A board file names them: filters: [city]'
+  throw new Problem('invalid_request', `filter: the board has no filter ${JSON.stringify(unknown.column)}`, {
+    field: 'filter',
+    hint: withSuggestion(findClosest(unknown.column, names), others),
+  })
+}
 
 /** Returns the filters that a board offers. */
 export function filtersOf({ settings }: StoredBoard): readonly BoardFilter[] {

@@ -1,7 +1,9 @@
 // Handlers of files of all types.
+
 import { Problem } from '../../contract/errors.ts'
 import { ROOT } from '../../contract/fid.ts'
 import type { FolderMeta } from '../../contract/resources/index.ts'
+import { toFilterQuery } from '../../contract/web/filter-query.ts'
 import { toByteStream } from '../../json/index.ts'
 import { authorizeCall, notFound } from '../access/access.ts'
 import { loadBoardContent } from '../boards/load.ts'
@@ -79,8 +81,9 @@ export const fileHandlers = {
   'files.copy': (service, call) => copyFile(service, call),
 
   'files.image': async (service, call) => {
-    const { image_name = 'default', ...options } = call.query
-    return drawFile(service, call, { ...options, scale: options.scale ?? IMAGE_SCALES[image_name] })
+    const { image_name = 'default', filter = [], ...options } = call.query
+    const image = { ...options, scale: options.scale ?? IMAGE_SCALES[image_name] }
+    return drawFile(service, call, image, toFilterQuery(filter))
   },
 
   'files.path': async (service, call) =>

@@ -250,4 +250,24 @@ onSqliteFirst('filters of boards', (test) => {
       }
     }
   })
+
+  it('images and files follow the filters of a request, and refuse others', async () => {
+    const shown = [{ number: grid.fid, value: 'sum:temp' }]
+    const { fid } = (await create(shown, [{ column: 'city', default: 'Rome' }])).json.file
+    const draw = (of: string, query: string) =>
+      ask('alice', 'GET', `/v2/files/${of}/image?format=html${query}`)
+    for (const [query, sum] of [
+      ['', '2'],
+      ['&filter=city%3DOslo', '5'],
+      ['&filter=city%3D', '15'],
+    ])
+      expect(numbersOf((await draw(fid, query)).text), query).toEqual([sum])
+    expect((await draw(fid, '&filter=ctiy%3DOslo')).json.detail).toBe(
+      'filter: the board has no filter "ctiy"',
+    )
+    const twice = await draw(fid, '&filter=city%3DOslo&filter=city%3DRome')
+    const wrong = [twice, await draw(fid, '&filter=city'), await draw(plot, '&filter=city%3DOslo')]
+    expect(wrong.map(({ status }) => status)).toEqual([400, 400, 400])
+    expect((await ask('alice', 'GET', `/~alice/${idlocal(fid)}.html?filter.ctiy=Oslo`)).status).toBe(400)
+  })
 })

@@ -8,7 +8,7 @@ import { renderAbout, sealPage } from '../../../contract/standalone.ts'
 import { type Bytes, toByteStream, type WorkBudget } from '../../../json/index.ts'
 import { type AuthorizedFile, authorizeCall, type FileRequest, type Principal } from '../../access/access.ts'
 import { parseBoard, toNode } from '../../boards/content.ts'
-import { filtersOf, parseRowFilter } from '../../boards/filters.ts'
+import { assertFiltersKnown, filtersOf, parseRowFilter } from '../../boards/filters.ts'
 import type { ItemFile } from '../../boards/item-files.ts'
 import { loadBoardText } from '../../boards/load.ts'
 import type { OperationResult } from '../../core/call.ts'
@@ -47,7 +47,7 @@ export async function drawBoard(
   service: DocumentService,
   request: FileRequest,
   { format = 'png', width, scale, theme, asAnyone }: ImageRequest,
-  query = new URLSearchParams(),
+  query: URLSearchParams,
 ): Promise<OperationResult<Bytes>> {
   const { file, version } = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, request)
@@ -110,6 +110,7 @@ async function writeBoardDocument(
 ): Promise<Buffer> {
   const stored = parseBoard(await loadBoardText(service, file))
   const node = toNode(stored)
+  assertFiltersKnown(stored, query)
   const filter = parseRowFilter(stored, query)
   const deadline = performance.now() + MAX_DRAW_MS
   const principal = { ...request, isAborted: work.isAborted }
