@@ -1,7 +1,10 @@
 // Finds the tables that a query names.
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { describeAt } from './describe-error.ts'
+import { describeAt, lineAt } from './describe-error.ts'
 import type { TableName } from './messages.ts'
+
+/** Tables that SHOW reads. */
+const LISTS_OF_TABLES: ReadonlySet<string> = new Set(['"tables"', '__show_tables_expanded', '"databases"'])
 
 /** The syntax tree of a query, or an error. */
 interface SyntaxTree {
@@ -33,14 +36,19 @@ export async function findTableNames(connection: DuckDBConnection, sql: string):
     throw new Error(tree.position === undefined ? message : describeAt(message, sql, Number(tree.position)))
   }
   const count = tree.statements?.length ?? 0
-  if (count !== 1) throw new Error(`a query is one statement, not ${count}`)
+  if (count !== 1) throw new Error(describeCount(count))
   const defined = new Set<string>()
   const found = new Map<string, TableName>()
+  const hasLines = sql.trimEnd().includes('\n')
   visit(tree.statements, (node) => {
-    const { type, schema_name, table_name, cte_map } = node as Record<string, unknown>
+    const { type, schema_name, table_name, cte_map, query_location } = node as Record<string, unknown>
+    if (type === 'SHOW_REF' && LISTS_OF_TABLES.has(String(table_name)))
+      throw new Error('a query has the tables that it names; list your grids with: gridline ls')
     if (type === 'BASE_TABLE') {
-      const table = { schema: String(schema_name ?? ''), name: String(table_name) }
-      found.set(JSON.stringify([table.schema, table.name]), table)
+      const table: TableName = { schema: String(schema_name ?? ''), name: String(table_name) }
+      if (hasLines) table.line = lineAt(sql, Number(query_location))
+      const key = JSON.stringify([table.schema, table.name])
+      if (!found.has(key)) found.set(key, table)
     }
     const map = (cte_map as { map?: { key: string }[] } | undefined)?.map ?? []
     for (const { key } of map) defined.add(key.toLowerCase())
@@ -59,6 +67,11 @@ export async function findTableNames(connection: DuckDBConnection, sql: string):
     byLowerCase.set(key, table)
   }
   return tables
+}
+
+/** Describes a query that is not one statement. */
+export function describeCount(statements: number): string {
+  return statements === 0 ? 'the query is empty' : `a query is one statement, not ${statements}`
 }
 
 /** Calls a function for each object in a value. */

@@ -27,6 +27,8 @@ export interface TableName {
   name: string
   /** The query defines a table of this name (WITH), which can hide a grid, or read it. */
   isDefined?: true
+  /** Line of a query with several, from 1, in which it is named first. */
+  line?: number
 }
 
 /** Column of a table. `isLarge`: it has numbers beyond those that a double holds exactly. */

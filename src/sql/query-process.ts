@@ -10,7 +10,7 @@ import {
 import { errorMessageOf } from '../contract/errors.ts'
 import { bindParameters } from './bind-parameters.ts'
 import { describeError } from './describe-error.ts'
-import { findTableNames } from './find-table-names.ts'
+import { describeCount, findTableNames } from './find-table-names.ts'
 import { loadRest, loadTable, openMemory } from './load-table.ts'
 import type { QueryMessage, QuerySettings, QueryTables, QueryText } from './messages.ts'
 import { quoteName, quoteText } from './quote.ts'
@@ -102,7 +102,7 @@ async function lock(connection: DuckDBConnection): Promise<void> {
 /** Prepares the only statement of a query. Throws unless it reads. */
 async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
   const statements = await connection.extractStatements(sql)
-  if (statements.count !== 1) throw new Error(`a query is one statement, not ${statements.count}`)
+  if (statements.count !== 1) throw new Error(describeCount(statements.count))
   const statement = await statements.prepare(0)
   if (statement.statementType !== StatementType.SELECT) throw new Error('a query reads: SELECT, FROM or WITH')
   return statement

@@ -51,7 +51,11 @@ it('grids and local files are queried together, in all formats', async () => {
   await sql(joined, '-o', 'joined.csv')
   expect((await run(['cat', 'joined.csv'])).stdout).toBe('land,price\nNO,1.5\nNO,30\n')
   for (const [args, code, said] of [
-    [['select * from nope'], 3, 'no grid is named nope'],
+    [['select * from nope'], 3, 'no grid is named nope. A table is the path'],
+    [['select * from nope'], 3, 'Your grids: sales.'],
+    [["from 'salse.csv'"], 3, 'no grid and no file is named salse.csv. Did you mean sales.csv?'],
+    [['q.sql'], 2, 'For the query in a file: --file q.sql'],
+    [['--file', 'q.sql', '--param', 'day=March'], 2, 'q.sql: parameter $day: "March" is not a date, such as'],
     [['selec'], 2, 'syntax error'],
     [[], 2, 'the query is missing'],
     [['select 1', '--file', 'q.sql'], 2, 'not both'],

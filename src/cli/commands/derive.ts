@@ -5,7 +5,7 @@ import type { Derivation } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 import { type CommandResult, defineCommand, type Option, type OptionValues } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
-import { parseParameters, readSql, sqlOptions } from '../files/sql-options.ts'
+import { parseParameters, readSql, sendSql, sqlOptions } from '../files/sql-options.ts'
 import { formatError, type TableView } from '../output/view.ts'
 
 const options = [
@@ -110,16 +110,18 @@ async function derive(context: Context, name: string, options: DeriveOptions): P
   const client = await context.client()
   const names = name.split('/').filter((part) => part !== '')
   const parents = [...(folder === undefined ? [] : [folder.replace(/\/+$/, '')]), ...names.slice(0, -1)]
-  const { file, action, derivation } = await client.call('grids.derive', {
-    json: {
-      filename: names.at(-1) ?? name,
-      ...(parents.length > 0 && { parent_path: parents.join('/') }),
-      world_readable: options.public,
-      on_conflict: onConflict,
-      sql: readSql(options.sql, options.file),
-      params: parseParameters(options.param ?? []),
-    },
-    headers: { 'Allow-Column-Loss': options.yes === true },
+  const json = {
+    filename: names.at(-1) ?? name,
+    ...(parents.length > 0 && { parent_path: parents.join('/') }),
+    world_readable: options.public,
+    on_conflict: onConflict,
+    sql: readSql(options.sql, options.file),
+    params: parseParameters(options.param ?? []),
+  }
+  const headers = { 'Allow-Column-Loss': options.yes === true }
+  const { file, action, derivation } = await sendSql(() => client.call('grids.derive', { json, headers }), {
+    file: options.file,
+    filesHint: 'A derived grid follows grids: upload the file first, and name its grid.',
   })
   return toResult({ ...file, ...derivation, action })
 }

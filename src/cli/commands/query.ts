@@ -21,7 +21,7 @@ import {
 import { otherOutput } from '../core/output-schema.ts'
 import { isLocalDataFile, loadLocalGrid } from '../files/local-data.ts'
 import { assertNoReadingOptions, localOptions, type ReadingOptions } from '../files/parse-options.ts'
-import { parseParameters, type QueryParameters, readSql, sqlOptions } from '../files/sql-options.ts'
+import { parseParameters, type QueryParameters, readSql, sendSql, sqlOptions } from '../files/sql-options.ts'
 import { formatResultTable } from '../output/fit-table.ts'
 import type { TableView } from '../output/view.ts'
 
@@ -103,13 +103,17 @@ export const command = defineCommand({
   async run(context, [text], options) {
     const sql = readSql(text, options.file)
     const query = { sql, params: parseParameters(options.param ?? []) }
-    const source = await openSource(context, query, options)
-    if (options.plot !== undefined) return drawResult(context, source, options)
-    const lost = OPTION_NAMES.find((name) => name !== 'locale' && name in options)
-    if (lost) throw new Problem('usage', `${flagOf(lost)} can only be used with --plot`)
-    return printResult(context, source, options)
+    return sendSql(() => runQuery(context, query, options), { file: options.file })
   },
 })
+
+async function runQuery(context: Context, query: Source['query'], options: QueryOptions) {
+  const source = await openSource(context, query, options)
+  if (options.plot !== undefined) return drawResult(context, source, options)
+  const lost = OPTION_NAMES.find((name) => name !== 'locale' && name in options)
+  if (lost) throw new Problem('usage', `${flagOf(lost)} can only be used with --plot`)
+  return printResult(context, source, options)
+}
 
 /** A service that runs a query, and the ids of tables that it knows under other names. */
 interface Source {

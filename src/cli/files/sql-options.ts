@@ -1,6 +1,8 @@
 // Options of commands that take a query in SQL.
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
+import { findClosest } from '../../contract/message-texts.ts'
 import type { Option } from '../core/define.ts'
 
 export const sqlOptions = [
@@ -24,11 +26,53 @@ export function readSql(text: string | undefined, file: string | undefined): str
         hint: "For example: gridline query 'select * from sales limit 5'",
       },
     )
+  if (text !== undefined && /^\S+\.sql$/i.test(text))
+    throw new Problem('usage', `${text} is not a query`, { hint: `For the query in a file: --file ${text}` })
   if (text !== undefined) return text
   try {
     return readFileSync(file === '-' ? 0 : file!, 'utf8')
   } catch {
     throw new Problem('no_such_file', `cannot read ${file}`)
+  }
+}
+
+/**
+ * Sends a query. Its errors name the file of the query, and say that a table is a data file that is not here, or in
+ * `filesHint` what to do with one that is.
+ */
+export async function sendSql<T>(
+  send: () => Promise<T>,
+  { file, filesHint }: { file: string | undefined; filesHint?: string },
+): Promise<T> {
+  try {
+    return await send()
+  } catch (error) {
+    if (!(error instanceof Problem) || !SQL_ERRORS.has(error.code)) throw error
+    const { message, hint } = (await describeMissingFile(error.tables?.[0], filesHint)) ?? error
+    const prefix = file === undefined || file === '-' ? '' : `${file}: `
+    if (prefix === '' && message === error.message) throw error
+    throw new Problem(error.code, prefix + message, { hint, tables: error.tables })
+  }
+}
+
+const SQL_ERRORS: ReadonlySet<string> = new Set(['invalid_query', 'unknown_table', 'unknown_column'])
+
+/** Describes a table that no grid is named as: undefined unless it is named like a data file. */
+async function describeMissingFile(
+  table: string | undefined,
+  filesHint: string | undefined,
+): Promise<{ message: string; hint: string | undefined } | undefined> {
+  if (table === undefined) return undefined
+  const { isDataFile } = await import('../../ingest/index.ts')
+  if (!isDataFile(table)) return undefined
+  if (existsSync(table) && filesHint !== undefined)
+    return { message: `${table} is a file, not a grid`, hint: filesHint }
+  const folder = dirname(table)
+  const files = existsSync(folder) ? readdirSync(folder).filter(isDataFile) : []
+  const closest = findClosest(table, folder === '.' ? files : files.map((name) => join(folder, name)))
+  return {
+    message: `no grid and no file is named ${table}`,
+    hint: closest === undefined ? undefined : `Did you mean ${closest}?`,
   }
 }
 

@@ -14,6 +14,8 @@ import type { Readers } from '../store/store.ts'
 
 /** Maximum number of grids whose names are compared with an unknown one. */
 const MAX_COMPARED_NAMES = 1000
+/** Number of grids that an error names. */
+const MAX_LISTED_NAMES = 8
 /** Maximum number of tables of one query. */
 const MAX_TABLES = 100
 /** Schemas of DuckDB, which cannot be users. */
@@ -74,27 +76,23 @@ export async function takeTableSnapshots(
       'invalid_query',
       `${formatTableName(reserved)}: ${reserved.schema} means something else in SQL`,
       {
-        hint: `Name the grid by its id: "${reserved.schema}:12"`,
+        hint:
+          reserved.schema.toLowerCase() === 'information_schema'
+            ? 'List your grids with: gridline ls. SUMMARIZE sales describes the columns of one.'
+            : `Name the grid by its id: "${reserved.schema}:12"`,
       },
     )
-  const missing: string[] = []
+  const missing: TableName[] = []
   const snapshots = await service.store.read(async (readers) => {
     const found: QueriedTable[] = []
     for (const table of names) {
       const queried = await takeTableSnapshot(service, readers, principal, aliasOf(table, given), scope)
       if (queried) found.push({ table, name: formatTableName(table).toLowerCase(), ...queried })
-      else if (!table.isDefined) missing.push(formatTableName(table))
+      else if (!table.isDefined) missing.push(table)
     }
     return found
   })
-  if (missing.length > 0)
-    throw new Problem('unknown_table', `no grid is named ${formatList(missing)}`, {
-      tables: missing,
-      hint: withSuggestion(
-        await findSimilarGrid(service, principal, missing[0]),
-        'A table is the path of a grid, its id or version in double quotes ("alice:1", "sales@3"), or on the command line a data file in single quotes.',
-      ),
-    })
+  if (missing.length > 0) throw await createUnknownTable(service, principal, missing)
   const empty = snapshots.find(({ snapshot }) => snapshot.columns.length === 0)
   if (empty) throw new Problem('invalid_query', `${formatTableName(empty.table)} has no columns`)
   return Promise.all(
@@ -214,15 +212,30 @@ async function findDraftOf(
   return file && (await canWrite(readers, file, { caller })) ? draft : undefined
 }
 
-/** Returns the name of a grid in the home folder of the caller that is similar to a name. */
-async function findSimilarGrid(
+/** Creates the error for tables that are no grids: with a similar name, or the names of some grids. */
+async function createUnknownTable(
   { store }: Service,
   { caller }: Principal,
-  name: string,
-): Promise<string | undefined> {
-  if (!caller) return undefined
-  const rows = await store.read(({ files }) =>
-    files.listNames(caller.username, ROOT, 'grid', MAX_COMPARED_NAMES),
+  tables: readonly TableName[],
+): Promise<Problem> {
+  const names = tables.map(formatTableName)
+  const [{ line }] = tables
+  const grids =
+    caller &&
+    (await store.read(({ files }) => files.listNames(caller.username, ROOT, 'grid', MAX_COMPARED_NAMES)))
+  const closest = findClosest(names[0], grids ?? [])
+  const listed = (grids ?? []).slice(0, MAX_LISTED_NAMES)
+  const more = (grids ?? []).length > listed.length ? ' and others' : ''
+  const list = closest !== undefined || listed.length === 0 ? '' : ` Your grids: ${listed.join(', ')}${more}.`
+  return new Problem(
+    'unknown_table',
+    `${line === undefined ? '' : `line ${line}: `}no grid is named ${formatList(names)}`,
+    {
+      tables: names,
+      hint: withSuggestion(
+        closest,
+        `A table is the path of a grid, or its id or version in double quotes ("alice:1", "sales@3").${list}`,
+      ),
+    },
   )
-  return findClosest(name, rows)
 }

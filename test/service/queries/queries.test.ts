@@ -133,12 +133,33 @@ onSqliteFirst('queries', (test) => {
       'line 4: syntax error at or near "temp"',
     )
     expect(await errorOf('select city,\n  tmp from weather')).toMatch(
-      /^line 2: Referenced column "tmp" not found/,
+      /^line 2: no column is named "tmp". Did you mean temp\?$/,
     )
     expect(await errorOf('select city,\n  temp + city from weather')).toBe(
       "line 2: No function matches the given name and argument types '+(DOUBLE, VARCHAR)'. You might need to add explicit type casts.",
     )
-    expect(await errorOf('select tmp from weather\n')).toMatch(/^Referenced column/)
+    expect(await errorOf('select tmp from weather\n')).toMatch(/^no column is named "tmp"/)
+    expect(await errorOf('select temp\nfrom weather join wether using (city)')).toMatch(
+      /^line 2: no grid is named wether$/,
+    )
+  })
+
+  it.each([
+    [
+      'select temp from weather where city = Oslo',
+      /^no column is named "Oslo"; a text is in single quotes: 'Oslo'$/,
+    ],
+    ['select w.tmp from weather w', /^"w" has no column "tmp"/],
+    [
+      "select 'a text without an end that is long from weather",
+      /at or near "'a text without an end that i…"$/,
+    ],
+    ['', /^the query is empty$/],
+    ['select 1; select 2', /^a query is one statement, not 2$/],
+    ['show tables', /gridline ls$/],
+    ['select temp from weather where temp > 1 and current_date > 2026-01-01', /a date is in single quotes/],
+  ])('%s is refused with words that help', async (sql, message) => {
+    expect((await query(test(), sql)).message).toMatch(message)
   })
 
   it('parameters are values, never SQL', async () => {
@@ -147,7 +168,9 @@ onSqliteFirst('queries', (test) => {
     expect((await run({ a: 1, city: "Oslo' or true --" })).rows).toEqual([])
     expect((await run({ a: null, city: 'Oslo' })).rows).toEqual([[null, 'Oslo']])
     expect(await run({ a: 1 })).toMatchObject({ status: 400, message: 'parameter $city has no value' })
-    expect(await run({ a: 1, city: 'x', b: 2 })).toMatchObject({ message: 'the query has no parameter $b' })
+    expect(await run({ a: 1, city: 'x', b: 2 })).toMatchObject({
+      message: 'the query has no parameter $b; it has $a, $city',
+    })
     await test().grid('alice', 'days', { day: ['2024-01-01', '2024-06-01'] })
     const days = (day: string) => query(test(), 'from days where day >= $day', { params: { day } })
     expect((await days('2024-03-01')).rows).toEqual([['2024-06-01']])
