@@ -51,8 +51,8 @@ export function describeError(message: string, sql = ''): string {
     )
     .replace(/\s*\n\s*/g, ' ')
     .trim()
-  const said = rewrite(text)
-  return line === undefined ? said : withLine(said, Number(line), sql)
+  const described = rewrite(text)
+  return line === undefined ? described : withLine(described, Number(line), sql)
 }
 
 /** Returns a message with the line of a position in a query, in bytes. */

@@ -87,7 +87,7 @@ describe('tables and boards made of grids', () => {
     })
     const again = await run('board', 'create', 'report.yml', '--on-conflict', 'replace')
     expect(again.stderr).toMatch(
-      /readers of the board cannot see these files: sold .*sales .*totals .*To publish them: gridline publish/,
+      /not all readers of the board can see sold .*sales .*totals .*To show them on the board: gridline share/,
     )
     expect((await run('board', 'pull', 'Sales report')).stdout).toBe(REPORT)
     write('report.yml', REPORT.replace('How much?', 'How little?'))
@@ -108,7 +108,8 @@ describe('tables and boards made of grids', () => {
       ['rows: []\nfilter: x', 'filter is none of title, filters, rows'],
       ['rows: [{ plot: nope }]', 'row 1, item 1: no plot at nope'],
       ['rows: [[{ text: a }, { table: sold }]]', 'row 1, item 2: sold is a plot, not a grid'],
-      ['rows: [{ number: sales }]', 'value: must be a function and a column'],
+      ['rows: [{ number: sales }]', 'wrong.yml: row 1, item 1: value: "" is not a function and a column'],
+      ['title: Sales: overview\nrows: []', 'A text with a colon is in quotes'],
       ['rows: [text]', 'expected plot, table, number or text'],
       [`a: &a [x, x]\nb: &b [${'*a,'.repeat(200)}]\nrows: [${'*b,'.repeat(200)}]`, 'wrong.yml'],
     ] as const) {

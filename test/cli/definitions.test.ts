@@ -227,6 +227,32 @@ it('chart files have the options of the command line', async () => {
     await expect(parse(text).then((parsed) => [text, parsed])).rejects.toThrow(said)
 })
 
+it('a dry run of a new directory finds the mistakes of its definitions', async () => {
+  const { run, write } = place()
+  const dryRun = async () => {
+    const { code, stderr } = await run('upload', 'weather', '--dry-run')
+    return { code, stderr: stderr.split('\n').filter((line) => line.startsWith('error')) }
+  }
+  write('years.sql', 'select make_date(y, 1, 1) as day, warmest from yrs cross join warm')
+  write('yrs.csv', 'y\n2024\n')
+  expect(await dryRun()).toEqual({ code: 0, stderr: [] })
+  write('best.sql', FILES['best.sql'].replace('warmest', 'tmp'))
+  write('charts/years.chart.yml', 'grid: years\ntype: line\nx: day\ny: warm\n')
+  write('charts/derived.chart.yml', 'grid: ../warm\ntype: bar\nx: country\ny: warm\n')
+  write('other.board.yml', 'rows:\n  - { number: readings, value: max:tmp }\n')
+  write('typo.board.yml', 'rows:\n  - { table: warm, limti: 3 }\n')
+  const { code, stderr } = await dryRun()
+  expect(code).toBe(8)
+  for (const said of [
+    /best\.sql: .*no column is named "tmp"/,
+    /years\.chart\.yml: --y warm/,
+    /derived\.chart\.yml: --y warm: the grid .*Columns: country, warmest/,
+    /other\.board\.yml: row 1, item 1: readings has no column "tmp"\. Did you mean temp\?/,
+    /typo\.board\.yml: row 1, item 1: "limti" is not known\. Did you mean limit\?/,
+  ])
+    expect(stderr).toContainEqual(expect.stringMatching(said))
+}, 100_000)
+
 itLong('plot options writes a chart file that makes the same chart', async () => {
   const { cwd, run, rows } = copyOfUploaded()
   await run(

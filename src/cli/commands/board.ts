@@ -11,7 +11,7 @@ import type { ProposedBoard } from '../charts/propose-board.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { describePrivateItems, type FindFile, resolveBoard } from '../files/board-file.ts'
-import { readDefinition } from '../files/definitions.ts'
+import { inFile, readDefinition } from '../files/definitions.ts'
 import { inputName } from '../files/input.ts'
 import { isLocalDataFile, openGridOrFile } from '../files/local-data.ts'
 import { localOptions } from '../files/parse-options.ts'
@@ -59,16 +59,17 @@ const create = defineCommand({
     const existing = onConflict === 'replace' ? await lookupOrUndefined(client, path) : undefined
     if (existing && existing.filetype !== 'dashboard')
       throw new Problem('already_exists', `${path} is not a board`, { hint: 'Choose another --name.' })
-    const made: DashboardMeta = existing
-      ? await client.call('dashboards.update', {
-          fid: existing.fid,
-          json: { content, ...(isPublic && { world_readable: true }) },
-        })
-      : (
-          await client.call('dashboards.create', {
-            json: { content, filename, parent_path: folder, world_readable: isPublic },
-          })
-        ).file
+    const make = async (): Promise<DashboardMeta> => {
+      if (existing) {
+        const json = { content, ...(isPublic && { world_readable: true }) }
+        return client.call('dashboards.update', { fid: existing.fid, json })
+      }
+      const json = { content, filename, parent_path: folder, world_readable: isPublic }
+      return (await client.call('dashboards.create', { json })).file
+    }
+    const made = await make().catch((error) => {
+      throw error instanceof Problem && error.status === 400 ? inFile(error, file) : error
+    })
     const hidden = made.world_readable ? describePrivateItems(made) : undefined
     if (hidden !== undefined) context.messages.warning(hidden, filename)
     return { item: { ...made, action: existing ? 'replaced' : 'created' }, view, isDetail: true }

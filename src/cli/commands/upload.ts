@@ -16,7 +16,6 @@ import { readTables } from '../files/local-columns.ts'
 import { parsePercent, toParseOptions, toReadingHeaders } from '../files/parse-options.ts'
 import { Progress } from '../output/progress.ts'
 import { chartView, type TableView } from '../output/view.ts'
-import type { DefinitionFile } from '../upload/definition-scope.ts'
 import { resolveDestinationHeaders, toFolderPath } from '../upload/destination.ts'
 import { isAddress, type LocalFile } from '../upload/expand.ts'
 import type { DefinitionMaker } from '../upload/make-definitions.ts'
@@ -30,6 +29,7 @@ import {
   previewView,
   savePlan,
 } from '../upload/preview.ts'
+import type { DefinitionFile } from '../upload/read-definitions.ts'
 import { readRequest, type UploadRequest } from '../upload/request.ts'
 import { toUploadRow, UPLOAD_FIELDS, type UploadedGrid, uploadedView } from '../upload/result.ts'
 import { Sender, type SendOptions } from '../upload/send.ts'

@@ -98,3 +98,10 @@ export async function readDefinition(file: string, kind: DefinitionKind): Promis
     throw new Problem('bad_data', `${file}: ${key}: must be a text without /, since it becomes a name`)
   return { kind, name: given?.trim().normalize('NFC') || name || 'board', text, document: members }
 }
+
+/** Names the file of a definition in a problem; other errors stay as they are. */
+export function inFile(error: unknown, file: string): unknown {
+  if (!(error instanceof Problem)) return error
+  const { code, message, hint } = error
+  return new Problem(code, message.startsWith(file) ? message : `${file}: ${message}`, { hint })
+}

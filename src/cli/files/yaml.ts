@@ -1,6 +1,12 @@
 // Parses and writes YAML files.
 import { type ErrorCode, errorMessageOf, Problem } from '../../contract/errors.ts'
 
+/** Hints for frequent mistakes, by the code of their error. */
+const HINTS: Readonly<Record<string, string>> = {
+  BLOCK_AS_IMPLICIT_KEY: 'A text with a colon is in quotes: title: "Sales: overview"',
+  TAB_AS_INDENT: 'Indent with spaces.',
+}
+
 /** Parses the text of a YAML or JSON file. Throws a problem with this code, and the line at fault. */
 export async function parseYaml(file: string, text: string, code: ErrorCode): Promise<unknown> {
   const { parseDocument } = await import('../../vendor/yaml.ts')
@@ -16,7 +22,10 @@ export async function parseYaml(file: string, text: string, code: ErrorCode): Pr
   const [error] = document.errors
   if (error) {
     const [first] = error.message.split('\n')
-    throw new Problem(code, `${file}: ${first.replace(/:$/, '')}`, { line: error.linePos?.[0].line })
+    throw new Problem(code, `${file}: ${first.replace(/:$/, '')}`, {
+      line: error.linePos?.[0].line,
+      hint: HINTS[error.code],
+    })
   }
   try {
     const value = document.toJS({ maxAliasCount: 100 })

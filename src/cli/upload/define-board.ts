@@ -3,14 +3,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { undefinedIfNotFound } from '../../contract/errors.ts'
 import type { Board, DashboardMeta, FileMeta } from '../../contract/resources/index.ts'
 import { describePrivateItems, resolveBoard } from '../files/board-file.ts'
-import {
-  type DefinitionFile,
-  type DefinitionKind,
-  type DefinitionScope,
-  takenProblem,
-  toMade,
-} from './definition-scope.ts'
+import { type DefinitionKind, type DefinitionScope, takenProblem, toMade } from './definition-scope.ts'
 import { describeBoardChange } from './describe-change.ts'
+import type { DefinitionFile } from './read-definitions.ts'
 
 export const boardKind: DefinitionKind = {
   async make(scope, local, existing, etag) {
@@ -40,6 +35,11 @@ export const boardKind: DefinitionKind = {
     return existing
       ? client.tryCall('dashboards.update', { fid: existing.fid, json })
       : client.tryCall('dashboards.create', { json })
+  },
+
+  async rehearse(rehearsal, local) {
+    await rehearsal.checkBoard(local)
+    return undefined
   },
 
   async isUnchanged(scope, local, existing) {

@@ -7,19 +7,18 @@ import { parseChartFile } from '../charts/chart-file.ts'
 import { assertChart, createThemedChart } from '../charts/charts.ts'
 import { createFigureBody } from '../charts/create.ts'
 import { loadFigure } from '../charts/update-figure.ts'
-import { readDefinition } from '../files/definitions.ts'
+import { inFile, readDefinition } from '../files/definitions.ts'
 import { NotMade } from './definition-names.ts'
 import {
-  type DefinitionFile,
   type DefinitionKind,
   type DefinitionScope,
-  inFile,
   rootOf,
   takenProblem,
   toMade,
 } from './definition-scope.ts'
 import { describeChartChange } from './describe-change.ts'
 import type { LocalFile } from './expand.ts'
+import type { DefinitionFile } from './read-definitions.ts'
 
 export const chartKind: DefinitionKind = {
   async make(scope, local, existing, etag) {
@@ -40,6 +39,9 @@ export const chartKind: DefinitionKind = {
 
   // `isUnchanged` has compiled it.
   tryMake: async () => undefined,
+
+  // `compile` checks it against the columns of a planned grid.
+  rehearse: async () => undefined,
 
   async isUnchanged(scope, local, existing) {
     const body = await compile(scope, local, existing)

@@ -1,16 +1,11 @@
 // Makes derived grids of queries in files.
 import { Problem } from '../../contract/errors.ts'
 import type { Derivation, FileMeta } from '../../contract/resources/index.ts'
+import { inFile } from '../files/definitions.ts'
 import { removedProblem } from './definition-names.ts'
-import {
-  type DefinitionFile,
-  type DefinitionKind,
-  type DefinitionScope,
-  inFile,
-  takenProblem,
-  toMade,
-} from './definition-scope.ts'
+import { type DefinitionKind, type DefinitionScope, takenProblem, toMade } from './definition-scope.ts'
 import type { LocalFile } from './expand.ts'
+import type { DefinitionFile } from './read-definitions.ts'
 
 export const queryKind: DefinitionKind = {
   async make(scope, local, existing) {
@@ -33,10 +28,10 @@ export const queryKind: DefinitionKind = {
   },
 
   async tryMake(scope, local) {
-    // Grids that do not exist yet, or will change, cannot be queried.
-    if (scope.names.hasPlanned) return undefined
     return (await scope.client()).tryCall('grids.derive', await requestOf(scope, local))
   },
+
+  rehearse: (rehearsal, local) => rehearsal.runQuery(local),
 
   async isUnchanged(scope, local, existing) {
     return (

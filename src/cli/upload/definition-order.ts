@@ -3,8 +3,8 @@ import { Problem } from '../../contract/errors.ts'
 import { DEFINITION_KINDS, removeComments } from '../files/definitions.ts'
 import { affectsAllFiles } from '../files/targets.ts'
 import type { Failure } from '../output/failure.ts'
-import type { DefinitionFile } from './definition-scope.ts'
 import type { DefinitionMaker } from './make-definitions.ts'
+import type { DefinitionFile } from './read-definitions.ts'
 
 /**
  * Returns definitions in the order in which they are made: queries after those whose grids they name, then charts, then

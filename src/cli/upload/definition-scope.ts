@@ -6,19 +6,12 @@ import { type Client, lookupOrUndefined } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Derivation, FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import {
-  DEFINITION_KEY,
-  type Definition,
-  definedTypeOf,
-  definitionPathOf,
-  parseMarker,
-} from '../files/definitions.ts'
-import { DefinitionNames } from './definition-names.ts'
+import { DEFINITION_KEY, definedTypeOf, definitionPathOf, parseMarker } from '../files/definitions.ts'
+import { DefinitionNames, type PlannedFile } from './definition-names.ts'
 import { resolveDestination, resolveDestinationHeaders } from './destination.ts'
 import type { LocalFile } from './expand.ts'
-
-/** A definition file to make. */
-export type DefinitionFile = LocalFile & { definition: Definition }
+import type { DefinitionFile } from './read-definitions.ts'
+import type { Rehearsal } from './rehearsal.ts'
 
 export interface MakeOptions {
   /** Destination folder, as path or id. */
@@ -54,6 +47,11 @@ export interface DefinitionKind {
   ): Promise<MadeFile>
   /** Lets the service try what a dry run can know. */
   tryMake(scope: DefinitionScope, local: DefinitionFile, existing: FileMeta | undefined): Promise<unknown>
+  /**
+   * Tries a definition that names files of the same upload. Returns the columns that its grid would have, if they are
+   * known.
+   */
+  rehearse(rehearsal: Rehearsal, local: DefinitionFile): Promise<PlannedFile['columns']>
   /** Returns whether a definition would make the file that exists. Throws what is wrong with it, and `NotMade`. */
   isUnchanged(scope: DefinitionScope, local: DefinitionFile, existing: FileMeta | undefined): Promise<boolean>
   /** Returns whether a file was made from the same text. */
@@ -140,13 +138,6 @@ export function takenProblem({ file, definition: { name } }: DefinitionFile): Pr
   return new Problem('already_exists', `${file}: a file named '${name}' already exists`, {
     hint: 'Replace what has changed with: --on-conflict replace',
   })
-}
-
-/** Names the file of a definition in a problem; other errors stay as they are. */
-export function inFile(error: unknown, file: string): unknown {
-  if (!(error instanceof Problem)) return error
-  const { code, message, hint } = error
-  return new Problem(code, message.startsWith(file) ? message : `${file}: ${message}`, { hint })
 }
 
 /** Returns the directory of an upload: files that a definition names are in it. */

@@ -1,20 +1,15 @@
 // Makes derived grids, charts and boards of definition files. See docs/definitions.md.
 import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import type { Definition } from '../files/definitions.ts'
+import { type Definition, inFile } from '../files/definitions.ts'
 import { boardKind } from './define-board.ts'
 import { chartKind } from './define-chart.ts'
 import { queryKind } from './define-query.ts'
 import { NotMade, type PlannedFile } from './definition-names.ts'
-import {
-  type DefinitionFile,
-  type DefinitionKind,
-  DefinitionScope,
-  inFile,
-  type MadeFile,
-  type MakeOptions,
-} from './definition-scope.ts'
+import { type DefinitionKind, DefinitionScope, type MadeFile, type MakeOptions } from './definition-scope.ts'
 import type { LocalFile } from './expand.ts'
+import type { DefinitionFile } from './read-definitions.ts'
+import { Rehearsal } from './rehearsal.ts'
 
 const KINDS: Readonly<Record<Definition['kind'], DefinitionKind>> = {
   query: queryKind,
@@ -41,9 +36,11 @@ export type WouldMake = 'create' | 'replace' | 'nothing'
 /** Makes definition files, one after the other. */
 export class DefinitionMaker {
   private readonly scope: DefinitionScope
+  private readonly rehearsal: Rehearsal
 
   constructor(context: Context, options: MakeOptions) {
     this.scope = new DefinitionScope(context, options)
+    this.rehearsal = new Rehearsal(context, this.scope.names)
   }
 
   /** Remembers a file of this upload: definitions find it by its name. */
@@ -99,19 +96,25 @@ export class DefinitionMaker {
   async preview(local: DefinitionFile): Promise<{ would: WouldMake; target: FileMeta | undefined }> {
     const { scope } = this
     const target = await scope.findTarget(local)
-    const { isUnchanged, tryMake, hasSameText } = KINDS[local.definition.kind]
+    const { isUnchanged, tryMake, rehearse, hasSameText } = KINDS[local.definition.kind]
+    const inThisFile = (error: unknown): never => {
+      throw error instanceof NotMade ? error : inFile(error, local.file)
+    }
+    let columns: PlannedFile['columns']
     try {
       if (await isUnchanged(scope, local, target)) return { would: 'nothing', target }
-      await tryMake(scope, local, target).catch((error) => {
-        throw inFile(error, local.file)
-      })
+      // Grids that do not exist yet, or will change, cannot be queried.
+      if (local.definition.kind === 'query' && scope.names.hasPlanned)
+        columns = await rehearse(this.rehearsal, local).catch(inThisFile)
+      else await tryMake(scope, local, target).catch(inThisFile)
     } catch (error) {
       if (!(error instanceof NotMade)) throw error
       // With the same file, it follows its data.
       const isSame = target !== undefined && !error.planned.isNew && (await hasSameText(scope, local, target))
       if (isSame) return { would: 'nothing', target }
+      await rehearse(this.rehearsal, local).catch(inThisFile)
     }
-    this.expect(local, { isNew: target === undefined })
+    this.expect(local, { isNew: target === undefined, columns })
     return { would: target ? 'replace' : 'create', target }
   }
 }

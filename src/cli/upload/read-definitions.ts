@@ -1,9 +1,17 @@
 // Reads the definition files of uploads and reviews.
 import { Problem } from '../../contract/errors.ts'
-import { definitionKindOf, isQuery, readDefinition, removeDefinitionExtension } from '../files/definitions.ts'
+import {
+  type Definition,
+  definitionKindOf,
+  isQuery,
+  readDefinition,
+  removeDefinitionExtension,
+} from '../files/definitions.ts'
 import type { Failure } from '../output/failure.ts'
-import type { DefinitionFile } from './definition-scope.ts'
 import type { Expanded, LocalFile } from './expand.ts'
+
+/** A definition file to make. */
+export type DefinitionFile = LocalFile & { definition: Definition }
 
 /**
  * Reads the definition files among files. `name`: of the only one. `broken`: those that cannot be read. `others`: SQL files in directories that are no queries, such as dumps.

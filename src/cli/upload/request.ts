@@ -7,10 +7,10 @@ import type { Context } from '../core/context.ts'
 import { definitionKindOf } from '../files/definitions.ts'
 import { assertDraftName } from '../files/drafts.ts'
 import type { Failure } from '../output/failure.ts'
-import type { DefinitionFile } from './definition-scope.ts'
 import { type Expanded, expandFiles, type LocalFile } from './expand.ts'
 import { noDataFilesProblem, storedPathOf } from './mirror.ts'
 import type { UploadOptions } from './options.ts'
+import type { DefinitionFile } from './read-definitions.ts'
 import { readDefinitions, withStoredName } from './read-definitions.ts'
 
 /** The files to upload, and how. */

@@ -1,4 +1,6 @@
 /** Checks the items of a board against the grids that they show. */
+
+import { COLUMN_TYPES, type ColumnType as ColumnFamily } from '../../contract/column-types.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import { findClosest, formatList, withSuggestion } from '../../contract/message-texts.ts'
@@ -6,7 +8,9 @@ import type { Board, BoardItem } from '../../contract/resources/index.ts'
 import { parseSort, parseWhere, queriedColumns } from '../../query/index.ts'
 import { loadVisibleFile, type Principal } from '../access/access.ts'
 import { listColumnsInDraft } from '../files/drafts.ts'
+import { OF_NUMBERS } from '../grids/reshape/group.ts'
 import { listPlotGrids } from '../plots/filter-rows.ts'
+import { familyOf } from '../store/schema/column-types.ts'
 import type { Readers } from '../store/store.ts'
 
 /**
@@ -23,18 +27,44 @@ export async function checkItems(readers: Readers, principal: Principal, text: s
       if (visible?.file.filetype !== 'grid') continue
       const { filename } = visible.file
       const found = await listColumnsInDraft(readers, visible.file, principal.version)
-      const columns = new Set(found.map(({ name }) => name))
+      const columns = new Map(found.map((column) => [column.name, column]))
       try {
         const missing = columnsOf(item).find((name) => !columns.has(name))
         if (missing !== undefined)
           throw new Problem('unknown_column', `${filename} has no column ${JSON.stringify(missing)}`, {
-            hint: `Its columns are: ${formatList([...columns])}`,
+            hint: withSuggestion(
+              findClosest(missing, [...columns.keys()]),
+              `Its columns are: ${formatList([...columns.keys()])}`,
+            ),
           })
+        const familyOfColumn = (name: string) => {
+          const type = columns.get(name)?.type
+          return type && familyOf(type)
+        }
+        checkTypes(item, familyOfColumn)
       } catch (error) {
         if (!(error instanceof Problem)) throw error
         throw new Problem(error.code, `row ${k + 1}, item ${n + 1}: ${error.message}`, { hint: error.hint })
       }
     }
+}
+
+/** Checks that a number has numbers, and that its line has an order. Throws `invalid_query`. */
+function checkTypes(
+  { value = '', spark }: BoardItem,
+  typeOf: (column: string) => ColumnFamily | undefined,
+): void {
+  const [, name, column] = /^(\w+):(.+)$/s.exec(value) ?? []
+  if (OF_NUMBERS.has(name)) {
+    const type = typeOf(column)
+    if (type && !['number', 'any'].includes(COLUMN_TYPES[type].compared))
+      throw new Problem('invalid_query', `value: ${column} has ${COLUMN_TYPES[type].noun}, not numbers`, {
+        hint: 'To count its values: count, or count:column without empty ones.',
+      })
+  }
+  const type = spark === undefined ? undefined : typeOf(spark)
+  if (type === 'text' || type === 'boolean')
+    throw new Problem('invalid_query', `spark: ${spark} has ${COLUMN_TYPES[type].noun}, not dates or numbers`)
 }
 
 /** Checks that a grid of the board has the column of each filter, as far as the caller may read them. */

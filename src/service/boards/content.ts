@@ -1,6 +1,7 @@
 /** Reads the content of boards: rows of items, or the layout of an older dashboard. */
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
+import { findClosest, formatList, withSuggestion } from '../../contract/message-texts.ts'
 import { type Board, BoardFilter, BoardItem, BoardRow } from '../../contract/resources/index.ts'
 import { AGGREGATE_FUNCTIONS, PERIODS } from '../../contract/row-options.ts'
 import type { ObjectSchema } from '../../contract/schema.ts'
@@ -179,35 +180,63 @@ function checkFilters(filters: unknown): void {
   }
 }
 
+/** Kinds of items, each with a member of its name. */
+const ITEM_KINDS = ['plot', 'table', 'number', 'text'] as const
+type ItemKind = (typeof ITEM_KINDS)[number]
+
+/** Kinds of items that have each member; all have the others. */
+const KINDS_BY_MEMBER: Partial<Record<keyof BoardItem, readonly ItemKind[]>> = {
+  share_key: ['plot'],
+  where: ['table', 'number'],
+  sort: ['table'],
+  columns: ['table'],
+  limit: ['table'],
+  value: ['number'],
+  unit: ['number'],
+  change: ['number'],
+  spark: ['number'],
+  per: ['number'],
+}
+
 function checkItem(item: BoardItem, path: string): void {
-  const kinds = (['plot', 'table', 'number', 'text'] as const).filter((kind) => item[kind] !== undefined)
-  if (kinds.length !== 1) throw invalidField(path, 'must have one of plot, table, number and text')
+  const kinds = ITEM_KINDS.filter((kind) => item[kind] !== undefined)
+  if (kinds.length !== 1)
+    throw invalidField(
+      path,
+      `must have one of plot, table, number and text${kinds.length > 1 ? `, not ${formatList(kinds)}` : ''}`,
+    )
   const [kind] = kinds
+  for (const [name, allowed] of Object.entries(KINDS_BY_MEMBER))
+    if (item[name as keyof BoardItem] !== undefined && !allowed.includes(kind))
+      throw invalidField(path, `${name}: only a ${allowed.join(' or a ')} has it`)
   if (kind !== 'text' && !parseFid(item[kind]!))
     throw invalidField(
       path,
       `${kind}: ${JSON.stringify(item[kind])} is not the id of a file, such as alice:12`,
     )
-  if (kind === 'number') {
-    const [, name, column] = /^(\w+)(?::(.+))?$/s.exec(item.value ?? '') ?? []
-    const isKnown = AGGREGATE_FUNCTIONS.some((one) => one === name)
-    if (!isKnown || (column === undefined && name !== 'count'))
-      throw invalidField(
-        path,
-        `value: must be a function and a column, such as sum:amount (${AGGREGATE_FUNCTIONS.join(', ')})`,
-      )
-  }
-  const lone = (['change', 'spark', 'per'] as const).find(
-    (name) => item[name] !== undefined && kind !== 'number',
-  )
-  if (lone !== undefined) throw invalidField(path, `${lone}: only numbers have it`)
-  if (item.share_key !== undefined && kind !== 'plot')
-    throw invalidField(path, 'share_key: only plots have it; a board shares other items with share_items')
+  if (kind === 'number') checkValue(item.value ?? '', path)
   if (item.per !== undefined && (item.spark === undefined || !PERIODS.some((one) => one === item.per)))
     throw invalidField(path, `per: needs spark, and is one of ${PERIODS.join(', ')}`)
   const { width = 1, limit = 1 } = item
   if (!(width > 0 && width <= 100)) throw invalidField(path, 'width: must be from 0 to 100')
   if (limit < 1 || limit > 200) throw invalidField(path, 'limit: must be from 1 to 200')
+}
+
+/** Checks the value of a number: `count`, or a function and a column. */
+function checkValue(value: string, path: string): void {
+  const [, name, column] = /^(\w+)(?::(.+))?$/s.exec(value) ?? []
+  const isKnown = AGGREGATE_FUNCTIONS.some((one) => one === name)
+  if (isKnown && (column !== undefined || name === 'count')) return
+  const [, asked = name ?? '', of = column] = /^(\w+)\((.*)\)$/s.exec(value) ?? []
+  const meant = asked === 'avg' ? 'mean' : (findClosest(asked, AGGREGATE_FUNCTIONS) ?? 'sum')
+  throw new Problem(
+    'invalid_request',
+    `${path}: value: ${JSON.stringify(value)} is not a function and a column`,
+    {
+      field: path,
+      hint: `For example: ${meant}:${of || 'amount'}. Functions: ${AGGREGATE_FUNCTIONS.join(', ')}`,
+    },
+  )
 }
 
 /** Whether a value has the type of a JSON Schema. */
@@ -227,8 +256,7 @@ function checkMembers(
 ): asserts value is Record<string, unknown> & { items: unknown[] } {
   if (!isObject(value)) throw invalidField(path, 'must be an object')
   for (const [name, member] of Object.entries(value)) {
-    if (!Object.hasOwn(properties, name))
-      throw invalidField(path, `${JSON.stringify(name)} is none of ${Object.keys(properties).join(', ')}`)
+    if (!Object.hasOwn(properties, name)) throw unknownMember(path, name, Object.keys(properties))
     const { type = '' } = properties[name]
     const isList = name === 'columns' && Array.isArray(member)
     if (isList && !member.every((one) => typeof one === 'string'))
@@ -237,6 +265,13 @@ function checkMembers(
       throw invalidField(path, `${name}: must be of type ${type}`)
   }
   if ('items' in properties && !Array.isArray(value.items)) throw invalidField(path, 'has no items')
+}
+
+function unknownMember(path: string, name: string, known: readonly string[]): Problem {
+  return new Problem('invalid_request', `${path}: ${JSON.stringify(name)} is not known`, {
+    field: path,
+    hint: withSuggestion(findClosest(name, known), `Known here: ${known.join(', ')}`),
+  })
 }
 
 /** Returns the layout for clients that do not know rows: the charts of each row beside each other. */

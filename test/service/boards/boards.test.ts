@@ -229,9 +229,13 @@ onSqliteFirst('boards', (test) => {
       [boardOf([{ items: [{ text: 1 }] }]), 'text: must be of type string'],
       [
         boardOf([{ items: [{ number: 'alice:1', value: 'avg:x' }] }]),
-        'value: must be a function and a column',
+        'value: "avg:x" is not a function and a column',
       ],
-      [boardOf([{ items: [{ text: 'a', colour: 'red' }] }]), '"colour" is none of'],
+      [boardOf([{ items: [{ table: 'alice:1', unit: '€' }] }]), 'unit: only a number has it'],
+      [boardOf([{ items: [{ plot: 'alice:1', where: 'a > 1' }] }]), 'where: only a table or a number has it'],
+      [boardOf([{ items: [{ table: 'alice:1', share_key: 'x' }] }]), 'share_key: only a plot has it'],
+      [boardOf([{ items: [{ text: 'a', plot: 'alice:1' }] }]), 'not plot, text'],
+      [boardOf([{ items: [{ text: 'a', colour: 'red' }] }]), '"colour" is not known'],
       [boardOf([{ items: [{ table: 'alice:1', limit: 1e6 }] }]), 'limit: must be from 1 to 200'],
       [boardOf([{ height: 1, items: [{ text: 'a' }] }]), 'height: must be from'],
       [boardOf([{ items: Array(201).fill({ text: 'a' }) }]), 'the limit is 200'],
@@ -260,6 +264,8 @@ onSqliteFirst('boards', (test) => {
     expect(await count()).toBe(before)
     for (const [item, said] of [
       [{ number: grid, value: 'sum:tmp' }, 'row 1, item 1: weather has no column "tmp"'],
+      [{ number: grid, value: 'sum:city' }, 'row 1, item 1: value: city has text, not numbers'],
+      [{ number: grid, value: 'count', spark: 'city' }, 'spark: city has text, not dates or numbers'],
       [{ table: grid, where: 'tmp > 3' }, 'weather has no column "tmp"'],
       [{ table: grid, where: 'temp >' }, 'row 1, item 1'],
       [{ table: grid, columns: [{}] }, 'columns: must be a list of names'],

@@ -179,7 +179,7 @@ onSqliteFirst('filters of boards', (test) => {
       [['city'], 'filter 1'],
       [[{ column: '' }], 'must be the name of a column'],
       [[{ column: 'city' }, { column: 'city' }], 'has a filter already'],
-      [[{ column: 'city', value: 'x' }], '"value" is none of column, title, default'],
+      [[{ column: 'city', value: 'x' }], '"value" is not known'],
       [{ column: 'city' }, 'must be a list'],
       [Array.from({ length: 11 }, (_, k) => ({ column: `c${k}` })), 'must be at most 10'],
     ]

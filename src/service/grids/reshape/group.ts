@@ -26,7 +26,7 @@ export interface Grouping {
 }
 
 /** Functions of numbers alone. */
-const OF_NUMBERS: ReadonlySet<string> = new Set(['sum', 'mean', 'median'])
+export const OF_NUMBERS: ReadonlySet<string> = new Set(['sum', 'mean', 'median'])
 
 /** Periods whose starts have a time. */
 const WITH_TIME: ReadonlySet<string> = new Set(['minute', 'hour'])
