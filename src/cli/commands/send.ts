@@ -14,7 +14,7 @@ const options = [
   { flags: '--at <time>', description: 'with --every: time of day (default: 07:00)' },
   {
     flags: '--on <day>',
-    integer: { max: 31 },
+    integer: {},
     description: 'with --every month: day of the month; the last day of shorter months (default: 1)',
   },
   { flags: '--zone <zone>', description: 'with --every: time zone (default: that of this machine)' },
@@ -31,13 +31,20 @@ const view: TableView = {
     {
       field: 'next_at',
       title: 'NEXT',
-      format: (at?: string) => (at === undefined ? '' : `${at.slice(0, 16).replace('T', ' ')} UTC`),
+      format: (at: string | undefined, { zone = 'UTC' }: { zone?: string }) =>
+        at === undefined ? '' : formatIn(zone, at),
     },
     { field: 'sent_at', title: 'SENT', time: true },
     { field: 'to', title: 'TO', format: (to?: string[]) => (to ?? []).join(', ') },
     { field: 'error', title: 'NOT SENT' },
     { field: 'failing_since', title: 'NOT SENT SINCE', time: true },
   ],
+}
+
+/** Formats a time in a time zone: `2026-11-30 07:00 (Europe/Oslo)`. */
+function formatIn(zone: string, time: string): string {
+  const parts = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })
+  return `${parts.format(new Date(time))} (${zone})`
 }
 
 const sentView: TableView = {

@@ -14,8 +14,7 @@ export const MailingCreate = s.object({
   at: s.optional(s.string({ description: 'Time of day: `07:00` (default).' })),
   on: s.optional(
     s.integer({
-      description: 'With `month`: day of the month (default: 1); the last day of shorter months.',
-      minimum: 1,
+      description: 'With `month`: day of the month, 1 (default) to 31; the last day of shorter months.',
     }),
   ),
   zone: s.optional(s.string({ description: 'Time zone: `Europe/Oslo`. Default: UTC.' })),
@@ -27,6 +26,7 @@ export const Mailing = s.object({
   filename: s.string(),
   to: s.array(s.string()),
   schedule: s.string({ description: 'When it is sent, in words.' }),
+  zone: s.string({ description: 'Time zone of the schedule.' }),
   next_at: Timestamp,
   sent_at: s.nullable(Timestamp),
   error: s.nullable(s.string({ description: 'Why it was not sent last time.' })),

@@ -17,19 +17,27 @@ const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 
 /** The last day that each month has. */
 const MIN_MONTH_DAYS = 28
 
+/** Other words for days, and what they stand for. */
+const PERIODS: Readonly<Record<string, string>> = {
+  day: 'day',
+  daily: 'day',
+  weekday: 'weekday',
+  weekdays: 'weekday',
+  month: 'month',
+  monthly: 'month',
+}
+
 /** Parses a schedule. Throws `invalid_request`. */
 export function parseSchedule(given: { every: string; at?: string; on?: number; zone?: string }): Schedule {
-  const { at = '07:00', on, zone = 'UTC' } = given
-  const words = given.every.slice(0, MAX_CHARACTERS).toLowerCase().split(',')
-  const every = [...new Set(words.map((word) => word.trim()))].join(',')
+  const { on, zone = 'UTC' } = given
+  const every = parseDays(given.every.slice(0, MAX_CHARACTERS))
   const isMonth = every === 'month'
-  if (!isMonth && every !== 'day' && every !== 'weekday' && every.split(',').some((day) => !isDay(day)))
-    throw invalidField('every', `${JSON.stringify(every)} is none of day, weekday, month, ${DAYS.join(', ')}`)
-  if (!/^(?:[01]\d|2[0-3]):[0-5]\d$/.test(at))
-    throw invalidField('at', 'must be a time of day, such as 07:00 or 16:30')
+  const at = parseTime(given.at ?? '07:00')
   if (on !== undefined && !isMonth) throw invalidField('on', 'needs every: month')
   if (on !== undefined && (on < 1 || on > 31)) throw invalidField('on', 'must be from 1 to 31')
-  if (!isZone(zone))
+  const zones = Intl.supportedValuesOf('timeZone')
+  const known = zones.find((one) => one.toLowerCase() === zone.toLowerCase()) ?? zone
+  if (!isZone(known))
     throw new Problem(
       'invalid_request',
       `zone: no time zone ${JSON.stringify(zone.slice(0, MAX_CHARACTERS))}`,
@@ -41,11 +49,38 @@ export function parseSchedule(given: { every: string; at?: string; on?: number; 
         ),
       },
     )
-  return { every, at, day: isMonth ? (on ?? 1) : null, zone }
+  return { every, at, day: isMonth ? (on ?? 1) : null, zone: known }
 }
 
-function isDay(text: string): boolean {
-  return DAYS.some((day) => day === text)
+/** Parses `day`, `weekday`, `month`, or days of the week, also shortened: `mon, thu`, `mondays`. */
+function parseDays(text: string): string {
+  const words = text
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((word) => word !== '' && word !== 'and')
+  const [only = ''] = words
+  if (words.length === 1 && Object.hasOwn(PERIODS, only)) return PERIODS[only]
+  const days = words.map((word) => DAYS.find((day) => word === `${day}s` || isStartOf(word, day)))
+  if (words.length > 0 && !days.includes(undefined)) return [...new Set(days)].join(',')
+  throw new Problem('invalid_request', `every: ${JSON.stringify(text)} is no day`, {
+    field: 'every',
+    hint: 'Use day, weekday, month, or days of the week: monday, or monday,thursday.',
+  })
+}
+
+/** Returns whether a word is a day of the week, or its first three letters or more. */
+function isStartOf(word: string, day: string): boolean {
+  return word.length >= 3 && day.startsWith(word)
+}
+
+/** Parses a time of day, such as 7, 7:30, 07:30 or 7pm, to `07:30`. */
+function parseTime(text: string): string {
+  const [, hours, minutes = '00', half] = /^(\d{1,2})(?:[:.](\d{2}))?\s*([ap]m)?$/i.exec(text.trim()) ?? []
+  const isHalf = half !== undefined && Number(hours) >= 1 && Number(hours) <= 12
+  const hour = isHalf ? (Number(hours) % 12) + (half.toLowerCase() === 'pm' ? 12 : 0) : Number(hours)
+  if (hours === undefined || hour > 23 || Number(minutes) > 59 || (half !== undefined && !isHalf))
+    throw invalidField('at', `${JSON.stringify(text)} is no time of day, such as 07:00 or 16:30`)
+  return `${String(hour).padStart(2, '0')}:${minutes}`
 }
 
 /** Returns the zone of a city, or with a similar name; undefined without one. */

@@ -14,6 +14,9 @@ import type { Handlers, OperationService as Service } from './handler.ts'
 /** Maximum number of receivers of a mailing. */
 const MAX_RECEIVERS = 10
 
+/** Fields in which two mailings differ. */
+const MAILING_FIELDS = ['to_owner', 'to_idlocal', 'receivers', 'every', 'at', 'day', 'zone'] as const
+
 export const mailingHandlers = {
   'mailings.list': (service, call) =>
     service.store.read(async (readers) => {
@@ -71,6 +74,11 @@ export const mailingHandlers = {
       const all = await writers.mailings.list(username, service.limits.mailings)
       if (all.length >= service.limits.mailings)
         throw new Problem('too_large', `you have ${all.length} mailings, which is the limit (mailings)`)
+      const same = all.find((one) => MAILING_FIELDS.every((field) => one[field] === row[field]))
+      if (same)
+        throw new Problem('already_exists', `mailing ${same.id} sends this already, at the same times`, {
+          hint: `To stop it: gridline send --stop ${same.id}`,
+        })
       await writers.mailings.add(row)
       await writers.jobs.setDue(username, 'mail', row.id, row.next_at)
       return row
@@ -107,7 +115,7 @@ function formatMailing(row: MailingRow, filename: string): Mailing {
   const format = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString())
   return {
     ...{ id, fid: formatFid({ owner: to_owner, idlocal: to_idlocal }), filename },
-    ...{ to: JSON.parse(receivers) as string[], schedule: formatSchedule(row) },
+    ...{ to: JSON.parse(receivers) as string[], schedule: formatSchedule(row), zone: row.zone },
     ...{ next_at: format(next_at)!, sent_at: format(sent_at), error, failing_since: format(failed_at) },
   }
 }

@@ -62,6 +62,27 @@ describe('schedules', () => {
     ).toEqual(expected)
   })
 
+  it.each([
+    [{ every: 'mon' }, { every: 'monday' }],
+    [{ every: 'Mondays, thurs' }, { every: 'monday,thursday' }],
+    [{ every: 'monday and friday' }, { every: 'monday,friday' }],
+    [
+      { every: 'daily', at: '7' },
+      { every: 'day', at: '07:00' },
+    ],
+    [
+      { every: 'weekdays', at: '7:30pm' },
+      { every: 'weekday', at: '19:30' },
+    ],
+    [
+      { every: 'monthly', at: '12am' },
+      { every: 'month', at: '00:00', day: 1 },
+    ],
+    [{ every: 'day', zone: 'europe/oslo' }, { zone: 'Europe/Oslo' }],
+  ])('%j is read', (given, expected) => {
+    expect(parseSchedule(given)).toMatchObject(expected)
+  })
+
   it('each day has one time, whatever the zone, and the time is that of its clock', async () => {
     const zones = [
       'UTC',
@@ -103,10 +124,14 @@ describe('schedules', () => {
   })
 
   it.each([
-    [{ every: 'sundae' }, 'none of day'],
-    [{ every: '' }, 'none of day'],
-    [{ every: 'day', at: '24:00' }, 'at: must be a time of day'],
-    [{ every: 'day', at: '7' }, 'at: must be a time of day'],
+    [{ every: 'sundae' }, 'is no day'],
+    [{ every: '' }, 'is no day'],
+    [{ every: 'day', at: '24:00' }, 'is no time of day'],
+    [{ every: 'day', at: '13pm' }, 'is no time of day'],
+    [{ every: 'day', at: '7:5' }, 'is no time of day'],
+    [{ every: 'weekly' }, 'every: "weekly" is no day'],
+    [{ every: 'mo' }, 'is no day'],
+    [{ every: `monday,${'x'.repeat(300)}` }, 'is no day'],
     [{ every: 'day', on: 3 }, 'on: needs every: month'],
     [{ every: 'month', on: 32 }, 'on: must be from 1 to 31'],
     [{ every: 'day', zone: 'Mars/Olympus' }, 'no time zone'],
