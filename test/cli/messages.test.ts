@@ -94,7 +94,7 @@ describe('messages', () => {
     [['alert', 'add', 'sensors', '--changed', '0', '--to', 'a@example.com'], 'above 0'],
     [['alert', 'add', 'sensors', '--when', 'max(tmp) > 1', '--to', 'a@example.com'], 'Did you mean temp'],
     [['alert', 'remove', 'none'], 'no alert "none"'],
-    [['send', 'sensors line', '--every', 'sundae', '--to', 'a@example.com'], 'none of day'],
+    [['send', 'sensors line', '--every', 'sundae', '--to', 'a@example.com'], 'is no day'],
     [['send', 'sensors line', '--at', '07:00', '--to', 'a@example.com'], 'only be used with --every'],
     [['send', 'sensors', '--to', 'a@example.com'], 'only charts and boards'],
     [['send', 'sensors line'], '--to is missing'],

@@ -26,6 +26,16 @@ const view: TableView = {
     { field: 'secret', title: 'SECRET' },
   ],
 }
+/** Removed alerts, without the state that they had. */
+const removedView: TableView = {
+  id: 'id',
+  columns: [
+    { field: 'id', title: 'REMOVED' },
+    ...columns.filter(({ field }) => field === 'filename' || field === 'condition'),
+    { field: 'to', title: 'TO', format: formatReceiver },
+  ],
+}
+
 /** The list has hosts in place of URLs, and no times, which would not fit. */
 const listView: TableView = {
   id: 'id',
@@ -36,7 +46,7 @@ const listView: TableView = {
   ],
 }
 
-function formatReceiver(to: string): string {
+function formatReceiver(to = ''): string {
   return URL.canParse(to) ? new URL(to).host : to
 }
 
@@ -153,7 +163,7 @@ const remove = defineCommand({
       await client.call('alerts.delete', { name: id })
       return alerts.find((alert) => alert.id === id) ?? { id }
     })
-    return { ...removed, view: listView }
+    return { ...removed, view: removedView }
   },
 })
 

@@ -19,6 +19,7 @@ export const BoardItem = s.object({
   ),
   per: s.optional(s.enumOf(PERIODS, { description: 'With spark: period of dates.' })),
   unit: s.optional(s.string({ description: 'Text after the number.' })),
+  decimals: s.optional(s.integer({ description: 'Decimals of the number, 0 to 10. Default: up to 2.' })),
   where: s.optional(s.string({ description: 'Condition for the rows of a table or number.' })),
   sort: s.optional(s.string({ description: 'Order of the rows of a table.' })),
   columns: s.optional(s.array(s.string(), { description: 'Columns of a table. Default: all.' })),

@@ -193,6 +193,7 @@ const KINDS_BY_MEMBER: Partial<Record<keyof BoardItem, readonly ItemKind[]>> = {
   limit: ['table'],
   value: ['number'],
   unit: ['number'],
+  decimals: ['number'],
   change: ['number'],
   spark: ['number'],
   per: ['number'],
@@ -217,7 +218,8 @@ function checkItem(item: BoardItem, path: string): void {
   if (kind === 'number') checkValue(item.value ?? '', path)
   if (item.per !== undefined && (item.spark === undefined || !PERIODS.some((one) => one === item.per)))
     throw invalidField(path, `per: needs spark, and is one of ${PERIODS.join(', ')}`)
-  const { width = 1, limit = 1 } = item
+  const { width = 1, limit = 1, decimals = 0 } = item
+  if (decimals < 0 || decimals > 10) throw invalidField(path, 'decimals: must be from 0 to 10')
   if (!(width > 0 && width <= 100)) throw invalidField(path, 'width: must be from 0 to 100')
   if (limit < 1 || limit > 200) throw invalidField(path, 'limit: must be from 1 to 200')
 }

@@ -139,10 +139,15 @@ onSqliteFirst('boards', (test) => {
     ] as const) {
       const { text } = await page(board, user)
       expect(text).toContain('<p class="number">121</p>')
-      expect(/<p class="change">\+60 \(\+98\.4%\) since \d{4}-\d\d-\d\d<\/p>/.test(text)).toBe(isTold)
+      expect(/<p class="change">\+60 \(\+98\.4%\) since \d{4}-\d\d-\d\d \d\d:\d\d UTC<\/p>/.test(text)).toBe(
+        isTold,
+      )
       expect(text).toContain('2024-01-01 to 2024-02-01: from 30 to 90, lowest 30, highest 90')
     }
+    const exact = (await create(boardOf([{ items: [{ ...number, decimals: 2 }] }]))).json.file.fid
+    expect((await page(exact, 'alice')).text).toMatch(/>121\.00<\/p><p class="change">\+60\.00 /)
     for (const wrong of [
+      { number: fid, value: 'count', decimals: 11 },
       { text: 'a', change: true },
       { number: fid, value: 'count', per: 'month' },
       { number: fid, value: 'count', spark: 'nope' },

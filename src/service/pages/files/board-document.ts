@@ -30,7 +30,7 @@ const MAX_DRAW_MS = 60_000
 const WIDTH_PIXELS = 1000
 const PADDING_PIXELS = 24
 const GAP_PIXELS = 16
-/** Image pixels per CSS pixel of the pictures of charts. */
+/** Image pixels per CSS pixel of the pictures of charts in files that are enlarged. */
 const PICTURE_SCALE = 2
 /** Width from which items stand beside each other. */
 const COLUMNS_FROM_PIXELS = 700
@@ -73,6 +73,8 @@ export async function drawBoard(
       const shown = asAnyone ? undefined : version
       const html = await writeBoardDocument(service, reader, file, {
         ...size,
+        // In other images, pictures with more pixels would be blurred.
+        pictureScale: format === 'html' || format === 'pdf' ? PICTURE_SCALE : size.scale,
         scheme,
         user,
         work,
@@ -93,6 +95,8 @@ function clamp(value: number, least: number, most: number): number {
 
 interface DocumentOptions {
   width: number
+  /** Image pixels per CSS pixel of the pictures of charts. */
+  pictureScale: number
   scheme: 'light' | 'dark'
   version: ResolvedVersion | undefined
   /** Query of the page, with the values of filters. */
@@ -106,7 +110,7 @@ async function writeBoardDocument(
   service: DocumentService,
   request: FileRequest,
   file: FileRow,
-  { width, scheme, version, query, user, work }: DocumentOptions,
+  { width, pictureScale, scheme, version, query, user, work }: DocumentOptions,
 ): Promise<Buffer> {
   const stored = parseBoard(await loadBoardText(service, file))
   const node = toNode(stored)
@@ -139,7 +143,7 @@ async function writeBoardDocument(
       }
       const drawn = await drawPlotImage(service, asked, {
         ...{ format: 'png', width: Math.max(MIN_PICTURE_PIXELS, pixels), height, theme: scheme },
-        scale: PICTURE_SCALE,
+        scale: pictureScale,
         isUntitled: item.title !== undefined,
       })
       const picture = (await readImage(drawn, user, work)).toString('base64')

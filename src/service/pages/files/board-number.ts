@@ -13,7 +13,7 @@ import { type BoardReader, type ItemGrid, renderSource, takeItemSnapshot } from 
 
 /** Renders a number. */
 export async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
-  const { value = 'count', unit, change, spark, per } = item
+  const { value = 'count', unit, change, spark, per, decimals } = item
   const { where, ignored } = await addFilters(reader, fid, item.where)
   const filter = new Selection({ where })
   const { snap, ...grid } = await takeItemSnapshot(reader, fid, (all) => filter.bind(all, all))
@@ -26,7 +26,7 @@ export async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fi
     spark === undefined ? '' : renderLine(await measure({ group: [spark], per, aggregate: [value] }))
   const link = renderSource(reader.service, grid)
   const condition = item.where === undefined ? '' : ` where ${escapeHtml(item.where)}`
-  return `<p class="number">${number === null ? '–' : escapeHtml(formatNumber(number))}${suffix}</p>${renderChange(number, before)}${line}<p class="source">${escapeHtml(value.replace(':', ' of '))}${condition} · ${link}</p>${renderIgnored(ignored)}`
+  return `<p class="number">${number === null ? '–' : escapeHtml(formatNumber(number, decimals))}${suffix}</p>${renderChange(number, before, decimals)}${line}<p class="source">${escapeHtml(value.replace(':', ' of '))}${condition} · ${link}</p>${renderIgnored(ignored)}`
 }
 
 /** Makes a table of the rows that an item selects. */
@@ -94,16 +94,16 @@ async function measureBefore(
   }
 }
 
-/** Renders the change of a number: `+3 (+12.5%) since 5 Nov`. */
-function renderChange(number: unknown, before: ValueBefore | undefined): string {
+/** Renders the change of a number: `+3 (+12.5%) since 2026-11-05 14:30 UTC`. */
+function renderChange(number: unknown, before: ValueBefore | undefined, decimals?: number): string {
   if (!before || typeof number !== 'number') return ''
   const difference = number - before.value
-  const day = before.until.toISOString().slice(0, 10)
-  if (difference === 0) return `<p class="change">unchanged since ${day}</p>`
+  const since = `${before.until.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  if (difference === 0) return `<p class="change">unchanged since ${since}</p>`
   const sign = difference > 0 ? '+' : '−'
   const share = Math.abs((difference / before.value) * 100)
   const percent = Number.isFinite(share) ? ` (${sign}${formatNumber(Number(share.toPrecision(3)))}%)` : ''
-  return `<p class="change">${sign}${formatNumber(Math.abs(difference))}${percent} since ${day}</p>`
+  return `<p class="change">${sign}${formatNumber(Math.abs(difference), decimals)}${percent} since ${since}</p>`
 }
 
 /** Number of points of a line, and its size in its own units. */
@@ -136,8 +136,12 @@ function renderLine(table: Snapshot): string {
   return `<svg class="spark" viewBox="-2 -2 ${LINE_WIDTH + 4} ${LINE_HEIGHT + 4}" role="img" aria-label="${escapeHtml(label)}"><title>${escapeHtml(label)}</title><polyline points="${path.join(' ')}" fill="none" stroke="currentColor" stroke-width="2" vector-effect="non-scaling-stroke"/></svg>`
 }
 
-function formatNumber(value: unknown): string {
+function formatNumber(value: unknown, decimals?: number): string {
   if (typeof value !== 'number') return String(value)
-  const digits = Math.abs(value) < 1 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2 }
+  const fixed = decimals === undefined ? {} : { minimumFractionDigits: decimals }
+  const digits =
+    decimals === undefined && Math.abs(value) < 1
+      ? { maximumSignificantDigits: 3 }
+      : { ...fixed, maximumFractionDigits: decimals ?? 2 }
   return value.toLocaleString('en', digits)
 }
