@@ -142,7 +142,7 @@ class ShareDialog {
       this.createPeople(),
       create('h3', {}, 'Secret link'),
       share_key ? this.createLink(share_key) : this.createLinkOffer(),
-      ...(this.privateItems.length > 0 ? this.createItems() : []),
+      ...(this.privateItems.length > 0 || this.meta.share_items ? this.createItems() : []),
       ...(this.file.type === 'plot' ? this.createEmbedding() : []),
       createCommand(`gridline share ${this.file.fid} --link${this.meta.share_items ? ' --with-items' : ''}`),
     )
@@ -315,7 +315,7 @@ class ShareDialog {
         isAll ? 'Its readers see all items now.' : 'Its readers see only what they may see anyway.',
       )
     })
-    const names = this.privateItems.join(', ')
+    const names = this.privateItems.join(', ') || 'none'
     const text = this.meta.share_items
       ? `Its readers see what the board shows of these private files: ${names}.`
       : `Not all readers can see these files: ${names}.`

@@ -12,28 +12,32 @@ const QUOTED_CHARACTERS = 30
 const REWRITES: readonly [RegExp, (...parts: string[]) => string][] = [
   [
     /^Referenced column "(.*?)" not found in FROM clause!(?: Candidate bindings: (.*))?$/s,
-    (_, name, candidates) => describeUnknown(`no column is named "${name}"`, name, candidates),
+    (_, name, candidates) =>
+      describeUnknown(
+        `no column is named "${name}"`,
+        name,
+        candidates,
+        `; a text is in single quotes: '${name}'`,
+      ),
   ],
   [
     /^(?:Table|Values list) "(.*?)" does not have a column named "(.*?)"(?: Candidate bindings: : (.*))?$/s,
     (_, table, name, candidates) => describeUnknown(`"${table}" has no column "${name}"`, name, candidates),
   ],
   [
-    /^(?:Unimplemented type for cast \(\w+ -> (?:DATE|TIMESTAMP)\)|Cannot compare values of type (?:DATE|TIMESTAMP) and type INTEGER).*/s,
+    /^(?:Unimplemented type for cast \((?:INTEGER|BIGINT|DOUBLE) -> (?:DATE|TIMESTAMP)\)|Cannot compare values of type (?:DATE|TIMESTAMP) and type INTEGER).*/s,
     () => "a number is used as a date; a date is in single quotes: '2026-03-01'",
   ],
   [/(?<= at or near ")(.*)(?="$)/s, (text) => shorten(text)],
 ]
 
 /** Describes an unknown column, with a similar one of the candidates, which are in double quotes. */
-function describeUnknown(message: string, name: string, candidates = ''): string {
+function describeUnknown(message: string, name: string, candidates = '', otherwise = ''): string {
   const closest = findClosest(
     name,
     [...candidates.matchAll(/"((?:[^"]|"")*)"/g)].map(([, column]) => column),
   )
-  return closest === undefined
-    ? `${message}; a text is in single quotes: '${name}'`
-    : `${message}. Did you mean ${closest}?`
+  return closest === undefined ? message + otherwise : `${message}. Did you mean ${closest}?`
 }
 
 function shorten(text: string): string {

@@ -42,7 +42,7 @@ export async function findTableNames(connection: DuckDBConnection, sql: string):
   const hasLines = sql.trimEnd().includes('\n')
   visit(tree.statements, (node) => {
     const { type, schema_name, table_name, cte_map, query_location } = node as Record<string, unknown>
-    if (type === 'SHOW_REF' && LISTS_OF_TABLES.has(String(table_name)))
+    if (type === 'SHOW_REF' && /^\s*show\b/i.test(sql) && LISTS_OF_TABLES.has(String(table_name)))
       throw new Error('a query has the tables that it names; list your grids with: gridline ls')
     if (type === 'BASE_TABLE') {
       const table: TableName = { schema: String(schema_name ?? ''), name: String(table_name) }

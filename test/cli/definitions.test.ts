@@ -235,6 +235,21 @@ it('a dry run of a new directory finds the mistakes of its definitions', async (
   }
   write('years.sql', 'select make_date(y, 1, 1) as day, warmest from yrs cross join warm')
   write('yrs.csv', 'y\n2024\n')
+  // Names mean others in other directories, and a grid can be named as anything.
+  for (const [name, text] of Object.entries({
+    'a/sales.csv': 'x,t\n1,2024-01-01T10:00:00Z\n',
+    'a/q.sql': 'select x, t from sales',
+    'b/sales.csv': 'u,v\n1,2\n',
+    'b/r.sql': 'select u from sales',
+    'c/x/sales.csv': 'x\n1\n',
+    'c/s.sql': 'select x from "x/sales"',
+    'd/x.csv': 'u\n1\n',
+    'd/t.sql': 'select u from x',
+    'e/result.csv': 'x\n1\n',
+    'e/u.sql': 'select x from result',
+    'e/e.board.yml': 'title: e\nrows:\n  - table: result\n  - table: ../a/sales\n',
+  }))
+    write(name, text)
   expect(await dryRun()).toEqual({ code: 0, stderr: [] })
   write('best.sql', FILES['best.sql'].replace('warmest', 'tmp'))
   write('charts/years.chart.yml', 'grid: years\ntype: line\nx: day\ny: warm\n')

@@ -70,7 +70,7 @@ const create = defineCommand({
     const made = await make().catch((error) => {
       throw error instanceof Problem && error.status === 400 ? inFile(error, file) : error
     })
-    const hidden = made.world_readable ? describePrivateItems(made) : undefined
+    const hidden = made.world_readable ? describePrivateItems(context, made) : undefined
     if (hidden !== undefined) context.messages.warning(hidden, filename)
     return { item: { ...made, action: existing ? 'replaced' : 'created' }, view, isDetail: true }
   },

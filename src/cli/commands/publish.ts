@@ -29,7 +29,7 @@ export const command = defineCommand({
           )
         if (file.filetype === 'plot') await notePrivateData(context, client, file, name, 'anyone')
         if (file.filetype !== 'dashboard') return file
-        const hidden = describePrivateItems(await client.call('dashboards.get', { fid }))
+        const hidden = describePrivateItems(context, await client.call('dashboards.get', { fid }))
         return hidden === undefined ? file : { ...file, warnings: [hidden] }
       },
       linkView,

@@ -4,7 +4,7 @@ import { notePrivateData } from '../charts/create.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
-import { describePrivateItems, formatPrivateItems } from '../files/board-file.ts'
+import { describePrivateItems } from '../files/board-file.ts'
 import type { TableView } from '../output/view.ts'
 
 export const sharedView: TableView = {
@@ -80,13 +80,13 @@ export const command = defineCommand({
       files,
       async (client, fid) => {
         const changes = { ...(link && { share_key_enabled: true }), ...(withItems && { share_items: true }) }
+        if (withGrids && (await client.call('files.get', { fid })).filetype === 'dashboard')
+          throw new Problem('usage', '--with-grids is for plots', { hint: 'Use --with-items.' })
         const file =
           link || withItems
             ? await client.call('files.update', { fid, json: changes })
             : await client.call('files.get', { fid })
         const isBoard = file.filetype === 'dashboard'
-        if (withGrids && isBoard)
-          throw new Problem('usage', '--with-grids is for plots', { hint: 'Use --with-items.' })
         if (link && !file.share_key)
           throw new Problem('forbidden', 'share_key_enabled: only the owner can create a secret link', {
             hint: 'Ask its owner.',
@@ -98,12 +98,8 @@ export const command = defineCommand({
         if (link && file.filetype === 'plot')
           await notePrivateData(context, client, file, file.filename, 'anyone with the link')
         const board = isBoard ? await client.call('dashboards.get', { fid }) : undefined
-        const hidden = board && describePrivateItems(board)
+        const hidden = board && describePrivateItems(context, board)
         const warnings = hidden === undefined ? [] : [hidden]
-        if (board?.share_items && board.private_items?.length)
-          context.messages.note(
-            `${file.filename}: its readers see what it shows of these private files: ${formatPrivateItems(board)}. To end that: gridline unshare ${fid} --with-items`,
-          )
         const share_link = link ? `${file.web_url}?share_key=${file.share_key}` : null
         if (user.length + team.length + email.length === 0)
           return { fid, filename: file.filename, collaborators: [], emails_sent: 0, warnings, share_link }

@@ -2,6 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 import type { Board, BoardFilter, BoardItem, DashboardMeta } from '../../contract/resources/index.ts'
+import type { Context } from '../core/context.ts'
 import type { Definition } from './definitions.ts'
 
 /** Members of an item that name a file, and its type. */
@@ -42,17 +43,18 @@ export async function resolveBoard(
 
 /**
  * Describes the files of a board that not all of its readers may see, with the command that shows them; undefined without
- * any, and for others than its owner.
+ * any, and for others than its owner. Notes those that it shows to all of its readers.
  */
-export function describePrivateItems(board: DashboardMeta): string | undefined {
-  const { fid, private_items: items = [], share_items } = board
-  if (items.length === 0 || share_items) return undefined
-  return `not all readers of the board can see ${formatPrivateItems(board)}. To show them on the board: gridline share ${fid} --with-items`
-}
-
-/** Lists the files of a board that not everybody may see. */
-export function formatPrivateItems({ private_items: items = [] }: DashboardMeta): string {
-  return items.map((file) => `${file.filename} (${file.fid})`).join(', ')
+export function describePrivateItems({ messages }: Context, board: DashboardMeta): string | undefined {
+  const { fid, filename, private_items: items = [], share_items } = board
+  if (items.length === 0) return undefined
+  const names = items.map((file) => `${file.filename} (${file.fid})`).join(', ')
+  if (!share_items)
+    return `not all readers of the board can see ${names}. To show them on the board: gridline share ${fid} --with-items`
+  messages.note(
+    `${filename}: its readers see what it shows of these private files: ${names}. To end that: gridline unshare ${fid} --with-items`,
+  )
+  return undefined
 }
 
 /** A filter is a column, or an object with a column. Values are texts. */

@@ -1,5 +1,5 @@
 // Reads local files as temporary grids.
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type Client, encodeHeader, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -23,7 +23,7 @@ export function isLocalDirectory(word: string): boolean {
 /** Returns whether a word is a local data file or standard input, not the name of a grid. */
 export async function isLocalDataFile(word: string): Promise<boolean> {
   if (word === '-') return true
-  if (!statSync(word, { throwIfNoEntry: false })?.isFile()) return false
+  if (!existsSync(word) || !statSync(word).isFile()) return false
   if (/^\.{0,2}[/\\]/.test(word)) return true
   const { isDataFile } = await import('../../ingest/index.ts')
   return isDataFile(word)

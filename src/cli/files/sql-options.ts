@@ -1,5 +1,5 @@
 // Options of commands that take a query in SQL.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Problem } from '../../contract/errors.ts'
 import { findClosest } from '../../contract/message-texts.ts'
@@ -68,7 +68,8 @@ async function describeMissingFile(
   if (existsSync(table) && filesHint !== undefined)
     return { message: `${table} is a file, not a grid`, hint: filesHint }
   const folder = dirname(table)
-  const files = existsSync(folder) ? readdirSync(folder).filter(isDataFile) : []
+  const isFolder = existsSync(folder) && statSync(folder).isDirectory()
+  const files = isFolder ? readdirSync(folder).filter(isDataFile) : []
   const closest = findClosest(table, folder === '.' ? files : files.map((name) => join(folder, name)))
   return {
     message: `no grid and no file is named ${table}`,

@@ -23,7 +23,7 @@ export const boardKind: DefinitionKind = {
           ...(etag !== undefined && { plainHeaders: { 'if-match': etag } }),
         })
       : (await client.call('dashboards.create', { headers: { Draft: draft }, json })).file
-    const hidden = file.world_readable ? describePrivateItems(file) : undefined
+    const hidden = file.world_readable ? describePrivateItems(scope.context, file) : undefined
     if (hidden !== undefined) scope.context.messages.warning(hidden, local.definition.name)
     const { content: _, private_items: __, ...meta } = file
     return toMade(meta, draft !== undefined ? 'drafted' : existing ? 'replaced' : 'created')

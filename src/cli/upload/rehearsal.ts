@@ -1,5 +1,6 @@
 // Tries definitions of a dry run whose grids do not exist yet: on empty grids with the columns that they would have, in
 // a temporary service.
+import { posix } from 'node:path'
 import type { Client } from '../../client/index.ts'
 import type { ColumnType } from '../../contract/column-types.ts'
 import { Problem } from '../../contract/errors.ts'
@@ -20,6 +21,12 @@ const SQL_TYPES: Record<ColumnType, string> = {
   empty: 'VARCHAR',
 }
 
+/** Returns the type in SQL of a column; forms of a type have its name and more: `datetime-zone`. */
+function sqlTypeOf(type: string, numbers: string): string {
+  if (type === 'number') return numbers
+  return SQL_TYPES[type as ColumnType] ?? SQL_TYPES[type.split('-')[0] as ColumnType] ?? 'VARCHAR'
+}
+
 /** Types of numbers: queries read whole numbers as BIGINT, and only the values tell which they are. */
 const NUMBER_TYPES = ['DOUBLE', 'BIGINT'] as const
 
@@ -29,8 +36,8 @@ const UNKNOWN_FID = 'nobody:0'
 type Columns = NonNullable<PlannedFile['columns']>
 
 export class Rehearsal {
-  /** Number of files that were made. */
-  private made = 0
+  /** Number of folders: each definition has its own, so that names of others do not matter. */
+  private folders = 0
 
   constructor(
     private readonly context: Context,
@@ -43,7 +50,9 @@ export class Rehearsal {
    */
   async runQuery(local: DefinitionFile): Promise<Columns | undefined> {
     const client = await this.context.temporaryClient()
-    const json = { filename: `result ${++this.made}`, sql: local.definition.text }
+    const folder = this.nextFolder()
+    // No table of a plain path has a dot.
+    const json = { filename: 'result', parent_path: `${folder}/.result`, sql: local.definition.text }
     const derive = async (): Promise<Columns> =>
       ((await client.call('grids.derive', { json })).file as GridMeta).cols
     const tables = await derive().catch((error) => {
@@ -56,7 +65,7 @@ export class Rehearsal {
     const faults: Problem[] = []
     for (const numbers of NUMBER_TYPES) {
       for (const name of tables.names)
-        if (!(await this.placeTable(client, local, name, numbers))) return undefined
+        if (!(await this.placeTable(client, local, { folder, name, numbers }))) return undefined
       try {
         return await derive()
       } catch (error) {
@@ -73,7 +82,11 @@ export class Rehearsal {
     const find: FindFile = async (name, filetype) => {
       const columns = await this.findColumns(local, name, filetype)
       return columns && filetype === 'grid'
-        ? this.placeGrid(client, isPath(name) ? name : `grid ${++this.made}`, columns)
+        ? this.placeGrid(
+            client,
+            `${this.nextFolder()}/${isPath(name) ? posix.basename(name) : 'grid'}`,
+            columns,
+          )
         : UNKNOWN_FID
     }
     const { filters, ...board } = await resolveBoard(local.file, local.definition, find)
@@ -84,20 +97,19 @@ export class Rehearsal {
     )
     const checked: Board = isKnown ? { ...board, filters } : board
     const content = { version: 2, layout: null, settings: { board: checked } }
-    await client.call('dashboards.create', { json: { content, filename: `board ${++this.made}` } })
+    await client.call('dashboards.create', { json: { content, parent_path: this.nextFolder() } })
   }
 
   /** Makes an empty grid for a table of a query. Returns false if its columns or its name cannot be known here. */
   private async placeTable(
     client: Client,
     local: DefinitionFile,
-    name: string,
-    numbers: (typeof NUMBER_TYPES)[number],
+    { folder, name, numbers }: { folder: string; name: string; numbers: (typeof NUMBER_TYPES)[number] },
   ): Promise<boolean> {
     if (!isPath(name)) return false
     const columns = await this.findColumns(local, name, 'grid')
     if (!columns) return false
-    await this.placeGrid(client, name, columns, numbers)
+    await this.placeGrid(client, `${folder}/${name}`, columns, numbers)
     return true
   }
 
@@ -108,19 +120,21 @@ export class Rehearsal {
     numbers: (typeof NUMBER_TYPES)[number] = 'DOUBLE',
   ): Promise<string> {
     const list = columns.map(({ name, type }) => {
-      const sqlType = type === 'number' ? numbers : SQL_TYPES[type as ColumnType]
-      return `NULL::${sqlType} AS "${name.replaceAll('"', '""')}"`
+      return `NULL::${sqlTypeOf(type, numbers)} AS "${name.replaceAll('"', '""')}"`
     })
-    const names = path.split('/')
     const json = {
-      filename: names.at(-1)!,
-      ...(names.length > 1 && { parent_path: names.slice(0, -1).join('/') }),
+      filename: posix.basename(path),
+      parent_path: posix.dirname(path),
       sql: `SELECT ${list.join(', ')} LIMIT 0`,
       on_conflict: 'replace' as const,
     }
     return client
       .call('grids.derive', { json, headers: { 'Allow-Column-Loss': true } })
       .then(({ file }) => file.fid)
+  }
+
+  private nextFolder(): string {
+    return `definition ${++this.folders}`
   }
 
   /** Finds the columns of a grid of this upload, or of a stored one; undefined if they cannot be known. */

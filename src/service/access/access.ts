@@ -39,6 +39,8 @@ export interface Principal {
   shareKey?: string
   /** Requested version of the file, as in the `version` query parameter. */
   version?: string
+  /** File that a board shows to them, which they may read as with its share key. Only the service sets it. */
+  shownFile?: Fid
   /** Filter of a board, which the data of its charts follow. Only the service sets it. */
   rowFilter?: RowFilter
   /** Returns whether the client has disconnected. */
@@ -91,13 +93,14 @@ type AccessFields = Pick<
 /** Returns the roles of `principal` on a file. */
 function rolesOnFile(
   { file, above, grants }: FileWithGrants<AccessFields>,
-  { caller, shareKey }: Principal,
+  { caller, shareKey, shownFile }: Principal,
 ): Set<Role> {
   if (caller?.username === file.owner) return new Set(['owner'])
   const roles = new Set<Role>()
   if (file.world_readable === 1) roles.add('anyone')
   if (shareKey !== undefined && file.share_key !== null && isSameSecret(shareKey, file.share_key))
     roles.add('key_holder')
+  if (shownFile?.owner === file.owner && shownFile.idlocal === file.idlocal) roles.add('key_holder')
   const folders = new Set(above.map(({ idlocal }) => idlocal))
   for (const grant of grants) {
     if (grant.idlocal === file.idlocal) addGrant(roles, grant, false)

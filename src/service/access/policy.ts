@@ -11,7 +11,7 @@ export type Role =
   | 'reader'
   /** Collaborator with write access to a folder above the file. */
   | 'folder_writer'
-  /** Anyone with the file's share key. */
+  /** Anyone with the file's share key, or to whom a board shows it. */
   | 'key_holder'
   /** Anyone, if the file is world-readable. */
   | 'anyone'

@@ -2,27 +2,33 @@
 
 import { COLUMN_TYPES, type ColumnType as ColumnFamily } from '../../contract/column-types.ts'
 import { Problem } from '../../contract/errors.ts'
-import { parseFid } from '../../contract/fid.ts'
 import { findClosest, formatList, withSuggestion } from '../../contract/message-texts.ts'
 import type { Board, BoardItem } from '../../contract/resources/index.ts'
 import { parseSort, parseWhere, queriedColumns } from '../../query/index.ts'
 import { loadVisibleFile, type Principal } from '../access/access.ts'
+import type { Service } from '../core/context.ts'
 import { listColumnsInDraft } from '../files/drafts.ts'
 import { OF_NUMBERS } from '../grids/reshape/group.ts'
 import { listPlotGrids } from '../plots/filter-rows.ts'
 import { familyOf } from '../store/schema/column-types.ts'
 import type { Readers } from '../store/store.ts'
+import { fidOfItem } from './item-files.ts'
 
 /**
  * Checks that grids have the columns of tables and numbers, as far as the caller may read them. Throws `unknown_column`
  * and `invalid_query` with the item at fault.
  */
-export async function checkItems(readers: Readers, principal: Principal, text: string): Promise<void> {
+export async function checkItems(
+  service: Service,
+  readers: Readers,
+  principal: Principal,
+  text: string,
+): Promise<void> {
   const { settings } = JSON.parse(text) as { settings: { board?: Board } }
-  if (settings.board) await checkFilters(readers, principal, settings.board)
+  if (settings.board) await checkFilters(service, readers, principal, settings.board)
   for (const [k, { items }] of (settings.board?.rows ?? []).entries())
     for (const [n, item] of items.entries()) {
-      const fid = parseFid(item.table ?? item.number ?? '')
+      const fid = item.plot === undefined ? fidOfItem(service, item) : undefined
       const visible = fid && (await loadVisibleFile(readers, fid, principal))
       if (visible?.file.filetype !== 'grid') continue
       const { filename } = visible.file
@@ -69,16 +75,17 @@ function checkTypes(
 
 /** Checks that a grid of the board has the column of each filter, as far as the caller may read them. */
 async function checkFilters(
+  service: Service,
   readers: Readers,
   principal: Principal,
   { filters = [], rows }: Board,
 ): Promise<void> {
   if (filters.length === 0) return
   const columns = new Set<string>()
-  for (const { plot, table, number } of rows.flatMap(({ items }) => items)) {
-    const fid = parseFid(plot ?? table ?? number ?? '')
+  for (const item of rows.flatMap(({ items }) => items)) {
+    const fid = fidOfItem(service, item)
     if (!fid) continue
-    const shown = plot === undefined ? [fid] : await listPlotGrids(readers, fid)
+    const shown = item.plot === undefined ? [fid] : await listPlotGrids(readers, fid)
     for (const grid of shown) {
       const visible = await loadVisibleFile(readers, grid, principal)
       // Whatever it has is not for the caller to know.

@@ -7,6 +7,7 @@ import type { Service } from '../core/context.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import { listItems, parseBoard, toNode } from './content.ts'
 import { filtersOf } from './filters.ts'
+import { fidOfItem, loadItemFile } from './item-files.ts'
 import { loadBoardText } from './load.ts'
 
 const SIGNATURE_PURPOSE = 'row filter'
@@ -48,13 +49,13 @@ function hashKey(key: string): string {
 /** Reader of a chart in a frame. */
 interface FrameReader {
   reader: Principal
-  /** Whether only the board shows the chart to them: then they see nothing but its current content. */
+  /** Whether only the board shows the chart to them. */
   isOfBoard: boolean
 }
 
 /**
- * Returns who reads the chart of a frame: `principal`, with the filter of the signed text; or the owner of the board, if
- * it shares its items. Throws `not_found` if the text has expired, or if the board does not show this any more: the
+ * Returns who reads the chart of a frame: `principal`, with the filter of the signed text, and to whom the board shows
+ * the chart if it shares its items. Throws `not_found` if the text has expired, or if the board does not show this any more: the
  * chart must not show all rows instead.
  */
 export async function resolveFrame(
@@ -68,17 +69,16 @@ export async function resolveFrame(
   const board = signed && (await loadFrameBoard(service, signed, plot))
   if (!board || !signed.filter.every(({ column }) => board.columns.has(column)))
     throw new Problem('not_found', 'this chart has changed or is not shared any more; load the board again')
+  const { file } = board
   const filter = signed.filter.length > 0 && { rowFilter: signed.filter }
-  const isOfBoard = await service.store.read(async (readers) => {
-    if (board.file.share_items !== 1 || (await loadVisibleFile(readers, plot, principal))) return false
-    const { share_key } = board.file
-    const isKey = share_key !== null && signed.key === hashKey(share_key)
-    const viewer = { caller: principal.caller, ...(isKey && { shareKey: share_key }) }
-    return (await loadVisibleFile(readers, board.file, viewer)) !== undefined
+  const item = await service.store.read(async (readers) => {
+    const isKey = file.share_key !== null && signed.key === hashKey(file.share_key)
+    const viewer = { caller: principal.caller, ...(isKey && { shareKey: file.share_key! }) }
+    const found = await loadItemFile(readers, plot, { board: file, principal })
+    return found?.isOpen || (await loadVisibleFile(readers, file, viewer)) ? found : undefined
   })
-  if (!isOfBoard) return { reader: { ...principal, ...filter }, isOfBoard }
-  const owner = { ...ownerPrincipal(board.file.owner), isAborted: principal.isAborted }
-  return { reader: { ...owner, ...filter }, isOfBoard }
+  if (!item || item.isOpen) return { reader: { ...principal, ...filter }, isOfBoard: false }
+  return { reader: { ...item.principal, ...filter }, isOfBoard: true }
 }
 
 /** Returns the board of a frame, and the columns by which it filters; undefined if it does not show the plot. */
@@ -97,7 +97,7 @@ async function loadFrameBoard(
   const { file } = visible
   const board = parseBoard(await loadBoardText(service, file))
   const isShown = listItems(toNode(board)).some((item) => {
-    const shown = item.plot && parseFid(service.formerNames.currentFid(item.plot))
+    const shown = item.plot === undefined ? undefined : fidOfItem(service, item)
     return shown && formatFid(shown) === plotFid
   })
   return isShown ? { file, columns: new Set(filtersOf(board).map(({ column }) => column)) } : undefined

@@ -2,6 +2,7 @@
 import { type Fid, formatFid, parseFid } from '../../contract/fid.ts'
 import type { BoardItem } from '../../contract/resources/index.ts'
 import { type AuthorizedFile, loadVisibleFile, ownerPrincipal, type Principal } from '../access/access.ts'
+import type { Service } from '../core/context.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { Readers } from '../store/store.ts'
 
@@ -13,13 +14,24 @@ export interface ItemViewer {
 
 /** File of an item, as a reader of the board may see it. */
 export interface ItemFile extends AuthorizedFile {
-  /** Reads it: the reader of the board, perhaps with a share key; or the owner of the board. */
+  /** The reader of the board, perhaps with a share key, or as somebody to whom the board shows the file. */
   principal: Principal
   /** Whether the reader can open the file itself; otherwise only the board shows it. */
   isOpen: boolean
 }
 
-/** Loads the file of an item. Undefined if the reader of the board may not see it there. */
+/** Returns the id of the file of an item: its owner can have another name now. Undefined for a text. */
+export function fidOfItem(
+  { formerNames }: Pick<Service, 'formerNames'>,
+  { plot, table, number }: BoardItem,
+): Fid | undefined {
+  return parseFid(formerNames.currentFid(plot ?? table ?? number ?? ''))
+}
+
+/**
+ * Loads the file of an item. Undefined if the reader of the board may not see it there. A board that shares its items
+ * shows files that its owner may read, but none that were made after the owner has chosen the items.
+ */
 export async function loadItemFile(
   readers: Readers,
   fid: Fid,
@@ -29,25 +41,30 @@ export async function loadItemFile(
   const own = shareKey === undefined ? principal : { ...principal, shareKey }
   const visible = await loadVisibleFile(readers, fid, own)
   if (visible) return { ...visible, principal: own, isOpen: true }
-  if (board.share_items !== 1) return undefined
-  const owner = { ...ownerPrincipal(board.owner), isAborted: principal.isAborted }
-  const shown = await loadVisibleFile(readers, fid, owner)
-  return shown && { ...shown, principal: owner, isOpen: false }
+  if (board.share_items === 0) return undefined
+  const ofOwner = await loadVisibleFile(readers, fid, ownerPrincipal(board.owner))
+  if (!ofOwner || ofOwner.file.creation_time > board.share_items) return undefined
+  const reader = { ...own, shownFile: fid }
+  const shown = await loadVisibleFile(readers, fid, reader)
+  return shown && { ...shown, principal: reader, isOpen: false }
 }
 
 /** Lists the files that a board shows to its owner, but without `share_items` not to everybody. */
 export async function listPrivateItems(
+  service: Pick<Service, 'formerNames'>,
   readers: Readers,
   owner: string,
   items: readonly BoardItem[],
 ): Promise<Pick<FileRow, 'owner' | 'idlocal' | 'filename' | 'filetype'>[]> {
   const found = new Map<string, FileRow>()
-  for (const { plot, table, number, share_key: shareKey } of items) {
-    const fid = parseFid(plot ?? table ?? number ?? '')
+  for (const item of items) {
+    const fid = fidOfItem(service, item)
     if (!fid || found.has(formatFid(fid))) continue
-    if (await loadVisibleFile(readers, fid, { caller: undefined, shareKey })) continue
+    if (await loadVisibleFile(readers, fid, { caller: undefined, shareKey: item.share_key })) continue
+    // Files in the trash can be restored.
     const visible = await loadVisibleFile(readers, fid, ownerPrincipal(owner))
-    if (visible?.state === 'active') found.set(formatFid(fid), visible.file)
+    if (visible?.file.filetype === (item.plot === undefined ? 'grid' : 'plot'))
+      found.set(formatFid(fid), visible.file)
   }
   return [...found.values()]
 }

@@ -68,7 +68,7 @@ export function formatBaseMeta(
           deleted: state === 'trashed',
           share_key: file.share_key,
           share_key_enabled: file.share_key !== null,
-          ...(file.filetype === 'dashboard' && { share_items: file.share_items === 1 }),
+          ...(file.filetype === 'dashboard' && { share_items: file.share_items > 0 }),
           source_tag: file.source_version === file.version ? file.source_tag : null,
         }
       : {}),

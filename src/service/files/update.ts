@@ -76,7 +76,8 @@ const CHANGERS_BY_FIELD: {
   share_items(update, value) {
     if (value && update.access.file.filetype !== 'dashboard')
       throw invalidField('share_items', 'only boards have items')
-    setField(update, 'share_items', 'share_items', value ? 1 : 0)
+    const since = update.access.file.share_items
+    if (value !== since > 0) setField(update, 'share_items', 'share_items', value ? Date.now() : 0)
   },
   share_key_enabled({ call, access: found, changes }, value) {
     if (value === (found.file.share_key !== null)) return

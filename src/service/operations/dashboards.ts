@@ -41,7 +41,7 @@ export const dashboardHandlers = {
     if (fields.filename !== undefined) checkFilename(fields.filename, limits)
     const row = createRowFields(fields, limits)
     const text = encodeBoard(fields.content)
-    await store.read((readers) => checkItems(readers, call, text))
+    await store.read((readers) => checkItems(service, readers, call, text))
     const stored = await storeText(service, owner, text)
     const { idlocal } = await store.writeOnce(call.writeKey(owner), async (writers) => {
       const { files } = writers
@@ -81,7 +81,7 @@ export const dashboardHandlers = {
     await checkCanChange(service, call)
     const text = content === undefined ? undefined : encodeBoard(content)
     if (text !== undefined) {
-      await service.store.read((readers) => checkItems(readers, call, text))
+      await service.store.read((readers) => checkItems(service, readers, call, text))
       if (call.caller?.username !== call.fid.owner)
         assertOwnFilters(parseBoard(await loadBoardText(service, call.fid)), parseBoard(text))
     }
@@ -89,9 +89,10 @@ export const dashboardHandlers = {
     await updateFile(service, call, async (writers, access) => {
       const { owner, idlocal } = access.file
       if (stored) {
-        if (access.file.share_items === 1 && !access.roles.has('owner')) throw onlyOwnerChanges()
+        const isShared = access.file.share_items > 0
+        if (isShared && !access.roles.has('owner')) throw onlyOwnerChanges()
         await writers.plots.setContent(access.file, stored, MEDIA_TYPE)
-        await writers.files.change(owner, idlocal)
+        await writers.files.change(owner, idlocal, isShared ? { share_items: Date.now() } : {})
       }
       return applyUpdate(service, call, writers, access)
     })
@@ -119,7 +120,7 @@ async function loadDashboard(
   const content = await loadBoardContent(service, access)
   if (access.permission !== 'admin') return { body: { ...body, content }, etag }
   const items = listItems(toNode(parseBoard(content)))
-  const hidden = await service.store.read((readers) => listPrivateItems(readers, fid.owner, items))
+  const hidden = await service.store.read((readers) => listPrivateItems(service, readers, fid.owner, items))
   const private_items = hidden.map((file) => ({
     fid: formatFid(file),
     filename: file.filename,

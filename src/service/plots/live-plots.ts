@@ -265,9 +265,9 @@ const findFingerprint: FindFingerprint = async (readers, request) => {
 }
 
 /** Returns the plot and the reader of a request. */
-function readKeyOf({ fid, caller, shareKey, version, rowFilter }: FileRequest): string {
+function readKeyOf({ fid, caller, shareKey, shownFile, version, rowFilter }: FileRequest): string {
   const filter = rowFilter ? JSON.stringify(rowFilter) : ''
-  return `${formatFid(fid)} ${caller?.username ?? ''} ${caller?.credential ?? ''} ${shareKey ?? ''} ${version ?? ''} ${filter}`
+  return `${formatFid(fid)} ${caller?.username ?? ''} ${caller?.credential ?? ''} ${shareKey ?? ''} ${shownFile ? 'shown' : ''} ${version ?? ''} ${filter}`
 }
 
 /** Waits until a watch should check for changes. Returns the waiting time, in ms. */
@@ -291,10 +291,7 @@ async function waitForNextCheck({ written, waiting }: FollowedOwner): Promise<nu
 }
 
 /** Throws `unauthenticated` if the session or key with which the chart was opened has ended. */
-export async function assertSignedIn(
-  readers: Readers,
-  { caller }: Pick<FileRequest, 'caller'>,
-): Promise<void> {
+async function assertSignedIn(readers: Readers, { caller }: FileRequest): Promise<void> {
   if (caller?.credential === undefined) return
   if (await isStillSignedIn(readers, caller.username, caller.credential)) return
   throw new Problem('unauthenticated', 'the session or key with which this chart was opened has ended')

@@ -1,5 +1,6 @@
 // Boards that share their items: readers see what the board shows of private files, and nothing else of them.
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
+import { renameUser } from '../../../src/service/admin.ts'
 import { idlocal, onSqliteFirst, scatter } from '../../support/service.ts'
 
 onSqliteFirst('boards that share their items', (test) => {
@@ -111,6 +112,96 @@ onSqliteFirst('boards that share their items', (test) => {
     await change({ share_items: true }, 'bob', json.file.fid)
     const own = (await ask('bob', 'GET', `/~bob/${idlocal(json.file.fid)}/`)).text
     expect(own.match(/private, in the trash/g)).toHaveLength(2)
+  })
+
+  it('files in the trash, and those made later, are not shown', async () => {
+    const other = (await test().grid('alice', 'other', { n: [4711] })).fid
+    const src = `${other}:${(await ask('alice', 'GET', `/v2/grids/${other}`)).json.cols[0].uid}`
+    const chart = (await test().plot('alice', { data: [{ ysrc: src }] }, { filename: 'of other' })).file.fid
+    const future = `alice:${Number(idlocal(chart)) + 5}`
+    const rows = [{ items: [{ plot: chart }, { table: other }, { table: future }] }]
+    const json = { content: { settings: { board: { rows } } }, share_key_enabled: true }
+    const made = (await ask('alice', 'POST', '/v2/dashboards', { json })).json.file
+    await change({ share_items: true }, 'alice', made.fid)
+    while ((await test().grid('alice', `later ${Math.random()}`, { n: [8088] })).fid !== future);
+    const secret = (await ask('alice', 'GET', `/v2/files/${made.fid}`)).json.share_key
+    const read = async () =>
+      (await ask(undefined, 'GET', `/~alice/${idlocal(made.fid)}/?share_key=${secret}`)).text
+    const text = await read()
+    expect(text).toContain('4711')
+    expect(text).not.toContain('8088')
+    const frame = frameOf(text)
+    const opened = (await ask(undefined, 'GET', frame)).text
+    expect(opened).toContain('[4711]')
+    await ask('alice', 'POST', `/v2/files/${other}/trash`)
+    expect((await ask(undefined, 'GET', frame)).text).not.toContain('4711')
+    await ask('alice', 'POST', `/v2/files/${chart}/trash`)
+    for (const url of [frame, `/~alice/${idlocal(chart)}.live?watch=${watchOf(opened)}`])
+      expect((await ask(undefined, 'GET', url)).status).toBe(404)
+    expect(await read()).not.toContain('4711')
+    const { private_items } = (await ask('alice', 'GET', `/v2/dashboards/${made.fid}`)).json
+    expect(private_items).toHaveLength(3)
+    // The owner chooses the items anew.
+    await ask('alice', 'PUT', `/v2/dashboards/${made.fid}`, { json: { content: json.content } })
+    expect(await read()).toContain('8088')
+  })
+
+  it('the chart of somebody else shows what its owner may read, and not what the owner of the board may', async () => {
+    const shared = (await test().grid('alice', 'shared', { n: [4242] })).fid
+    const people = { json: { users: ['bob'] } }
+    await ask('alice', 'POST', `/v2/files/${shared}/collaborators`, people)
+    const ysrc = `${shared}:${(await ask('alice', 'GET', `/v2/grids/${shared}`)).json.cols[0].uid}`
+    const chart = (await test().plot('bob', { data: [{ ysrc }] }, { filename: 'of bob' })).file.fid
+    await ask('bob', 'POST', `/v2/files/${chart}/collaborators`, { json: { users: ['alice'] } })
+    const content = { settings: { board: { rows: [{ items: [{ plot: chart }] }] } } }
+    const { json } = await ask('alice', 'POST', '/v2/dashboards', { json: { content, world_readable: true } })
+    await change({ share_items: true }, 'alice', json.file.fid)
+    const read = async () => (await ask(undefined, 'GET', `/~alice/${idlocal(json.file.fid)}/`)).text
+    expect((await ask(undefined, 'GET', frameOf(await read()))).text).toContain('4242')
+    await ask('alice', 'DELETE', `/v2/files/${shared}/collaborators`, people)
+    expect((await ask(undefined, 'GET', frameOf(await read()))).text).not.toContain('4242')
+  })
+
+  it('lists of filters have the values of shown rows, and none of drafts and former versions', async () => {
+    const own = (
+      await test().grid('alice', 'towns', { city: ['Oslo', 'Hidden', 'Rome'], open: ['y', 'n', 'y'] })
+    ).fid
+    const rows = [{ items: [{ table: own, where: "open = 'y'" }] }]
+    const json = {
+      content: { settings: { board: { filters: [{ column: 'city' }], rows } } },
+      world_readable: true,
+    }
+    const made = (await ask('alice', 'POST', '/v2/dashboards', { json })).json.file.fid
+    await change({ share_items: true }, 'alice', made)
+    const before = new Date().toISOString()
+    await ask(
+      'alice',
+      'PUT',
+      `/v2/grids/${own}/col?uid=${(await ask('alice', 'GET', `/v2/grids/${own}`)).json.cols[0].uid}`,
+      {
+        json: { cols: [{ data: ['Bern', 'Hidden', 'Rome'] }] },
+      },
+    )
+    const optionsOf = (text: string) => [...text.matchAll(/<option value="(\w+)"/g)].map(([, value]) => value)
+    const read = async (query = '') => (await ask(undefined, 'GET', `/~alice/${idlocal(made)}/${query}`)).text
+    expect(optionsOf(await read())).toEqual(['Bern', 'Rome'])
+    expect(await read(`?version=${before}`)).not.toContain('Oslo')
+  })
+
+  it('a renamed user still knows what their boards share', async () => {
+    await test().user('carol')
+    const own = (await test().grid('carol', 'mine', { n: [3133] })).fid
+    const content = { settings: { board: { rows: [{ items: [{ table: own }] }] } } }
+    const { json } = await ask('carol', 'POST', '/v2/dashboards', { json: { content, world_readable: true } })
+    await change({ share_items: true }, 'carol', json.file.fid)
+    await renameUser(test().service.store, 'carol', 'karla')
+    const now = json.file.fid.replace('carol', 'karla')
+    // Names are cached for two seconds.
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3000)
+    await ask('carol', 'GET', `/v2/dashboards/${now}`)
+    vi.restoreAllMocks()
+    expect((await ask(undefined, 'GET', `/~karla/${idlocal(now)}/`)).text).toContain('3133')
+    expect((await ask('carol', 'GET', `/v2/dashboards/${now}`)).json.private_items).toHaveLength(1)
   })
 
   it.each([

@@ -1,21 +1,20 @@
 /** Filters of a board page: their controls, and what items make of them. See docs/boards.md#filters. */
 import { Problem } from '../../../contract/errors.ts'
-import { type Fid, formatFid, parseFid } from '../../../contract/fid.ts'
+import { type Fid, formatFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import { formatList } from '../../../contract/message-texts.ts'
 import type { BoardFilter, BoardItem } from '../../../contract/resources/index.ts'
 import { FILTER_PREFIX } from '../../../contract/web/filter-query.ts'
 import { ownerPrincipal, type RowFilter } from '../../access/access.ts'
 import { type BoardNode, listItems } from '../../boards/content.ts'
-import { loadItemFile } from '../../boards/item-files.ts'
+import { fidOfItem, loadItemFile } from '../../boards/item-files.ts'
 import { Lru } from '../../core/lru.ts'
-import { createFirstRows } from '../../grids/column/cursor.ts'
 import type { Snapshot } from '../../grids/column/snapshot.ts'
-import { reshape } from '../../grids/reshape/index.ts'
+import { Selection } from '../../grids/read/selection.ts'
 import { listUnfollowedColumns } from '../../plots/content.ts'
 import { bindRowFilter, listColumnsOf, listPlotGrids } from '../../plots/filter-rows.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import { type BoardReader, takeItemSnapshot } from './board-reader.ts'
+import { type BoardReader, reshapeRows, takeItemSnapshot } from './board-reader.ts'
 
 /** Maximum number of values in a list. More are typed. */
 const MAX_LISTED_VALUES = 500
@@ -110,21 +109,20 @@ async function listValues(reader: BoardReader, node: BoardNode, name: string): P
   // After the time for the items, values are typed.
   if (performance.now() > reader.deadline) return undefined
   const values = new Map<string, number | string | boolean>()
-  for (const { grid, isShown } of await listGrids(reader, listItems(node), name)) {
-    // A chart shows data of grids that its reader cannot open; whose board it is offers their values.
-    const principal = isShown ? ownerPrincipal(reader.board.owner) : reader.principal
+  for (const { grid, isShown, where } of await listGrids(reader, listItems(node), name)) {
+    // A chart shows data of grids that its reader cannot open; whose board it is offers their current values.
+    const asOwner = { principal: ownerPrincipal(reader.board.owner), version: undefined }
     const read = async (): Promise<Snapshot | 'many'> => {
-      const { snap, file } = await takeItemSnapshot({ ...reader, principal }, grid, (all) =>
-        all.filter((column) => column.name === name),
+      const selection = new Selection({ where })
+      const { snap, file } = await takeItemSnapshot({ ...reader, ...(isShown && asOwner) }, grid, (all) =>
+        selection.bind(
+          all,
+          all.filter((column) => column.name === name),
+        ),
       )
-      const key = `${formatFid(file)} ${file.version} ${reader.principal.version ?? ''} ${name}`
+      const key = `${formatFid(file)} ${file.version} ${reader.principal.version ?? ''} ${where ?? ''} ${name}`
       if (columnsWithMany.get(key)) return 'many'
-      const rows = createFirstRows(snap.rows)
-      const list = await reshape(
-        snap,
-        { group: [name] },
-        { rows, other: undefined, limits: service.limits, work },
-      )
+      const list = await reshapeRows(reader, selection, snap, { group: [name] })
       if (list.rows <= MAX_LISTED_VALUES) return list
       columnsWithMany.set(key, true)
       return 'many'
@@ -147,6 +145,8 @@ async function listValues(reader: BoardReader, node: BoardNode, name: string): P
 interface BoardGrid {
   grid: Fid
   isShown: boolean
+  /** Condition of the item. */
+  where: string | undefined
 }
 
 /** Lists the grids of a board that have a column. */
@@ -159,18 +159,18 @@ async function listGrids(
   return service.store.read(async (readers) => {
     const found = new Map<string, BoardGrid>()
     for (const item of items) {
-      const { plot, table, number } = item
-      const fid = parseFid(service.formerNames.currentFid(plot ?? table ?? number ?? ''))
+      const { plot, where } = item
+      const fid = fidOfItem(service, item)
       if (!fid) continue
       const visible = plot === undefined ? undefined : await loadItemFile(readers, fid, reader, item)
       const isShown =
         visible?.state === 'active' && visible.file.filetype === 'plot' && fid.owner === board.owner
       const grids = plot === undefined ? [fid] : isShown ? await listPlotGrids(readers, fid) : []
       for (const grid of grids) {
-        const key = formatFid(grid)
+        const key = JSON.stringify([formatFid(grid), where])
         if (found.has(key) || found.size >= MAX_READ_GRIDS) continue
         if ((await listColumnsOf(readers, grid)).some((column) => column.name === name))
-          found.set(key, { grid, isShown })
+          found.set(key, { grid, isShown, where })
       }
     }
     return [...found.values()]

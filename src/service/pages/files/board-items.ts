@@ -1,7 +1,7 @@
 /** Renders the items of a board: charts, tables, numbers and text. */
 
 import { Problem } from '../../../contract/errors.ts'
-import { type Fid, formatEmbedUrl, parseFid } from '../../../contract/fid.ts'
+import { type Fid, formatEmbedUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import { parseVersionRef } from '../../../contract/version-ref.ts'
@@ -9,7 +9,7 @@ import type { WorkBudget } from '../../../json/index.ts'
 import { canWrite, type Principal, type RowFilter } from '../../access/access.ts'
 import type { BoardNode } from '../../boards/content.ts'
 import { FRAME_TOKEN, signFrame } from '../../boards/frames.ts'
-import { loadItemFile } from '../../boards/item-files.ts'
+import { fidOfItem, loadItemFile } from '../../boards/item-files.ts'
 import type { Service } from '../../core/context.ts'
 import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
 import { Selection } from '../../grids/read/selection.ts'
@@ -148,7 +148,7 @@ async function renderContent(reader: BoardReader, item: BoardItem, place: ChartP
     )
   }
   const { service, user, work, deadline } = reader
-  const fid = parseFid(service.formerNames.currentFid(item.plot ?? item.table ?? item.number!))!
+  const fid = fidOfItem(service, item)!
   if (item.plot !== undefined) return renderChart(reader, item, fid, place)
   if (performance.now() > deadline)
     throw new Problem('too_large', 'the items above took too long, so this one was not read')

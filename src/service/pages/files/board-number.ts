@@ -4,12 +4,17 @@ import type { Fid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import { canSeeVersions } from '../../files/versions.ts'
-import { createFirstRows } from '../../grids/column/cursor.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../../grids/column/snapshot.ts'
 import { Selection } from '../../grids/read/selection.ts'
-import { type ReshapeQuery, reshape } from '../../grids/reshape/index.ts'
+import type { ReshapeQuery } from '../../grids/reshape/index.ts'
 import { addFilters, renderIgnored } from './board-filters.ts'
-import { type BoardReader, type ItemGrid, renderSource, takeItemSnapshot } from './board-reader.ts'
+import {
+  type BoardReader,
+  type ItemGrid,
+  renderSource,
+  reshapeRows,
+  takeItemSnapshot,
+} from './board-reader.ts'
 
 /** Renders a number. */
 export async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
@@ -27,20 +32,6 @@ export async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fi
   const link = renderSource(reader.service, grid)
   const condition = item.where === undefined ? '' : ` where ${escapeHtml(item.where)}`
   return `<p class="number">${number === null ? '–' : escapeHtml(formatNumber(number, decimals))}${suffix}</p>${renderChange(number, before, decimals)}${line}<p class="source">${escapeHtml(value.replace(':', ' of '))}${condition} · ${link}</p>${renderIgnored(ignored)}`
-}
-
-/** Makes a table of the rows that an item selects. */
-async function reshapeRows(
-  { service, work }: BoardReader,
-  filter: Selection,
-  snap: Snapshot,
-  query: ReshapeQuery,
-): Promise<Snapshot> {
-  const chosen = await filter.select(service.orders, snap, work)
-  const rows = 'rows' in chosen ? chosen.rows : createFirstRows(snap.rows)
-  return reshape(filter.printedSnapshot(snap), query, {
-    ...{ rows, other: undefined, limits: service.limits, work },
-  })
 }
 
 /** Returns the JSON of the value of a table with one row. */

@@ -8,7 +8,10 @@ import { canWrite, type RowFilter } from '../../access/access.ts'
 import { type ItemFile, type ItemViewer, loadItemFile } from '../../boards/item-files.ts'
 import type { Service } from '../../core/context.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
+import { createFirstRows } from '../../grids/column/cursor.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../../grids/column/snapshot.ts'
+import type { Selection } from '../../grids/read/selection.ts'
+import { type ReshapeQuery, reshape } from '../../grids/reshape/index.ts'
 import { findGridVersion } from '../../plots/versions.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
@@ -65,6 +68,8 @@ export async function takeItemSnapshot(
       ? await findGridVersion(readers, { owner: board.owner, principal, version }, visible.file)
       : undefined
     if (row === 'expired') throw hiddenError('version of the grid')
+    if (version && !visible.isOpen)
+      throw new Problem('not_found', 'the board shows only the current content of this grid')
     if (version?.time !== undefined && !row && (await hasChangedSince(readers, visible.file, version.time)))
       throw new Problem('not_found', 'what this grid had at that time has expired, or it was created later')
     const snap = await takeVersionSnapshot(service.store, readers, fid, row, choose)
@@ -76,6 +81,20 @@ export async function takeItemSnapshot(
     }
   })
   return { ...taken, snap: await trimSnapshot(taken.snap) }
+}
+
+/** Makes a table of the rows that an item selects. */
+export async function reshapeRows(
+  { service, work }: BoardReader,
+  filter: Selection,
+  snap: Snapshot,
+  query: ReshapeQuery,
+): Promise<Snapshot> {
+  const chosen = await filter.select(service.orders, snap, work)
+  const rows = 'rows' in chosen ? chosen.rows : createFirstRows(snap.rows)
+  return reshape(filter.printedSnapshot(snap), query, {
+    ...{ rows, other: undefined, limits: service.limits, work },
+  })
 }
 
 async function hasChangedSince({ versions }: Readers, grid: FileRow, time: number): Promise<boolean> {

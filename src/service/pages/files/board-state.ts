@@ -1,10 +1,9 @@
 /** The state of a board: it changes when a table, number or chart that its reader sees does. */
 import { createHash } from 'node:crypto'
-import { parseFid } from '../../../contract/fid.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import { authorizeCall, type FileRequest, type Principal } from '../../access/access.ts'
 import { listItems, parseBoard, toNode } from '../../boards/content.ts'
-import { loadItemFile } from '../../boards/item-files.ts'
+import { fidOfItem, loadItemFile } from '../../boards/item-files.ts'
 import { loadBoardText } from '../../boards/load.ts'
 import type { Service } from '../../core/context.ts'
 import { listPlotGrids } from '../../plots/filter-rows.ts'
@@ -20,22 +19,22 @@ export async function createFindBoardState(service: Service, request: FileReques
     const board = await readers.files.get(fid.owner, fid.idlocal)
     // A board with other items is loaded as a new page.
     await authorizeCall(readers, request)
-    return fingerprintBoard(readers, principal, board!, items)
+    return fingerprintBoard(service, readers, { principal, board: board! }, items)
   }
 }
 
 async function fingerprintBoard(
+  service: Service,
   readers: Readers,
-  principal: Principal,
-  board: FileRow,
+  { principal, board }: { principal: Principal; board: FileRow },
   items: readonly BoardItem[],
 ): Promise<string> {
   const hash = createHash('sha256').update(`${board.version}`)
   const files = new Map(items.map((item) => [item.plot ?? item.table ?? item.number ?? '', item]))
-  for (const [text, { share_key }] of files) {
-    const fid = parseFid(text)
+  for (const [text, item] of files) {
+    const fid = fidOfItem(service, item)
     if (!fid) continue
-    const visible = await loadItemFile(readers, fid, { board, principal }, { share_key })
+    const visible = await loadItemFile(readers, fid, { board, principal }, item)
     hash.update(` ${text} ${visible?.state === 'active' ? visible.file.version : '-'}`)
     if (visible?.file.filetype !== 'plot') continue
     for (const grid of await listPlotGrids(readers, fid))

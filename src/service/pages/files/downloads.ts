@@ -29,9 +29,9 @@ import { resolveSignature } from './signed-images.ts'
 
 /** Creates a request to read the content of a file. */
 export function createReadRequest(principal: Principal, fid: Fid) {
-  const { caller, shareKey, version, rowFilter, isAborted } = principal
+  const { caller, shareKey, shownFile, version, rowFilter, isAborted } = principal
   const operation = 'files.content' as const
-  return { caller, shareKey, version, rowFilter, isAborted, operation, fid, filetype: undefined }
+  return { caller, shareKey, shownFile, version, rowFilter, isAborted, operation, fid, filetype: undefined }
 }
 
 /** Returns the header that makes browsers save a response under a filename. */

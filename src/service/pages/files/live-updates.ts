@@ -5,7 +5,7 @@ import { authorizeCall, type Caller, type FileRequest, type Principal } from '..
 import { resolveFrame } from '../../boards/frames.ts'
 import type { Service } from '../../core/context.ts'
 import type { VisibleRanges } from '../../plots/downsampling/axes.ts'
-import { assertSignedIn, type FindFingerprint, type LiveService } from '../../plots/live-plots.ts'
+import type { FindFingerprint, LiveService } from '../../plots/live-plots.ts'
 import type { PageAnswer, PageRequest } from '../answer.ts'
 import { createReadRequest } from './downloads.ts'
 
@@ -72,11 +72,8 @@ async function resolveLiveToken(
   const { key: shareKey, version, rows = null } = content
   const principal = { caller, shareKey, version }
   const { reader, isOfBoard } = await resolveFrame(service, rows, fid, principal)
-  if (!isOfBoard) return reader
   // A stream would outlast the access to the board.
-  if (kind === 'events') return undefined
-  await service.store.read((readers) => assertSignedIn(readers, principal))
-  return reader
+  return isOfBoard && kind === 'events' ? undefined : reader
 }
 
 /** Serves `.events` (stream of fingerprints), `.state` (one fingerprint) and `.live` (figure with data). */

@@ -12,6 +12,8 @@ export const AUDIT_EVENTS = [
   'file.unpublish',
   'file.link.create',
   'file.link.remove',
+  'file.items.share',
+  'file.items.unshare',
   'file.share',
   'file.unshare',
   'file.move',

@@ -197,6 +197,8 @@ export class FileWriter extends FileReader {
       add(after.world_readable === 1 ? 'file.publish' : 'file.unpublish')
     if (after.share_key !== (before?.share_key ?? null))
       add(after.share_key === null ? 'file.link.remove' : 'file.link.create')
+    if (after.share_items > 0 !== (before?.share_items ?? 0) > 0)
+      add(after.share_items > 0 ? 'file.items.share' : 'file.items.unshare')
     // Readers of the new folder can read the moved file.
     if (before && after.parent !== before.parent)
       this.recordFileEvent('file.move', after, { from: before.parent, to: after.parent })
@@ -275,7 +277,8 @@ export class FileWriter extends FileReader {
   /** Changes fields and increments the version. The caller must have checked `If-Match`. */
   async change(owner: string, idlocal: number, fields: Updateable<Schema['files']> = {}): Promise<void> {
     const isListed = LIST_FIELDS.some((field) => field in fields)
-    const isNoted = isListed || 'share_key' in fields || fields.metadata !== undefined
+    const isNoted =
+      isListed || 'share_key' in fields || 'share_items' in fields || fields.metadata !== undefined
     const before = isNoted ? await this.get(owner, idlocal) : undefined
     if (fields.metadata !== undefined)
       await this.usage.reserveMetadata(owner, fields.metadata, before?.metadata)

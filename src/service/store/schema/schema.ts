@@ -77,7 +77,10 @@ export interface Schema extends AccountTables {
     source_version: number | null
     is_theme: number | null
     is_template: number | null
-    /** 1: a board whose readers see all items, with the rights of its owner. */
+    /**
+     * Since when the readers of a board see all items, with the rights of its owner, in ms since 1970: that of the last
+     * choice of items. 0: they see those that they may read.
+     */
     share_items: Generated<number>
     /** Number of the current content version, from 1, as shown to users. */
     content_version: Generated<number>
