@@ -41,7 +41,7 @@ export const META_FIELDS = {
   deleted: s.optional(s.boolean()),
   share_key: s.optional(s.nullable(s.string())),
   share_key_enabled: s.optional(s.boolean()),
-  share_items: s.optional(s.boolean({ description: SHARE_ITEMS })),
+  share_items: s.optional(s.boolean()),
   source_tag: s.optional(
     s.nullable(s.string({ description: 'The Source-Tag of the upload, if the file has not changed since.' })),
   ),
