@@ -86,6 +86,15 @@ it('a directory with queries, charts and a board is made, and unchanged the seco
   expect([refused.code, refused.stderr]).toEqual([8, expect.stringContaining('--on-conflict replace')])
   const replaced = await rows('upload', 'weather', '--on-conflict', 'replace')
   expect(replaced.filter((row) => !row.endsWith('unchanged'))).toEqual(['weather/charts/temp replaced'])
+  // Derived grids follow their data, also before this upload comes to them.
+  const [head, ...rest] = FILES['readings.csv'].split('\n')
+  write('readings.csv', [head, rest[0].replace(/[^,]*$/, '99'), ...rest.slice(1)].join('\n'))
+  const followed = await rows('upload', 'weather', '--on-conflict', 'replace')
+  expect(followed.filter((row) => row.endsWith('replaced')).sort()).toEqual([
+    'weather/best replaced',
+    'weather/readings replaced',
+    'weather/warm replaced',
+  ])
 })
 
 itLong('a chart that was changed by hand is as its file says again, with its link', async () => {

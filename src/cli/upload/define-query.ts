@@ -12,7 +12,7 @@ export const queryKind: DefinitionKind = {
     const client = await scope.client()
     const state = existing && (await findState(scope, existing, local))
     const isPublished = scope.isPublished(existing)
-    if (existing && state === 'current' && isPublished && !scope.hasChanged)
+    if (existing && state === 'current' && isPublished && scope.changedAt === undefined)
       return toMade(existing, 'unchanged')
     if (existing && !scope.options.isReplacing && state === undefined) throw takenProblem(local)
     const { file, action, derivation } = await client.call('grids.derive', await requestOf(scope, local))
@@ -20,10 +20,13 @@ export const queryKind: DefinitionKind = {
       scope.inputs.set(local, derivation.inputs ?? [])
       refuseRemoved(scope, local, derivation)
     }
-    if (!existing || isPublished) return toMade(file, action)
+    // It may have followed its inputs already.
+    const hasFollowed = scope.changedAt !== undefined && file.date_modified >= scope.changedAt
+    const outcome = action === 'unchanged' && hasFollowed ? 'replaced' : action
+    if (!existing || isPublished) return toMade(file, outcome)
     return toMade(
       await client.call('files.update', { fid: file.fid, json: { world_readable: true } }),
-      action,
+      outcome,
     )
   },
 

@@ -80,8 +80,8 @@ export class DefinitionScope {
   readonly names: DefinitionNames
   /** Tables of queries of this upload, with the grids that they read. */
   readonly inputs = new Map<LocalFile, NonNullable<Derivation['inputs']>>()
-  /** Whether this upload has changed a file: queries of before may mean others now. */
-  hasChanged = false
+  /** When this upload first changed a file: queries of before may mean others now, and have other results. */
+  changedAt: string | undefined
 
   constructor(
     readonly context: Context,

@@ -19,6 +19,8 @@ const KINDS: Readonly<Record<Definition['kind'], DefinitionKind>> = {
 
 /** A file of an upload, with what was done with it. */
 interface MadeAlready extends Pick<FileMeta, 'fid' | 'filetype'> {
+  /** Missing for drafts, whose queries run again. */
+  date_modified?: string
   action?: string
 }
 
@@ -29,6 +31,9 @@ export interface DraftedFile {
   /** How it differs, or why although its file does not. */
   reason?: string
 }
+
+/** A time after all others. */
+const LATER = '9999'
 
 /** Effect that a definition would have. */
 export type WouldMake = 'create' | 'replace' | 'nothing'
@@ -44,9 +49,9 @@ export class DefinitionMaker {
   }
 
   /** Remembers a file of this upload: definitions find it by its name. */
-  remember(local: LocalFile, { fid, filetype, action }: MadeAlready): void {
+  remember(local: LocalFile, { fid, filetype, date_modified = LATER, action }: MadeAlready): void {
     this.scope.names.add(local, { fid, filetype })
-    this.scope.hasChanged ||= action !== 'unchanged'
+    if (action !== 'unchanged') this.scope.changedAt ??= date_modified
   }
 
   /** Says that a dry run would create or change a file. */

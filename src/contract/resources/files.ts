@@ -5,7 +5,7 @@ import { CREATABLE_FIELDS, NEW_IDLOCAL, Parent, Results, Timestamp } from './sha
 /** Types of files, as in the API: `fold` is a folder, `dashboard` a board. */
 export const FILETYPES = ['plot', 'grid', 'fold', 'extra', 'dashboard'] as const
 
-export const SHARE_ITEMS = 'Of a board: its readers see all items, with the rights of its owner.'
+export const SHARE_ITEMS = 'Of a board: its readers see all items that its owner may read.'
 
 /** Metadata common to all filetypes. Fields that only the owner sees are optional. See docs/api.md#files. */
 export const META_FIELDS = {

@@ -55,8 +55,8 @@ interface FrameReader {
 
 /**
  * Returns who reads the chart of a frame: `principal`, with the filter of the signed text, and to whom the board shows
- * the chart if it shares its items. Throws `not_found` if the text has expired, or if the board does not show this any more: the
- * chart must not show all rows instead.
+ * the chart if it shares its items. Throws `not_found` if the text has expired, or if the board does not show this any
+ * more: the chart must not show all rows instead.
  */
 export async function resolveFrame(
   service: Service,
