@@ -21,7 +21,7 @@ import { createPage, type PageAnswer } from '../answer.ts'
 import { accessQueryOf, appendQuery, type ColorScheme, readColorScheme } from '../html.ts'
 import { renderActiveFilters } from './board-filters.ts'
 import { createLiveReader, findPlotVersion, renderNode } from './board-items.ts'
-import type { ChartPlace } from './board-reader.ts'
+import { type ChartPlace, GAP_PIXELS } from './board-reader.ts'
 import type { SortingService } from './grid-page.ts'
 
 /** Maximum time in which the items of a board are read and drawn, in ms. */
@@ -29,7 +29,8 @@ const MAX_DRAW_MS = 60_000
 /** Default width of an image, in CSS pixels; that of a chart is what remains of it. */
 const WIDTH_PIXELS = 1000
 const PADDING_PIXELS = 24
-const GAP_PIXELS = 16
+/** Height of the title of an item, with the distance below it. */
+const TITLE_PIXELS = 35
 /** Image pixels per CSS pixel of the pictures of charts in files that are enlarged. */
 const PICTURE_SCALE = 2
 /** Width from which items stand beside each other. */
@@ -121,15 +122,17 @@ async function writeBoardDocument(
   const renderPlot = async (
     { file: plot, isOpen, principal: chartReader }: ItemFile,
     item: BoardItem,
-    { height, share }: ChartPlace,
+    { height, widthOn, isBesideTitle }: ChartPlace,
   ): Promise<string> => {
     const { title = plot.filename, share_key: shareKey } = item
     const page = appendQuery(formatWebUrl(service.url, plot), accessQueryOf({ shareKey }))
     const wrapLink = (html: string): string =>
       isOpen ? `<a href="${escapeHtml(page)}" target="_blank" rel="noopener noreferrer">${html}</a>` : html
     // Narrow pages have one column.
-    const part = width < COLUMNS_FROM_PIXELS ? 1 : share
-    const pixels = Math.round((width - 2 * PADDING_PIXELS) * part - (part < 1 ? GAP_PIXELS : 0))
+    const hasColumns = width >= COLUMNS_FROM_PIXELS
+    const pageWidth = width - 2 * PADDING_PIXELS
+    const pixels = Math.max(MIN_PICTURE_PIXELS, Math.floor(hasColumns ? widthOn(pageWidth) : pageWidth))
+    const size = { width: pixels, height: height + (hasColumns && isBesideTitle ? TITLE_PIXELS : 0) }
     try {
       if (performance.now() > deadline) throw new Problem('too_large', 'the items above took too long')
       const asked = {
@@ -142,12 +145,14 @@ async function writeBoardDocument(
         ...(filter.length > 0 && plot.owner === file.owner && { rowFilter: filter }),
       }
       const drawn = await drawPlotImage(service, asked, {
-        ...{ format: 'png', width: Math.max(MIN_PICTURE_PIXELS, pixels), height, theme: scheme },
+        ...{ format: 'png', ...size, theme: scheme },
         scale: pictureScale,
         isUntitled: item.title !== undefined,
       })
       const picture = (await readImage(drawn, user, work)).toString('base64')
-      return wrapLink(`<img src="data:image/png;base64,${picture}" alt="${escapeHtml(title)}">`)
+      return wrapLink(
+        `<img src="data:image/png;base64,${picture}" alt="${escapeHtml(title)}" width="${pixels}">`,
+      )
     } catch (error) {
       if (!(error instanceof Problem) || error.code === 'aborted') throw error
       return `<p class="source">${wrapLink(escapeHtml(title))}: ${escapeHtml(error.message)}</p>`
@@ -233,9 +238,9 @@ body { margin: ${PADDING_PIXELS}px; background: var(--paper); color: var(--ink);
 h1 { font-size: 26px; line-height: 1.2; margin: 0 0 16px }
 h2 { font-size: 18px; margin: 0 0 8px }
 a { color: var(--link) }
-img, iframe { display: block; width: 100% }
+img, iframe { display: block; max-width: 100% }
 img { height: auto }
-iframe { border: 0; flex: 1 0 auto }
+iframe { border: 0; flex: 1 0 auto; width: 100% }
 .columns > * > .item { display: flex; flex-direction: column; height: 100% }
 .rows, .columns { display: flex; flex-direction: column; gap: ${GAP_PIXELS}px }
 .columns > * { min-width: 0 }

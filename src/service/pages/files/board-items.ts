@@ -21,6 +21,7 @@ import { renderNumber } from './board-number.ts'
 import {
   type BoardReader,
   type ChartPlace,
+  GAP_PIXELS,
   hiddenError,
   renderSource,
   takeItemSnapshot,
@@ -39,26 +40,39 @@ const MAX_NESTING = 20
 /** Number of different widths in the style. */
 const WIDTHS = 20
 
-/** Renders a board, or a part of it. `share`: its part of the width of the page. */
-export async function renderNode(reader: BoardReader, node: BoardNode, share = 1): Promise<string> {
+/** Renders a board, or a part of it. */
+export async function renderNode(
+  reader: BoardReader,
+  node: BoardNode,
+  place: Omit<ChartPlace, 'height'> = WHOLE_PAGE,
+): Promise<string> {
   switch (node.kind) {
     case 'item':
-      return `<section class="item">${await renderItem(reader, node.item, { height: node.height, share })}</section>`
+      return `<section class="item">${await renderItem(reader, node.item, { ...place, height: node.height })}</section>`
     case 'rows': {
       const rows: string[] = []
-      for (const child of node.children) rows.push(await renderNode(reader, child, share))
+      for (const child of node.children) rows.push(await renderNode(reader, child, place))
       return `<div class="rows">${rows.join('\n')}</div>`
     }
     case 'columns': {
       const columns: string[] = []
-      for (const { share: part, node: child } of node.children) {
-        const width = Math.max(1, Math.round(part * WIDTHS))
-        columns.push(`<div class="share-${width}">${await renderNode(reader, child, share * part)}</div>`)
+      const widths = node.children.map(({ share }) => Math.max(1, Math.round(share * WIDTHS)))
+      const total = widths.reduce((sum, width) => sum + width, 0)
+      const gaps = GAP_PIXELS * (widths.length - 1)
+      const hasTitle = node.children.some(({ node: child }) => child.kind === 'item' && child.item.title)
+      for (const [k, { node: child }] of node.children.entries()) {
+        const column = {
+          widthOn: (pageWidth: number) => ((place.widthOn(pageWidth) - gaps) * widths[k]) / total,
+          isBesideTitle: Boolean(hasTitle) && child.kind === 'item' && !child.item.title,
+        }
+        columns.push(`<div class="share-${widths[k]}">${await renderNode(reader, child, column)}</div>`)
       }
       return `<div class="columns">${columns.join('\n')}</div>`
     }
   }
 }
+
+const WHOLE_PAGE = { widthOn: (pageWidth: number) => pageWidth, isBesideTitle: false }
 
 /** Maximum time in which the items of a page are read, in ms. */
 const MAX_READ_MS = 10_000

@@ -19,11 +19,18 @@ import type { VersionRow } from '../../store/aggregates/versions.ts'
 import type { Readers } from '../../store/store.ts'
 import type { SortingService } from './grid-page.ts'
 
-/** Place of a chart: its height in pixels, and its part of the width of the page. */
+/** Place of a chart on the page. */
 export interface ChartPlace {
+  /** Height in pixels. */
   height: number
-  share: number
+  /** Returns its width, in pixels, on a page whose items have this width. */
+  widthOn(pageWidth: number): number
+  /** Whether an item beside it has a title, and it has none: then it is as high as the title more. */
+  isBesideTitle: boolean
 }
+
+/** Distance between items, in pixels. */
+export const GAP_PIXELS = 16
 
 /** Reads the items of a board for one reader. */
 export interface BoardReader extends ItemViewer {
