@@ -28,6 +28,7 @@ const REWRITES: readonly [RegExp, (...parts: string[]) => string][] = [
     /^(?:Unimplemented type for cast \((?:INTEGER|BIGINT|DOUBLE) -> (?:DATE|TIMESTAMP)\)|Cannot compare values of type (?:DATE|TIMESTAMP) and type INTEGER).*/s,
     () => "a number is used as a date; a date is in single quotes: '2026-03-01'",
   ],
+  [/^syntax error at or near "[:{}]"$/, (text) => `${text}; a parameter is written $name`],
   [/(?<= at or near ")(.*)(?="$)/s, (text) => shorten(text)],
 ]
 

@@ -275,7 +275,27 @@ it('a dry run of a new directory finds the mistakes of its definitions', async (
     /typo\.board\.yml: row 1, item 1: "limti" is not known\. Did you mean limit\?/,
   ])
     expect(stderr).toContainEqual(expect.stringMatching(said))
-}, 100_000)
+})
+
+it('what failed is not replaced by another file of its name, and a dry run finds what new data breaks', async () => {
+  const { run, write, rows } = place()
+  write('../warm.csv', 'country,warmest\nFrance,40\n')
+  await run('upload', 'warm.csv')
+  write('warm.sql', FILES['warm.sql'].replace('temp', 'tmp'))
+  write('charts/warm.chart.yml', 'grid: warm\ntype: bar\nx: country\ny: warmest\n')
+  for (const args of [['--dry-run'], []]) {
+    const { code, stderr } = await run('upload', 'weather', ...args)
+    expect([code, stderr]).toEqual([
+      8,
+      expect.stringMatching(/warm\.sql: .*tmp[\s\S]*warm\.chart\.yml: the file of warm failed/),
+    ])
+  }
+  write('warm.sql', FILES['warm.sql'].replace('max(temp)', 'max(temp + 1)'))
+  await rows('upload', 'weather', '--on-conflict', 'replace')
+  write('readings.csv', FILES['readings.csv'].replace('18', 'warm'))
+  const { code, stderr } = await run('upload', 'weather', '--on-conflict', 'replace', '--dry-run')
+  expect([code, stderr]).toEqual([8, expect.stringMatching(/warm\.sql: .*No function matches/)])
+})
 
 itLong('plot options writes a chart file that makes the same chart', async () => {
   const { cwd, run, rows } = copyOfUploaded()

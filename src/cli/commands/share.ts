@@ -73,7 +73,7 @@ export const command = defineCommand({
     if (write && readOnly) throw new Problem('usage', 'use only one of: --write, --read-only')
     if (user.length + team.length + email.length === 0 && !link && !withItems)
       throw new Problem('usage', 'the recipient is missing', {
-        hint: 'Use --user, --team, --email or --link.',
+        hint: 'Use --user, --team, --email, --link or --with-items.',
       })
     const outcome = await runOnFiles(
       context,
@@ -97,12 +97,17 @@ export const command = defineCommand({
           )
         if (link && file.filetype === 'plot')
           await notePrivateData(context, client, file, file.filename, 'anyone with the link')
-        const board = isBoard ? await client.call('dashboards.get', { fid }) : undefined
-        const hidden = board && describePrivateItems(context, board)
-        const warnings = hidden === undefined ? [] : [hidden]
+        const warnHidden = async (): Promise<string[]> => {
+          const board = isBoard ? await client.call('dashboards.get', { fid }) : undefined
+          const hidden = board && describePrivateItems(context, board)
+          return hidden === undefined ? [] : [hidden]
+        }
         const share_link = link ? `${file.web_url}?share_key=${file.share_key}` : null
         if (user.length + team.length + email.length === 0)
-          return { fid, filename: file.filename, collaborators: [], emails_sent: 0, warnings, share_link }
+          return {
+            ...{ fid, filename: file.filename, collaborators: [], emails_sent: 0 },
+            ...{ warnings: await warnHidden(), share_link },
+          }
         const json = {
           users: [...user, ...email],
           teams: team,
@@ -114,7 +119,7 @@ export const command = defineCommand({
         const result = await client.call('collaborators.add', { fid, json })
         return {
           ...{ fid, filename: file.filename, ...result },
-          ...{ warnings: [...warnings, ...result.warnings], share_link },
+          ...{ warnings: [...(await warnHidden()), ...result.warnings], share_link },
         }
       },
       sharedView,

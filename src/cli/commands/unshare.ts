@@ -25,7 +25,7 @@ export const command = defineCommand({
     const { user = [], team = [], email = [], link, withItems } = options
     if (user.length + team.length + email.length === 0 && !link && !withItems)
       throw new Problem('usage', 'the collaborator is missing', {
-        hint: 'Use --user, --team, --email or --link.',
+        hint: 'Use --user, --team, --email, --link or --with-items.',
       })
     return runOnFiles(
       context,

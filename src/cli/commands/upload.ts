@@ -185,6 +185,8 @@ async function uploadAll(context: Context, upload: Upload): Promise<Rows> {
     jobs,
   )
   total?.end()
+  const failed = new Set(data.failures.map(({ subject }) => subject))
+  for (const local of files) if (failed.has(local.file)) upload.maker?.fail(local)
   const made = await makeDefinitions(context, upload)
   const many = [...data.items, ...made.items]
   const failures = [...broken, ...data.failures, ...made.failures]

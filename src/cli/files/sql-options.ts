@@ -32,7 +32,7 @@ export function readSql(text: string | undefined, file: string | undefined): str
   try {
     return readFileSync(file === '-' ? 0 : file!, 'utf8')
   } catch {
-    throw new Problem('no_such_file', `cannot read ${file}`)
+    throw new Problem('no_such_file', existsSync(file!) ? `cannot read ${file}` : `no file ${file}`)
   }
 }
 
@@ -48,9 +48,13 @@ export async function sendSql<T>(
     return await send()
   } catch (error) {
     if (!(error instanceof Problem) || !SQL_ERRORS.has(error.code)) throw error
-    const { message, hint } = (await describeMissingFile(error.tables?.[0], filesHint)) ?? error
+    const missing = /parameter \$(\w+) has no value/.exec(error.message)?.[1]
+    const { message, hint } =
+      missing === undefined
+        ? ((await describeMissingFile(error.tables?.[0], filesHint)) ?? error)
+        : { message: error.message, hint: `Give it with: --param ${missing}=VALUE` }
     const prefix = file === undefined || file === '-' ? '' : `${file}: `
-    if (prefix === '' && message === error.message) throw error
+    if (prefix === '' && message === error.message && hint === error.hint) throw error
     throw new Problem(error.code, prefix + message, { hint, tables: error.tables })
   }
 }
@@ -67,6 +71,8 @@ async function describeMissingFile(
   if (!isDataFile(table)) return undefined
   if (existsSync(table) && filesHint !== undefined)
     return { message: `${table} is a file, not a grid`, hint: filesHint }
+  if (existsSync(table))
+    return { message: `${table} is a file`, hint: `Name it in single quotes: '${table}'` }
   const folder = dirname(table)
   const isFolder = existsSync(folder) && statSync(folder).isDirectory()
   const files = isFolder ? readdirSync(folder).filter(isDataFile) : []

@@ -33,6 +33,9 @@ export class DefinitionNames {
   /** Files that do not exist yet, or will change, by their path in the directory. */
   private readonly planned = new Map<string, PlannedFile>()
 
+  /** Paths of files of this upload that failed: another file of the name must not take their place. */
+  private readonly failed = new Set<string>()
+
   constructor(
     private readonly context: Context,
     /** Destination folder, and ids of files that go to the trash. */
@@ -46,6 +49,12 @@ export class DefinitionNames {
 
   add(local: LocalFile, file: Pick<FileMeta, 'fid' | 'filetype'>): void {
     this.made.set(storedPathOf(local), file)
+    this.failed.delete(storedPathOf(local))
+  }
+
+  /** Says that a file of this upload failed. */
+  fail(local: LocalFile): void {
+    this.failed.add(storedPathOf(local))
   }
 
   /** Says that a dry run would create or change a file. */
@@ -93,6 +102,8 @@ export class DefinitionNames {
         if (planned) throw new NotMade(planned)
         const made = local ? this.made.get(local) : undefined
         if (made?.filetype === filetype) return made.fid
+        if (local && this.failed.has(local))
+          throw new Problem('bad_data', `the file of ${name} failed`, { hint: 'Its error is above.' })
         if (isId || up > above.length || (up === above.length && place.Parent === undefined)) continue
         const stored = joinPath(above.slice(0, above.length - up), one)
         const found = await lookupOrUndefined(client, stored, place.Parent)

@@ -54,6 +54,11 @@ export class DefinitionMaker {
     if (action !== 'unchanged') this.scope.changedAt ??= date_modified
   }
 
+  /** Says that a file of this upload failed: definitions do not find it. */
+  fail(local: LocalFile): void {
+    this.scope.names.fail(local)
+  }
+
   /** Says that a dry run would create or change a file. */
   expect(local: LocalFile, planned: PlannedFile): void {
     this.scope.names.expect(local, planned)
@@ -72,7 +77,10 @@ export class DefinitionMaker {
   async make(local: DefinitionFile, etag?: string): Promise<MadeFile> {
     const { scope } = this
     const existing = scope.options.draft === undefined ? await scope.findTarget(local) : undefined
-    const made = await KINDS[local.definition.kind].make(scope, local, existing, etag)
+    const made = await KINDS[local.definition.kind].make(scope, local, existing, etag).catch((error) => {
+      this.fail(local)
+      throw error
+    })
     this.remember(local, made)
     for (const warning of made.warnings) scope.context.messages.warning(warning, local.file)
     return made
@@ -99,6 +107,17 @@ export class DefinitionMaker {
    * yet.
    */
   async preview(local: DefinitionFile): Promise<{ would: WouldMake; target: FileMeta | undefined }> {
+    try {
+      return await this.tryPreview(local)
+    } catch (error) {
+      this.fail(local)
+      throw error
+    }
+  }
+
+  private async tryPreview(
+    local: DefinitionFile,
+  ): Promise<{ would: WouldMake; target: FileMeta | undefined }> {
     const { scope } = this
     const target = await scope.findTarget(local)
     const { isUnchanged, tryMake, rehearse, hasSameText } = KINDS[local.definition.kind]
@@ -107,17 +126,18 @@ export class DefinitionMaker {
     }
     let columns: PlannedFile['columns']
     try {
-      if (await isUnchanged(scope, local, target)) return { would: 'nothing', target }
+      const isSame = await isUnchanged(scope, local, target)
       // Grids that do not exist yet, or will change, cannot be queried.
       if (local.definition.kind === 'query' && scope.names.hasPlanned)
         columns = await rehearse(this.rehearsal, local).catch(inThisFile)
-      else await tryMake(scope, local, target).catch(inThisFile)
+      else if (!isSame) await tryMake(scope, local, target).catch(inThisFile)
+      if (isSame) return { would: 'nothing', target }
     } catch (error) {
       if (!(error instanceof NotMade)) throw error
+      await rehearse(this.rehearsal, local).catch(inThisFile)
       // With the same file, it follows its data.
       const isSame = target !== undefined && !error.planned.isNew && (await hasSameText(scope, local, target))
       if (isSame) return { would: 'nothing', target }
-      await rehearse(this.rehearsal, local).catch(inThisFile)
     }
     this.expect(local, { isNew: target === undefined, columns })
     return { would: target ? 'replace' : 'create', target }

@@ -269,5 +269,12 @@ onSqliteFirst('filters of boards', (test) => {
     const wrong = [twice, await draw(fid, '&filter=city'), await draw(plot, '&filter=city%3DOslo')]
     expect(wrong.map(({ status }) => status)).toEqual([400, 400, 400])
     expect((await ask('alice', 'GET', `/~alice/${idlocal(fid)}.html?filter.ctiy=Oslo`)).status).toBe(400)
+    // The page leads to the files with its filter.
+    for (const value of ['Oslo', '']) {
+      const text = await page(fid, `filter.city=${value}&filter.other=x`)
+      const [, address] = /href="[^"]*(\/~alice\/\d+\.html\?[^"]*)"/.exec(text)!
+      const file = await ask('alice', 'GET', address.replaceAll('&amp;', '&'))
+      expect([file.status, numbersOf(file.text)]).toEqual([200, [value === '' ? '15' : '5']])
+    }
   })
 })

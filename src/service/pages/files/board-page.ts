@@ -1,15 +1,16 @@
 /** Page of a board: charts, tables, numbers and text. */
 import { formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
+import { FILTER_PREFIX, listFilters } from '../../../contract/web/filter-query.ts'
 import { toByteStream } from '../../../json/index.ts'
-import type { Principal } from '../../access/access.ts'
-import { parseBoard, toNode } from '../../boards/content.ts'
+import type { Principal, RowFilter } from '../../access/access.ts'
+import { parseBoard, type StoredBoard, toNode } from '../../boards/content.ts'
 import { filtersOf, parseRowFilter } from '../../boards/filters.ts'
 import { loadBoardText } from '../../boards/load.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
-import { accessQueryOf, readColorScheme } from '../html.ts'
+import { accessQueryOf, appendQuery, readColorScheme } from '../html.ts'
 import { renderFilters } from './board-filters.ts'
 import { createLiveReader, renderNode } from './board-items.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
@@ -39,7 +40,7 @@ export async function renderBoardPage(
   const page = (board: string): PageAnswer =>
     createSitePage(
       file.filename,
-      `<p>${renderSummary(file)}</p>\n${renderVersionNote(service, file, version, query.toString())}${renderFileActions(file, principal, access)}\n<div class="board"${follow && ` data-follow="${escapeHtml(follow)}"`}>${board}</div>`,
+      `<p>${renderSummary(file)}</p>\n${renderVersionNote(service, file, version, query.toString())}${renderFileActions(file, principal, access)}${renderDownloads(service, file, principal, chosenFilters(stored, query))}\n<div class="board"${follow && ` data-follow="${escapeHtml(follow)}"`}>${board}</div>`,
       principal.caller,
       query,
       { above, viewed: file },
@@ -59,4 +60,29 @@ export async function renderBoardPage(
       return { body: toByteStream(Buffer.from(body as string)), type }
     },
   }
+}
+
+/** Returns the filters in the query of a page, of those that the board offers. */
+function chosenFilters(board: StoredBoard, query: URLSearchParams): RowFilter {
+  const offered = new Set(filtersOf(board).map(({ column }) => column))
+  return listFilters(query).filter(({ column }) => offered.has(column))
+}
+
+/** Renders the links to files of a board, with the filter of the page. */
+function renderDownloads(
+  { url }: Pick<SortingService, 'url'>,
+  file: FileRow,
+  principal: Principal,
+  filters: RowFilter,
+): string {
+  const page = formatWebUrl(url, file).slice(0, -1)
+  const values = filters.map(({ column, value }) => {
+    return `${encodeURIComponent(FILTER_PREFIX + column)}=${encodeURIComponent(value)}`
+  })
+  const links = (['png', 'pdf', 'html'] as const).map((format) => {
+    const query = [accessQueryOf(principal), ...values, format === 'png' && 'scale=2', 'download']
+    const address = appendQuery(`${page}.${format}`, ...query)
+    return `<a href="${escapeHtml(address)}">${format.toUpperCase()}</a>`
+  })
+  return `<p class="downloads">Download: ${links.join(' · ')}</p>`
 }
