@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { runs } from '../../support/property-runs.ts'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
 const name = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 12 })
@@ -32,7 +32,7 @@ const csvColumn = fc.oneof(
   ),
 )
 
-onBothStores('content of grids', (test) => {
+onSqliteFirst('content of grids', (test) => {
   let made = 0
 
   it('any JSON values in columns are returned unchanged', async () => {

@@ -1,7 +1,7 @@
 // Row ranges, samples and statistics of grids, against a model.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
 const cell = fc.oneof(
   fc.constant(null),
@@ -14,7 +14,7 @@ const grid = fc
   .array(fc.tuple(cell, cell), { minLength: 1, maxLength: 25 })
   .chain((rows) => fc.record({ rows: fc.constant(rows), first: fc.nat({ max: rows.length }) }))
 
-onBothStores('parts of grids', (test) => {
+onSqliteFirst('parts of grids', (test) => {
   let made = 0
 
   const gridOf = async ({ rows, first }: { rows: unknown[][]; first: number }): Promise<string> => {

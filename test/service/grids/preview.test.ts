@@ -1,8 +1,8 @@
 // The preview field of grids.
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('previews', (test) => {
+onSqliteFirst('previews', (test) => {
   it('preview contains the first values by column name, as JSON text', async () => {
     const { fid } = await test().grid('alice', 'previewed', { a: [1, null, 'x'], 'b "c"': [true] })
     const { preview } = (await test().ask('alice', 'GET', `/v2/grids/${fid}`)).json

@@ -1,8 +1,8 @@
 // Column types in uploads, appends, statistics and sorted pages.
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('types of columns', (test) => {
+onSqliteFirst('types of columns', (test) => {
   let made = 0
   const send = (path: string, body: string, headers: Record<string, string> = {}) =>
     test().ask('alice', 'POST', path, {

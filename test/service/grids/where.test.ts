@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { runs } from '../../support/property-runs.ts'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('where and sort of a grid', (test) => {
+onSqliteFirst('where and sort of a grid', (test) => {
   let made = 0
   const create = async (cols: Record<string, unknown[]>): Promise<string> =>
     (await test().grid('alice', `where ${made++}`, cols)).fid

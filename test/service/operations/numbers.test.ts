@@ -1,8 +1,8 @@
 // Files with requested numbers, for imports that keep the addresses of a former server.
 import { expect, it } from 'vitest'
-import { onBothStores, scatter } from '../../support/service.ts'
+import { onSqliteFirst, scatter } from '../../support/service.ts'
 
-onBothStores('requested numbers', (test) => {
+onSqliteFirst('requested numbers', (test) => {
   const data = { cols: { a: { data: [1], order: 0 } } }
   const grid = (json: object) => test().ask('alice', 'POST', '/v2/grids', { json: { data, ...json } })
   const plot = (json: object) =>

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { NO_JSON_LIMITS, parseRaw } from '../../../src/json/index.ts'
 import { splitArrays } from '../../../src/service/plots/edit-figure.ts'
 import { scanFigure } from '../../../src/service/plots/scan.ts'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
 /** A folder of figures: the sample in test/data, or a larger one that GRIDLINE_FIGURES names. */
 const folder = process.env.GRIDLINE_FIGURES ?? fileURLToPath(new URL('../../data/figures', import.meta.url))
@@ -24,7 +24,7 @@ function withoutSources(value: unknown): unknown {
 }
 
 describe('real figures', () => {
-  onBothStores('plot create', (test) => {
+  onSqliteFirst('plot create', (test) => {
     it.each(files)('%s', async (name) => {
       const text = readFileSync(join(folder, name), 'utf8')
       const original = JSON.parse(text)

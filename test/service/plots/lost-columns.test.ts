@@ -1,8 +1,8 @@
 // Plots whose columns were removed.
 import { expect, it } from 'vitest'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('columns that a chart no longer finds', (test) => {
+onSqliteFirst('columns that a chart no longer finds', (test) => {
   const ask = (user: string | undefined, method: string, path: string, more = {}) =>
     test().ask(user, method, path, more)
   const upload = (name: string, csv: string) =>

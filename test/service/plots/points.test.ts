@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { downsampleFigure } from '../../../src/service/plots/downsampling/inline-data.ts'
 import { PointSelector, TraceExtent } from '../../../src/service/plots/downsampling/select-points.ts'
 import { runs } from '../../support/property-runs.ts'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
 it('downsampling keeps the first, last, lowest and highest point per axis interval, and gaps', () => {
   const y = fc.oneof(
@@ -111,7 +111,7 @@ describe('the points of a figure with its data', () => {
   })
 })
 
-onBothStores('large charts', (test) => {
+onSqliteFirst('large charts', (test) => {
   let made = 0
   const ROWS = 30_000
   const PEAK = 17_001

@@ -2,9 +2,9 @@
 // test/system/transforms.test.ts.
 import { expect, it } from 'vitest'
 import { evaluateTransforms } from '../../../src/charts/evaluate/index.ts'
-import { onBothStores } from '../../support/service.ts'
+import { onSqliteFirst } from '../../support/service.ts'
 
-onBothStores('transforms', (test) => {
+onSqliteFirst('transforms', (test) => {
   let made = 0
   const plotOf = async (transforms: unknown[]) => {
     const cols = {
