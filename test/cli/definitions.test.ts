@@ -289,6 +289,7 @@ it('what failed is not replaced by another file of its name, and a dry run finds
       8,
       expect.stringMatching(/warm\.sql: .*tmp[\s\S]*warm\.chart\.yml: the file of warm failed/),
     ])
+    expect(stderr).toContain('best.sql: the file of warm failed')
   }
   write('warm.sql', FILES['warm.sql'].replace('max(temp)', 'max(temp + 1)'))
   await rows('upload', 'weather', '--on-conflict', 'replace')

@@ -60,7 +60,7 @@ export function definitionPathOf({ file, folders }: { file: string; folders: rea
 }
 
 /** Returns a query without comments and texts. */
-export function removeComments(sql: string): string {
+function removeComments(sql: string): string {
   return sql.replace(/--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'/g, ' ')
 }
 
@@ -104,4 +104,13 @@ export function inFile(error: unknown, file: string): unknown {
   if (!(error instanceof Problem)) return error
   const { code, message, hint } = error
   return new Problem(code, message.startsWith(file) ? message : `${file}: ${message}`, { hint })
+}
+
+/** Returns whether a query has a name as a word: more often than it reads that table. */
+export function namesTable(sql: string, name: string): boolean {
+  const words = removeComments(sql)
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}_-]+/u)
+  const wanted = name.toLowerCase().split(/[^\p{L}\p{N}_-]+/u)
+  return words.some((_, k) => wanted.every((word, n) => words[k + n] === word))
 }

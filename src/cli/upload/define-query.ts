@@ -1,8 +1,8 @@
 // Makes derived grids of queries in files.
 import { Problem } from '../../contract/errors.ts'
 import type { Derivation, FileMeta } from '../../contract/resources/index.ts'
-import { inFile } from '../files/definitions.ts'
-import { removedProblem } from './definition-names.ts'
+import { inFile, namesTable } from '../files/definitions.ts'
+import { failedProblem, removedProblem } from './definition-names.ts'
 import { type DefinitionKind, type DefinitionScope, takenProblem, toMade } from './definition-scope.ts'
 import type { LocalFile } from './expand.ts'
 import type { DefinitionFile } from './read-definitions.ts'
@@ -10,6 +10,9 @@ import type { DefinitionFile } from './read-definitions.ts'
 export const queryKind: DefinitionKind = {
   async make(scope, local, existing) {
     const client = await scope.client()
+    // It would read another grid of the name, in a folder above.
+    const failed = scope.names.listFailed().find((name) => namesTable(local.definition.text, name))
+    if (failed !== undefined) throw inFile(failedProblem(failed, 'unknown_table'), local.file)
     const state = existing && (await findState(scope, existing, local))
     const isPublished = scope.isPublished(existing)
     if (existing && state === 'current' && isPublished && scope.changedAt === undefined)

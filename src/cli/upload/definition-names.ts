@@ -57,6 +57,16 @@ export class DefinitionNames {
     this.failed.add(storedPathOf(local))
   }
 
+  /** Says that a file is tried again. */
+  retry(local: LocalFile): void {
+    this.failed.delete(storedPathOf(local))
+  }
+
+  /** Lists the names of the files of this upload that failed. */
+  listFailed(): string[] {
+    return [...this.failed].map((path) => posix.basename(path))
+  }
+
   /** Says that a dry run would create or change a file. */
   expect(local: LocalFile, planned: PlannedFile): void {
     this.planned.set(storedPathOf(local), planned)
@@ -102,8 +112,7 @@ export class DefinitionNames {
         if (planned) throw new NotMade(planned)
         const made = local ? this.made.get(local) : undefined
         if (made?.filetype === filetype) return made.fid
-        if (local && this.failed.has(local))
-          throw new Problem('bad_data', `the file of ${name} failed`, { hint: 'Its error is above.' })
+        if (local && this.failed.has(local)) throw failedProblem(name)
         if (isId || up > above.length || (up === above.length && place.Parent === undefined)) continue
         const stored = joinPath(above.slice(0, above.length - up), one)
         const found = await lookupOrUndefined(client, stored, place.Parent)
@@ -137,4 +146,9 @@ export function removedProblem(name: string): Problem {
   return new Problem('conflict', `${name} has no file in the directory any more`, {
     hint: 'It would be moved to the trash: change this file, too, or keep the other.',
   })
+}
+
+/** Returns the error for a name whose file failed in the same upload. */
+export function failedProblem(name: string, code: 'bad_data' | 'unknown_table' = 'bad_data'): Problem {
+  return new Problem(code, `the file of ${name} failed`, { hint: 'Its error is above.' })
 }

@@ -1,6 +1,6 @@
 // The order in which definitions are made.
 import { Problem } from '../../contract/errors.ts'
-import { DEFINITION_KINDS, removeComments } from '../files/definitions.ts'
+import { DEFINITION_KINDS, namesTable } from '../files/definitions.ts'
 import { affectsAllFiles } from '../files/targets.ts'
 import type { Failure } from '../output/failure.ts'
 import type { DefinitionMaker } from './make-definitions.ts'
@@ -25,15 +25,6 @@ export function sortDefinitions<F extends DefinitionFile>(files: readonly F[]): 
     files.filter(({ definition }) => definition.kind === kind),
   )
   return [...sorted, ...rest]
-}
-
-/** Returns whether a query has a name as a word: more often than it reads that table. `makeAll` corrects the order. */
-function namesTable(sql: string, name: string): boolean {
-  const words = removeComments(sql)
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}_-]+/u)
-  const wanted = name.toLowerCase().split(/[^\p{L}\p{N}_-]+/u)
-  return words.some((_, k) => wanted.every((word, n) => words[k + n] === word))
 }
 
 /**

@@ -76,6 +76,7 @@ export class DefinitionMaker {
   /** Makes a definition. `etag`: required state of the file. Throws `already_exists` unless files are replaced. */
   async make(local: DefinitionFile, etag?: string): Promise<MadeFile> {
     const { scope } = this
+    scope.names.retry(local)
     const existing = scope.options.draft === undefined ? await scope.findTarget(local) : undefined
     const made = await KINDS[local.definition.kind].make(scope, local, existing, etag).catch((error) => {
       this.fail(local)
