@@ -49,7 +49,6 @@ export class DefinitionNames {
 
   add(local: LocalFile, file: Pick<FileMeta, 'fid' | 'filetype'>): void {
     this.made.set(storedPathOf(local), file)
-    this.failed.delete(storedPathOf(local))
   }
 
   /** Says that a file of this upload failed. */

@@ -120,6 +120,7 @@ export class DefinitionMaker {
     local: DefinitionFile,
   ): Promise<{ would: WouldMake; target: FileMeta | undefined }> {
     const { scope } = this
+    scope.names.retry(local)
     const target = await scope.findTarget(local)
     const { isUnchanged, tryMake, rehearse, hasSameText } = KINDS[local.definition.kind]
     const inThisFile = (error: unknown): never => {

@@ -31,7 +31,7 @@ onSqliteFirst('boards that share their items', (test) => {
       .replace(/^https?:\/\/[^/]+/, '')
   const watchOf = (text: string): string => /data-watch="([^"]*)"/.exec(text)![1]
 
-  it('without it, a reader sees notes; the owner is told which files are private', async () => {
+  it('without share_items, a page has notes in place of private items, whose files its owner can list', async () => {
     expect((await page()).match(/private, in the trash/g)).toHaveLength(3)
     const { private_items, share_items } = (await ask('alice', 'GET', `/v2/dashboards/${fid}`)).json
     expect([share_items, private_items.map((one: { fid: string }) => one.fid)]).toEqual([false, [plot, grid]])
@@ -40,7 +40,7 @@ onSqliteFirst('boards that share their items', (test) => {
     )
   })
 
-  it('with it, a reader sees the items, in pages, frames and files, but cannot open their files', async () => {
+  it('with share_items, a reader sees the items, in pages, frames and files, but cannot open their files', async () => {
     expect((await change({ share_items: true })).status).toBe(200)
     const text = await page()
     expect(text).not.toContain('private, in the trash')

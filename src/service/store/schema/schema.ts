@@ -78,8 +78,8 @@ export interface Schema extends AccountTables {
     is_theme: number | null
     is_template: number | null
     /**
-     * Since when the readers of a board see all items, with the rights of its owner, in ms since 1970: that of the last
-     * choice of items. 0: they see those that they may read.
+     * When the owner of a board last chose the items that all of its readers see, in ms since 1970. 0: readers see the
+     * items that they may read.
      */
     share_items: Generated<number>
     /** Number of the current content version, from 1, as shown to users. */
