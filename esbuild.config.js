@@ -332,6 +332,8 @@ const pages = {
   entryPoints: {
     draw: 'src/browser/image-page.ts',
     chart: 'src/browser/chart.ts',
+    board: 'src/browser/board.ts',
+    'board-charts': 'src/browser/board-charts.ts',
     more: 'src/browser/additional-code.ts',
     page: 'src/browser/file-page.ts',
     newchart: 'src/browser/save-chart.ts',

@@ -1,7 +1,7 @@
 // Adapts figures of an older plotly.js, or in another language, to the current plotly.js.
 import type { markParts, watchParts } from './chart-parts.ts'
 import { registerLocale } from './locales.ts'
-import type { Figure } from './plotly.ts'
+import type { Figure, PlotlyApi } from './plotly.ts'
 import type { AdditionalSteps } from './theme/core.ts'
 import type { PlacesNote } from './theme/measured.ts'
 import { upgradeFigure } from './upgrade-figure.ts'
@@ -20,6 +20,6 @@ declare global {
 }
 
 /** Returns a figure as the current plotly.js draws it, with its language. */
-export function adaptFigure(figure: Figure): Figure {
-  return registerLocale(upgradeFigure(figure))
+export function adaptFigure(figure: Figure, plotly: PlotlyApi): Figure {
+  return registerLocale(upgradeFigure(figure), plotly)
 }

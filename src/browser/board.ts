@@ -1,27 +1,180 @@
 /// <reference lib="dom" />
-// Follows the items of a board by one stream of events. Charts look when it says so.
+// Script of boards: draws their charts in one document, and follows their items by one stream of events.
+
+import type { BoardMessage, Rectangle } from './board-charts.ts'
+import type { ChartSettings } from './chart-view.ts'
+
+/** Time in which the common document must answer when it is loaded. Otherwise charts are drawn in frames, in ms. */
+const READY_TIMEOUT_MS = 1000
+/** Maximum height of a chart, in pixels. */
+const MAX_CHART_PIXELS = 10_000
+
+/** The element in whose place a chart is drawn, after the frame that would show it alone. */
+class ChartPlace {
+  readonly element = document.createElement('div')
+  /** The chart as it was last drawn, for printing. */
+  readonly picture = document.createElement('img')
+
+  constructor(
+    readonly id: string,
+    readonly frame: HTMLIFrameElement,
+  ) {
+    this.element.className = 'place'
+    this.element.dataset.chart = id
+    this.element.style.minHeight = `${frame.height}px`
+    this.picture.alt = frame.title
+    this.element.append(this.picture)
+    frame.after(this.element)
+  }
+
+  /** Returns where the chart is in the board, inside of its border. */
+  measure(board: HTMLElement): Rectangle {
+    const { element } = this
+    const [outer, inner] = [board, element].map((one) => one.getBoundingClientRect())
+    return {
+      left: inner.left - outer.left + element.clientLeft,
+      top: inner.top - outer.top + element.clientTop,
+      width: element.clientWidth,
+      height: element.clientHeight,
+    }
+  }
+}
+
+/** Radius of the corners of a place inside of its border, in pixels. */
+const RADIUS_PIXELS = 7
+
+/** Returns the outline of a place with its round corners, as an SVG path. */
+function outlineOf({ left, top, width, height }: Rectangle): string {
+  const r = RADIUS_PIXELS
+  const corner = (x: number, y: number): string => `a${r} ${r} 0 0 1 ${x} ${y}`
+  const [across, down] = [width - 2 * r, height - 2 * r]
+  return `M${left + r} ${top}h${across}${corner(r, r)}v${down}${corner(-r, r)}h${-across}${corner(-r, -r)}v${-down}${corner(r, -r)}z`
+}
+
+/** The charts of a board, in one document that lies over it and is seen only where charts are. */
+class BoardCharts {
+  private readonly board: HTMLElement
+  private readonly sheet = document.createElement('iframe')
+  private readonly places = new Map<HTMLIFrameElement, ChartPlace>()
+  private readonly observer = new ResizeObserver(() => this.sendPlaces())
+  private isReady = false
+  private count = 0
+
+  constructor(board: HTMLElement) {
+    this.board = board
+    this.sheet.className = 'sheet'
+    this.sheet.title = 'Charts'
+    this.sheet.src = '/board-charts'
+    addEventListener('message', ({ source, data }) => {
+      if (source === this.sheet.contentWindow) this.receive(data)
+    })
+    this.sheet.addEventListener('load', () =>
+      setTimeout(() => {
+        if (!this.isReady) board.classList.add('framed')
+      }, READY_TIMEOUT_MS),
+    )
+    this.observer.observe(board)
+    this.update()
+  }
+
+  /** Draws the charts that are on the board now. */
+  update(): void {
+    const frames = [...this.board.querySelectorAll<HTMLIFrameElement>('.item iframe')]
+    if (frames.length > 0 && !this.sheet.isConnected) this.board.append(this.sheet)
+    for (const [frame, { element }] of this.places) {
+      if (frame.isConnected) continue
+      this.observer.unobserve(element)
+      element.remove()
+      this.places.delete(frame)
+    }
+    for (const frame of frames) {
+      if (this.places.has(frame)) continue
+      const place = new ChartPlace(String(this.count++), frame)
+      this.places.set(frame, place)
+      this.observer.observe(place.element)
+      if (this.isReady) this.load(place)
+    }
+    this.sendPlaces()
+  }
+
+  /** Says that data may have changed. */
+  look(): void {
+    this.send({ type: 'gridline:look' })
+  }
+
+  private send(message: BoardMessage): void {
+    this.sheet.contentWindow?.postMessage(message, '*')
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: a message of another document
+  private receive(data: any): void {
+    if (data?.type === 'gridline:ready') {
+      this.isReady = true
+      this.sendPlaces()
+      for (const place of this.places.values()) this.load(place)
+    }
+    const place = [...this.places.values()].find(({ id }) => id === data?.id)
+    if (!place) return
+    if (data.type === 'gridline:drawn') {
+      const height = Math.min(Number(data.height), MAX_CHART_PIXELS)
+      // Charts that grow with their rows say how high they are.
+      if (height > place.element.clientHeight) place.element.style.minHeight = `${height}px`
+    } else if (data.type === 'gridline:picture' && /^data:image\/svg\+xml,/.test(String(data.url))) {
+      place.picture.src = data.url
+    }
+  }
+
+  private sendPlaces(): void {
+    if (!this.isReady) return
+    const measured = [...this.places.values()].map((place) => [place.id, place.measure(this.board)] as const)
+    // Outside of the charts, clicks reach the board below.
+    this.sheet.style.clipPath = `path("${measured.map(([, place]) => outlineOf(place)).join('')}")`
+    this.send({ type: 'gridline:places', places: Object.fromEntries(measured) })
+  }
+
+  /** Loads the page of a chart, and sends what it draws. The frame shows it if that fails. */
+  private async load({ id, frame, element }: ChartPlace): Promise<void> {
+    try {
+      const { pathname, search } = new URL(frame.src)
+      const response = await fetch(pathname + search)
+      if (!response.ok) throw new Error(`status ${response.status}`)
+      // Its style would be refused here, and is not needed.
+      const html = (await response.text()).replace(/<style>.*?<\/style>/s, '')
+      const page = new DOMParser().parseFromString(html, 'text/html')
+      const [build, script] = page.querySelectorAll<HTMLScriptElement>('script[src]')
+      this.send({
+        type: 'gridline:chart',
+        id,
+        figure: page.getElementById('figure')!.textContent!,
+        build: build.getAttribute('src')!,
+        settings: { ...script.dataset } as ChartSettings,
+        isUntitled: new URLSearchParams(search).get('title') === 'false',
+        title: frame.title,
+      })
+    } catch {
+      frame.classList.add('shown')
+      this.places.delete(frame)
+      element.remove()
+      this.sendPlaces()
+    }
+  }
+}
 
 /** Follows a board: when a stream says that something has changed, charts look, and the rest is loaded with the page. */
-export function followBoard(board: HTMLElement): void {
+function followBoard(board: HTMLElement, charts: BoardCharts): void {
   const events = new EventSource(board.dataset.follow!)
   let known: string | undefined
   let update = Promise.resolve()
   events.addEventListener('state', ({ data }) => {
     const isNew = known !== undefined && known !== data
     known = data
-    if (isNew)
-      for (const frame of board.querySelectorAll('iframe'))
-        frame.contentWindow?.postMessage({ type: 'gridline:look' }, '*')
-    if (isNew) update = update.then(() => load(board)).catch(() => {})
+    if (!isNew) return
+    charts.look()
+    update = update.then(() => loadItems(board, charts)).catch(() => {})
   })
 }
 
-/** Shows the rows of a filter when its value is chosen; without this script, its button does. */
-export function submitFilters(form: HTMLFormElement): void {
-  form.addEventListener('change', () => form.requestSubmit())
-}
-
-async function load(board: HTMLElement): Promise<void> {
+async function loadItems(board: HTMLElement, charts: BoardCharts): Promise<void> {
   const response = await fetch(location.href)
   if (!response.ok) return
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
@@ -29,14 +182,26 @@ async function load(board: HTMLElement): Promise<void> {
   const shown = board.querySelectorAll('.item')
   // The board itself has changed.
   if (items.length !== shown.length) {
-    board.replaceChildren(...(page.querySelector('.board')?.childNodes ?? []))
+    const sheet = board.querySelector('.sheet')
+    for (const child of [...board.childNodes]) if (child !== sheet) child.remove()
+    board.prepend(...(page.querySelector('.board')?.childNodes ?? []))
+    charts.update()
     return
   }
   for (const [k, item] of shown.entries()) {
     const next = items[k]
     const frames = [item, next].map((one) => one.querySelector('iframe')?.src)
-    // A frame would load again.
+    // A chart looks itself.
     if (frames[0] !== undefined && frames[0] === frames[1]) continue
     if (item.innerHTML !== next.innerHTML) item.replaceWith(next)
   }
+  charts.update()
+}
+
+for (const board of document.querySelectorAll<HTMLElement>('.board')) {
+  const charts = new BoardCharts(board)
+  if (board.dataset.follow) followBoard(board, charts)
+  // With this script, the rows of a filter are shown when its value is chosen.
+  for (const form of board.querySelectorAll<HTMLFormElement>('form.filter'))
+    form.addEventListener('change', () => form.requestSubmit())
 }

@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 // Buttons of a file page. The page works without this script.
-import { followBoard, submitFilters } from './board.ts'
 import { loadScript } from './plotly.ts'
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
@@ -148,12 +147,9 @@ for (const frame of document.querySelectorAll<HTMLIFrameElement>('iframe.chart')
   if (height) frame.style.height = `${height}px`
 }
 
-for (const board of document.querySelectorAll<HTMLElement>('.board[data-follow]')) followBoard(board)
-for (const form of document.querySelectorAll<HTMLFormElement>('.board form.filter')) submitFilters(form)
-
 // Charts that grow with their rows send their height.
 addEventListener('message', ({ data, source }) => {
-  const frames = [...document.querySelectorAll<HTMLIFrameElement>('iframe.chart, .board iframe')]
+  const frames = [...document.querySelectorAll<HTMLIFrameElement>('iframe.chart, .board iframe:not(.sheet)')]
   const frame = frames.find((one) => one.contentWindow === source)
   if (!frame || data?.type !== 'gridline:drawn' || frame.dataset.height) return
   const height = Math.min(Number(data.height), MAX_CHART_PIXELS)

@@ -48,7 +48,7 @@ window.drawFigure = async (options) => {
   nextFigure = undefined
   // Some figures of old versions get other types.
   await loadPlotly(upgraded)
-  const adaptedFigure = convertToUtc(registerLocale(upgraded))
+  const adaptedFigure = convertToUtc(registerLocale(upgraded, Plotly))
   const { width, height, maxHeight } = options
   const layoutWithoutTiles = removeTiles(adaptedFigure)
   const figure = applyTheme(

@@ -1,14 +1,15 @@
 // Month names and number formats of charts in the language of `layout.meta.locale`.
 
 import { findSupportedLocale } from '../charts/figure/locale.ts'
+import type { PlotlyApi } from './plotly.ts'
 
 interface Figure {
   layout: Record<string, unknown>
   config?: Record<string, unknown>
 }
 
-/** Registers the language of a figure with plotly.js and returns the figure with its settings. */
-export function registerLocale<T extends Figure>(figure: T): T {
+/** Registers the language of a figure with the plotly.js that draws it and returns the figure with its settings. */
+export function registerLocale<T extends Figure>(figure: T, plotly: PlotlyApi): T {
   const tag = (figure.layout.meta as { locale?: unknown } | undefined)?.locale
   if (typeof tag !== 'string' || findSupportedLocale(tag) === undefined) return figure
   // 2023-01-01 was a Sunday.
@@ -16,7 +17,7 @@ export function registerLocale<T extends Figure>(figure: T): T {
     times.map((time) => new Intl.DateTimeFormat(tag, { ...option, timeZone: 'UTC' }).format(time))
   const days = Array.from({ length: 7 }, (_, k) => Date.UTC(2023, 0, k + 1))
   const months = Array.from({ length: 12 }, (_, k) => Date.UTC(2023, k, 1))
-  Plotly.register({
+  plotly.register({
     moduleType: 'locale',
     name: tag,
     dictionary: {},

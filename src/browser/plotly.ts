@@ -19,6 +19,7 @@ export interface PlotlyApi {
   relayout(element: HTMLElement, changes: Record<string, unknown>): Promise<HTMLElement>
   purge(element: HTMLElement): void
   register(module: object): void
+  Plots: { resize(element: HTMLElement): void }
 }
 
 declare global {

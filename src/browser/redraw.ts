@@ -1,23 +1,54 @@
 // Draws a chart again, but only what differs from the last drawing: at every key, all points would take a second.
 
-let drawnNotes: string | undefined
-/** Traces that were drawn last. */
-let drawnTraces: readonly Record<string, unknown>[] = []
+/** Keeps the values that a chart has drawn last. */
+export class LastDrawing {
+  private notes: string | undefined
+  private traces: readonly Record<string, unknown>[] = []
+  private layout: Record<string, unknown> = {}
+  /** Shifts of annotations that were measured, by path. */
+  private shifts: Record<string, unknown> = {}
 
-/**
- * Returns traces with the arrays that were drawn last, where the values are the same: plotly.js then draws their
- * points only once. A note can change the range of an axis: then everything is drawn again.
- */
-export function reuseTraces(
-  traces: readonly Record<string, unknown>[],
-  { annotations }: Record<string, unknown>,
-): Record<string, unknown>[] {
-  const notes = JSON.stringify(annotations)
-  const drawn = notes === drawnNotes ? drawnTraces : []
-  drawnNotes = notes
-  const reused = traces.map((trace, k) => reuseMembers(trace, drawn[k]))
-  drawnTraces = reused
-  return reused
+  /**
+   * Returns traces with the arrays that were drawn last, where the values are the same: plotly.js then draws their
+   * points only once. A note can change the range of an axis: then everything is drawn again.
+   */
+  reuseTraces(
+    traces: readonly Record<string, unknown>[],
+    { annotations }: Record<string, unknown>,
+  ): Record<string, unknown>[] {
+    const notes = JSON.stringify(annotations)
+    const drawn = notes === this.notes ? this.traces : []
+    this.notes = notes
+    const reused = traces.map((trace, k) => reuseMembers(trace, drawn[k]))
+    this.traces = reused
+    return reused
+  }
+
+  /** Gives a preview what was drawn and measured last, where it is the same: only what differs is drawn again. */
+  keepDrawn(layout: Record<string, unknown>): void {
+    const { theme } = (layout.meta ?? {}) as { theme?: unknown }
+    if (theme !== undefined) layout.meta = { theme }
+    for (const name of COMPARED_BY_IDENTITY)
+      if (JSON.stringify(layout[name]) === JSON.stringify(this.layout[name])) layout[name] = this.layout[name]
+    this.layout = layout
+    forEachShift(layout, this.shifts, (annotation, shift, path) => {
+      annotation[shift] = this.shifts[path]
+    })
+  }
+
+  /** Returns the measured changes that a layout does not have yet; undefined if there are none. */
+  withoutKept(
+    layout: Record<string, unknown>,
+    changes: Record<string, unknown> = {},
+  ): Record<string, unknown> | undefined {
+    const left = { ...changes }
+    this.shifts = {}
+    forEachShift(layout, changes, (annotation, shift, path) => {
+      this.shifts[path] = changes[path]
+      if (annotation[shift] === changes[path]) delete left[path]
+    })
+    return Object.keys(left).length > 0 ? left : undefined
+  }
 }
 
 function reuseMembers(next: Record<string, unknown>, drawn: Record<string, unknown> = {}): typeof next {
@@ -33,8 +64,6 @@ function reuseMembers(next: Record<string, unknown>, drawn: Record<string, unkno
   return Object.fromEntries(members)
 }
 
-/** Shifts of annotations that were measured, by path. */
-let measuredShifts: Record<string, unknown> = {}
 const SHIFT_PATH = /^annotations\[(\d+)\]\.([xy]shift)$/
 
 /** Calls a function for each measured shift, with its annotation. */
@@ -52,33 +81,6 @@ function forEachShift(
 
 /** Members of a layout for which plotly.js draws everything again if they are other objects, even equal ones. */
 const COMPARED_BY_IDENTITY = ['meta', 'template'] as const
-let drawnLayout: Record<string, unknown> = {}
-
-/** Gives a preview what was drawn and measured last, where it is the same: only what differs is drawn again. */
-export function keepDrawn(layout: Record<string, unknown>): void {
-  const { theme } = (layout.meta ?? {}) as { theme?: unknown }
-  if (theme !== undefined) layout.meta = { theme }
-  for (const name of COMPARED_BY_IDENTITY)
-    if (JSON.stringify(layout[name]) === JSON.stringify(drawnLayout[name])) layout[name] = drawnLayout[name]
-  drawnLayout = layout
-  forEachShift(layout, measuredShifts, (annotation, shift, path) => {
-    annotation[shift] = measuredShifts[path]
-  })
-}
-
-/** Returns the measured changes that a layout does not have yet; undefined if there are none. */
-export function withoutKept(
-  layout: Record<string, unknown>,
-  changes: Record<string, unknown> = {},
-): Record<string, unknown> | undefined {
-  const left = { ...changes }
-  measuredShifts = {}
-  forEachShift(layout, changes, (annotation, shift, path) => {
-    measuredShifts[path] = changes[path]
-    if (annotation[shift] === changes[path]) delete left[path]
-  })
-  return Object.keys(left).length > 0 ? left : undefined
-}
 
 /** Returns a layout with changes by path, as `relayout` takes them. */
 export function withChangedPaths(

@@ -73,27 +73,92 @@ describe('pages of plots in a browser', () => {
     const { fid } = (await test.ask('alice', 'POST', '/v2/dashboards', { json })).json.file
     const visit = await site().visit(pathOf(fid))
     const number = () => visit.page.$eval('.board .number', (element) => element.textContent)
-    await visit.page.$eval('.board iframe', (frame) => {
-      ;(frame as HTMLElement).dataset.kept = 'yes'
+    await visit.page.$eval('.board .place', (place) => {
+      ;(place as HTMLElement).dataset.kept = 'yes'
     })
     const bars = async () => {
-      const frame = visit.page.frames().find((one) => one.url().includes('.embed'))
-      return frame?.$$eval('.point', ({ length }) => length).catch(() => 0)
+      const sheet = visit.page.frames().find((one) => one.url().endsWith('/board-charts'))
+      return sheet?.$$eval('.point', ({ length }) => length).catch(() => 0)
     }
     expect(await number()).toBe('3')
     await expect.poll(bars, { timeout: 60_000 }).toBe(2)
     await test.ask('alice', 'POST', `/v2/grids/${grid}/row`, { json: { rows: [[4, 'Oslo']] } })
     await expect.poll(number, { timeout: 60_000 }).toBe('7')
-    // Its frame polls once a minute: the page tells it.
+    // A chart of a board polls once a minute: the page tells it.
     await expect.poll(bars, { timeout: 30_000 }).toBe(3)
     expect(await visit.page.$$eval('.board tbody tr', ({ length }) => length)).toBe(3)
-    expect(await visit.page.$eval('.board iframe', (frame) => (frame as HTMLElement).dataset.kept)).toBe(
+    expect(await visit.page.$eval('.board .place', (place) => (place as HTMLElement).dataset.kept)).toBe(
       'yes',
     )
     await visit.page.select('.board select', 'Oslo')
     await expect.poll(number, { timeout: 60_000 }).toBe('5')
     await expect.poll(bars, { timeout: 60_000 }).toBe(2)
     expect(visit.seen).toEqual(nothing)
+    await visit.close()
+  })
+
+  it('the charts of a board are drawn in one document over it, below which links work, and can be printed', async () => {
+    const { test } = site()
+    const plots = [await shown(titled), await shown(scatter([3, 1, 2]), {}), await shown(scatter([1, 2]))]
+    const text = '[a link](https://example.com/)'
+    const items = plots.map((plot) => ({ plot }))
+    const rows = [{ items: items.slice(0, 2) }, { items: [{ text }] }, { items: items.slice(2) }]
+    const content = { settings: { board: { rows } } }
+    const json = { content, filename: 'board of three', world_readable: true }
+    const { fid } = (await test.ask('alice', 'POST', '/v2/dashboards', { json })).json.file
+    const visit = await site().visit(pathOf(fid))
+    const sheet = await visit.page.waitForFrame((frame) => frame.url().endsWith('/board-charts'))
+    // The second is private, and this reader has not signed in.
+    await sheet.waitForFunction(() => document.querySelectorAll('[data-drawn=true]').length === 2)
+    expect(await visit.page.$$eval('.board .note', ({ length }) => length)).toBe(1)
+    expect(visit.page.frames().filter((frame) => frame.url().includes('.embed'))).toEqual([])
+    const loaded = await sheet.$$eval('script', (all) => all.map((one) => one.src.replace(/.*\//, '')))
+    expect(loaded.filter((name) => /plotly|bundle/.test(name))).toEqual(['bundle-basic.js'])
+    expect(await sheet.evaluate(() => origin)).toBe('null')
+    const elementIn = (selector: string) =>
+      visit.page.$eval(selector, (element) => {
+        element.scrollIntoView()
+        const { left, top, width, height } = element.getBoundingClientRect()
+        return document.elementFromPoint(left + width / 2, top + height / 2)?.className
+      })
+    expect(await elementIn('.board .place')).toBe('sheet')
+    expect(await elementIn('.board a[href*="example.com"]')).not.toBe('sheet')
+    // Each chart lies in its place, also after the width has changed.
+    const difference = async (): Promise<number> => {
+      const measure = (all: Element[]): DOMRect[] => all.map((one) => one.getBoundingClientRect().toJSON())
+      const places = await visit.page.$$eval('.board .place', measure)
+      const drawings = await sheet.$$eval('.main-svg:first-child', measure)
+      const [outer] = await visit.page.$$eval('.sheet', measure)
+      const differences = places.flatMap((place, k) => [
+        // A place has a border of 1 pixel.
+        place.x + 1 - outer.x - drawings[k].x,
+        place.y + 1 - outer.y - drawings[k].y,
+        place.width - 2 - drawings[k].width,
+        place.height - 2 - drawings[k].height,
+      ])
+      return Math.max(...differences.map(Math.abs))
+    }
+    await expect.poll(difference, { timeout: 30_000 }).toBeLessThan(1)
+    await visit.page.setViewport({ width: 400, height: 700 })
+    await expect.poll(difference, { timeout: 30_000 }).toBeLessThan(1)
+    await visit.page.waitForFunction(() => document.querySelectorAll('.place img[src]').length === 2)
+    await visit.page.emulateMediaType('print')
+    const shownOf = (selector: string) =>
+      visit.page.$eval(selector, (element) => {
+        const { display, visibility } = getComputedStyle(element)
+        return `${display} ${visibility}`
+      })
+    expect([await shownOf('.sheet'), await shownOf('.place img')]).toEqual(['none visible', 'block visible'])
+    expect(visit.seen).toEqual(nothing)
+    // Without this document, each chart has a frame.
+    await visit.page.emulateMediaType('screen')
+    await visit.page.setRequestInterception(true)
+    visit.page.on('request', (request) =>
+      request.url().endsWith('/board-charts') ? request.abort() : request.continue(),
+    )
+    await visit.page.reload()
+    const frame = await visit.page.waitForFrame((one) => one.url().includes('.embed'))
+    await frame.waitForSelector('[data-drawn=true]')
     await visit.close()
   })
 

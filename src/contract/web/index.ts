@@ -193,6 +193,14 @@ export const webRoutes = {
     headersFor: 'frame',
     isInternal: true,
   },
+  boardCharts: {
+    method: 'GET',
+    path: '/board-charts',
+    summary: 'an empty page that draws the charts sent by the board around it',
+    access: 'anyone',
+    headersFor: 'frame',
+    isInternal: true,
+  },
   external: {
     method: 'POST',
     path: '/external',

@@ -37,16 +37,17 @@ export function createPage(body: string | Bytes, options: Partial<PageAnswer> = 
   return { body, type: 'text/html; charset=utf-8', ...options }
 }
 
-/** Creates a page with navigation and the script of all pages. `body` is HTML. */
+/** Creates a page with navigation, the script of all pages, and `scripts` after it. `body` is HTML. */
 export function createSitePage(
   title: string,
   body: string,
   caller: Caller | undefined,
   query: URLSearchParams,
-  { viewed, ...options }: DocumentOptions & { viewed?: Fid } = {},
+  { viewed, scripts = [], ...options }: DocumentOptions & { viewed?: Fid } = {},
 ): PageAnswer {
-  const site = { ...siteOptionsOf(caller), scheme: readColorScheme(query, 'auto') }
-  return createPage(renderDocument(title, body, { ...site, ...options }), { viewed })
+  const { scripts: siteScripts = [], ...site } = siteOptionsOf(caller)
+  const own = { scheme: readColorScheme(query, 'auto'), scripts: [...siteScripts, ...scripts] }
+  return createPage(renderDocument(title, body, { ...site, ...own, ...options }), { viewed })
 }
 
 /** Returns navigation and script of a page. */

@@ -8,6 +8,7 @@ import type { ContentFormat } from '../grids/read/content-formats.ts'
 import type { ImageService } from '../images/plot-image.ts'
 import type { LiveService } from '../plots/live-plots.ts'
 import type { PageAnswer, PageRequest } from './answer.ts'
+import { renderBoardCharts } from './files/board-page.ts'
 import { createReadRequest, downloadFigure, downloadImage, downloadRows } from './files/downloads.ts'
 import { renderEmbed } from './files/embed.ts'
 import { renderFilePage } from './files/file-page.ts'
@@ -54,6 +55,7 @@ export const PAGE_HANDLERS = {
   oembed: (service, { principal, query }) => serveOEmbed(service, principal, query),
   newChart: () => renderSavePage(),
   preview: () => renderPreviewPage(),
+  boardCharts: (service) => renderBoardCharts(service),
 } satisfies Partial<Record<WebRouteName, PageHandler>>
 
 export type PageName = keyof typeof PAGE_HANDLERS

@@ -1,7 +1,7 @@
 /** Renders the items of a board: charts, tables, numbers and text. */
 
 import { Problem } from '../../../contract/errors.ts'
-import { type Fid, formatEmbedUrl } from '../../../contract/fid.ts'
+import { type Fid, formatEmbedUrl, formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { BoardItem } from '../../../contract/resources/index.ts'
 import { parseVersionRef } from '../../../contract/version-ref.ts'
@@ -115,13 +115,15 @@ function createFrames(
     const url = appendQuery(
       formatEmbedUrl(service.url, file),
       `theme=${scheme}`,
-      isOpen && 'link=true',
       isFollowed && 'live=board',
       item.title !== undefined && 'title=false',
       key,
       token,
     )
-    return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title)}" height="${height}" loading="lazy"></iframe>`
+    const page = appendQuery(formatWebUrl(service.url, file), key)
+    const target = isFollowed ? '' : ' target="_blank" rel="noopener"'
+    const link = `<p class="source"><a href="${escapeHtml(page)}"${target}>${escapeHtml(file.filename)}</a></p>`
+    return `<iframe src="${escapeHtml(url)}" title="${escapeHtml(title)}" height="${height}" loading="lazy"></iframe>${isOpen ? link : ''}`
   }
 }
 

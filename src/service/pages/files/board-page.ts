@@ -7,9 +7,12 @@ import type { Principal, RowFilter } from '../../access/access.ts'
 import { parseBoard, type StoredBoard, toNode } from '../../boards/content.ts'
 import { filtersOf, parseRowFilter } from '../../boards/filters.ts'
 import { loadBoardText } from '../../boards/load.ts'
+import { CHART_SANDBOX, createChartPolicy } from '../../core/chart-policy.ts'
+import { choosePlotlyBuild } from '../../core/plotly-builds.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import { createSitePage, type PageAnswer } from '../answer.ts'
+import { createPage, createSitePage, type PageAnswer } from '../answer.ts'
+import { assetPathOf } from '../assets.ts'
 import { accessQueryOf, appendQuery, readColorScheme } from '../html.ts'
 import { renderFilters } from './board-filters.ts'
 import { createLiveReader, renderNode } from './board-items.ts'
@@ -43,7 +46,7 @@ export async function renderBoardPage(
       `<p>${renderSummary(file)}</p>\n${renderVersionNote(service, file, version, query.toString())}${renderFileActions(file, principal, access)}${renderDownloads(service, file, principal, chosenFilters(stored, query))}\n<div class="board"${follow && ` data-follow="${escapeHtml(follow)}"`}>${board}</div>`,
       principal.caller,
       query,
-      { above, viewed: file },
+      { above, viewed: file, scripts: [assetPathOf('board.js')] },
     )
   const answer = page('')
   return {
@@ -85,4 +88,28 @@ function renderDownloads(
     return `<a href="${escapeHtml(address)}">${format.toUpperCase()}</a>`
   })
   return `<p class="downloads">Download: ${links.join(' · ')}</p>`
+}
+
+/**
+ * `/board-charts`: draws the charts of a board in one opaque origin. It lies over the board, whose script sends it the
+ * figures and their places; then it reads changes with their signed texts.
+ */
+export function renderBoardCharts({ url }: Pick<SortingService, 'url'>): PageAnswer {
+  const page = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="color-scheme" content="light dark">
+<title>Charts</title>
+<link rel="preload" as="script" href="${assetPathOf(choosePlotlyBuild([]).name)}">
+<style>
+html, body { margin: 0; background: transparent; font: 15px/1.5 system-ui, sans-serif }
+.box { position: absolute; display: flex; flex-direction: column; overflow: auto; contain: strict }
+.box > div { flex: 1; min-height: 0 }
+.box > p { position: absolute; margin: 1rem }
+</style>
+<body><script src="${assetPathOf('board-charts.js')}"></script>
+</html>
+`
+  const policy = { sandbox: CHART_SANDBOX, others: [`connect-src ${url}/`, "frame-ancestors 'self'"] }
+  return createPage(page, { headers: { 'content-security-policy': createChartPolicy(policy) } })
 }

@@ -3,7 +3,7 @@ import { Problem } from '../../../contract/errors.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
-import { createSitePage, type PageAnswer, siteOptionsOf } from '../answer.ts'
+import { createSitePage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
 
 /** `/account`. Throws `unauthenticated` if nobody is signed in. */
@@ -29,10 +29,8 @@ gridline upload sales.csv --plot auto</pre><button type="button" data-copy="logi
 <p>Share a file with a team, and all its members can open it.</p>
 <div id="teams"></div>
 <noscript><p class="note">Without scripts, use <code>gridline whoami</code>, <code>gridline key</code> and <code>gridline team</code>.</p></noscript>`
-  const { scripts = [], ...site } = siteOptionsOf(caller)
   return createSitePage('Account', body, caller, query, {
-    ...site,
-    scripts: [...scripts, assetPathOf('account.js')],
+    scripts: [assetPathOf('account.js')],
     context: { user: caller.username },
   })
 }
