@@ -69,6 +69,12 @@ export const uploadHeaders = {
         'Column types as a percent-encoded JSON object, for example {"zip": "text"}: number, text, boolean, date, datetime, date-dmy or date-mdy.',
     }),
   ),
+  'Columns-Optional': s.optional(
+    s.boolean({
+      description:
+        'Whether the file may lack columns of `Columns`, as with one of many files. Default: false (400 unknown_column).',
+    }),
+  ),
   'Allow-Type-Change': s.optional(
     s.boolean({
       description:

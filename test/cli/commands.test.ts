@@ -93,7 +93,7 @@ describe('the quick start', () => {
 })
 
 describe('upload', () => {
-  const { file, run } = home('upload')
+  const { file, path, run } = home('upload')
 
   it('upload of several files prints an array, and exits with 8 if only some succeed', async () => {
     file('a.csv', 'x,y\n1,2\n')
@@ -178,6 +178,7 @@ describe('upload', () => {
         'column n looks like numbers with a decimal comma (line 2: 1,5); kept as text; to read them: --decimal , (or --locale de)',
       ],
       target: null,
+      changes: null,
     })
     expect(stderr).toBe('')
     expect((await run(['upload', 'dry.csv', '--dry-run'])).stderr).toMatch(
@@ -205,11 +206,36 @@ describe('upload', () => {
     expect(await refused('less.csv', ...replace, '--max-shrink', '50%', '--yes')).toBe(6)
     expect(await refused('dry.csv', '--name', 'new', '--strict')).toBe(7)
     expect(await refused('dry.csv', '--name', 'keeps', '--on-conflict', 'append')).toBe(7)
-    expect((await run(['upload', 'less.csv', ...replace, '--dry-run', '--yes'])).code).toBe(0)
+    const lossy = await run(['upload', 'less.csv', ...replace, '--dry-run', '--yes', '--json'])
+    expect(JSON.parse(lossy.stdout)[0].changes).toEqual({ rows_added: 0, rows_removed: 3, rows_changed: 0 })
+    file('corrected.csv', 'a,b\n1,x\n2,yes\n3,z\n4,z\n5,new\n')
+    const corrected = await run(['upload', 'corrected.csv', ...replace, '--key', 'a', '--dry-run'])
+    expect([corrected.code, corrected.stdout]).toEqual([
+      0,
+      expect.stringMatching(/\treplace\t1 row added, 1 row changed\n$/),
+    ])
     expect((await run(['cat', 'keeps'])).stdout).toBe('a,b\n1,x\n2,y\n3,z\n4,z\n')
     expect((await run(['upload', 'less.csv', ...replace, '--yes'])).code).toBe(0)
     // 100 % permits an empty file.
     expect((await run(['upload', 'none.csv', ...replace, '--max-shrink', '100%'])).code).toBe(0)
+  })
+
+  it('--column applies to those of several files that have the column', async () => {
+    mkdirSync(join(path, 'typed'))
+    file('typed/zips.csv', 'zip,n\n01,1\n')
+    file('typed/days.csv', 'day,n\n2026-W05,1\n')
+    const typed = ['upload', 'typed', '--column', 'day:date', '--column', 'zip:number']
+    const dry = await run([...typed, '--dry-run', '--json'])
+    const types = JSON.parse(dry.stdout).map(
+      ({ columns }: { columns: { type: string }[] }) => columns[0].type,
+    )
+    expect([dry.code, dry.stderr, types]).toEqual([0, '', ['date', 'number']])
+    expect(await run([...typed, '--column', 'dya:text'])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('warning: no file has a column named dya. Did you mean day?\n'),
+    })
+    expect((await run(['cat', 'typed/days'])).stdout).toBe('day,n\n2026-01-26,1\n')
+    expect((await run(['upload', 'typed/days.csv', '--name', 'one', '--column', 'zip:text'])).code).toBe(7)
   })
 
   it('append reads files like upload, and --strict stores nothing of a file with warnings', async () => {

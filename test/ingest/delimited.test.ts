@@ -64,7 +64,7 @@ describe('types are detected over the whole column and lose no data', () => {
     const { types, rows, columns } = await read(`a,b\n${cells.map((cell) => `${cell},x\n`).join('')}`)
     expect(types).toEqual(['text', 'text'])
     expect(rows.map(([a]) => a)).toEqual(cells)
-    expect(columns[0].text).toEqual({ line: 200_002, text: 'last' })
+    expect(columns[0].text).toEqual({ line: 200_002, text: 'last', before: 'number' })
   })
 
   it('NAME:TYPE overrides the detected type', async () => {

@@ -31,7 +31,13 @@ import {
 } from '../upload/preview.ts'
 import type { DefinitionFile } from '../upload/read-definitions.ts'
 import { readRequest, type UploadRequest } from '../upload/request.ts'
-import { toUploadRow, UPLOAD_FIELDS, type UploadedGrid, uploadedView } from '../upload/result.ts'
+import {
+  toUploadRow,
+  UPLOAD_FIELDS,
+  type UploadedGrid,
+  uploadedView,
+  warnOfUnknownColumns,
+} from '../upload/result.ts'
 import { Sender, type SendOptions } from '../upload/send.ts'
 
 /** Charts of uploaded files, with the actions taken for grid and chart. */
@@ -115,7 +121,8 @@ async function prepareUpload(
     request.options.draft === undefined
       ? request.options.folder
       : await toFolderPath(await context.client(), request.options.folder)
-  const options = { ...request.options, folder }
+  // Of several files, each has some of the columns.
+  const options = { ...request.options, folder, areTypesOptional: isBatch }
   const provenance = options.provenance ? detectProvenance(context.environment) : undefined
   const { unpivot, into } = options
   const reading = {
@@ -131,7 +138,10 @@ async function prepareUpload(
     yes: isDry ? confirmed : options.yes,
     maxShrink: options.maxShrink === undefined ? undefined : parsePercent('--max-shrink', options.maxShrink),
     reading,
-    needsDetails: options.plot !== undefined || context.environment.GITHUB_STEP_SUMMARY !== undefined,
+    needsDetails:
+      options.plot !== undefined ||
+      options.column !== undefined ||
+      context.environment.GITHUB_STEP_SUMMARY !== undefined,
     provenance: provenance && formatProvenance(provenance),
   }
   const total = isBatch && !isDry ? totalOf(context, files) : undefined
@@ -185,6 +195,7 @@ async function uploadAll(context: Context, upload: Upload): Promise<Rows> {
     jobs,
   )
   total?.end()
+  if (data.failures.length === 0) warnOfUnknownColumns(context, data.items as Partial<Preview>[], options)
   const failed = new Set(data.failures.map(({ subject }) => subject))
   for (const local of files) if (failed.has(local.file)) upload.maker?.fail(local)
   const made = await makeDefinitions(context, upload)

@@ -71,6 +71,7 @@ export const UPLOAD_PREVIEW_FIELDS = [
   'columns',
   'warnings',
   'target',
+  'changes',
 ] as const
 
 /** Returns the fields that --json and --template accept; undefined if the fields are not known in advance. */

@@ -161,7 +161,18 @@ export function toKeyHeaders({
 }
 
 /** Values of the reading options. */
-export type ReadingOptions = OptionValues<typeof readingOptions>
+export type ReadingOptions = OptionValues<typeof readingOptions> & {
+  /** Whether a file may lack columns of --column, as one of several files. */
+  areTypesOptional?: boolean
+}
+
+/** Lists the columns of --column that none of several files has. */
+export function listUnknownColumns(
+  { column }: Pick<ReadingOptions, 'column'>,
+  names: ReadonlySet<string>,
+): string[] {
+  return [...(parseColumnTypes(column)?.keys() ?? [])].filter((name) => !names.has(name))
+}
 
 /** Parses --column options. Throws `usage`. */
 function parseColumnTypes(columns: readonly string[] | undefined): Map<string, GivenType> | undefined {
@@ -187,6 +198,7 @@ export function toParseOptions(options: ReadingOptions, source: string): Delimit
     encoding,
     header,
     types: parseColumnTypes(column),
+    areTypesOptional: options.areTypesOptional,
     nullTexts,
     skip,
     skipLast: options.skipLast,
@@ -210,6 +222,7 @@ export function toReadingHeaders(options: ReadingOptions): Partial<HeadersOf<'gr
     Encoding: encoding,
     Header: header,
     Columns: types && encodeURIComponent(JSON.stringify(Object.fromEntries(types))),
+    'Columns-Optional': (types && options.areTypesOptional) || undefined,
     'Null-Text': nullTexts?.map(encodeURIComponent).join(','),
     Skip: skip,
     'Skip-Last': options.skipLast,

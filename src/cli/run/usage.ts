@@ -35,11 +35,11 @@ function suggestWord(code: string, word: string, command: Commander, message: st
       )
       ?.name()
   }
-  if (code === 'commander.unknownOption')
-    return findClosest(
-      word,
-      command.options.flatMap(({ long, short }) => [long, short]).filter((flag) => flag != null),
-    )
+  if (code === 'commander.unknownOption') {
+    const flags = command.options.flatMap(({ long, short }) => [long, short]).filter((flag) => flag != null)
+    // Most options have no short form: `-m` means `--message`.
+    return word.length === 2 ? flags.find((flag) => flag.startsWith(`-${word}`)) : findClosest(word, flags)
+  }
   const [, choices] = /Allowed choices are (.*)\.$/.exec(message) ?? []
   if (choices === undefined) return undefined
   const [, value = ''] = /argument '([^']*)' is invalid/.exec(message) ?? []

@@ -7,6 +7,7 @@ import {
   allowTypeChangeOption,
   checksOption,
   keyOptions,
+  type ReadingOptions,
   readingOptions,
   strictOption,
 } from '../files/parse-options.ts'
@@ -94,7 +95,8 @@ export const uploadOptions = [
   },
 ] as const satisfies readonly Option[]
 
-export type UploadOptions = OptionValues<typeof uploadOptions, true>
+export type UploadOptions = OptionValues<typeof uploadOptions, true> &
+  Pick<ReadingOptions, 'areTypesOptional'>
 
 /** The options that most uploads need. */
 export const usualOptions: ShortHelp = {

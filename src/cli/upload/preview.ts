@@ -1,14 +1,17 @@
 // Dry runs of uploads, and the plans that they write.
 import { basename } from 'node:path'
-import { formatColumnType } from '../../charts/spec/column-names.ts'
+import { formatColumnType, parseColumnNames } from '../../charts/spec/column-names.ts'
 import { lookupOrUndefined } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
 import { gridNameOf, isNotice, uploadNameOf } from '../../contract/formats.ts'
 import { readLimits } from '../../contract/limits.ts'
-import { filetypeLabel } from '../../contract/resources/index.ts'
+import { formatCount } from '../../contract/message-texts.ts'
+import { filetypeLabel, type GridDiff } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
+import { type DiffInput, diffWithFile } from '../files/diff-inputs.ts'
 import { makeRepeatable, openInput } from '../files/input.ts'
+import { loadLocalGrid } from '../files/local-data.ts'
 import { toParseOptions } from '../files/parse-options.ts'
 import type { TableView } from '../output/view.ts'
 import { resolveDestination } from './destination.ts'
@@ -32,7 +35,12 @@ export interface Preview {
   would: 'create' | 'rename' | 'replace' | 'append' | 'nothing' | 'fail' | 'trash' | 'draft'
   /** The existing file with that name, or null. */
   target: { fid: string; filetype: string } | null
+  /** Differences from the grid that would be replaced; null for others, and for large ones. */
+  changes: Pick<GridDiff, 'rows_added' | 'rows_removed' | 'rows_changed'> | null
 }
+
+/** Maximum number of rows of a file that a dry run compares with the grid that it would replace. */
+const MAX_COMPARED_ROWS = 200_000
 
 export const previewView: TableView = {
   id: 'name',
@@ -52,7 +60,18 @@ export const previewView: TableView = {
         target ? `${target.fid} (${filetypeLabel(target.filetype)})` : '',
     },
     { field: 'would', title: 'WOULD' },
+    { field: 'changes', title: 'CHANGES', format: formatChanges },
   ],
+}
+
+/** Formats how many rows differ: `1 row added, 2 rows changed`. */
+function formatChanges(changes: Preview['changes']): string {
+  if (changes === null) return ''
+  const parts = (['added', 'removed', 'changed'] as const).flatMap((what) => {
+    const count = changes[`rows_${what}`]
+    return count > 0 ? `${formatCount(count, 'row')} ${what}` : []
+  })
+  return parts.length > 0 ? parts.join(', ') : 'no rows'
 }
 
 /**
@@ -114,6 +133,16 @@ export async function preview(
   const isNothing = isSame || tried?.action === 'unchanged'
   const rule = conflictRuleOf(options)
   const would = isNothing ? 'nothing' : options.draft !== undefined ? 'draft' : target ? rule : 'create'
+  const isCompared =
+    would === 'replace' &&
+    tables.length === 1 &&
+    unpivot === undefined &&
+    file !== '-' &&
+    target?.filetype === 'grid'
+  const changes =
+    isCompared && tables[0].ingested.rows <= MAX_COMPARED_ROWS
+      ? await countChanges(context, { client, fid: target.fid }, file, options)
+      : null
   return tables.map((table) => ({
     file: input.name,
     name: [...folders, name, ...table.path].join('/'),
@@ -125,7 +154,25 @@ export async function preview(
     })),
     warnings: all,
     target: target ? { fid: formatFid(parseFid(target.fid)!), filetype: target.filetype } : null,
+    changes,
   }))
+}
+
+/** Counts how a file differs from the grid that it would replace. */
+async function countChanges(
+  context: Context,
+  { client, fid }: Pick<DiffInput, 'client' | 'fid'>,
+  file: string,
+  options: UploadOptions,
+): Promise<Preview['changes']> {
+  const { primary_key, cols, row_count } = await client.call('grids.get', { fid })
+  if (row_count > MAX_COMPARED_ROWS) return null
+  const local = await loadLocalGrid(context, file, options, {}, true)
+  const names = cols.map(({ name }) => name)
+  const key = options.key === undefined ? primary_key : parseColumnNames(options.key, names).filter(Boolean)
+  const diff = await diffWithFile(context, { client, fid }, local, { limit: 0, key: key ?? undefined })
+  const { rows_added, rows_removed, rows_changed } = diff
+  return { rows_added, rows_removed, rows_changed }
 }
 
 /** Returns what an upload would do with a definition file. */
@@ -134,6 +181,7 @@ export async function previewDefinition(maker: DefinitionMaker, local: Definitio
   return {
     ...{ file: local.file, name: storedPathOf(local), rows: null, columns: [], warnings: [], would },
     target: target ? { fid: target.fid, filetype: target.filetype } : null,
+    changes: null,
   }
 }
 
@@ -147,6 +195,7 @@ export function previewOfRemoval({ file: { fid, filetype }, path }: Removal): Pr
     warnings: [],
     would: 'trash',
     target: { fid, filetype },
+    changes: null,
   }
 }
 

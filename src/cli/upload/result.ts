@@ -1,9 +1,12 @@
 // Result of an upload, as printed.
+import { findClosest, formatList } from '../../contract/message-texts.ts'
 import type { ResultOf } from '../../contract/operations/index.ts'
 import type { CheckReport, GridMeta, UploadAction } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
+import { listUnknownColumns } from '../files/parse-options.ts'
 import { formatUpsertCounts } from '../output/row-counts.ts'
 import { createdView, type TableView, versionColumn } from '../output/view.ts'
+import type { UploadOptions } from './options.ts'
 
 /** Created or changed grid, with the action. */
 export type UploadedGrid = GridMeta & { action?: UploadAction; warnings: string[]; checks?: CheckReport }
@@ -44,4 +47,20 @@ export function toUploadRow(
   for (const warning of warnings) context.messages.warning(warning, file)
   const versionField = version === undefined ? {} : { version }
   return { ...(grid as GridMeta), ...versionField, action, warnings, ...counts }
+}
+
+/** Warns of columns of --column that no file has. */
+export function warnOfUnknownColumns(
+  context: Context,
+  rows: readonly { columns?: { name: string }[]; cols?: { name: string }[] }[],
+  options: UploadOptions,
+): void {
+  const lists = rows.map(({ columns, cols }) => columns ?? cols)
+  const names = lists.flatMap((list) => list?.map(({ name }) => name) ?? [])
+  const unknown = listUnknownColumns(options, new Set(names))
+  // Of folders of grids, and without details, they are not known.
+  if (unknown.length === 0 || lists.includes(undefined)) return
+  const suggestion = findClosest(unknown[0], names)
+  const hint = suggestion === undefined ? '' : `. Did you mean ${suggestion}?`
+  context.messages.warning(`no file has a column named ${formatList(unknown)}${hint}`)
 }

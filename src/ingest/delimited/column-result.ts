@@ -2,7 +2,7 @@
 import { excerpt } from '../../json/index.ts'
 import { isMissingMarker } from '../detect/value-shape.ts'
 import type { ColumnBuilder } from '../values/column.ts'
-import { type Dialect, dateOrderOf, type FirstValue } from '../values/dialect.ts'
+import { type ColumnType, type Dialect, dateOrderOf, type FirstValue } from '../values/dialect.ts'
 import type { ParsedColumn } from '../values/table.ts'
 
 /** Minimum number of dates or booleans before a contradiction is reported. */
@@ -32,7 +32,10 @@ export function describeColumn(
       type: rows === 0 ? 'empty' : effectiveType === 'boolean' ? effectiveType : 'number',
       seen,
     }
-  const text = numbers > 0 && effectiveType === undefined ? firstText : undefined
+  const text =
+    numbers > 0 && effectiveType === undefined && firstText
+      ? { ...firstText, before: 'number' as const }
+      : undefined
   const type = effectiveType === undefined && rows === 0 ? 'empty' : 'text'
   const typed = typeOfTextColumn(builder)
   if (isConverted) delete typed.rewrite
@@ -61,7 +64,7 @@ function typeOfTextColumn({ texts, brokenLine, effectiveType }: ColumnBuilder): 
   if (type !== 'text') return { type, dateOrder: dateOrderOf(effectiveType) ?? order, rewrite }
   if (!broken || brokenLine === undefined) return {}
   if (count < MIN_TYPED_VALUES && (broken.before === 'boolean' || !DAY_SHAPED.test(broken.text))) return {}
-  return { text: { line: brokenLine, text: broken.text } }
+  return { text: { line: brokenLine, text: broken.text, before: broken.before } }
 }
 
 /** Lists warnings about columns that have both numbers and texts, or a text that contradicts their type. */
@@ -73,7 +76,7 @@ export function listMixedColumns(
   const mixed = columns.flatMap(({ name, text }) =>
     text
       ? [
-          `column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${formatMissingHint(text.text)}`,
+          `column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${formatMissingHint(text.text) || formatTypeHint(name, text.before)}`,
         ]
       : [],
   )
@@ -103,7 +106,16 @@ function formatMissingHint(text: string): string {
   return isMissingMarker(text) ? ` (if that is a missing value: ${formatNullOption(text)})` : ''
 }
 
+/** Returns a hint on the type that most values of a column have. */
+function formatTypeHint(name: string, type: ColumnType): string {
+  return ` (to read it as ${type}: --column ${quoteWord(`${name}:${type}`)})`
+}
+
 /** Returns the option that reads a text as a missing value. */
 export function formatNullOption(text: string): string {
-  return `--null ${/^[\w/.-]+$/.test(text) ? text : JSON.stringify(text)}`
+  return `--null ${quoteWord(text)}`
+}
+
+function quoteWord(text: string): string {
+  return /^[\w/.:-]+$/.test(text) ? text : JSON.stringify(text)
 }

@@ -226,7 +226,7 @@ export class DelimitedTable {
   }
 }
 
-/** Creates the builders of all columns. Throws `unknown_column` for types of missing columns. */
+/** Creates the builders of all columns. Throws `unknown_column` for types of missing columns, unless they are optional. */
 function createColumnBuilders(
   names: string[],
   dialect: Dialect,
@@ -234,7 +234,7 @@ function createColumnBuilders(
   source: string,
 ): ColumnBuilder[] {
   for (const name of options.types?.keys() ?? []) {
-    if (names.includes(name)) continue
+    if (options.areTypesOptional || names.includes(name)) continue
     throw new Problem('unknown_column', `${source}: no column named ${name}`, {
       field: 'column',
       hint: `Its columns are: ${formatList(names)}`,

@@ -139,6 +139,8 @@ export interface DelimitedOptions {
   header?: boolean
   /** Types by column name. */
   types?: ReadonlyMap<string, GivenType>
+  /** Whether the file may lack columns of `types`. */
+  areTypesOptional?: boolean
   /** Column types of the target grid, by name and position. */
   expected?: (name: string, position: number) => GivenType | undefined
   /** Column names of the target grid for messages, if the text has no header. */

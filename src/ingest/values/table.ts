@@ -34,8 +34,8 @@ export interface ParsedColumn {
   rewrite?: Rewrite
   /** First value of each type in a column that became text. */
   seen?: FirstValue[]
-  /** First cell that is not a number, in a text column that also contains numbers. */
-  text?: { line: number; text: string }
+  /** First cell that made a column text whose other cells are of another type. */
+  text?: { line: number; text: string; before: ColumnType }
 }
 
 /** Result of parsing a table. */

@@ -239,6 +239,32 @@ onSqliteFirst('upload of other formats', (test) => {
       expect((await content(folder)).Two.csv).toBe('b\ny\nz\ny\nz\n')
     })
 
+    it('replace warns of corrections that were made after the last upload', async () => {
+      const replace = (body: string) => upload(test(), 'corrected.csv', body, rule('replace'))
+      const { fid, cols } = (await replace('id,n\n1,3\n2,4\n')).json.file
+      const correct = (user: string, data: number[]) =>
+        test().ask(user, 'PUT', `/v2/grids/${fid}/col?uid=${cols[1].uid}`, {
+          json: { cols: [{ data }] },
+          headers: { 'Gridline-Message': user === 'bob' ? 'as counted' : '' },
+        })
+      await test().ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {
+        json: { users: ['bob'], readonly: false },
+      })
+      await correct('alice', [3, 5])
+      expect((await replace('id,n\n1,3\n2,4\n')).json.warnings).toEqual([
+        'replaces 1 change made after the last upload, the latest by alice; version 2 has it',
+      ])
+      await correct('alice', [3, 5])
+      expect((await correct('bob', [3, 6])).status).toBe(200)
+      // The same content replaces nothing.
+      expect((await replace('id,n\n1,3\n2,6\n')).json).toMatchObject({ action: 'unchanged', warnings: [] })
+      expect((await replace('id,n\n1,3\n2,7\n')).json.warnings).toEqual([
+        "replaces 2 changes made after the last upload, the latest by bob: 'as counted'; version 5 has them",
+      ])
+      await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[3, 1]] } })
+      expect((await replace('id,n\n1,3\n')).json.warnings).toEqual([])
+    })
+
     it('replace with World-Readable publishes the folder with its grids', async () => {
       const file = await zip({ 'a.csv': 'x\n1\n', 'b.csv': 'y\n2\n' })
       const made = await upload(test(), 'published.zip', file, rule('replace'))

@@ -2,6 +2,7 @@
 import type { Problem } from '../../../contract/errors.ts'
 import { type Fid, ROOT } from '../../../contract/fid.ts'
 import type { ConflictRule } from '../../../contract/headers.ts'
+import { formatCount } from '../../../contract/message-texts.ts'
 import type { UploadAction } from '../../../contract/resources/index.ts'
 import { filetypeLabel } from '../../../contract/resources/index.ts'
 import { putDraftFile } from '../../files/drafts.ts'
@@ -17,7 +18,7 @@ import { takeIdlocal } from '../../files/new-file.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import { encodePrimaryKey, primaryKeyNamesOf } from '../../store/schema/primary-key.ts'
-import type { Readers, Writers } from '../../store/store.ts'
+import type { Readers, Store, Writers } from '../../store/store.ts'
 import { enforceChecks, enforceChecksOnGrid, parseChecksHeader } from '../checks/enforce.ts'
 import type { NewColumn } from '../column/layout.ts'
 import { checkColumnLoss, checkRowLoss, warnOfTypeChanges } from '../input/match-columns.ts'
@@ -242,7 +243,7 @@ export function replaceGrid(
       checkRowLoss(call, file, table.rows, grid.row_count)
       const changes = warnOfTypeChanges(table.columns, columns)
       checkWarnings(call, changes)
-      warnings.push(...changes)
+      warnings.push(...changes, ...(await warnOfEdits(store, fid, usernameOf(call))))
     }
     return {
       columns: isUnchanged ? undefined : keepUids(table.columns, columns),
@@ -261,6 +262,32 @@ export function replaceGrid(
     }
   })
 }
+
+/** Maximum number of versions that are searched for edits. */
+const MAX_EDITS = 100
+
+/**
+ * Warns of corrections that a new upload replaces: cells that were changed after the last one, and anything that other
+ * users changed. The file may have them, but an older file has not.
+ */
+async function warnOfEdits(store: Store, { owner, idlocal }: Fid, user: string | null): Promise<string[]> {
+  const versions = await store.read((readers) => readers.versions.list(owner, idlocal, undefined, MAX_EDITS))
+  const last = versions.findIndex(({ operation }) => !EDITS.has(operation))
+  const edits = versions
+    .slice(0, last < 0 ? undefined : last)
+    // Updates by key have the file that they came from. Who appends rows knows that an upload replaces them.
+    .filter(({ operation, source, made_by }) => made_by !== user || (operation !== 'append' && !source))
+  if (edits.length === 0) return []
+  const [{ version, made_by, message }] = edits
+  const by = `${made_by === null ? '' : ` by ${made_by}`}${message === null ? '' : `: '${message}'`}`
+  const count = formatCount(edits.length, 'change')
+  return [
+    `replaces ${count} made after the last upload, the latest${by}; version ${version} has ${edits.length === 1 ? 'it' : 'them'}`,
+  ]
+}
+
+/** Operations that change a part of a grid. */
+const EDITS: ReadonlySet<string> = new Set(['update', 'append', 'columns', 'revert'])
 
 /** Sets missing uids: a column gets the uid of the existing column of its name, unless another column has it. */
 export function keepUids(table: readonly NewColumn[], existing: readonly ColumnRow[]): NewColumn[] {

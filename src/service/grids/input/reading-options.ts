@@ -36,6 +36,7 @@ export function parseReadingOptions(
     encoding: Encoding,
     header: Header,
     types: parseColumnTypes(headers.Columns),
+    areTypesOptional: headers['Columns-Optional'],
     keys:
       headers.Key === undefined
         ? undefined
