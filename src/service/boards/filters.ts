@@ -11,15 +11,26 @@ const MAX_VALUE_CHARACTERS = 1000
 
 /** Throws `invalid_request` if a query filters by a column for which the board has no filter. */
 export function assertFiltersKnown(board: StoredBoard, query: URLSearchParams): void {
-  const names = filtersOf(board).map(({ column }) => column)
-  const unknown = listFilters(query).find(({ column }) => !names.includes(column))
-  if (!unknown) return
+  const filters = filtersOf(board)
+  const [unknown] = listUnknownFilters(filters, query)
+  if (unknown === undefined) return
+  const names = filters.map(({ column }) => column)
   const others =
     names.length > 0 ? `It has: ${formatList(names)}` : 'A board file names them: filters: [city]'
-  throw new Problem('invalid_request', `filter: the board has no filter ${JSON.stringify(unknown.column)}`, {
+  throw new Problem('invalid_request', `filter: ${describeUnknownFilter(unknown)}`, {
     field: 'filter',
-    hint: withSuggestion(findClosest(unknown.column, names), others),
+    hint: withSuggestion(findClosest(unknown, names), others),
   })
+}
+
+/** Lists the columns by which a query filters, and for which a board has no filter. */
+export function listUnknownFilters(filters: readonly BoardFilter[], query: URLSearchParams): string[] {
+  const names = new Set(filters.map(({ column }) => column))
+  return listFilters(query).flatMap(({ column }) => (names.has(column) ? [] : [column]))
+}
+
+export function describeUnknownFilter(column: string): string {
+  return `the board has no filter ${JSON.stringify(column)}`
 }
 
 /** Returns the filters that a board offers. */

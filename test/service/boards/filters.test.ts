@@ -75,6 +75,21 @@ onSqliteFirst('filters of boards', (test) => {
     expect(numbersOf(await page(fid, `filter.city=${encodeURIComponent("l'Aquila")}`))).toEqual(['3', '2'])
     for (const none of ['filter.city=nowhere', `${encodeURIComponent('filter.the "year"')}=x`])
       expect([none, numbersOf(await page(fid, none))[0]]).toEqual([none, '–'])
+    const typo = await page(fid, 'filter.city=Osla&filter.town=Oslo')
+    expect([...typo.matchAll(/<p class="note">([^<]*)</g)].map(([, note]) => note)).toEqual([
+      'The board has no filter &quot;town&quot;.',
+      'No row has &quot;Osla&quot; in city.',
+    ])
+    expect(
+      (await test().ask('alice', 'GET', `/v2/files/${fid}/image?format=html&filter=city%3DOsla`)).json,
+    ).toMatchObject({
+      errors: [
+        {
+          message: 'filter: no row has "Osla" in city',
+          hint: expect.stringMatching(/^Did you mean Oslo\? The board shows: .*Rome/),
+        },
+      ],
+    })
     const html = await page(fid, 'filter.city=Oslo', 'alice', '.html')
     expect(html).toContain('city: <strong>Oslo</strong>')
     expect(numbersOf(html)).toEqual(['5', '2'])

@@ -19,7 +19,7 @@ import { drawPlotImage, type ImageService, readImage } from '../../images/plot-i
 import type { FileRow } from '../../store/aggregates/files.ts'
 import { createPage, type PageAnswer } from '../answer.ts'
 import { accessQueryOf, appendQuery, type ColorScheme, readColorScheme } from '../html.ts'
-import { renderActiveFilters } from './board-filters.ts'
+import { assertFiltersMatch, renderActiveFilters } from './board-filters.ts'
 import { createLiveReader, findPlotVersion, renderNode } from './board-items.ts'
 import { type ChartPlace, GAP_PIXELS } from './board-reader.ts'
 import type { SortingService } from './grid-page.ts'
@@ -158,10 +158,9 @@ async function writeBoardDocument(
       return `<p class="source">${wrapLink(escapeHtml(title))}: ${escapeHtml(error.message)}</p>`
     }
   }
-  const board = await renderNode(
-    { board: file, service, principal, filter, version, renderPlot, user, work, deadline },
-    node,
-  )
+  const reader = { board: file, service, principal, filter, version, renderPlot, user, work, deadline }
+  await assertFiltersMatch(reader, node, query)
+  const board = await renderNode(reader, node)
   return sealPage(
     wrapDocument(
       file.filename,

@@ -2,11 +2,12 @@
 import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
-import { formatList } from '../../../contract/message-texts.ts'
+import { findClosest, formatList, withSuggestion } from '../../../contract/message-texts.ts'
 import type { BoardFilter, BoardItem } from '../../../contract/resources/index.ts'
-import { FILTER_PREFIX } from '../../../contract/web/filter-query.ts'
+import { FILTER_PREFIX, listFilters } from '../../../contract/web/filter-query.ts'
 import { ownerPrincipal, type RowFilter } from '../../access/access.ts'
 import { type BoardNode, listItems } from '../../boards/content.ts'
+import { describeUnknownFilter, listUnknownFilters } from '../../boards/filters.ts'
 import { fidOfItem, loadItemFile } from '../../boards/item-files.ts'
 import { Lru } from '../../core/lru.ts'
 import type { Snapshot } from '../../grids/column/snapshot.ts'
@@ -14,7 +15,7 @@ import { Selection } from '../../grids/read/selection.ts'
 import { listUnfollowedColumns } from '../../plots/content.ts'
 import { bindRowFilter, listColumnsOf, listPlotGrids } from '../../plots/filter-rows.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
-import { type BoardReader, reshapeRows, takeItemSnapshot } from './board-reader.ts'
+import { type BoardReader, renderNote, reshapeRows, takeItemSnapshot } from './board-reader.ts'
 
 /** Maximum number of values in a list. More are typed. */
 const MAX_LISTED_VALUES = 500
@@ -72,23 +73,64 @@ export async function renderFilters(
   filters: readonly BoardFilter[],
   query: URLSearchParams,
 ): Promise<string> {
-  if (filters.length === 0) return ''
+  const notes = listUnknownFilters(filters, query).map(describeUnknownFilter)
+  if (filters.length === 0) return notes.map(renderNote).join('')
   const controls: string[] = []
-  for (const filter of filters) controls.push(await renderFilter(reader, node, filter))
+  for (const filter of filters) {
+    const values = await listValues(reader, node, filter.column)
+    controls.push(renderFilter(reader, filter, values))
+    notes.push(...describeUnmatched(reader, filter.column, values))
+  }
   // Other parameters of the page stay.
   const hidden = [...query]
     .filter(([name]) => !name.startsWith(FILTER_PREFIX))
     .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
-  return `<form class="filter" method="get">${hidden.join('')}${controls.join('')} <button type="submit">Show</button></form>\n`
+  return `<form class="filter" method="get">${hidden.join('')}${controls.join('')} <button type="submit">Show</button></form>\n${notes.map(renderNote).join('')}`
 }
 
-async function renderFilter(
+/** Throws `invalid_request` if a query asks for rows with a value that no row has. */
+export async function assertFiltersMatch(
   reader: BoardReader,
   node: BoardNode,
+  query: URLSearchParams,
+): Promise<void> {
+  for (const { column } of listFilters(query)) {
+    const values = await listValues(reader, node, column)
+    const [note] = describeUnmatched(reader, column, values)
+    if (note === undefined) continue
+    const { value } = reader.filter.find((one) => one.column === column)!
+    throw new Problem('invalid_request', `filter: ${note}`, {
+      field: 'filter',
+      hint: withSuggestion(
+        findClosest(value, values!),
+        `The board shows: ${formatList(values!, MAX_NAMED_VALUES)}`,
+      ),
+    })
+  }
+}
+
+/** Maximum number of values in an error. */
+const MAX_NAMED_VALUES = 10
+
+/** Says that no row has the value of a filter. Empty if some have, or if there are too many values to know. */
+function describeUnmatched(
+  { filter }: BoardReader,
+  column: string,
+  values: readonly string[] | undefined,
+): string[] {
+  const chosen = filter.find((one) => one.column === column)?.value
+  if (chosen === undefined || !values) return []
+  // Numbers can be written in several ways.
+  const isMatched = values.some((value) => value === chosen || Number(value) === Number(chosen))
+  return isMatched ? [] : [`no row has ${JSON.stringify(chosen)} in ${column}`]
+}
+
+function renderFilter(
+  reader: BoardReader,
   { column, title = column }: BoardFilter,
-): Promise<string> {
+  values: readonly string[] | undefined,
+): string {
   const chosen = reader.filter.find((one) => one.column === column)?.value ?? ''
-  const values = await listValues(reader, node, column)
   const name = escapeHtml(FILTER_PREFIX + column)
   const label = escapeHtml(title)
   if (!values)

@@ -23,6 +23,7 @@ import {
   type ChartPlace,
   GAP_PIXELS,
   hiddenError,
+  renderNote,
   renderSource,
   takeItemSnapshot,
 } from './board-reader.ts'
@@ -148,7 +149,7 @@ async function renderItem(reader: BoardReader, item: BoardItem, place: ChartPlac
     return `${title}${await renderContent(reader, item, place)}`
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    return `${title}<p class="note">${escapeHtml(error.message[0].toUpperCase() + error.message.slice(1))}.</p>`
+    return title + renderNote(error.message)
   }
 }
 

@@ -115,6 +115,11 @@ export function hiddenError(what: string): Problem {
   return new Problem('not_found', `this ${what} is private, in the trash or deleted`)
 }
 
+/** Renders a message as a sentence. */
+export function renderNote(message: string): string {
+  return `<p class="note">${escapeHtml(message[0].toUpperCase() + message.slice(1))}.</p>`
+}
+
 type SourceGrid = Pick<ItemGrid, 'file' | 'isOpen' | 'staleSince'>
 
 /** Renders the name of the grid of an item, with a link for those who can open it, and since when it is stale. */
