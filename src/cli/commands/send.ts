@@ -1,5 +1,5 @@
 // `gridline send`: sends charts and boards by e-mail, now or regularly.
-import { resolveFid } from '../../client/index.ts'
+import { type Client, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { defineCommand, type Option } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
@@ -55,6 +55,16 @@ const sentView: TableView = {
   ],
 }
 
+/** Throws what would refuse a mail: no mail server, a wrong address, no permission. */
+async function tryToSend(client: Client, fid: string, to: string[]): Promise<void> {
+  try {
+    await client.tryCall('mailings.create', { fid, json: { to, every: 'day' } })
+  } catch (error) {
+    // These are about what is sent regularly.
+    if (!(error instanceof Problem) || !['already_exists', 'too_large'].includes(error.code)) throw error
+  }
+}
+
 export const command = defineCommand({
   output: objectOf('Mailing'),
   writes: true,
@@ -91,6 +101,8 @@ export const command = defineCommand({
     const fid = await resolveFid(client, name)
     const addresses = to.flatMap((text) => text.split(',').map((address) => address.trim()))
     if (every === undefined) {
+      // Sending cannot be tried, but the same every day can.
+      if (context.flags.dryRun) await tryToSend(client, fid, addresses)
       const item = await client.call('mailings.send', { fid, json: { to: addresses } })
       return { item, view: sentView, isDetail: true }
     }

@@ -21,6 +21,9 @@ export function convertCommanderError(error: CommanderError, command: Commander,
   })
 }
 
+/** Options that other tools write as one letter. Ours have no short form. */
+const MEANT_BY_LETTERS = ['--message', '--name', '--folder', '--output', '--limit']
+
 /** Returns the closest command, option or choice; undefined if none is close. */
 function suggestWord(code: string, word: string, command: Commander, message: string): string | undefined {
   if (code === 'commander.unknownCommand' || code === 'commander.excessArguments') {
@@ -37,8 +40,9 @@ function suggestWord(code: string, word: string, command: Commander, message: st
   }
   if (code === 'commander.unknownOption') {
     const flags = command.options.flatMap(({ long, short }) => [long, short]).filter((flag) => flag != null)
-    // Most options have no short form: `-m` means `--message`.
-    return word.length === 2 ? flags.find((flag) => flag.startsWith(`-${word}`)) : findClosest(word, flags)
+    if (word.length > 2) return findClosest(word, flags)
+    const isMeant = (flag: string): boolean => flag.startsWith(`-${word}`)
+    return MEANT_BY_LETTERS.find((flag) => isMeant(flag) && flags.includes(flag)) ?? flags.find(isMeant)
   }
   const [, choices] = /Allowed choices are (.*)\.$/.exec(message) ?? []
   if (choices === undefined) return undefined

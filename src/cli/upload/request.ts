@@ -1,6 +1,7 @@
 // What an upload is asked to do: its files, and options that fit together.
 import { flagOf, OPTION_NAMES } from '../../charts/spec/options.ts'
 import { Problem } from '../../contract/errors.ts'
+import { parseFid } from '../../contract/fid.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { assertDistinctNames } from '../charts/create.ts'
 import type { Context } from '../core/context.ts'
@@ -72,6 +73,10 @@ function checkOptions(options: UploadOptions): void {
     throw new Problem('usage', '--unpivot cannot be used with --plan or --delete')
   if (plan !== undefined && plot !== undefined)
     throw new Problem('usage', '--plan and --plot cannot be used together')
+  if (name !== undefined && parseFid(name))
+    throw new Problem('usage', `--name ${name}: looks like the id of a file`, {
+      hint: `To change the rows of a grid: gridline append ${name} FILE --key COLUMN --delete-missing`,
+    })
   assertDraftName(options.draft)
   refuseWithDraft(options)
   refuseWithDelete(options)

@@ -21,6 +21,19 @@ export function isEmailAddress(text: string): boolean {
 
 const SMTP_TIMEOUT_MS = 15_000
 
+const UNREACHABLE = 'the mail server of this server cannot be reached'
+
+/** Texts for the codes of nodemailer. */
+const SMTP_ERRORS: Readonly<Record<string, string>> = {
+  ECONNECTION: UNREACHABLE,
+  ESOCKET: UNREACHABLE,
+  ETIMEDOUT: UNREACHABLE,
+  EDNS: UNREACHABLE,
+  EAUTH: 'the mail server refused the login of this server',
+  EENVELOPE: 'the mail server refused the address',
+  EMESSAGE: 'the mail server refused the message',
+}
+
 /** Sends e-mails over SMTP. Connects on first use. */
 export class Mailer {
   private transport: Promise<Transporter> | undefined
@@ -32,7 +45,17 @@ export class Mailer {
     private readonly from: string,
   ) {}
 
+  /** Sends a message. Throws an error that says what the mail server did. */
   async send(message: Message): Promise<void> {
+    try {
+      await this.sendNow(message)
+    } catch (error) {
+      const { code = '', message: detail } = error as Error & { code?: string }
+      throw new Error(`${SMTP_ERRORS[code] ?? 'the mail server failed'}: ${detail}`, { cause: error })
+    }
+  }
+
+  private async sendNow(message: Message): Promise<void> {
     this.transport ??= import('../../vendor/mail.ts').then(({ createTransport }) =>
       createTransport(this.smtp, {
         connectionTimeout: SMTP_TIMEOUT_MS,
