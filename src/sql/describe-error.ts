@@ -2,11 +2,29 @@
 
 import { findClosest } from '../contract/message-texts.ts'
 
-/** Number of functions that an error names as candidates; more are left out. */
-const MAX_CANDIDATES = 5
-
 /** Length up to which an error quotes the query, in characters: a text without an end is the rest of it. */
 const QUOTED_CHARACTERS = 30
+
+/** Keywords that a wrong word is compared with. */
+const KEYWORDS =
+  'SELECT FROM WHERE GROUP ORDER BY HAVING LIMIT JOIN LEFT INNER USING WITH UNION DISTINCT BETWEEN WHEN THEN ELSE OVER PARTITION'.split(
+    ' ',
+  )
+
+/** Types in messages, in words. */
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  VARCHAR: 'text',
+  STRING_LITERAL: 'text',
+  DOUBLE: 'number',
+  BIGINT: 'number',
+  INTEGER: 'number',
+  INTEGER_LITERAL: 'number',
+  DECIMAL: 'number',
+}
+
+/** A function, or an operator, that does not take values of these types. */
+const WRONG_TYPES =
+  /^(?:No function matches the given name and argument types|Could not choose a best candidate function for the function call) ['"](\S+?)\((.*?)\)['"]\..*/s
 
 /** Messages that do not say what to do, and better ones. */
 const REWRITES: readonly [RegExp, (...parts: string[]) => string][] = [
@@ -25,12 +43,30 @@ const REWRITES: readonly [RegExp, (...parts: string[]) => string][] = [
     (_, table, name, candidates) => describeUnknown(`"${table}" has no column "${name}"`, name, candidates),
   ],
   [
+    /^(?:Scalar |Aggregate |Table )?Function with name (\S+?) does not exist!(?: Did you mean "(.*?)"\?)?$/s,
+    (_, name, similar) =>
+      `no function is named ${name}${similar === undefined ? '' : `. Did you mean ${similar}?`}`,
+  ],
+  [WRONG_TYPES, (_, name, types) => describeWrongTypes(name, types)],
+  [
     /^(?:Unimplemented type for cast \((?:INTEGER|BIGINT|DOUBLE) -> (?:DATE|TIMESTAMP)\)|Cannot compare values of type (?:DATE|TIMESTAMP) and type INTEGER).*/s,
     () => "a number is used as a date; a date is in single quotes: '2026-03-01'",
   ],
   [/^syntax error at or near "[:{}]"$/, (text) => `${text}; a parameter is written $name`],
   [/(?<= at or near ")(.*)(?="$)/s, (text) => shorten(text)],
 ]
+
+/** Describes which types a function does not take, and how others are made of text. */
+function describeWrongTypes(name: string, types: string): string {
+  const words = types.replaceAll(/[A-Z_]+/g, (type) => TYPE_WORDS[type] ?? type.toLowerCase())
+  const hint = /VARCHAR/.test(types) ? '; a text is made a date by ::DATE, a number by ::DOUBLE' : ''
+  return `${name} does not take (${words})${hint}`
+}
+
+/** Returns whether a message is about an unknown column, and names no others. */
+export function namesNoColumn(message: string): boolean {
+  return /does not have a column named/.test(message) && !message.includes('Candidate bindings')
+}
 
 /** Describes an unknown column, with a similar one of the candidates, which are in double quotes. */
 function describeUnknown(message: string, name: string, candidates = '', otherwise = ''): string {
@@ -45,24 +81,40 @@ function shorten(text: string): string {
   return text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS - 1)}…` : text
 }
 
-/** Returns the message of an error as one paragraph. `sql`: a query with several lines, whose line is named. */
-export function describeError(message: string, sql = ''): string {
+/**
+ * Returns the message of an error as one paragraph. `sql`: a query with several lines, whose line is named; `columns`:
+ * those that the query can read.
+ */
+export function describeError(message: string, sql = '', columns: readonly string[] = []): string {
   const line = /\n+LINE (\d+):/.exec(message)?.[1]
   const text = message
     .replace(/\n+(?:LINE \d+:|Possible solutions:)[\s\S]*$/, '')
     .replace(/^(?:Failed to \w+[^:]*: )?(?:\w+ )*Error: /, '')
-    .replace(/\n\s*Candidate functions:((?:\n\t.*)+)/, (all, list: string) =>
-      list.split('\n').length - 1 > MAX_CANDIDATES ? '' : all,
-    )
     .replace(/\s*\n\s*/g, ' ')
     .trim()
-  const described = rewrite(text)
+  const candidates = columns.map((name) => `"${name}"`).join(', ')
+  const described = rewrite(candidates === '' ? text : `${text} Candidate bindings: : ${candidates}`)
   return line === undefined ? described : withLine(described, Number(line), sql)
 }
 
 /** Returns a message with the line of a position in a query, in bytes. */
 export function describeAt(message: string, sql: string, position: number): string {
-  return withLine(rewrite(message.replace(/\s*\n\s*/g, ' ')), lineAt(sql, position), sql)
+  const described = rewrite(message.replace(/\s*\n\s*/g, ' ')) + hintAt(sql, position)
+  return withLine(described, lineAt(sql, position), sql)
+}
+
+/** Returns what a query probably means where it cannot be read: a path in quotes, or a keyword. */
+function hintAt(sql: string, position: number): string {
+  const bytes = Buffer.from(sql)
+  const [before, after] = [bytes.subarray(0, position), bytes.subarray(position)].map(String)
+  const [folder = ''] = /[\w.-]+$/.exec(before) ?? []
+  const [path] = /^[\w.-]+(?:\/[\w.-]+)+/.exec(folder + after) ?? []
+  if (path !== undefined) return `; write a path as "${path}", in double quotes`
+  const words = [/^\w+/.exec(after), /\w+(?=\s*$)/.exec(before)].map(
+    (match) => match?.[0].toUpperCase() ?? '',
+  )
+  const meant = words.flatMap((word) => (KEYWORDS.includes(word) ? [] : (findClosest(word, KEYWORDS) ?? [])))
+  return meant.length > 0 ? `. Did you mean ${meant[0]}?` : ''
 }
 
 function rewrite(message: string): string {

@@ -9,7 +9,7 @@ import {
 } from '@duckdb/node-api'
 import { errorMessageOf } from '../contract/errors.ts'
 import { bindParameters } from './bind-parameters.ts'
-import { describeError } from './describe-error.ts'
+import { describeError, namesNoColumn } from './describe-error.ts'
 import { describeCount, findTableNames } from './find-table-names.ts'
 import { loadRest, loadTable, openMemory } from './load-table.ts'
 import type { QueryMessage, QuerySettings, QueryTables, QueryText } from './messages.ts'
@@ -109,12 +109,20 @@ async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckD
 }
 
 /** Prepares or runs a query. Its errors name the line of the query; those of other statements do not. */
-async function withLines<T>(sql: string, work: () => Promise<T>): Promise<T> {
+async function withLines<T>(connection: DuckDBConnection, sql: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw new Error(describeError(errorMessageOf(error), sql), { cause: error })
+    const message = errorMessageOf(error)
+    const columns = namesNoColumn(message) ? await listColumns(connection) : []
+    throw new Error(describeError(message, sql, columns), { cause: error })
   }
+}
+
+/** Lists the names of all columns of the tables. */
+async function listColumns(connection: DuckDBConnection): Promise<string[]> {
+  const result = await connection.run('SELECT DISTINCT column_name FROM duckdb_columns() WHERE NOT internal')
+  return (await result.getRows()).map(([name]) => String(name))
 }
 
 async function runQuery(): Promise<void> {
@@ -127,9 +135,9 @@ async function runQuery(): Promise<void> {
   await lock(connection)
   await send({ isLoaded })
   if (!isLoaded) return
-  const statement = await withLines(sql, () => prepare(connection, sql))
+  const statement = await withLines(connection, sql, () => prepare(connection, sql))
   await bindParameters(connection, statement, parameters)
-  await withLines(sql, async () => streamResult(await statement.stream(), send))
+  await withLines(connection, sql, async () => streamResult(await statement.stream(), send))
 }
 
 runQuery()

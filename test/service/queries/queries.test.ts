@@ -130,13 +130,13 @@ onSqliteFirst('queries', (test) => {
   it('an error in a query of several lines says in which one it is', async () => {
     const errorOf = async (sql: string) => (await query(test(), sql)).message
     expect(await errorOf("select 'é\n', temp\nfrom weather\nwher temp > 1")).toBe(
-      'line 4: syntax error at or near "temp"',
+      'line 4: syntax error at or near "temp". Did you mean WHERE?',
     )
     expect(await errorOf('select city,\n  tmp from weather')).toMatch(
       /^line 2: no column is named "tmp". Did you mean temp\?$/,
     )
     expect(await errorOf('select city,\n  temp + city from weather')).toBe(
-      "line 2: No function matches the given name and argument types '+(DOUBLE, VARCHAR)'. You might need to add explicit type casts.",
+      'line 2: + does not take (number, text); a text is made a date by ::DATE, a number by ::DOUBLE',
     )
     expect(await errorOf('select tmp from weather\n')).toMatch(/^no column is named "tmp"/)
     expect(await errorOf('select temp\nfrom weather join wether using (city)')).toMatch(
