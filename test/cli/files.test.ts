@@ -274,7 +274,9 @@ describe('columns, sharing, keys', () => {
       warnings: [expect.stringContaining('SMTP is not configured')],
       share_link: expect.stringMatching(/\?share_key=\S{24}$/),
     })
-    expect(await shown(['collaborators', 'a'])).toBe('0 eve@example.org\temail\tread\t\n')
+    expect(await shown(['collaborators', 'a'])).toBe(
+      '0 eve@example.org\temail\tread\t\nanyone with the link\tlink\tread\t\n',
+    )
     expect((await run(['unshare', 'a', '--email', 'eve@example.org', '--link'])).code).toBe(0)
     expect(await shown(['collaborators', 'a', '--json'])).toBe('0 []\n')
     expect((await run(['star', 'a'])).code).toBe(0)

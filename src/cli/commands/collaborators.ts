@@ -1,4 +1,4 @@
-// `gridline collaborators`: lists users and teams with access to a file.
+// `gridline collaborators`: lists who can see a file: users, teams, and anyone if it is public or has a secret link.
 import { resolveFid } from '../../client/index.ts'
 import { undefinedIfNotFound } from '../../contract/errors.ts'
 import { defineCommand } from '../core/define.ts'
@@ -21,7 +21,8 @@ const view: TableView = {
 
 export const command = defineCommand({
   output: arrayOf('Collaborator', {
-    who: 'name of the user or team, or the e-mail address',
+    who: 'name of the user or team, or the e-mail address; anyone, or anyone with the link',
+    type: 'user, team or email; public; link',
     folder: 'the shared folder, or null if the file itself is shared',
   }),
   arguments: '<file>',
@@ -42,12 +43,15 @@ export const command = defineCommand({
           who: collaborator.username ?? collaborator.name ?? collaborator.email ?? '(hidden e-mail address)',
           folder: through,
         })
-      const { parent } = await client.call('files.get', { fid: folder })
+      const { parent, world_readable, share_key_enabled } = await client.call('files.get', { fid: folder })
+      const open = { readonly: true, folder: through }
+      if (world_readable) collaborators.push({ who: 'anyone', type: 'public', ...open })
+      if (share_key_enabled) collaborators.push({ who: 'anyone with the link', type: 'link', ...open })
       ancestor = parent !== undefined && parent >= 0 ? `${folder.split(':')[0]}:${parent}` : undefined
       if (ancestor !== undefined)
         through = (await undefinedIfNotFound(client.call('files.get', { fid: ancestor })))?.filename ?? null
       if (ancestor !== undefined && through === null) break
     }
-    return { items: collaborators, view, empty: 'No collaborators.' }
+    return { items: collaborators, view, empty: 'Nobody else can see it.' }
   },
 })

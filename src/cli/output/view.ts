@@ -97,6 +97,10 @@ export function formatError(error: { detail: string; hint?: string } | null | un
 }
 
 /** Formats the access of a file. */
-export function formatAccess(isPublic: boolean): string {
-  return isPublic ? 'public' : 'private'
+export function formatAccess(
+  isPublic: boolean,
+  { share_key_enabled = false }: { share_key_enabled?: boolean } = {},
+): string {
+  if (isPublic) return 'public'
+  return share_key_enabled ? 'secret link' : 'private'
 }

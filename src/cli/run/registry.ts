@@ -285,7 +285,7 @@ export const commands: readonly RegisteredCommand[] = [
   {
     group: 'sharing',
     name: 'collaborators',
-    summary: 'List the collaborators of a file',
+    summary: 'List who can see a file',
     load: () => import('../commands/collaborators.ts'),
   },
   {
