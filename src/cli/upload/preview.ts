@@ -60,13 +60,11 @@ export const previewView: TableView = {
         target ? `${target.fid} (${filetypeLabel(target.filetype)})` : '',
     },
     { field: 'would', title: 'WOULD' },
-    { field: 'changes', title: 'CHANGES', format: formatChanges },
   ],
 }
 
 /** Formats how many rows differ: `1 row added, 2 rows changed`. */
-function formatChanges(changes: Preview['changes']): string {
-  if (changes === null) return ''
+function formatChanges(changes: NonNullable<Preview['changes']>): string {
   const parts = (['added', 'removed', 'changed'] as const).flatMap((what) => {
     const count = changes[`rows_${what}`]
     return count > 0 ? `${formatCount(count, 'row')} ${what}` : []
@@ -143,6 +141,7 @@ export async function preview(
     isCompared && tables[0].ingested.rows <= MAX_COMPARED_ROWS
       ? await countChanges(context, { client, fid: target.fid }, file, options)
       : null
+  if (changes) context.messages.note(`${name} would change: ${formatChanges(changes)}`)
   return tables.map((table) => ({
     file: input.name,
     name: [...folders, name, ...table.path].join('/'),
