@@ -223,7 +223,7 @@ it('chart files have the options of the command line', async () => {
   const bomb = `a: &a [${'x,'.repeat(50)}]\n${'b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\n'}c: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n`
   for (const [text, said] of [
     ['grid: readings\ntitel: T\n', /titel is no option of a chart/],
-    ['grid: readings\ntype: lines\n', /type: lines is none of/],
+    ['grid: readings\ntype: lines\n', /type: lines is no type of chart/],
     ['type: line\n', /the grid is missing/],
     ['grid: readings\nlog-y: maybe\n', /log-y: "maybe" is no value of it/],
     ['grid: readings\ntop: -1\n', /top: -1 is no value of it/],
@@ -295,7 +295,7 @@ it('what failed is not replaced by another file of its name, and a dry run finds
   await rows('upload', 'weather', '--on-conflict', 'replace')
   write('readings.csv', FILES['readings.csv'].replace('18', 'warm'))
   const { code, stderr } = await run('upload', 'weather', '--on-conflict', 'replace', '--dry-run')
-  expect([code, stderr]).toEqual([8, expect.stringMatching(/warm\.sql: .*No function matches/)])
+  expect([code, stderr]).toEqual([8, expect.stringMatching(/warm\.sql: .*does not take/)])
 })
 
 itLong('plot options writes a chart file that makes the same chart', async () => {

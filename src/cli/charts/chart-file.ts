@@ -31,11 +31,14 @@ export function parseChartFile(
   if (typeof grid !== 'string' || grid === '')
     throw refuse('the grid is missing', 'Name the grid of the chart, such as: grid: sales')
   const known = CHART_TYPE_CHOICES.find((choice) => choice === type)
-  if (known === undefined)
+  if (known === undefined) {
+    const meant = findClosest(String(type), CHART_TYPE_CHOICES)
+    const others = `Types: ${CHART_TYPE_CHOICES.join(', ')}. See: gridline help charts`
     throw refuse(
-      `type: ${String(type)} is none of ${CHART_TYPE_CHOICES.join(', ')}`,
-      withSuggestion(findClosest(String(type), CHART_TYPE_CHOICES), 'See: gridline help charts'),
+      `type: ${String(type)} is no type of chart`,
+      meant === undefined ? others : `Did you mean ${meant}? See: gridline help charts`,
     )
+  }
   const names = new Map(OPTION_NAMES.map((name) => [flagOf(name).slice(2), name]))
   const options: Record<string, unknown> = {}
   for (const [member, value] of Object.entries(members)) {

@@ -4,6 +4,9 @@ import type { Command as Commander, CommanderError } from 'commander'
 import { Problem } from '../../contract/errors.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 
+/** Length of a message up to which all choices are listed beside a suggestion, in characters. */
+const MAX_LIST_CHARACTERS = 160
+
 /** Converts a commander error to a `usage` problem that suggests the intended word. */
 export function convertCommanderError(error: CommanderError, command: Commander, help: string): Problem {
   const message = error.message.replace(/^error: /, '').replace(/\n/g, ' ')
@@ -16,7 +19,10 @@ export function convertCommanderError(error: CommanderError, command: Commander,
   if (error.code === 'commander.unknownOption' && existsSync(word))
     return new Problem('usage', message, { hint: `To name the file, write ./${word}` })
   const suggestion = suggestWord(error.code, word, command, message)
-  return new Problem('usage', message, {
+  // The word that is meant says more than a long list.
+  const isLong = message.length > MAX_LIST_CHARACTERS
+  const short = suggestion !== undefined && isLong ? message.replace(/ Allowed choices are .*/, '') : message
+  return new Problem('usage', short, {
     hint: withSuggestion(suggestion, help),
   })
 }
