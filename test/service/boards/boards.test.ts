@@ -72,6 +72,19 @@ onSqliteFirst('boards', (test) => {
     ])
   })
 
+  it('a table shows sums of decimal numbers without the error of their last digits', async () => {
+    const values = { n: [0.1 + 0.2, 12382.249999999995, 1e21, 9007199254740991] }
+    const { fid: sums } = await test().grid('alice', 'sums', values, { world_readable: true })
+    const { fid } = (await create(boardOf([{ items: [{ table: sums }] }]), { filename: 'of sums' })).json.file
+    const cells = [...(await page(fid, 'alice')).text.matchAll(/<td class="n">(.*?)<\/td>/g)]
+    expect(cells.map(([, text]) => text.replaceAll(/<\/?i>/g, ''))).toEqual([
+      '0.3',
+      '12382.25',
+      '1e+21',
+      '9007199254740991',
+    ])
+  })
+
   it('a page shows each reader what they may read, and says what is missing', async () => {
     const rows = [
       { items: [{ text: '# Hello <b>you</b>\n\n<script>alert(1)</script> [x](javascript:alert(1))' }] },

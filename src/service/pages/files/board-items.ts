@@ -206,12 +206,21 @@ async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promi
     readable.map(({ name, type }, k) => ({
       head: escapeHtml(name),
       attributes: type === 'number' ? ' class="n"' : '',
-      values: values[k],
+      values: type === 'number' ? values[k].map(roundNumber) : values[k],
     })),
   )
   const link = renderSource(service, grid)
   const more = count > rows.length ? `${rows.length} of ${count.toLocaleString('en')} rows of ${link}` : link
   return `${table}<p class="source">${more}</p>${renderIgnored(ignored)}`
+}
+
+/** Significant digits that sums of decimal numbers have at least. */
+const EXACT_DIGITS = 15
+
+/** Rounds a number (JSON text) that is not exact, as a sum: 12382.249999999995. */
+function roundNumber(value: Buffer): Buffer {
+  if (value.length <= EXACT_DIGITS || !value.includes('.')) return value
+  return Buffer.from(String(Number(Number(value.toString('latin1')).toPrecision(EXACT_DIGITS))))
 }
 
 function selectNamed(all: ColumnRow[], names: readonly string[]): ColumnRow[] {
