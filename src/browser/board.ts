@@ -165,17 +165,30 @@ function followBoard(board: HTMLElement, charts: BoardCharts): void {
   const events = new EventSource(board.dataset.follow!)
   let known: string | undefined
   let update = Promise.resolve()
+  const load = (): void => {
+    update = update.then(() => loadItems(board, charts)).catch(() => {})
+  }
   events.addEventListener('state', ({ data }) => {
     const isNew = known !== undefined && known !== data
     known = data
     if (!isNew) return
     charts.look()
-    update = update.then(() => loadItems(board, charts)).catch(() => {})
+    load()
+  })
+  // The server refuses the stream: the reader may not see the board any more, for example.
+  events.addEventListener('error', () => {
+    if (events.readyState === EventSource.CLOSED) load()
   })
 }
 
 async function loadItems(board: HTMLElement, charts: BoardCharts): Promise<void> {
   const response = await fetch(location.href)
+  if (response.status === 404) {
+    const note = document.createElement('p')
+    note.className = 'note'
+    note.textContent = 'This board is not shared with you any more, or is in the trash.'
+    board.replaceChildren(note)
+  }
   if (!response.ok) return
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
   const items = page.querySelectorAll('.board .item')

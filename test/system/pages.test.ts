@@ -94,6 +94,9 @@ describe('pages of plots in a browser', () => {
     await expect.poll(number, { timeout: 60_000 }).toBe('5')
     await expect.poll(bars, { timeout: 60_000 }).toBe(2)
     expect(visit.seen).toEqual(nothing)
+    await test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: false } })
+    const shownText = () => visit.page.$eval('.board', (element) => element.textContent)
+    await expect.poll(shownText, { timeout: 60_000 }).toMatch(/^This board is not shared with you any more/)
     await visit.close()
   })
 
