@@ -71,8 +71,7 @@ export const uploadHeaders = {
   ),
   'Columns-Optional': s.optional(
     s.boolean({
-      description:
-        'Whether the file may lack columns of `Columns`, as with one of many files. Default: false (400 unknown_column).',
+      description: 'Whether the file may lack these columns. Default: false.',
     }),
   ),
   'Allow-Type-Change': s.optional(
