@@ -4,6 +4,7 @@
 
 import { ChartUpdates } from './chart-updates.ts'
 import { type ChartSettings, ChartView, loadPlotly } from './chart-view.ts'
+import type { PlotlyApi } from './plotly.ts'
 
 /** Where a chart is on the board, in pixels. */
 export interface Rectangle {
@@ -38,6 +39,8 @@ interface DrawnChart {
   view?: ChartView
   updates?: ChartUpdates
   hasPicture?: boolean
+  /** Whether data may have changed since its figure was loaded. */
+  mustLook?: boolean
 }
 
 const charts = new Map<string, DrawnChart>()
@@ -74,13 +77,14 @@ function placeCharts(places: Record<string, Rectangle>): void {
 }
 
 /** Draws a chart, after those before it. */
-async function draw(message: Extract<BoardMessage, { type: 'gridline:chart' }>): Promise<void> {
-  const { id, figure, build, settings, isUntitled, title } = message
+async function draw(
+  { id, figure, settings, isUntitled, title }: Extract<BoardMessage, { type: 'gridline:chart' }>,
+  plotly: PlotlyApi,
+): Promise<void> {
   const drawn = charts.get(id)
   if (!drawn) return
   const { box, chart, status } = drawn
   chart.ariaLabel = title
-  const plotly = await loadPlotly(build)
   const view = new ChartView(
     {
       chart,
@@ -100,23 +104,33 @@ async function draw(message: Extract<BoardMessage, { type: 'gridline:chart' }>):
   drawn.view = view
   drawn.updates = new ChartUpdates(view, chart, settings, figure)
   await view.drawFirst(figure)
-  if (charts.get(id) === drawn) drawn.updates.begin()
-  else removeChart(id, drawn)
+  if (charts.get(id) !== drawn) return removeChart(id, drawn)
+  drawn.updates.begin()
+  if (drawn.mustLook) drawn.updates.poll()
 }
 
 /** Time without a new drawing before pictures are made, in ms. */
 const PICTURE_DELAY_MS = 2000
+/** Time after which pictures are made even if charts are drawn all the time, in ms. */
+const MAX_PICTURE_DELAY_MS = 10_000
 let pictures: ReturnType<typeof setTimeout> | undefined
+/** When pictures are made at the latest, in ms of `performance.now()`. */
+let picturesDue = Number.POSITIVE_INFINITY
 
 /** Schedules pictures of charts, for printing: a page cannot wait for them when it is printed. */
 function schedulePictures(): void {
+  const now = performance.now()
+  picturesDue = Math.min(picturesDue, now + MAX_PICTURE_DELAY_MS)
   clearTimeout(pictures)
-  pictures = setTimeout(sendPicture, PICTURE_DELAY_MS)
+  pictures = setTimeout(sendPicture, Math.min(PICTURE_DELAY_MS, picturesDue - now))
 }
 
 async function sendPicture(): Promise<void> {
   const next = [...charts].find(([, { view, hasPicture }]) => view && !hasPicture)
-  if (!next) return
+  if (!next) {
+    picturesDue = Number.POSITIVE_INFINITY
+    return
+  }
   const [id, drawn] = next
   drawn.hasPicture = true
   try {
@@ -124,10 +138,23 @@ async function sendPicture(): Promise<void> {
   } catch {
     // It is printed without.
   }
+  clearTimeout(pictures)
   pictures = setTimeout(sendPicture)
 }
 
 let drawing = Promise.resolve()
+
+/** Draws a chart when its plotly.js is loaded and those before it are drawn. The board shows its frame if that fails. */
+function schedule(message: Extract<BoardMessage, { type: 'gridline:chart' }>): void {
+  const fail = (): void => send({ type: 'gridline:failed', id: message.id })
+  loadPlotly(message.build).then((plotly) => {
+    drawing = drawing
+      .then(() => draw(message, plotly))
+      .catch(fail)
+      // What is drawn is shown before the next one is.
+      .then(() => new Promise((resolve) => setTimeout(resolve)))
+  }, fail)
+}
 
 addEventListener('message', ({ source, origin, data }) => {
   // Only pages of this server show charts here.
@@ -137,14 +164,12 @@ addEventListener('message', ({ source, origin, data }) => {
     case 'gridline:places':
       return placeCharts(message.places)
     case 'gridline:chart':
-      // What is drawn is shown before the next one is.
-      drawing = drawing
-        .then(() => draw(message))
-        .catch(() => {})
-        .then(() => new Promise((resolve) => setTimeout(resolve)))
+      schedule(message)
       return
     case 'gridline:look':
-      for (const { updates } of charts.values()) updates?.poll()
+      for (const drawn of charts.values())
+        if (drawn.updates) drawn.updates.poll()
+        else drawn.mustLook = true
   }
 })
 document.addEventListener('visibilitychange', () => {

@@ -6,8 +6,16 @@ import type { ChartSettings } from './chart-view.ts'
 
 /** Time in which the common document must answer when it is loaded. Otherwise charts are drawn in frames, in ms. */
 const READY_TIMEOUT_MS = 1000
+/** Time in which the common document must be loaded, in ms. */
+const LOAD_TIMEOUT_MS = 10_000
 /** Maximum height of a chart, in pixels. */
 const MAX_CHART_PIXELS = 10_000
+/** Number of charts that are loaded with the page; the others are loaded when they are nearly seen. */
+const FIRST_CHARTS = 24
+/** Distance from the window at which the other charts are loaded. */
+const NEAR = '1500px'
+/** Builds of plotly.js that draw without WebGL. Browsers have few contexts of it, and take the oldest away. */
+const PLAIN_BUILD = /\/bundle-[a-z]+\.js$/
 
 /** The element in whose place a chart is drawn, after the frame that would show it alone. */
 class ChartPlace {
@@ -57,6 +65,17 @@ class BoardCharts {
   private readonly sheet = document.createElement('iframe')
   private readonly places = new Map<HTMLIFrameElement, ChartPlace>()
   private readonly observer = new ResizeObserver(() => this.sendPlaces())
+  private readonly nearPlaces = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        if (!isIntersecting) continue
+        this.nearPlaces.unobserve(target)
+        const place = [...this.places.values()].find(({ element }) => element === target)
+        if (place) this.load(place)
+      }
+    },
+    { rootMargin: NEAR },
+  )
   private isReady = false
   private count = 0
 
@@ -68,18 +87,25 @@ class BoardCharts {
     addEventListener('message', ({ source, data }) => {
       if (source === this.sheet.contentWindow) this.receive(data)
     })
-    this.sheet.addEventListener('load', () =>
-      setTimeout(() => {
-        if (!this.isReady) board.classList.add('framed')
-      }, READY_TIMEOUT_MS),
-    )
+    const giveUp = (): void => {
+      if (!this.isReady) board.classList.add('framed')
+    }
+    this.sheet.addEventListener('load', () => setTimeout(giveUp, READY_TIMEOUT_MS))
+    setTimeout(giveUp, LOAD_TIMEOUT_MS)
     this.observer.observe(board)
     this.update()
   }
 
   /** Draws the charts that are on the board now. */
   update(): void {
-    const frames = [...this.board.querySelectorAll<HTMLIFrameElement>('.item iframe')]
+    const frames = [...this.board.querySelectorAll<HTMLIFrameElement>('.item iframe:not(.shown)')].filter(
+      (frame) => {
+        // A mistake in plotly.js must not show charts of one user to another.
+        const isOwn = ownerOf(frame.src) === ownerOf(location.href)
+        if (!isOwn) frame.classList.add('shown')
+        return isOwn
+      },
+    )
     if (frames.length > 0 && !this.sheet.isConnected) this.board.append(this.sheet)
     for (const [frame, { element }] of this.places) {
       if (frame.isConnected) continue
@@ -92,14 +118,17 @@ class BoardCharts {
       const place = new ChartPlace(String(this.count++), frame)
       this.places.set(frame, place)
       this.observer.observe(place.element)
-      if (this.isReady) this.load(place)
+      if (this.isReady) this.loadSoon(place)
     }
     this.sendPlaces()
   }
 
   /** Says that data may have changed. */
   look(): void {
-    this.send({ type: 'gridline:look' })
+    const message: BoardMessage = { type: 'gridline:look' }
+    this.send(message)
+    for (const frame of this.board.querySelectorAll<HTMLIFrameElement>('.item iframe'))
+      frame.contentWindow?.postMessage(message, '*')
   }
 
   private send(message: BoardMessage): void {
@@ -108,17 +137,20 @@ class BoardCharts {
 
   // biome-ignore lint/suspicious/noExplicitAny: a message of another document
   private receive(data: any): void {
-    if (data?.type === 'gridline:ready') {
+    if (data?.type === 'gridline:ready' && !this.board.classList.contains('framed')) {
       this.isReady = true
       this.sendPlaces()
-      for (const place of this.places.values()) this.load(place)
+      for (const place of this.places.values()) this.loadSoon(place)
     }
     const place = [...this.places.values()].find(({ id }) => id === data?.id)
     if (!place) return
-    if (data.type === 'gridline:drawn') {
+    const { element } = place
+    if (data.type === 'gridline:failed') this.showFrame(place)
+    else if (data.type === 'gridline:drawn') {
       const height = Math.min(Number(data.height), MAX_CHART_PIXELS)
+      const border = element.offsetHeight - element.clientHeight
       // Charts that grow with their rows say how high they are.
-      if (height > place.element.clientHeight) place.element.style.minHeight = `${height}px`
+      if (height > element.clientHeight) element.style.minHeight = `${height + border}px`
     } else if (data.type === 'gridline:picture' && /^data:image\/svg\+xml,/.test(String(data.url))) {
       place.picture.src = data.url
     }
@@ -128,12 +160,29 @@ class BoardCharts {
     if (!this.isReady) return
     const measured = [...this.places.values()].map((place) => [place.id, place.measure(this.board)] as const)
     // Outside of the charts, clicks reach the board below.
-    this.sheet.style.clipPath = `path("${measured.map(([, place]) => outlineOf(place)).join('')}")`
+    const outline = measured.map(([, place]) => outlineOf(place)).join('')
+    this.sheet.style.clipPath = outline === '' ? 'inset(100%)' : `path("${outline}")`
     this.send({ type: 'gridline:places', places: Object.fromEntries(measured) })
   }
 
+  /** Loads a chart; one after many when it is nearly seen. */
+  private loadSoon(place: ChartPlace): void {
+    if (Number(place.id) < FIRST_CHARTS) this.load(place)
+    else this.nearPlaces.observe(place.element)
+  }
+
+  /** Shows a chart in its own frame. */
+  private showFrame({ frame, element }: ChartPlace): void {
+    frame.classList.add('shown')
+    this.places.delete(frame)
+    this.observer.unobserve(element)
+    element.remove()
+    this.sendPlaces()
+  }
+
   /** Loads the page of a chart, and sends what it draws. The frame shows it if that fails. */
-  private async load({ id, frame, element }: ChartPlace): Promise<void> {
+  private async load(place: ChartPlace): Promise<void> {
+    const { id, frame } = place
     try {
       const { pathname, search } = new URL(frame.src)
       const response = await fetch(pathname + search)
@@ -142,22 +191,26 @@ class BoardCharts {
       const html = (await response.text()).replace(/<style>.*?<\/style>/s, '')
       const page = new DOMParser().parseFromString(html, 'text/html')
       const [build, script] = page.querySelectorAll<HTMLScriptElement>('script[src]')
+      const url = build.getAttribute('src')!
+      if (!PLAIN_BUILD.test(url)) return this.showFrame(place)
       this.send({
         type: 'gridline:chart',
         id,
         figure: page.getElementById('figure')!.textContent!,
-        build: build.getAttribute('src')!,
+        build: url,
         settings: { ...script.dataset } as ChartSettings,
         isUntitled: new URLSearchParams(search).get('title') === 'false',
         title: frame.title,
       })
     } catch {
-      frame.classList.add('shown')
-      this.places.delete(frame)
-      element.remove()
-      this.sendPlaces()
+      this.showFrame(place)
     }
   }
+}
+
+/** Returns the user in the address of a file: `/~alice/12.embed`. */
+function ownerOf(address: string): string | undefined {
+  return /^\/(?:~|%7e)([^/]+)/i.exec(new URL(address).pathname)?.[1]
 }
 
 /** Follows a board: when a stream says that something has changed, charts look, and the rest is loaded with the page. */

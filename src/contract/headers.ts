@@ -25,7 +25,7 @@ export const uploadHeaders = {
   'On-Conflict': s.optional(
     s.enumOf(conflictRules, {
       description:
-        'What to do if the name is taken: `fail` (409), `rename` (to `sales (1)`; the default), `replace` (keeps the fid, the link, and the uids of columns with the same name), `append` (matches columns by name).',
+        'What to do if the name is taken: `fail` (409), `rename` (to `sales (1)`; the default), `replace` (keeps the fid, the link, and uids by column name), `append` (matches columns by name).',
     }),
   ),
   Idlocal: s.optional(
@@ -37,7 +37,7 @@ export const uploadHeaders = {
   Uids: s.optional(
     s.string({
       description:
-        'Uids of the columns in their order, comma-separated, six hexadecimal digits each, to keep those of another server: of a new grid, or with `replace`. The file must have one table.',
+        'Uids of the columns in their order, comma-separated, to keep those of another server, for a new grid or with `replace`. The file must have one table.',
     }),
   ),
   'Source-Tag': s.optional(
@@ -66,18 +66,18 @@ export const uploadHeaders = {
   Columns: s.optional(
     s.string({
       description:
-        'Column types as a percent-encoded JSON object, for example {"zip": "text"}: number, text, boolean, date, datetime, date-dmy or date-mdy.',
+        'Column types as percent-encoded JSON, such as {"zip": "text"}: number, text, boolean, date, datetime, date-dmy or date-mdy.',
     }),
   ),
   'Columns-Optional': s.optional(
     s.boolean({
-      description: 'Whether the file may lack these columns. Default: false.',
+      description: 'Whether the file may lack some. Default: false.',
     }),
   ),
   'Allow-Type-Change': s.optional(
     s.boolean({
       description:
-        'Whether appended rows can change the type of a column. Default: false for CSV, TSV and NDJSON (400 with line and column), true for a JSON body of rows.',
+        'Whether appended rows can change the type of a column. Default: true for a JSON body of rows, otherwise false.',
     }),
   ),
   'Allow-Column-Loss': s.optional(
@@ -90,13 +90,13 @@ export const uploadHeaders = {
     s.integer({
       minimum: 0,
       description:
-        'For replace: maximum decrease of the number of rows, in percent. A file with fewer rows, or with none, is refused (409 row_loss). Default: no check.',
+        'For replace: maximum decrease of the number of rows, in percent (409 row_loss). Default: no check.',
     }),
   ),
   Key: s.optional(
     s.string({
       description:
-        'Percent-encoded names of the key columns, comma-separated. They become the primary_key of the grid. Rows with an existing key are updated in place, others appended; columns missing from the file keep their values. A comma alone removes the key.',
+        'Percent-encoded names of the key columns, comma-separated, which become the primary_key. Rows with an existing key are updated, others appended; columns that the file lacks keep their values. A comma alone removes the key.',
     }),
   ),
   'Delete-Missing': s.optional(
@@ -108,7 +108,7 @@ export const uploadHeaders = {
   Draft: s.optional(
     s.string({
       description:
-        'Name of a draft. The existing file does not change: only users with write access who request this version see the draft, for 14 days. See docs/drafts.md.',
+        'Name of a draft, which only users with write access who request this version see, for 14 days: docs/drafts.md.',
     }),
   ),
   Checks: s.optional(
@@ -126,7 +126,7 @@ export const uploadHeaders = {
   'Null-Text': s.optional(
     s.string({
       description:
-        'Percent-encoded texts that represent a missing value, comma-separated. Empty cells and \\N are missing values, too; with a comma alone, only empty cells are.',
+        'Percent-encoded texts of missing values, comma-separated. So are empty cells and \\N; with a comma alone, only empty cells.',
     }),
   ),
   Quote: s.optional(
@@ -177,7 +177,7 @@ export const uploadHeaders = {
   'As-Written': s.optional(
     s.boolean({
       description:
-        'Whether dates and booleans keep each character: those that would be stored differently, such as 1/2/2024 or TRUE, become text. A column that is given the type date or datetime keeps it for ISO 8601 texts.',
+        'Whether dates and booleans keep each character: 1/2/2024 or TRUE, which would be stored differently, become text. A column of the given type date or datetime keeps it for ISO 8601 texts.',
     }),
   ),
   Decimal: s.optional(s.string({ description: 'Percent-encoded decimal separator: `.` (default) or `,`.' })),

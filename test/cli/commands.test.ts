@@ -198,6 +198,7 @@ describe('upload', () => {
     await run(['upload', 'full.csv', '--name', 'keeps'])
     expect(await refused('full.csv', '--name', 'keeps')).toBe(6)
     file('less.csv', 'a,b\n1,x\n')
+    file('distinct.csv', 'a,b\n1,q\n2,r\n3,s\n4,t\n')
     file('none.csv', 'a,b\n')
     const replace = ['--name', 'keeps', '--on-conflict', 'replace']
     expect(await refused('lost.csv', ...replace)).toBe(2)
@@ -208,6 +209,19 @@ describe('upload', () => {
     expect(await refused('dry.csv', '--name', 'keeps', '--on-conflict', 'append')).toBe(7)
     const lossy = await run(['upload', 'less.csv', ...replace, '--dry-run', '--yes', '--json'])
     expect(JSON.parse(lossy.stdout)[0].changes).toEqual({ rows_added: 0, rows_removed: 3, rows_changed: 0 })
+    // A grid without the key, or with repeated keys, is not compared by it.
+    file('keyed.csv', 'id,a,b\n1,1,x\n2,2,y\n3,3,z\n4,4,z\n')
+    for (const key of ['id', 'b']) {
+      const keyed = await run([
+        'upload',
+        key === 'id' ? 'keyed.csv' : 'distinct.csv',
+        ...replace,
+        '--key',
+        key,
+        '--dry-run',
+      ])
+      expect([key, keyed.code, keyed.stderr]).toEqual([key, 0, expect.any(String)])
+    }
     file('corrected.csv', 'a,b\n1,x\n2,yes\n3,z\n4,z\n5,new\n')
     const corrected = await run(['upload', 'corrected.csv', ...replace, '--key', 'a', '--dry-run'])
     expect([corrected.code, corrected.stderr]).toEqual([

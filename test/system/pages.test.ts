@@ -162,6 +162,8 @@ describe('pages of plots in a browser', () => {
     await visit.page.reload()
     const frame = await visit.page.waitForFrame((one) => one.url().includes('.embed'))
     await frame.waitForSelector('[data-drawn=true]')
+    expect(await elementIn('.board a[href*="example.com"]')).not.toBe('sheet')
+    expect(await elementIn('.board iframe:not(.sheet)')).not.toBe('sheet')
     await visit.close()
   })
 

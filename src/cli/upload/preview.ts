@@ -157,8 +157,23 @@ export async function preview(
   }))
 }
 
-/** Counts how a file differs from the grid that it would replace. */
+/** Counts how a file differs from the grid that it would replace; null if that cannot be said. */
 async function countChanges(
+  context: Context,
+  grid: Pick<DiffInput, 'client' | 'fid'>,
+  file: string,
+  options: UploadOptions,
+): Promise<Preview['changes']> {
+  try {
+    return await compareWithGrid(context, grid, file, options)
+  } catch (error) {
+    // The dry run itself says what would be refused. Rows of the grid can have no key yet.
+    if (!(error instanceof Problem)) throw error
+    return null
+  }
+}
+
+async function compareWithGrid(
   context: Context,
   { client, fid }: Pick<DiffInput, 'client' | 'fid'>,
   file: string,
@@ -168,8 +183,9 @@ async function countChanges(
   if (row_count > MAX_COMPARED_ROWS) return null
   const local = await loadLocalGrid(context, file, options, {}, true)
   const names = cols.map(({ name }) => name)
-  const key = options.key === undefined ? primary_key : parseColumnNames(options.key, names).filter(Boolean)
-  const diff = await diffWithFile(context, { client, fid }, local, { limit: 0, key: key ?? undefined })
+  const asked = options.key === undefined ? primary_key : parseColumnNames(options.key, names).filter(Boolean)
+  const key = asked?.every((name) => names.includes(name)) ? asked : undefined
+  const diff = await diffWithFile(context, { client, fid }, local, { limit: 0, key })
   const { rows_added, rows_removed, rows_changed } = diff
   return { rows_added, rows_removed, rows_changed }
 }

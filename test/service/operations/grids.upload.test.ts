@@ -263,6 +263,12 @@ onSqliteFirst('upload of other formats', (test) => {
       ])
       await test().ask('alice', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[3, 1]] } })
       expect((await replace('id,n\n1,3\n')).json.warnings).toEqual([])
+      // What was undone is not lost.
+      await correct('alice', [4])
+      const { version } = (await test().ask('alice', 'GET', `/v2/grids/${fid}`)).json
+      const revert = { json: { version: String(version - 1) } }
+      expect((await test().ask('alice', 'POST', `/v2/files/${fid}/revert`, revert)).status).toBe(200)
+      expect((await replace('id,n\n1,5\n')).json.warnings).toEqual([])
     })
 
     it('replace with World-Readable publishes the folder with its grids', async () => {

@@ -17,6 +17,7 @@ import {
 import { takeIdlocal } from '../../files/new-file.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
+import type { VersionRow } from '../../store/aggregates/versions.ts'
 import { encodePrimaryKey, primaryKeyNamesOf } from '../../store/schema/primary-key.ts'
 import type { Readers, Store, Writers } from '../../store/store.ts'
 import { enforceChecks, enforceChecksOnGrid, parseChecksHeader } from '../checks/enforce.ts'
@@ -273,17 +274,23 @@ const MAX_EDITS = 100
 async function warnOfEdits(store: Store, { owner, idlocal }: Fid, user: string | null): Promise<string[]> {
   const versions = await store.read((readers) => readers.versions.list(owner, idlocal, undefined, MAX_EDITS))
   const last = versions.findIndex(({ operation }) => !EDITS.has(operation))
-  const edits = versions
-    .slice(0, last < 0 ? undefined : last)
-    // Updates by key have the file that they came from. Who appends rows knows that an upload replaces them.
-    .filter(({ operation, source, made_by }) => made_by !== user || (operation !== 'append' && !source))
+  // All of it was undone.
+  if (versions[0]?.operation === 'revert' && versions[0].of_version === versions[last]?.version) return []
+  const edits = versions.slice(0, last < 0 ? undefined : last).filter((edit) => isCorrection(edit, user))
   if (edits.length === 0) return []
   const [{ version, made_by, message }] = edits
   const by = `${made_by === null ? '' : ` by ${made_by}`}${message === null ? '' : `: '${message}'`}`
-  const count = formatCount(edits.length, 'change')
+  const count = `${edits.length === MAX_EDITS ? 'at least ' : ''}${formatCount(edits.length, 'change')}`
   return [
     `replaces ${count} made after the last upload, the latest${by}; version ${version} has ${edits.length === 1 ? 'it' : 'them'}`,
   ]
+}
+
+/** Returns whether a change is one that its maker may not expect an upload to replace. */
+function isCorrection({ operation, source, made_by, rows_added }: VersionRow, user: string | null): boolean {
+  if (made_by !== user) return true
+  // Who adds rows, or updates them from a file, knows what an upload does.
+  return operation !== 'append' && !source && !rows_added
 }
 
 /** Operations that change a part of a grid. */

@@ -121,7 +121,8 @@ function describeUnmatched(
   const chosen = filter.find((one) => one.column === column)?.value
   if (chosen === undefined || !values) return []
   // Numbers can be written in several ways.
-  const isMatched = values.some((value) => value === chosen || Number(value) === Number(chosen))
+  const number = /^[-+.\de]+$/i.test(chosen) ? Number(chosen) : Number.NaN
+  const isMatched = values.some((value) => value === chosen || Number(value) === number)
   return isMatched ? [] : [`no row has ${JSON.stringify(chosen)} in ${column}`]
 }
 
