@@ -102,9 +102,9 @@ async function draw(
     plotly,
   )
   drawn.view = view
-  drawn.updates = new ChartUpdates(view, chart, settings, figure)
   await view.drawFirst(figure)
   if (charts.get(id) !== drawn) return removeChart(id, drawn)
+  drawn.updates = new ChartUpdates(view, chart, settings, figure)
   drawn.updates.begin()
   if (drawn.mustLook) drawn.updates.poll()
 }

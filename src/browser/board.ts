@@ -268,6 +268,7 @@ for (const board of document.querySelectorAll<HTMLElement>('.board')) {
   const charts = new BoardCharts(board)
   if (board.dataset.follow) followBoard(board, charts)
   // With this script, the rows of a filter are shown when its value is chosen.
-  for (const form of board.querySelectorAll<HTMLFormElement>('form.filter'))
-    form.addEventListener('change', () => form.requestSubmit())
+  board.addEventListener('change', ({ target }) =>
+    (target as Element).closest<HTMLFormElement>('form.filter')?.requestSubmit(),
+  )
 }
