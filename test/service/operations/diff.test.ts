@@ -14,6 +14,17 @@ onSqliteFirst('grids.diff', (test) => {
   }
   const diff = (fid: string, query = '', user = 'alice') => ask(user, 'GET', `/v2/grids/${fid}/diff?${query}`)
 
+  it.each([
+    ['temp,city\n3.5,Oslo\n4.5,Rome\n', 'city'],
+    ['city,station_id\nOslo,7\nRome,8\n', 'station_id'],
+    ['temp,paid\n3.5,1\n4.5,1\n', 'temp'],
+    ['city,temp\nOslo,1\nOslo,1\n', undefined],
+  ])('without a key, it names the most likely one of %j: %s', async (csv, unique) => {
+    const fid = await upload('likely', csv)
+    await upload('likely', csv.replace('Oslo', 'Bergen').replace('3.5', '3.7'))
+    expect((await diff(fid, 'context=true')).json.unique).toBe(unique)
+  })
+
   it('diff compares the current version with the previous one, or any two', async () => {
     const fid = await upload('steps', 'id,n\n1,a\n2,b\n')
     await upload('steps', 'id,n\n1,a\n2,c\n')

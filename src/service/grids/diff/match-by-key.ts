@@ -106,14 +106,24 @@ function splitUnshared(a: readonly RowGroup[], b: readonly RowGroup[]): [RowGrou
   return [onlyA, b.filter(({ id }) => !takeShared(shared, id))]
 }
 
+/** Names of columns that identify rows. */
+const KEY_NAME = /(?:^|[_\s-])(?:id|key|code|uuid|nr|no|number)$|[a-z]Id$/i
+
+/** Returns how likely a column identifies rows, 0 being most likely: numbers without such a name are mostly measured. */
+function rankAsKey({ after: { name, type } }: ColumnPair): number {
+  if (KEY_NAME.test(name)) return 0
+  return type === 'number' ? 2 : 1
+}
+
 /**
- * Returns the first column with unique values and no nulls, of the first `MAX_TRIED_COLUMNS`; undefined for
- * large tables.
+ * Returns the most likely key: a column with unique values and no nulls, of the first `MAX_TRIED_COLUMNS`; undefined
+ * for large tables.
  */
 export async function findUniqueColumn(tables: ComparedTables): Promise<ColumnPair | undefined> {
   const { left, right, pairs } = tables
   if (left.rows + right.rows > MAX_CHECKED_ROWS) return undefined
-  for (const candidate of pairs.slice(0, MAX_TRIED_COLUMNS)) {
+  const candidates = pairs.slice(0, MAX_TRIED_COLUMNS).sort((a, b) => rankAsKey(a) - rankAsKey(b))
+  for (const candidate of candidates) {
     const asKey = { ...tables, pairs: pairs.map((pair) => ({ ...pair, isKey: pair === candidate })) }
     try {
       await checkAllKeys(asKey)
