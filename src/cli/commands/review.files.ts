@@ -1,6 +1,5 @@
 // Reviews of data files: as drafts, or locally without write access.
 import { basename } from 'node:path'
-import { parseColumnNames } from '../../charts/spec/column-names.ts'
 import type { Client } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { gridNameOf } from '../../contract/formats.ts'
@@ -10,7 +9,7 @@ import type { Context } from '../core/context.ts'
 import type { Option, OptionValues } from '../core/define.ts'
 import { readChecksFile } from '../files/checks-file.ts'
 import { definitionKindOf } from '../files/definitions.ts'
-import { diffWithFile } from '../files/diff-inputs.ts'
+import { diffWithFile, parseKey } from '../files/diff-inputs.ts'
 import { checkLocalFile } from '../files/local-checks.ts'
 import { loadLocalGrid } from '../files/local-data.ts'
 import { checksOption, readingOptions } from '../files/parse-options.ts'
@@ -124,16 +123,6 @@ export async function compareDraft(
   }
 }
 
-/** Returns the columns of --key; undefined without it. */
-function parseKey({ key }: ReviewOptions, { cols }: Pick<GridMeta, 'cols'>): string[] | undefined {
-  return key === undefined
-    ? undefined
-    : parseColumnNames(
-        key,
-        cols.map(({ name }) => name),
-      ).filter(Boolean)
-}
-
 /** Without write access: checks the file locally, and compares it with the grid if readable. */
 export async function reviewLocally(
   context: Context,
@@ -161,8 +150,7 @@ export async function reviewLocally(
     },
   )
   if (!storedGrid) return { ...review, state: 'new' }
-  const key =
-    options.key === undefined ? (storedGrid.primary_key ?? undefined) : parseKey(options, storedGrid)
+  const key = parseKey(options, storedGrid) ?? storedGrid.primary_key ?? undefined
   const query = { limit: MAX_DIFF_ROWS, removed_first: true, context: true, key }
   const diff = await diffWithFile(context, { client, fid: storedGrid.fid }, localGrid, query)
   return { ...review, fid: storedGrid.fid, state: diff.is_same ? 'unchanged' : 'changed', diff }

@@ -1,4 +1,5 @@
 // Inputs of a diff: stored or local files.
+import { parseColumnNames } from '../../charts/spec/column-names.ts'
 import type { Client } from '../../client/index.ts'
 import { FILE_NAME_HEADER } from '../../contract/headers.ts'
 import { dataTypes, type QueryOf } from '../../contract/operations/index.ts'
@@ -59,6 +60,13 @@ async function copyToLocalService(context: Context, side: DiffInput): Promise<Di
           },
         })
   return { ...side, client: temporary, fid: file.fid, version: undefined, copyOf: original }
+}
+
+/** Returns the columns of --key, of a grid; undefined without it. */
+export function parseKey({ key }: { key?: string }, { cols }: Pick<GridMeta, 'cols'>): string[] | undefined {
+  if (key === undefined) return undefined
+  const names = cols.map(({ name }) => name)
+  return parseColumnNames(key, names).filter(Boolean)
 }
 
 /** Compares a stored grid with a loaded local file. */

@@ -1,6 +1,6 @@
 // Dry runs of uploads, and the plans that they write.
 import { basename } from 'node:path'
-import { formatColumnType, parseColumnNames } from '../../charts/spec/column-names.ts'
+import { formatColumnType } from '../../charts/spec/column-names.ts'
 import { lookupOrUndefined } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, parseFid } from '../../contract/fid.ts'
@@ -9,7 +9,7 @@ import { readLimits } from '../../contract/limits.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import { filetypeLabel, type GridDiff } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import { type DiffInput, diffWithFile } from '../files/diff-inputs.ts'
+import { type DiffInput, diffWithFile, parseKey } from '../files/diff-inputs.ts'
 import { makeRepeatable, openInput } from '../files/input.ts'
 import { loadLocalGrid } from '../files/local-data.ts'
 import { toParseOptions } from '../files/parse-options.ts'
@@ -179,12 +179,11 @@ async function compareWithGrid(
   file: string,
   options: UploadOptions,
 ): Promise<Preview['changes']> {
-  const { primary_key, cols, row_count } = await client.call('grids.get', { fid })
-  if (row_count > MAX_COMPARED_ROWS) return null
+  const grid = await client.call('grids.get', { fid })
+  if (grid.row_count > MAX_COMPARED_ROWS) return null
   const local = await loadLocalGrid(context, file, options, {}, true)
-  const names = cols.map(({ name }) => name)
-  const asked = options.key === undefined ? primary_key : parseColumnNames(options.key, names).filter(Boolean)
-  const key = asked?.every((name) => names.includes(name)) ? asked : undefined
+  const asked = parseKey(options, grid) ?? grid.primary_key
+  const key = asked?.every((column) => grid.cols.some(({ name }) => name === column)) ? asked : undefined
   const diff = await diffWithFile(context, { client, fid }, local, { limit: 0, key })
   const { rows_added, rows_removed, rows_changed } = diff
   return { rows_added, rows_removed, rows_changed }
