@@ -107,12 +107,7 @@ class BoardCharts {
       },
     )
     if (frames.length > 0 && !this.sheet.isConnected) this.board.append(this.sheet)
-    for (const [frame, { element }] of this.places) {
-      if (frame.isConnected) continue
-      this.observer.unobserve(element)
-      element.remove()
-      this.places.delete(frame)
-    }
+    for (const [frame, place] of this.places) if (!frame.isConnected) this.remove(place)
     for (const frame of frames) {
       if (this.places.has(frame)) continue
       const place = new ChartPlace(String(this.count++), frame)
@@ -172,12 +167,17 @@ class BoardCharts {
   }
 
   /** Shows a chart in its own frame. */
-  private showFrame({ frame, element }: ChartPlace): void {
-    frame.classList.add('shown')
+  private showFrame(place: ChartPlace): void {
+    place.frame.classList.add('shown')
+    this.remove(place)
+    this.sendPlaces()
+  }
+
+  private remove({ frame, element }: ChartPlace): void {
     this.places.delete(frame)
     this.observer.unobserve(element)
+    this.nearPlaces.unobserve(element)
     element.remove()
-    this.sendPlaces()
   }
 
   /** Loads the page of a chart, and sends what it draws. The frame shows it if that fails. */

@@ -73,7 +73,7 @@ export class ChartUpdates {
     this.events.addEventListener('error', () => this.pollInstead())
   }
 
-  /** Stops for good. */
+  /** Ends following. A later `follow` does not begin again. */
   stop(): void {
     this.isStopped = true
     this.follow()

@@ -190,8 +190,8 @@ export class ChartView {
   }
 
   /**
-   * Schedules a new drawing if the width of the place differs from that of the last drawing: plotly.js only
-   * stretches charts.
+   * Schedules a new drawing if the place has become wider or narrower: plotly.js only stretches charts, and does not
+   * arrange them again.
    */
   scheduleRedraw(): void {
     const { text, width } = this.drawn
