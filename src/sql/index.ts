@@ -18,9 +18,11 @@ import type {
 export { DUCKDB_PACKAGE, findDuckDb } from './find-duckdb.ts'
 export type {
   CsvTable,
+  EmptyTable,
   QueryParameter,
   QueryTables,
   ResultColumn,
+  StoredTable,
   TableColumn,
   TableName,
 } from './messages.ts'

@@ -44,16 +44,26 @@ export interface CsvTable {
   columns: readonly TableColumn[]
 }
 
-/** Second message to the process: the tables of the query, each with a database file that holds it. */
+/** A table in a database file. */
+export interface StoredTable {
+  table: TableName
+  database: string
+  /** Content of the database; undefined if it holds the table already. */
+  csv?: CsvTable
+  /** Rows that follow those of the database. */
+  rest?: CsvTable
+}
+
+/** A table without rows. */
+export interface EmptyTable {
+  table: TableName
+  /** Columns with types of SQL. */
+  columns: readonly { name: string; type: string }[]
+}
+
+/** Second message to the process: the tables of the query. */
 export interface QueryTables {
-  tables: readonly {
-    table: TableName
-    database: string
-    /** Content of the database; undefined if it holds the table already. */
-    csv?: CsvTable
-    /** Rows that follow those of the database. */
-    rest?: CsvTable
-  }[]
+  tables: readonly (StoredTable | EmptyTable)[]
 }
 
 /** Column of a result. */

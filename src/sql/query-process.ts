@@ -12,7 +12,14 @@ import { bindParameters } from './bind-parameters.ts'
 import { describeError, namesNoColumn } from './describe-error.ts'
 import { describeCount, findTableNames } from './find-table-names.ts'
 import { loadRest, loadTable, openMemory } from './load-table.ts'
-import type { QueryMessage, QuerySettings, QueryTables, QueryText } from './messages.ts'
+import type {
+  EmptyTable,
+  QueryMessage,
+  QuerySettings,
+  QueryTables,
+  QueryText,
+  StoredTable,
+} from './messages.ts'
 import { quoteName, quoteText } from './quote.ts'
 import { streamResult } from './result-json.ts'
 
@@ -57,7 +64,8 @@ async function openTables(connection: DuckDBConnection, { tables }: QueryTables)
   /** Database files → their names: several tables can have the same content, or the same with other rows after it. */
   const files = new Map<string, string>()
   await openMemory(connection)
-  for (const [k, { table, database, csv, rest }] of tables.entries()) {
+  const openStored = async (stored: StoredTable, rowsName: string): Promise<string | undefined> => {
+    const { database, csv, rest } = stored
     let file = files.get(database)
     if (file === undefined) {
       // No user has such a name, which would be a schema.
@@ -71,17 +79,27 @@ async function openTables(connection: DuckDBConnection, { tables }: QueryTables)
         if (csv) throw error
         // It is damaged. The next query that needs it copies it again.
         rmSync(database, { force: true })
-        return false
+        return undefined
       }
     }
-    const source = rest ? await loadRest(connection, file, `rest${k}`, rest) : `FROM ${file}.main.grid`
+    const source = rest ? await loadRest(connection, file, rowsName, rest) : `FROM ${file}.main.grid`
     for (const { path } of [csv, rest].filter((loaded) => loaded !== undefined)) rmSync(path, { force: true })
+    return source
+  }
+  for (const [k, one] of tables.entries()) {
+    const { table } = one
+    const source = 'database' in one ? await openStored(one, `rest${k}`) : formatEmptyTable(one)
     if (source === undefined) return false
     if (table.schema !== '') await connection.run(`CREATE SCHEMA IF NOT EXISTS ${quoteName(table.schema)}`)
     const name = [table.schema, table.name].filter((part) => part !== '').map(quoteName)
     await connection.run(`CREATE VIEW ${name.join('.')} AS ${source}`)
   }
   return true
+}
+
+function formatEmptyTable({ columns }: EmptyTable): string {
+  const list = columns.map(({ name, type }) => `NULL::${type} AS ${quoteName(name)}`)
+  return `SELECT ${list.join(', ')} LIMIT 0`
 }
 
 /** Limits memory and temporary files. */

@@ -1,30 +1,35 @@
-// Tries definitions of a dry run whose grids do not exist yet: on empty grids with the columns that they would have, in
-// a temporary service.
-import { posix } from 'node:path'
+// Tries definitions of a dry run whose grids do not exist yet: queries on empty tables with the columns that these would
+// have, boards in a temporary service.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, posix } from 'node:path'
 import type { Client } from '../../client/index.ts'
 import type { ColumnType } from '../../contract/column-types.ts'
-import { Problem } from '../../contract/errors.ts'
-import type { Board, GridMeta } from '../../contract/resources/index.ts'
+import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
+import { readLimits } from '../../contract/limits.ts'
+import type { Board } from '../../contract/resources/index.ts'
+import type { EmptyTable, TableName } from '../../sql/index.ts'
 import type { Context } from '../core/context.ts'
 import { type FindFile, resolveBoard } from '../files/board-file.ts'
 import { type DefinitionNames, NotMade, type PlannedFile } from './definition-names.ts'
 import type { DefinitionFile } from './read-definitions.ts'
 
-/** Types in SQL of an empty column of each type. */
-const SQL_TYPES: Record<ColumnType, string> = {
-  number: 'DOUBLE',
-  text: 'VARCHAR',
-  boolean: 'BOOLEAN',
-  date: 'DATE',
-  datetime: 'TIMESTAMP',
-  json: 'VARCHAR',
-  empty: 'VARCHAR',
+/** Types in SQL of a column of each type, and a value. */
+const COLUMN_TYPES: Record<ColumnType, { sql: string; value: unknown }> = {
+  number: { sql: 'DOUBLE', value: 1 },
+  text: { sql: 'VARCHAR', value: 'a' },
+  boolean: { sql: 'BOOLEAN', value: true },
+  date: { sql: 'DATE', value: '2024-01-01' },
+  datetime: { sql: 'TIMESTAMP', value: '2024-01-01T00:00:00' },
+  json: { sql: 'VARCHAR', value: [] },
+  empty: { sql: 'VARCHAR', value: null },
 }
 
-/** Returns the type in SQL of a column; forms of a type have its name and more: `datetime-zone`. */
-function sqlTypeOf(type: string, numbers: string): string {
-  if (type === 'number') return numbers
-  return SQL_TYPES[type as ColumnType] ?? SQL_TYPES[type.split('-')[0] as ColumnType] ?? 'VARCHAR'
+/** Finds a type; forms of a type have its name and more: `datetime-zone`. */
+function findType(type: string): { sql: string; value: unknown } {
+  return (
+    COLUMN_TYPES[type as ColumnType] ?? COLUMN_TYPES[type.split('-')[0] as ColumnType] ?? COLUMN_TYPES.text
+  )
 }
 
 /** Types of numbers: queries read whole numbers as BIGINT, and only the values tell which they are. */
@@ -35,8 +40,11 @@ const UNKNOWN_FID = 'nobody:0'
 
 type Columns = NonNullable<PlannedFile['columns']>
 
+/** The columns of a table cannot be known before the upload. */
+class UnknownColumns extends Error {}
+
 export class Rehearsal {
-  /** Number of folders: each definition has its own, so that names of others do not matter. */
+  /** Number of folders: each board has its own, so that names of others do not matter. */
   private folders = 0
 
   constructor(
@@ -45,38 +53,72 @@ export class Rehearsal {
   ) {}
 
   /**
-   * Runs a query on empty grids. Returns the columns of its result; undefined if that cannot be known here. Throws what
+   * Runs a query on empty tables. Returns the columns of its result; undefined if that cannot be known here. Throws what
    * is wrong with the query.
    */
   async runQuery(local: DefinitionFile): Promise<Columns | undefined> {
-    const client = await this.context.temporaryClient()
-    const folder = this.nextFolder()
-    // No table of a plain path has a dot.
-    const json = { filename: 'result', parent_path: `${folder}/.result`, sql: local.definition.text }
-    const derive = async (): Promise<Columns> =>
-      ((await client.call('grids.derive', { json })).file as GridMeta).cols
-    const tables = await derive().catch((error) => {
-      if (!(error instanceof Problem)) throw error
-      if (error.code === 'no_duckdb') return undefined
-      if (error.code === 'unknown_table' && error.tables) return { names: error.tables }
-      throw error
-    })
-    if (tables === undefined || !('names' in tables)) return tables
     const faults: Problem[] = []
     for (const numbers of NUMBER_TYPES) {
-      for (const name of tables.names)
-        if (!(await this.placeTable(client, local, { folder, name, numbers }))) return undefined
       try {
-        return await derive()
+        return await this.runOnEmptyTables(local, numbers)
       } catch (error) {
+        if (error instanceof UnknownColumns) return undefined
         if (!(error instanceof Problem)) throw error
+        if (error.code === 'no_duckdb') return undefined
         faults.push(error)
       }
     }
     throw faults[0]
   }
 
-  /** Checks a board, with empty grids in place of those that it shows. Throws what is wrong with it. */
+  private async runOnEmptyTables(
+    local: DefinitionFile,
+    numbers: (typeof NUMBER_TYPES)[number],
+  ): Promise<Columns> {
+    const { runQuery } = await import('../../sql/index.ts')
+    const limits = readLimits(this.context.environment)
+    const folder = mkdtempSync(join(tmpdir(), 'gridline-'))
+    try {
+      const { columns } = await runQuery(
+        {
+          sql: local.definition.text,
+          parameters: {},
+          folder,
+          openTables: async (names) => ({
+            tables: (await Promise.all(names.map((name) => this.describeTable(local, name, numbers)))).flat(),
+          }),
+        },
+        {
+          seconds: limits.query_seconds,
+          memoryBytes: limits.query_memory_bytes,
+          resultBytes: limits.query_result_bytes,
+        },
+      )
+      return columns
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+
+  /** Describes a table of a query as empty. No table: the query defines it (WITH). Throws `UnknownColumns`. */
+  private async describeTable(
+    local: DefinitionFile,
+    table: TableName,
+    numbers: (typeof NUMBER_TYPES)[number],
+  ): Promise<EmptyTable[]> {
+    const isKnown = table.schema === '' && isPath(table.name)
+    const found = isKnown ? this.findColumns(local, table.name, 'grid') : Promise.resolve(undefined)
+    const columns = await (table.isDefined ? undefinedIfNotFound(found) : found)
+    if (!columns && table.isDefined) return []
+    if (!columns) throw new UnknownColumns()
+    const typed = columns.map(({ name, type }) => ({
+      name,
+      type: type === 'number' ? numbers : findType(type).sql,
+    }))
+    return [{ table, columns: typed }]
+  }
+
+  /** Checks a board, with small grids in place of those that it shows. Throws what is wrong with it. */
   async checkBoard(local: DefinitionFile): Promise<void> {
     const client = await this.context.temporaryClient()
     const find: FindFile = async (name, filetype) => {
@@ -100,37 +142,15 @@ export class Rehearsal {
     await client.call('dashboards.create', { json: { content, parent_path: this.nextFolder() } })
   }
 
-  /** Makes an empty grid for a table of a query. Returns false if its columns or its name cannot be known here. */
-  private async placeTable(
-    client: Client,
-    local: DefinitionFile,
-    { folder, name, numbers }: { folder: string; name: string; numbers: (typeof NUMBER_TYPES)[number] },
-  ): Promise<boolean> {
-    if (!isPath(name)) return false
-    const columns = await this.findColumns(local, name, 'grid')
-    if (!columns) return false
-    await this.placeGrid(client, `${folder}/${name}`, columns, numbers)
-    return true
-  }
-
-  private placeGrid(
-    client: Client,
-    path: string,
-    columns: Columns,
-    numbers: (typeof NUMBER_TYPES)[number] = 'DOUBLE',
-  ): Promise<string> {
-    const list = columns.map(({ name, type }) => {
-      return `NULL::${sqlTypeOf(type, numbers)} AS "${name.replaceAll('"', '""')}"`
-    })
+  /** Makes a grid of one row. Returns its id. */
+  private async placeGrid(client: Client, path: string, columns: Columns): Promise<string> {
+    const cols = columns.map(({ name, type }, order) => [name, { data: [findType(type).value], order }])
     const json = {
       filename: posix.basename(path),
       parent_path: posix.dirname(path),
-      sql: `SELECT ${list.join(', ')} LIMIT 0`,
-      on_conflict: 'replace' as const,
+      data: { cols: Object.fromEntries(cols) },
     }
-    return client
-      .call('grids.derive', { json, headers: { 'Allow-Column-Loss': true } })
-      .then(({ file }) => file.fid)
+    return (await client.call('grids.create', { json })).file.fid
   }
 
   private nextFolder(): string {

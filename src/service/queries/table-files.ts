@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { Problem } from '../../contract/errors.ts'
 import { takeUniqueName } from '../../contract/unique-name.ts'
 import type { Bytes } from '../../json/index.ts'
-import type { CsvTable, QueryTables, TableColumn } from '../../sql/index.ts'
+import type { CsvTable, StoredTable, TableColumn } from '../../sql/index.ts'
 import { type Snapshot, type SnapshotColumn, skipRows } from '../grids/column/snapshot.ts'
 import { createDelimitedWriter } from '../grids/read/row-writers.ts'
 import { streamFirstRows } from '../grids/read/rows.ts'
@@ -36,7 +36,7 @@ const MAX_WORK_MS = 3600_000
 const WORK_PREFIX = 'work-'
 const TEMPORARY_PREFIX = 'gridline-queries-'
 
-type TableFile = Omit<QueryTables['tables'][number], 'table'>
+type TableFile = Omit<StoredTable, 'table'>
 
 /** Files of grids that were queried, so that the next query need not copy them again. */
 export class TableFiles {
