@@ -251,13 +251,16 @@ async function prepareTrace(original: Attributes): Promise<Attributes> {
   for (const transform of inOrder) {
     const type = toKey(transform.type)
     // Name the group of rows without a label, so that it differs from the text `null`.
-    if (type === 'groupby' && Array.isArray(transform.groups) && hasGridlineOptions(transform))
-      transform.groups = transform.groups.map((group: unknown) =>
-        group === null || group === '' ? NO_LABEL : (group ?? NO_LABEL),
-      )
+    if (type === 'groupby' && hasGridlineOptions(transform))
+      for (const list of ['groups', 'allGroups'])
+        if (Array.isArray(transform[list])) transform[list] = transform[list].map(nameGroup)
     if (isPreparation(transform)) await PREPARATIONS[type](trace, transform)
   }
   return trace
+}
+
+function nameGroup(group: unknown): unknown {
+  return group === null || group === '' ? NO_LABEL : (group ?? NO_LABEL)
 }
 
 /** Merges small groups. Traces that are grouped by the same column keep the same groups. */

@@ -6,7 +6,14 @@ import { parseInstant, shouldYield, yieldToEventLoop } from '../../json/index.ts
 import { bindWhere, COMPOUND, parseSort, parseWhere, resolveColumn, type Scalar } from '../../query/index.ts'
 import { mergeSort } from '../../query/merge-sort.ts'
 import { type Attributes, isObject } from '../figure/figure.ts'
-import { listPointArrays, resolveTarget, selectRows, type Transform } from './attributes.ts'
+import {
+  listPointArrays,
+  listTransforms,
+  resolveTarget,
+  selectRows,
+  type Transform,
+  toKey,
+} from './attributes.ts'
 import { hasMeltedColumns } from './melt.ts'
 
 /** A column of a `rows` transform. */
@@ -17,12 +24,13 @@ interface NamedColumn {
 }
 
 /**
- * Keeps the points for which `where` is true, in the order of `sort`. `names` and `values` are the columns
- * that they use. Throws `bad_figure`. See docs/api.md#own-transforms.
+ * Keeps the points for which `where` and `filter` are true, in the order of `sort`. `names` and `values` are the columns
+ * that they use. Series without rows after `filter` keep their places. Throws `bad_figure`. See
+ * docs/api.md#own-transforms.
  */
 export async function selectAndSortRows(
   trace: Attributes,
-  { where, sort, names, values, types }: Transform,
+  { where, filter, sort, names, values, types }: Transform,
 ): Promise<void> {
   const columns = readColumns(names, values, types)
   let selected = Array.from(
@@ -30,16 +38,7 @@ export async function selectAndSortRows(
     (_, k) => k,
   )
   try {
-    if (typeof where === 'string') {
-      const { columns: used, test } = bindWhere(parseWhere(where), columns)
-      const columnValues = used.map((name) => resolveColumn(name, columns).values)
-      const passing: number[] = []
-      for (const k of selected) {
-        if (test(columnValues.map((list) => list[k] ?? null))) passing.push(k)
-        if ((k & 0xff) === 0 && shouldYield()) await yieldToEventLoop()
-      }
-      selected = passing
-    }
+    if (typeof where === 'string') selected = await selectMatching(selected, where, columns)
     if (typeof sort === 'string') {
       const keys = parseSort(sort).map(({ name, descending }) => ({
         values: resolveColumn(name, columns).values,
@@ -54,11 +53,43 @@ export async function selectAndSortRows(
       }
       selected = [...(await mergeSort(Uint32Array.from(selected), compare))]
     }
+    if (typeof filter === 'string') {
+      keepGroups(trace, selected)
+      selected = await selectMatching(selected, filter, columns)
+    }
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     throw new Problem('bad_figure', `the figure cannot be drawn: ${error.message}`, { hint: error.hint })
   }
   selectAllRows(trace, selected)
+}
+
+/** Returns the rows that meet a condition. Throws `invalid_query` and `unknown_column`. */
+async function selectMatching(
+  rows: readonly number[],
+  where: string,
+  columns: readonly NamedColumn[],
+): Promise<number[]> {
+  const { columns: used, test } = bindWhere(parseWhere(where), columns)
+  const columnValues = used.map((name) => resolveColumn(name, columns).values)
+  const passing: number[] = []
+  for (const k of rows) {
+    if (test(columnValues.map((list) => list[k] ?? null))) passing.push(k)
+    if ((k & 0xff) === 0 && shouldYield()) await yieldToEventLoop()
+  }
+  return passing
+}
+
+/** Keeps the groups of all rows that a filter could select, so that each series has the color that it has without. */
+function keepGroups(trace: Attributes, rows: readonly number[]): void {
+  for (const transform of listTransforms(trace)) {
+    const { type, groups, facet, animate, classes, top } = transform
+    if (type !== 'groupby' || !Array.isArray(groups) || facet || animate || classes !== undefined) continue
+    const all: unknown[] = rows.map((k) => groups[k])
+    // The largest groups are others after a filter.
+    if (typeof top === 'number' && new Set(all.map(toKey)).size > top) continue
+    transform.allGroups = all
+  }
 }
 
 /**

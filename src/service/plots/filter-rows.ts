@@ -40,6 +40,7 @@ interface Trace {
 interface RowsTransform {
   type: 'rows'
   where?: string
+  filter?: string
   names: string[]
   types: string[]
   valuessrc: string
@@ -142,17 +143,16 @@ function addRowsTransform(
 ): void {
   const transforms: unknown[] = Array.isArray(trace.transforms) ? trace.transforms : []
   const own = transforms.find((one): one is RowsTransform => (one as RowsTransform | null)?.type === 'rows')
-  const { where, names = [], types = [], valuessrc, ...more }: Partial<RowsTransform> = own ?? {}
+  const { names = [], types = [], valuessrc, ...more }: Partial<RowsTransform> = own ?? {}
   const added = bound.filter(({ column }) => !names.includes(column.name))
   const uids = [
     ...(valuessrc === undefined ? [] : valuessrc.split(':').slice(2)),
     ...added.map(({ column }) => column.uid),
   ]
-  const conditions = bound.map(({ condition }) => `(${condition})`)
   const rows = {
     ...more,
     type: 'rows',
-    where: [...(where === undefined ? [] : [`(${where})`]), ...conditions].join(' and '),
+    filter: bound.map(({ condition }) => `(${condition})`).join(' and '),
     names: [...names, ...added.map(({ column }) => column.name)],
     types: [...types, ...added.map(({ column }) => column.type)],
     valuessrc: `${grid}:${uids.join(',')}`,

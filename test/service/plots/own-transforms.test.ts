@@ -53,6 +53,54 @@ describe('rows', () => {
   })
 
   it.each([
+    [
+      'q, r',
+      'n = 3',
+      {},
+      [
+        ['p', []],
+        ['q', ['b']],
+        ['r', ['d']],
+      ],
+    ],
+    [
+      'only those that where selects',
+      'n = 3',
+      { where: 'n > 1' },
+      [
+        ['q', ['b']],
+        ['r', ['d']],
+      ],
+    ],
+    [
+      'p and its symbol',
+      'n = 1',
+      { style: 'symbol' },
+      [
+        ['p', ['a', 'c']],
+        ['q', []],
+        ['r', []],
+      ],
+    ],
+  ])(
+    'series keep their places after a filter: %s',
+    async (_, filter, { where, ...more }: Trace, expected) => {
+      const groups = { type: 'groupby', groups: ['p', 'q', 'p', 'r'], ...more }
+      const selection = { where, filter, names: ['n'], values: [1, 3, 1, 3] }
+      expect(await drawn(trace(selection, { transforms: [groups] }), 'name', 'x')).toEqual(expected)
+    },
+  )
+
+  it('series keep no places after a filter if they are chosen by their size, or are small charts', async () => {
+    for (const more of [{ top: 2 }, { facet: true }]) {
+      const groups = { type: 'groupby', groups: ['p', 'q', 'p', 'r'], ...more }
+      const selection = { filter: 'n = 3', names: ['n'], values: [1, 3, 1, 3] }
+      const found = await drawn(trace(selection, { transforms: [groups] }), 'x')
+      expect(found).toEqual([[['b']], [['d']]])
+    }
+  })
+
+  it.each([
     [{ where: 'n >', names: ['n'], values: [1, 2, 3, 4] }, 'where: expected a column'],
     [{ where: 'm > 1', names: ['n'], values: [1, 2, 3, 4] }, 'no column "m"'],
     [{ sort: 'n,n', names: ['n'], values: [1, 2, 3, 4] }, 'named twice'],
