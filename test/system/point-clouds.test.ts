@@ -1,0 +1,110 @@
+// Clouds of points, which are drawn as few paths: see docs/adr/0055-point-clouds.md.
+import type { Frame } from 'puppeteer-core'
+import { expect, it } from 'vitest'
+import { inBrowser, nothing } from '../support/browser.ts'
+
+const site = inBrowser()
+
+/** A thousand points, of which several lie one over the other; and one far from others. */
+const COUNT = 1000
+const cloud = (more: object = {}): object => ({
+  type: 'scatter',
+  mode: 'markers',
+  name: 'cloud',
+  x: Array.from({ length: COUNT }, (_, k) => (k === 0 ? 100 : k % 50)),
+  y: Array.from({ length: COUNT }, (_, k) => (k === 0 ? 100 : (k * k) % 30)),
+  ...more,
+})
+
+/** Draws traces alone, and looks at the chart. */
+async function draw(data: object[], look: (chart: Frame) => Promise<void>, layout = {}): Promise<void> {
+  const figure = { data, layout: { showlegend: true, ...layout } }
+  const { file } = await site().test.plot('alice', figure, { world_readable: true })
+  const visit = await site().visit(`/~${file.fid.replace(':', '/')}.embed`)
+  await look(await visit.chart())
+  expect(visit.seen).toEqual(nothing)
+  await visit.close()
+}
+
+const count = (chart: Frame, selector: string): Promise<number> =>
+  chart.$$eval(selector, ({ length }) => length)
+/** Positions of all points in the paths of clouds, sorted. */
+const positions = (chart: Frame): Promise<string[]> =>
+  chart.$$eval('path.cloud', (paths) =>
+    paths.flatMap((path) => path.getAttribute('d')!.match(/M[^a]+/g) ?? []).sort(),
+  )
+/** Changes the drawn chart as its buttons and the form do. */
+const change = (chart: Frame, name: 'relayout' | 'restyle', changes: object): Promise<void> =>
+  chart.evaluate(
+    async (method, values) => {
+      const plotly = (
+        window as unknown as { Plotly: Record<string, (...all: unknown[]) => Promise<unknown>> }
+      ).Plotly
+      await plotly[method](document.getElementById('chart'), values)
+    },
+    name,
+    changes as Record<string, unknown>,
+  )
+
+it('all points of an opaque cloud are in its paths, at the places where plotly.js draws them', async () => {
+  const marker = { size: 6, opacity: 1 }
+  await draw([cloud({ marker })], async (chart) => {
+    expect(await count(chart, '.points path.point')).toBe(0)
+    const asCloud = await positions(chart)
+    expect(asCloud).toHaveLength(COUNT)
+    // With a symbol of its own, each point is an element.
+    await change(chart, 'restyle', { 'marker.symbol': 'diamond' })
+    expect([await count(chart, 'path.cloud'), await count(chart, '.points path.point')]).toEqual([0, COUNT])
+    const places = await chart.$$eval('.points path.point', (points) =>
+      points.map((point) => /translate\(([^,]+),([^)]+)\)/.exec(point.getAttribute('transform')!)!.slice(1)),
+    )
+    const round = (pixels: number): number => Math.round(pixels * 10) / 10
+    expect(places.map(([x, y]) => `M${round(Number(x) - 3)},${round(Number(y))}`).sort()).toEqual(asCloud)
+  })
+})
+
+it('points one over the other are in several paths until they are opaque', async () => {
+  const same = { x: Array(COUNT).fill(1), y: Array(COUNT).fill(1), marker: { size: 6, opacity: 0.5 } }
+  await draw([cloud(same)], async (chart) => {
+    // 0.5 to the seventh is less than 0.01.
+    expect(await positions(chart)).toHaveLength(7)
+    expect(await count(chart, 'path.cloud')).toBe(7)
+  })
+})
+
+it('a cloud follows hover, zoom, legend, colors and selections', async () => {
+  await draw([cloud({ marker: { size: 6, opacity: 1 } })], async (chart) => {
+    const place = await chart.evaluate(() => {
+      const { xaxis, yaxis } = (document.getElementById('chart') as never as { _fullLayout: never })
+        ._fullLayout as Record<string, { l2p(value: number): number; _offset: number }>
+      return [xaxis._offset + xaxis.l2p(100), yaxis._offset + yaxis.l2p(100)]
+    })
+    await chart.page().mouse.move(place[0], place[1])
+    await chart.waitForSelector('.hoverlayer text')
+    expect(await chart.$eval('.hoverlayer', ({ textContent }) => textContent)).toContain('100')
+    await change(chart, 'relayout', { 'xaxis.range': [90, 110], 'yaxis.range': [90, 110] })
+    expect(await positions(chart)).toHaveLength(1)
+    await change(chart, 'relayout', { 'xaxis.autorange': true, 'yaxis.autorange': true })
+    expect(await positions(chart)).toHaveLength(COUNT)
+    await change(chart, 'restyle', { 'marker.color': '#ff0000' })
+    expect(await chart.$eval('path.cloud', (path) => (path as SVGPathElement).style.fill)).toBe(
+      'rgb(255, 0, 0)',
+    )
+    await change(chart, 'restyle', { visible: 'legendonly' })
+    expect(await count(chart, 'path.cloud')).toBe(0)
+    await change(chart, 'restyle', { visible: true })
+    await change(chart, 'restyle', { selectedpoints: [[0]] })
+    expect([await count(chart, 'path.cloud'), await count(chart, '.points path.point')]).toEqual([0, COUNT])
+  })
+})
+
+it.each([
+  ['sizes of their own', { marker: { size: Array.from({ length: COUNT }, (_, k) => 4 + (k % 5)) } }],
+  ['colors of their own', { marker: { color: Array.from({ length: COUNT }, (_, k) => k) } }],
+  ['outlines', { marker: { line: { width: 1, color: '#000' } } }],
+])('points with %s are drawn one by one', async (_, more) => {
+  await draw([cloud(more)], async (chart) => {
+    expect(await count(chart, 'path.cloud')).toBe(0)
+    expect(await count(chart, '.points path.point')).toBe(COUNT)
+  })
+})
