@@ -265,6 +265,7 @@ it('a dry run of a new directory finds the mistakes of its definitions', async (
   write('charts/derived.chart.yml', 'grid: ../warm\ntype: bar\nx: country\ny: warm\n')
   write('other.board.yml', 'rows:\n  - { number: readings, value: max:tmp }\n')
   write('typo.board.yml', 'rows:\n  - { table: warm, limti: 3 }\n')
+  write('filter.board.yml', 'filters: [contry]\nrows:\n  - { plot: charts/temp }\n  - { table: warm }\n')
   const { code, stderr } = await dryRun()
   expect(code).toBe(8)
   for (const said of [
@@ -273,6 +274,7 @@ it('a dry run of a new directory finds the mistakes of its definitions', async (
     /derived\.chart\.yml: --y warm: the grid .*Columns: country, warmest/,
     /other\.board\.yml: row 1, item 1: readings has no column "tmp"\. Did you mean temp\?/,
     /typo\.board\.yml: row 1, item 1: "limti" is not known\. Did you mean limit\?/,
+    /filter\.board\.yml: filters: no grid of the board has a column "contry"\. Did you mean country\?/,
   ])
     expect(stderr).toContainEqual(expect.stringMatching(said))
 })

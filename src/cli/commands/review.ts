@@ -77,17 +77,19 @@ export const command = defineCommand({
     'gridline review data --draft pr-12',
     'gridline review sales.csv --draft try --checks gridline.checks.yml --format md',
   ],
-  async run(context, words, options) {
-    assertDraftName(options.draft)
-    const draft = options.draft ?? detectDraftName(context.environment)
-    if (isPullRequestClosed(context.environment) && options.draft === undefined)
+  async run(context, words, given) {
+    assertDraftName(given.draft)
+    const draft = given.draft ?? detectDraftName(context.environment)
+    if (isPullRequestClosed(context.environment) && given.draft === undefined)
       return deleteDrafts(context, draft)
     const isDefinition = (file: string): boolean => definitionKindOf(file) !== undefined
-    const expanded = expandFiles(words, { ...options, isDefinition })
+    const expanded = expandFiles(words, { ...given, isDefinition })
     const files = expanded.files.filter(({ file }) => !isDefinition(file))
     const definitions = expanded.files.filter(({ file }) => isDefinition(file))
     if (expanded.files.length === 0)
       throw new Problem('no_such_file', 'no data files to review', { hint: 'Check the names.' })
+    // As in an upload, --column applies to the files that have the column.
+    const options = { ...given, areTypesOptional: files.length > 1 }
     const reading = { ...toReadingHeaders(options), ...(await readChecksHeaders(options.checks)) }
     const { client } = await context.connect()
     client.isMultiple = true
@@ -117,8 +119,8 @@ export const command = defineCommand({
     if (definitions.length > 0) {
       const place = { ...options, folder, draft }
       const directories = words.filter(isLocalDirectory)
-      const given = { files, definitions, directories, excluded: expanded.excluded }
-      reviews.push(...(await reviewDefinitions(context, given, reviews, place, mayWrite)))
+      const listed = { files, definitions, directories, excluded: expanded.excluded }
+      reviews.push(...(await reviewDefinitions(context, listed, reviews, place, mayWrite)))
       mayWrite &&= !reviews.some(({ error }) => error === NO_ACCESS)
       if (mayWrite) await deleteStaleDrafts(client, draft, reviews)
     }

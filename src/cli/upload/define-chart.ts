@@ -41,7 +41,10 @@ export const chartKind: DefinitionKind = {
   tryMake: async () => undefined,
 
   // `compile` checks it against the columns of a planned grid.
-  rehearse: async () => undefined,
+  async rehearse(rehearsal, local) {
+    const { grid } = parseChartFile(local.file, local.definition.document!, rootOf(local))
+    return rehearsal.findColumns(local, grid, 'grid')
+  },
 
   async isUnchanged(scope, local, existing) {
     const body = await compile(scope, local, existing)

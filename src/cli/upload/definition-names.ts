@@ -15,7 +15,7 @@ import { storedPathOf } from './mirror.ts'
 /** A file that a dry run would create or change. */
 export interface PlannedFile {
   isNew: boolean
-  /** Columns that a grid would have. */
+  /** Columns that a grid would have, or the grid of a chart. */
   columns?: readonly { name: string; type: string }[]
 }
 

@@ -48,8 +48,8 @@ export interface DefinitionKind {
   /** Lets the service try what a dry run can know. */
   tryMake(scope: DefinitionScope, local: DefinitionFile, existing: FileMeta | undefined): Promise<unknown>
   /**
-   * Tries a definition that names files of the same upload. Returns the columns that its grid would have, if they are
-   * known.
+   * Tries a definition that names files of the same upload. Returns the columns that its grid would have, or the grid of
+   * a chart, if they are known.
    */
   rehearse(rehearsal: Rehearsal, local: DefinitionFile): Promise<PlannedFile['columns']>
   /** Returns whether a definition would make the file that exists. Throws what is wrong with it, and `NotMade`. */

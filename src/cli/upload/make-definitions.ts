@@ -134,9 +134,10 @@ export class DefinitionMaker {
         columns = await rehearse(this.rehearsal, local).catch(inThisFile)
       else if (!isSame) await tryMake(scope, local, target).catch(inThisFile)
       if (isSame) return { would: 'nothing', target }
+      if (local.definition.kind === 'chart') columns = await rehearse(this.rehearsal, local)
     } catch (error) {
       if (!(error instanceof NotMade)) throw error
-      await rehearse(this.rehearsal, local).catch(inThisFile)
+      columns = await rehearse(this.rehearsal, local).catch(inThisFile)
       // With the same file, it follows its data.
       const isSame = target !== undefined && !error.planned.isNew && (await hasSameText(scope, local, target))
       if (isSame) return { would: 'nothing', target }

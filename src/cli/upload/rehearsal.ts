@@ -7,7 +7,7 @@ import type { Client } from '../../client/index.ts'
 import type { ColumnType } from '../../contract/column-types.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import { readLimits } from '../../contract/limits.ts'
-import type { Board } from '../../contract/resources/index.ts'
+import type { Board, GridMeta } from '../../contract/resources/index.ts'
 import type { EmptyTable, TableName } from '../../sql/index.ts'
 import type { Context } from '../core/context.ts'
 import { type FindFile, resolveBoard } from '../files/board-file.ts'
@@ -123,42 +123,47 @@ export class Rehearsal {
     const client = await this.context.temporaryClient()
     const find: FindFile = async (name, filetype) => {
       const columns = await this.findColumns(local, name, filetype)
-      return columns && filetype === 'grid'
-        ? this.placeGrid(
-            client,
-            `${this.nextFolder()}/${isPath(name) ? posix.basename(name) : 'grid'}`,
-            columns,
-          )
-        : UNKNOWN_FID
+      if (!columns) return UNKNOWN_FID
+      const path = `${this.nextFolder()}/${isPath(name) ? posix.basename(name) : 'grid'}`
+      const grid = await this.placeGrid(client, path, columns)
+      return filetype === 'grid' ? grid.fid : this.placePlot(client, grid)
     }
     const { filters, ...board } = await resolveBoard(local.file, local.definition, find)
     const shown = board.rows.flatMap(({ items }) => items)
-    // A chart can have the column of a filter.
-    const isKnown = shown.every(
-      ({ plot, table, number }) => plot === undefined && (table ?? number) !== UNKNOWN_FID,
-    )
+    // A chart that is not known can have the column of a filter.
+    const isKnown = shown.every(({ plot, table, number }) => (plot ?? table ?? number) !== UNKNOWN_FID)
     const checked: Board = isKnown ? { ...board, filters } : board
     const content = { version: 2, layout: null, settings: { board: checked } }
     await client.call('dashboards.create', { json: { content, parent_path: this.nextFolder() } })
   }
 
-  /** Makes a grid of one row. Returns its id. */
-  private async placeGrid(client: Client, path: string, columns: Columns): Promise<string> {
+  /** Makes a grid of one row. */
+  private async placeGrid(client: Client, path: string, columns: Columns): Promise<GridMeta> {
     const cols = columns.map(({ name, type }, order) => [name, { data: [findType(type).value], order }])
     const json = {
       filename: posix.basename(path),
       parent_path: posix.dirname(path),
       data: { cols: Object.fromEntries(cols) },
     }
-    return (await client.call('grids.create', { json })).file.fid
+    return (await client.call('grids.create', { json })).file as GridMeta
+  }
+
+  /** Makes a chart of a grid. Returns its id. */
+  private async placePlot(client: Client, { fid, cols }: GridMeta): Promise<string> {
+    const figure = { data: cols.slice(0, 1).map(({ uid }) => ({ ysrc: `${fid}:${uid}` })), layout: {} }
+    const json = { figure, filename: 'plot', parent_path: this.nextFolder() }
+    return (await client.call('plots.create', { json })).file.fid
   }
 
   private nextFolder(): string {
     return `definition ${++this.folders}`
   }
 
-  /** Finds the columns of a grid of this upload, or of a stored one; undefined if they cannot be known. */
-  private async findColumns(
+  /**
+   * Finds the columns of a grid of this upload, or of a stored one, or of the grid of a chart of this upload; undefined
+   * if they cannot be known.
+   */
+  async findColumns(
     local: DefinitionFile,
     name: string,
     filetype: 'plot' | 'grid',
