@@ -214,13 +214,9 @@ function ownerOf(address: string): string | undefined {
 }
 
 /** Follows a board: when a stream says that something has changed, charts look, and the rest is loaded with the page. */
-function followBoard(board: HTMLElement, charts: BoardCharts): void {
+function followBoard(board: HTMLElement, charts: BoardCharts, load: () => void): void {
   const events = new EventSource(board.dataset.follow!)
   let known: string | undefined
-  let update = Promise.resolve()
-  const load = (): void => {
-    update = update.then(() => loadItems(board, charts)).catch(() => {})
-  }
   events.addEventListener('state', ({ data }) => {
     const isNew = known !== undefined && known !== data
     known = data
@@ -234,16 +230,38 @@ function followBoard(board: HTMLElement, charts: BoardCharts): void {
   })
 }
 
-async function loadItems(board: HTMLElement, charts: BoardCharts): Promise<void> {
-  const response = await fetch(location.href)
+/** Returns a function that loads the items of the page again, one time after the other. */
+function createLoader(board: HTMLElement, charts: BoardCharts): () => Promise<void> {
+  let loading = Promise.resolve()
+  return () => {
+    const { href } = location
+    const load = async (): Promise<void> => {
+      // Another filter has been chosen since.
+      if (href !== location.href) return
+      board.ariaBusy = 'true'
+      try {
+        await loadItems(board, charts, href)
+      } finally {
+        board.ariaBusy = null
+      }
+    }
+    loading = loading.catch(() => {}).then(load)
+    return loading
+  }
+}
+
+async function loadItems(board: HTMLElement, charts: BoardCharts, href: string): Promise<void> {
+  const response = await fetch(href)
   if (response.status === 404) {
     const note = document.createElement('p')
     note.className = 'note'
     note.textContent = 'This board is not shared with you any more, or is in the trash.'
     board.replaceChildren(note)
   }
-  if (!response.ok) return
+  if (!response.ok) throw new Error(`status ${response.status}`)
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  if (href !== location.href) return
+  document.querySelector('.downloads')?.replaceWith(...page.querySelectorAll('.downloads'))
   const items = page.querySelectorAll('.board .item')
   const shown = board.querySelectorAll('.item')
   // The board itself has changed.
@@ -254,6 +272,7 @@ async function loadItems(board: HTMLElement, charts: BoardCharts): Promise<void>
     charts.update()
     return
   }
+  showFilters(board, page)
   for (const [k, item] of shown.entries()) {
     const next = items[k]
     const frames = [item, next].map((one) => one.querySelector('iframe')?.src)
@@ -264,11 +283,50 @@ async function loadItems(board: HTMLElement, charts: BoardCharts): Promise<void>
   charts.update()
 }
 
-for (const board of document.querySelectorAll<HTMLElement>('.board')) {
-  const charts = new BoardCharts(board)
-  if (board.dataset.follow) followBoard(board, charts)
-  // With this script, the rows of a filter are shown when its value is chosen.
+/** Shows the values, choices and notes of the filters of a page. A list keeps the focus. */
+function showFilters(board: HTMLElement, page: Document): void {
+  const form = board.querySelector<HTMLFormElement>(FILTER_FORM)
+  const nextForm = page.querySelector<HTMLFormElement>(FILTER_FORM)
+  if (!form || !nextForm) return
+  for (const next of nextForm.elements) {
+    const field = form.elements.namedItem((next as HTMLInputElement).name)
+    if (field instanceof HTMLSelectElement && field.innerHTML !== next.innerHTML)
+      field.innerHTML = next.innerHTML
+    else if (field instanceof HTMLInputElement) field.value = (next as HTMLInputElement).value
+  }
+  for (const note of board.querySelectorAll(FILTER_NOTES)) note.remove()
+  form.after(...page.querySelectorAll(FILTER_NOTES))
+}
+
+const FILTER_FORM = '.board > form.filter'
+const FILTER_NOTES = '.board > .note, .board > .chosen'
+
+/** Shows the rows of a filter when its value is chosen, without loading the page. */
+function followFilters(board: HTMLElement, load: () => Promise<void>): void {
+  const show = (): void => {
+    load().catch(() => location.reload())
+  }
   board.addEventListener('change', ({ target }) =>
     (target as Element).closest<HTMLFormElement>('form.filter')?.requestSubmit(),
   )
+  board.addEventListener('submit', (event) => {
+    const form = event.target as HTMLFormElement
+    if (!form.matches('.filter')) return
+    event.preventDefault()
+    const url = new URL(location.href)
+    const entries = [...new FormData(form)].flatMap(([name, value]) =>
+      value === '' ? [] : [[name, String(value)]],
+    )
+    url.search = new URLSearchParams(entries).toString()
+    history.pushState(null, '', url)
+    show()
+  })
+  addEventListener('popstate', show)
+}
+
+for (const board of document.querySelectorAll<HTMLElement>('.board')) {
+  const charts = new BoardCharts(board)
+  const load = createLoader(board, charts)
+  if (board.dataset.follow) followBoard(board, charts, () => load().catch(() => {}))
+  followFilters(board, load)
 }

@@ -93,6 +93,17 @@ describe('pages of plots in a browser', () => {
     await visit.page.select('.board select', 'Oslo')
     await expect.poll(number, { timeout: 60_000 }).toBe('5')
     await expect.poll(bars, { timeout: 60_000 }).toBe(2)
+    const chosen = () =>
+      visit.page.evaluate(() => [
+        document.querySelector<HTMLSelectElement>('.board select')!.value,
+        document.querySelector('.board .chosen')!.textContent!.trim(),
+        document.querySelector<HTMLAnchorElement>('.downloads a')!.search.includes('filter.city=Oslo'),
+      ])
+    // The page stays: what is printed and downloaded is filtered, and Back leads to all rows.
+    expect(await chosen()).toEqual(['Oslo', 'city: Oslo', true])
+    await visit.page.goBack()
+    await expect.poll(number, { timeout: 60_000 }).toBe('7')
+    expect(await chosen()).toEqual(['', '', false])
     expect(visit.seen).toEqual(nothing)
     await test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: false } })
     const shownText = () => visit.page.$eval('.board', (element) => element.textContent)

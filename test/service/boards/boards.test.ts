@@ -78,10 +78,10 @@ onSqliteFirst('boards', (test) => {
     const { fid } = (await create(boardOf([{ items: [{ table: sums }] }]), { filename: 'of sums' })).json.file
     const cells = [...(await page(fid, 'alice')).text.matchAll(/<td class="n">(.*?)<\/td>/g)]
     expect(cells.map(([, text]) => text.replaceAll(/<\/?i>/g, ''))).toEqual([
-      '0.3',
+      '0.30',
       '12382.25',
       '1e+21',
-      '9007199254740991',
+      '9007199254740991.00',
     ])
   })
 

@@ -85,7 +85,7 @@ export async function renderFilters(
   const hidden = [...query]
     .filter(([name]) => !name.startsWith(FILTER_PREFIX))
     .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
-  return `<form class="filter" method="get">${hidden.join('')}${controls.join('')} <button type="submit">Show</button></form>\n${notes.map(renderNote).join('')}`
+  return `<form class="filter" method="get" autocomplete="off">${hidden.join('')}${controls.join('')} <button type="submit">Show</button></form>\n${notes.map(renderNote).join('')}`
 }
 
 /** Throws `invalid_request` if a query asks for rows with a value that no row has. */

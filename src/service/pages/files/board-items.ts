@@ -206,7 +206,7 @@ async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promi
     readable.map(({ name, type }, k) => ({
       head: escapeHtml(name),
       attributes: type === 'number' ? ' class="n"' : '',
-      values: type === 'number' ? values[k].map(roundNumber) : values[k],
+      values: type === 'number' ? alignDecimals(values[k].map(roundNumber)) : values[k],
     })),
   )
   const link = renderSource(service, grid)
@@ -221,6 +221,23 @@ const EXACT_DIGITS = 15
 function roundNumber(value: Buffer): Buffer {
   if (value.length <= EXACT_DIGITS || !value.includes('.')) return value
   return Buffer.from(String(Number(Number(value.toString('latin1')).toPrecision(EXACT_DIGITS))))
+}
+
+/** Maximum number of decimals that all numbers of a column get. */
+const MAX_ALIGNED_DECIMALS = 4
+
+/** Writes the numbers of a column (JSON texts) with the same number of decimals, unless some have many. */
+function alignDecimals(values: readonly Buffer[]): Buffer[] {
+  const texts = values.map((value) => value.toString('latin1'))
+  const parts = texts.map((text) => /^-?\d+(?:\.(\d+))?$/.exec(text))
+  const decimals = Math.max(0, ...parts.map((part) => part?.[1]?.length ?? 0))
+  if (decimals === 0 || decimals > MAX_ALIGNED_DECIMALS) return [...values]
+  return texts.map((text, k) => {
+    const part = parts[k]
+    if (!part) return values[k]
+    const digits = part[1] ?? ''
+    return Buffer.from(`${text}${digits === '' ? '.' : ''}${'0'.repeat(decimals - digits.length)}`)
+  })
 }
 
 function selectNamed(all: ColumnRow[], names: readonly string[]): ColumnRow[] {

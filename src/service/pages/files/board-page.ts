@@ -14,7 +14,7 @@ import type { FileRow } from '../../store/aggregates/files.ts'
 import { createPage, createSitePage, type PageAnswer } from '../answer.ts'
 import { assetPathOf } from '../assets.ts'
 import { accessQueryOf, appendQuery, readColorScheme } from '../html.ts'
-import { renderFilters } from './board-filters.ts'
+import { renderActiveFilters, renderFilters } from './board-filters.ts'
 import { createLiveReader, renderNode } from './board-items.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
@@ -59,7 +59,9 @@ export async function renderBoardPage(
       )
       const items = await renderNode(reader, node)
       const controls = await renderFilters(reader, node, filtersOf(stored), query)
-      const { body, type } = page(controls + items)
+      // For print, which shows no lists.
+      const chosen = `<div class="chosen">${renderActiveFilters(filtersOf(stored), filter)}</div>`
+      const { body, type } = page(controls + chosen + items)
       return { body: toByteStream(Buffer.from(body as string)), type }
     },
   }
