@@ -391,3 +391,16 @@ it('the points of a rose are at their compass direction', () => {
   const { angularaxis } = drawnOf([rose], { meta: { chart: 'rose' }, polar: {} }).layout.polar
   expect(angularaxis.categoryarray).toEqual(['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'])
 })
+
+it.each([
+  ['a missing value', [1, 2, null, 4], [0, 0, 0, 7]],
+  ['a text among numbers as texts', ['1', '2', 'n/a', '11.5'], [0, 0, 0, 7]],
+  ['labels', ['low', 'high', 'n/a', '4'], undefined],
+])('a point of a line that is alone after %s is a marker', (_, y, sizes) => {
+  const drawn = {
+    data: [{ type: 'scatter', mode: 'lines', x: [1, 2, 3, 4], y }],
+    layout: { meta: { theme: 'gridline' } },
+  }
+  const { data } = applyTheme(drawn, { scheme: 'light', width: 640, height: 400 })
+  expect((data[0] as Attributes).marker?.size).toEqual(sizes)
+})

@@ -161,7 +161,7 @@ export function markLonePoints({ data }: Draft): void {
   for (const [k, trace] of data.entries()) {
     const { type = 'scatter', mode, x, y, connectgaps } = trace
     if (!/^scatter(?:gl)?$/.test(type) || !/^lines(?:\+text)?$/.test(mode) || connectgaps === true) continue
-    const [xs, values] = [listOf(x), listOf(y)]
+    const [xs, values] = [listOf(x), withoutTexts(listOf(y))]
     const hasPoint = (at: number): boolean =>
       at >= 0 && at < values.length && !isMissing(values[at]) && (xs.length === 0 || !isMissing(xs[at]))
     const sizes = Array.from(values, (_, at) =>
@@ -175,6 +175,16 @@ export function markLonePoints({ data }: Draft): void {
       marker: { ...(color !== undefined && { color }), ...trace.marker, size: sizes, opacity: 1 },
     }
   }
+}
+
+/** Returns values without texts among numbers, which plotly.js leaves out: `n/a` in a column of numbers as texts. */
+function withoutTexts(values: ArrayLike<unknown> & Iterable<unknown>): ArrayLike<unknown> {
+  const texts = [...values].filter((value): value is string => typeof value === 'string')
+  if (texts.length === 0) return values
+  const isNumber = (text: string): boolean => text.trim() !== '' && Number.isFinite(Number(text))
+  // Otherwise, the axis has labels.
+  if (texts.filter(isNumber).length * 2 < texts.length) return values
+  return Array.from(values, (value) => (typeof value === 'string' && !isNumber(value) ? null : value))
 }
 
 /** Makes many points transparent, and smaller. */

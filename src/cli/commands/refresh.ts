@@ -2,6 +2,7 @@
 import { resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Refresh } from '../../contract/resources/index.ts'
+import { quoteShellWord } from '../../contract/shell.ts'
 import { type CommandResult, defineCommand, type Option } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
 import { parseDuration, parsePercent, readingOptions, toReadingHeaders } from '../files/parse-options.ts'
@@ -12,6 +13,10 @@ const options = [
   {
     flags: '--max-shrink <percent>',
     description: 'refuse files that have fewer rows than this part less, such as 20% (default: 50%)',
+  },
+  {
+    flags: '--allow-type-change',
+    description: 'store texts in columns of numbers or dates (default: refused, and the content stays)',
   },
   { flags: '--status', description: 'show the URL and the state, and change nothing' },
   { flags: '--stop', description: 'stop refreshing; the grid keeps its content' },
@@ -44,7 +49,7 @@ export const command = defineCommand({
     'gridline refresh prices --status',
     'gridline refresh prices --stop',
   ],
-  async run(context, [name, url], { every, maxShrink, status, stop, ...reading }) {
+  async run(context, [name, url], { every, maxShrink, allowTypeChange, status, stop, ...reading }) {
     if (Number(url !== undefined) + Number(status === true) + Number(stop === true) > 1)
       throw new Problem('usage', 'give only one of a URL, --status and --stop')
     if ((url === undefined) !== (every === undefined))
@@ -52,11 +57,16 @@ export const command = defineCommand({
         hint: 'For example: gridline refresh prices https://example.com/prices.csv --every 1h',
       })
     const client = await context.clientFor(name)
-    const fid = await resolveFid(client, name, 'grid')
+    const fid = await resolveFid(client, name, 'grid').catch((error) => {
+      if (url === undefined || !(error instanceof Problem) || error.code !== 'not_found') throw error
+      const command = `gridline upload ${quoteShellWord(url)} --name ${quoteShellWord(name)}`
+      throw new Problem('not_found', error.message, { hint: `Make it first: ${command}` })
+    })
     if (url !== undefined) {
       const json = { url, every: parseDuration('--every', every!) }
       const headers = {
         ...toReadingHeaders(reading),
+        'Allow-Type-Change': allowTypeChange,
         ...(maxShrink !== undefined && { 'Max-Shrink': parsePercent('--max-shrink', maxShrink) }),
       }
       return toResult(await client.call('refreshes.set', { fid, json, headers }), true)

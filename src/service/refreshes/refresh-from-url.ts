@@ -2,14 +2,19 @@
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
 import type { Refresh } from '../../contract/resources/index.ts'
+import { excerpt } from '../../json/index.ts'
 import type { Service } from '../core/context.ts'
 import type { RefreshOptions } from '../derivations/refresh.ts'
 import { replaceGrid } from '../grids/change/save-grid.ts'
-import type { DataCall } from '../grids/input/reading-options.ts'
-import { storeTables } from '../grids/input/tables.ts'
+import { nounOf } from '../grids/column/type-names.ts'
+import { loadColumns } from '../grids/input/match-columns.ts'
+import { allowsTypeChange, type DataCall, parseColumnTypes } from '../grids/input/reading-options.ts'
+import { storeTables, type Table } from '../grids/input/tables.ts'
 import type { GridService } from '../grids/service.ts'
 import type { UrlImport, Validators } from '../import/fetch.ts'
+import type { ColumnRow } from '../store/aggregates/grids.ts'
 import type { UrlRefreshRow } from '../store/aggregates/url-refreshes.ts'
+import { familyOf } from '../store/schema/column-types.ts'
 
 /** The parts of the service that a refresh needs. */
 export interface UrlRefreshService extends Service, GridService {
@@ -76,12 +81,43 @@ export async function fetchContent(service: UrlRefreshService, source: UrlSource
   const { tables } = await storeTables(service, call)
   if (tables.length !== 1)
     throw new Problem('bad_data', `${url}: ${tables.length} tables; a grid is refreshed from one`)
-  await replaceGrid(service, call, { owner, idlocal }, tables[0].table, {
+  checkTypes(call, tables[0].table, await service.store.read((readers) => loadColumns(readers, call.fid)))
+  const replacing = replaceGrid(service, call, { owner, idlocal }, tables[0].table, {
     ...{ filename: '', parent: ROOT, world_readable: false },
     ...{ onConflict: 'replace', provenance: url.slice(0, MAX_SOURCE_CHARACTERS) },
   })
+  await replacing.catch((error) => {
+    if (!(error instanceof Problem) || error.code !== 'row_loss') throw error
+    throw new Problem('row_loss', error.message, { hint: SHRINK_HINT })
+  })
   return { etag: fetched.etag, last_modified: fetched.last_modified }
 }
+
+/**
+ * Throws `type_change` if a column would become text, unless the request allows it or names the type: nobody reads the
+ * warnings of a refresh, and charts would leave out its values.
+ */
+function checkTypes(call: DataCall, table: Table, columns: readonly ColumnRow[]): void {
+  if (allowsTypeChange(call)) return
+  const given = parseColumnTypes(call.headers.Columns)
+  for (const { name, type, seen } of table.columns) {
+    const before = columns.find((column) => column.name === name)?.type ?? 'empty'
+    if (!TEXTS.has(familyOf(type)) || TEXTS.has(familyOf(before)) || before === 'empty' || given?.has(name))
+      continue
+    const first = seen?.find((value) => value.type === 'text')
+    const what = first
+      ? `${first.where}, column ${name}: ${JSON.stringify(excerpt(first.text))} is text`
+      : `column ${name} is text`
+    throw new Problem('type_change', `${what}, and the column holds ${nounOf(before)}`, {
+      field: name,
+      hint: 'Set the URL again: with --null TEXT for texts that stand for empty cells, or with --allow-type-change.',
+    })
+  }
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['text', 'json'])
+
+const SHRINK_HINT = 'If that is right, set the URL again with --max-shrink 100%.'
 
 /** Part of the rows that a refresh may lose, in percent, unless the owner has chosen another. */
 const MAX_SHRINK_PERCENT = 50

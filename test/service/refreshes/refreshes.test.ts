@@ -115,6 +115,27 @@ describe('grids refreshed from a URL', () => {
     expect(await rows()).toBe('a,b\n5,v\n6,w\n')
   })
 
+  it('a text in a column of numbers keeps the content, unless it is read as empty or allowed', async () => {
+    answer = serveFile('a,b\n5,v\nn/a,w\n', '"missing"')
+    await pass(61)
+    const { json } = await test.ask('alice', 'GET', path())
+    expect([json.state, json.error.code, json.error.detail]).toEqual([
+      'stale',
+      'type_change',
+      'line 3, column a: "n/a" is text, and the column holds numbers',
+    ])
+    expect(await rows()).toBe('a,b\n5,v\n6,w\n')
+    const set = (headers: Record<string, string>) =>
+      test.ask('alice', 'PUT', path(), { json: { url, every: 3600 }, headers })
+    expect((await set({ 'gridline-null-text': 'n%2Fa' })).status).toBe(200)
+    expect(await rows()).toBe('a,b\n5,v\n,w\n')
+    expect((await set({})).json.errors[0].code).toBe('type_change')
+    expect((await set({ 'gridline-allow-type-change': 'true' })).status).toBe(200)
+    expect(await rows()).toBe('a,b\n5,v\nn/a,w\n')
+    answer = serveFile('a,b\n5,v\n6,w\n', '"again"')
+    expect((await set({})).status).toBe(200)
+  })
+
   it('checks of the grid apply', async () => {
     const checks = { columns: { a: { maximum: 10 } } }
     await test.ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })

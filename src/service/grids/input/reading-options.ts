@@ -119,7 +119,7 @@ function decodeText(text: string, field: string): string {
 }
 
 /** Parses the header `Columns`: types by column name. */
-function parseColumnTypes(header: string | undefined): Map<string, GivenType> | undefined {
+export function parseColumnTypes(header: string | undefined): Map<string, GivenType> | undefined {
   if (header === undefined) return undefined
   try {
     const typesByName: Record<string, GivenType> = JSON.parse(decodeText(header, 'Columns'))
