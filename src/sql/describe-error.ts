@@ -1,6 +1,6 @@
 // Describes errors of DuckDB: what is wrong, and in which line of the query.
 
-import { findClosest } from '../contract/message-texts.ts'
+import { findClosest, formatList } from '../contract/message-texts.ts'
 
 /** Length up to which an error quotes the query, in characters: a text without an end is the rest of it. */
 const QUOTED_CHARACTERS = 30
@@ -26,34 +26,38 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
 const WRONG_TYPES =
   /^(?:No function matches the given name and argument types|Could not choose a best candidate function for the function call) ['"](\S+?)\((.*?)\)['"]\..*/s
 
+/** A query whose error is described. */
+interface FailedQuery {
+  sql: string
+  /** Columns that it can read. */
+  columns: readonly string[]
+}
+
 /** Messages that do not say what to do, and better ones. */
-const REWRITES: readonly [RegExp, (...parts: string[]) => string][] = [
+const REWRITES: readonly [RegExp, (query: FailedQuery, ...parts: string[]) => string][] = [
   [
-    /^Referenced column "(.*?)" not found in FROM clause!(?: Candidate bindings: (.*))?$/s,
-    (_, name, candidates) =>
-      describeUnknown(
-        `no column is named "${name}"`,
-        name,
-        candidates,
-        `; a text is in single quotes: '${name}'`,
-      ),
+    /^Referenced column "(.*?)" not found in FROM clause!(?: Candidate bindings: .*)?$/s,
+    (query, _, name) => {
+      const text = isMeantAsText(query.sql, name) ? `; a text is in single quotes: '${name}'` : ''
+      return describeUnknown(query, `no column is named "${name}"`, name, text)
+    },
   ],
   [
-    /^(?:Table|Values list) "(.*?)" does not have a column named "(.*?)"(?: Candidate bindings: : (.*))?$/s,
-    (_, table, name, candidates) => describeUnknown(`"${table}" has no column "${name}"`, name, candidates),
+    /^(?:Table|Values list) "(.*?)" does not have a column named "(.*?)"(?: Candidate bindings: .*)?$/s,
+    (query, _, table, name) => describeUnknown(query, `"${table}" has no column "${name}"`, name),
   ],
   [
     /^(?:Scalar |Aggregate |Table )?Function with name (\S+?) does not exist!(?: Did you mean "(.*?)"\?)?$/s,
-    (_, name, similar) =>
+    (_query, _, name, similar) =>
       `no function is named ${name}${similar === undefined ? '' : `. Did you mean ${similar}?`}`,
   ],
-  [WRONG_TYPES, (_, name, types) => describeWrongTypes(name, types)],
+  [WRONG_TYPES, (_query, _, name, types) => describeWrongTypes(name, types)],
   [
     /^(?:Unimplemented type for cast \((?:INTEGER|BIGINT|DOUBLE) -> (?:DATE|TIMESTAMP)\)|Cannot compare values of type (?:DATE|TIMESTAMP) and type INTEGER).*/s,
     () => "a number is used as a date; a date is in single quotes: '2026-03-01'",
   ],
-  [/^syntax error at or near "[:{}]"$/, (text) => `${text}; a parameter is written $name`],
-  [/(?<= at or near ")(.*)(?="$)/s, (text) => shorten(text)],
+  [/^syntax error at or near "[:{}]"$/, (_, text) => `${text}; a parameter is written $name`],
+  [/(?<= at or near ")([^"]*)(?="$)/s, (_, text) => shorten(text)],
 ]
 
 /** Describes which types a function does not take, and how others are made of text. */
@@ -63,18 +67,26 @@ function describeWrongTypes(name: string, types: string): string {
   return `${name} does not take (${words})${hint}`
 }
 
-/** Returns whether a message is about an unknown column, and names no others. */
-export function namesNoColumn(message: string): boolean {
-  return /does not have a column named/.test(message) && !message.includes('Candidate bindings')
+/** Returns whether a name that is no column is probably a text: in double quotes, or compared with a column. */
+function isMeantAsText(sql: string, name: string): boolean {
+  if (sql.includes(`"${name}"`)) return true
+  return /^\w+$/.test(name) && new RegExp(`(?:[=<>]|\\blike|\\bin\\s*\\()\\s*${name}\\b`, 'i').test(sql)
 }
 
-/** Describes an unknown column, with a similar one of the candidates, which are in double quotes. */
-function describeUnknown(message: string, name: string, candidates = '', otherwise = ''): string {
-  const closest = findClosest(
-    name,
-    [...candidates.matchAll(/"((?:[^"]|"")*)"/g)].map(([, column]) => column),
-  )
-  return closest === undefined ? message + otherwise : `${message}. Did you mean ${closest}?`
+/** Returns whether a message is about an unknown column. */
+export function namesNoColumn(message: string): boolean {
+  return /does not have a column named|^(?:\w+ )*Error: Referenced column/.test(message)
+}
+
+/** Number of columns that an error names. */
+const MAX_NAMED_COLUMNS = 12
+
+/** Describes an unknown column: with a similar one, or the columns that there are. */
+function describeUnknown({ columns }: FailedQuery, message: string, name: string, otherwise = ''): string {
+  const closest = findClosest(name, columns)
+  if (closest !== undefined) return `${message}. Did you mean ${closest}?`
+  const list = columns.length === 0 ? '' : `. Columns: ${formatList(columns, MAX_NAMED_COLUMNS)}`
+  return message + otherwise + list
 }
 
 function shorten(text: string): string {
@@ -92,14 +104,13 @@ export function describeError(message: string, sql = '', columns: readonly strin
     .replace(/^(?:Failed to \w+[^:]*: )?(?:\w+ )*Error: /, '')
     .replace(/\s*\n\s*/g, ' ')
     .trim()
-  const candidates = columns.map((name) => `"${name}"`).join(', ')
-  const described = rewrite(candidates === '' ? text : `${text} Candidate bindings: : ${candidates}`)
+  const described = rewrite(text, { sql, columns })
   return line === undefined ? described : withLine(described, Number(line), sql)
 }
 
 /** Returns a message with the line of a position in a query, in bytes. */
 export function describeAt(message: string, sql: string, position: number): string {
-  const described = rewrite(message.replace(/\s*\n\s*/g, ' ')) + hintAt(sql, position)
+  const described = rewrite(message.replace(/\s*\n\s*/g, ' '), { sql, columns: [] }) + hintAt(sql, position)
   return withLine(described, lineAt(sql, position), sql)
 }
 
@@ -114,11 +125,20 @@ function hintAt(sql: string, position: number): string {
     (match) => match?.[0].toUpperCase() ?? '',
   )
   const meant = words.flatMap((word) => (KEYWORDS.includes(word) ? [] : (findClosest(word, KEYWORDS) ?? [])))
-  return meant.length > 0 ? `. Did you mean ${meant[0]}?` : ''
+  if (meant.length > 0) return `. Did you mean ${meant[0]}?`
+  const [second, first] = words
+  const areNames = first !== '' && second !== '' && ![first, second].some((word) => KEYWORDS.includes(word))
+  const [name] = /\w+\s+$/.exec(before) ?? []
+  return areNames && name
+    ? `; a name with a space is in double quotes: "${name.trim()} ${/^\w+/.exec(after)}"`
+    : ''
 }
 
-function rewrite(message: string): string {
-  return REWRITES.reduce((text, [pattern, to]) => text.replace(pattern, to), message)
+function rewrite(message: string, query: FailedQuery): string {
+  return REWRITES.reduce(
+    (text, [pattern, to]) => text.replace(pattern, (...parts: string[]) => to(query, ...parts)),
+    message,
+  )
 }
 
 /** Returns the line of a position in a query, in bytes. */

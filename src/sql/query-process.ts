@@ -139,8 +139,10 @@ async function withLines<T>(connection: DuckDBConnection, sql: string, work: () 
 
 /** Lists the names of all columns of the tables. */
 async function listColumns(connection: DuckDBConnection): Promise<string[]> {
-  const result = await connection.run('SELECT DISTINCT column_name FROM duckdb_columns() WHERE NOT internal')
-  return (await result.getRows()).map(([name]) => String(name))
+  const result = await connection.run(
+    'SELECT column_name FROM duckdb_columns() WHERE NOT internal ORDER BY table_oid, column_index',
+  )
+  return [...new Set((await result.getRows()).map(([name]) => String(name)))]
 }
 
 async function runQuery(): Promise<void> {

@@ -9,11 +9,14 @@ import type { Service } from '../core/context.ts'
 import { findByPath, splitPath } from '../files/names.ts'
 import { loadVersionRow } from '../files/versions.ts'
 import { type Snapshot, takeVersionSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
 import type { VersionRow } from '../store/aggregates/versions.ts'
 import type { Readers } from '../store/store.ts'
 
 /** Maximum number of grids whose names are compared with an unknown one. */
 const MAX_COMPARED_NAMES = 1000
+/** Maximum number of files in folders with a name like an unknown one. */
+const MAX_COMPARED_FILES = 50
 /** Number of grids that an error names. */
 const MAX_LISTED_NAMES = 8
 /** Maximum number of tables of one query. */
@@ -212,7 +215,7 @@ async function findDraftOf(
   return file && (await canWrite(readers, file, { caller })) ? draft : undefined
 }
 
-/** Creates the error for tables that are no grids: with a similar name, or the names of some grids. */
+/** Creates the error for tables that are no grids: with a similar one, or the names of some grids. */
 async function createUnknownTable(
   { store }: Service,
   { caller }: Principal,
@@ -220,12 +223,15 @@ async function createUnknownTable(
 ): Promise<Problem> {
   const names = tables.map(formatTableName)
   const [{ line }] = tables
-  const grids =
-    caller &&
-    (await store.read(({ files }) => files.listNames(caller.username, ROOT, 'grid', MAX_COMPARED_NAMES)))
-  const closest = findClosest(names[0], grids ?? [])
-  const listed = (grids ?? []).slice(0, MAX_LISTED_NAMES)
-  const more = (grids ?? []).length > listed.length ? ' and others' : ''
+  const { grids, paths } = caller
+    ? await store.read(async (readers) => ({
+        grids: await readers.files.listNames(caller.username, ROOT, 'grid', MAX_COMPARED_NAMES),
+        paths: await listPathsLike(readers, caller.username, names[0]),
+      }))
+    : { grids: [], paths: [] }
+  const closest = findClosest(names[0], [...grids, ...paths]) ?? paths[0]
+  const listed = grids.slice(0, MAX_LISTED_NAMES)
+  const more = grids.length > listed.length ? ' and others' : ''
   const list = closest !== undefined || listed.length === 0 ? '' : ` Your grids: ${listed.join(', ')}${more}.`
   return new Problem(
     'unknown_table',
@@ -233,9 +239,26 @@ async function createUnknownTable(
     {
       tables: names,
       hint: withSuggestion(
-        closest,
+        closest?.includes('/') ? `"${closest}"` : closest,
         `A table is the path of a grid, or its id or version in double quotes ("alice:1", "sales@3").${list}`,
       ),
     },
+  )
+}
+
+/** Lists the paths of grids in folders whose names contain the last part of a path, those of exactly this name first. */
+async function listPathsLike({ lists, folders }: Readers, owner: string, path: string): Promise<string[]> {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
+  if (name === '') return []
+  const files = await lists.searchFiles(owner, name, MAX_COMPARED_FILES)
+  const found = files.filter(
+    ({ filetype, filename, parent }) =>
+      filetype === 'grid' && parent !== ROOT && filename.toLowerCase().includes(name),
+  )
+  const isExact = (file: FileRow): boolean => file.filename.toLowerCase() === name
+  found.sort((a, b) => Number(isExact(b)) - Number(isExact(a)))
+  const ancestors = await folders.loadAncestorsOfAll(found)
+  return found.map(({ filename }, k) =>
+    [...ancestors[k].map((folder) => folder.filename).reverse(), filename].join('/'),
   )
 }

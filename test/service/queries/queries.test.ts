@@ -147,8 +147,10 @@ onSqliteFirst('queries', (test) => {
   it.each([
     [
       'select temp from weather where city = Oslo',
-      /^no column is named "Oslo"; a text is in single quotes: 'Oslo'$/,
+      /^no column is named "Oslo"; a text is in single quotes: 'Oslo'\. Columns: /,
     ],
+    ['select temp * amount from weather', /^no column is named "amount"\. Columns: .*temp/],
+    ['select 1 from weather where shop id = 2', /a name with a space is in double quotes: "shop id"$/],
     ['select w.tmp from weather w', /^"w" has no column "tmp"/],
     [
       "select 'a text without an end that is long from weather",
@@ -160,6 +162,16 @@ onSqliteFirst('queries', (test) => {
     ['select temp from weather where temp > 1 and current_date > 2026-01-01', /a date is in single quotes/],
   ])('%s is refused with words that help', async (sql, message) => {
     expect((await query(test(), sql)).message).toMatch(message)
+  })
+
+  it('an unknown table names a grid in a folder', async () => {
+    await test().grid('alice', 'shipped orders', { n: [1] }, { parent_path: 'shop' })
+    for (const name of ['shipped orders', 'shop/shipped order', 'Shipped Orders']) {
+      const { json } = await test().ask('alice', 'POST', '/v2/query', { json: { sql: `from "${name}"` } })
+      expect(json.errors[0].hint).toMatch(/^Did you mean "shop\/shipped orders"\?/)
+    }
+    const { json } = await test().ask('bob', 'POST', '/v2/query', { json: { sql: 'from "shipped orders"' } })
+    expect(json.errors[0].hint).not.toContain('shop')
   })
 
   it('parameters are values, never SQL', async () => {
