@@ -106,6 +106,21 @@ itLong('a chart that was changed by hand is as its file says again, with its lin
   expect((await run('show', 'weather/charts/temp', '--jq', '.[0].fid')).stdout).toBe(fid)
 })
 
+it('colors of series are in chart files, and written back', async () => {
+  const { run, rows, write } = copyOfUploaded()
+  await run('plot', 'set', 'weather/charts/temp', '--color-of', 'Rome=#aa3377')
+  const { stdout } = await run('plot', 'options', 'weather/charts/temp', '-o', '-')
+  expect(stdout).toMatch(/color-of:\n {2}Rome: "#aa3377"\n$/)
+  write('charts/temp.chart.yml', stdout)
+  expect(await rows('upload', 'weather')).toContain('weather/charts/temp unchanged')
+  write('charts/temp.chart.yml', stdout.replace('aa3377', '227733'))
+  expect(await rows('upload', 'weather', '--on-conflict', 'replace')).toContain(
+    'weather/charts/temp replaced',
+  )
+  const written = await run('plot', 'options', 'weather/charts/temp', '-o', '-')
+  expect(written.stdout).toBe(stdout.replace('aa3377', '227733'))
+})
+
 it('a plan names each change of queries, charts and boards, and apply makes exactly these', async () => {
   const { cwd, run, rows, write } = copyOfUploaded()
   await run('plot', 'create', '--grid', 'weather/warm', '--name', 'by hand', '--folder', 'weather')
@@ -227,6 +242,8 @@ it('chart files have the options of the command line', async () => {
     ['type: line\n', /the grid is missing/],
     ['grid: readings\nlog-y: maybe\n', /log-y: "maybe" is no value of it/],
     ['grid: readings\ntop: -1\n', /top: -1 is no value of it/],
+    ['grid: readings\ncolor-of: { Oslo: blu }\n', /color-of: Oslo: "blu" is not a color/],
+    ['grid: readings\ncolor-of: [red]\n', /color-of: expected colors by the names of series/],
     ['grid: readings\nx: { a: 1 }\n', /x: \{"a":1\} is no value of it/],
     ['name: a/b\ngrid: readings\n', /name: must be a text without \//],
     ['- a\n', /expected names with values/],

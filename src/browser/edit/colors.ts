@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 // Colors of the series of a chart.
 import { COLORS } from '../../charts/figure/colors.ts'
-import type { Attributes, Figure } from '../../charts/figure/figure.ts'
-import { colorAttributeOf, findGroupings, replaceStyle } from '../../charts/figure/series-color.ts'
+import type { Figure } from '../../charts/figure/figure.ts'
+import { colorAttributeOf, findGroupings } from '../../charts/figure/series-color.ts'
 
 /** Maximum number of color fields; more series are hard to tell apart. */
 const MAX_COLORED_SERIES = 12
@@ -40,24 +40,4 @@ function createDefaultColors({ layout }: Figure): (index: number) => string {
   const colorway: unknown = layout.template?.layout?.colorway
   const colors: readonly string[] = Array.isArray(colorway) && colorway.length > 0 ? colorway : COLORS
   return (index) => colors[index % colors.length]
-}
-
-/** Returns the figure with the changed colors of series. */
-export function withChangedColors(figure: Figure, colors: ReadonlyMap<string, string>): Figure {
-  if (colors.size === 0) return figure
-  const data = figure.data.map((trace): Attributes => {
-    const color = Array.isArray(trace.transforms) ? undefined : colors.get(trace.name)
-    const key = colorAttributeOf(trace)
-    return color === undefined ? trace : { ...trace, [key]: { ...trace[key], color } }
-  })
-  for (const { trace, transform } of findGroupings(data)) {
-    const transforms = [...data[trace].transforms]
-    for (const [name, color] of colors)
-      transforms[transform] = {
-        ...transforms[transform],
-        styles: replaceStyle(transforms[transform].styles, name, color),
-      }
-    data[trace] = { ...data[trace], transforms }
-  }
-  return { ...figure, data }
 }

@@ -3,6 +3,7 @@
 import { applyOptions, findGridId } from '../../charts/change/apply-options.ts'
 import { readSpec } from '../../charts/change/read-spec.ts'
 import type { Attributes, Figure } from '../../charts/figure/figure.ts'
+import { withChangedColors } from '../../charts/figure/series-color.ts'
 import { NOTE_NAME } from '../../charts/figure/shared-names.ts'
 import { DEFAULT_THEME, listBuiltInThemes, setTheme, type Theme } from '../../charts/figure/themes.ts'
 import type { ChartClient } from '../../charts/normalize/read-values.ts'
@@ -10,7 +11,6 @@ import type { ChartGrid, ChartOptions } from '../../charts/spec/options.ts'
 import { type ChartType, isChartType } from '../../charts/spec/types.ts'
 import { Problem } from '../../contract/errors.ts'
 import { ApiError, call, request } from '../api.ts'
-import { withChangedColors } from './colors.ts'
 import { type FieldName, FORM_OPTIONS, formatFieldValue, parseFieldValue, SIZE_FIELDS } from './fields.ts'
 
 /** Position of the text of a note relative to its point, in pixels. */

@@ -142,6 +142,8 @@ const NAMED_COLORS = new Set(
   ),
 )
 
+export const COLOR_HINT = 'Write colors as #d62728, rgb(214,39,40) or steelblue.'
+
 /** Returns whether a value is a CSS color, which plotly.js accepts. */
 export function isColor(value: unknown): boolean {
   return typeof value === 'string' && (COLOR_PATTERN.test(value) || NAMED_COLORS.has(value.toLowerCase()))

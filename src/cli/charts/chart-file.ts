@@ -7,9 +7,13 @@ import { AUTO, CHART_TYPE_CHOICES, type ChartType } from '../../charts/spec/type
 import { Problem } from '../../contract/errors.ts'
 import { findClosest, withSuggestion } from '../../contract/message-texts.ts'
 import { formatYaml } from '../files/yaml.ts'
+import { COLOR_HINT, isColor } from './attributes.ts'
 
 /** Options whose value can be a file, whose path begins in the directory of the chart file. */
 const FILE_OPTIONS: ReadonlySet<string> = new Set(['theme', 'geojson'])
+
+/** Member with the colors of series, as `gridline plot set` has them. */
+const COLORS_MEMBER = 'color-of'
 
 /** Content of a chart file. */
 export interface ChartFile {
@@ -17,6 +21,8 @@ export interface ChartFile {
   grid: string
   type: ChartType | typeof AUTO
   options: ChartOptions
+  /** Colors of series, by name. */
+  colors?: Readonly<Record<string, string>>
 }
 
 /** Parses the content of a chart file. `root`: directory of the files that it may name. Throws `bad_data` with the member at fault. */
@@ -27,7 +33,7 @@ export function parseChartFile(
 ): ChartFile {
   const refuse = (message: string, hint?: string): Problem =>
     new Problem('bad_data', `${file}: ${message}`, hint === undefined ? {} : { hint })
-  const { grid, type = AUTO, name: _, ...members } = document
+  const { grid, type = AUTO, name: _, [COLORS_MEMBER]: colors = {}, ...members } = document
   if (typeof grid !== 'string' || grid === '')
     throw refuse('the grid is missing', 'Name the grid of the chart, such as: grid: sales')
   const known = CHART_TYPE_CHOICES.find((choice) => choice === type)
@@ -39,6 +45,11 @@ export function parseChartFile(
       meant === undefined ? others : `Did you mean ${meant}? See: gridline help charts`,
     )
   }
+  if (typeof colors !== 'object' || colors === null || Array.isArray(colors))
+    throw refuse(`${COLORS_MEMBER}: expected colors by the names of series, such as { Oslo: '#d62728' }`)
+  const wrong = Object.entries(colors).find(([, color]) => !isColor(color))
+  if (wrong)
+    throw refuse(`${COLORS_MEMBER}: ${wrong[0]}: ${JSON.stringify(wrong[1])} is not a color`, COLOR_HINT)
   const names = new Map(OPTION_NAMES.map((name) => [flagOf(name).slice(2), name]))
   const options: Record<string, unknown> = {}
   for (const [member, value] of Object.entries(members)) {
@@ -47,7 +58,7 @@ export function parseChartFile(
       throw refuse(
         `${member} is no option of a chart`,
         withSuggestion(
-          findClosest(member, [...names.keys(), 'grid', 'type', 'name']),
+          findClosest(member, [...names.keys(), 'grid', 'type', 'name', COLORS_MEMBER]),
           'Options are those of: gridline plot create --help --all',
         ),
       )
@@ -65,15 +76,25 @@ export function parseChartFile(
       throw refuse(`${member}: ${String(parsed)} is outside of the directory`)
     options[name] = path ?? parsed
   }
-  return { grid, type: known, options }
+  const hasColors = Object.keys(colors).length > 0
+  return { grid, type: known, options, ...(hasColors && { colors: colors as Record<string, string> }) }
 }
 
 /** Formats a chart as a chart file. `name`: name of the chart; undefined if the file has the same name. */
-export async function formatChartFile({ grid, type, options }: ChartFile, name?: string): Promise<string> {
+export async function formatChartFile(
+  { grid, type, options, colors = {} }: ChartFile,
+  name?: string,
+): Promise<string> {
   const members = OPTION_NAMES.flatMap((name) =>
     options[name] === undefined ? [] : [[flagOf(name).slice(2), options[name]]],
   )
-  return formatYaml({ grid, ...(name !== undefined && { name }), type, ...Object.fromEntries(members) })
+  return formatYaml({
+    grid,
+    ...(name !== undefined && { name }),
+    type,
+    ...Object.fromEntries(members),
+    ...(Object.keys(colors).length > 0 && { [COLORS_MEMBER]: colors }),
+  })
 }
 
 /** Returns the value of an option as the command line has it; undefined for a value that it cannot have. */

@@ -2,11 +2,13 @@
 import { compileChart } from '../../charts/compile/compile.ts'
 import { createChart } from '../../charts/create-chart.ts'
 import type { Figure } from '../../charts/figure/figure.ts'
+import { findGroupings, withChangedColors } from '../../charts/figure/series-color.ts'
 import { isBuiltInTheme, setTheme } from '../../charts/figure/themes.ts'
 import { completed } from '../../charts/normalize/complete-options.ts'
 import type { ChartGrid, ChartOptions, Column } from '../../charts/spec/options.ts'
 import type { AUTO, ChartType } from '../../charts/spec/types.ts'
 import type { Client } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
 import { countTemplateAttributes } from './template.ts'
 import { loadTheme } from './themes.ts'
 
@@ -29,6 +31,18 @@ export async function createThemedChart(
   const theme = loadTheme(options.theme)
   if (!isBuiltInTheme(theme.name)) await countTemplateAttributes(theme.template, options.theme)
   return { type, figure: setTheme(figure, theme) }
+}
+
+/** Sets the colors of series, by name. `option`: name of the option, for errors. Throws `usage` for a series that a chart does not have. */
+export function colorSeries(figure: Figure, colors: ReadonlyMap<string, string>, option: string): Figure {
+  // Names of series that a column divides are in the data.
+  if (findGroupings(figure.data).length === 0)
+    for (const series of colors.keys())
+      if (!figure.data.some(({ name }) => name === series))
+        throw new Problem('usage', `${option} ${series}: the chart has no series of that name`, {
+          hint: `Its series are: ${figure.data.map(({ name }) => name ?? '').join(', ')}`,
+        })
+  return withChangedColors(figure, colors)
 }
 
 /** Adds the regions of `--geojson`, if given. */

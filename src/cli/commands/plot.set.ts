@@ -4,7 +4,7 @@ import { applyOptions, findGridId } from '../../charts/change/apply-options.ts'
 import { readSpec } from '../../charts/change/read-spec.ts'
 import { compileSpec } from '../../charts/compile/compile.ts'
 import { type Figure, isSameFigure } from '../../charts/figure/figure.ts'
-import { colorAttributeOf, findGroupings, replaceStyle } from '../../charts/figure/series-color.ts'
+import { listChosenColors, withChangedColors } from '../../charts/figure/series-color.ts'
 import { isBuiltInTheme } from '../../charts/figure/themes.ts'
 import type { ChartOptions } from '../../charts/spec/options.ts'
 import { CHART_OPTIONS, formatArguments, OPTION_NAMES } from '../../charts/spec/options.ts'
@@ -13,9 +13,15 @@ import { type Client, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { GridMeta } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
-import { type AttributeEdit, applyEdits, isColor, parseAttributeEdit } from '../charts/attributes.ts'
+import {
+  type AttributeEdit,
+  applyEdits,
+  COLOR_HINT,
+  isColor,
+  parseAttributeEdit,
+} from '../charts/attributes.ts'
 import { formatChartFile } from '../charts/chart-file.ts'
-import { addRegions } from '../charts/charts.ts'
+import { addRegions, colorSeries } from '../charts/charts.ts'
 import { CHART_SHORT_HELP } from '../charts/create.ts'
 import { loadTheme } from '../charts/themes.ts'
 import { changeFigure, loadFigure } from '../charts/update-figure.ts'
@@ -104,11 +110,8 @@ export const setCommand = defineCommand({
         next = await applyOptions(client, grid, original, { type, options, theme }, note)
         next = await addRegions(client, grid, next, options, note)
       }
-      let figure = await applyEdits(next, changes)
-      // Sequentially: all series colors of --by are in one attribute.
-      for (const assignment of colorOf)
-        figure = await applyEdits(figure, seriesColorChanges(figure, assignment))
-      return figure
+      const figure = await applyEdits(next, changes)
+      return colorSeries(figure, new Map(colorOf.map(parseSeriesColor)), '--color-of')
     })
     return { item: updated, view: changedView }
   },
@@ -143,7 +146,9 @@ export const optionsCommand = defineCommand({
     // A title written into the figure becomes --title.
     const title = titleOf(figure)
     if (title !== titleOf(await compileWith(spec.options))) options.title = title || 'none'
-    const recreated = JSON.parse(JSON.stringify(await compileWith({ ...spec.options, title: options.title })))
+    const plain = JSON.parse(JSON.stringify(await compileWith({ ...spec.options, title: options.title })))
+    const colors = listChosenColors(figure, plain)
+    const recreated = output === undefined ? plain : withChangedColors(plain, new Map(Object.entries(colors)))
     const theme: unknown = figure.layout.meta?.theme
     if (builtInThemeOf(figure) === undefined && figure.layout.template !== undefined)
       context.messages.note(
@@ -156,7 +161,7 @@ export const optionsCommand = defineCommand({
     if (output !== undefined) {
       const { filename } = await client.call('files.get', { fid })
       const isNamed = removeDefinitionExtension(output) === filename
-      const chart = { grid: grid.filename, type, options }
+      const chart = { grid: grid.filename, type, options, colors }
       const text = await formatChartFile(chart, isNamed ? undefined : filename)
       if (output === '-') return { text }
       await writeFile(output, text)
@@ -196,8 +201,8 @@ async function loadGridOf(client: Client, figure: Figure): Promise<GridMeta> {
   return client.call('grids.get', { fid: findGridId(figure) })
 }
 
-/** Returns the changes that set a series color: of its line, or of its bars and points. Throws `usage`. */
-function seriesColorChanges({ data }: Figure, assignment: string): AttributeEdit[] {
+/** Parses the color of a series: `price=#d62728`. Throws `usage`. */
+function parseSeriesColor(assignment: string): [series: string, color: string] {
   const at = assignment.lastIndexOf('=')
   const [name, color] = [assignment.slice(0, at), assignment.slice(at + 1)]
   if (at <= 0 || color === '')
@@ -205,20 +210,6 @@ function seriesColorChanges({ data }: Figure, assignment: string): AttributeEdit
       hint: "For example: 'price=#d62728'",
     })
   if (!isColor(color))
-    throw new Problem('usage', `--color-of ${assignment}: ${color} is not a color`, {
-      hint: 'Write colors as #d62728, rgb(214,39,40) or steelblue.',
-    })
-  const grouped = findGroupings(data)
-  // Names of --by series are in the data.
-  if (grouped.length > 0)
-    return grouped.map(({ trace, transform }) => ({
-      path: `data.${trace}.transforms.${transform}.styles`,
-      value: replaceStyle(data[trace].transforms[transform].styles, name, color),
-    }))
-  const index = data.findIndex((trace) => trace.name === name)
-  if (index < 0)
-    throw new Problem('usage', `--color-of ${name}: the chart has no series of that name`, {
-      hint: `Its series are: ${data.map((trace) => trace.name ?? '').join(', ')}`,
-    })
-  return [{ path: `data.${index}.${colorAttributeOf(data[index])}.color`, value: color }]
+    throw new Problem('usage', `--color-of ${assignment}: ${color} is not a color`, { hint: COLOR_HINT })
+  return [name, color]
 }

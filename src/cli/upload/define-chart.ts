@@ -4,7 +4,7 @@ import type { Client } from '../../client/index.ts'
 import { Problem, undefinedIfNotFound } from '../../contract/errors.ts'
 import type { FileMeta, GridMeta } from '../../contract/resources/index.ts'
 import { parseChartFile } from '../charts/chart-file.ts'
-import { assertChart, createThemedChart } from '../charts/charts.ts'
+import { assertChart, colorSeries, createThemedChart } from '../charts/charts.ts'
 import { createFigureBody } from '../charts/create.ts'
 import { loadFigure } from '../charts/update-figure.ts'
 import { inFile, readDefinition } from '../files/definitions.ts'
@@ -76,7 +76,12 @@ export const chartKind: DefinitionKind = {
 /** Compiles the figure of a chart, and returns it as the body of a request. */
 async function compile(scope: DefinitionScope, local: DefinitionFile, existing: FileMeta | undefined) {
   const { file, definition } = local
-  const { grid: gridName, type, options } = parseChartFile(file, definition.document!, rootOf(local))
+  const {
+    grid: gridName,
+    type,
+    options,
+    colors = {},
+  } = parseChartFile(file, definition.document!, rootOf(local))
   const fid = await scope.names
     .finderOf(local)(gridName, 'grid')
     .catch(async (error) => {
@@ -87,9 +92,11 @@ async function compile(scope: DefinitionScope, local: DefinitionFile, existing: 
       throw inFile(error, file)
     })
   const { reader, grid } = await openGrid(scope, fid)
-  const { figure } = await createThemedChart(reader, grid, type, options, () => {}).catch((error) => {
-    throw inFile(error, file)
-  })
+  const figure = await createThemedChart(reader, grid, type, options, () => {})
+    .then((chart) => colorSeries(chart.figure, new Map(Object.entries(colors)), 'color-of'))
+    .catch((error) => {
+      throw inFile(error, file)
+    })
   const metadata = scope.metadataOf(local, existing)
   return createFigureBody(JSON.stringify(figure), {
     ...(await scope.placeOf(local)),
