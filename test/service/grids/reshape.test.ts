@@ -110,6 +110,16 @@ onSqliteFirst('reshape', (test) => {
       ).toBe(400)
   })
 
+  it('sums have no digits of rounding errors', async () => {
+    const columns = {
+      k: ['a', 'a', 'a', 'b', 'b', 'b', 'c'],
+      n: [0.1, 0.2, 66.55, 1e16, 1, -1e16, 2 ** 53 - 1],
+    }
+    const { fid: grid } = await test().grid('alice', 'decimals', columns)
+    const path = `/v2/grids/${grid}/content?format=csv&group=k&aggregate=sum:n`
+    expect((await test().ask('alice', 'GET', path)).text).toBe('k,sum_n\na,66.85\nb,1\nc,9007199254740991\n')
+  })
+
   it('groups are those of SQL, for random tables', async () => {
     const duck = await (await DuckDBInstance.create()).connect()
     const row = fc.tuple(

@@ -37,21 +37,31 @@ class Numbers implements Collector {
   }
 }
 
-/** Keeps a running total, and no values. */
+/** Digits of a sum: more show the error of doubles, 366.84999999999997. */
+const SUM_DIGITS = 15
+
+/** Keeps a running total, with the error of each addition (Neumaier), and no values. */
 class Total implements Collector {
   private total = 0
+  private error = 0
   private count = 0
 
   constructor(private readonly finish: (total: number, count: number) => number) {}
 
   add(cell: Cell): void {
     if (!isNumber(cell)) return
-    this.total += numberOf(cell)
+    const value = numberOf(cell)
+    const next = this.total + value
+    this.error +=
+      Math.abs(this.total) >= Math.abs(value) ? this.total - next + value : value - next + this.total
+    this.total = next
     this.count++
   }
 
   result(): string {
-    return this.count === 0 ? 'null' : formatNumber(this.finish(this.total, this.count))
+    // Infinite numbers have no error.
+    const total = Number.isFinite(this.total) ? this.total + this.error : this.total
+    return this.count === 0 ? 'null' : formatNumber(this.finish(total, this.count))
   }
 }
 
@@ -107,7 +117,7 @@ function isLess(a: string, b: string): boolean {
 }
 
 export const AGGREGATES = {
-  sum: ofTotal((total) => total),
+  sum: ofTotal((total) => (Number.isInteger(total) ? total : Number(total.toPrecision(SUM_DIGITS)))),
   mean: ofTotal((total, count) => total / count),
   median: ofNumbers((numbers) => {
     const sorted = Float64Array.from(numbers).sort()
