@@ -123,8 +123,9 @@ async function connectEmbedded(
     database,
     url: links.url,
     actingAs: loginName(),
-    // Safe: local users can fetch URLs themselves, and private networks are refused.
+    // Safe: local users can fetch URLs themselves, and private networks are refused unless they allow them.
     urlImport: true,
+    privateUrls: /^(?:1|true|yes|on)$/i.test(environment.GRIDLINE_ALLOW_PRIVATE_URLS ?? ''),
     environment,
     // No server log: errors go to stderr with GRIDLINE_DEBUG.
     log: ({ error }) => {

@@ -38,7 +38,8 @@ export const ENVIRONMENT_VARIABLES: Readonly<Record<string, string>> = {
   GRIDLINE_OIDC_TEAMS: 'teams that are synced with groups, as with --oidc-team, comma-separated',
   GRIDLINE_SERVER_NAME: 'unique name of the server, as with --server-name',
   GRIDLINE_NO_SQL: '1: serve runs no queries in SQL, as with --no-sql',
-  GRIDLINE_ALLOW_PRIVATE_URLS: '1 allows serve to reach private addresses, as with --allow-private-urls',
+  GRIDLINE_ALLOW_PRIVATE_URLS:
+    '1 allows serve, and commands without a server, to reach private addresses, as with --allow-private-urls',
   GRIDLINE_ALLOW_URL_IMPORT: '1 allows serve to fetch files from URLs, as with --allow-url-import',
   GRIDLINE_NAME_FILE:
     'file with the value of a GRIDLINE_ variable (or AWS credential), such as GRIDLINE_DATABASE_FILE',
