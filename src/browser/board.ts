@@ -314,9 +314,8 @@ function followFilters(board: HTMLElement, load: () => Promise<void>): void {
     if (!form.matches('.filter')) return
     event.preventDefault()
     const url = new URL(location.href)
-    const entries = [...new FormData(form)].flatMap(([name, value]) =>
-      value === '' ? [] : [[name, String(value)]],
-    )
+    // An empty value stands for all rows, also of a filter with a default.
+    const entries = [...new FormData(form)].map(([name, value]) => [name, String(value)])
     url.search = new URLSearchParams(entries).toString()
     history.pushState(null, '', url)
     show()

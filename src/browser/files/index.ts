@@ -136,6 +136,9 @@ async function copyFiles(files: readonly PageFile[]): Promise<void> {
   const deep = create('input', { type: 'checkbox' })
   dialog.body.append(
     create('p', {}, 'The copy is private. It is beside a file of yours, or else in your home folder.'),
+    ...(files.some(({ type }) => type === 'dashboard')
+      ? [create('p', {}, 'A copied board shows the charts and grids that you can open yourself.')]
+      : []),
     ...(files.some(({ type }) => type === 'plot')
       ? [
           create(
