@@ -115,11 +115,22 @@ async function drawImage(figure: Figure, options: ImageOptions): Promise<string>
     await Plotly.newPlot(holder, { ...figure, layout: { ...figure.layout, width, height } })
     const changes = measuredChanges(holder, findPlacesNote)
     if (changes) await Plotly.relayout(holder, changes)
-    return await Plotly.toImage(holder, options)
+    // Its pixels are kept only for a drawing that is made for an image.
+    if (holder.querySelector('canvas')) return await Plotly.toImage(holder, options)
+    return await toImageAsDrawn(holder, options)
   } finally {
     Plotly.purge(holder)
     holder.remove()
   }
+}
+
+/** Returns the image of a drawn chart, which `toImage` would draw once more. */
+async function toImageAsDrawn(element: HTMLElement, options: ImageOptions): Promise<string> {
+  const { format, width, height, scale } = options
+  const svg = Plotly.Snapshot.toSVG(element, format, scale)
+  if (format === 'svg') return `${SVG_URL_PREFIX}${encodeURIComponent(svg)}`
+  const canvas = document.createElement('canvas')
+  return Plotly.Snapshot.svgToImg({ format, width, height, scale, canvas, svg, promise: true })
 }
 
 /** JSON escapes of characters that XML does not allow, and of surrogates. */

@@ -20,6 +20,19 @@ export interface PlotlyApi {
   purge(element: HTMLElement): void
   register(module: object): void
   Plots: { resize(element: HTMLElement): void }
+  /** Images of drawn charts. */
+  Snapshot: {
+    toSVG(element: HTMLElement, format: string, scale: number): string
+    svgToImg(options: {
+      format: string
+      width: number
+      height: number
+      scale: number
+      canvas: HTMLCanvasElement
+      svg: string
+      promise: true
+    }): Promise<string>
+  }
 }
 
 declare global {
