@@ -10,6 +10,10 @@ import type { EvaluationOptions } from './evaluation-text.ts'
 const MAX_INLINE_BYTES = 64 * 1024
 /** Maximum result of an evaluation without a thread. Beyond it, the evaluation is repeated in a thread. */
 const INLINE_LIMITS = { traces: 200, frameTraces: 500, shared: 256 * 1024 }
+/** Time after which a thread without a figure ends, in ms. */
+const MAX_IDLE_MS = 10_000
+/** Maximum size of a figure after which its thread, and its memory, is kept for the next one. */
+const MAX_REUSED_BYTES = 4 * 1024 * 1024
 /** Maximum heap of a thread. */
 const MAX_HEAP_MB = 1024
 /** Interval of checks for the timeout and for disconnected clients, in ms. */
@@ -62,24 +66,64 @@ export async function evaluateFigure(
   return threads.run(owner, () => evaluateInThread({ text, options }, limits, isAborted), isAborted)
 }
 
-/** Evaluates a figure in a new thread. */
+/** Evaluates a figure in a thread. */
 async function evaluateInThread(
   job: EvaluationJob,
   limits: Limits,
   isAborted: () => boolean,
 ): Promise<Buffer> {
+  const worker = takeIdleWorker() ?? startWorker()
+  let isReusable = false
+  try {
+    worker.postMessage(job)
+    const result = await waitForResult(worker, limits, isAborted)
+    isReusable = job.text.length <= MAX_REUSED_BYTES
+    return toBuffer(result)
+  } finally {
+    removeListeners(worker)
+    if (isReusable) keepIdle(worker)
+    else await worker.terminate()
+  }
+}
+
+function startWorker(): Worker {
   const { Worker } = process.getBuiltinModule('node:worker_threads')
-  const worker = new Worker(buildPath('evaluation-worker.js'), {
-    workerData: job,
+  return new Worker(buildPath('evaluation-worker.js'), {
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     env: {},
     execArgv: [],
   })
-  try {
-    return toBuffer(await waitForResult(worker, limits, isAborted))
-  } finally {
-    await worker.terminate()
+}
+
+/** Threads that have evaluated a figure, and the timers that end them: starting one takes longer than most figures. */
+const idleWorkers = new Map<Worker, NodeJS.Timeout>()
+
+function takeIdleWorker(): Worker | undefined {
+  const [first] = idleWorkers
+  if (!first) return undefined
+  const [worker, timer] = first
+  idleWorkers.delete(worker)
+  clearTimeout(timer)
+  removeListeners(worker)
+  worker.ref()
+  return worker
+}
+
+/** Removes the listeners of this module. Node has others, without which messages do not arrive. */
+function removeListeners(worker: Worker): void {
+  for (const name of ['message', 'error', 'exit']) worker.removeAllListeners(name)
+}
+
+/** Keeps a thread for the next figure, without keeping the process. */
+function keepIdle(worker: Worker): void {
+  const end = (): void => {
+    idleWorkers.delete(worker)
+    worker.terminate()
   }
+  idleWorkers.set(worker, setTimeout(end, MAX_IDLE_MS).unref())
+  worker.once('error', end)
+  worker.once('exit', end)
+  worker.unref()
 }
 
 /** Waits for the result of a thread. Rejects after `transform_seconds`, or when the client disconnects. */
