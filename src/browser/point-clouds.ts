@@ -8,13 +8,13 @@ import type { Figure, PlotlyApi } from './plotly.ts'
 const MIN_POINTS = 500
 /** Maximum number of points of a path: browsers draw the parts of a path that are seen. */
 const MAX_PATH_POINTS = 1000
-/** Opacity from which one point over others looks the same as none. */
+/** Opacity that looks the same as more of it. */
 const OPAQUE = 0.99
-/** Maximum number of layers, one for each bit. */
-const MAX_LAYERS = 30
+/** Minimum opacity of points that are drawn as paths: many of fainter ones would have to lie one over the other. */
+const MIN_OPACITY = 0.05
 
 /** A color with its own opacity. */
-const TRANSLUCENT = /a\(|^#(?:[\da-f]{4}|[\da-f]{8})$|transparent/i
+const TRANSLUCENT = /a\(|\/|^#(?:[\da-f]{4}|[\da-f]{8})$|transparent/i
 
 /** A trace as plotly.js completes it, as far as its points need it. */
 interface FullTrace {
@@ -29,15 +29,24 @@ interface FullTrace {
     line?: { width: unknown }
     gradient?: { type: unknown }
     maxdisplayed?: number
+    standoff?: unknown
   }
   selectedpoints?: unknown
   stackgroup?: string
   cliponaxis?: boolean
-  customdata?: unknown
 }
 
-/** Points of a trace in the units of their axes; the first one has the trace and its element. */
-type Points = { x: unknown; y: unknown; trace?: FullTrace; node3?: { node(): Element } }[]
+/** A point in the units of its axes. The first one of a trace has the trace and its element. */
+interface Point {
+  x: unknown
+  y: unknown
+  /** Radius in pixels, by which texts are placed and points are found. */
+  mrc?: number
+  trace?: FullTrace
+  node3?: { node(): Element }
+}
+
+type Points = Point[]
 
 interface Axis {
   /** Returns the position of a value, in pixels. */
@@ -58,7 +67,7 @@ interface ScatterModule {
     element: HTMLElement,
     subplot: Subplot,
     traces: Points[],
-    layer: unknown,
+    layer: { node(): Element },
     transition?: unknown,
     done?: unknown,
   ): void
@@ -77,7 +86,8 @@ export async function allowPointClouds(plotly: PlotlyApi, { data }: Pick<Figure,
   if (module) drawClouds(module)
 }
 
-function mayBeCloud({ type = 'scatter', mode, x, y }: Record<string, unknown>): boolean {
+function mayBeCloud(trace: Record<string, unknown> | null): boolean {
+  const { type = 'scatter', mode, x, y } = trace ?? {}
   const count = Math.max(...[x, y].map((list) => (list as ArrayLike<unknown> | undefined)?.length ?? 0))
   return type === 'scatter' && (mode === undefined || String(mode).includes('markers')) && count >= MIN_POINTS
 }
@@ -95,45 +105,72 @@ async function findScatterModule(plotly: PlotlyApi): Promise<ScatterModule | und
   }
 }
 
-/** Element → draws its points one by one, as they cannot be a cloud any more. */
-const redrawings = new WeakMap<Element, () => void>()
+/** A cloud as it was drawn. */
+interface DrawnCloud {
+  opacity: unknown
+  redraw: () => void
+}
+
+/** Clouds by the element of their points. */
+const drawnClouds = new WeakMap<Element, DrawnCloud>()
 
 function drawClouds(module: ScatterModule): void {
   const { plot, style, styleOnSelect } = module
   module.plot = (element, subplot, traces, layer, transition, done) => {
-    const clouds = transition || subplot.isRangePlot ? [] : traces.filter(isCloud)
+    // The points of a range slider have the elements of the chart above.
+    if (subplot.isRangePlot) return plot(element, subplot, traces, layer, transition, done)
+    // An animation also draws traces that it does not name.
+    if (transition) for (const path of layer.node().querySelectorAll('path.cloud')) removeCloud(path)
+    const clouds = transition ? [] : traces.filter(isCloud)
     const modes = clouds.map(([{ trace }]) => trace!.mode)
-    for (const [{ trace }] of clouds) trace!.mode = withoutMarkers(trace!.mode)
+    for (const points of clouds) {
+      const { trace } = points[0]
+      for (const point of points) point.mrc = radiusOf(trace!)
+      trace!.mode = withoutMarkers(trace!.mode)
+    }
     try {
       plot(element, subplot, traces, layer, transition, done)
     } finally {
       for (const [k, [{ trace }]] of clouds.entries()) trace!.mode = modes[k]
     }
     for (const points of traces) {
-      const group = points[0]?.node3?.node().querySelector('g.points')
+      const group = findGroup(points)
       if (!group) continue
-      for (const path of group.querySelectorAll('path.cloud')) path.remove()
+      for (const path of group.querySelectorAll('path.cloud')) removeCloud(path)
       if (!clouds.includes(points)) continue
       group.append(...createPaths(points, subplot))
-      redrawings.set(group, () => module.plot(element, subplot, traces, layer))
+      const redraw = (): void => module.plot(element, subplot, traces, layer)
+      drawnClouds.set(group, { opacity: points[0].trace!.marker.opacity, redraw })
     }
   }
   module.style = (element) => {
     style(element)
     for (const group of element.querySelectorAll('g.trace.scatter g.points')) {
-      const paths = group.querySelectorAll<SVGPathElement>('path.cloud')
-      if (paths.length === 0) continue
+      const drawn = drawnClouds.get(group)
       // plotly.js keeps the points with their element.
       const points = (group as Element & { __data__?: Points }).__data__
-      if (points && isCloud(points)) for (const path of paths) paint(path, points[0].trace!)
-      else redrawings.get(group)?.()
+      if (!drawn || !points) continue
+      const { marker } = points[0].trace!
+      if (!isCloud(points) || marker.opacity !== drawn.opacity) drawn.redraw()
+      else
+        for (const path of group.querySelectorAll<SVGPathElement>('path.cloud')) paint(path, points[0].trace!)
     }
   }
   module.styleOnSelect = (element, points, selection) => {
-    const group = points[0]?.node3?.node().querySelector('g.points')
-    if (group?.querySelector('path.cloud')) redrawings.get(group)?.()
+    const group = findGroup(points)
+    if (group) drawnClouds.get(group)?.redraw()
     styleOnSelect(element, points, selection)
   }
+}
+
+/** Returns the element of the points of a trace; undefined before it is drawn. */
+function findGroup(points: Points): Element | undefined {
+  return points[0]?.node3?.node().querySelector('g.points') ?? undefined
+}
+
+function removeCloud(path: Element): void {
+  if (path.parentElement) drawnClouds.delete(path.parentElement)
+  path.remove()
 }
 
 /** Returns whether all points of a trace are circles of one size and color. */
@@ -148,7 +185,8 @@ function isCloud(points: Points): boolean {
     typeof marker.color === 'string' &&
     !TRANSLUCENT.test(marker.color) &&
     typeof marker.opacity === 'number' &&
-    countLayers(marker.opacity) <= MAX_LAYERS &&
+    marker.opacity >= MIN_OPACITY &&
+    !marker.standoff &&
     !(marker.line && marker.line.width !== 0) &&
     !(marker.gradient && marker.gradient.type !== 'none') &&
     !marker.maxdisplayed &&
@@ -163,27 +201,31 @@ function withoutMarkers(mode: string): string {
   return rest.length > 0 ? rest.join('+') : 'none'
 }
 
+/** Returns the radius of the points of a trace, in pixels. Like plotly.js, draws those without a size. */
+function radiusOf({ marker }: FullTrace): number {
+  return ((marker.size as number) || 6) / 2
+}
+
 /** Returns how many points one over the other are as good as opaque. */
-function countLayers(opacity: number): number {
+function countUntilOpaque(opacity: number): number {
   return opacity >= OPAQUE ? 1 : Math.ceil(Math.log(1 - OPAQUE) / Math.log(1 - opacity))
 }
 
 /**
- * Draws the points of a trace as paths. A path has one color where its points overlap: points that lie one over the
- * other are in several paths, as many as it takes until they are opaque.
+ * Draws the points of a trace as paths. A path has one color where its points overlap: points that overlap are in
+ * different paths.
  */
-function createPaths(points: Points, subplot: Subplot): SVGPathElement[] {
-  const { xaxis, yaxis } = subplot
+function createPaths(points: Points, { xaxis, yaxis }: Subplot): SVGPathElement[] {
   const trace = points[0].trace!
-  const [opacity, radius] = [trace.marker.opacity as number, (trace.marker.size as number) / 2]
-  const layers = new Layers(countLayers(opacity), radius, subplot)
+  const radius = radiusOf(trace)
+  const layers = new Layers(countUntilOpaque(trace.marker.opacity as number), radius)
   const parts = new Map<number, string[]>()
+  // A reader can move the chart by its width and height before it is drawn again.
+  const isNear = (at: number, { _length: length }: Axis): boolean => at >= -length && at <= 2 * length
   for (const { x, y } of points) {
-    const [left, top] = [xaxis.c2p(x), yaxis.c2p(y)]
-    const isSeen =
-      left >= -radius && left <= xaxis._length + radius && top >= -radius && top <= yaxis._length + radius
-    const layer = isSeen ? layers.place(left, top) : -1
-    if (layer < 0) continue
+    const [left, top] = [round(xaxis.c2p(x)), round(yaxis.c2p(y))]
+    const layer = isNear(left, xaxis) && isNear(top, yaxis) ? layers.place(left, top) : undefined
+    if (layer === undefined) continue
     const circles = parts.get(layer) ?? []
     parts.set(layer, circles)
     circles.push(formatCircle(left, top, radius))
@@ -208,46 +250,61 @@ function paint(path: SVGPathElement, { marker }: FullTrace): void {
 }
 
 function formatCircle(x: number, y: number, radius: number): string {
-  const [left, d] = [round(x - radius), 2 * radius]
-  return `M${left},${round(y)}a${radius},${radius} 0 1,1 ${d},0a${radius},${radius} 0 1,1 ${-d},0Z`
+  const d = 2 * radius
+  return `M${round(x - radius)},${y}a${radius},${radius} 0 1,1 ${d},0a${radius},${radius} 0 1,1 ${-d},0Z`
 }
 
 function round(pixels: number): number {
   return Math.round(pixels * 10) / 10
 }
 
+/** A point with its layer. */
+interface Placed {
+  x: number
+  y: number
+  layer: number
+}
+
+/** More cells than a chart is wide, on each side of it. */
+const ROW_CELLS = 1 << 20
+
 /** Chooses layers for points, so that those of one layer do not overlap. */
 class Layers {
-  /** Layers of the points in each cell, whose side is the radius of a point, as bits. */
-  private readonly cells: Int32Array
-  private readonly count: number
-  private readonly cell: number
-  private readonly columns: number
+  /** Points by their cell, whose side is the width of a point. */
+  private readonly cells = new Map<number, Placed[]>()
+  /** Layer → number of the last point that overlaps one of it. */
+  private readonly overlaps: number[] = []
+  private readonly untilOpaque: number
+  private readonly radius: number
+  private count = 0
 
-  constructor(count: number, radius: number, { xaxis, yaxis }: Subplot) {
-    this.count = count
-    this.cell = Math.max(1, radius)
-    const cellsOf = (axis: Axis): number => Math.ceil(axis._length / this.cell) + 2 * MARGIN_CELLS
-    this.columns = cellsOf(xaxis)
-    this.cells = new Int32Array(count === 1 ? 0 : this.columns * cellsOf(yaxis))
+  constructor(untilOpaque: number, radius: number) {
+    this.untilOpaque = untilOpaque
+    this.radius = radius
   }
 
-  /** Returns the layer of a point; −1 for one over so many others that it is not seen. */
-  place(x: number, y: number): number {
-    const { cells, columns, count } = this
-    if (count === 1) return 0
-    const cellOf = (at: number): number => Math.floor(at / this.cell) + MARGIN_CELLS
-    const here = cellOf(y) * columns + cellOf(x)
-    let taken = 0
-    for (let down = -2; down <= 2; down++)
-      for (let across = -2; across <= 2; across++) taken |= cells[here + down * columns + across]
-    // The lowest bit that is not set.
-    const layer = 31 - Math.clz32(~taken & -~taken)
-    if (layer < 0 || layer >= count) return -1
-    cells[here] |= 1 << layer
+  /** Returns the layer of a point; undefined for one that so many others cover that it is not seen. */
+  place(x: number, y: number): number | undefined {
+    const { cells, overlaps, untilOpaque, radius } = this
+    if (untilOpaque === 1) return 0
+    const side = 2 * radius
+    const cell = Math.floor(y / side) * ROW_CELLS + Math.floor(x / side)
+    const number = ++this.count
+    let same = 0
+    for (let down = -1; down <= 1; down++)
+      for (let across = -1; across <= 1; across++)
+        for (const other of cells.get(cell + down * ROW_CELLS + across) ?? []) {
+          const [dx, dy] = [other.x - x, other.y - y]
+          if (dx * dx + dy * dy < side * side) overlaps[other.layer] = number
+          if (dx === 0 && dy === 0) same++
+        }
+    if (same >= untilOpaque) return undefined
+    let layer = 0
+    while (overlaps[layer] === number) layer++
+    const placed = { x, y, layer }
+    const here = cells.get(cell)
+    if (here) here.push(placed)
+    else cells.set(cell, [placed])
     return layer
   }
 }
-
-/** Number of cells around those of the chart: for points that are half outside, and their neighbors. */
-const MARGIN_CELLS = 4

@@ -72,6 +72,53 @@ it('points one over the other are in several paths until they are opaque', async
   })
 })
 
+it('all points of a translucent cloud are drawn, those that overlap in different paths', async () => {
+  // A sum of cosines is dense in the middle, and the same each time.
+  const wave = (k: number, step: number): number => Math.cos(k * step) + Math.cos(k * step * 1.7)
+  const x = Array.from({ length: COUNT }, (_, k) => wave(k, 0.137))
+  const y = Array.from({ length: COUNT }, (_, k) => wave(k, 0.291))
+  await draw([cloud({ x, y, marker: { size: 8, opacity: 0.9 } })], async (chart) => {
+    expect(await positions(chart)).toHaveLength(COUNT)
+    const overlaps = await chart.$$eval('path.cloud', (paths) =>
+      paths.filter((path) => {
+        const places = [...path.getAttribute('d')!.matchAll(/M([-\d.]+),([-\d.]+)/g)]
+        const points = places.map(([, left, top]) => [Number(left), Number(top)])
+        return points.some(([a, b], k) =>
+          points.slice(k + 1).some(([c, d]) => Math.hypot(a - c, b - d) < 7.5),
+        )
+      }),
+    )
+    expect(overlaps).toEqual([])
+    await change(chart, 'restyle', { 'marker.opacity': 1 })
+    expect(await count(chart, 'path.cloud')).toBe(1)
+    await change(chart, 'restyle', { 'marker.opacity': 0 })
+    await change(chart, 'restyle', { 'marker.opacity': 0.9 })
+    expect(await count(chart, '.points path.point')).toBe(COUNT)
+  })
+})
+
+it('a cloud stays above its range slider, and its texts beside its points', async () => {
+  const more = {
+    mode: 'markers+text',
+    text: 'a',
+    textposition: 'top center',
+    marker: { size: 30, opacity: 1 },
+  }
+  const layout = { xaxis: { rangeslider: { visible: true } } }
+  const places = (chart: Frame): Promise<(string | null)[]> =>
+    chart.$$eval('.textpoint', (texts) => texts.slice(0, 9).map((text) => text.getAttribute('transform')))
+  await draw(
+    [cloud(more)],
+    async (chart) => {
+      expect(await positions(chart)).toHaveLength(COUNT)
+      const beside = await places(chart)
+      await change(chart, 'restyle', { 'marker.symbol': 'square' })
+      expect([await count(chart, 'path.cloud'), await places(chart)]).toEqual([0, beside])
+    },
+    layout,
+  )
+})
+
 it('a cloud follows hover, zoom, legend, colors and selections', async () => {
   await draw([cloud({ marker: { size: 6, opacity: 1 } })], async (chart) => {
     const place = await chart.evaluate(() => {

@@ -55,7 +55,7 @@ function chooseColors(draft: Draft): void {
   const isOrdered =
     (layout.meta.spec?.options?.by !== undefined || layout.meta.chart === 'rose') &&
     layout.template === undefined &&
-    series.length >= MIN_ORDERED_GROUPS &&
+    Math.max(series.length, ...data.map(({ meta }) => meta?.places ?? 0)) >= MIN_ORDERED_GROUPS &&
     series.every((key) => STARTS_WITH_NUMBER.test(key))
   if (layout.meta.isCentered === true && !data.some(({ stackgroup }) => stackgroup !== undefined)) {
     const parts = DIVERGING_COLORS.filter((_, k) => k !== 0 && k !== DIVERGING_COLORS.length - 1)
@@ -65,14 +65,16 @@ function chooseColors(draft: Draft): void {
     return
   }
   if (!isOrdered && !data.some(({ meta }) => meta?.hue !== undefined)) return
-  const colorOf = (key: string): string => {
-    const at = series.indexOf(key)
-    return isOrdered
-      ? interpolateColor(ORDERED_COLORS[view.scheme], at / (series.length - 1))
-      : colorway[at % colorway.length]
-  }
+  const colorOf = (
+    key: string,
+    { place = series.indexOf(key), places = series.length }: Attributes,
+  ): string =>
+    isOrdered
+      ? interpolateColor(ORDERED_COLORS[view.scheme], place / (places - 1))
+      : colorway[series.indexOf(key) % colorway.length]
   for (const [k, trace] of data.entries())
-    if (series.includes(keys[k]) && !hasChosenColor(trace)) data[k] = setColor(trace, colorOf(keys[k]))
+    if (series.includes(keys[k]) && !hasChosenColor(trace))
+      data[k] = setColor(trace, colorOf(keys[k], trace.meta ?? {}))
 }
 
 /** Returns the series name of a trace, without the suffix of a trend. */

@@ -23,13 +23,8 @@ const SYMBOLS = ['circle', 'diamond', 'square', 'cross', 'triangle-up', 'x']
 const DASHES = ['solid', 'dash', 'dot', 'dashdot', 'longdash', 'longdashdot']
 
 /** Lists the groups of all series, in order, to assign symbols or dashes. */
-function listStyledGroups(transform: Transform): string[] {
-  return [...groupRows(listAllGroups(transform)).keys()]
-}
-
-/** Lists the groups of rows, also of those that a filter leaves out. */
-function listAllGroups({ groups, allGroups }: Transform): unknown[] {
-  return [allGroups, groups].find(Array.isArray) ?? []
+function listStyledGroups({ groups }: Transform): string[] {
+  return Array.isArray(groups) ? [...groupRows(groups).keys()] : []
 }
 
 /** Sets the symbols or dashes of the parts of a trace. */
@@ -102,13 +97,9 @@ export function applyGroupBy(
 /** Counts the combinations of groups that occur: the maximum number of traces after splitting. */
 export function countGroups(trace: Attributes): number {
   const combinations = new Set<string>()
-  const active = listTransforms(trace).filter(
-    ({ type, enabled, groups }) => type === 'groupby' && enabled !== false && Array.isArray(groups),
+  const lists = listTransforms(trace).flatMap(({ type, enabled, groups }): unknown[][] =>
+    type === 'groupby' && enabled !== false && Array.isArray(groups) ? [groups] : [],
   )
-  // Each group can be in each of the others.
-  if (active.some(({ allGroups }) => Array.isArray(allGroups)))
-    return active.reduce((count, transform) => count * Math.max(1, listStyledGroups(transform).length), 1)
-  const lists = active.map(({ groups }): unknown[] => groups)
   const rows = Math.max(0, ...lists.map(({ length }) => length))
   for (let row = 0; row < rows; row++) combinations.add(JSON.stringify(lists.map((list) => toKey(list[row]))))
   return combinations.size
@@ -122,19 +113,15 @@ function splitTrace(
   index: number,
   count: number,
 ): Attributes[] {
-  const found = groupRows(getArrayAt(trace, path))
-  const allGroups = listAllGroups(transform)
-  if (allGroups.length === 0) return [trace]
+  const groups = getArrayAt(trace, path)
+  if (groups.length === 0) return [trace]
   const { nameformat, otherGroup, facet, animate, hue, drop } = transform
   const isNamed = count > 1 || (hue !== undefined && isSplitBefore(trace, path))
   const defaultFormat = facet === true || animate === true || !isNamed ? '%{group}' : '%{group} (%{trace})'
   const format = typeof nameformat === 'string' ? nameformat : defaultFormat
   const paths = listPointArrays(trace)
-  const labels = new Map([...groupRows(allGroups)].map(([key, [first]]) => [key, labelOf(allGroups[first])]))
-  const rows = sortGroups(
-    [...labels.keys()].map((key) => [key, found.get(key) ?? []]),
-    transform,
-  )
+  const rows = sortGroups([...groupRows(groups)], transform)
+  const places = listPlaces(transform)
   const isLeftOut = (key: string): boolean =>
     key === otherGroup && (drop === true || trace.meta?.isBand === true)
   return rows
@@ -146,7 +133,7 @@ function splitTrace(
         typeof style.name === 'string'
           ? style.name
           : format
-              .replaceAll('%{group}', labels.get(key)!)
+              .replaceAll('%{group}', labelOf(groups[keyRows[0]]))
               .replaceAll('%{trace}', labelOf(trace.name ?? `trace ${index}`))
       // Name the group of rows without a value.
       if (isExtended(transform) && String(part.name).trim() === '') part.name = NO_LABEL
@@ -155,8 +142,16 @@ function splitTrace(
       // Draw the first of two sides below zero; both show their values on hover.
       if (transform.sides === true) part.transforms.push({ type: key === rows[0][0] ? 'negate' : 'amounts' })
       if (key === otherGroup) formatOtherGroup(part, transform)
+      if (places) part.meta = { ...part.meta, place: places.indexOf(key), places: places.length }
       return part
     })
+}
+
+/** Lists the groups of all rows in their order, also of those that a filter leaves out; undefined without a filter. */
+function listPlaces(transform: Transform): string[] | undefined {
+  const { allGroups } = transform
+  if (!Array.isArray(allGroups)) return undefined
+  return sortGroups([...groupRows(allGroups)], transform).map(([key]) => key)
 }
 
 /** Returns whether a `groupby` combines groups, or makes small charts or frames of them. */

@@ -137,7 +137,7 @@ export async function evaluateTransforms(
   planBins(transformed, figure.layout)
   // A band belongs to its line: it is not a separate series.
   const seriesCount = data.filter((trace) => !isObject(trace) || trace.meta?.isBand !== true).length
-  const split = await splitTraces(ready, seriesCount, limits)
+  const split = await splitTraces(ready, seriesCount, figure.layout, limits)
   checkArrangement(split, figure.layout, limits)
   const { frames, facets } = split
   const parts = split.traces.filter(isObject)
@@ -165,12 +165,16 @@ export async function evaluateTransforms(
 async function splitTraces(
   ready: readonly unknown[],
   seriesCount: number,
+  layout: unknown,
   limits: TransformLimits,
 ): Promise<SplitTraces> {
   const split: SplitTraces = { traces: [], facets: new Map(), frames: new Map(), groups: 0, shared: 0 }
+  // Number of series before a trace, also of those that a filter leaves out.
+  let places = 0
   for (const [k, trace] of ready.entries()) {
     if (!hasTransforms(trace)) {
       split.traces.push(trace)
+      places++
       continue
     }
     const count = trace.transforms.length
@@ -183,8 +187,12 @@ async function splitTraces(
     split.shared += groups * measureSharedAttributes(trace)
     if (split.shared > limits.shared)
       throw createTooManyError('the groups of the figure share too many attributes')
-    for (const part of applyGroupBy(trace, k, seriesCount, split.facets, split.frames))
+    const parts = applyGroupBy(trace, k, seriesCount, split.facets, split.frames)
+    for (const part of parts) {
+      if (part.meta?.place !== undefined) setColor(part, places + part.meta.place, layout)
       split.traces.push(part)
+    }
+    places += parts[0]?.meta?.places ?? parts.length
     if (shouldYield()) await yieldToEventLoop()
   }
   return split
@@ -220,7 +228,7 @@ function hasTrend(trace: Attributes): boolean {
   return listTransforms(trace).some(({ type }) => type === 'trend')
 }
 
-/** Sets the color that a trace has by its index, so that its trend line gets the same. */
+/** Sets the color that a trace has by its index, for its trend line, or if others are left out. */
 function setColor(trace: Attributes, index: number, layout: unknown): void {
   const [line, marker]: Attributes[] = [trace.line, trace.marker].map((attribute) =>
     isObject(attribute) ? attribute : {},
@@ -228,7 +236,7 @@ function setColor(trace: Attributes, index: number, layout: unknown): void {
   const colors = colorwayOf(isObject(layout) ? layout : {})
   const chosen: unknown = line.color ?? marker.color ?? colors[index % colors.length]
   if (typeof chosen !== 'string') return
-  trace.line = { color: chosen, ...line }
+  if (/^scatter/.test(toKey(trace.type ?? 'scatter'))) trace.line = { color: chosen, ...line }
   trace.marker = { color: chosen, ...marker }
 }
 

@@ -25,7 +25,7 @@ interface NamedColumn {
 
 /**
  * Keeps the points for which `where` and `filter` are true, in the order of `sort`. `names` and `values` are the columns
- * that they use. Series without rows after `filter` keep their places. Throws `bad_figure`. See
+ * that they use. Series keep the colors that they have without `filter`. Throws `bad_figure`. See
  * docs/api.md#own-transforms.
  */
 export async function selectAndSortRows(
@@ -80,16 +80,19 @@ async function selectMatching(
   return passing
 }
 
-/** Keeps the groups of all rows that a filter could select, so that each series has the color that it has without. */
+/**
+ * Keeps the groups of all rows that a filter could select, so that each series has the color that it has without. Not of
+ * those that are chosen by their values, nor of several groupings.
+ */
 function keepGroups(trace: Attributes, rows: readonly number[]): void {
-  for (const transform of listTransforms(trace)) {
-    const { type, groups, facet, animate, classes, top } = transform
-    if (type !== 'groupby' || !Array.isArray(groups) || facet || animate || classes !== undefined) continue
-    const all: unknown[] = rows.map((k) => groups[k])
-    // The largest groups are others after a filter.
-    if (typeof top === 'number' && new Set(all.map(toKey)).size > top) continue
-    transform.allGroups = all
-  }
+  const groupings = listTransforms(trace).filter(({ type }) => type === 'groupby')
+  const [transform] = groupings
+  if (groupings.length !== 1 || !Array.isArray(transform.groups)) return
+  const { groups, facet, animate, classes, top } = transform
+  if (facet || animate || classes !== undefined) return
+  const all: unknown[] = rows.map((k) => groups[k])
+  // The largest groups are others after a filter.
+  if (typeof top !== 'number' || new Set(all.map(toKey)).size <= top) transform.allGroups = all
 }
 
 /**

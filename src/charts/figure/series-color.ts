@@ -42,8 +42,9 @@ function replaceStyle(styles: unknown, name: string, color: string): Attributes[
 /** Returns the figure with the changed colors of series. */
 export function withChangedColors(figure: Figure, colors: ReadonlyMap<string, string>): Figure {
   if (colors.size === 0) return figure
-  const data = figure.data.map((trace): Attributes => {
-    const color = Array.isArray(trace.transforms) ? undefined : colors.get(trace.name)
+  const grouped = new Set(findGroupings(figure.data).map(({ trace }) => trace))
+  const data = figure.data.map((trace, k): Attributes => {
+    const color = grouped.has(k) ? undefined : colors.get(trace.name)
     const key = colorAttributeOf(trace)
     return color === undefined ? trace : { ...trace, [key]: { ...trace[key], color } }
   })
@@ -62,11 +63,11 @@ export function withChangedColors(figure: Figure, colors: ReadonlyMap<string, st
 /** Returns the colors of series, by name, that are chosen in a figure and not in `plain`, the same chart without them. */
 export function listChosenColors({ data }: Figure, plain: Figure): Record<string, string> {
   const colors: Record<string, string> = {}
-  for (const trace of data) {
+  const grouped = new Set(findGroupings(data).map(({ trace }) => trace))
+  for (const [k, trace] of data.entries()) {
     const color = trace[colorAttributeOf(trace)]?.color
     const same = plain.data.find(({ name }) => name === trace.name)
-    if (typeof color !== 'string' || typeof trace.name !== 'string' || Array.isArray(trace.transforms))
-      continue
+    if (typeof color !== 'string' || typeof trace.name !== 'string' || grouped.has(k)) continue
     if (same?.[colorAttributeOf(same)]?.color !== color) colors[trace.name] = color
   }
   for (const { trace, transform } of findGroupings(data)) {

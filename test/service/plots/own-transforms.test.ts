@@ -53,51 +53,42 @@ describe('rows', () => {
   })
 
   it.each([
+    ['without a filter', undefined, {}, ['p #1', 'q #2', 'r #3']],
+    ['q, r', 'n = 3', {}, ['q #2', 'r #3']],
+    ['only those that where selects', 'n = 3', { where: 'n > 1' }, ['q #1', 'r #2']],
+    ['after another trace', 'n = 3', { before: true }, ['other', 'q (trace 1) #3', 'r (trace 1) #4']],
     [
-      'q, r',
+      'with a color of its own',
       'n = 3',
-      {},
-      [
-        ['p', []],
-        ['q', ['b']],
-        ['r', ['d']],
-      ],
-    ],
-    [
-      'only those that where selects',
-      'n = 3',
-      { where: 'n > 1' },
-      [
-        ['q', ['b']],
-        ['r', ['d']],
-      ],
-    ],
-    [
-      'p and its symbol',
-      'n = 1',
-      { style: 'symbol' },
-      [
-        ['p', ['a', 'c']],
-        ['q', []],
-        ['r', []],
-      ],
+      { styles: [{ target: 'r', value: { marker: { color: '#9' } } }] },
+      ['q #2', 'r #9'],
     ],
   ])(
-    'series keep their places after a filter: %s',
-    async (_, filter, { where, ...more }: Trace, expected) => {
+    'series keep their colors after a filter: %s',
+    async (_, filter, { where, before, ...more }: Trace, expected) => {
       const groups = { type: 'groupby', groups: ['p', 'q', 'p', 'r'], ...more }
       const selection = { where, filter, names: ['n'], values: [1, 3, 1, 3] }
-      expect(await drawn(trace(selection, { transforms: [groups] }), 'name', 'x')).toEqual(expected)
+      const filtered = { ...trace(selection, { transforms: [groups] }), type: 'bar', marker: {} }
+      const data = [...(before ? [{ type: 'bar', name: 'other', x: ['a'], y: [1] }] : []), filtered]
+      const layout = { colorway: ['#1', '#2', '#3', '#4'] }
+      const figure = (await evaluateTransforms({ data, layout })) as { data: Trace[] }
+      const colorOf = ({ name, marker }: Trace, k: number): string => {
+        const color = (marker as Trace | undefined)?.color ?? (filter === undefined ? `#${k + 1}` : '')
+        return `${name} ${color}`.trim()
+      }
+      expect(figure.data.map(colorOf)).toEqual(expected)
+      expect(figure.data.every(({ line }) => line === undefined)).toBe(true)
     },
   )
 
-  it('series keep no places after a filter if they are chosen by their size, or are small charts', async () => {
-    for (const more of [{ top: 2 }, { facet: true }]) {
-      const groups = { type: 'groupby', groups: ['p', 'q', 'p', 'r'], ...more }
-      const selection = { filter: 'n = 3', names: ['n'], values: [1, 3, 1, 3] }
-      const found = await drawn(trace(selection, { transforms: [groups] }), 'x')
-      expect(found).toEqual([[['b']], [['d']]])
-    }
+  it('many groups may be left out by a filter, and several groupings are evaluated as without one', async () => {
+    const rows = Array.from({ length: 1500 }, (_, k) => k)
+    const groups = { type: 'groupby', groups: rows.map((k) => `g${k}`) }
+    const selection = { type: 'rows', filter: 'n < 3', names: ['n'], values: rows }
+    const many = { x: rows, y: rows, transforms: [selection, groups] }
+    expect((await evaluated(many)).map(({ name }) => name)).toEqual(['g0', 'g1', 'g2'])
+    const two = [groups, { type: 'groupby', groups: rows.map((k) => `h${k % 2}`) }]
+    expect(await evaluated({ ...many, transforms: [selection, ...two] })).toHaveLength(3)
   })
 
   it.each([

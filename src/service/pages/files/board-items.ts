@@ -210,7 +210,12 @@ async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promi
     })),
   )
   const link = renderSource(service, grid)
-  const more = count > rows.length ? `${rows.length} of ${count.toLocaleString('en')} rows of ${link}` : link
+  const more =
+    count > rows.length
+      ? `${rows.length} of ${count.toLocaleString('en')} rows of ${link}`
+      : count === 0
+        ? `No rows of ${link}`
+        : link
   return `${table}<p class="source">${more}</p>${renderIgnored(ignored)}`
 }
 
