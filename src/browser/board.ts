@@ -230,17 +230,20 @@ function followBoard(board: HTMLElement, charts: BoardCharts, load: () => void):
   })
 }
 
-/** Returns a function that loads the items of the page again, one time after the other. */
-function createLoader(board: HTMLElement, charts: BoardCharts): () => Promise<void> {
+/** Loads the items of the page again. `isLive`: after a change of data, while the reader may type. */
+type Load = (isLive: boolean) => Promise<void>
+
+/** Returns a function that loads items, one time after the other. */
+function createLoader(board: HTMLElement, charts: BoardCharts): Load {
   let loading = Promise.resolve()
-  return () => {
+  return (isLive) => {
     const { href } = location
     const load = async (): Promise<void> => {
       // Another filter has been chosen since.
       if (href !== location.href) return
       board.ariaBusy = 'true'
       try {
-        await loadItems(board, charts, href)
+        await loadItems(board, charts, href, isLive)
       } finally {
         board.ariaBusy = null
       }
@@ -250,7 +253,12 @@ function createLoader(board: HTMLElement, charts: BoardCharts): () => Promise<vo
   }
 }
 
-async function loadItems(board: HTMLElement, charts: BoardCharts, href: string): Promise<void> {
+async function loadItems(
+  board: HTMLElement,
+  charts: BoardCharts,
+  href: string,
+  isLive: boolean,
+): Promise<void> {
   const response = await fetch(href)
   if (response.status === 404) {
     const note = document.createElement('p')
@@ -272,7 +280,7 @@ async function loadItems(board: HTMLElement, charts: BoardCharts, href: string):
     charts.update()
     return
   }
-  showFilters(board, page)
+  showFilters(board, page, isLive)
   for (const [k, item] of shown.entries()) {
     const next = items[k]
     const frames = [item, next].map((one) => one.querySelector('iframe')?.src)
@@ -284,15 +292,17 @@ async function loadItems(board: HTMLElement, charts: BoardCharts, href: string):
 }
 
 /** Shows the values, choices and notes of the filters of a page. A list keeps the focus. */
-function showFilters(board: HTMLElement, page: Document): void {
+function showFilters(board: HTMLElement, page: Document, isLive: boolean): void {
   const form = board.querySelector<HTMLFormElement>(FILTER_FORM)
   const nextForm = page.querySelector<HTMLFormElement>(FILTER_FORM)
   if (!form || !nextForm) return
-  for (const next of nextForm.elements) {
-    const field = form.elements.namedItem((next as HTMLInputElement).name)
-    if (field instanceof HTMLSelectElement && field.innerHTML !== next.innerHTML)
-      field.innerHTML = next.innerHTML
-    else if (field instanceof HTMLInputElement) field.value = (next as HTMLInputElement).value
+  for (const next of nextForm.querySelectorAll<HTMLSelectElement | HTMLInputElement>('select, input')) {
+    const field = form.elements.namedItem(next.name) as typeof next | null
+    // A value that is being typed or chosen stays.
+    if (!field || (isLive && field === document.activeElement)) continue
+    const { value } = next
+    if (field instanceof HTMLSelectElement) field.replaceChildren(...next.childNodes)
+    field.value = value
   }
   for (const note of board.querySelectorAll(FILTER_NOTES)) note.remove()
   form.after(...page.querySelectorAll(FILTER_NOTES))
@@ -302,9 +312,9 @@ const FILTER_FORM = '.board > form.filter'
 const FILTER_NOTES = '.board > .note, .board > .chosen'
 
 /** Shows the rows of a filter when its value is chosen, without loading the page. */
-function followFilters(board: HTMLElement, load: () => Promise<void>): void {
+function followFilters(board: HTMLElement, load: Load): void {
   const show = (): void => {
-    load().catch(() => location.reload())
+    load(false).catch(() => location.reload())
   }
   board.addEventListener('change', ({ target }) =>
     (target as Element).closest<HTMLFormElement>('form.filter')?.requestSubmit(),
@@ -317,6 +327,8 @@ function followFilters(board: HTMLElement, load: () => Promise<void>): void {
     // An empty value stands for all rows, also of a filter with a default.
     const entries = [...new FormData(form)].map(([name, value]) => [name, String(value)])
     url.search = new URLSearchParams(entries).toString()
+    // A value that is typed is chosen when it changes, and once more by Enter.
+    if (url.href === location.href) return
     history.pushState(null, '', url)
     show()
   })
@@ -326,6 +338,6 @@ function followFilters(board: HTMLElement, load: () => Promise<void>): void {
 for (const board of document.querySelectorAll<HTMLElement>('.board')) {
   const charts = new BoardCharts(board)
   const load = createLoader(board, charts)
-  if (board.dataset.follow) followBoard(board, charts, () => load().catch(() => {}))
+  if (board.dataset.follow) followBoard(board, charts, () => load(true).catch(() => {}))
   followFilters(board, load)
 }

@@ -111,6 +111,42 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
+  it('all rows of a filter with a default can be chosen, and what is typed stays while data change', async () => {
+    const { test } = site()
+    const numbers = Array.from({ length: 501 }, (_, k) => k)
+    const columns = {
+      n: numbers.map(() => 1),
+      city: numbers.map((k) => (k % 3 === 0 ? 'Rome' : 'Oslo')),
+      code: numbers.map((k) => `c${k}`),
+    }
+    const { fid: grid } = await test.grid('alice', 'coded', columns, { world_readable: true })
+    const filters = [{ column: 'city', default: 'Rome' }, { column: 'code' }]
+    const content = {
+      settings: { board: { filters, rows: [{ items: [{ number: grid, value: 'sum:n' }] }] } },
+    }
+    const json = { content, filename: 'coded board', world_readable: true }
+    const { fid } = (await test.ask('alice', 'POST', '/v2/dashboards', { json })).json.file
+    const visit = await site().visit(pathOf(fid))
+    const { page } = visit
+    const number = () => page.$eval('.board .number', (element) => element.textContent)
+    const typed = () =>
+      page.$eval('.board input[name="filter.code"]', (field) => (field as HTMLInputElement).value)
+    expect(await number()).toBe('167')
+    await page.select('.board select', '')
+    await expect.poll(number, { timeout: 60_000 }).toBe('501')
+    await page.type('.board input[name="filter.code"]', 'c4')
+    await test.ask('alice', 'POST', `/v2/grids/${grid}/row`, { json: { rows: [[9, 'Oslo', 'c4']] } })
+    await expect.poll(number, { timeout: 60_000 }).toBe('510')
+    expect(await typed()).toBe('c4')
+    await page.keyboard.press('Enter')
+    await expect.poll(number, { timeout: 60_000 }).toBe('10')
+    await page.goBack()
+    await expect.poll(number, { timeout: 60_000 }).toBe('510')
+    expect(await typed()).toBe('')
+    expect(visit.seen).toEqual(nothing)
+    await visit.close()
+  })
+
   it('the charts of a board are drawn in one document over it, below which links work, and can be printed', async () => {
     const { test } = site()
     const plots = [await shown(titled), await shown(scatter([3, 1, 2]), {}), await shown(scatter([1, 2]))]
