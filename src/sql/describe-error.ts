@@ -11,6 +11,14 @@ const KEYWORDS =
     ' ',
   )
 
+/** Words that are no part of a name, though nobody means them by another. */
+const OTHER_KEYWORDS: ReadonlySet<string> = new Set([
+  ...KEYWORDS,
+  ...'AND AS ASC AT CASE CAST CROSS DESC ELSE END EXCEPT FULL IN INTERVAL IS LIKE NOT NULL OFFSET ON OR OUTER RIGHT TIME VALUES ZONE'.split(
+    ' ',
+  ),
+])
+
 /** Types in messages, in words. */
 const TYPE_WORDS: Readonly<Record<string, string>> = {
   VARCHAR: 'text',
@@ -127,7 +135,7 @@ function hintAt(sql: string, position: number): string {
   const meant = words.flatMap((word) => (KEYWORDS.includes(word) ? [] : (findClosest(word, KEYWORDS) ?? [])))
   if (meant.length > 0) return `. Did you mean ${meant[0]}?`
   const [second, first] = words
-  const areNames = first !== '' && second !== '' && ![first, second].some((word) => KEYWORDS.includes(word))
+  const areNames = first !== second && !words.some((word) => word === '' || OTHER_KEYWORDS.has(word))
   const [name] = /\w+\s+$/.exec(before) ?? []
   return areNames && name
     ? `; a name with a space is in double quotes: "${name.trim()} ${/^\w+/.exec(after)}"`

@@ -16,7 +16,8 @@ const options = [
   },
   {
     flags: '--allow-type-change',
-    description: 'store texts in columns of numbers or dates (default: refused, and the content stays)',
+    description:
+      'store texts in columns of numbers, dates or booleans (default: refused, and the content stays)',
   },
   { flags: '--status', description: 'show the URL and the state, and change nothing' },
   { flags: '--stop', description: 'stop refreshing; the grid keeps its content' },
@@ -56,11 +57,14 @@ export const command = defineCommand({
       throw new Problem('usage', 'a URL and --every belong together', {
         hint: 'For example: gridline refresh prices https://example.com/prices.csv --every 1h',
       })
+    const settings = [maxShrink, allowTypeChange, ...Object.values(reading)]
+    if (url === undefined && settings.some((value) => value !== undefined))
+      throw new Problem('usage', 'options of reading are set with a URL', {
+        hint: 'For example: gridline refresh prices https://example.com/prices.csv --every 1h --decimal ,',
+      })
     const client = await context.clientFor(name)
     const fid = await resolveFid(client, name, 'grid').catch((error) => {
-      if (url === undefined || !(error instanceof Problem) || error.code !== 'not_found') throw error
-      const command = `gridline upload ${quoteShellWord(url)} --name ${quoteShellWord(name)}`
-      throw new Problem('not_found', error.message, { hint: `Make it first: ${command}` })
+      throw url === undefined ? error : withUploadHint(error, name, url)
     })
     if (url !== undefined) {
       const json = { url, every: parseDuration('--every', every!) }
@@ -78,6 +82,16 @@ export const command = defineCommand({
     return toResult(await client.call(status ? 'refreshes.get' : 'refreshes.run', { fid }), !status)
   },
 })
+
+/** Returns the error for a grid that does not exist, with the command that makes it. */
+function withUploadHint(error: unknown, name: string, url: string): unknown {
+  // Names of others, and ids, are made in other ways.
+  if (!(error instanceof Problem) || error.code !== 'not_found' || name.includes(':')) return error
+  const at = name.lastIndexOf('/')
+  const place = at < 0 ? '' : ` --folder ${quoteShellWord(name.slice(0, at))}`
+  const command = `gridline upload ${quoteShellWord(url)} --name ${quoteShellWord(name.slice(at + 1))}${place}`
+  return new Problem('not_found', error.message, { hint: `Make it first: ${command}` })
+}
 
 /** Returns the state. Throws why a refresh has failed, so that scripts notice. */
 function toResult(refresh: Refresh, isRun: boolean): CommandResult {

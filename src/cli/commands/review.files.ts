@@ -55,7 +55,7 @@ export const options = [
 export type ReviewOptions = OptionValues<typeof options>
 
 /** A review, with the id of the file that was reviewed. */
-export type Reviewed = FileReview & { fid?: string }
+export type Reviewed = FileReview & { fid?: string; cols?: { name: string }[] }
 
 /** Returns the review of a file that failed. */
 export function toFailure(context: Context, file: string, error: unknown): Reviewed {
@@ -86,8 +86,9 @@ export async function reviewAsDraft(
   const { file } = local
   const { action, checks, ...grid } = toUploadRow(context, file, await sender.send(local))
   const { fid, web_url: url } = grid
-  if (action === 'unchanged') return { file, fid, url, state: 'unchanged' }
-  return compareDraft(context, { file, grid, url, checks }, options, draft)
+  const { cols } = grid
+  if (action === 'unchanged') return { file, fid, url, cols, state: 'unchanged' }
+  return { cols, ...(await compareDraft(context, { file, grid, url, checks }, options, draft)) }
 }
 
 /** Compares the draft of a grid with the grid. */

@@ -21,6 +21,7 @@ import {
 import type { TableView } from '../output/view.ts'
 import { toFolderPath } from '../upload/destination.ts'
 import { expandFiles } from '../upload/expand.ts'
+import { warnOfUnknownColumns } from '../upload/result.ts'
 import { Sender, type SendOptions } from '../upload/send.ts'
 import { NO_ACCESS, reviewDefinitions } from './review.definitions.ts'
 import {
@@ -114,6 +115,7 @@ export const command = defineCommand({
       }
       reviews.push(await work().catch((error) => toFailure(context, local.file, error)))
     }
+    if (options.areTypesOptional) warnOfUnknownColumns(context, reviews, options)
     // Queries must not read drafts of before.
     if (mayWrite) await deleteStaleDrafts(client, draft, reviews, definitions.length > 0)
     if (definitions.length > 0) {
@@ -203,9 +205,11 @@ function printReview(
   const isFailed = reviews.some(({ state, checks }) => state === 'failed' || checks?.passed === false)
   const exit = isFailed ? errorCodes.checks_failed.exit : 0
   if (format === 'md') return { text: formatReview(reviews, charts, MAX_COMMENT_CHARACTERS), exit }
-  const rows = reviews.map(({ url, target: _target, rows: _rows, columns: _columns, ...review }) => ({
-    ...review,
-    web_url: url,
-  }))
+  const rows = reviews.map(
+    ({ url, target: _target, rows: _rows, columns: _columns, cols: _cols, ...review }) => ({
+      ...review,
+      web_url: url,
+    }),
+  )
   return { items: rows, view, exit }
 }

@@ -52,10 +52,10 @@ export function toUploadRow(
 /** Warns of columns of --column that no file has. */
 export function warnOfUnknownColumns(
   context: Context,
-  rows: readonly { columns?: { name: string }[]; cols?: { name: string }[] }[],
-  options: UploadOptions,
+  rows: readonly { columns?: { name: string }[] | number; cols?: { name: string }[] }[],
+  options: Pick<UploadOptions, 'column'>,
 ): void {
-  const lists = rows.map(({ columns, cols }) => columns ?? cols)
+  const lists = rows.map(({ columns, cols }) => (Array.isArray(columns) ? columns : cols))
   const names = lists.flatMap((list) => list?.map(({ name }) => name) ?? [])
   const unknown = listUnknownColumns(options, new Set(names))
   // Of folders of grids, and without details, they are not known.

@@ -16,7 +16,9 @@ import type { Readers } from '../store/store.ts'
 /** Maximum number of grids whose names are compared with an unknown one. */
 const MAX_COMPARED_NAMES = 1000
 /** Maximum number of files in folders with a name like an unknown one. */
-const MAX_COMPARED_FILES = 50
+const MAX_COMPARED_FILES = 200
+/** Minimum length of a part of a name that tells it, in characters. */
+const MIN_TELLING_CHARACTERS = 3
 /** Number of grids that an error names. */
 const MAX_LISTED_NAMES = 8
 /** Maximum number of tables of one query. */
@@ -251,11 +253,12 @@ async function listPathsLike({ lists, folders }: Readers, owner: string, path: s
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
   if (name === '') return []
   const files = await lists.searchFiles(owner, name, MAX_COMPARED_FILES)
-  const found = files.filter(
-    ({ filetype, filename, parent }) =>
-      filetype === 'grid' && parent !== ROOT && filename.toLowerCase().includes(name),
-  )
   const isExact = (file: FileRow): boolean => file.filename.toLowerCase() === name
+  const isLike = (file: FileRow): boolean =>
+    name.length >= MIN_TELLING_CHARACTERS && file.filename.toLowerCase().includes(name)
+  const found = files.filter(
+    (file) => file.filetype === 'grid' && file.parent !== ROOT && (isExact(file) || isLike(file)),
+  )
   found.sort((a, b) => Number(isExact(b)) - Number(isExact(a)))
   const ancestors = await folders.loadAncestorsOfAll(found)
   return found.map(({ filename }, k) =>

@@ -14,7 +14,7 @@ import type { GridService } from '../grids/service.ts'
 import type { UrlImport, Validators } from '../import/fetch.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
 import type { UrlRefreshRow } from '../store/aggregates/url-refreshes.ts'
-import { familyOf } from '../store/schema/column-types.ts'
+import { dayOrderOf, familyOf } from '../store/schema/column-types.ts'
 
 /** The parts of the service that a refresh needs. */
 export interface UrlRefreshService extends Service, GridService {
@@ -78,10 +78,12 @@ export async function fetchContent(service: UrlRefreshService, source: UrlSource
   const fetched = await service.urlImport.openIfChanged(url, service.limits, source)
   if (!fetched) return { etag: source.etag, last_modified: source.last_modified }
   const call = createCall(source, fetched)
-  const { tables } = await storeTables(service, call)
+  const columns = await service.store.read((readers) => loadColumns(readers, call.fid))
+  // Dates of the first days of a month do not tell it.
+  const { tables } = await storeTables(service, call, (name) => dayOrderOf(typeOf(columns, name)))
   if (tables.length !== 1)
     throw new Problem('bad_data', `${url}: ${tables.length} tables; a grid is refreshed from one`)
-  checkTypes(call, tables[0].table, await service.store.read((readers) => loadColumns(readers, call.fid)))
+  checkTypes(call, tables[0].table, columns)
   const replacing = replaceGrid(service, call, { owner, idlocal }, tables[0].table, {
     ...{ filename: '', parent: ROOT, world_readable: false },
     ...{ onConflict: 'replace', provenance: url.slice(0, MAX_SOURCE_CHARACTERS) },
@@ -101,18 +103,22 @@ function checkTypes(call: DataCall, table: Table, columns: readonly ColumnRow[])
   if (allowsTypeChange(call)) return
   const given = parseColumnTypes(call.headers.Columns)
   for (const { name, type, seen } of table.columns) {
-    const before = columns.find((column) => column.name === name)?.type ?? 'empty'
+    const before = typeOf(columns, name)
     if (!TEXTS.has(familyOf(type)) || TEXTS.has(familyOf(before)) || before === 'empty' || given?.has(name))
       continue
     const first = seen?.find((value) => value.type === 'text')
     const what = first
-      ? `${first.where}, column ${name}: ${JSON.stringify(excerpt(first.text))} is text`
-      : `column ${name} is text`
-    throw new Problem('type_change', `${what}, and the column holds ${nounOf(before)}`, {
+      ? `${first.where}, column ${name}: ${excerpt(first.text)} is text`
+      : `column ${name} holds ${nounOf(type)}`
+    throw new Problem('type_change', `${what}, and the column of the grid holds ${nounOf(before)}`, {
       field: name,
       hint: 'Set the URL again: with --null TEXT for texts that stand for empty cells, or with --allow-type-change.',
     })
   }
+}
+
+function typeOf(columns: readonly ColumnRow[], name: string): ColumnRow['type'] {
+  return columns.find((column) => column.name === name)?.type ?? 'empty'
 }
 
 const TEXTS: ReadonlySet<string> = new Set(['text', 'json'])

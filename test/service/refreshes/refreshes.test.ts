@@ -122,7 +122,7 @@ describe('grids refreshed from a URL', () => {
     expect([json.state, json.error.code, json.error.detail]).toEqual([
       'stale',
       'type_change',
-      'line 3, column a: "n/a" is text, and the column holds numbers',
+      'line 3, column a: n/a is text, and the column of the grid holds numbers',
     ])
     expect(await rows()).toBe('a,b\n5,v\n6,w\n')
     const set = (headers: Record<string, string>) =>
@@ -134,6 +134,17 @@ describe('grids refreshed from a URL', () => {
     expect(await rows()).toBe('a,b\n5,v\nn/a,w\n')
     answer = serveFile('a,b\n5,v\n6,w\n', '"again"')
     expect((await set({})).status).toBe(200)
+  })
+
+  it('days that could be months are read in the order of the grid', async () => {
+    answer = serveFile('a,b,d\n5,v,13/01/2024\n6,w,14/01/2024\n', '"days"')
+    const set = await test.ask('alice', 'PUT', path(), { json: { url, every: 3600 } })
+    expect([set.status, set.json.detail]).toEqual([200, undefined])
+    answer = serveFile('a,b,d\n5,v,01/02/2024\n6,w,02/02/2024\n', '"first days"')
+    expect((await test.ask('alice', 'POST', path())).json).toMatchObject({ state: 'current' })
+    expect(await rows()).toBe('a,b,d\n5,v,2024-02-01\n6,w,2024-02-02\n')
+    answer = serveFile('a,b\n5,v\n6,w\n', '"without"')
+    expect((await test.ask('alice', 'POST', path())).json).toMatchObject({ state: 'current' })
   })
 
   it('checks of the grid apply', async () => {
