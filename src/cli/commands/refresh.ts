@@ -57,8 +57,12 @@ export const command = defineCommand({
       throw new Problem('usage', 'a URL and --every belong together', {
         hint: 'For example: gridline refresh prices https://example.com/prices.csv --every 1h',
       })
-    const settings = [maxShrink, allowTypeChange, ...Object.values(reading)]
-    if (url === undefined && settings.some((value) => value !== undefined))
+    const headers = {
+      ...toReadingHeaders(reading),
+      'Allow-Type-Change': allowTypeChange,
+      ...(maxShrink !== undefined && { 'Max-Shrink': parsePercent('--max-shrink', maxShrink) }),
+    }
+    if (url === undefined && Object.values(headers).some((value) => value !== undefined))
       throw new Problem('usage', 'options of reading are set with a URL', {
         hint: 'For example: gridline refresh prices https://example.com/prices.csv --every 1h --decimal ,',
       })
@@ -68,11 +72,6 @@ export const command = defineCommand({
     })
     if (url !== undefined) {
       const json = { url, every: parseDuration('--every', every!) }
-      const headers = {
-        ...toReadingHeaders(reading),
-        'Allow-Type-Change': allowTypeChange,
-        ...(maxShrink !== undefined && { 'Max-Shrink': parsePercent('--max-shrink', maxShrink) }),
-      }
       return toResult(await client.call('refreshes.set', { fid, json, headers }), true)
     }
     if (stop) {
