@@ -99,11 +99,11 @@ it('a directory with queries, charts and a board is made, and unchanged the seco
 
 itLong('a chart that was changed by hand is as its file says again, with its link', async () => {
   const { run, rows } = copyOfUploaded()
-  const fid = (await run('show', 'weather/charts/temp', '--jq', '.[0].fid')).stdout
+  const fid = (await run('show', 'weather/charts/temp', '--jq', '.fid')).stdout
   await run('plot', 'set', 'weather/charts/temp', '--type', 'bar')
   const replaced = await rows('upload', 'weather', '--on-conflict', 'replace')
   expect(replaced).toContain('weather/charts/temp replaced')
-  expect((await run('show', 'weather/charts/temp', '--jq', '.[0].fid')).stdout).toBe(fid)
+  expect((await run('show', 'weather/charts/temp', '--jq', '.fid')).stdout).toBe(fid)
 })
 
 it('colors of series are in chart files, and written back', async () => {
@@ -198,7 +198,7 @@ itLong('mistakes in definitions are named with their file, and the others are ma
     'd.board.yml': ['title: T\n', /d\.board\.yml: expected rows, a list/],
     'e.sql': ['select 1; select 2\n', /e\.sql: .*one statement/],
     'f.sql': ["select * from read_text('/etc/passwd')\n", /f\.sql: .*passwd/],
-    'g.sql': ['select * from h\n', /g\.sql: no grid is named h/],
+    'g.sql': ['select * from h\n', /g\.sql: the file of h failed\. Its error is above/],
     'h.sql': ['select * from g\n', /h\.sql: no grid is named g/],
     'i.sql': ['select 1 as n\n', /^/],
   }

@@ -45,7 +45,10 @@ export async function makeAll<F extends DefinitionFile>(
       if (error instanceof Problem && error.code !== 'interrupted') return error
       throw error
     })
-    outcomes.set(one, outcome)
+    // Of queries that name each other, the first error says more than that of the other one.
+    const before = outcomes.get(one)
+    const isOfOther = outcome instanceof Problem && outcome.code === 'unknown_table' && !outcome.tables
+    if (!(isOfOther && before instanceof Problem)) outcomes.set(one, outcome)
     isStopped = outcome instanceof Problem && affectsAllFiles(outcome)
   }
   const queries = sorted.filter(({ definition }) => definition.kind === 'query')
