@@ -37,19 +37,22 @@ export class GridSender {
         fid: file.fid,
         query: { version: String(between.version) },
       })
+    await this.restoreNames(item, content, file as GridMeta)
+    return file
+  }
+
+  /** Gives columns the names that they have in a content: readers of files give those without a visible name one. */
+  async restoreNames(item: AccountItem, content: ManifestContent, { fid, cols }: GridMeta): Promise<void> {
     const names = new Map(content.columns?.map(({ name, uid }) => [uid, name]))
-    // Readers of files give columns without a visible name one.
-    const renamed = (file as GridMeta).cols.filter(({ name, uid }) => names.get(uid) !== name)
+    const renamed = cols.filter(({ name, uid }) => names.get(uid) !== name)
+    if (renamed.length === 0) return
+    // A change of columns removes the tag of the upload: this tells a later run how far this one came.
+    const metadata = progressMark({ ...item, step: item.entry.contents.indexOf(content) + 1 })
+    await this.client.call('files.update', { fid, json: { metadata } })
     for (const { uid } of renamed) {
       const json = { cols: JSON.stringify([{ name: names.get(uid) }]) }
-      await this.client.call('columns.update', { fid: file.fid, query: { uid }, json })
+      await this.client.call('columns.update', { fid, query: { uid }, json })
     }
-    if (renamed.length > 0) {
-      // The tag of the upload is gone.
-      const metadata = progressMark({ ...item, step: entry.contents.indexOf(content) + 1 })
-      await this.client.call('files.update', { fid: file.fid, json: { metadata } })
-    }
-    return file
   }
 
   /** Uploads a content of a grid; without one, a table that differs from all. */
