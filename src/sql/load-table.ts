@@ -117,6 +117,8 @@ export async function loadRest(
 function findCommonType(before: string, fitting: readonly string[]): string | undefined {
   if (fitting.includes(before)) return before
   const from = NUMBER_TYPES.indexOf(before)
+  // The other values fit a narrower type.
+  if (fitting.some((type) => NUMBER_TYPES.slice(0, Math.max(0, from)).includes(type))) return before
   return from < 0 ? undefined : fitting.find((type) => NUMBER_TYPES.indexOf(type) > from)
 }
 

@@ -502,7 +502,8 @@ onSqliteFirst('random tables', (test) => {
           query(test(), `select *, ${types.join(', ')} from ${table} offset ${PARTED_ROWS - 6}`)
         expect(await read(filename)).toEqual(await read(whole.filename))
       }),
-      { numRuns: runs(2, 60), seed: runs(1, Date.now()) },
+      // Large integers before smaller ones.
+      { numRuns: runs(2, 60), seed: runs(1, Date.now()), examples: [[[[3, 0]], 0]] },
     )
   }, 800_000)
 })
