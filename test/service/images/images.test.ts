@@ -214,6 +214,8 @@ onSqliteFirst('images', (test) => {
   it('a server draws the thumbnail of a changed chart before anyone asks for it', async () => {
     const { service } = test()
     service.startJobs()
+    // Charts of other tests have thumbnails, too.
+    await service.idle()
     const drawn = vi.spyOn(Drawer.prototype, 'draw')
     const { file } = await test().plot('alice', scatter([3, 1, 2]))
     await service.idle()
