@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { buildPath } from '../contract/build-path.ts'
 import { type ErrorCode, Problem } from '../contract/errors.ts'
-import { formatBytes } from '../contract/limits.ts'
+import { formatBytes, type Limits } from '../contract/limits.ts'
 import { readResidentBytes } from '../contract/resident-memory.ts'
 import { findDuckDb } from './find-duckdb.ts'
 import type {
@@ -33,6 +33,12 @@ export interface QueryLimits {
   memoryBytes: number
   /** Maximum size of the result, as JSON. */
   resultBytes: number
+}
+
+/** Returns the limits of queries, of all limits. */
+export function queryLimitsOf(limits: Limits): QueryLimits {
+  const { query_seconds, query_memory_bytes, query_result_bytes } = limits
+  return { seconds: query_seconds, memoryBytes: query_memory_bytes, resultBytes: query_result_bytes }
 }
 
 export interface Query extends QueryText {

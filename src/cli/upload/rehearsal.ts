@@ -75,8 +75,7 @@ export class Rehearsal {
     local: DefinitionFile,
     numbers: (typeof NUMBER_TYPES)[number],
   ): Promise<Columns> {
-    const { runQuery } = await import('../../sql/index.ts')
-    const limits = readLimits(this.context.environment)
+    const { queryLimitsOf, runQuery } = await import('../../sql/index.ts')
     const folder = mkdtempSync(join(tmpdir(), 'gridline-'))
     try {
       const { columns } = await runQuery(
@@ -88,11 +87,7 @@ export class Rehearsal {
             tables: (await Promise.all(names.map((name) => this.describeTable(local, name, numbers)))).flat(),
           }),
         },
-        {
-          seconds: limits.query_seconds,
-          memoryBytes: limits.query_memory_bytes,
-          resultBytes: limits.query_result_bytes,
-        },
+        queryLimitsOf(readLimits(this.context.environment)),
       )
       return columns
     } finally {

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { Problem } from '../../contract/errors.ts'
 import type { Limits } from '../../contract/limits.ts'
 import type { Bytes } from '../../json/index.ts'
-import { type QueryParameter, type QueryResult, runQuery } from '../../sql/index.ts'
+import { type QueryParameter, type QueryResult, queryLimitsOf, runQuery } from '../../sql/index.ts'
 import type { Principal } from '../access/access.ts'
 import { Admission } from '../core/admission.ts'
 import type { Service } from '../core/context.ts'
@@ -128,11 +128,7 @@ export class Queries {
             return { tables }
           },
         },
-        {
-          seconds: this.limits.query_seconds,
-          memoryBytes: this.limits.query_memory_bytes,
-          resultBytes: this.limits.query_result_bytes,
-        },
+        queryLimitsOf(this.limits),
       )
       // Copies are an optimization: a full disk must not fail the query.
       for (const keep of kept) await keep().catch(() => {})
