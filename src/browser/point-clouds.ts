@@ -120,7 +120,7 @@ function drawClouds(module: ScatterModule): void {
     // The points of a range slider have the elements of the chart above.
     if (subplot.isRangePlot) return plot(element, subplot, traces, layer, transition, done)
     // An animation also draws traces that it does not name.
-    if (transition) for (const path of layer.node().querySelectorAll('path.cloud')) removeCloud(path)
+    if (transition) for (const group of layer.node().querySelectorAll('g.points')) removeCloud(group)
     const clouds = transition ? [] : traces.filter(isCloud)
     const modes = clouds.map(([{ trace }]) => trace!.mode)
     for (const points of clouds) {
@@ -136,7 +136,7 @@ function drawClouds(module: ScatterModule): void {
     for (const points of traces) {
       const group = findGroup(points)
       if (!group) continue
-      for (const path of group.querySelectorAll('path.cloud')) removeCloud(path)
+      removeCloud(group)
       if (!clouds.includes(points)) continue
       group.append(...createPaths(points, subplot))
       const redraw = (): void => module.plot(element, subplot, traces, layer)
@@ -168,9 +168,9 @@ function findGroup(points: Points): Element | undefined {
   return points[0]?.node3?.node().querySelector('g.points') ?? undefined
 }
 
-function removeCloud(path: Element): void {
-  if (path.parentElement) drawnClouds.delete(path.parentElement)
-  path.remove()
+function removeCloud(group: Element): void {
+  drawnClouds.delete(group)
+  for (const path of group.querySelectorAll('path.cloud')) path.remove()
 }
 
 /** Returns whether all points of a trace are circles of one size and color. */
