@@ -41,8 +41,19 @@ export class GridSender {
     return file
   }
 
+  /** Ends a step after which an earlier run may have been cut. */
+  async resume(item: AccountItem): Promise<void> {
+    const content = item.entry.contents[item.step - 1]
+    if (content)
+      await this.restoreNames(item, content, await this.client.call('grids.get', { fid: item.file!.fid }))
+  }
+
   /** Gives columns the names that they have in a content: readers of files give those without a visible name one. */
-  async restoreNames(item: AccountItem, content: ManifestContent, { fid, cols }: GridMeta): Promise<void> {
+  private async restoreNames(
+    item: AccountItem,
+    content: ManifestContent,
+    { fid, cols }: GridMeta,
+  ): Promise<void> {
     const names = new Map(content.columns?.map(({ name, uid }) => [uid, name]))
     const renamed = cols.filter(({ name, uid }) => names.get(uid) !== name)
     if (renamed.length === 0) return

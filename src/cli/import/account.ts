@@ -281,10 +281,8 @@ export class AccountImporter {
     // The data of a figure becomes a grid beside it, with its name.
     if (entry.contents.some(({ has_data }) => has_data))
       await this.client.call('files.update', { fid, json: place })
-    const reached = entry.contents[item.step - 1]
-    if (reached && entry.type === 'grid')
-      await this.grids.restoreNames(item, reached, await this.client.call('grids.get', { fid }))
-    if (reached) await this.keepOnce(item, reached)
+    if (entry.type === 'grid') await this.grids.resume(item)
+    if (item.step > 0) await this.keepOnce(item, entry.contents[item.step - 1])
     for (const content of entry.contents.slice(entry.type === 'extra' ? 1 : item.step)) {
       item.step++
       if (entry.type === 'grid') await this.grids.send(item, content, { 'On-Conflict': 'replace' })
