@@ -52,7 +52,7 @@ it('all points of an opaque cloud are in its paths, at the places where plotly.j
     expect(await count(chart, '.points path.point')).toBe(0)
     const asCloud = await positions(chart)
     expect(asCloud).toHaveLength(COUNT)
-    // With a symbol of its own, each point is an element.
+    // Points with other symbols are elements.
     await change(chart, 'restyle', { 'marker.symbol': 'diamond' })
     expect([await count(chart, 'path.cloud'), await count(chart, '.points path.point')]).toEqual([0, COUNT])
     const places = await chart.$$eval('.points path.point', (points) =>

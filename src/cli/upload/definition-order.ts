@@ -45,7 +45,7 @@ export async function makeAll<F extends DefinitionFile>(
       if (error instanceof Problem && error.code !== 'interrupted') return error
       throw error
     })
-    // Of queries that name each other, the first error says more than that of the other one.
+    // If two queries name each other, the first error stays: it names the missing grid.
     const before = outcomes.get(one)
     const isOfOther = outcome instanceof Problem && outcome.code === 'unknown_table' && !outcome.tables
     if (!(isOfOther && before instanceof Problem)) outcomes.set(one, outcome)

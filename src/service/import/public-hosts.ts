@@ -53,7 +53,7 @@ export class PublicHosts {
     return new Problem('invalid_request', `${this.field}: ${why}`, {
       field: this.field,
       ...(why === NOT_PUBLIC && {
-        hint: 'An operator can allow addresses of its own network with: gridline serve --allow-private-urls. Without a server: GRIDLINE_ALLOW_PRIVATE_URLS=1',
+        hint: 'The operator can allow private addresses with: gridline serve --allow-private-urls. Without a server, set GRIDLINE_ALLOW_PRIVATE_URLS=1.',
       }),
     })
   }

@@ -58,7 +58,7 @@ describe('rows', () => {
     ['only those that where selects', 'n = 3', { where: 'n > 1' }, ['q #1', 'r #2']],
     ['after another trace', 'n = 3', { before: true }, ['other', 'q (trace 1) #3', 'r (trace 1) #4']],
     [
-      'with a color of its own',
+      'with a chosen color',
       'n = 3',
       { styles: [{ target: 'r', value: { marker: { color: '#9' } } }] },
       ['q #2', 'r #9'],
