@@ -292,12 +292,17 @@ class Layers {
     const number = ++this.count
     let same = 0
     for (let down = -1; down <= 1; down++)
-      for (let across = -1; across <= 1; across++)
-        for (const other of cells.get(cell + down * ROW_CELLS + across) ?? []) {
-          const [dx, dy] = [other.x - x, other.y - y]
+      for (let across = -1; across <= 1; across++) {
+        const near = cells.get(cell + down * ROW_CELLS + across)
+        if (!near) continue
+        // No pairs here: this runs a million times for a chart.
+        for (const other of near) {
+          const dx = other.x - x
+          const dy = other.y - y
           if (dx * dx + dy * dy < side * side) overlaps[other.layer] = number
           if (dx === 0 && dy === 0) same++
         }
+      }
     if (same >= untilOpaque) return undefined
     let layer = 0
     while (overlaps[layer] === number) layer++
