@@ -3,6 +3,7 @@
 
 import type { AdditionalCode } from './adapt-figure.ts'
 import { describeChart } from './alt-text.ts'
+import { joinMarks } from './marks/index.ts'
 import {
   drawsAll,
   type Figure,
@@ -12,7 +13,6 @@ import {
   removeTiles,
   removeTitle,
 } from './plotly.ts'
-import { allowPointClouds } from './point-clouds.ts'
 import { LastDrawing, withChangedPaths } from './redraw.ts'
 import { applyThemeToFrames, applyThemeWith, needsAdditionalSteps } from './theme/core.ts'
 import { measuredChanges } from './theme/measured.ts'
@@ -132,7 +132,7 @@ export class ChartView {
     // A click on the legend leads to the form instead of hiding a series.
     if (isEditable) layout.legend = { ...(layout.legend as object), itemclick: false, itemdoubleclick: false }
     const drawing = { data, layout, config, ...(frames.length > 0 && { frames }) }
-    await allowPointClouds(this.plotly, drawing)
+    await joinMarks(this.plotly, drawing)
     await (chart.dataset.drawn === 'true'
       ? this.plotly.react(chart, drawing)
       : this.plotly.newPlot(chart, drawing))

@@ -2,8 +2,8 @@
 // Draws images, in a page without network and with a strict policy: see src/draw/pages.ts.
 import { findImages, isEmbeddedImage } from '../contract/figure-images.ts'
 import { registerLocale } from './locales.ts'
+import { joinMarks } from './marks/index.ts'
 import { drawsAll, type Figure, loadGeo, loadScript, needsGeo, removeTiles, removeTitle } from './plotly.ts'
-import { allowPointClouds } from './point-clouds.ts'
 import { applyTheme, measuredChanges, needsMeasuring } from './theme/index.ts'
 import { findPlacesNote } from './theme/maps.ts'
 import { upgradeFigure } from './upgrade-figure.ts'
@@ -106,7 +106,7 @@ function decodeUtf8(bytes: string): string {
 
 /** Draws an image. Draws it again if texts must move. */
 async function drawImage(figure: Figure, options: ImageOptions): Promise<string> {
-  await allowPointClouds(Plotly, figure)
+  await joinMarks(Plotly, figure)
   if (!needsMeasuring(figure)) return Plotly.toImage(figure, options)
   const holder = document.createElement('div')
   document.body.append(holder)

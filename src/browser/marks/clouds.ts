@@ -1,20 +1,19 @@
 /// <reference lib="dom" />
-// Draws many points of one color as a few paths. plotly.js makes an element for each point, and styles it twice, which
-// takes most of the time of a scatter: see docs/adr/0055-point-clouds.md.
+// Draws points of one color as few paths.
 
-import type { Figure, PlotlyApi } from './plotly.ts'
+import {
+  isNear,
+  MAX_PATH_MARKS,
+  MIN_MARKS,
+  type Subplot,
+  TRANSLUCENT,
+  type TraceModule,
+} from './trace-modules.ts'
 
-/** Minimum number of points that are drawn as paths. */
-const MIN_POINTS = 500
-/** Maximum number of points of a path: browsers draw the parts of a path that are seen. */
-const MAX_PATH_POINTS = 1000
 /** Opacity that looks the same as more of it. */
 const OPAQUE = 0.99
 /** Minimum opacity of points that are drawn as paths: many of fainter ones would have to lie one over the other. */
 const MIN_OPACITY = 0.05
-
-/** A color with its own opacity. */
-const TRANSLUCENT = /a\(|\/|^#(?:[\da-f]{4}|[\da-f]{8})$|transparent/i
 
 /** A trace as plotly.js completes it, as far as its points need it. */
 interface FullTrace {
@@ -48,63 +47,6 @@ interface Point {
 
 type Points = Point[]
 
-interface Axis {
-  /** Returns the position of a value, in pixels. */
-  c2p(value: unknown): number
-  /** Length, in pixels. */
-  _length: number
-}
-
-interface Subplot {
-  xaxis: Axis
-  yaxis: Axis
-  isRangePlot?: boolean
-}
-
-/** Functions of plotly.js for scatters. */
-interface ScatterModule {
-  plot(
-    element: HTMLElement,
-    subplot: Subplot,
-    traces: Points[],
-    layer: { node(): Element },
-    transition?: unknown,
-    done?: unknown,
-  ): void
-  style(element: HTMLElement): void
-  styleOnSelect(element: HTMLElement, points: Points, selection: unknown): void
-}
-
-/** Builds of plotly.js that draw clouds. */
-const changed = new WeakSet<PlotlyApi>()
-
-/** Has plotly.js draw the clouds of a figure as paths. Call it before the figure is drawn. */
-export async function allowPointClouds(plotly: PlotlyApi, { data }: Pick<Figure, 'data'>): Promise<void> {
-  if (changed.has(plotly) || !data.some(mayBeCloud)) return
-  changed.add(plotly)
-  const module = await findScatterModule(plotly)
-  if (module) drawClouds(module)
-}
-
-function mayBeCloud(trace: Record<string, unknown> | null): boolean {
-  const { type = 'scatter', mode, x, y } = trace ?? {}
-  const count = Math.max(...[x, y].map((list) => (list as ArrayLike<unknown> | undefined)?.length ?? 0))
-  return type === 'scatter' && (mode === undefined || String(mode).includes('markers')) && count >= MIN_POINTS
-}
-
-/** Returns the module of plotly.js that draws scatters, which each drawn trace names. */
-async function findScatterModule(plotly: PlotlyApi): Promise<ScatterModule | undefined> {
-  const element = document.createElement('div')
-  try {
-    await plotly.newPlot(element, { data: [{ visible: false }], layout: { width: 100, height: 100 } })
-    const { _fullData: traces } = element as { _fullData?: { _module?: ScatterModule }[] }
-    const module = traces?.[0]?._module
-    return typeof module?.plot === 'function' && typeof module.style === 'function' ? module : undefined
-  } finally {
-    plotly.purge(element)
-  }
-}
-
 /** A cloud as it was drawn. */
 interface DrawnCloud {
   opacity: unknown
@@ -114,7 +56,8 @@ interface DrawnCloud {
 /** Clouds by the element of their points. */
 const drawnClouds = new WeakMap<Element, DrawnCloud>()
 
-function drawClouds(module: ScatterModule): void {
+/** Has a module of plotly.js draw the points of scatters as clouds. */
+export function joinPoints(module: TraceModule<Points>): void {
   const { plot, style, styleOnSelect } = module
   module.plot = (element, subplot, traces, layer, transition, done) => {
     // The points of a range slider have the elements of the chart above.
@@ -176,7 +119,7 @@ function removeCloud(group: Element): void {
 /** Returns whether all points of a trace are circles of one size and color. */
 function isCloud(points: Points): boolean {
   const trace = points[0]?.trace
-  if (trace?.type !== 'scatter' || trace.visible !== true || points.length < MIN_POINTS) return false
+  if (trace?.type !== 'scatter' || trace.visible !== true || points.length < MIN_MARKS) return false
   const { mode, marker, selectedpoints, stackgroup, cliponaxis } = trace
   return (
     mode.includes('markers') &&
@@ -220,8 +163,6 @@ function createPaths(points: Points, { xaxis, yaxis }: Subplot): SVGPathElement[
   const radius = radiusOf(trace)
   const layers = new Layers(countUntilOpaque(trace.marker.opacity as number), radius)
   const parts = new Map<number, string[]>()
-  // A reader can move the chart by its width and height before it is drawn again.
-  const isNear = (at: number, { _length: length }: Axis): boolean => at >= -length && at <= 2 * length
   for (const { x, y } of points) {
     const [left, top] = [round(xaxis.c2p(x)), round(yaxis.c2p(y))]
     const layer = isNear(left, xaxis) && isNear(top, yaxis) ? layers.place(left, top) : undefined
@@ -232,10 +173,10 @@ function createPaths(points: Points, { xaxis, yaxis }: Subplot): SVGPathElement[
   }
   return [...parts.values()].flatMap((circles) => {
     const paths: SVGPathElement[] = []
-    for (let first = 0; first < circles.length; first += MAX_PATH_POINTS) {
+    for (let first = 0; first < circles.length; first += MAX_PATH_MARKS) {
       const path = document.createElementNS('http://www.w3.org/2000/svg', 'path')
       path.setAttribute('class', 'cloud')
-      path.setAttribute('d', circles.slice(first, first + MAX_PATH_POINTS).join(''))
+      path.setAttribute('d', circles.slice(first, first + MAX_PATH_MARKS).join(''))
       path.style.pointerEvents = 'none'
       paint(path, trace)
       paths.push(path)

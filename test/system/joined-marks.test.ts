@@ -1,4 +1,4 @@
-// Clouds of points, which are drawn as few paths: see docs/adr/0055-point-clouds.md.
+// Points and bars that look alike, which are drawn as few paths: see docs/adr/0055-joined-marks.md.
 import type { Frame } from 'puppeteer-core'
 import { expect, it } from 'vitest'
 import { inBrowser, nothing } from '../support/browser.ts'
@@ -154,4 +154,107 @@ it.each([
     expect(await count(chart, 'path.cloud')).toBe(0)
     expect(await count(chart, '.points path.point')).toBe(COUNT)
   })
+})
+
+const numbers = Array.from({ length: COUNT }, (_, k) => k)
+const dates = numbers.map((k) => new Date(Date.UTC(2000, 0, 1 + k)).toISOString().slice(0, 10))
+const heights = numbers.map((k) => (k % 50 === 0 ? null : ((k * 7) % 23) - 5))
+/** A thousand bars, up and down, of which some are empty. */
+const bars = (more: object = {}): object => ({
+  type: 'bar',
+  name: 'bars',
+  x: numbers,
+  y: heights,
+  ...more,
+})
+/** The sides of all bars in pixels, sorted. */
+const sides = (chart: Frame): Promise<number[][]> =>
+  chart.$$eval('.bars g.point > path', (paths) =>
+    paths
+      .flatMap((path) => [
+        ...path.getAttribute('d')!.matchAll(/M([-\d.e]+),([-\d.e]+)V([-\d.e]+)H([-\d.e]+)/g),
+      ])
+      .map(([, x0, y0, y1, x1]) => {
+        const ends = (a: string, b: string): number[] => [Number(a), Number(b)].sort((m, n) => m - n)
+        return [...ends(x0, x1), ...ends(y0, y1)].map((side) => Math.round(side * 10) / 10)
+      })
+      .filter(([left, right, top, bottom]) => left < right && top < bottom)
+      .sort((a, b) => a[0] - b[0] || a[2] - b[2] || a[3] - b[3]),
+  )
+const countBars = (chart: Frame): Promise<number> => count(chart, '.bars g.point')
+/** Names of bars, which keep them apart: each is then an element. */
+const apart = { ids: [Array.from({ length: COUNT }, (_, k) => `n${k}`)] }
+
+it.each<[string, object[], object?]>([
+  ['up and down', [bars()]],
+  ['to the right', [bars({ orientation: 'h', x: heights, y: numbers })]],
+  ['on a log axis', [bars()], { yaxis: { type: 'log' } }],
+  ['of dates, without gaps', [bars({ x: dates })], { bargap: 0 }],
+  [
+    'of few categories, one over the other',
+    [bars({ x: Array.from({ length: COUNT }, (_, k) => `c${k % 7}`) })],
+  ],
+  ['in stacks', [bars(), bars({ name: 'more' })], { barmode: 'stack' }],
+  ['side by side', [bars(), bars({ name: 'more' })]],
+  ['in the middle of an axis', [bars()], { xaxis: { range: [400, 500] } }],
+])('joined bars %s are where plotly.js draws each', async (_, data, layout) => {
+  await draw(
+    data,
+    async (chart) => {
+      expect(await countBars(chart)).toBe(data.length)
+      const joined = await sides(chart)
+      expect(joined.length).toBeGreaterThan(90)
+      await change(chart, 'restyle', apart)
+      expect(await countBars(chart)).toBe(data.length * COUNT)
+      const inView = new Set(joined.map(String))
+      const each = (await sides(chart)).filter((bar) => inView.has(String(bar)))
+      expect(each).toEqual(joined)
+    },
+    layout,
+  )
+})
+
+it('joined bars follow hover, zoom, colors, selections and histograms beside them', async () => {
+  const few = { type: 'histogram', name: 'few', x: [1, 1, 2] }
+  await draw([bars(), few], async (chart) => {
+    const drawn = await countBars(chart)
+    expect(drawn).toBeLessThan(10)
+    const place = await chart.evaluate(() => {
+      const { xaxis, yaxis } = (document.getElementById('chart') as never as { _fullLayout: never })
+        ._fullLayout as Record<string, { l2p(value: number): number; _offset: number }>
+      return [xaxis._offset + xaxis.l2p(502), yaxis._offset + yaxis.l2p(0.5)]
+    })
+    await chart.page().mouse.move(place[0], place[1])
+    await chart.waitForSelector('.hoverlayer text')
+    expect(await chart.$eval('.hoverlayer', ({ textContent }) => textContent)).toMatch(/50[123]/)
+    await change(chart, 'restyle', { 'marker.color': ['#ff0000', '#00ff00'] })
+    const fills = (): Promise<string[]> =>
+      chart.$$eval('.bars g.point > path', (paths) => [
+        ...new Set(paths.map((path) => (path as SVGPathElement).style.fill)),
+      ])
+    expect(await fills()).toEqual(['rgb(255, 0, 0)', 'rgb(0, 255, 0)'])
+    await change(chart, 'restyle', { selectedpoints: [[3], null] })
+    expect([await countBars(chart), await fills()]).toEqual([
+      COUNT + drawn - 1,
+      ['rgb(255, 0, 0)', 'rgb(0, 255, 0)'],
+    ])
+    await change(chart, 'restyle', { selectedpoints: [null, null] })
+    expect(await countBars(chart)).toBe(drawn)
+    await change(chart, 'restyle', { 'marker.opacity': [0.5, 1] })
+    expect([await countBars(chart), await fills()]).toEqual([
+      COUNT + drawn - 1,
+      ['rgb(255, 0, 0)', 'rgb(0, 255, 0)'],
+    ])
+  })
+})
+
+it.each([
+  ['texts', { text: 'a' }],
+  ['colors of their own', { marker: { color: Array.from({ length: COUNT }, (_, k) => k) } }],
+  ['outlines', { marker: { line: { width: 1 } } }],
+  ['patterns', { marker: { pattern: { shape: '/' } } }],
+  ['round corners', { marker: { cornerradius: 5 } }],
+  ['errors', { error_y: { type: 'constant', value: 1 } }],
+])('bars with %s are drawn one by one', async (_, more) => {
+  await draw([bars(more)], async (chart) => expect(await countBars(chart)).toBe(COUNT))
 })
