@@ -33,6 +33,8 @@ type LoadedColumn = TableColumn & { loaded: string }
 
 /** Opens the database in memory that loading needs. */
 export async function openMemory(connection: DuckDBConnection): Promise<void> {
+  // Otherwise DuckDB writes each table twice: once as it is loaded in parallel, and again with full groups of rows.
+  await connection.run('SET max_vacuum_tasks = 0')
   await connection.run(`ATTACH ':memory:' AS ":memory"`)
 }
 
