@@ -8,9 +8,15 @@ const MIN_CUT_ROWS = 65_536
 /** Maximum size of buffered text. Beyond it, columns are sliced independently. */
 const MAX_BUFFERED_BYTES = 128 * 1024 * 1024
 
+/** Comma-separated JSON of some values of a column. */
+interface Values {
+  text: Buffer
+  rows: number
+}
+
 /** Values of a column that are not in a slice yet. */
 interface BufferedValues {
-  texts: Buffer[]
+  parts: Values[]
   rows: number
 }
 
@@ -31,7 +37,7 @@ export class AlignedSlices {
     /** Columns whose values decide where slices end. */
     private readonly keys?: readonly number[],
   ) {
-    const none = (): BufferedValues => ({ texts: [], rows: 0 })
+    const none = (): BufferedValues => ({ parts: [], rows: 0 })
     this.open = Array.from({ length: columns }, none)
     this.next = Array.from({ length: columns }, none)
   }
@@ -43,15 +49,13 @@ export class AlignedSlices {
       return
     }
     const pending = this.next[column]
-    pending.texts.push(text)
-    pending.rows += rows
+    addPart(pending, { text, rows })
     this.bufferedBytes += text.length
     if (this.commonRows >= MIN_CUT_ROWS) await this.cutSlices()
     if (this.bufferedBytes <= MAX_BUFFERED_BYTES) return
     await this.flushOpen(false)
     this.isAligned = false
-    for (const [k, { texts }] of this.next.entries())
-      await this.sendSlice(k, { texts, rows: this.next[k].rows }, false)
+    for (const [k, values] of this.next.entries()) await this.sendSlice(k, values, false)
   }
 
   /** Passes all remaining rows to the sink. */
@@ -69,13 +73,9 @@ export class AlignedSlices {
   private async cutSlices(): Promise<void> {
     const rows = this.commonRows
     if (rows === 0) return
-    const texts = this.next.map((held) => joinValues(held.texts))
     const taken: Buffer[] = []
-    for (const [k, text] of texts.entries()) {
-      const rest = this.next[k].rows - rows
-      const at = rest > 0 ? offsetAfter(text, rows) : text.length
-      taken.push(text.subarray(0, at))
-      this.next[k] = { texts: rest > 0 ? [text.subarray(at + 1)] : [], rows: rest }
+    for (const values of this.next) {
+      taken.push(takeRows(values, rows))
       await yieldToEventLoop()
     }
     const ends = await findSliceEnds(taken, this.keys, this.ends)
@@ -86,8 +86,7 @@ export class AlignedSlices {
         if (end === from) continue
         const stop =
           end === rows ? text.length : starts[k] + offsetAfter(text.subarray(starts[k]), end - from)
-        this.open[k].texts.push(text.subarray(starts[k], stop))
-        this.open[k].rows += end - from
+        addPart(this.open[k], { text: text.subarray(starts[k], stop), rows: end - from })
         starts[k] = stop + 1
       }
       from = end
@@ -99,22 +98,46 @@ export class AlignedSlices {
   private async flushOpen(ended: boolean): Promise<void> {
     for (const [k, held] of this.open.entries()) {
       await this.sendSlice(k, held, ended)
-      this.open[k] = { texts: [], rows: 0 }
+      this.open[k] = { parts: [], rows: 0 }
     }
   }
 
-  private async sendSlice(column: number, { texts, rows }: BufferedValues, ended: boolean): Promise<void> {
+  private async sendSlice(column: number, { parts, rows }: BufferedValues, ended: boolean): Promise<void> {
     if (rows === 0) return
-    const text = joinValues(texts)
+    const text = joinValues(parts)
     this.bufferedBytes -= text.length
     await this.sink.slice({ column, rows, form: 'text', text, ended })
   }
 }
 
-function joinValues(texts: readonly Buffer[]): Buffer {
-  return texts.length === 1
-    ? texts[0]
-    : Buffer.concat(texts.flatMap((text, k) => (k > 0 ? [COMMA, text] : [text])))
+function addPart(values: BufferedValues, part: Values): void {
+  values.parts.push(part)
+  values.rows += part.rows
+}
+
+/** Takes the first `rows` values. */
+function takeRows(values: BufferedValues, rows: number): Buffer {
+  const taken: Values[] = []
+  for (let left = rows; left > 0; ) {
+    const [part] = values.parts
+    if (part.rows <= left) {
+      taken.push(values.parts.shift()!)
+      left -= part.rows
+      continue
+    }
+    const end = offsetAfter(part.text, left)
+    taken.push({ text: part.text.subarray(0, end), rows: left })
+    values.parts[0] = { text: part.text.subarray(end + 1), rows: part.rows - left }
+    left = 0
+  }
+  values.rows -= rows
+  return joinValues(taken)
+}
+
+function joinValues(parts: readonly Values[]): Buffer {
+  return parts.length === 1
+    ? parts[0].text
+    : Buffer.concat(parts.flatMap(({ text }, k) => (k > 0 ? [COMMA, text] : [text])))
 }
 
 /**

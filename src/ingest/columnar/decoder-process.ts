@@ -1,18 +1,11 @@
 // Decoder process of Parquet and Arrow files, since hostile files may exhaust time or memory.
-import { ensureCapacity } from '../../json/index.ts'
 import { readArrow } from './arrow.ts'
 import type { ColumnarJob, ColumnarMessage } from './decoder-messages.ts'
+import { type JsonBatch, JsonText } from './json-text.ts'
 import { type LossCounts, toStringJson } from './json-values.ts'
 import { openParquet } from './parquet.ts'
 import { RefusedFile, type Table } from './table.ts'
 
-/** A batch of values ends at the first limit reached. */
-const MAX_BATCH_ROWS = 65_536
-const MAX_BATCH_BYTES = 4 * 1024 * 1024
-const INITIAL_BATCH_BYTES = 512 * 1024
-/** Maximum length of a text that is written character by character. */
-const MAX_LOOP_CHARACTERS = 128
-const COMMA = 0x2c
 /** Maximum size of the batches sent but not yet taken, except for the last one. */
 const MAX_UNTAKEN_BYTES = 8 * 1024 * 1024
 
@@ -47,17 +40,18 @@ async function decodeFile(): Promise<void> {
     const write = (value: unknown): string => toJson(value, losses[k])
     return toJson === toStringJson ? rememberJson(write) : write
   })
-  for await (const { column, values } of table.values()) {
-    for (let from = 0; from < values.length; ) {
-      const { text, rows } = writeBatch(values, from, writers[column])
-      from += rows
-      while (untaken.reduce((sum, size) => sum + size, 0) >= MAX_UNTAKEN_BYTES)
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      untaken.push(text.length)
-      send({ column, rows, text })
-    }
+  const sendBatch = async (column: number, { rows, text }: JsonBatch): Promise<void> => {
+    while (untaken.reduce((sum, size) => sum + size, 0) >= MAX_UNTAKEN_BYTES)
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    untaken.push(text.length)
+    send({ column, rows, text })
+  }
+  for await (const batch of table.values(losses)) {
+    const { column } = batch
+    const batches = 'text' in batch ? [batch] : writeBatches(batch.values, writers[column])
+    for (const each of batches) await sendBatch(column, each)
   }
   const warnings = table.columns.flatMap(({ name }, k) => [
     ...(losses[k].infinite > 0
@@ -87,32 +81,15 @@ function rememberJson(toJson: (value: unknown) => string): (value: unknown) => s
   }
 }
 
-/** Returns the comma-separated JSON of a batch of values from `from` on. */
-function writeBatch(
-  values: ArrayLike<unknown>,
-  from: number,
-  toJson: (value: unknown) => string,
-): { text: Uint8Array; rows: number } {
-  let out: Buffer = Buffer.allocUnsafe(INITIAL_BATCH_BYTES)
-  let [at, rows] = [0, 0]
-  for (let k = from; k < values.length && rows < MAX_BATCH_ROWS && at < MAX_BATCH_BYTES; k++, rows++) {
-    const part = toJson(values[k])
-    out = ensureCapacity(out, at, part.length * 3 + 1)
-    if (rows > 0) out[at++] = COMMA
-    at = writeText(out, at, part)
+/** Yields the JSON of values. */
+function* writeBatches(values: ArrayLike<unknown>, toJson: (value: unknown) => string): Generator<JsonBatch> {
+  const out = new JsonText()
+  for (let k = 0; k < values.length; k++) {
+    out.beginValue()
+    out.addText(toJson(values[k]))
+    if (out.isFull) yield out.take()
   }
-  return { text: out.subarray(0, at), rows }
-}
-
-/** Writes a text, for which there is space. Returns its end. A loop is faster than a call for short texts. */
-function writeText(out: Buffer, at: number, text: string): number {
-  if (text.length > MAX_LOOP_CHARACTERS) return at + out.write(text, at)
-  for (let k = 0; k < text.length; k++) {
-    const code = text.charCodeAt(k)
-    if (code >= 0x80) return at + out.write(text, at)
-    out[at + k] = code
-  }
-  return at + text.length
+  if (out.rows > 0) yield out.take()
 }
 
 decodeFile().catch((error: unknown) => {

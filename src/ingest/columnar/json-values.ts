@@ -178,19 +178,23 @@ export function formatCachedDay(day: number): string {
   return text
 }
 
+/** Formats a time since the epoch in whole seconds; undefined for others. `perSecond`: ticks per second. */
+export function formatTicks(ticks: number, perSecond: number): string | undefined {
+  if (ticks % perSecond !== 0) return undefined
+  const seconds = ticks / perSecond
+  const day = Math.floor(seconds / SECONDS_PER_DAY)
+  const second = seconds - day * SECONDS_PER_DAY
+  const minute = Math.floor(second / 60)
+  const clock = `${TWO_DIGITS[Math.floor(minute / 60)]}:${TWO_DIGITS[minute % 60]}:${TWO_DIGITS[second % 60]}`
+  return `${formatCachedDay(day)} ${clock}`
+}
+
 /** Formats a time since the epoch: `2024-01-31 10:00:00.5`. `perSecond`: ticks per second. */
 export function formatTimestamp(value: bigint, perSecond: bigint): string {
   const ticks = Number(value)
-  const unit = Number(perSecond)
   // Most times are whole seconds, and exact as doubles.
-  if (Number.isSafeInteger(ticks) && ticks % unit === 0) {
-    const seconds = ticks / unit
-    const day = Math.floor(seconds / SECONDS_PER_DAY)
-    const second = seconds - day * SECONDS_PER_DAY
-    const minute = Math.floor(second / 60)
-    const clock = `${TWO_DIGITS[Math.floor(minute / 60)]}:${TWO_DIGITS[minute % 60]}:${TWO_DIGITS[second % 60]}`
-    return `${formatCachedDay(day)} ${clock}`
-  }
+  const whole = Number.isSafeInteger(ticks) ? formatTicks(ticks, Number(perSecond)) : undefined
+  if (whole !== undefined) return whole
   const nanos = value * (1_000_000_000n / perSecond)
   const days = nanos / NANOS_PER_DAY - (nanos % NANOS_PER_DAY < 0n ? 1n : 0n)
   return `${formatDay(Number(days))} ${formatClock(nanos - days * NANOS_PER_DAY)}`

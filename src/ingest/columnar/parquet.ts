@@ -1,7 +1,9 @@
 // Reads Parquet files.
 import { readSync } from 'node:fs'
 import {
+  type ColumnMetaData,
   type FileMetaData,
+  type ParquetParsers,
   parquetMetadataAsync,
   parquetRead,
   parquetSchema,
@@ -10,6 +12,7 @@ import {
 import { compressors } from 'hyparquet-compressors'
 import { COLUMNS_KEY, type ParquetMark } from '../../contract/formats.ts'
 import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './decoder-messages.ts'
+import { isFlatColumn, readFlatColumn } from './flat-column.ts'
 import {
   convertDecimal,
   convertSingle,
@@ -44,7 +47,7 @@ const parsers = {
   timestampFromNanoseconds: (nanos: bigint) => formatTimestamp(nanos, 1_000_000_000n),
   dateFromDays: (days: number) => formatCachedDay(days),
   // hyparquet types these by its own parsers.
-} as unknown as Parameters<typeof parquetRead>[0]['parsers']
+} as unknown as Partial<ParquetParsers>
 
 /** Opens a Parquet file. Values are read one column chunk at a time. Throws `RefusedFile`. */
 export async function openParquet({ size, columns: mostColumns, ratio }: ColumnarJob): Promise<Table> {
@@ -107,16 +110,31 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
   return {
     rows,
     columns,
-    async *values() {
+    async *values(losses) {
       let from = 0
-      for (const { num_rows } of metadata.row_groups) {
+      for (const { num_rows, columns: chunks } of metadata.row_groups) {
         const to = from + Number(num_rows)
-        for (const [k, name] of keys.entries())
-          for (const values of await read(name, from, to)) yield { column: k, values }
+        for (const [k, name] of keys.entries()) {
+          const chunk = chunks.find(({ meta_data: meta }) => meta?.path_in_schema[0] === name)
+          if (chunk?.meta_data && !chunk.file_path && isFlatColumn(fields[k], chunk.meta_data)) {
+            const { toJson: kind } = columns[k]
+            const toJson = (value: unknown): string => kind(value, losses[k])
+            const column = { field: fields[k], toJson, kind, parsers, compressors: guarded }
+            const bytes = file.slice(...rangeOf(chunk.meta_data))
+            for (const batch of readFlatColumn(bytes, to - from, column, chunk.meta_data))
+              yield { column: k, ...batch }
+          } else for (const values of await read(name, from, to)) yield { column: k, values }
+        }
         from = to
       }
     },
   }
+}
+
+/** Returns where the pages of a chunk of a column begin and end. */
+function rangeOf(meta: ColumnMetaData): [start: number, end: number] {
+  const start = meta.dictionary_page_offset || meta.data_page_offset
+  return [Number(start), Number(start + meta.total_compressed_size)]
 }
 
 /**

@@ -1,6 +1,7 @@
 // Table of a columnar file, as its reader provides it.
 import type { ColumnType } from './decoder-messages.ts'
-import type { ToJson } from './json-values.ts'
+import type { JsonBatch } from './json-text.ts'
+import type { LossCounts, ToJson } from './json-values.ts'
 
 /** A column of a columnar file. */
 export interface TableColumn {
@@ -11,12 +12,14 @@ export interface TableColumn {
   isExact?: true
 }
 
+type TableBatch = { column: number } & ({ values: ArrayLike<unknown> } | JsonBatch)
+
 /** A table in a columnar file. */
 export interface Table {
   rows: number
   columns: TableColumn[]
-  /** Yields batches of values, in row order within each column. */
-  values(): AsyncGenerator<{ column: number; values: ArrayLike<unknown> }>
+  /** Yields batches of values, or their JSON, in row order within each column. `losses`: those of each column. */
+  values(losses: readonly LossCounts[]): AsyncGenerator<TableBatch>
 }
 
 /** Thrown if a columnar file is not supported, damaged or too large. */

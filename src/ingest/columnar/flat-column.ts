@@ -1,0 +1,282 @@
+// Writes the values of a flat column of a Parquet file as JSON, page by page. Others need the reader of the library,
+// which makes a value in memory of each.
+import type {
+  ColumnMetaData,
+  Compressors,
+  DecodedArray,
+  PageHeader,
+  ParquetParsers,
+  SchemaTree,
+} from 'hyparquet'
+import { parquetHeader } from 'hyparquet/src/column.js'
+import { convert, DEFAULT_PARSERS } from 'hyparquet/src/convert.js'
+import { decompressPage } from 'hyparquet/src/datapage.js'
+import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js'
+import { readPlain } from 'hyparquet/src/plain.js'
+import { readVarInt } from 'hyparquet/src/thrift.js'
+import { type JsonBatch, JsonText } from './json-text.ts'
+import { formatTicks, type ToJson, toNumberJson, toStringJson, toTimeJson } from './json-values.ts'
+
+/** A flat column: without members, and with at most one value in each row. */
+export interface FlatColumn {
+  field: SchemaTree
+  /** JSON of a value as the library returns it. */
+  toJson: (value: unknown) => string
+  /** The function that `toJson` calls. */
+  kind: ToJson
+  parsers: Partial<ParquetParsers>
+  compressors: Compressors
+}
+
+/** Encodings of pages that are read here, and those of levels. */
+const ENCODINGS: ReadonlySet<string> = new Set([
+  ...['PLAIN', 'PLAIN_DICTIONARY', 'RLE_DICTIONARY', 'RLE', 'BIT_PACKED'],
+])
+
+/** Returns whether `readFlatColumn` reads a chunk of a column. */
+export function isFlatColumn({ element, children }: SchemaTree, { encodings }: ColumnMetaData): boolean {
+  return (
+    children.length === 0 &&
+    element.repetition_type !== 'REPEATED' &&
+    element.type !== 'BOOLEAN' &&
+    element.type !== 'INT96' &&
+    encodings.every((encoding) => ENCODINGS.has(encoding))
+  )
+}
+
+/** Writes the next non-null value of a page. */
+type WriteValue = (out: JsonText) => void
+
+/** A page of data: which of its rows have values, and those. */
+interface DataPage {
+  rows: number
+  /** 1 for each row with a value; undefined: all. */
+  levels: Uint8Array | undefined
+  write: WriteValue
+}
+
+/**
+ * Reads a chunk of a column, of which `bytes` are the pages. Yields the values of at most `rows` rows. Throws if a page is
+ * damaged.
+ */
+export function* readFlatColumn(
+  bytes: ArrayBuffer,
+  rows: number,
+  column: FlatColumn,
+  meta: ColumnMetaData,
+): Generator<JsonBatch> {
+  const reader = { view: new DataView(bytes), offset: 0 }
+  const out = new JsonText()
+  let dictionary: Dictionary | undefined
+  for (let left = rows; left > 0 && reader.offset < bytes.byteLength - 1; ) {
+    const header = parquetHeader(reader)
+    const packed = new Uint8Array(bytes, reader.offset, header.compressed_page_size)
+    reader.offset += header.compressed_page_size
+    if (header.type === 'DICTIONARY_PAGE') {
+      dictionary = readDictionary(header, packed, column, meta)
+      continue
+    }
+    const page = openPage(header, packed, column, meta, left, dictionary)
+    left -= page.rows
+    for (let k = 0; k < page.rows; k++) {
+      out.beginValue()
+      if (page.levels && page.levels[k] === 0) out.addNull()
+      else page.write(out)
+      if (out.isFull) yield out.take()
+    }
+  }
+  if (out.rows > 0) yield out.take()
+}
+
+/** Distinct values of a chunk as JSON: those of value k are `text[ends[k], ends[k + 1])`. */
+interface Dictionary {
+  text: Uint8Array
+  ends: Uint32Array
+}
+
+function readDictionary(
+  header: PageHeader,
+  packed: Uint8Array,
+  column: FlatColumn,
+  meta: ColumnMetaData,
+): Dictionary {
+  const count = header.dictionary_page_header!.num_values
+  const view = viewOf(unpack(packed, header.uncompressed_page_size, column, meta))
+  const out = new JsonText()
+  const ends = [0]
+  const write = createPlainWriter(view, 0, count, column)
+  for (let k = 0; k < count; k++) {
+    write(out)
+    ends.push(out.length)
+  }
+  return { text: out.take().text, ends: Uint32Array.from(ends) }
+}
+
+function unpack(
+  packed: Uint8Array,
+  size: number,
+  { compressors }: FlatColumn,
+  { codec }: ColumnMetaData,
+): Uint8Array {
+  return decompressPage(packed, size, codec, compressors)
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength)
+}
+
+/** Opens a page of at most `maxRows` rows. */
+function openPage(
+  header: PageHeader,
+  packed: Uint8Array,
+  column: FlatColumn,
+  meta: ColumnMetaData,
+  maxRows: number,
+  dictionary: Dictionary | undefined,
+): DataPage {
+  const { data_page_header: first, data_page_header_v2: second, uncompressed_page_size: size } = header
+  const head = first ?? second
+  if (!head) throw new Error(`unsupported page ${header.type}`)
+  const rows = head.num_values
+  if (rows > maxRows) throw new Error('more values than rows')
+  const isOptional = column.field.element.repetition_type !== 'REQUIRED'
+  let levels: Uint8Array | undefined
+  let body: { view: DataView; offset: number }
+  if (second) {
+    // The levels are not compressed.
+    const { repetition_levels_byte_length: repetition, definition_levels_byte_length: definition } = second
+    const start = repetition + definition
+    if (isOptional) levels = readLevels(packed.subarray(repetition, start), rows)
+    const rest = packed.subarray(start)
+    const view =
+      second.is_compressed === false ? viewOf(rest) : viewOf(unpack(rest, size - start, column, meta))
+    body = { view, offset: 0 }
+  } else {
+    const page = unpack(packed, size, column, meta)
+    body = { view: viewOf(page), offset: 0 }
+    if (isOptional && rows > 0) {
+      body.offset = 4 + body.view.getUint32(0, true)
+      levels = readLevels(page.subarray(4, body.offset), rows)
+    }
+  }
+  let count = rows
+  if (levels) for (const level of levels) if (level === 0) count--
+  return { rows, levels, write: createWriter(head.encoding, body, count, column, dictionary) }
+}
+
+/** Reads which rows of a page have values: 1 for each that has one; undefined if all have. */
+function readLevels(bytes: Uint8Array, rows: number): Uint8Array | undefined {
+  if (rows === 0 || bytes.length === 0) return undefined
+  const body = { view: viewOf(bytes), offset: 0 }
+  // Usually one run of ones.
+  const header = readVarInt(body)
+  if ((header & 1) === 0 && header >>> 1 >= rows && bytes[body.offset] === 1) return undefined
+  const levels = new Uint8Array(rows)
+  readRleBitPackedHybrid({ view: viewOf(bytes), offset: 0 }, 1, levels, bytes.length)
+  return levels
+}
+
+function createWriter(
+  encoding: string,
+  body: { view: DataView; offset: number },
+  count: number,
+  column: FlatColumn,
+  dictionary: Dictionary | undefined,
+): WriteValue {
+  if (encoding === 'PLAIN') return createPlainWriter(body.view, body.offset, count, column)
+  if (!encoding.endsWith('_DICTIONARY') || !dictionary) throw new Error(`unsupported encoding ${encoding}`)
+  const indexes = new Uint32Array(count)
+  const width = count === 0 ? 0 : body.view.getUint8(body.offset++)
+  if (width > 0) readRleBitPackedHybrid(body, width, indexes, body.view.byteLength - body.offset)
+  const { text, ends } = dictionary
+  let next = 0
+  return (out) => {
+    const index = indexes[next++]
+    if (index + 1 >= ends.length) throw new Error('no such value in the dictionary')
+    out.addBytes(text, ends[index], ends[index + 1])
+  }
+}
+
+/** Creates what writes the next of `count` values, which begin at `offset`. */
+function createPlainWriter(view: DataView, offset: number, count: number, column: FlatColumn): WriteValue {
+  const { field, kind, toJson } = column
+  const { element } = field
+  const { type, converted_type: converted, logical_type: logical } = element
+  const isPlainInteger =
+    kind === toNumberJson &&
+    (converted === undefined || /^INT_(8|16|32|64)$/.test(converted)) &&
+    (logical === undefined || (logical.type === 'INTEGER' && logical.isSigned))
+  let at = offset
+  if (type === 'BYTE_ARRAY' && kind === toStringJson && isText(converted, logical?.type)) {
+    const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+    const convertBytes = createConverter(column)
+    return (out) => {
+      const start = at + 4
+      at = start + view.getUint32(at, true)
+      if (at > bytes.length) throw new Error('a value ends after its page')
+      if (!out.addPlainString(bytes, start, at)) out.addText(toJson(convertBytes(bytes.subarray(start, at))))
+    }
+  }
+  if (type === 'INT32' && isPlainInteger)
+    return (out) => {
+      out.addInteger(view.getInt32(at, true))
+      at += 4
+    }
+  if (type === 'DOUBLE' && kind === toNumberJson)
+    return (out) => {
+      const value = view.getFloat64(at, true)
+      at += 8
+      if (Number.isInteger(value) && Math.abs(value) <= MAX_SAFE_INTEGER) out.addInteger(value)
+      else out.addText(toJson(value))
+    }
+  const perSecond = kind === toTimeJson && type === 'INT64' ? unitOf(converted, logical) : undefined
+  if (type === 'INT64' && (isPlainInteger || perSecond !== undefined))
+    return (out) => {
+      const value = view.getInt32(at + 4, true) * 2 ** 32 + view.getUint32(at, true)
+      const isExact = Math.abs(value) <= MAX_SAFE_INTEGER
+      if (isExact && perSecond === undefined) out.addInteger(value)
+      else {
+        const formatted = isExact ? formatTicks(value, perSecond!) : undefined
+        if (formatted !== undefined) out.addText(`"${formatted}"`)
+        else out.addText(toJson(createConverter(column)(view.getBigInt64(at, true))))
+      }
+      at += 8
+    }
+  const values = convertValues(readPlain({ view, offset }, type!, count, element.type_length), column)
+  let next = 0
+  return (out) => out.addText(toJson(values[next++]))
+}
+
+const { MAX_SAFE_INTEGER } = Number
+
+function isText(converted: string | undefined, logical: string | undefined): boolean {
+  return (
+    (converted === undefined || converted === 'UTF8' || converted === 'ENUM') &&
+    (logical === undefined || logical === 'STRING' || logical === 'ENUM')
+  )
+}
+
+/** Returns the ticks per second of a timestamp; undefined for other types. */
+function unitOf(
+  converted: string | undefined,
+  logical: SchemaTree['element']['logical_type'],
+): number | undefined {
+  if (converted === 'TIMESTAMP_MILLIS') return 1000
+  if (converted === 'TIMESTAMP_MICROS') return 1_000_000
+  if (converted !== undefined || logical?.type !== 'TIMESTAMP') return undefined
+  return logical.unit === 'MILLIS' ? 1000 : logical.unit === 'MICROS' ? 1_000_000 : 1_000_000_000
+}
+
+/** Converts raw values as the reader of the library does. */
+function convertValues(raw: DecodedArray, { field, parsers }: FlatColumn): DecodedArray {
+  return convert(raw, {
+    element: field.element,
+    schemaPath: [field],
+    utf8: false,
+    parsers: { ...DEFAULT_PARSERS, ...parsers },
+  } as Parameters<typeof convert>[1])
+}
+
+function createConverter(column: FlatColumn): (value: unknown) => unknown {
+  return (value) => convertValues([value], column)[0]
+}
