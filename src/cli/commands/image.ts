@@ -15,7 +15,7 @@ import { Problem } from '../../contract/errors.ts'
 import { formatImagesNote } from '../../contract/figure-images.ts'
 import { MISSING_HEADER, WARNING_HEADER } from '../../contract/headers.ts'
 import { type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
-import { listFilters } from '../../contract/web/filter-query.ts'
+import { addLinkFilters } from '../../contract/web/filter-query.ts'
 import { toByteStream } from '../../json/index.ts'
 import { createThemedChart } from '../charts/charts.ts'
 import { createFigureBody } from '../charts/create.ts'
@@ -232,13 +232,7 @@ async function drawDataFile(
 
 /** Draws a stored plot or board on its server, with current data. Throws `bad_data` if columns are missing. */
 async function drawStored(context: Context, plot: string, given: ImageSettings & { filter?: string[] }) {
-  const { filter = [] } = given
-  const ofLink = /^https?:/i.test(plot) && URL.canParse(plot) ? listFilters(new URL(plot).searchParams) : []
-  const others = ofLink.filter(({ column }) => !filter.some((text) => text.startsWith(`${column}=`)))
-  const settings = {
-    ...given,
-    filter: [...filter, ...others.map(({ column, value }) => `${column}=${value}`)],
-  }
+  const settings = { ...given, filter: addLinkFilters(plot, given.filter) }
   const client = await context.clientFor(plot)
   const fid = await resolveFid(client, plot).catch((error) => {
     throw withLocalFileHint(error, plot)

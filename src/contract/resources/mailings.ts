@@ -4,7 +4,9 @@ import { Timestamp } from './shared.ts'
 
 const to = s.array(s.string(), { description: 'E-mail addresses of the receivers: at most 10.' })
 
-export const MailingSend = s.object({ to })
+const filter = s.optional(s.array(s.string(), { description: 'For boards: values of filters: `city=Oslo`.' }))
+
+export const MailingSend = s.object({ to, filter })
 
 export const MailingCreate = s.object({
   to,
@@ -18,6 +20,7 @@ export const MailingCreate = s.object({
     }),
   ),
   zone: s.optional(s.string({ description: 'Time zone: `Europe/Oslo`. Default: UTC.' })),
+  filter,
 })
 
 export const Mailing = s.object({
@@ -25,6 +28,7 @@ export const Mailing = s.object({
   fid: s.string({ description: 'The chart or board.' }),
   filename: s.string(),
   to: s.array(s.string()),
+  filter: s.array(s.string(), { description: 'Values of filters: `city=Oslo`.' }),
   schedule: s.string({ description: 'When it is sent, in words.' }),
   zone: s.string({ description: 'Time zone of the schedule.' }),
   next_at: Timestamp,

@@ -11,6 +11,14 @@ export function listFilters(query: URLSearchParams): { column: string; value: st
   )
 }
 
+/** Returns filters, as `column=value`, with those of a link to a board, unless they have other values. */
+export function addLinkFilters(link: string, filters: readonly string[] = []): string[] {
+  const query = /^https?:/i.test(link) && URL.canParse(link) ? new URL(link).searchParams : undefined
+  const ofLink = query ? listFilters(query) : []
+  const others = ofLink.filter(({ column }) => !filters.some((text) => text.startsWith(`${column}=`)))
+  return [...filters, ...others.map(({ column, value }) => `${column}=${value}`)]
+}
+
 /** Writes filters, as `column=value`, as the query of a page. Throws `invalid_request`. */
 export function toFilterQuery(filters: readonly string[]): URLSearchParams {
   const query = new URLSearchParams()

@@ -4,6 +4,7 @@ import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { type Fid, formatWebUrl } from '../../contract/fid.ts'
 import { escapeHtml } from '../../contract/html.ts'
 import type { Limits } from '../../contract/limits.ts'
+import { listFilters } from '../../contract/web/filter-query.ts'
 import { WorkBudget } from '../../json/index.ts'
 import { authorizeCall, ownerPrincipal } from '../access/access.ts'
 import { type ImageService, readImage } from '../images/plot-image.ts'
@@ -26,6 +27,8 @@ const SCALE = 2
 /** A picture to send. */
 interface Mail {
   fid: Fid
+  /** Filters of a board, as the query of its page. */
+  filters: string
   /** User whose rights decide what the picture shows. */
   sender: string
   to: readonly string[]
@@ -44,7 +47,7 @@ interface Sent {
 /** Sends a picture of a chart or a board, as its sender sees it now. Throws why it cannot be sent to anybody. */
 export async function sendPicture(service: MailingService, mail: Mail): Promise<Sent> {
   const { store, mailer, limits, url } = service
-  const { fid, sender, to, messageId, footer } = mail
+  const { fid, filters, sender, to, messageId, footer } = mail
   if (!mailer) throw new Problem('forbidden', 'this server sends no e-mail', { hint: NO_MAIL_HINT })
   const request = {
     ...ownerPrincipal(sender),
@@ -57,9 +60,10 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
     accounts.takeQuota(sender, 'emails', to.length, limits.emails_per_day),
   )
   if (granted === 0) throw overQuota(limits)
-  const { picture, note } = await drawPicture(service, request, sender)
-  const link = formatWebUrl(url, file)
-  const title = toOneLine(file.filename)
+  const { picture, note } = await drawPicture(service, request, sender, new URLSearchParams(filters))
+  const link = `${formatWebUrl(url, file)}${filters === '' ? '' : `?${filters}`}`
+  const values = listFilters(new URLSearchParams(filters)).map(({ value }) => value)
+  const title = toOneLine([file.filename, ...values].join(', '))
   const day = new Date().toISOString().slice(0, 10)
   const image = picture
     ? `<a href="${escapeHtml(link)}"><img src="cid:picture" alt="${escapeHtml(title)}" width="${WIDTH_PIXELS}" style="max-width: 100%; height: auto"></a>`
@@ -95,9 +99,15 @@ async function drawPicture(
   service: MailingService,
   request: Parameters<typeof drawFile>[1],
   user: string,
+  query: URLSearchParams,
 ): Promise<{ picture?: Buffer; note: string }> {
   try {
-    const drawn = await drawFile(service, request, { format: 'png', width: WIDTH_PIXELS, scale: SCALE })
+    const drawn = await drawFile(
+      service,
+      request,
+      { format: 'png', width: WIDTH_PIXELS, scale: SCALE },
+      query,
+    )
     return { picture: await readImage(drawn, user, new WorkBudget(service.limits)), note: '' }
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'no_chromium') throw error
@@ -139,6 +149,7 @@ export async function runMailing(
   const receivers = JSON.parse(row.pending ?? row.receivers) as string[]
   const { reached, failure } = await sendPicture(service, {
     fid: { owner: row.to_owner, idlocal: row.to_idlocal },
+    filters: row.filters,
     sender: owner,
     to: receivers,
     messageId: `${id}.${row.next_at.toString(36)}`,

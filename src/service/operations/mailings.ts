@@ -3,7 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { invalidField, Problem } from '../../contract/errors.ts'
 import { formatFid } from '../../contract/fid.ts'
 import type { Mailing } from '../../contract/resources/index.ts'
+import { listFilters, toFilterQuery } from '../../contract/web/filter-query.ts'
 import { authorizeCall, loadVisibleFile, ownerPrincipal } from '../access/access.ts'
+import { parseBoard } from '../boards/content.ts'
+import { assertFiltersKnown } from '../boards/filters.ts'
+import { loadBoardText } from '../boards/load.ts'
 import { formatSchedule, nextTime, parseSchedule } from '../mailings/schedule.ts'
 import { NO_MAIL_HINT, sendPicture } from '../mailings/send.ts'
 import { isEmailAddress } from '../sharing/mail.ts'
@@ -15,7 +19,9 @@ import type { Handlers, OperationService as Service } from './handler.ts'
 const MAX_RECEIVERS = 10
 
 /** Fields in which two mailings differ. */
-const MAILING_FIELDS = ['to_owner', 'to_idlocal', 'receivers', 'every', 'at', 'day', 'zone'] as const
+const MAILING_FIELDS = [
+  ...(['to_owner', 'to_idlocal', 'receivers', 'filters', 'every', 'at', 'day', 'zone'] as const),
+] as const
 
 export const mailingHandlers = {
   'mailings.list': (service, call) =>
@@ -35,8 +41,10 @@ export const mailingHandlers = {
     const { file } = await service.store.read((readers) => authorizeCall(readers, asked))
     const to = [...new Set(call.fields.to)]
     checkSendable(service, file, to)
+    const filters = await parseFilters(service, file, call.fields.filter)
     const { failure } = await sendPicture(service, {
       fid: call.fid,
+      filters,
       sender: username,
       to,
       messageId: randomBytes(8).toString('hex'),
@@ -48,17 +56,18 @@ export const mailingHandlers = {
 
   'mailings.create': async (service, call) => {
     const { username } = call.caller!
-    const { to: addresses, ...given } = call.fields
+    const { to: addresses, filter, ...given } = call.fields
     const to = [...new Set(addresses)]
     // A mailing has the rights of its sender, without a share key.
     const asked = { ...call, shareKey: undefined }
     const { file } = await service.store.read((readers) => authorizeCall(readers, asked))
     const schedule = parseSchedule(given)
     checkSendable(service, file, to)
+    const filters = await parseFilters(service, file, filter)
     const now = Date.now()
     const row: MailingRow = {
       ...{ owner: username, id: randomBytes(5).toString('hex') },
-      ...{ to_owner: file.owner, to_idlocal: file.idlocal, receivers: JSON.stringify(to) },
+      ...{ to_owner: file.owner, to_idlocal: file.idlocal, receivers: JSON.stringify(to), filters },
       ...schedule,
       ...{
         created_at: now,
@@ -110,12 +119,26 @@ function checkSendable({ mailer }: Service, { filetype }: FileRow, to: readonly 
   if (!mailer) throw new Problem('forbidden', 'this server sends no e-mail', { hint: NO_MAIL_HINT })
 }
 
+/** Parses the filters of a board to the query of its page; empty without. Throws `invalid_request` for unknown ones. */
+async function parseFilters(
+  service: Service,
+  file: FileRow,
+  filter: readonly string[] | undefined,
+): Promise<string> {
+  const query = toFilterQuery(filter ?? [])
+  if (query.size === 0) return ''
+  if (file.filetype !== 'dashboard') throw invalidField('filter', 'only boards have filters')
+  assertFiltersKnown(parseBoard(await loadBoardText(service, file)), query)
+  return query.toString()
+}
+
 function formatMailing(row: MailingRow, filename: string): Mailing {
-  const { id, to_owner, to_idlocal, receivers, next_at, sent_at, error, failed_at } = row
+  const { id, to_owner, to_idlocal, receivers, filters, next_at, sent_at, error, failed_at } = row
   const format = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString())
   return {
     ...{ id, fid: formatFid({ owner: to_owner, idlocal: to_idlocal }), filename },
     ...{ to: JSON.parse(receivers) as string[], schedule: formatSchedule(row), zone: row.zone },
+    filter: listFilters(new URLSearchParams(filters)).map(({ column, value }) => `${column}=${value}`),
     ...{ next_at: format(next_at)!, sent_at: format(sent_at), error, failing_since: format(failed_at) },
   }
 }

@@ -204,7 +204,11 @@ describe('mailings', () => {
       { items: [{ plot }, { number: grid.fid, value: 'sum:y' }] },
       { items: [{ text: 'Some *words*' }] },
     ]
-    const content = JSON.stringify({ version: 2, layout: null, settings: { board: { rows } } })
+    const content = JSON.stringify({
+      version: 2,
+      layout: null,
+      settings: { board: { rows, filters: [{ column: 'x' }] } },
+    })
     board = (await test.ask('alice', 'POST', '/v2/dashboards', { json: { content, filename: 'my board' } }))
       .json.file.fid
   })
@@ -241,6 +245,34 @@ describe('mailings', () => {
     expect(mails[0].text).toMatch(/^Subject: my plot, \d{4}-\d\d-\d\d\r$/m)
     expect(mails[2].text).toContain(`${URL_OF_TESTS}/~alice/`)
     for (const { text } of mails) expect(text).toMatch(/filename="?my (?:plot|board)\.png/)
+  })
+
+  it('a board is sent with a filter, now and regularly, and its link has it', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-01-01T12:00:00Z') })
+    const json = { to: ['a@example.com'], filter: ['x=2'] }
+    const post = (path: string, more: object) =>
+      test.ask('alice', 'POST', path, { json: { ...json, ...more } })
+    expect((await post(`/v2/files/${board}/send`, {})).status).toBe(200)
+    const made = await post(`/v2/files/${board}/mailings`, { every: 'day' })
+    expect(made.json.filter).toEqual(['x=2'])
+    const all = await post(`/v2/files/${board}/mailings`, { every: 'day', filter: [] })
+    expect(all.json.filter).toEqual([])
+    await pass(24)
+    expect(
+      mails.map(({ text }) => [/^Subject: (.*)\r$/m.exec(text)![1], text.includes('?filter.x=3D2')]),
+    ).toEqual([
+      ['my board, 2, 2026-01-01', true],
+      ['my board, 2, 2026-01-02', true],
+      ['my board, 2026-01-02', false],
+    ])
+    for (const [path, filter, why] of [
+      [`/v2/files/${board}/send`, ['y=2'], 'the board has no filter "y"'],
+      [`/v2/files/${board}/mailings`, ['y=2'], 'the board has no filter "y"'],
+      [`/v2/files/${board}/mailings`, ['x'], 'must be column=value'],
+      [`/v2/files/${plot}/mailings`, ['x=2'], 'only boards have filters'],
+    ] as const)
+      expect((await post(path, { every: 'day', filter })).json.detail).toContain(why)
+    for (const { id } of [made.json, all.json]) await test.ask('alice', 'DELETE', `/v2/mailings/${id}`)
   })
 
   it('a mailing is sent once by two servers, retried after a failure, and not after its end', async () => {

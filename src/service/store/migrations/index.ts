@@ -25,6 +25,7 @@ import * as derivations from './0022-derivations.ts'
 import * as alerts from './0023-alerts.ts'
 import * as mailings from './0024-mailings.ts'
 import * as shareItems from './0025-share-items.ts'
+import * as mailingFilters from './0026-mailing-filters.ts'
 import { MIGRATION_NAMES, type MigrationName } from './names.ts'
 
 const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
@@ -53,6 +54,7 @@ const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
   '0023-alerts': { up: alerts.up },
   '0024-mailings': { up: mailings.up },
   '0025-share-items': { up: shareItems.up },
+  '0026-mailing-filters': { up: mailingFilters.up },
 }
 
 /** All migrations, in order. Never change a released one. */

@@ -26,5 +26,6 @@ export const MIGRATION_NAMES = [
   '0023-alerts',
   '0024-mailings',
   '0025-share-items',
+  '0026-mailing-filters',
 ] as const
 export type MigrationName = (typeof MIGRATION_NAMES)[number]

@@ -331,6 +331,8 @@ export interface Schema extends AccountTables {
     created_at: number
     /** Receivers that have not got it yet, as a JSON array; null for all. */
     pending: string | null
+    /** Filters of the board, as the query of its page; empty without. */
+    filters: Generated<string>
     /** Time for which it is due; retries do not change it. */
     next_at: number
     sent_at: number | null
