@@ -1,6 +1,7 @@
 // Adapts figures of an older plotly.js, or in another language, to the current plotly.js.
 import type { markParts, watchParts } from './chart-parts.ts'
 import { registerLocale } from './locales.ts'
+import type { joinMarks } from './marks/index.ts'
 import type { Figure, PlotlyApi } from './plotly.ts'
 import type { AdditionalSteps } from './theme/core.ts'
 import type { PlacesNote } from './theme/measured.ts'
@@ -10,6 +11,7 @@ import { upgradeFigure } from './upgrade-figure.ts'
 export interface AdditionalCode {
   upgrade: typeof adaptFigure
   steps: AdditionalSteps
+  joinMarks: typeof joinMarks
   placesNote: PlacesNote
   watchParts: typeof watchParts
   markParts: typeof markParts

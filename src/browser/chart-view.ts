@@ -3,7 +3,7 @@
 
 import type { AdditionalCode } from './adapt-figure.ts'
 import { describeChart } from './alt-text.ts'
-import { joinMarks } from './marks/index.ts'
+import { mayJoinMarks } from './marks/many-marks.ts'
 import {
   drawsAll,
   type Figure,
@@ -132,7 +132,7 @@ export class ChartView {
     // A click on the legend leads to the form instead of hiding a series.
     if (isEditable) layout.legend = { ...(layout.legend as object), itemclick: false, itemdoubleclick: false }
     const drawing = { data, layout, config, ...(frames.length > 0 && { frames }) }
-    await joinMarks(this.plotly, drawing)
+    await loaded?.joinMarks(this.plotly, drawing)
     await (chart.dataset.drawn === 'true'
       ? this.plotly.react(chart, drawing)
       : this.plotly.newPlot(chart, drawing))
@@ -255,7 +255,7 @@ export class ChartView {
   /** Returns a figure as the current plotly.js draws it. Loads the additional code, and all trace types, if necessary. */
   private async adapt(figure: Figure): Promise<Figure> {
     await this.loadAllTypes(figure)
-    if (!needsAdditionalSteps(figure)) return figure
+    if (!needsAdditionalSteps(figure) && !mayJoinMarks(figure)) return figure
     const { upgrade } = await loadMore(this.settings.more ?? '')
     const upgraded = upgrade(figure, this.plotly)
     // Its language is registered with the plotly.js that draws it.

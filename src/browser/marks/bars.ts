@@ -1,12 +1,12 @@
 /// <reference lib="dom" />
 // Draws bars of one color as few paths.
 
+import { MIN_MARKS } from './many-marks.ts'
 import {
   type Axis,
   type FindTraceModule,
   isNear,
   MAX_PATH_MARKS,
-  MIN_MARKS,
   type Subplot,
   TRANSLUCENT,
   type TraceModule,

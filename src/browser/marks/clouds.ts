@@ -1,14 +1,8 @@
 /// <reference lib="dom" />
 // Draws points of one color as few paths.
 
-import {
-  isNear,
-  MAX_PATH_MARKS,
-  MIN_MARKS,
-  type Subplot,
-  TRANSLUCENT,
-  type TraceModule,
-} from './trace-modules.ts'
+import { MIN_MARKS } from './many-marks.ts'
+import { isNear, MAX_PATH_MARKS, type Subplot, TRANSLUCENT, type TraceModule } from './trace-modules.ts'
 
 /** Opacity that looks the same as more of it. */
 const OPAQUE = 0.99

@@ -3,8 +3,6 @@
 
 import type { PlotlyApi } from '../plotly.ts'
 
-/** Minimum number of marks that are joined. */
-export const MIN_MARKS = 500
 /** Maximum number of marks of a path: browsers draw the parts of a path that are seen. */
 export const MAX_PATH_MARKS = 1000
 
