@@ -1,4 +1,5 @@
 /** Filters the rows of figures by columns of their grids, as a board asks. See docs/boards.md#filters. */
+import { NO_LABEL } from '../../charts/figure/shared-names.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import { NO_JSON_LIMITS, parseInstant, parseRaw, type RawJson } from '../../json/index.ts'
 import type { RowFilter } from '../access/access.ts'
@@ -6,9 +7,11 @@ import type { ColumnRow } from '../store/aggregates/grids.ts'
 import type { Readers } from '../store/store.ts'
 import type { Reference } from './scan.ts'
 
-/** Returns the condition that a column has a value, which is given as text. */
+/** Returns the condition that a column has a value, which is given as text; `NO_LABEL` for rows without one. */
 export function formatCondition({ name, type }: Pick<ColumnRow, 'name' | 'type'>, value: string): string {
   const column = `"${name.replaceAll('"', '""')}"`
+  if (value === NO_LABEL)
+    return type === 'text' ? `${column} is null or ${column} in ('', '${NO_LABEL}')` : `${column} is null`
   if (type === 'number' && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value)) return `${column} = ${value}`
   if (type === 'boolean' && /^(true|false)$/.test(value)) return `${column} = ${value}`
   // No number, boolean or date has this value.

@@ -59,7 +59,7 @@ onSqliteFirst('filters of boards', (test) => {
     expect(numbersOf(whole)).toEqual(['10', '2'])
     expect(whole).toContain('<label>Year <select name="filter.the &quot;year&quot;">')
     expect([...whole.matchAll(/<option value="([^"]*)"/g)].map(([, value]) => value)).toEqual([
-      ...['', 'Oslo', 'Rome', 'l&#39;Aquila'],
+      ...['', 'Oslo', 'Rome', 'l&#39;Aquila', '(none)'],
       ...['', '2023', '2024'],
     ])
     expect(await drawn(frameOf(whole), 'alice')).toEqual([1, 2, 3, 4, 5])
@@ -73,6 +73,8 @@ onSqliteFirst('filters of boards', (test) => {
     expect(numbersOf(both)).toEqual(['4', '2'])
     expect(await drawn(frameOf(both), 'alice')).toEqual([4])
     expect(numbersOf(await page(fid, `filter.city=${encodeURIComponent("l'Aquila")}`))).toEqual(['3', '2'])
+    expect(numbersOf(await page(fid, 'filter.city=(none)'))).toEqual(['–', '2'])
+    expect(await drawn(frameOf(await page(fid, 'filter.city=(none)')), 'alice')).toEqual([5])
     for (const none of ['filter.city=nowhere', `${encodeURIComponent('filter.the "year"')}=x`])
       expect([none, numbersOf(await page(fid, none))[0]]).toEqual([none, '–'])
     const typo = await page(fid, 'filter.city=Osla&filter.town=Oslo')

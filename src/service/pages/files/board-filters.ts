@@ -1,4 +1,5 @@
 /** Filters of a board page: their controls, and what items make of them. See docs/boards.md#filters. */
+import { NO_LABEL } from '../../../charts/figure/shared-names.ts'
 import { Problem } from '../../../contract/errors.ts'
 import { type Fid, formatFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
@@ -152,6 +153,7 @@ async function listValues(reader: BoardReader, node: BoardNode, name: string): P
   // After the time for the items, values are typed.
   if (performance.now() > reader.deadline) return undefined
   const values = new Map<string, number | string | boolean>()
+  let hasNone = false
   for (const { grid, isShown, where } of await listGrids(reader, listItems(node), name)) {
     // A chart shows data of grids that its reader cannot open; whose board it is offers their current values.
     const asOwner = { principal: ownerPrincipal(reader.board.owner), version: undefined }
@@ -178,10 +180,12 @@ async function listValues(reader: BoardReader, node: BoardNode, name: string): P
     if (list === 'hidden') continue
     if (list === 'many') return undefined
     for (const value of JSON.parse(`[${list.columns[0]?.tail.toString('utf8') ?? ''}]`))
-      if (value !== null && typeof value !== 'object' && value !== '') values.set(String(value), value)
+      if (value === null || value === '') hasNone = true
+      else if (typeof value !== 'object') values.set(String(value), value)
   }
   if (values.size > MAX_LISTED_VALUES) return undefined
-  return [...values].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([text]) => text)
+  const sorted = [...values].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([text]) => text)
+  return hasNone && !values.has(NO_LABEL) ? [...sorted, NO_LABEL] : sorted
 }
 
 /** A grid of a board. `isShown`: by a chart of the owner of the board. */
