@@ -136,7 +136,7 @@ it('a plan names each change of queries, charts and boards, and apply makes exac
     'weather/cities nothing',
     'weather/readings replace',
     'weather/warm replace',
-    'weather/best nothing',
+    'weather/best follow',
     'weather/charts/days create',
     'weather/Weather report replace',
     'weather/charts/temp trash',
@@ -146,6 +146,7 @@ it('a plan names each change of queries, charts and boards, and apply makes exac
   expect(await rows('apply', 'plan.json')).toEqual([
     'weather/readings replaced',
     'weather/warm replaced',
+    'weather/best replaced',
     'weather/charts/days created',
     'weather/Weather report replaced',
     'weather/charts/temp trashed',
@@ -351,7 +352,7 @@ itLong('--exclude keeps what a definition made', async () => {
 
 /** Rows that are not unchanged. */
 const changes = (rows: readonly string[]): string[] =>
-  rows.filter((row) => !/(?:unchanged|nothing)$/.test(row))
+  rows.filter((row) => !/(?:unchanged|nothing|follow)$/.test(row))
 
 it('--delete trashes only what a file of this directory has made, and no grid that is still named', async () => {
   const { cwd, run, rows, write } = copyOfUploaded()

@@ -53,13 +53,12 @@ export const command = defineCommand({
           columns: uploadedView.columns.filter(({ field }) => field === 'path' || field === 'action'),
         },
       }
-    const planned = uploads
-      .filter(({ would }) => would !== 'nothing')
-      .map((one) => ({ ...one, subject: one.file }))
+    const planned = uploads.filter(isChange).map((one) => ({ ...one, subject: one.file }))
     // Queries read what this plan changes.
     const definitions = uploads.filter(
-      ({ file, would }) =>
-        definitionKindOf(file) === 'query' || (definitionKindOf(file) !== undefined && would !== 'nothing'),
+      (upload) =>
+        definitionKindOf(upload.file) === 'query' ||
+        (definitionKindOf(upload.file) !== undefined && isChange(upload)),
     )
     const sent: [PlannedUpload, UploadedGrid][] = []
     const data = await runEach(
@@ -130,4 +129,9 @@ async function makePlanned(
     const made = await annotateErrors(context, file, () => maker.make(local, etag))
     return would === 'nothing' ? [] : [{ ...made, file, path }]
   })
+}
+
+/** Returns whether a planned upload changes a file. Others stay as they are, or follow their data. */
+function isChange({ would }: Pick<PlannedUpload, 'would'>): boolean {
+  return would !== 'nothing' && would !== 'follow'
 }

@@ -66,6 +66,11 @@ export class DefinitionNames {
     return [...this.failed].map((path) => posix.basename(path))
   }
 
+  /** Lists the names of files that a dry run would create or change. */
+  listPlanned(): string[] {
+    return [...this.planned.keys()].map((path) => posix.basename(path))
+  }
+
   /** Says that a dry run would create or change a file. */
   expect(local: LocalFile, planned: PlannedFile): void {
     this.planned.set(storedPathOf(local), planned)

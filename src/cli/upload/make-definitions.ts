@@ -1,7 +1,7 @@
 // Makes derived grids, charts and boards of definition files. See docs/definitions.md.
 import type { FileMeta } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
-import { type Definition, inFile } from '../files/definitions.ts'
+import { type Definition, inFile, namesTable } from '../files/definitions.ts'
 import { boardKind } from './define-board.ts'
 import { chartKind } from './define-chart.ts'
 import { queryKind } from './define-query.ts'
@@ -35,8 +35,8 @@ export interface DraftedFile {
 /** A time after all others. */
 const LATER = '9999'
 
-/** Effect that a definition would have. */
-export type WouldMake = 'create' | 'replace' | 'nothing'
+/** Effect that a definition would have. `follow`: the file stays as it is, and shows other data. */
+export type WouldMake = 'create' | 'replace' | 'follow' | 'nothing'
 
 /** Makes definition files, one after the other. */
 export class DefinitionMaker {
@@ -127,20 +127,26 @@ export class DefinitionMaker {
       throw error instanceof NotMade ? error : inFile(error, local.file)
     }
     let columns: PlannedFile['columns']
+    const follow = (): { would: WouldMake; target: FileMeta | undefined } => {
+      this.expect(local, { isNew: false, columns })
+      return { would: 'follow', target }
+    }
     try {
       const isSame = await isUnchanged(scope, local, target)
+      const { kind, text } = local.definition
       // Grids that do not exist yet, or will change, cannot be queried.
-      if (local.definition.kind === 'query' && scope.names.hasPlanned)
+      if (kind === 'query' && scope.names.hasPlanned)
         columns = await rehearse(this.rehearsal, local).catch(inThisFile)
       else if (!isSame) await tryMake(scope, local, target).catch(inThisFile)
+      if (isSame && kind === 'query' && scope.names.listPlanned().some((name) => namesTable(text, name)))
+        return follow()
       if (isSame) return { would: 'nothing', target }
-      if (local.definition.kind === 'chart') columns = await rehearse(this.rehearsal, local)
+      if (kind === 'chart') columns = await rehearse(this.rehearsal, local)
     } catch (error) {
       if (!(error instanceof NotMade)) throw error
       columns = await rehearse(this.rehearsal, local).catch(inThisFile)
-      // With the same file, it follows its data.
       const isSame = target !== undefined && !error.planned.isNew && (await hasSameText(scope, local, target))
-      if (isSame) return { would: 'nothing', target }
+      if (isSame) return follow()
     }
     this.expect(local, { isNew: target === undefined, columns })
     return { would: target ? 'replace' : 'create', target }

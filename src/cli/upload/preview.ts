@@ -32,7 +32,7 @@ export interface Preview {
   columns: { name: string; type: string }[]
   warnings: string[]
   /** The effect of the upload. */
-  would: 'create' | 'rename' | 'replace' | 'append' | 'nothing' | 'fail' | 'trash' | 'draft'
+  would: 'create' | 'rename' | 'replace' | 'append' | 'follow' | 'nothing' | 'fail' | 'trash' | 'draft'
   /** The existing file with that name, or null. */
   target: { fid: string; filetype: string } | null
   /** Differences from the grid that would be replaced; null for others, and for large ones. */
