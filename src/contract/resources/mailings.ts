@@ -28,7 +28,7 @@ export const Mailing = s.object({
   fid: s.string({ description: 'The chart or board.' }),
   filename: s.string(),
   to: s.array(s.string()),
-  filter: s.array(s.string(), { description: 'Values of filters: `city=Oslo`.' }),
+  filter: s.array(s.string()),
   schedule: s.string({ description: 'When it is sent, in words.' }),
   zone: s.string({ description: 'Time zone of the schedule.' }),
   next_at: Timestamp,

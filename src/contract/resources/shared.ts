@@ -16,8 +16,7 @@ const Metadata = s.union(s.record(s.anything()), s.string())
 export const NEW_IDLOCAL = s.optional(
   s.nullable(
     s.integer({
-      description:
-        'Number of the file, for imports that keep the addresses of a former server. It must be above all numbers that you have used: 409 `conflict` otherwise. Default: the next one.',
+      description: 'Number of an imported file, above all that you have used (else 409 `conflict`).',
     }),
   ),
 )
