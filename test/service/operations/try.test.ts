@@ -1,9 +1,19 @@
 // Dry runs on the server agree with the writes.
-import { expect } from 'vitest'
+import { expect, it } from 'vitest'
 import { itLong, runs } from '../../support/property-runs.ts'
 import { onSqliteFirst } from '../../support/service.ts'
 
 onSqliteFirst('a write that is tried', (test) => {
+  it('a copy of a plot of another user can be tried', async () => {
+    const figure = { data: [], layout: {} }
+    const { file } = await test().plot('bob', figure, { world_readable: true })
+    const copy = (headers: Record<string, string>) =>
+      test().ask('alice', 'POST', `/v2/files/${file.fid}/copy`, { json: {}, headers })
+    const tried = await copy({ 'gridline-dry-run': 'true' })
+    expect([tried.status, tried.json.files?.[0].filename]).toEqual([200, 'plot'])
+    expect((await copy({})).json.new_fid).toBe(tried.json.new_fid)
+  })
+
   itLong(
     'trying a write returns the result or error of the write, and changes nothing',
     async () => {

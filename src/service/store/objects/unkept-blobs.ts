@@ -7,14 +7,32 @@ export class UnkeptBlobs implements Blobs {
   /** Blobs stored by this dry run, by name: rows that refer to it are rolled back. */
   private readonly fresh = new Map<string, BlobRef>()
 
+  /** Blobs that were read, by hash: those of copies are only with their first owner. */
+  private readonly known = new Map<string, BlobRef>()
+
   constructor(private readonly stored: Blobs) {}
 
-  get(ref: BlobRef): Promise<Buffer> {
-    return this.stored.get(this.fresh.get(blobIdOf(ref)) ?? ref)
+  async get(ref: BlobRef): Promise<Buffer> {
+    const kept = this.findKept(ref)
+    const bytes = await this.stored.get(kept)
+    this.known.set(kept.hash, kept)
+    return bytes
   }
 
-  getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
-    return this.stored.getAll(refs.map((ref) => this.fresh.get(blobIdOf(ref)) ?? ref))
+  async getAll(refs: readonly BlobRef[]): Promise<Map<string, Buffer>> {
+    const kept = refs.map((ref) => this.findKept(ref))
+    const bytes = await this.stored.getAll(kept)
+    return new Map(
+      refs.flatMap((ref, k) => {
+        const found = bytes.get(blobIdOf(kept[k]))
+        return found ? [[blobIdOf(ref), found] as const] : []
+      }),
+    )
+  }
+
+  /** Returns where the bytes of a blob are, since rows that refer to it are rolled back. */
+  private findKept(ref: BlobRef): BlobRef {
+    return this.fresh.get(blobIdOf(ref)) ?? this.known.get(ref.hash) ?? ref
   }
 
   collectUnreferenced(grace?: number, now?: number): Promise<number> {
