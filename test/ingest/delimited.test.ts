@@ -573,3 +573,11 @@ describe('cells in single quotes', () => {
     expect((await read(text)).rows.map(([, note]) => note)[0]).toBe("'tis")
   })
 })
+
+it('a CR LF at any place of the sample is one line end', async () => {
+  const rows = 65_536
+  for (let shift = 0; shift < 5; shift++) {
+    const found = await read(`a,b${'x'.repeat(shift)}\r\n${'1,2\r\n'.repeat(rows)}`, {}, 128 * 1024)
+    expect([shift, found.count, found.warnings, found.rows.at(-1)]).toEqual([shift, rows, [], [1, 2]])
+  }
+})

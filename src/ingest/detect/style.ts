@@ -52,8 +52,10 @@ async function chooseLineEnds(
     if (c === '"') quoted = !quoted
     else if (quoted) continue
     else if (c === '\n') ends.lf++
-    else if (c === '\r' && text[i + 1] !== '\n') ends.cr++
+    else if (c === '\r' && i + 1 < text.length && text[i + 1] !== '\n') ends.cr++
   }
+  // At the end of a sample, a CR can be half of a line end.
+  if (ends.lf === 0 && text.endsWith('\r')) ends.cr++
   if (ends.cr === 0) return chooseDelimiter(text, options, false, warnings)
   const apart = await chooseDelimiter(text, options, true, new Warnings())
   const together = await chooseDelimiter(text, options, false, new Warnings())
