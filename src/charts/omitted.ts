@@ -142,7 +142,46 @@ export function describeMissingRows({ data, layout }: Figure): string[] {
       if (count > 0) countsByReason.set(what, Math.max(count, countsByReason.get(what) ?? 0))
     }
   }
-  return [...countsByReason].map(([what, count]) => `${formatCount(count, 'row')} without ${what}`)
+  return [
+    ...[...countsByReason].map(([what, count]) => `${formatCount(count, 'row')} without ${what}`),
+    ...describeOtherTexts({ data, layout }),
+  ]
+}
+
+/** Numbers that are written as texts, which plotly.js also draws. */
+const NUMBER_TEXT = /^\s*$|^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i
+/** Beginning of a date. */
+const DATE_TEXT = /^\s*$|^[-+]?\d{4}/
+
+/**
+ * Returns how many rows have a text in a column that had numbers or dates when the chart was made: 2 rows whose price is
+ * not a number.
+ */
+function describeOtherTexts({ data, layout }: Figure): string[] {
+  const columns: Attributes[] = Array.from(listOf(layout.meta?.spec?.columns)).filter(isObject)
+  const counts = new Map<string, number>()
+  for (const trace of data)
+    for (const holder of [trace, trace.marker].filter(isObject))
+      for (const [key, source] of Object.entries(holder)) {
+        if (!key.endsWith('src') || typeof source !== 'string') continue
+        const attribute = key.slice(0, -3)
+        const uid = source.slice(source.lastIndexOf(':') + 1)
+        const column = columns.find((one) => one.uid === uid)
+        const isAxis = attribute === 'x' || attribute === 'y'
+        if (!column || (isAxis && hasLabelAxis(layout, attribute, trace[`${attribute}axis`]))) continue
+        const isNumber = column.type === 'number'
+        if (!isNumber && !String(column.type).startsWith('date')) continue
+        const fits = isNumber ? NUMBER_TEXT : DATE_TEXT
+        let count = 0
+        const list = listOf(holder[attribute])
+        for (let k = 0; k < list.length; k++) {
+          const value = list[k]
+          if (typeof value === 'string' && !fits.test(value)) count++
+        }
+        const why = `whose ${humanizeName(String(column.name))} is not a ${isNumber ? 'number' : 'date'}`
+        if (count > 0) counts.set(why, Math.max(count, counts.get(why) ?? 0))
+      }
+  return [...counts].map(([why, count]) => `${formatCount(count, 'row')} ${why}`)
 }
 
 /** Counts the leaves of a treemap or sunburst that have no value. */

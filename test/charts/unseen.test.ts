@@ -50,6 +50,28 @@ describe('rows without a place', () => {
     expect(describeMissingRows({ data: [trace], layout })).toEqual(said)
   })
 
+  it('texts in columns that had numbers or dates are counted, before aggregation', async () => {
+    const columns = [
+      { name: 'the day', uid: 'aaaaaa', type: 'date' },
+      { name: 'price', uid: 'bbbbbb', type: 'number' },
+      { name: 'city', uid: 'cccccc', type: 'text' },
+    ]
+    const transforms = [{ type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'sum' }] }]
+    const trace = {
+      ...{ x: [day(1), 'soon', day(1), day(2)], xsrc: 'ann:1:aaaaaa' },
+      ...{ y: ['1', ' 2.5e3 ', '€ 3', 'n/a'], ysrc: 'ann:1:bbbbbb' },
+      ...{ text: ['a', 'b', 'c', 'd'], textsrc: 'ann:1:cccccc' },
+    }
+    const layout = { ...DATES, meta: { theme: 'gridline', spec: { options: { y: 'price' }, columns } } }
+    const expected = ['1 row whose the day is not a date', '2 rows whose price is not a number']
+    expect(describeMissingRows({ data: [trace], layout })).toEqual(expected)
+    const evaluated = await evaluateTransforms({ data: [{ type: 'bar', ...trace, transforms }], layout })
+    expect((evaluated.layout as Attributes).meta.notShown).toEqual(expected)
+    // Labels are texts.
+    const labels = { ...layout, xaxis: { type: 'category' } }
+    expect(describeMissingRows({ data: [trace], layout: labels })).toEqual(expected.slice(1))
+  })
+
   it('rows without a place are counted once, before aggregation', async () => {
     const transforms = [
       { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'sum', empty: 'none' }] },
