@@ -210,3 +210,19 @@ describe('times', () => {
     expect(convertToUtc(plain).data[0]).toBe(plain.data[0])
   })
 })
+
+it('times with and without a zone are text, and the warning says why, once', async () => {
+  const zoned = await read('t\n2024-08-11T11:03:00Z\n2024-08-11T11:03:00\n')
+  expect([zoned.types, zoned.warnings]).toEqual([
+    ['text'],
+    ['column t is text: line 3 holds "2024-08-11T11:03:00" without a time zone, which others have'],
+  ])
+  const given = await read('t\n2024-08-11T11:03:00\n2024-08-11T11:03:00+02:00\n', {
+    types: new Map([['t', 'datetime']]),
+  })
+  expect(given.warnings).toEqual([
+    'column t is text: line 3 holds "2024-08-11T11:03:00+02:00" with a time zone, which others lack',
+  ])
+  const money = await read('n,v\na,1\nb,€ 2\nc,€ 3\n')
+  expect(money.warnings).toEqual([expect.stringContaining('column v looks like amounts with a currency')])
+})

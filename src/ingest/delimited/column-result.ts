@@ -72,11 +72,14 @@ export function listMixedColumns(
   columns: readonly ParsedColumn[],
   builders: readonly ColumnBuilder[],
   { names, profile }: Dialect,
+  asWritten = false,
 ): string[] {
-  const mixed = columns.flatMap(({ name, text }) =>
-    text
+  // `NumberWarnings` says how to read columns that look like something.
+  const isKnown = (k: number): boolean => !asWritten && (profile.shapes[k]?.types.length ?? 0) > 0
+  const mixed = columns.flatMap(({ name, text }, k) =>
+    text && (!isKnown(k) || isMissingMarker(text.text))
       ? [
-          `column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${formatMissingHint(text.text) || formatTypeHint(name, text.before)}`,
+          `column ${name} is text: line ${text.line} holds ${JSON.stringify(text.text)}${describeZone(text) || formatMissingHint(text.text) || formatTypeHint(name, text.before)}`,
         ]
       : [],
   )
@@ -90,6 +93,19 @@ export function listMixedColumns(
   }
   return mixed
 }
+
+/** Says how a time differs from those before it, if one has a zone and the other has none; empty otherwise. */
+function describeZone({ text, before }: { text: string; before: ColumnType }): string {
+  if (before !== 'datetime' && before !== 'datetime-zone') return ''
+  const hasZone = ZONED_TIME.test(text)
+  if (!hasZone && !LOCAL_TIME.test(text)) return ''
+  if (hasZone === (before === 'datetime-zone')) return ''
+  return hasZone ? ' with a time zone, which others lack' : ' without a time zone, which others have'
+}
+
+/** Times in ISO 8601, with a zone and without. */
+const ZONED_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:?\d\d.*(?:Z|[+-]\d\d:?\d\d)$/
+const LOCAL_TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:?\d\d[\d:.,]*)?$/
 
 /** Formats values with their lines: `lines 2 and 3 ("%", "Smp")`. */
 function formatLines(values: readonly { line: number; text: string }[]): string {

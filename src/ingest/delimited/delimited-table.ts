@@ -220,7 +220,7 @@ export class DelimitedTable {
         )
     warnings.addAll(new NumberWarnings(builders, dialect, options).list())
     this.totals.warn(warnings, this.tokenizer.noteLines, options.sheetName)
-    const mixed = listMixedColumns(columns, builders, dialect)
+    const mixed = listMixedColumns(columns, builders, dialect, options.asWritten)
     const lineOf = (row: number): number => this.lines.lineOf(row)
     return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed], lineOf }
   }
