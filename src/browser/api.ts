@@ -117,6 +117,11 @@ export function parseExactly<T>(json: string): T {
   return JSON.parse(json, revive as (key: string, value: unknown) => unknown)
 }
 
+/** Returns whether a value of `parseExactly` is a number. */
+export function isNumber(value: unknown): boolean {
+  return typeof value === 'number' || value instanceof ExactNumber
+}
+
 /** Returns a value of a grid as text; empty for none. */
 export function textOfValue(value: unknown): string {
   if (value === null || value === undefined) return ''

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // The box for queries of a grid: SQL, the columns of the grid beside it, and the result.
-import { call, formatError, parseExactly, request, textOfValue } from './api.ts'
+import { call, formatError, isNumber, parseExactly, request, textOfValue } from './api.ts'
 import { create, createAction, createButton, createCommand, onAction, openDialog } from './dom.ts'
 
 /** Number of rows of a result that are shown. */
@@ -32,8 +32,14 @@ async function openQuery(fid: string, where: string | undefined): Promise<void> 
   const run = createAction(
     'Run',
     async () => {
-      await showResult(field.value, result, command, dialog.say)
-      keep.replaceChildren(createKeepForm(field.value, dialog.say))
+      try {
+        await showResult(field.value, result, command, dialog.say)
+        keep.replaceChildren(createKeepForm(field.value, dialog.say))
+      } catch (error) {
+        // The last result is of another query.
+        for (const part of [result, command, keep]) part.replaceChildren()
+        throw error
+      }
     },
     dialog.say,
     { class: 'primary' },
@@ -87,11 +93,15 @@ async function showResult(
   const { cols } = parseExactly<{ cols: Columns }>(await response.text())
   const names = Object.keys(cols)
   const count = names.length > 0 ? cols[names[0]].data.length : 0
+  // Numbers are aligned to the right.
+  const alignments = names.map((name) =>
+    cols[name].data.some(isNumber) ? { class: 'n' } : ({} as { class?: string }),
+  )
   const rows = Array.from({ length: Math.min(count, MAX_ROWS) }, (_, row) =>
     create(
       'tr',
       {},
-      ...names.map((name) => create('td', {}, textOfValue(cols[name].data[row]).slice(0, 200))),
+      ...names.map((name, k) => create('td', alignments[k], textOfValue(cols[name].data[row]).slice(0, 200))),
     ),
   )
   place.replaceChildren(
@@ -101,7 +111,11 @@ async function showResult(
       create(
         'table',
         {},
-        create('thead', {}, create('tr', {}, ...names.map((name) => create('th', { scope: 'col' }, name)))),
+        create(
+          'thead',
+          {},
+          create('tr', {}, ...names.map((name, k) => create('th', { scope: 'col', ...alignments[k] }, name))),
+        ),
         create('tbody', {}, ...rows),
       ),
     ),
