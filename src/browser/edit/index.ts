@@ -125,8 +125,11 @@ form.addEventListener('submit', (event) => {
   event.preventDefault()
   runOnce([saveButton], save)
 })
-form.addEventListener('keydown', (event) => {
-  if (!(event.ctrlKey || event.metaKey) || event.altKey) return
+addEventListener('keydown', (event) => {
+  if (panel.hidden || form.inert || !(event.ctrlKey || event.metaKey) || event.altKey) return
+  // Other fields of the page have steps of their own.
+  const isElsewhere = event.target instanceof HTMLElement && event.target.closest('input, textarea, dialog')
+  if (isElsewhere && !form.contains(isElsewhere)) return
   const key = event.key.toLowerCase()
   if (key === 's') runOnce([saveButton], save)
   else if (key === 'y' || (key === 'z' && event.shiftKey)) redo()
