@@ -10,9 +10,12 @@ export function findClosest(given: string, names: readonly string[]): string | u
   let best: string | undefined
   // Two edits can turn a short word into an unrelated one.
   let minDistance = (lowerCase.length < 5 ? 1 : lowerCase.length < 8 ? 2 : 3) + 1
+  const continues = (name: string): boolean => name.toLowerCase().startsWith(lowerCase)
   for (const name of names) {
-    const distance = editDistance(lowerCase, name.toLowerCase(), minDistance)
-    if (distance < minDistance) {
+    const distance = editDistance(lowerCase, name.toLowerCase(), minDistance + 1)
+    // Of two that are as close, the one that the given word begins.
+    const isBetter = distance === minDistance && best !== undefined && continues(name) && !continues(best)
+    if (distance < minDistance || isBetter) {
       minDistance = distance
       best = name
     }

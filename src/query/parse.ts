@@ -66,7 +66,13 @@ class Parser {
         'functions are not supported',
         'Use ilike to ignore case, and between for dates.',
       )
-    if (!this.isAtEnd()) throw this.createError('expected and, or, or the end')
+    if (!this.isAtEnd())
+      throw this.createError(
+        'expected and, or, or the end',
+        this.nextIndex === 1 && this.current.kind === 'word'
+          ? 'Names with spaces are in double quotes: "Store Code" = \'OSL\''
+          : undefined,
+      )
     return expression
   }
 

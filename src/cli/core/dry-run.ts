@@ -92,6 +92,7 @@ const PHRASES: Partial<Record<OperationName, string>> = {
   'alerts.create': 'add an alert',
   'alerts.delete': 'remove an alert',
   'mailings.create': 'send regularly',
+  'mailings.send': 'send now',
   'mailings.delete': 'stop sending',
   'grids.derive': 'derive a grid',
   'refreshes.set': 'refresh a grid from a URL',
