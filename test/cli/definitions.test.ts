@@ -196,6 +196,10 @@ itLong('mistakes in definitions are named with their file, and the others are ma
     'a.chart.yml': ['grid: readings\nx: dya\n', /a\.chart\.yml: .*dya.*Did you mean day\?/],
     'b.chart.yml': ['grid: nowhere\n', /b\.chart\.yml: no grid at nowhere/],
     'c.board.yml': ['rows: [{ plot: nowhere }]\n', /c\.board\.yml: row 1, item 1: no plot at nowhere/],
+    'm.board.yml': [
+      'rows: [{ plot: charts/tmp }]\n',
+      /m\.board\.yml: .*charts\/tmp\. Did you mean charts\/temp\?/,
+    ],
     'd.board.yml': ['title: T\n', /d\.board\.yml: expected rows, a list/],
     'e.sql': ['select 1; select 2\n', /e\.sql: .*one statement/],
     'f.sql': ["select * from read_text('/etc/passwd')\n", /f\.sql: .*passwd/],
@@ -208,7 +212,7 @@ itLong('mistakes in definitions are named with their file, and the others are ma
   expect([code, stdout]).toEqual([8, expect.stringMatching(/weather\/i\t.*created/)])
   for (const [, said] of Object.values(cases)) expect(stderr).toMatch(said)
   const plan = await run('upload', 'weather', '--plan', 'plan.json')
-  expect([plan.code, plan.stderr.match(/error: weather/g)?.length]).toEqual([8, 8])
+  expect([plan.code, plan.stderr.match(/error: weather/g)?.length]).toEqual([8, 9])
   write('readings.chart.yml', 'grid: readings\n')
   const taken = await run('upload', 'weather')
   expect(taken).toMatchObject({

@@ -4,6 +4,7 @@ import { lookupOrUndefined, resolveVersion } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { parseFid } from '../../contract/fid.ts'
 import { gridNameOf } from '../../contract/formats.ts'
+import { findClosest } from '../../contract/message-texts.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { splitVersion } from '../../contract/version-ref.ts'
 import type { Context } from '../core/context.ts'
@@ -125,11 +126,23 @@ export class DefinitionNames {
     const split = isPath && !isId ? splitVersion(name) : undefined
     const { fid, version } = split
       ? { fid: await this.findFile(split.file, filetype, folders), version: split.version }
-      : await resolveVersion(client, name, filetype)
+      : await resolveVersion(client, name, filetype).catch((error) => {
+          throw this.withSimilarName(error, name, folders)
+        })
     if (version === undefined) return fid
     throw new Problem('bad_data', `${name}: a version cannot be used here`, {
       hint: 'Charts and boards follow their grids. For a version, derive a grid: select * from "sales@3"',
     })
+  }
+
+  /** Adds the name of a similar file of this upload to the error for one that does not exist. */
+  private withSimilarName(error: unknown, name: string, folders: readonly string[]): unknown {
+    if (!(error instanceof Problem) || error.code !== 'not_found') return error
+    const known = [...this.planned.keys(), ...this.made.keys()]
+    const similar = findClosest(joinPath(folders, name), known)
+    if (similar === undefined) return error
+    const relative = posix.relative(folders.join('/'), similar)
+    return new Problem(error.code, error.message, { hint: `Did you mean ${relative}?` })
   }
 }
 
