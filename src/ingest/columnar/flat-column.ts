@@ -80,7 +80,7 @@ export function* readFlatColumn(
     left -= page.rows
     for (let k = 0; k < page.rows; k++) {
       out.beginValue()
-      if (page.levels && page.levels[k] === 0) out.addNull()
+      if (page.levels && page.levels[k] !== 1) out.addNull()
       else page.write(out)
       if (out.isFull) yield out.take()
     }
@@ -160,7 +160,7 @@ function openPage(
     }
   }
   let count = rows
-  if (levels) for (const level of levels) if (level === 0) count--
+  if (levels) for (const level of levels) if (level !== 1) count--
   return { rows, levels, write: createWriter(head.encoding, body, count, column, dictionary) }
 }
 
