@@ -120,7 +120,7 @@ describe('messages', () => {
     ]
     // What cannot be undone is not tried.
     const tried = await run('send', 'sensors line', '--to', 'a@example.com', '--dry-run')
-    expect([tried.code, tried.stdout, mails.length]).toEqual([0, expect.stringContaining('by e-mail'), 2])
+    expect([tried.code, tried.stdout, mails.length]).toEqual([0, expect.stringContaining('send now'), 2])
     expect((await lines(...args, '--dry-run'))[0]).toContain('send regularly')
     expect(await lines('send')).toEqual([''])
     const [made] = await lines(...args)
