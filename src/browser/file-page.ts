@@ -198,7 +198,7 @@ function loadOnce(src: string): Promise<void> {
 }
 
 /** Actions that an address can open: they change nothing by themselves. */
-const HASH_ACTIONS: ReadonlySet<string> = new Set(['edit', 'make'])
+const HASH_ACTIONS: ReadonlySet<string> = new Set(['edit', 'make', 'rows'])
 
 // A button with an action loads its script when it is first pressed.
 for (const button of document.querySelectorAll<HTMLButtonElement>('[data-action]')) {
