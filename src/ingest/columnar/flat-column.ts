@@ -214,7 +214,7 @@ function createPlainWriter(view: DataView, offset: number, count: number, column
       const start = at + 4
       at = start + view.getUint32(at, true)
       if (at > bytes.length) throw new Error('a value ends after its page')
-      if (!out.addPlainString(bytes, start, at)) out.addText(toJson(convertBytes(bytes.subarray(start, at))))
+      if (!out.addString(bytes, start, at)) out.addText(toJson(convertBytes(bytes.subarray(start, at))))
     }
   }
   if (type === 'INT32' && isPlainInteger)

@@ -1,4 +1,5 @@
 // Collects the comma-separated JSON of values as bytes.
+import { isUtf8 } from 'node:buffer'
 import { ensureCapacity } from '../../json/index.ts'
 
 /** A text ends at the first limit reached. */
@@ -11,6 +12,8 @@ const MAX_LOOP_CHARACTERS = 128
 const MIN_COPY_BYTES = 256
 /** Maximum length of a safe integer. */
 const MAX_INTEGER_CHARACTERS = 17
+/** First byte of a byte order mark, which readers drop. */
+const FIRST_OF_MARK = 0xef
 const [COMMA, QUOTE, BACKSLASH, MINUS, ZERO] = Buffer.from(',"\\-0')
 
 /** A part of a column: the comma-separated JSON of the values of some rows. */
@@ -73,17 +76,21 @@ export class JsonText {
     this.at = at + end - start
   }
 
-  /** Adds ASCII bytes as a string. Returns false, and adds nothing, if they need escapes or are not ASCII. */
-  addPlainString(source: Uint8Array, start: number, end: number): boolean {
-    this.reserve(end - start + 2)
+  /** Adds UTF-8 as a string. Returns false, and adds nothing, for other bytes, control characters and a mark of the order. */
+  addString(source: Uint8Array, start: number, end: number): boolean {
+    this.reserve(2 * (end - start) + 2)
     const { buf } = this
     let { at } = this
+    let isAscii = true
     buf[at++] = QUOTE
     for (let k = start; k < end; k++) {
       const c = source[k]
-      if (c < 0x20 || c >= 0x7f || c === QUOTE || c === BACKSLASH) return false
+      if (c < 0x20) return false
+      if (c === QUOTE || c === BACKSLASH) buf[at++] = BACKSLASH
+      else if (c >= 0x80) isAscii = false
       buf[at++] = c
     }
+    if (!isAscii && (source[start] === FIRST_OF_MARK || !isUtf8(source.subarray(start, end)))) return false
     buf[at++] = QUOTE
     this.at = at
     return true
