@@ -18,6 +18,9 @@ import type { Handlers, OperationService as Service } from './handler.ts'
 /** Maximum number of receivers of a mailing. */
 const MAX_RECEIVERS = 10
 
+/** Maximum length of filters, as the query of a page. */
+const MAX_FILTER_CHARACTERS = 2000
+
 /** Fields in which two mailings differ. */
 const MAILING_FIELDS = [
   ...(['to_owner', 'to_idlocal', 'receivers', 'filters', 'every', 'at', 'day', 'zone'] as const),
@@ -127,6 +130,8 @@ async function parseFilters(
 ): Promise<string> {
   const query = toFilterQuery(filter ?? [])
   if (query.size === 0) return ''
+  if (query.toString().length > MAX_FILTER_CHARACTERS)
+    throw invalidField('filter', `longer than ${MAX_FILTER_CHARACTERS} characters`)
   if (file.filetype !== 'dashboard') throw invalidField('filter', 'only boards have filters')
   assertFiltersKnown(parseBoard(await loadBoardText(service, file)), query)
   return query.toString()

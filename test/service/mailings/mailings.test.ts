@@ -269,6 +269,7 @@ describe('mailings', () => {
       [`/v2/files/${board}/send`, ['y=2'], 'the board has no filter "y"'],
       [`/v2/files/${board}/mailings`, ['y=2'], 'the board has no filter "y"'],
       [`/v2/files/${board}/mailings`, ['x'], 'must be column=value'],
+      [`/v2/files/${board}/send`, [`x=${'2'.repeat(2000)}`], 'longer than 2000 characters'],
       [`/v2/files/${plot}/mailings`, ['x=2'], 'only boards have filters'],
     ] as const)
       expect((await post(path, { every: 'day', filter })).json.detail).toContain(why)
