@@ -5,8 +5,9 @@ import { inBrowser, nothing } from '../support/browser.ts'
 
 const site = inBrowser()
 
-/** A thousand points, of which several lie one over the other; and one far from others. */
 const COUNT = 1000
+const numbers = Array.from({ length: COUNT }, (_, k) => k)
+/** A thousand points, of which several lie one over the other; and one far from others. */
 const cloud = (more: object = {}): object => ({
   type: 'scatter',
   mode: 'markers',
@@ -145,18 +146,19 @@ it('a cloud follows hover, zoom, legend, colors and selections', async () => {
   })
 })
 
-it.each([
-  ['sizes of their own', { marker: { size: Array.from({ length: COUNT }, (_, k) => 4 + (k % 5)) } }],
-  ['colors of their own', { marker: { color: Array.from({ length: COUNT }, (_, k) => k) } }],
-  ['outlines', { marker: { line: { width: 1, color: '#000' } } }],
-])('points with %s are drawn one by one', async (_, more) => {
-  await draw([cloud(more)], async (chart) => {
+it('points with sizes, colors or outlines of their own are drawn one by one', async () => {
+  const looks = [
+    { size: numbers.map((k) => 4 + (k % 5)) },
+    { color: numbers },
+    { line: { width: 1, color: '#000' } },
+  ]
+  const data = looks.map((marker, k) => cloud({ marker, name: `${k}` }))
+  await draw(data, async (chart) => {
     expect(await count(chart, 'path.cloud')).toBe(0)
-    expect(await count(chart, '.points path.point')).toBe(COUNT)
+    expect(await count(chart, '.points path.point')).toBe(looks.length * COUNT)
   })
 })
 
-const numbers = Array.from({ length: COUNT }, (_, k) => k)
 const dates = numbers.map((k) => new Date(Date.UTC(2000, 0, 1 + k)).toISOString().slice(0, 10))
 const heights = numbers.map((k) => (k % 50 === 0 ? null : ((k * 7) % 23) - 5))
 /** A thousand bars, up and down, of which some are empty. */
@@ -248,13 +250,15 @@ it('joined bars follow hover, zoom, colors, selections and histograms beside the
   })
 })
 
-it.each([
-  ['texts', { text: 'a' }],
-  ['colors of their own', { marker: { color: Array.from({ length: COUNT }, (_, k) => k) } }],
-  ['outlines', { marker: { line: { width: 1 } } }],
-  ['patterns', { marker: { pattern: { shape: '/' } } }],
-  ['round corners', { marker: { cornerradius: 5 } }],
-  ['errors', { error_y: { type: 'constant', value: 1 } }],
-])('bars with %s are drawn one by one', async (_, more) => {
-  await draw([bars(more)], async (chart) => expect(await countBars(chart)).toBe(COUNT))
+it('bars with texts, colors, outlines, patterns, round corners or errors are drawn one by one', async () => {
+  const looks = [
+    { text: 'a' },
+    { marker: { color: numbers } },
+    { marker: { line: { width: 1 } } },
+    { marker: { pattern: { shape: '/' } } },
+    { marker: { cornerradius: 5 } },
+    { error_y: { type: 'constant', value: 1 } },
+  ]
+  const data = looks.map((more, k) => bars({ ...more, name: `${k}` }))
+  await draw(data, async (chart) => expect(await countBars(chart)).toBe(looks.length * COUNT))
 })
