@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 // The rows of a grid: filters by a value, corrected cells, added rows, and columns that are renamed or hidden.
 import { call, formatError, request } from './api.ts'
+import { allowArrows, rememberCell, takeCell } from './cell-focus.ts'
 import {
   create,
   createButton,
@@ -14,17 +15,6 @@ import {
 
 /** Address of a page whose cells are being corrected. */
 const CORRECTING = '#rows'
-/** Key of the cell that was corrected before the page was loaded again: number of its row, and of its column. */
-const CELL_KEY = 'gridline:cell'
-
-/** Steps of keys in a table: columns and rows. */
-const STEPS: Readonly<Record<string, readonly [across: number, down: number]>> = {
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-}
-
 onAction({ rows: (button) => startCorrecting(button.dataset.fid ?? '', button as HTMLButtonElement) })
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -90,55 +80,6 @@ async function startCorrecting(fid: string, button: HTMLButtonElement): Promise<
   // To load the page again ends it.
   if (isContinued) history.replaceState(null, '', location.pathname + location.search)
   allowArrows(table, cells, isContinued ? takeCell() : '')
-}
-
-/** Remembers a cell until the page is loaded again. */
-function rememberCell(cell: HTMLTableCellElement): void {
-  try {
-    sessionStorage.setItem(CELL_KEY, placeOf(cell))
-  } catch {
-    // Without storage, the focus is on the first cell then.
-  }
-}
-
-/** Returns the place of the remembered cell; empty without one. */
-function takeCell(): string {
-  try {
-    const place = sessionStorage.getItem(CELL_KEY) ?? ''
-    sessionStorage.removeItem(CELL_KEY)
-    return place
-  } catch {
-    return ''
-  }
-}
-
-function placeOf(cell: HTMLTableCellElement): string {
-  return `${(cell.parentElement as HTMLTableRowElement).sectionRowIndex} ${cell.cellIndex}`
-}
-
-/** Moves the focus between cells with the arrow keys: only one of them is a stop of the Tab key. It begins at `place`. */
-function allowArrows(table: HTMLTableElement, cells: readonly HTMLTableCellElement[], place: string): void {
-  const all = new Set(cells)
-  let current = cells.find((cell) => placeOf(cell) === place) ?? cells[0]
-  if (!current) return
-  for (const cell of cells) cell.tabIndex = cell === current ? 0 : -1
-  const [body] = table.tBodies
-  body.addEventListener('focusin', ({ target }) => {
-    const cell = (target as Element).closest('td')
-    if (!cell || !all.has(cell)) return
-    current.tabIndex = -1
-    cell.tabIndex = 0
-    current = cell
-  })
-  body.addEventListener('keydown', (event) => {
-    const [across, down] = STEPS[event.key] ?? [0, 0]
-    const { sectionRowIndex } = current.parentElement as HTMLTableRowElement
-    const next = body.rows[sectionRowIndex + down]?.cells[current.cellIndex + across]
-    if ((across === 0 && down === 0) || !next || !all.has(next)) return
-    event.preventDefault()
-    next.focus()
-  })
-  current.focus()
 }
 
 /** Corrects cells and columns of a grid. Each correction is a version with its reason. */
