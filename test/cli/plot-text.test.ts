@@ -41,6 +41,15 @@ describe('charts as characters', () => {
     expect(rows.join('\n')).toMatch(/ 0 ┤/)
   })
 
+  it('bars of one width are drawn, as those of histograms; others need an image', () => {
+    const bars = { type: 'bar', x: [3, 5, 7], y: [2, 1, 3] }
+    expect(draw([{ ...bars, width: 1.94 }])).toEqual(draw([bars]))
+    const both = [bars, { ...bars, y: [1, 1, 1] }]
+    expect(draw(both.map((one) => ({ ...one, width: 2 })))).toEqual(draw(both))
+    expect(draw(both.map((one, k) => ({ ...one, width: k + 1 })))).toBeUndefined()
+    expect(draw([{ ...bars, width: [1, 2, 1] }])).toBeUndefined()
+  })
+
   it('labels are in axis order, and numbers have their unit', () => {
     const bars: TextTrace[] = [{ type: 'bar', x: ['a', 'b', 'c'], y: [1, 3, 2] }]
     const under = (xaxis: object) => draw(bars, { xaxis: { type: 'category', ...xaxis } })!.at(-1)

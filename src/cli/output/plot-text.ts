@@ -30,7 +30,7 @@ export function drawPlot(
 ): string[] | undefined {
   const numbered = traces.map((trace, number) => ({ trace, number })).filter(({ trace }) => isVisible(trace))
   const visibleTraces = numbered.map(({ trace }) => trace)
-  if (visibleTraces.length === 0 || !visibleTraces.every(isSupported)) return undefined
+  if (visibleTraces.length === 0 || !withoutSameWidth(visibleTraces).every(isSupported)) return undefined
   // barnorm changes the values to shares of the total.
   if (layout.barnorm !== undefined && layout.barnorm !== '') return undefined
   const bars = visibleTraces.filter(({ type }) => type === 'bar')
@@ -102,6 +102,13 @@ export function formatLegend(
 /** Returns whether a trace is visible. Traces in figures can be null. */
 function isVisible(trace: TextTrace | null): trace is TextTrace {
   return typeof trace === 'object' && trace !== null && (trace.visible ?? true) === true
+}
+
+/** Returns traces without the width of their bars, as histograms have it, if it is the same for all. */
+function withoutSameWidth(traces: readonly TextTrace[]): TextTrace[] {
+  const [{ width }] = traces
+  const isSame = typeof width === 'number' && traces.every((trace) => trace.width === width)
+  return traces.map((trace) => (isSame ? { ...trace, width: undefined } : trace))
 }
 
 /** Returns whether characters can show a trace. */
