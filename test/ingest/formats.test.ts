@@ -90,6 +90,18 @@ describe('Parquet', () => {
     expect(found.warnings.join()).toMatch(/column x: 2 values that are not finite/)
   })
 
+  it('lost values of a dictionary are counted once for each row', async () => {
+    const query = "select (case when i % 2 = 0 then 'nan' else '1.5' end)::double as x from range(1000) r(i)"
+    const [found] = await readFile(await parquet(query))
+    expect(found.warnings.join()).toContain('column x: 500 values that are not finite')
+  })
+
+  it('pages with encodings that the file does not name are read', async () => {
+    const query = "select '10:00:00+01'::timetz as x, i from range(3) r(i)"
+    const [found] = await readFile(await parquet(query, ', parquet_version v2'))
+    expect(found.rows).toEqual([0, 1, 2].map((i) => ['09:00:00Z', i]))
+  })
+
   /** Each type with tricky values, compared with DuckDB's text. */
   const types: [type: string, values: string[]][] = [
     ['decimal(18, 2)', ['12345678901234.56', '-0.01', '0.50']],

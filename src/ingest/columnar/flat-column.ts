@@ -15,34 +15,73 @@ import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js'
 import { readPlain } from 'hyparquet/src/plain.js'
 import { readVarInt } from 'hyparquet/src/thrift.js'
 import { type JsonBatch, JsonText } from './json-text.ts'
-import { formatTicks, type ToJson, toNumberJson, toStringJson, toTimeJson } from './json-values.ts'
+import {
+  formatTicks,
+  type LossCounts,
+  type ToJson,
+  toNumberJson,
+  toStringJson,
+  toTimeJson,
+} from './json-values.ts'
 
 /** A flat column: without members, and with at most one value in each row. */
 export interface FlatColumn {
   field: SchemaTree
-  /** JSON of a value as the library returns it. */
-  toJson: (value: unknown) => string
-  /** The function that `toJson` calls. */
-  kind: ToJson
+  /** Returns the JSON of a value as the library returns it. */
+  toJson: ToJson
+  losses: LossCounts
   parsers: Partial<ParquetParsers>
   compressors: Compressors
 }
 
-/** Encodings of pages that are read here, and those of levels. */
-const ENCODINGS: ReadonlySet<string> = new Set([
-  ...['PLAIN', 'PLAIN_DICTIONARY', 'RLE_DICTIONARY', 'RLE', 'BIT_PACKED'],
-])
+/** Encodings of pages that are read here. */
+const ENCODINGS: ReadonlySet<string> = new Set(['PLAIN', 'PLAIN_DICTIONARY', 'RLE_DICTIONARY'])
 
-/** Returns whether `readFlatColumn` reads a chunk of a column. */
-export function isFlatColumn({ element, children }: SchemaTree, { encodings }: ColumnMetaData): boolean {
+/** Returns whether a column is flat. */
+export function isFlatColumn({ element, children }: SchemaTree, { type }: ColumnMetaData): boolean {
   return (
     children.length === 0 &&
     element.repetition_type !== 'REPEATED' &&
-    element.type !== 'BOOLEAN' &&
-    element.type !== 'INT96' &&
-    encodings.every((encoding) => ENCODINGS.has(encoding))
+    element.type === type &&
+    type !== 'BOOLEAN' &&
+    type !== 'INT96'
   )
 }
+
+/**
+ * Returns whether `readFlatColumn` reads a chunk of a flat column with `rows` rows, by the headers of its pages: the
+ * library reads others, as far as they can be read.
+ */
+export function hasPlainPages(bytes: ArrayBuffer, rows: number, { element }: SchemaTree): boolean {
+  const reader = { view: new DataView(bytes), offset: 0 }
+  const isSize = (size: unknown, most: number): boolean =>
+    Number.isInteger(size) && (size as number) >= 0 && (size as number) <= most
+  let left = rows
+  for (let page = 0; left > 0 && reader.offset < bytes.byteLength - 1; page++) {
+    const header = parquetHeader(reader)
+    const { type, compressed_page_size: size, uncompressed_page_size: unpacked } = header
+    const { data_page_header: first, data_page_header_v2: second, dictionary_page_header: words } = header
+    if (!isSize(size, bytes.byteLength - reader.offset) || !isSize(unpacked, MAX_PAGE_BYTES)) return false
+    reader.offset += size
+    if (type === 'DICTIONARY_PAGE') {
+      if (page > 0 || !words || !isSize(words.num_values, unpacked)) return false
+      continue
+    }
+    const head = type === 'DATA_PAGE' ? first : type === 'DATA_PAGE_V2' ? second : undefined
+    if (!head || (first && second) || !isSize(head.num_values, left) || !ENCODINGS.has(head.encoding))
+      return false
+    if (second) {
+      const { repetition_levels_byte_length: repetition, definition_levels_byte_length: definition } = second
+      const isOptional = element.repetition_type !== 'REQUIRED'
+      if (repetition !== 0 || !isSize(definition, size) || isOptional !== definition > 0) return false
+    }
+    left -= head.num_values
+  }
+  return left === 0
+}
+
+/** Maximum unpacked size of a page. */
+export const MAX_PAGE_BYTES = 256 * 1024 * 1024
 
 /** Writes the next non-null value of a page. */
 type WriteValue = (out: JsonText) => void
@@ -92,6 +131,8 @@ export function* readFlatColumn(
 interface Dictionary {
   text: Uint8Array
   ends: Uint32Array
+  /** 1 for each value that JSON cannot represent; undefined without any. */
+  lost: Uint8Array | undefined
 }
 
 function readDictionary(
@@ -104,12 +145,20 @@ function readDictionary(
   const view = viewOf(unpack(packed, header.uncompressed_page_size, column, meta))
   const out = new JsonText()
   const ends = [0]
-  const write = createPlainWriter(view, 0, count, column)
+  const losses = { infinite: 0 }
+  const lost = new Uint8Array(count)
+  const write = createPlainWriter(view, 0, count, { ...column, losses })
   for (let k = 0; k < count; k++) {
+    const before = losses.infinite
     write(out)
     ends.push(out.length)
+    lost[k] = losses.infinite - before
   }
-  return { text: out.take().text, ends: Uint32Array.from(ends) }
+  return {
+    text: out.take().text,
+    ends: Uint32Array.from(ends),
+    lost: losses.infinite > 0 ? lost : undefined,
+  }
 }
 
 function unpack(
@@ -166,14 +215,35 @@ function openPage(
 
 /** Reads which rows of a page have values: 1 for each that has one; undefined if all have. */
 function readLevels(bytes: Uint8Array, rows: number): Uint8Array | undefined {
-  if (rows === 0 || bytes.length === 0) return undefined
+  if (rows === 0) return undefined
   const body = { view: viewOf(bytes), offset: 0 }
   // Usually one run of ones.
   const header = readVarInt(body)
   if ((header & 1) === 0 && header >>> 1 >= rows && bytes[body.offset] === 1) return undefined
   const levels = new Uint8Array(rows)
+  assertRuns({ view: viewOf(bytes), offset: 0 }, 1, rows)
   readRleBitPackedHybrid({ view: viewOf(bytes), offset: 0 }, 1, levels, bytes.length)
   return levels
+}
+
+/** Number of values of a run that do not count: some writers fill the last one. */
+const MAX_FILL = 1024
+
+/** Throws if a run of values is much longer than `count`, since the library would write each of them. */
+function assertRuns(
+  { view, offset }: { view: DataView; offset: number },
+  width: number,
+  count: number,
+): void {
+  const reader = { view, offset }
+  for (let left = count; left > 0; ) {
+    const header = readVarInt(reader)
+    const isPacked = (header & 1) === 1
+    const run = isPacked ? (header >>> 1) * 8 : header >>> 1
+    if (run > left + MAX_FILL) throw new Error('a run of values ends after its page')
+    reader.offset += isPacked ? (run / 8) * width : (width + 7) >> 3
+    left -= run
+  }
 }
 
 function createWriter(
@@ -187,19 +257,24 @@ function createWriter(
   if (!encoding.endsWith('_DICTIONARY') || !dictionary) throw new Error(`unsupported encoding ${encoding}`)
   const indexes = new Uint32Array(count)
   const width = count === 0 ? 0 : body.view.getUint8(body.offset++)
-  if (width > 0) readRleBitPackedHybrid(body, width, indexes, body.view.byteLength - body.offset)
-  const { text, ends } = dictionary
+  if (width > 0) {
+    assertRuns(body, width, count)
+    readRleBitPackedHybrid(body, width, indexes, body.view.byteLength - body.offset)
+  }
+  const { text, ends, lost } = dictionary
   let next = 0
   return (out) => {
     const index = indexes[next++]
     if (index + 1 >= ends.length) throw new Error('no such value in the dictionary')
+    if (lost) column.losses.infinite += lost[index]
     out.addBytes(text, ends[index], ends[index + 1])
   }
 }
 
 /** Creates what writes the next of `count` values, which begin at `offset`. */
 function createPlainWriter(view: DataView, offset: number, count: number, column: FlatColumn): WriteValue {
-  const { field, kind, toJson } = column
+  const { field, toJson: kind, losses } = column
+  const toJson = (value: unknown): string => kind(value, losses)
   const { element } = field
   const { type, converted_type: converted, logical_type: logical } = element
   const isPlainInteger =

@@ -12,7 +12,7 @@ import {
 import { compressors } from 'hyparquet-compressors'
 import { COLUMNS_KEY, type ParquetMark } from '../../contract/formats.ts'
 import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './decoder-messages.ts'
-import { isFlatColumn, readFlatColumn } from './flat-column.ts'
+import { hasPlainPages, isFlatColumn, MAX_PAGE_BYTES, readFlatColumn } from './flat-column.ts'
 import {
   convertDecimal,
   convertSingle,
@@ -37,8 +37,6 @@ import { RefusedFile, type Table, type TableColumn } from './table.ts'
 
 /** Maximum rows of a row group. All values of a column chunk are in memory at once. */
 const MAX_GROUP_ROWS = 20_000_000
-/** Maximum unpacked size of a page. */
-const MAX_PAGE_BYTES = 256 * 1024 * 1024
 
 /** Formats dates and timestamps as text. */
 const parsers = {
@@ -116,13 +114,13 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
         const to = from + Number(num_rows)
         for (const [k, name] of keys.entries()) {
           const chunk = chunks.find(({ meta_data: meta }) => meta?.path_in_schema[0] === name)
-          if (chunk?.meta_data && !chunk.file_path && isFlatColumn(fields[k], chunk.meta_data)) {
-            const { toJson: kind } = columns[k]
-            const toJson = (value: unknown): string => kind(value, losses[k])
-            const column = { field: fields[k], toJson, kind, parsers, compressors: guarded }
-            const bytes = file.slice(...rangeOf(chunk.meta_data))
-            for (const batch of readFlatColumn(bytes, to - from, column, chunk.meta_data))
-              yield { column: k, ...batch }
+          const { meta_data: meta, file_path: elsewhere } = chunk ?? {}
+          const isFlat = meta && !elsewhere && isFlatColumn(fields[k], meta)
+          const bytes = isFlat ? file.slice(...rangeOf(meta)) : undefined
+          if (bytes && hasPlainPages(bytes, to - from, fields[k])) {
+            const { toJson } = columns[k]
+            const column = { field: fields[k], toJson, losses: losses[k], parsers, compressors: guarded }
+            for (const batch of readFlatColumn(bytes, to - from, column, meta!)) yield { column: k, ...batch }
           } else for (const values of await read(name, from, to)) yield { column: k, values }
         }
         from = to
