@@ -56,13 +56,15 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
     filetype: undefined,
   }
   const { file } = await store.read((readers) => authorizeCall(readers, request))
+  const { picture, note } = await drawPicture(service, request, sender, new URLSearchParams(filters))
   const granted = await store.write([sender], ({ accounts }) =>
     accounts.takeQuota(sender, 'emails', to.length, limits.emails_per_day),
   )
   if (granted === 0) throw overQuota(limits)
-  const { picture, note } = await drawPicture(service, request, sender, new URLSearchParams(filters))
   const link = `${formatWebUrl(url, file)}${filters === '' ? '' : `?${filters}`}`
-  const values = listFilters(new URLSearchParams(filters)).map(({ value }) => value)
+  const values = listFilters(new URLSearchParams(filters)).flatMap(({ value }) =>
+    value.trim() === '' ? [] : [value],
+  )
   const title = toOneLine([file.filename, ...values].join(', '))
   const day = new Date().toISOString().slice(0, 10)
   const image = picture
