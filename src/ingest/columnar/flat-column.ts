@@ -34,6 +34,9 @@ export interface FlatColumn {
   compressors: Compressors
 }
 
+/** Maximum unpacked size of a page. */
+export const MAX_PAGE_BYTES = 256 * 1024 * 1024
+
 /** Encodings of pages that are read here. */
 const ENCODINGS: ReadonlySet<string> = new Set(['PLAIN', 'PLAIN_DICTIONARY', 'RLE_DICTIONARY'])
 
@@ -48,40 +51,51 @@ export function isFlatColumn({ element, children }: SchemaTree, { type }: Column
   )
 }
 
+/** A page as it is stored. */
+interface StoredPage {
+  header: PageHeader
+  packed: Uint8Array
+}
+
 /**
- * Returns whether `readFlatColumn` reads a chunk of a flat column with `rows` rows, by the headers of its pages: the
- * library reads others, as far as they can be read.
+ * Finds the pages of a chunk of a flat column with `rows` rows. Undefined if `readFlatColumn` does not read one of them:
+ * the library does, as far as it can be read.
  */
-export function hasPlainPages(bytes: ArrayBuffer, rows: number, { element }: SchemaTree): boolean {
+export function findPlainPages(
+  bytes: ArrayBuffer,
+  rows: number,
+  { element }: SchemaTree,
+): StoredPage[] | undefined {
   const reader = { view: new DataView(bytes), offset: 0 }
   const isSize = (size: unknown, most: number): boolean =>
     Number.isInteger(size) && (size as number) >= 0 && (size as number) <= most
+  const pages: StoredPage[] = []
   let left = rows
-  for (let page = 0; left > 0 && reader.offset < bytes.byteLength - 1; page++) {
+  while (left > 0 && reader.offset < bytes.byteLength - 1) {
     const header = parquetHeader(reader)
     const { type, compressed_page_size: size, uncompressed_page_size: unpacked } = header
     const { data_page_header: first, data_page_header_v2: second, dictionary_page_header: words } = header
-    if (!isSize(size, bytes.byteLength - reader.offset) || !isSize(unpacked, MAX_PAGE_BYTES)) return false
+    if (!isSize(size, bytes.byteLength - reader.offset) || !isSize(unpacked, MAX_PAGE_BYTES)) return undefined
+    const packed = new Uint8Array(bytes, reader.offset, size)
     reader.offset += size
+    const isFirst = pages.length === 0
+    pages.push({ header, packed })
     if (type === 'DICTIONARY_PAGE') {
-      if (page > 0 || !words || !isSize(words.num_values, unpacked)) return false
+      if (!isFirst || !words || !isSize(words.num_values, unpacked)) return undefined
       continue
     }
     const head = type === 'DATA_PAGE' ? first : type === 'DATA_PAGE_V2' ? second : undefined
     if (!head || (first && second) || !isSize(head.num_values, left) || !ENCODINGS.has(head.encoding))
-      return false
+      return undefined
     if (second) {
       const { repetition_levels_byte_length: repetition, definition_levels_byte_length: definition } = second
       const isOptional = element.repetition_type !== 'REQUIRED'
-      if (repetition !== 0 || !isSize(definition, size) || isOptional !== definition > 0) return false
+      if (repetition !== 0 || !isSize(definition, size) || isOptional !== definition > 0) return undefined
     }
     left -= head.num_values
   }
-  return left === 0
+  return left === 0 ? pages : undefined
 }
-
-/** Maximum unpacked size of a page. */
-export const MAX_PAGE_BYTES = 256 * 1024 * 1024
 
 /** Writes the next non-null value of a page. */
 type WriteValue = (out: JsonText) => void
@@ -94,33 +108,24 @@ interface DataPage {
   write: WriteValue
 }
 
-/**
- * Reads a chunk of a column, of which `bytes` are the pages. Yields the values of at most `rows` rows. Throws if a page is
- * damaged.
- */
+/** Reads the pages of a chunk of a column, as `findPlainPages` returns them. Throws if one is damaged. */
 export function* readFlatColumn(
-  bytes: ArrayBuffer,
-  rows: number,
+  pages: readonly StoredPage[],
   column: FlatColumn,
   meta: ColumnMetaData,
 ): Generator<JsonBatch> {
-  const reader = { view: new DataView(bytes), offset: 0 }
   const out = new JsonText()
   let dictionary: Dictionary | undefined
-  for (let left = rows; left > 0 && reader.offset < bytes.byteLength - 1; ) {
-    const header = parquetHeader(reader)
-    const packed = new Uint8Array(bytes, reader.offset, header.compressed_page_size)
-    reader.offset += header.compressed_page_size
+  for (const { header, packed } of pages) {
     if (header.type === 'DICTIONARY_PAGE') {
       dictionary = readDictionary(header, packed, column, meta)
       continue
     }
-    const page = openPage(header, packed, column, meta, left, dictionary)
-    left -= page.rows
-    for (let k = 0; k < page.rows; k++) {
+    const { rows, levels, write } = openPage(header, packed, column, meta, dictionary)
+    for (let k = 0; k < rows; k++) {
       out.beginValue()
-      if (page.levels && page.levels[k] !== 1) out.addNull()
-      else page.write(out)
+      if (levels && levels[k] !== 1) out.addNull()
+      else write(out)
       if (out.isFull) yield out.take()
     }
   }
@@ -174,20 +179,16 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength)
 }
 
-/** Opens a page of at most `maxRows` rows. */
+/** Opens a page of data. */
 function openPage(
   header: PageHeader,
   packed: Uint8Array,
   column: FlatColumn,
   meta: ColumnMetaData,
-  maxRows: number,
   dictionary: Dictionary | undefined,
 ): DataPage {
   const { data_page_header: first, data_page_header_v2: second, uncompressed_page_size: size } = header
-  const head = first ?? second
-  if (!head) throw new Error(`unsupported page ${header.type}`)
-  const rows = head.num_values
-  if (rows > maxRows) throw new Error('more values than rows')
+  const { num_values: rows, encoding } = (first ?? second)!
   const isOptional = column.field.element.repetition_type !== 'REQUIRED'
   let levels: Uint8Array | undefined
   let body: { view: DataView; offset: number }
@@ -210,7 +211,7 @@ function openPage(
   }
   let count = rows
   if (levels) for (const level of levels) if (level !== 1) count--
-  return { rows, levels, write: createWriter(head.encoding, body, count, column, dictionary) }
+  return { rows, levels, write: createWriter(encoding, body, count, column, dictionary) }
 }
 
 /** Reads which rows of a page have values: 1 for each that has one; undefined if all have. */
@@ -254,7 +255,7 @@ function createWriter(
   dictionary: Dictionary | undefined,
 ): WriteValue {
   if (encoding === 'PLAIN') return createPlainWriter(body.view, body.offset, count, column)
-  if (!encoding.endsWith('_DICTIONARY') || !dictionary) throw new Error(`unsupported encoding ${encoding}`)
+  if (!dictionary) throw new Error('the dictionary is missing')
   const indexes = new Uint32Array(count)
   const width = count === 0 ? 0 : body.view.getUint8(body.offset++)
   if (width > 0) {

@@ -12,7 +12,7 @@ import {
 import { compressors } from 'hyparquet-compressors'
 import { COLUMNS_KEY, type ParquetMark } from '../../contract/formats.ts'
 import { type ColumnarJob, type ColumnType, FILE_DESCRIPTOR } from './decoder-messages.ts'
-import { hasPlainPages, isFlatColumn, MAX_PAGE_BYTES, readFlatColumn } from './flat-column.ts'
+import { findPlainPages, isFlatColumn, MAX_PAGE_BYTES, readFlatColumn } from './flat-column.ts'
 import {
   convertDecimal,
   convertSingle,
@@ -117,10 +117,11 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
           const { meta_data: meta, file_path: elsewhere } = chunk ?? {}
           const isFlat = meta && !elsewhere && isFlatColumn(fields[k], meta)
           const bytes = isFlat ? file.slice(...rangeOf(meta)) : undefined
-          if (bytes && hasPlainPages(bytes, to - from, fields[k])) {
+          const pages = bytes && findPlainPages(bytes, to - from, fields[k])
+          if (pages) {
             const { toJson } = columns[k]
             const column = { field: fields[k], toJson, losses: losses[k], parsers, compressors: guarded }
-            for (const batch of readFlatColumn(bytes, to - from, column, meta!)) yield { column: k, ...batch }
+            for (const batch of readFlatColumn(pages, column, meta!)) yield { column: k, ...batch }
           } else for (const values of await read(name, from, to)) yield { column: k, values }
         }
         from = to
