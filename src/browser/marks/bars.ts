@@ -5,10 +5,11 @@ import { MIN_MARKS } from './many-marks.ts'
 import {
   type Axis,
   type FindTraceModule,
+  haveOneColor,
   isNear,
   MAX_PATH_MARKS,
+  type Marker,
   type Subplot,
-  TRANSLUCENT,
   type TraceModule,
 } from './trace-modules.ts'
 
@@ -20,13 +21,7 @@ interface FullTrace {
   type: string
   visible: unknown
   orientation: 'v' | 'h'
-  marker: {
-    color: unknown
-    opacity?: unknown
-    line?: { width: unknown }
-    pattern?: { shape: unknown; path?: unknown }
-    gradient?: { type: unknown }
-  }
+  marker: Marker & { opacity?: unknown; pattern?: { shape: unknown; path?: unknown } }
   ids?: unknown
   text?: unknown
   texttemplate?: unknown
@@ -114,12 +109,9 @@ function areAlike([{ trace, t }]: Bars): boolean {
   if (trace?.visible !== true || (trace.type !== 'bar' && trace.type !== 'histogram')) return false
   const { marker, ids, text, texttemplate, selectedpoints, error_x, error_y } = trace
   return (
-    typeof marker.color === 'string' &&
-    !TRANSLUCENT.test(marker.color) &&
+    haveOneColor(marker) &&
     (marker.opacity ?? 1) === 1 &&
-    !(marker.line && marker.line.width !== 0) &&
     !(marker.pattern && (marker.pattern.shape !== '' || marker.pattern.path)) &&
-    !(marker.gradient && marker.gradient.type !== 'none') &&
     !t?.cornerradiusvalue &&
     !ids &&
     !text &&

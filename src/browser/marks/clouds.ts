@@ -2,7 +2,14 @@
 // Draws points of one color as few paths.
 
 import { MIN_MARKS } from './many-marks.ts'
-import { isNear, MAX_PATH_MARKS, type Subplot, TRANSLUCENT, type TraceModule } from './trace-modules.ts'
+import {
+  haveOneColor,
+  isNear,
+  MAX_PATH_MARKS,
+  type Marker,
+  type Subplot,
+  type TraceModule,
+} from './trace-modules.ts'
 
 /** Opacity that looks the same as more of it. */
 const OPAQUE = 0.99
@@ -14,13 +21,10 @@ interface FullTrace {
   type: string
   mode: string
   visible: unknown
-  marker: {
+  marker: Marker & {
     symbol: unknown
     size: unknown
-    color: unknown
     opacity: unknown
-    line?: { width: unknown }
-    gradient?: { type: unknown }
     maxdisplayed?: number
     standoff?: unknown
   }
@@ -119,13 +123,10 @@ function isCloud(points: Points): boolean {
     mode.includes('markers') &&
     (marker.symbol === 'circle' || marker.symbol === 0) &&
     typeof marker.size === 'number' &&
-    typeof marker.color === 'string' &&
-    !TRANSLUCENT.test(marker.color) &&
+    haveOneColor(marker) &&
     typeof marker.opacity === 'number' &&
     marker.opacity >= MIN_OPACITY &&
     !marker.standoff &&
-    !(marker.line && marker.line.width !== 0) &&
-    !(marker.gradient && marker.gradient.type !== 'none') &&
     !marker.maxdisplayed &&
     !selectedpoints &&
     !stackgroup &&

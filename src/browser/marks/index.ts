@@ -5,11 +5,11 @@
 import type { Figure, PlotlyApi } from '../plotly.ts'
 import { joinBars } from './bars.ts'
 import { joinPoints } from './clouds.ts'
-import { hasManyMarks, type JoinedType } from './many-marks.ts'
+import { hasManyMarks, JOINED_TYPES, type JoinedType } from './many-marks.ts'
 import { findTraceModule } from './trace-modules.ts'
 
-/** Types of traces whose marks are joined, and what joins them. */
-const JOINED = { scatter: joinPoints, bar: joinBars } satisfies Record<JoinedType, unknown>
+/** Functions that join the marks of traces, by type. */
+const JOINERS = { scatter: joinPoints, bar: joinBars } satisfies Record<JoinedType, unknown>
 
 /** Builds of plotly.js, with the types of traces whose marks they join. */
 const joinedTypes = new WeakMap<PlotlyApi, Set<string>>()
@@ -18,10 +18,10 @@ const joinedTypes = new WeakMap<PlotlyApi, Set<string>>()
 export async function joinMarks(plotly: PlotlyApi, { data }: Pick<Figure, 'data'>): Promise<void> {
   const types = joinedTypes.get(plotly) ?? new Set()
   joinedTypes.set(plotly, types)
-  for (const [type, join] of Object.entries(JOINED)) {
-    if (types.has(type) || !data.some((trace) => hasManyMarks(trace, type as JoinedType))) continue
+  for (const type of JOINED_TYPES) {
+    if (types.has(type) || !data.some((trace) => hasManyMarks(trace, type))) continue
     types.add(type)
     const module = await findTraceModule(plotly, type)
-    if (module) await join(module, (other) => findTraceModule(plotly, other))
+    if (module) await JOINERS[type](module, (other) => findTraceModule(plotly, other))
   }
 }

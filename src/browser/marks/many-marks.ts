@@ -5,7 +5,8 @@ import type { Figure } from '../plotly.ts'
 export const MIN_MARKS = 500
 
 /** Types of traces whose marks may be joined. */
-export type JoinedType = 'scatter' | 'bar'
+export const JOINED_TYPES = ['scatter', 'bar'] as const
+export type JoinedType = (typeof JOINED_TYPES)[number]
 
 /** Returns whether a trace may have marks that are joined. */
 export function hasManyMarks(trace: Record<string, unknown> | null, joined: JoinedType): boolean {
@@ -17,5 +18,5 @@ export function hasManyMarks(trace: Record<string, unknown> | null, joined: Join
 
 /** Returns whether a figure may have marks that are joined. */
 export function mayJoinMarks({ data }: Pick<Figure, 'data'>): boolean {
-  return data.some((trace) => hasManyMarks(trace, 'scatter') || hasManyMarks(trace, 'bar'))
+  return data.some((trace) => JOINED_TYPES.some((type) => hasManyMarks(trace, type)))
 }

@@ -7,7 +7,24 @@ import type { PlotlyApi } from '../plotly.ts'
 export const MAX_PATH_MARKS = 1000
 
 /** A color with its own opacity. */
-export const TRANSLUCENT = /a\(|\/|^#(?:[\da-f]{4}|[\da-f]{8})$|transparent/i
+const TRANSLUCENT = /a\(|\/|^#(?:[\da-f]{4}|[\da-f]{8})$|transparent/i
+
+/** How the marks of a trace look, as plotly.js completes it. */
+export interface Marker {
+  color: unknown
+  line?: { width: unknown }
+  gradient?: { type: unknown }
+}
+
+/** Returns whether all marks of a trace have one opaque color, without outlines. */
+export function haveOneColor({ color, line, gradient }: Marker): boolean {
+  return (
+    typeof color === 'string' &&
+    !TRANSLUCENT.test(color) &&
+    !(line && line.width !== 0) &&
+    !(gradient && gradient.type !== 'none')
+  )
+}
 
 export interface Axis {
   /** Returns the position of a value, in pixels. `isClipped`: those that a log axis does not have lie below it. */
