@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { describe, inject, it } from 'vitest'
 import { createService } from '../../src/service/index.ts'
 import { newDatabase } from '../support/postgres.ts'
-import { fill, folderOf, pages, reads } from '../support/scale.ts'
+import { fill, folderOf, pages, reads, SEARCHES } from '../support/scale.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../support/service.ts'
 
 const COUNTS = (process.env.GRIDLINE_SCALE ?? '1000,20000').split(',').map(Number)
@@ -42,7 +42,7 @@ describe.each(ENGINES)('reads by the number of files [%s]', (engine) => {
       const test = await open(engine)
       for (const user of ['alice', 'bob', 'carol']) await test.user(user)
       await fill(test, count)
-      for (const [user, path] of await reads(test)) {
+      for (const [user, path] of [...(await reads(test)), ...SEARCHES]) {
         const name = `${user ?? 'anonymous'} ${path.replace(/cursor=.*/, 'cursor')}`
         const row = table.get(name) ?? {}
         table.set(name, row)

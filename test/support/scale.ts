@@ -1,5 +1,6 @@
 /** Creates users with many files by SQL, and measures requests, for scale.test.ts and the benchmark. */
 import { sql } from 'kysely'
+import { JobWriter } from '../../src/service/store/aggregates/jobs.ts'
 import type { Engine } from '../../src/service/store/engines/engine.ts'
 import { scatter, type TestService } from './service.ts'
 
@@ -81,6 +82,8 @@ export async function fill(test: TestService, n: number): Promise<void> {
         group by owner, filetype`.execute(db)
     await sql`analyze`.execute(db)
   })
+  await engine.write(['alice'], (db) => new JobWriter(db).schedule('alice', 'words'))
+  await test.service.runJobs()
 }
 
 /** The folder with most of the files. */
@@ -143,6 +146,11 @@ export async function reads(test: TestService): Promise<[user: string | undefine
     [undefined, '/v2/plots/feed'],
   ]
 }
+
+/** Searches of alice, with one result, with many and without any. Their cost does not grow with the files. */
+export const SEARCHES = ['f0000007', 'f00', 'deep', 'no such word', '%'].map(
+  (q): [user: string, path: string] => ['alice', `/v2/folders/search?q=${encodeURIComponent(q)}`],
+)
 
 /** Counts the PostgreSQL pages that the statements of `work` touch. */
 export async function pages(engine: Engine, work: () => Promise<unknown>): Promise<number> {

@@ -6,7 +6,7 @@ import type { RefreshOptions, RefreshService } from '../derivations/refresh.ts'
 import type { MailingService } from '../mailings/send.ts'
 import type { UrlRefreshService } from '../refreshes/refresh-from-url.ts'
 import { type JobKind, SETTLE_DELAY_MS, SWEEP_INTERVAL_MS } from '../store/aggregates/jobs.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, Writers } from '../store/store.ts'
 import type { JobWork, LeasedJob } from './jobs.ts'
 import { Pace } from './pace.ts'
 
@@ -20,6 +20,7 @@ export function createJobHandlers(
   return {
     tree: updateDescendants,
     dates: indexDates,
+    words: indexWords,
     fold: (held) => fold(store, held),
     feed: (held) => feed(store, held),
     refresh: (held) => refresh(service, held, pace, minRefreshMs),
@@ -35,15 +36,23 @@ export function createJobHandlers(
 const STEP_PAUSE_MS = 10
 
 /** Copies the trash state of folders to their content, or deletes the content; a batch per transaction. */
-async function updateDescendants(leased: LeasedJob): Promise<number | undefined> {
-  const { job } = leased
-  const updateBatch = (): Promise<boolean> =>
-    leased.write(async ({ folders, jobs }) => {
-      const isDone = await folders.continuePropagation(job.owner)
-      if (isDone) await jobs.deleteFinished(job)
+function updateDescendants(leased: LeasedJob): Promise<number | undefined> {
+  const { owner } = leased.job
+  return repeatBatches(leased, ({ folders }) => folders.continuePropagation(owner))
+}
+
+/** Runs a job whose `batch` returns whether it has done all; each in a transaction. */
+async function repeatBatches(
+  leased: LeasedJob,
+  batch: (writers: Writers) => Promise<boolean>,
+): Promise<number | undefined> {
+  const runBatch = (): Promise<boolean> =>
+    leased.write(async (writers) => {
+      const isDone = await batch(writers)
+      if (isDone) await writers.jobs.deleteFinished(leased.job)
       return isDone
     })
-  while (!(await updateBatch())) {
+  while (!(await runBatch())) {
     if (leased.isStopping) return Date.now()
     // Let requests take the owner's lock now: it is granted to the first that asks, not the one that waits
     // longest.
@@ -67,6 +76,12 @@ async function indexDates(leased: LeasedJob): Promise<number | undefined> {
     await jobs.deleteFinished(job)
     return undefined
   })
+}
+
+/** Indexes the words of the files that were added; a batch per transaction. */
+function indexWords(leased: LeasedJob): Promise<number | undefined> {
+  const { owner } = leased.job
+  return repeatBatches(leased, ({ files }) => files.indexNextWords(owner))
 }
 
 /** Time between two refreshes of a derived grid that changes again and again, in ms: each can add a version. */

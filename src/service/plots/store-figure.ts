@@ -287,6 +287,7 @@ export async function writeFigure(
   }
   // With an unchanged figure, new data is a version of the grid only.
   if (previous.hash === hash) return plot.content_version
+  await writers.files.indexWordsAgain(owner, idlocal)
   return addNextVersion(
     writers,
     plot,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { itLong } from '../../support/property-runs.ts'
-import { fill, pages, reads } from '../../support/scale.ts'
+import { fill, pages, reads, SEARCHES } from '../../support/scale.ts'
 import { TestService, URL_OF_TESTS } from '../../support/service.ts'
 
 const [FEW, MANY] = [1_000, Number(process.env.GRIDLINE_SCALE ?? 20_000)]
@@ -36,7 +36,7 @@ describe.skipIf(inject('store') === 'citus')('reads of few and of many files', (
       const paths: string[] = []
       for (const test of tests) {
         const own: number[] = []
-        for (const [user, path] of await reads(test)) {
+        for (const [user, path] of [...(await reads(test)), ...SEARCHES]) {
           if (test === tests[0]) paths.push(`${user} ${path}`)
           const ask = async (): Promise<void> => {
             const { status, text } = await test.ask(user, 'GET', path)

@@ -11,6 +11,7 @@ import type { AuditEvent, AuditEventName, Journal } from './audit.ts'
 import { FileCounts } from './file-counts.ts'
 import { type JobWriter, refreshDerivedFrom } from './jobs.ts'
 import { NO_METADATA, type UsageWriter } from './usage.ts'
+import { indexAgain, indexNextFiles, NEW_FILES_PER_JOB } from './words.ts'
 
 export type FileRow = Selectable<Schema['files']>
 export type Filetype = FileRow['filetype']
@@ -271,6 +272,8 @@ export class FileWriter extends FileReader {
     await this.db.insertInto('files').values(row).execute()
     await this.counts.applyChange(file.owner, [], [row])
     this.recordAccessChanges(undefined, row)
+    if (row.idlocal % NEW_FILES_PER_JOB === NEW_FILES_PER_JOB - 1)
+      await this.jobs.schedule(row.owner, 'words')
     return row
   }
 
@@ -299,6 +302,17 @@ export class FileWriter extends FileReader {
     if (after && isListed) await this.counts.applyChange(owner, [before], [after])
     if (after) this.recordAccessChanges(before, after)
     if (isListed || 'filename' in fields) await this.updateGrantCopies(owner, idlocal)
+    if ('filename' in fields) await this.indexWordsAgain(owner, idlocal)
+  }
+
+  /** Indexes the words of a file whose names, or those of its columns or title, have changed. */
+  indexWordsAgain(owner: string, idlocal: number): Promise<void> {
+    return indexAgain(this.db, owner, idlocal)
+  }
+
+  /** Indexes the words of the next files of an owner. Returns whether there were none. */
+  indexNextWords(owner: string): Promise<boolean> {
+    return indexNextFiles(this.db, owner)
   }
 
   /**

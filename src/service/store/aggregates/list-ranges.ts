@@ -144,6 +144,13 @@ export function selectRanges(query: FileList, isOutdated: boolean, options: Rang
   return ranges
 }
 
+/** SQL: the file is in the list of all files of its owner. `isOutdated`: check the folders instead of `hidden`. */
+export function isListed(isOutdated: boolean): SqlFragment {
+  return sql`trashed_at is null and filetype in ${listTypes(TYPES)} and ${
+    isOutdated ? sql`parent not in (select idlocal from hiding)` : sql`hidden = 0`
+  }`
+}
+
 /** SQL: the file is in a folder shared with the user. */
 export function isInFolders({ folders }: ListScope): SqlFragment {
   return sql`parent in (${sql.join(folders.map((id) => sql.lit(id)))})`

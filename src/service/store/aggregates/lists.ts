@@ -7,6 +7,7 @@ import type { FolderReader } from './folders.ts'
 import {
   type FileList,
   isInFolders,
+  isListed,
   type ListScope,
   listTypes,
   type RangeOptions,
@@ -17,6 +18,7 @@ import {
   uniteRanges,
   withTrashedFolders,
 } from './list-ranges.ts'
+import { selectFilesWithWord, selectLastIndexed } from './words.ts'
 
 export interface ListQuery extends FileList {
   order: 'filename' | 'date_modified'
@@ -31,8 +33,11 @@ export interface ListQuery extends FileList {
 /** Scope of the owner: everything. */
 export const OWNER_SCOPE: ListScope = { seesAll: true, names: [], folders: [] }
 
-/** Numbers of files that a search scans, latest change first: the next ones only if too few match. */
-const SEARCHED_FILES = [500, 4500]
+/** Files that a search always reads: those changed last. */
+const LATEST_FILES = 500
+/** Files that a search reads besides: those whose words are not indexed yet, and those with one of its words. */
+const MAX_UNINDEXED = 5000
+const MAX_WITH_WORD = 2000
 
 function lowerAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
@@ -172,52 +177,38 @@ export class ListReader {
   }
 
   /**
-   * Finds files by text in their names or column names, latest change first. Scans only the files changed
-   * last, so the cost does not grow with the number of files.
+   * Finds files by text in their names, column names or titles, latest change first. Reads the files changed last,
+   * those whose words are not indexed yet, and those with a word that begins like the longest word of the text: its
+   * cost does not grow with the number of files.
    */
   async searchFiles(owner: string, text: string, limit: number): Promise<FileRow[]> {
     const query: FileList = { owner, viewer: OWNER_SCOPE }
     const isOutdated = await this.mayBeOutdated(query)
-    const found: FileRow[] = []
-    let skip = 0
-    for (const count of SEARCHED_FILES) {
-      found.push(
-        ...(await this.searchRange(query, isOutdated, text, { skip, count, limit: limit - found.length })),
-      )
-      if (found.length >= limit) break
-      skip += count
-    }
-    return found.map(withLastAppend)
-  }
-
-  /** Searches `count` files, without the first `skip` ones. Returns up to `limit`. */
-  private async searchRange(
-    query: FileList,
-    isOutdated: boolean,
-    text: string,
-    { skip, count, limit }: { skip: number; count: number; limit: number },
-  ): Promise<FileRow[]> {
-    const { owner } = query
-    const ranges = selectRanges(query, isOutdated, {
+    const hiding = withTrashedFolders(query, isOutdated)
+    const latest = selectRanges(query, isOutdated, {
       order: 'date_modified',
       descending: true,
-      limit: skip + count,
+      limit: LATEST_FILES,
     })
-    const union = uniteRanges(ranges)
-    const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
-    // The database engines fold case only for ASCII.
-    const like = (column: string): SqlFragment =>
-      sql`lower(${sql.ref(column)}) like ${lowerAscii(pattern)} escape '\\'`
-    const { rows } = await sql<FileRow>`${withTrashedFolders(query, isOutdated)} select files.* from (
-        select k, idlocal from (${union}) as u order by k desc, idlocal desc
-          limit ${sql.lit(count)} offset ${sql.lit(skip)}) as page
+    const contains = containsText(owner, text)
+    const { rows: found } = await sql<FileRow>`${hiding} select files.* from (
+        select k, idlocal from (${uniteRanges(latest)}) as u order by k desc, idlocal desc
+          limit ${sql.lit(LATEST_FILES)}) as page
       join files on files.owner = ${owner} and files.idlocal = page.idlocal
-      where ${like('files.filename')} or (files.filetype = 'grid' and exists (select 1 from columns
-        where columns.owner = ${owner} and columns.idlocal = page.idlocal and ${like('columns.name')}))
-        or (files.filetype = 'plot' and exists (select 1 from plots
-        where plots.owner = ${owner} and plots.idlocal = page.idlocal and ${like('plots.title')}))
-      order by page.k desc, page.idlocal desc limit ${sql.lit(limit)}`.execute(this.db)
-    return rows
+      where ${contains} order by page.k desc, page.idlocal desc limit ${sql.lit(limit)}`.execute(this.db)
+    if (found.length >= limit) return found.map(withLastAppend)
+    const unindexed = sql`select idlocal from files where owner = ${owner} and idlocal > ${selectLastIndexed(owner)}
+      order by idlocal desc limit ${sql.lit(MAX_UNINDEXED)}`
+    const indexed = selectFilesWithWord(owner, text, MAX_WITH_WORD)
+    const candidates = uniteRanges(indexed ? [unindexed, indexed] : [unindexed])
+    const known = new Set(found.map(({ idlocal }) => idlocal))
+    const modified = sql`coalesce(files.appended_at, files.date_modified)`
+    const { rows: older } = await sql<FileRow>`${hiding} select files.* from files
+      where owner = ${owner} and idlocal in (${candidates}) and ${isListed(isOutdated)} and ${contains}
+      order by ${modified} desc, idlocal desc limit ${sql.lit(limit)}`.execute(this.db)
+    return [...found, ...older.filter(({ idlocal }) => !known.has(idlocal))]
+      .slice(0, limit)
+      .map(withLastAppend)
   }
 
   /** Counts the visible subfolders of visible folders, by id; null above 1,000 in folders of another user. */
@@ -257,6 +248,18 @@ export class ListReader {
   private async mayBeOutdated({ owner, parent, trashed }: FileList): Promise<boolean> {
     return parent === undefined || trashed === true ? this.folders.hasDirtyFolders(owner) : false
   }
+}
+
+/** SQL: a name of the file, of its columns or of its chart contains a text. */
+function containsText(owner: string, text: string): SqlFragment {
+  const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
+  // The database engines fold case only for ASCII.
+  const like = (column: string): SqlFragment =>
+    sql`lower(${sql.ref(column)}) like ${lowerAscii(pattern)} escape '\\'`
+  return sql`(${like('files.filename')} or (files.filetype = 'grid' and exists (select 1 from columns
+    where columns.owner = ${owner} and columns.idlocal = files.idlocal and ${like('columns.name')}))
+    or (files.filetype = 'plot' and exists (select 1 from plots
+    where plots.owner = ${owner} and plots.idlocal = files.idlocal and ${like('plots.title')})))`
 }
 
 /** Returns a count of another user's files; null above 1,000. */

@@ -26,6 +26,7 @@ import * as alerts from './0023-alerts.ts'
 import * as mailings from './0024-mailings.ts'
 import * as shareItems from './0025-share-items.ts'
 import * as mailingFilters from './0026-mailing-filters.ts'
+import * as words from './0027-words.ts'
 import { MIGRATION_NAMES, type MigrationName } from './names.ts'
 
 const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
@@ -55,6 +56,7 @@ const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
   '0024-mailings': { up: mailings.up },
   '0025-share-items': { up: shareItems.up },
   '0026-mailing-filters': { up: mailingFilters.up },
+  '0027-words': { up: words.up },
 }
 
 /** All migrations, in order. Never change a released one. */

@@ -27,5 +27,6 @@ export const MIGRATION_NAMES = [
   '0024-mailings',
   '0025-share-items',
   '0026-mailing-filters',
+  '0027-words',
 ] as const
 export type MigrationName = (typeof MIGRATION_NAMES)[number]

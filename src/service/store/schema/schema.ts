@@ -87,6 +87,8 @@ export interface Schema extends AccountTables {
   }
   /** Number of files per owner, folder and type. Places below -1 are explained in `file-counts.ts`. */
   file_counts: { owner: string; place: number; filetype: string; files: number; public_files: number }
+  /** Words of the names of files, under which searches find them. A row with the word `''` marks an indexed file. */
+  file_words: { owner: string; idlocal: number; word: string }
   /** Content of files other than grids: figures and extras. */
   contents: { owner: string; idlocal: number; hash: string; bytes: number; media_type: string }
   plots: {
@@ -438,7 +440,18 @@ export interface Schema extends AccountTables {
   jobs: {
     /** Owner of the files that the job changes; empty for all. */
     owner: string
-    kind: 'tree' | 'dates' | 'fold' | 'feed' | 'refresh' | 'download' | 'judge' | 'deliver' | 'mail' | 'sweep'
+    kind:
+      | 'tree'
+      | 'dates'
+      | 'words'
+      | 'fold'
+      | 'feed'
+      | 'refresh'
+      | 'download'
+      | 'judge'
+      | 'deliver'
+      | 'mail'
+      | 'sweep'
     /** Subject of the job, for kinds of which an owner may have several jobs. */
     key: string
     due: number

@@ -26,6 +26,7 @@ type BlobRules<T extends Table> = 'hash' extends ColumnOf<T> ? { hasBlobs: boole
 const rules = {
   files: { key: ['owner', 'idlocal'], node: 'owner', goesWith: 'file', usernames: [] },
   file_counts: { key: ['owner', 'place', 'filetype'], node: 'owner', goesWith: 'user', usernames: [] },
+  file_words: { key: ['owner', 'idlocal', 'word'], node: 'owner', goesWith: 'file', usernames: [] },
   contents: { key: ['owner', 'idlocal'], node: 'owner', goesWith: 'file', usernames: [], hasBlobs: true },
   plots: { key: ['owner', 'idlocal'], node: 'owner', goesWith: 'file', usernames: [] },
   references: {

@@ -1,0 +1,111 @@
+// Indexes the words of names, so that a search in many files does not read all of them. See docs/adr/0056.
+import { type RawBuilder, sql } from 'kysely'
+import { inBatches } from '../schema/row-groups.ts'
+import type { Db } from '../schema/schema.ts'
+
+/** Number of new files of an owner after which their words are indexed. */
+export const NEW_FILES_PER_JOB = 500
+
+/** Files indexed by one transaction. */
+const BATCH_FILES = 200
+/** Columns of a grid whose names are indexed: the first ones. */
+const MAX_COLUMNS = 1000
+/** Words of a file that are indexed, and rows inserted by one statement. */
+const MAX_WORDS = 1000
+/** Characters of a word that are indexed. */
+const MAX_WORD_CHARACTERS = 32
+/** Marks an indexed file, as a row without a word. */
+const INDEXED = ''
+/** A word that comes after all words with the same beginning. */
+const LAST = '\u{10ffff}'
+
+const WORD = /[\p{L}\p{M}\p{N}]+/gu
+/** A text in a script without spaces between words. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Khmer}\p{sc=Lao}\p{sc=Myanmar}]/u
+
+/** Returns the words of a text: letters and digits, in lower case. */
+export function listWords(text: string): string[] {
+  return (text.toLowerCase().match(WORD) ?? []).map((word) =>
+    [...word].slice(0, MAX_WORD_CHARACTERS).join(''),
+  )
+}
+
+/** Returns the texts under which a word is found by its beginning: also from each later character, without spaces. */
+function listKeys(word: string): string[] {
+  return UNSPACED.test(word) ? [...word].map((_, k, characters) => characters.slice(k).join('')) : [word]
+}
+
+/** SQL: ids of the files with a word that begins like the longest word of a text; undefined without words. */
+export function selectFilesWithWord(
+  owner: string,
+  text: string,
+  limit: number,
+): RawBuilder<unknown> | undefined {
+  const [longest] = listWords(text).sort((a, b) => b.length - a.length)
+  if (longest === undefined) return undefined
+  return sql`select idlocal from file_words where owner = ${owner} and word >= ${longest} and word < ${longest + LAST}
+    order by word desc, idlocal desc limit ${sql.lit(limit)}`
+}
+
+/** SQL: id of the last file whose words are indexed; -1 without any. All before it are indexed too. */
+export function selectLastIndexed(owner: string): RawBuilder<number> {
+  return sql<number>`(select coalesce(max(idlocal), -1) from file_words where owner = ${owner} and word = ${sql.lit(INDEXED)})`
+}
+
+/** Indexes the words of the next files of an owner. Returns whether there were none. */
+export async function indexNextFiles(db: Db, owner: string): Promise<boolean> {
+  const { rows } = await sql<{ idlocal: number }>`select idlocal from files where owner = ${owner}
+    and idlocal > ${selectLastIndexed(owner)} and filetype <> 'extra'
+    order by idlocal limit ${sql.lit(BATCH_FILES)}`.execute(db)
+  await addWords(
+    db,
+    owner,
+    rows.map(({ idlocal }) => idlocal),
+  )
+  return rows.length === 0
+}
+
+/** Indexes a file again whose names have changed, if it was indexed. */
+export async function indexAgain(db: Db, owner: string, idlocal: number): Promise<void> {
+  const { numDeletedRows } = await db
+    .deleteFrom('file_words')
+    .where(({ and }) => and({ owner, idlocal }))
+    .executeTakeFirst()
+  if (numDeletedRows > 0n) await addWords(db, owner, [idlocal])
+}
+
+/** Adds the words of files. */
+async function addWords(db: Db, owner: string, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  const names = await db
+    .selectFrom('files')
+    .select(['idlocal', 'filename as name'])
+    .where('owner', '=', owner)
+    .where('idlocal', 'in', ids)
+    .unionAll(
+      db
+        .selectFrom('columns')
+        .select(['idlocal', 'name'])
+        .where('owner', '=', owner)
+        .where('idlocal', 'in', ids)
+        .where('position', '<', MAX_COLUMNS),
+    )
+    .unionAll(
+      db
+        .selectFrom('plots')
+        .select(['idlocal', sql<string>`title`.as('name')])
+        .where('owner', '=', owner)
+        .where('idlocal', 'in', ids)
+        .where('title', 'is not', null),
+    )
+    .execute()
+  const wordsOf = new Map(ids.map((idlocal) => [idlocal, new Set([INDEXED])]))
+  for (const { idlocal, name } of names) {
+    const words = wordsOf.get(Number(idlocal))!
+    for (const key of listWords(name).flatMap(listKeys)) if (words.size < MAX_WORDS) words.add(key)
+  }
+  const rows = [...wordsOf].flatMap(([idlocal, words]) =>
+    [...words].map((word) => ({ owner, idlocal, word })),
+  )
+  for (const batch of inBatches(rows, MAX_WORDS)) await db.insertInto('file_words').values(batch).execute()
+}
