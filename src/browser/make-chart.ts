@@ -3,6 +3,8 @@
 import { compileChart } from '../charts/compile/compile.ts'
 import { completeFromGrid } from '../charts/create-chart.ts'
 import type { Figure } from '../charts/figure/figure.ts'
+import { groupColumnsByKind } from '../charts/normalize/choose-type.ts'
+import { isAmount } from '../charts/normalize/measures.ts'
 import type { ChartGrid, ChartOptions } from '../charts/spec/options.ts'
 import type { ChartType } from '../charts/spec/types.ts'
 import { Problem } from '../contract/errors.ts'
@@ -49,16 +51,22 @@ class ChartMaker {
     ]
   }
 
-  /** Fills in the columns of a type; several rows at one label are averaged. Undefined if it cannot be drawn. */
+  /** Fills in the columns of a type; several rows at one label are combined. Undefined if it cannot be drawn. */
   private async complete(
     type: ChartType,
     reason: string,
     columns: ChartOptions,
   ): Promise<Candidate | undefined> {
-    for (const more of [{}, { aggregate: 'mean' } as const]) {
+    const [number] = groupColumnsByKind(this.grid.cols).numbers
+    const aggregate = number && isAmount(number.name) ? 'sum' : 'mean'
+    for (const more of [{}, { aggregate } as const]) {
       try {
         const { options } = await completeFromGrid(this.client, this.grid, type, { ...columns, ...more })
-        const candidate = { type, reason: 'aggregate' in more ? `${reason} (means)` : reason, options }
+        const candidate = {
+          type,
+          reason: 'aggregate' in more ? `${reason} (${aggregate}s)` : reason,
+          options,
+        }
         await this.compile(candidate)
         return candidate
       } catch (error) {

@@ -50,6 +50,27 @@ it('every combination of columns gets a chart', async () => {
   )
 })
 
+it('amounts come first and are added up per period, levels have a mean', async () => {
+  const cols = [
+    { name: 'day', type: 'date', uid: 'a' },
+    { name: 'quantity', type: 'number', uid: 'b' },
+    { name: 'unit_price', type: 'number', uid: 'c' },
+    { name: 'orderTotal', type: 'number', uid: 'd' },
+    { name: 'total_cases', type: 'number', uid: 'e' },
+  ] as Column[]
+  const choose = async (kept: readonly string[]) => {
+    const grid = { fid: 'me:1', filename: 'g', cols: cols.filter(({ name }) => kept.includes(name)) }
+    const ends = ['2025-01-01', '2025-12-31']
+    return (await completed(grid, 'auto', {}, async () => ({ rows: 3000, distinct: 365, ends }))).chosenFlags
+  }
+  expect(await choose(['day', 'quantity', 'orderTotal'])).toBe(
+    '--type line --x day --y orderTotal --aggregate sum --per week',
+  )
+  expect(await choose(['day', 'unit_price', 'total_cases'])).toBe(
+    '--type line --x day --y unit_price,total_cases --aggregate mean --per week',
+  )
+})
+
 it('the choice has a reason and alternatives', async () => {
   const cols = [
     { name: 'city', type: 'text', uid: 'a' },

@@ -3,6 +3,7 @@ import { isMomentType } from '../../contract/column-types.ts'
 import { hasLabels, quoteColumnName } from '../spec/column-names.ts'
 import type { ChartOptions, Column } from '../spec/options.ts'
 import type { ChartType } from '../spec/types.ts'
+import { isAmount } from './measures.ts'
 import type { ValueCounts } from './read-values.ts'
 
 /** Counts the values of a column; undefined if they are unknown. */
@@ -25,14 +26,20 @@ export interface ColumnsByKind {
   texts: Column[]
 }
 
-/** Groups columns by kind. Identifiers count as numbers only if there are no others. */
+/** Groups columns by kind. Identifiers count as numbers only if there are no others. Amounts come before other numbers. */
 export function groupColumnsByKind(cols: readonly Column[]): ColumnsByKind {
   const dates = cols.filter(
     ({ type, name }) => isMomentType(type) || (type === 'number' && YEAR.test(name.trim())),
   )
   const numbers = cols.filter((column) => column.type === 'number' && !dates.includes(column))
   const plain = numbers.filter(({ name }) => !IDENTIFIER.test(name.trim()))
-  return { dates, numbers: plain.length > 0 ? plain : numbers, texts: cols.filter(hasLabels) }
+  const kept = plain.length > 0 ? plain : numbers
+  const amounts = kept.filter(({ name }) => isAmount(name))
+  return {
+    dates,
+    numbers: [...amounts, ...kept.filter((column) => !amounts.includes(column))],
+    texts: cols.filter(hasLabels),
+  }
 }
 
 /** Facts about a table from which the type is chosen. */

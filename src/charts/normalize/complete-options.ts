@@ -27,6 +27,8 @@ import {
   MAX_AUTO_BARS,
   type Suggestion,
 } from './choose-type.ts'
+import { choosePeriod, isAmount, isLevel } from './measures.ts'
+import type { ValueCounts } from './read-values.ts'
 
 /** A chart with all options filled in from the column types and values. */
 export interface CompletedChart {
@@ -93,14 +95,13 @@ export async function completed(
       if (group && type === 'line') {
         next.by = group
         next.y = next.y && quoteColumnName(parseColumnNames(next.y, names)[0])
-      } else if (next.y !== undefined)
-        next.aggregate = type === 'bar' || hasTrait(type, 'slices') ? 'sum' : 'mean'
+      } else if (next.y !== undefined) combineRows(type, next, names, findColumn(next.x), counts)
     }
   }
   if (isOpen && type === 'bar' && next.y === undefined) next.aggregate = 'count'
   const flags = [
     ...(isOpen ? [`--type ${type}`] : []),
-    ...(['x', 'y', 'by', 'aggregate', 'top'] as const).flatMap((name) =>
+    ...(['x', 'y', 'by', 'aggregate', 'per', 'top'] as const).flatMap((name) =>
       next[name] !== undefined && next[name] !== options[name]
         ? [`--${name} ${quoteShellWord(String(next[name]))}`]
         : [],
@@ -108,6 +109,25 @@ export async function completed(
     ...(next.horizontal && !options.horizontal ? ['--horizontal'] : []),
   ]
   return { type, options: next, chosenFlags: flags.join(' '), reason, suggestions }
+}
+
+/** Number of dates above which they are collected into periods. */
+const MAX_DATES = 200
+
+/** Combines several rows per x: amounts add up, levels have a mean. Many dates are collected into periods. */
+function combineRows(
+  type: ChartType,
+  options: ChartOptions,
+  names: readonly string[],
+  x: Column | undefined,
+  { distinct, ends: [first, last] = [] }: ValueCounts,
+): void {
+  const y = parseColumnNames(options.y!, names)
+  const amounts = y.filter(isAmount)
+  const hasParts = type === 'bar' || hasTrait(type, 'slices')
+  options.aggregate = amounts.length > 0 || (hasParts && !y.every(isLevel)) ? 'sum' : 'mean'
+  if (amounts.length > 0) options.y = amounts.map(quoteColumnName).join(',')
+  if (x && distinct > MAX_DATES && acceptsOption(type, 'per')) options.per = choosePeriod(x.type, first, last)
 }
 
 /** Types for which year columns become the x axis. */

@@ -27,6 +27,8 @@ export interface ValueCounts {
   distinct: number
   /** Largest absolute number; undefined without numbers. */
   largest?: number
+  /** First and last value in order; undefined if they are unknown. */
+  ends?: readonly unknown[]
 }
 
 /** Reads values for a chart. Without a client, the table is not uploaded, and the values are unknown. */
@@ -63,11 +65,13 @@ export class ValueReader {
     if (!statistics) return undefined
     const unnamed = isLabel && statistics.nulls > 0 ? 1 : 0
     const rows = isLabel ? statistics.rows : statistics.rows - statistics.nulls
-    const ends = [statistics.min, statistics.max].filter((end) => typeof end === 'number').map(Math.abs)
+    const ends = [statistics.min, statistics.max]
+    const sizes = ends.filter((end) => typeof end === 'number').map(Math.abs)
     return {
       rows,
       distinct: statistics.distinct_is_exact ? statistics.distinct + unnamed : rows,
-      largest: ends.length > 0 ? Math.max(...ends) : undefined,
+      largest: sizes.length > 0 ? Math.max(...sizes) : undefined,
+      ends,
     }
   }
 

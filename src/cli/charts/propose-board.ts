@@ -1,11 +1,11 @@
 // Proposes a board for a table: numbers, charts, a table and filters, each with the reason for it.
 import { groupColumnsByKind } from '../../charts/normalize/choose-type.ts'
+import { choosePeriod, isLevel } from '../../charts/normalize/measures.ts'
 import { quoteColumnName } from '../../charts/spec/column-names.ts'
 import type { Column } from '../../charts/spec/options.ts'
 import { isMomentType } from '../../contract/column-types.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import type { ColumnDescription, GridDescription } from '../../contract/resources/index.ts'
-import type { PERIODS } from '../../contract/row-options.ts'
 import { formatSortKey } from '../../query/index.ts'
 import type { ChartFile } from './chart-file.ts'
 
@@ -23,11 +23,7 @@ const MAX_DATES = 200
 const MAX_POINTS = 10_000
 /** Maximum length of the name of a chart: a file name has up to 255 bytes. */
 const MAX_SLUG_CHARACTERS = 60
-const DAY_MS = 24 * 3600_000
 
-/** Names of numbers that do not add up: their mean says more than their sum. */
-const INTENSIVE =
-  /(?:^|[_\s-])(?:avg|average|mean|median|rate|ratio|share|percent|pct|price|temp\w*|speed|age|score|rating|index|humidity|pressure|height|lat|lon\w*|level|grade|year)(?:$|[_\s-])|%|°/i
 /** Names of positions, which are no amounts. */
 const POSITION = /^(?:lat|latitude|lon|lng|long|longitude)$/i
 
@@ -55,8 +51,6 @@ export interface ProposedBoard {
   rows: ProposedRow[]
   charts: ProposedChart[]
 }
-
-type Period = (typeof PERIODS)[number]
 
 /** A column of numbers, and how its values are combined. */
 interface Measure {
@@ -104,7 +98,7 @@ export function proposeBoard(
     charts.push({ name, chart: { grid, ...chart } })
     rows.push({ shows, why, row: [{ plot: name }], chart: name })
   }
-  const period = time && choosePeriod(time)
+  const period = time && choosePeriod(time.type, time.min, time.max)
   add('text', 'says what the board is about; change it', { text: describeTable(row_count, time) })
   add(
     ['number of rows', ...measures.map(({ column, aggregate }) => `${aggregate} of ${column.name}`)].join(
@@ -193,22 +187,10 @@ export function proposeBoard(
 
 function toMeasure(column: ColumnDescription): Measure {
   const { name, min } = column
-  if (INTENSIVE.test(name))
-    return { column, aggregate: 'mean', why: 'its name is that of a level, so the mean' }
+  if (isLevel(name)) return { column, aggregate: 'mean', why: 'its name is that of a level, so the mean' }
   if (typeof min === 'number' && min < 0)
     return { column, aggregate: 'mean', why: 'some are negative, so the mean' }
   return { column, aggregate: 'sum', why: 'amounts add up, so the sum' }
-}
-
-/** Returns the period in which dates give 20 to 200 points or so; undefined for years as numbers. */
-function choosePeriod({ type, min, max }: ColumnDescription): Period | undefined {
-  if (!isMomentType(type) || typeof min !== 'string' || typeof max !== 'string') return undefined
-  const days = (Date.parse(max) - Date.parse(min)) / DAY_MS
-  if (!Number.isFinite(days)) return undefined
-  if (days > 365 * 20) return 'year'
-  if (days > 365 * 2) return 'month'
-  if (days > 180) return 'week'
-  return days > 3 || type === 'date' ? 'day' : 'hour'
 }
 
 function describeTable(rows: number, time: ColumnDescription | undefined): string {

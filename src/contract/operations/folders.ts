@@ -77,7 +77,9 @@ export const foldersOperations = {
     access: 'caller',
     agentTool: 'reads',
     query: s.object({
-      q: s.string({ description: 'Text to search for. In files that were changed long ago, it must begin a word.' }),
+      q: s.string({
+        description: 'Text to search for. In files that were changed long ago, it must begin a word.',
+      }),
       page_size: pageQuery.page_size,
     }),
     body: noBody,
