@@ -213,6 +213,27 @@ it('all bar labels that fit are drawn', () => {
   expect(layout.xaxis.dtick).toBe(1)
 })
 
+it('the rows of a heatmap on a phone have whole labels, of two lines if necessary', () => {
+  const { layout } = applyTheme(
+    {
+      data: [
+        {
+          type: 'heatmap',
+          x: [1, 2],
+          y: ['Wednesday', 'Sales Northern Europe'],
+          z: [[1], [2]],
+        } as Attributes,
+      ],
+      layout: { meta: { theme: 'gridline' }, yaxis: { type: 'category' } } as Attributes,
+    },
+    { scheme: 'light', width: 360, height: 400 },
+  )
+  expect([layout.yaxis.dtick, layout.yaxis.labelalias]).toEqual([
+    1,
+    { 'Sales Northern Europe': 'Sales Northern<br>Europe' },
+  ])
+})
+
 it('shares of a pie with negative values are of the drawn values, and a note says so', () => {
   const trace = { type: 'pie', labels: ['a', 'b', 'c', 'd'], values: [5, -3, null, 7] }
   const { data, layout } = applyTheme(

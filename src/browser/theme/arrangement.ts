@@ -170,6 +170,40 @@ export function wrapText(text: string, maxWidth: number, size: number, weight = 
   return lines.map((line) => shortenText(line, maxWidth, size))
 }
 
+/** Height of the x axis below rows, with its title, in pixels. */
+export const AXIS_PIXELS = 64
+/** Minimum height of a row with a label beside it, in pixels. */
+export const MIN_ROW_PIXELS = 15
+/** Minimum row height for a label of two lines, in pixels. */
+const TWO_LINES_PIXELS = 40
+
+/** Wraps labels to at most two lines, so that all stay distinct. */
+export function wrapToTwoLines(labels: readonly string[], maxWidth: number): string[][] {
+  const lines = labels.map((label) => wrapText(label, maxWidth, TEXT_PIXELS))
+  const ends = shortenDistinct(
+    lines.map(([, ...rest]) => rest.join(' ')),
+    maxWidth,
+  )
+  return lines.map(([first, ...rest], k) => (rest.length === 0 ? [first] : [first, ends[k]]))
+}
+
+/**
+ * Returns shortened texts of labels that are wider than `maxWidth` pixels; undefined if all fit. Rows of `rowHeight`
+ * pixels may have space for two lines.
+ */
+export function shortenLabels(
+  labels: readonly string[],
+  maxWidth: number,
+  rowHeight: number,
+): Record<string, string> | undefined {
+  const texts =
+    rowHeight < TWO_LINES_PIXELS
+      ? shortenDistinct(labels, maxWidth)
+      : wrapToTwoLines(labels, maxWidth).map((text) => text.join('<br>'))
+  const short = labels.flatMap((label, k) => (texts[k] === label ? [] : [[label, texts[k]]]))
+  return short.length > 0 ? Object.fromEntries(short) : undefined
+}
+
 /** Returns the text of a title, a string or an object; undefined if it is empty. */
 export function titleTextOf(title: unknown): string | undefined {
   const text = typeof title === 'string' ? title : (title as Attributes | undefined)?.text

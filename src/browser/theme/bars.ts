@@ -6,17 +6,19 @@ import { NO_LABEL, NOTE_NAME } from '../../charts/figure/shared-names.ts'
 import { swapShapeAxes } from '../../charts/figure/swap-axes.ts'
 import {
   type Attributes,
+  AXIS_PIXELS,
   type Draft,
   edgePixelsOf,
   hasOnePlot,
   isNarrow,
   LABEL_GAP_PIXELS,
   listAxisLabels,
+  MIN_ROW_PIXELS,
   maxLabelWidthOf,
   measureText,
   shortenDistinct,
-  TEXT_PIXELS,
-  wrapText,
+  shortenLabels,
+  wrapToTwoLines,
 } from './arrangement.ts'
 import { annotate, listOfAnnotations } from './titles.ts'
 
@@ -30,13 +32,8 @@ const MAX_BAR_PIXELS = 56
 /** Height of a label above a bar, and of each additional bar in a group, in pixels. */
 const LABEL_PIXELS = 20
 const ADDITIONAL_BAR_PIXELS = 12
-/** Height of the x axis below horizontal bars, with its title, in pixels. */
-const AXIS_PIXELS = 64
-/** Minimum row height for a label of two lines, in pixels. */
-const TWO_LINES_PIXELS = 40
-/** Preferred and minimum height of a row with a label beside it, in pixels. */
+/** Preferred height of a row with a label beside it, in pixels. */
 const ROW_PIXELS = 20
-const MIN_ROW_PIXELS = 15
 /** Maximum number of labels above bars on narrow screens; a longer list is only scrolled. */
 const MAX_LABELS_ABOVE = 100
 /** Below this number, bars are thinner. */
@@ -127,13 +124,12 @@ function fitLabels(draft: Draft, labels: readonly string[]): void {
     labels.length * (isAbove ? labeled : ROW_PIXELS + (bars - 1) * ADDITIONAL_BAR_PIXELS)
   if (height / labels.length >= MIN_ROW_PIXELS) layout.yaxis.dtick ??= 1
   if (!isNarrow(view)) {
-    const lines = height / labels.length >= TWO_LINES_PIXELS ? 2 : 1
-    layout.yaxis.labelalias = shortenLabels(labels, view.width * 0.4, lines)
+    layout.yaxis.labelalias = shortenLabels(labels, view.width * 0.4, height / labels.length)
     return
   }
   if (height / labels.length < labeled) {
     layout.yaxis = { ...layout.yaxis, ticklabelposition: 'outside' }
-    layout.yaxis.labelalias = shortenLabels(labels, maxLabelWidthOf(labels, view))
+    layout.yaxis.labelalias = shortenLabels(labels, maxLabelWidthOf(labels, view), 0)
     return
   }
   // A label above its bar can use the full width.
@@ -177,16 +173,6 @@ function orderLabelsByAxis({ data, layout }: Draft, labels: readonly string[]): 
     for (const [k, label] of [...listOf(y)].entries())
       sums.set(String(label), (sums.get(String(label)) ?? 0) + (Number(listOf(x)[k]) || 0))
   return sortLabels(labels, layout.yaxis.categoryorder, layout.yaxis.categoryarray, sums)
-}
-
-/** Wraps labels to at most two lines, so that all stay distinct. */
-function wrapToTwoLines(labels: readonly string[], maxWidth: number): string[][] {
-  const lines = labels.map((label) => wrapText(label, maxWidth, TEXT_PIXELS))
-  const ends = shortenDistinct(
-    lines.map(([, ...rest]) => rest.join(' ')),
-    maxWidth,
-  )
-  return lines.map(([first, ...rest], k) => (rest.length === 0 ? [first] : [first, ends[k]]))
 }
 
 const DOT_TYPES: ReadonlySet<unknown> = new Set(['dot', 'lollipop', 'dumbbell'])
@@ -265,18 +251,4 @@ function swapTextTemplates({ texttemplate, hovertemplate, textposition }: Attrib
       ),
     }),
   }
-}
-
-/** Returns shortened texts of labels that are wider than `maxWidth` pixels; undefined if all fit. */
-function shortenLabels(
-  labels: readonly string[],
-  maxWidth: number,
-  lines = 1,
-): Record<string, string> | undefined {
-  const texts =
-    lines === 1
-      ? shortenDistinct(labels, maxWidth)
-      : wrapToTwoLines(labels, maxWidth).map((text) => text.join('<br>'))
-  const short = labels.flatMap((label, k) => (texts[k] === label ? [] : [[label, texts[k]]]))
-  return short.length > 0 ? Object.fromEntries(short) : undefined
 }

@@ -4,11 +4,13 @@ import { roundUpToStep } from '../../charts/figure/steps.ts'
 import { formatCount } from '../../contract/message-texts.ts'
 import {
   type Attributes,
+  AXIS_PIXELS,
   type Draft,
   edgePixelsOf,
   isNarrow,
+  MIN_ROW_PIXELS,
   maxLabelWidthOf,
-  shortenDistinct,
+  shortenLabels,
   titleTextOf,
 } from './arrangement.ts'
 import { createColorScale, DIVERGING_COLORS, interpolateColor, SEQUENTIAL_COLORS } from './colors.ts'
@@ -242,17 +244,19 @@ function addMissingSteps({ layout }: Draft, trace: Attributes): void {
 }
 
 /** Places the labels beside the rows of cells. */
-function arrangeRows({ layout, view }: Draft, { y }: Attributes): void {
+function arrangeRows({ layout, view, above, below }: Draft, { y }: Attributes): void {
   const isLabels = layout.yaxis?.type === 'category'
   // Place the first row at the top.
   layout.yaxis = {
     ...{ showgrid: false, ticklabelposition: 'outside', ...(isLabels && { autorange: 'reversed' }) },
     ...layout.yaxis,
   }
-  if (!isNarrow(view) || layout.yaxis.type !== 'category') return
+  if (!isLabels) return
   const labels = [...new Set(listOf(y))].filter((label) => typeof label === 'string')
-  const texts = shortenDistinct(labels, maxLabelWidthOf([], view))
-  layout.yaxis.labelalias ??= Object.fromEntries(labels.map((label, k) => [label, texts[k]]))
+  const rowHeight = (view.height - above.title - AXIS_PIXELS - below) / labels.length
+  if (rowHeight >= MIN_ROW_PIXELS) layout.yaxis.dtick ??= 1
+  if (isNarrow(view))
+    layout.yaxis.labelalias ??= shortenLabels(labels, maxLabelWidthOf(labels, view), rowHeight)
 }
 
 /** Color scale of a trace, and the values that it colors. */
