@@ -1,6 +1,7 @@
 /** Creates users with many files by SQL, and measures requests, for scale.test.ts and the benchmark. */
 import { sql } from 'kysely'
 import { JobWriter } from '../../src/service/store/aggregates/jobs.ts'
+import { NEW_FILES_PER_JOB } from '../../src/service/store/aggregates/words.ts'
 import type { Engine } from '../../src/service/store/engines/engine.ts'
 import { scatter, type TestService } from './service.ts'
 
@@ -71,7 +72,9 @@ export async function fill(test: TestService, n: number): Promise<void> {
     for (let k = 0; k < 100; k++)
       await sql`insert into users (owner, name_key, is_admin, date_joined)
         values (${`other${k}`}, ${`other${k}`}, 0, 0)`.execute(db)
-    await sql`update counters set next_idlocal = ${sql.lit(FROM + n)} where owner = 'alice'`.execute(db)
+    await sql`update counters set next_idlocal = ${sql.lit(FROM + n + NEW_FILES_PER_JOB)} where owner = 'alice'`.execute(
+      db,
+    )
     await sql`delete from file_counts`.execute(db)
     await sql`insert into file_counts (owner, place, filetype, files, public_files)
       select owner, parent, filetype, count(*), sum(world_readable) from files where trashed_at is null

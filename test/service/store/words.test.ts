@@ -111,11 +111,15 @@ describe.each(['sqlite', 'postgres'] as const)('searches in many files [%s]', (e
         return rows.length
       })
     await change('POST', '/v2/folders', { path: 'new 3998' })
+    await test.service.store.engine.write(['alice'], (db) =>
+      db.updateTable('counters').set({ next_idlocal: 4498 }).where('owner', '=', 'alice').execute(),
+    )
     await test.service.runJobs()
     expect(await indexed()).toBe(0)
-    await change('POST', '/v2/folders', { path: 'new 3999' })
+    await change('POST', '/v2/folders', { path: 'new 4498' })
+    await change('POST', '/v2/folders', { path: 'new 4499' })
     await test.service.runJobs()
-    expect(await indexed()).toBe(2)
-    expect(await find('new')).toEqual(['new 3999', 'new 3998'])
+    expect(await indexed()).toBe(1)
+    expect((await find('new')).sort()).toEqual(['new 3998', 'new 4498', 'new 4499'])
   })
 })

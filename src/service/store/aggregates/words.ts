@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { inBatches } from '../schema/row-groups.ts'
 import type { Db } from '../schema/schema.ts'
 
-/** Number of new files of an owner after which their words are indexed. */
+/** Number of new files of an owner after which words are indexed: those of earlier files. */
 export const NEW_FILES_PER_JOB = 500
 
 /** Files indexed by one transaction. */
@@ -52,10 +52,14 @@ export function selectLastIndexed(owner: string): RawBuilder<number> {
   return sql<number>`(select coalesce(max(idlocal), -1) from file_words where owner = ${owner} and word = ${sql.lit(INDEXED)})`
 }
 
-/** Indexes the words of the next files of an owner. Returns whether there were none. */
+/**
+ * Indexes the words of the next files of an owner. Returns whether there were none. The ids of the last files may
+ * still be those of files that are being made.
+ */
 export async function indexNextFiles(db: Db, owner: string): Promise<boolean> {
   const { rows } = await sql<{ idlocal: number }>`select idlocal from files where owner = ${owner}
     and idlocal > ${selectLastIndexed(owner)} and filetype <> 'extra'
+    and idlocal < (select next_idlocal from counters where owner = ${owner}) - ${sql.lit(NEW_FILES_PER_JOB)}
     order by idlocal limit ${sql.lit(BATCH_FILES)}`.execute(db)
   await addWords(
     db,
