@@ -87,7 +87,8 @@ async function tryQuery(
 ): Promise<QueryResult | undefined> {
   const process_ = new QueryProcess(query.folder, limits, query.isAborted)
   try {
-    process_.send({ sql: query.sql, parameters: query.parameters } satisfies QueryText)
+    const { sql, parameters, isRepeatable } = query
+    process_.send({ sql, parameters, isRepeatable } satisfies QueryText)
     const named = await process_.receive()
     if (!('tables' in named)) throw unexpectedError()
     // Meanwhile the service copies tables, and limits their size.

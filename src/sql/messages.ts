@@ -19,6 +19,8 @@ export type QueryParameter = string | number | boolean | null
 export interface QueryText {
   sql: string
   parameters: Readonly<Record<string, QueryParameter>>
+  /** Uses one thread, so that the same rows give the same result: the order of rows, and the last digits of sums. */
+  isRepeatable?: boolean
 }
 
 /** Name of a table in a query. `schema`: the word before the point. */

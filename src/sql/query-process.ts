@@ -148,10 +148,11 @@ async function listColumns(connection: DuckDBConnection): Promise<string[]> {
 async function runQuery(): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:', CONFIGURATION)
   const connection = await instance.connect()
-  const { sql, parameters } = await receive<QueryText>()
+  const { sql, parameters, isRepeatable } = await receive<QueryText>()
   await send({ tables: await findTableNames(connection, sql) })
   await limit(connection)
   const isLoaded = await openTables(connection, await receive<QueryTables>())
+  if (isRepeatable) await connection.run('SET threads = 1')
   await lock(connection)
   await send({ isLoaded })
   if (!isLoaded) return

@@ -25,6 +25,8 @@ export interface GridQuery {
   tables: Readonly<Record<string, string>>
   /** Where other names are looked up. Default: in the home folder. */
   scope?: NameScope
+  /** The same rows give the same result, in more time. */
+  isRepeatable?: boolean
 }
 
 /** The result of a query, and the grids that it shows. */
@@ -100,7 +102,7 @@ export class Queries {
     principal: Principal,
     query: GridQuery,
   ): Promise<{ result: QueryResult; tables: QueriedTable[] }> {
-    const { sql, parameters } = query
+    const { sql, parameters, isRepeatable } = query
     const folder = await this.files.createWorkFolder()
     const kept: (() => Promise<void>)[] = []
     let queried: QueriedTable[] = []
@@ -110,6 +112,7 @@ export class Queries {
         {
           sql,
           parameters,
+          isRepeatable,
           folder,
           isAborted: principal.isAborted,
           openTables: async (names, isAfresh) => {

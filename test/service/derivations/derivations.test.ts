@@ -83,6 +83,23 @@ onSqliteFirst('derived grids', (test) => {
     expect([await version(), (await stateOf(test(), totals)).state]).toEqual([before, 'current'])
   })
 
+  it('the same rows give the same result, to the last digit, in the same order', async () => {
+    const numbers = Array.from({ length: 300_000 }, (_, k) => k)
+    await test().grid('alice', 'waves', {
+      wave: numbers.map((k) => k % 50),
+      height: numbers.map((k) => Math.sin(k) * 100),
+    })
+    const sql = 'select wave, avg(height) as height from waves group by wave'
+    const { fid } = (await derive(test(), 'heights', sql)).json.file
+    const before = await rows(test(), fid)
+    for (let k = 0; k < 4; k++) {
+      expect(await test().status('alice', 'POST', `/v2/grids/${fid}/refresh`, { json: {} })).toBe(200)
+      expect(await rows(test(), fid)).toBe(before)
+    }
+    const { versions } = (await test().ask('alice', 'GET', `/v2/grids/${fid}/versions`)).json
+    expect(versions.length).toBe(1)
+  })
+
   it('nobody writes to them, but key, checks, name and sharing can be set', async () => {
     for (const [method, path, json] of [
       ['POST', `/v2/grids/${totals}/row`, { rows: [['X', 1]] }],
