@@ -3,7 +3,12 @@ import * as s from '../schema.ts'
 import { Timestamp } from './shared.ts'
 
 export const RefreshSet = s.object({
-  url: s.string({ description: 'Address of a data file: http or https.' }),
+  url: s.optional(
+    s.string({
+      description:
+        'Address of a data file: http or https. Default: the current one, with its reading headers.',
+    }),
+  ),
   every: s.integer({ description: 'Seconds between two requests: from 60 to 31,622,400.', minimum: 60 }),
 })
 

@@ -8,7 +8,7 @@ import { loadDerivation } from '../derivations/state.ts'
 import { checkCanChange } from '../files/read.ts'
 import { assertNotDerived } from '../grids/change/versions.ts'
 import { fetchContent, formatRefresh, refreshFromUrl } from '../refreshes/refresh-from-url.ts'
-import type { Readers } from '../store/store.ts'
+import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers } from './handler.ts'
 
 /** Minimum and maximum of seconds between two requests. */
@@ -30,12 +30,24 @@ export const refreshHandlers = {
     if (every < MIN_SECONDS || every > MAX_SECONDS)
       throw invalidField('every', `must be from ${MIN_SECONDS} to ${MAX_SECONDS} seconds`)
     assertNotDerived(file)
+    const setNext = ({ jobs }: Writers): Promise<void> =>
+      jobs.setDue(owner, 'download', String(idlocal), Date.now() + every * 1000)
+    if (url === undefined) {
+      await service.store.write([owner], async (writers) => {
+        await authorizeCall(writers, call)
+        const row = await writers.urlRefreshes.get(owner, idlocal)
+        if (!row) throw invalidField('url', 'missing: this grid is not refreshed from a URL')
+        await writers.urlRefreshes.change(row, { every })
+        await setNext(writers)
+      })
+      return { body: await service.store.read((readers) => loadRefresh(readers, fid, true)) }
+    }
     const source = { owner, idlocal, url, etag: null, last_modified: null }
     const validators = await fetchContent(service, { ...source, headers })
     await service.store.write([owner], async (writers) => {
       await authorizeCall(writers, call)
       await writers.urlRefreshes.put({ ...source, ...validators, every, headers: JSON.stringify(headers) })
-      await writers.jobs.setDue(owner, 'download', String(idlocal), Date.now() + every * 1000)
+      await setNext(writers)
     })
     return { body: await service.store.read((readers) => loadRefresh(readers, fid, true)) }
   },

@@ -193,5 +193,18 @@ describe('grids refreshed from a URL', () => {
     answer = serveFile('a;b\n2,5;x\n', '"more"')
     await pass(2)
     expect(await rows()).toBe('a,b\n2.5,x\n')
+    // Another interval keeps them, and makes no request.
+    asked = []
+    const later = await test.ask('alice', 'PUT', path(), { json: { every: 7200 } })
+    expect([later.status, later.json.url, later.json.every, asked]).toEqual([200, url, 7200, []])
+    answer = serveFile('a;b\n3,5;x\n', '"later"')
+    await pass(61)
+    expect(asked).toEqual([])
+    await pass(61)
+    expect(await rows()).toBe('a,b\n3.5,x\n')
+    const { fid: other } = await test.grid('alice', 'not refreshed', { a: [1] })
+    expect(
+      (await test.ask('alice', 'PUT', `/v2/grids/${other}/refresh`, { json: { every: 60 } })).json.detail,
+    ).toBe('url: missing: this grid is not refreshed from a URL')
   })
 })
