@@ -173,9 +173,9 @@ class QueryProcess {
     })
     lowerPriority(this.child.pid)
     this.child.on('message', (message: QueryMessage) => {
-      if ('refused' in message && message.isTooLarge) this.failForMemory()
-      else if ('refused' in message) this.fail('invalid_query', message.refused)
-      else this.received.push(message)
+      if (!('refused' in message)) this.received.push(message)
+      else if (message.code === 'too_large') this.failForMemory()
+      else this.fail(message.code, message.refused)
       this.wake?.()
     })
     this.child.on('error', (error) =>

@@ -85,4 +85,4 @@ export type QueryMessage =
   /** The end, with the final types of the columns. */
   | { types: ResultColumn['type'][] }
   /** The query cannot be run. */
-  | { refused: string; isTooLarge: boolean }
+  | { refused: string; code: 'invalid_query' | 'unknown_column' | 'too_large' }

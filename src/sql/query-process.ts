@@ -145,6 +145,12 @@ async function listColumns(connection: DuckDBConnection): Promise<string[]> {
   return [...new Set((await result.getRows()).map(([name]) => String(name)))]
 }
 
+/** Returns the code of an error of DuckDB. */
+function codeOf(message: string): 'invalid_query' | 'unknown_column' | 'too_large' {
+  if (/out of memory|could not allocate/i.test(message)) return 'too_large'
+  return namesNoColumn(message) ? 'unknown_column' : 'invalid_query'
+}
+
 async function runQuery(): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:', CONFIGURATION)
   const connection = await instance.connect()
@@ -166,7 +172,7 @@ runQuery()
     const message = errorMessageOf(error)
     return send({
       refused: describeError(message),
-      isTooLarge: /out of memory|could not allocate/i.test(errorMessageOf(error.cause ?? error)),
+      code: codeOf(errorMessageOf(error.cause ?? error)),
     })
   })
   .finally(() => process.disconnect())

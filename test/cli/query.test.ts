@@ -62,7 +62,7 @@ it('grids and local files are queried together, in all formats', async () => {
     [['--file', 'q.sql', '--param', 'day=March'], 2, 'q.sql: parameter $day: "March" is not a date, such as'],
     [['selec'], 2, 'syntax error at or near "selec". Did you mean SELECT?'],
     [['select * from In/sales'], 2, 'write a path as "In/sales", in double quotes'],
-    [['select s.prize from sales s'], 2, '"s" has no column "prize". Did you mean price?'],
+    [['select s.prize from sales s'], 7, '"s" has no column "prize". Did you mean price?'],
     [['select date_trunc($$day$$, city) from sales'], 2, 'date_trunc does not take (text, text)'],
     [['select sumn(price) from sales'], 2, 'no function is named sumn. Did you mean sum?'],
     [[], 2, 'the query is missing'],
