@@ -5,6 +5,7 @@ import type { Service } from '../core/context.ts'
 import { conditionOf } from '../grids/alerts/condition.ts'
 import { judgeTime } from '../grids/alerts/judge.ts'
 import { measureAlerts } from '../grids/alerts/measure.ts'
+import { formatFailure } from '../grids/checks/enforce.ts'
 import { runChecks } from '../grids/checks/run.ts'
 import { type Snapshot, takeSnapshot, trimSnapshot } from '../grids/column/snapshot.ts'
 import type { AlertRow, Judgement } from '../store/aggregates/alerts.ts'
@@ -47,6 +48,7 @@ async function judge(
 ): Promise<Map<string, Judgement>> {
   const needsChecks = alerts.some((alert) => conditionOf(alert).failed_checks)
   if (!needsChecks || !checks) return measureAlerts(alerts, { snap, failedChecks: undefined })
-  const { errors, warnings } = await runChecks(parseChecks(JSON.parse(checks)), { snap })
-  return measureAlerts(alerts, { snap, failedChecks: errors + warnings })
+  const { results } = await runChecks(parseChecks(JSON.parse(checks)), { snap })
+  const failedChecks = results.filter(({ passed }) => !passed).map(formatFailure)
+  return measureAlerts(alerts, { snap, failedChecks })
 }

@@ -65,7 +65,7 @@ async function revertGrid(service: Service, call: RevertCall, text: string): Pro
       const row = resolved.isCurrent ? undefined : resolved.row
       return { version: resolved.version, reverting: row && (await takeRevertSnapshot(store, readers, row)) }
     })
-    let failedChecks: number | undefined
+    let failedChecks: readonly string[] | undefined
     if (reverting) {
       await checkRevertedKey(store, layout.grid, reverting)
       const snap = await trimSnapshot(reverting.snap)

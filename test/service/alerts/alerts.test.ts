@@ -427,7 +427,9 @@ describe('alerts', () => {
     const checks = { columns: [{ name: 'temp', maximum: 0, severity: 'warn' }] }
     await test.ask('alice', 'PUT', `/v2/grids/${fid}/checks`, { json: { checks } })
     await deliver()
-    expect(await stateOf(fid)).toEqual(['firing: 1 of the checks fail'])
+    expect(await stateOf(fid)).toEqual([
+      'firing: 1 check failed: column temp, at most 0: 2 of 2 values are too high, first in row 1',
+    ])
     const json = { path: 'place' }
     const folder = (await test.ask('alice', 'POST', '/v2/folders', { json })).json.file.fid
     await test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { parent_path: 'place' } })
@@ -436,7 +438,9 @@ describe('alerts', () => {
     expect(await stateOf(fid)).toEqual(['unknown: the grid is in the trash'])
     await test.ask('alice', 'POST', `/v2/folders/${folder}/restore`)
     await deliver()
-    expect(await stateOf(fid)).toEqual(['firing: 1 of the checks fail'])
+    expect(await stateOf(fid)).toEqual([
+      'firing: 1 check failed: column temp, at most 0: 2 of 2 values are too high, first in row 1',
+    ])
     const figure = { data: [{ y: [1, 2] }], layout: {} }
     const plot = await test.ask('alice', 'POST', '/v2/plots', {
       json: { figure, raw_data: 'grid', filename: 'own' },
@@ -452,6 +456,36 @@ describe('alerts', () => {
     })
     await deliver()
     expect(await stateOf(own)).toEqual(['firing: count(*) is 4'])
+  })
+
+  it('rows that pass do not hide earlier ones that fail, and a rule that is refused is no failure of data', async () => {
+    const fid = await grid()
+    const setChecks = (maximum: number, severity: string) =>
+      test.status('alice', 'PUT', `/v2/grids/${fid}/checks`, {
+        json: { checks: { columns: [{ name: 'temp', maximum, severity }] } },
+      })
+    expect(await setChecks(100, 'warn')).toBe(200)
+    await add(fid, { failed_checks: true })
+    await append(fid, [[1, 5]])
+    await append(fid, [[2, 500]])
+    await append(fid, [[3, 5]])
+    await deliver()
+    await deliver()
+    expect(await stateOf(fid)).toEqual([
+      expect.stringContaining('firing: 1 check failed: column temp, at most 100'),
+    ])
+    expect(await setChecks(1, 'error')).toBe(422)
+    await replace(fid, 'id,temp\n1,5\n')
+    await deliver()
+    expect(await stateOf(fid)).toEqual(['ok: all checks pass'])
+    expect(await setChecks(1, 'error')).toBe(422)
+    await deliver()
+    expect(await stateOf(fid)).toEqual(['ok: all checks pass'])
+    // Messages name versions that exist: appends of one user share one.
+    const { versions } = (await test.ask('alice', 'GET', `/v2/grids/${fid}/versions`)).json
+    const known = versions.map(({ version }: { version: number }) => version)
+    const named = received.map(({ body }) => JSON.parse(body).data.version)
+    expect([named.length, named.filter((version) => !known.includes(version))]).toEqual([2, []])
   })
 
   it('a lost column keeps the value that the next one is compared with; a cell is no mention in a chat', async () => {

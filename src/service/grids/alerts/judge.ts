@@ -12,21 +12,24 @@ const HOUR_MS = 3600_000
 /** Maximum length of a reason, in characters. */
 const MAX_REASON_CHARACTERS = 500
 
-/** A write that is stored: judgements of its content, by alert. `isChange`: whether the content has changed. */
+/** A write that is stored. */
 export interface StoredWrite {
+  /** Judgements of its content, by alert. */
   judgements: ReadonlyMap<string, Judgement>
+  /** Whether the content has changed. */
   isChange: boolean
+  /** Number of the version that has its content. */
+  version: number
 }
 
 /** Judges a write, in its transaction. `file`: as it was before. */
 export async function judgeWrite(
   writers: Writers,
   file: FileRow,
-  { judgements, isChange }: StoredWrite,
+  { judgements, isChange, version }: StoredWrite,
   now = Date.now(),
 ): Promise<void> {
   const block = await findBlock(writers, file)
-  const version = file.content_version + (isChange ? 1 : 0)
   for (const row of await writers.alerts.list(file)) {
     const { stale_seconds } = conditionOf(row)
     let judgement: Partial<AlertRow> | undefined = judgements.get(row.id)

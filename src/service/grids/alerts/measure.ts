@@ -1,6 +1,7 @@
 // Evaluates the conditions of alerts on the content of a grid.
 import { invalidField, Problem } from '../../../contract/errors.ts'
 import { defaultLimits } from '../../../contract/limits.ts'
+import { formatCount } from '../../../contract/message-texts.ts'
 import type { AlertCondition } from '../../../contract/resources/index.ts'
 import { WorkBudget } from '../../../json/index.ts'
 import { parseWhere } from '../../../query/index.ts'
@@ -16,14 +17,20 @@ import { findColumns } from '../reshape/unpivot.ts'
 import { type Comparison, conditionOf, type Measure, parseMeasure, parseWhen, ROWS } from './condition.ts'
 import { measureNumbers } from './numbers.ts'
 
-/** A write whose content is judged. */
-export interface JudgedContent {
-  snap: Snapshot
-  /** Number of failed checks; undefined if the grid has none. */
-  failedChecks: number | undefined
+/** Result of the checks of a content. */
+interface CheckedContent {
+  /** Failed checks, as texts; undefined if the grid has none. */
+  failedChecks: readonly string[] | undefined
+  /** Whether only changed rows were checked: others may fail. */
+  isPartChecked?: boolean
 }
 
-/** Judges alerts on a content. What cannot be evaluated is `unknown`. */
+/** A write whose content is judged. */
+export interface JudgedContent extends CheckedContent {
+  snap: Snapshot
+}
+
+/** Judges alerts on a content, except those for which all of it must be checked. What cannot be evaluated is `unknown`. */
 export async function measureAlerts(
   alerts: readonly AlertRow[],
   content: JudgedContent,
@@ -34,7 +41,8 @@ export async function measureAlerts(
     work: new WorkBudget(LIMITS, 'user'),
     found: new Map<string, Promise<RowSet>>(),
   }
-  for (const alert of alerts) judgements.set(alert.id, await judge(alert, reader))
+  for (const alert of alerts)
+    if (!needsAllChecks(alert, content)) judgements.set(alert.id, await judge(alert, reader))
   return judgements
 }
 
@@ -136,20 +144,31 @@ function judgeChange(name: string, json: string, before: string | null, percent:
   }
 }
 
-function judgeFailed(failed: number | undefined): Judgement {
+/** Returns whether rows that were not checked may be why an alert is not ok. */
+function needsAllChecks(alert: AlertRow, { failedChecks, isPartChecked }: CheckedContent): boolean {
+  const isPassed = failedChecks?.length === 0
+  return (
+    isPartChecked === true && isPassed && alert.judged !== 'ok' && conditionOf(alert).failed_checks === true
+  )
+}
+
+function judgeFailed(failed: readonly string[] | undefined): Judgement {
   if (failed === undefined) return { judged: 'unknown', why: 'the grid has no checks', value: null }
-  return failed === 0
+  return failed.length === 0
     ? { judged: 'ok', why: 'all checks pass', value: null }
-    : { judged: 'firing', why: `${failed} of the checks fail`, value: null }
+    : {
+        judged: 'firing',
+        why: `${formatCount(failed.length, 'check')} failed: ${failed.join('; ')}`,
+        value: null,
+      }
 }
 
 /** Judges alerts on failed checks alone. */
-export function judgeChecks(
-  alerts: readonly AlertRow[],
-  failedChecks: number | undefined,
-): Map<string, Judgement> {
-  const ofChecks = alerts.filter((alert) => conditionOf(alert).failed_checks)
-  return new Map(ofChecks.map(({ id }) => [id, judgeFailed(failedChecks)]))
+export function judgeChecks(alerts: readonly AlertRow[], checked: CheckedContent): Map<string, Judgement> {
+  const ofChecks = alerts.filter(
+    (alert) => conditionOf(alert).failed_checks && !needsAllChecks(alert, checked),
+  )
+  return new Map(ofChecks.map(({ id }) => [id, judgeFailed(checked.failedChecks)]))
 }
 
 /** Functions whose result has the type of the column. */

@@ -45,7 +45,10 @@ export function changeGrid<T>(
     })
   })
   return changed.catch(async (error) => {
-    if (error instanceof Problem && error.code === 'checks_failed') await tellRefusal(service, fid, error)
+    // Checks that the content does not pass are no data.
+    const isOfData = call.operation !== 'checks.set'
+    if (isOfData && error instanceof Problem && error.code === 'checks_failed')
+      await tellRefusal(service, fid, error)
     throw error
   })
 }

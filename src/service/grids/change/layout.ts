@@ -10,8 +10,12 @@ import { LayoutLock } from './layout-lock.ts'
 
 const MAX_ATTEMPTS = 10
 
-/** A plan, as far as alerts are concerned: the columns if they change, and the number of failed checks. */
-type LayoutPlan = { columns?: readonly NewColumn[]; failedChecks?: number }
+/** A plan, as far as alerts are concerned: the columns if they change, and the failed checks. */
+type LayoutPlan = {
+  columns?: readonly NewColumn[]
+  failedChecks?: readonly string[]
+  isPartChecked?: boolean
+}
 
 /** The store, and the queue that can pause appends to a grid. */
 export interface GridStore {
@@ -80,13 +84,13 @@ export async function updateRowCounts(
 async function judgePlan(
   store: Store,
   { owner, idlocal }: Fid,
-  { columns, failedChecks }: LayoutPlan,
+  { columns, failedChecks, isPartChecked }: LayoutPlan,
 ): Promise<Layout['judgements']> {
   if (!columns && failedChecks === undefined) return undefined
   const { judgeChecks, measureAlerts } = await import('../alerts/measure.ts')
   const alerts = await store.read((readers) => readers.alerts.list({ owner, idlocal }))
   // A content that stays has passed its checks again.
-  if (!columns) return judgeChecks(alerts, failedChecks)
+  if (!columns) return judgeChecks(alerts, { failedChecks, isPartChecked })
   const table = { columns: [...columns], rows: Math.max(0, ...columns.map(({ rows }) => rows)) }
-  return measureAlerts(alerts, { snap: createTableSnapshot(store, table), failedChecks })
+  return measureAlerts(alerts, { snap: createTableSnapshot(store, table), failedChecks, isPartChecked })
 }

@@ -23,8 +23,10 @@ export interface GridPlan {
   checks?: string | null
   /** Fields of the file to change. */
   fields?: Partial<FileRow>
-  /** Number of failed checks; undefined if none ran. */
-  failedChecks?: number
+  /** Failed checks, as texts; undefined if none ran. */
+  failedChecks?: readonly string[]
+  /** Whether only changed rows were checked: others may fail. */
+  isPartChecked?: boolean
 }
 
 /** Result of a committed plan: the version with its content, and the uids of its columns. */
@@ -54,7 +56,8 @@ export async function commitPlan(
   if (grid.has_alerts === 1 && (plan.columns || layout.judgements)) {
     const { judgeWrite } = await import('../alerts/judge.ts')
     const isChange = plan.columns !== undefined
-    await judgeWrite(writers, file, { judgements: layout.judgements ?? new Map(), isChange })
+    const { version } = committed
+    await judgeWrite(writers, file, { judgements: layout.judgements ?? new Map(), isChange, version })
   }
   if (plan.key) {
     const columns = await writers.grids.listColumns(owner, idlocal)

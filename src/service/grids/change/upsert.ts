@@ -154,6 +154,7 @@ async function planUpsert(
           },
     isSmall,
     failedChecks: checked.failedChecks,
+    isPartChecked: merged.from > 0,
     createResult: ({ version }) => ({
       idlocal: fid.idlocal,
       ...counts,

@@ -43,8 +43,8 @@ export interface EnforcedTable extends Omit<CheckedTable, 'work'> {
 export interface ChecksResult {
   warnings: string[]
   report?: CheckReport
-  /** Number of failed rules; undefined if none ran. */
-  failedChecks?: number
+  /** Failed rules, as texts; undefined if none ran. */
+  failedChecks?: readonly string[]
 }
 
 /** Runs checks on a table. Throws `checks_failed` with a report if a rule of severity `error` fails. */
@@ -62,8 +62,8 @@ export async function enforceChecks(
   const errors = failed.filter(({ severity }) => severity === 'error')
   if (errors.length > 0 && !mayFail) throw checksFailedError(source, errors, mergeReports(reports, results))
   const report = mergeReports(reports, results)
-  const warnings = failed.map((result) => `check: ${formatFailure(result)}`)
-  return { warnings, report, failedChecks: failed.length }
+  const failedChecks = failed.map(formatFailure)
+  return { warnings: failedChecks.map((text) => `check: ${text}`), report, failedChecks }
 }
 
 /** Merges reports into one. `results`: those of all reports. */
@@ -92,7 +92,7 @@ function checksFailedError(source: string, errors: readonly CheckResult[], repor
 }
 
 /** Formats a failure: `column price, at least 0: 3 of 100 values are too low, first in line 7`. */
-function formatFailure({ column, expected, message, rows }: CheckResult): string {
+export function formatFailure({ column, expected, message, rows }: CheckResult): string {
   const [first] = rows
   const location = first && `, first in ${first.line === null ? `row ${first.row}` : `line ${first.line}`}`
   return `${column === null ? '' : `column ${column}, `}${expected}: ${message}${location ?? ''}`
