@@ -1,9 +1,11 @@
 // Pages in Chromium that draw figures, without network access.
+
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Protocol } from 'devtools-protocol'
 import { escapeHtml } from '../contract/html.ts'
 import type { Browser, Session } from './chromium.ts'
+import { fitTables } from './fit-tables.ts'
 import type { DrawSettings, ImageOptions } from './messages.ts'
 
 /** Origin of the pages. Requests to it are answered here. */
@@ -176,8 +178,10 @@ const MAX_SIDE_PIXELS = 16_000
 
 /** Draws a document in HTML, as high as its content; as a PDF, on pages of paper. */
 export function drawDocument(browser: Browser, html: string, options: ImageOptions): Promise<Uint8Array> {
-  const { format, width, scale, maxPixels = MAX_SIDE_PIXELS ** 2 } = options
+  const { format, scale, maxPixels = MAX_SIDE_PIXELS ** 2 } = options
+  const width = format === 'pdf' ? PRINTED_PIXELS : options.width
   return withDocument(browser, html, width, async (page) => {
+    await runInDocument(page, fitTables)
     if (format === 'pdf') {
       const { data } = await page.send('Page.printToPDF', { printBackground: true, ...PAPER })
       return Buffer.from(data, 'base64')
@@ -201,8 +205,21 @@ export function drawDocument(browser: Browser, html: string, options: ImageOptio
   })
 }
 
+/** Runs a function in a document, whose own scripts do not run. */
+async function runInDocument(page: Session, run: () => void): Promise<void> {
+  const { frameTree } = await page.send('Page.getFrameTree')
+  const { executionContextId } = await page.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id })
+  const { exceptionDetails } = await page.send('Runtime.evaluate', {
+    expression: `(${run})()`,
+    contextId: executionContextId,
+  })
+  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+}
+
 /** A4, in inches. */
 const PAPER = { paperWidth: 8.27, paperHeight: 11.69 } as const
+/** Width of its content, with the margins of Chromium, in CSS pixels. */
+const PRINTED_PIXELS = 717
 
 /** Converts an SVG image to a PDF page of the same size. */
 function printPdf(browser: Browser, svg: Uint8Array, { width, height }: ImageOptions): Promise<Uint8Array> {

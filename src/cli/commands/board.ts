@@ -14,7 +14,7 @@ import { describePrivateItems, type FindFile, resolveBoard } from '../files/boar
 import { inFile, readDefinition } from '../files/definitions.ts'
 import { inputName } from '../files/input.ts'
 import { isLocalDataFile, openGridOrFile } from '../files/local-data.ts'
-import { localOptions } from '../files/parse-options.ts'
+import { findReadingFlag, localOptions } from '../files/parse-options.ts'
 import type { TableView } from '../output/view.ts'
 
 const view: TableView = {
@@ -152,9 +152,10 @@ const auto = defineCommand({
   async run(context, [word], { output, ...reading }) {
     const { proposeBoard } = await import('../charts/propose-board.ts')
     const isLocal = await isLocalDataFile(word)
-    if (output !== undefined && isLocal && (word === '-' || Object.values(reading).some(Boolean)))
-      throw new Problem('usage', '-o cannot be used with standard input, or with options of reading', {
-        hint: 'Upload the file with them, and use its grid: gridline board auto GRID -o DIRECTORY',
+    const flag = word === '-' ? 'standard input' : findReadingFlag(reading)
+    if (output !== undefined && isLocal && flag !== undefined)
+      throw new Problem('usage', `-o cannot be used with ${flag}: the file is copied as it is`, {
+        hint: 'Upload it, and use its grid: gridline board auto GRID -o DIRECTORY',
       })
     const { client, fid } = await openGridOrFile(context, word, reading)
     const grid = await client.call('grids.get', { fid })

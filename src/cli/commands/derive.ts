@@ -76,10 +76,12 @@ export const command = defineCommand({
     if (isNew && remove) throw new Problem('usage', '--remove cannot be used with --sql or --file')
     if (isNew || remove) assertName(name)
     if (isNew) return derive(context, name!, options)
-    const lost = (['param', 'folder', 'public', 'on-conflict', 'yes'] as const).find(
-      (option) => options[option === 'on-conflict' ? 'onConflict' : option] !== undefined,
-    )
-    if (lost) throw new Problem('usage', `--${lost} can only be used with --sql or --file`)
+    const { param, folder, public: isPublic, onConflict, yes, confirmed, dryRun } = options
+    const lost = Object.entries({
+      ...{ '--param': param, '--folder': folder, '--public': isPublic, '--on-conflict': onConflict },
+      '--yes': dryRun ? confirmed : yes,
+    }).find(([, value]) => value !== undefined)
+    if (lost) throw new Problem('usage', `${lost[0]} can only be used with --sql or --file`)
     if (name === undefined) return listDerived(context)
     const client = await context.clientFor(name)
     const fid = await resolveFid(client, name, 'grid')

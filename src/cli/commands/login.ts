@@ -142,7 +142,7 @@ async function storeCredentials(
   const key = isInKeychain ? { keychain: true as const } : { api_key: apiKey }
   const certificates = ca_file === undefined ? {} : { ca_file }
   if (profile !== 'default')
-    context.messages.aside(`Profile ${profile} is now active; switch back with: gridline profile use NAME`)
+    context.messages.note(`Profile ${profile} is now active; switch back with: gridline profile use NAME`)
   await context.config.update((config) => {
     config.profiles = { ...config.profiles, [profile]: { url, user, ...key, key_origin, ...certificates } }
     config.profile = profile

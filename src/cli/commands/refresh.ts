@@ -9,7 +9,10 @@ import { parseDuration, parsePercent, readingOptions, toReadingHeaders } from '.
 import { formatError, type TableView } from '../output/view.ts'
 
 const options = [
-  { flags: '--every <time>', description: 'time between two requests of a URL, such as 15m, 1h or 1d' },
+  {
+    flags: '--every <time>',
+    description: 'time between two requests of a URL, such as 15m, 1h or 1d (default: unchanged)',
+  },
   {
     flags: '--max-shrink <percent>',
     description: 'refuse files that have fewer rows than this part less, such as 20% (default: 50%)',
@@ -55,10 +58,6 @@ export const command = defineCommand({
     const isSet = url !== undefined || every !== undefined
     if (Number(isSet) + Number(status === true) + Number(stop === true) > 1)
       throw new Problem('usage', 'give only one of a URL or --every, --status and --stop')
-    if (url !== undefined && every === undefined)
-      throw new Problem('usage', '--every is missing: the time between two requests', {
-        hint: 'For example: gridline refresh prices https://example.com/prices.csv --every 1h',
-      })
     const headers = {
       ...toReadingHeaders(reading),
       'Allow-Type-Change': allowTypeChange,
@@ -72,8 +71,8 @@ export const command = defineCommand({
     const fid = await resolveFid(client, name, 'grid').catch((error) => {
       throw url === undefined ? error : withUploadHint(error, name, url)
     })
-    if (every !== undefined) {
-      const json = { url, every: parseDuration('--every', every) }
+    if (isSet) {
+      const json = { url, every: every === undefined ? undefined : parseDuration('--every', every) }
       return toResult(await client.call('refreshes.set', { fid, json, headers }), true)
     }
     if (stop) {

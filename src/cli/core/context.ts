@@ -77,6 +77,8 @@ export class Context {
       environment,
       flags.progress,
     )
+    const selected = flags.jq ?? flags.json
+    this.messages.lacksWarnings = typeof selected === 'string' && !selected.includes('warnings')
     this.messages.suggestNext = (problem) => suggestCommand(problem, argv)
   }
 

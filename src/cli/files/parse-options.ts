@@ -78,13 +78,17 @@ export const localOptions = readingOptions.filter(
   ({ flags }) => flags !== '--header' && flags !== '--no-header',
 )
 
+/** Returns the first reading option that was given, such as `--decimal`. */
+export function findReadingFlag(options: ReadingOptions): string | undefined {
+  return localOptions
+    .map(({ flags }) => flags.split(' ')[0])
+    .find((flag) => camelCase(flag.slice(2)) in options)
+}
+
 /** Throws `usage` if reading options are used without a local file. */
 export function assertNoReadingOptions(options: ReadingOptions): void {
-  const usedFlag = localOptions
-    .map(({ flags }) => flags.split(' ')[0].slice(2))
-    .find((flag) => camelCase(flag) in options)
-  if (usedFlag !== undefined)
-    throw new Problem('usage', `--${usedFlag} can only be used with a local data file`)
+  const flag = findReadingFlag(options)
+  if (flag !== undefined) throw new Problem('usage', `${flag} can only be used with a local data file`)
 }
 
 /** Option that turns warnings into errors. */

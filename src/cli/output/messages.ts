@@ -68,10 +68,15 @@ export class Messages {
     this.line(this.isJson ? JSON.stringify({ truncated: true, limit, detail: text }) : text)
   }
 
-  /** Writes a warning, also with --quiet. With --json, warnings are part of the output instead. */
+  /** Whether the fields of --json leave out those with warnings. */
+  lacksWarnings = false
+
+  /** Writes a warning, also with --quiet. With --json, warnings are part of the output, if its fields have them. */
   warning(text: string, of?: string): void {
     this.warnings.push({ subject: of, text })
-    if (!this.isJson) this.line(`${this.paint('33', 'warning:')} ${withSubject(of, text)}`)
+    if (this.lacksWarnings)
+      this.line(JSON.stringify({ warning: text, ...(of !== undefined && { file: of }) }))
+    else if (!this.isJson) this.line(`${this.paint('33', 'warning:')} ${withSubject(of, text)}`)
   }
 
   /** Writes an error: as JSON object with --json, otherwise message and hint. */

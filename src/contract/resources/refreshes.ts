@@ -9,7 +9,12 @@ export const RefreshSet = s.object({
         'Address of a data file: http or https. Default: the current one, with its reading headers.',
     }),
   ),
-  every: s.integer({ description: 'Seconds between two requests: from 60 to 31,622,400.', minimum: 60 }),
+  every: s.optional(
+    s.integer({
+      description: 'Seconds between two requests: from 60 to 31,622,400. Default: the current interval.',
+      minimum: 60,
+    }),
+  ),
 })
 
 export const Refresh = s.object({

@@ -3,7 +3,7 @@ import { formatList } from '../../contract/message-texts.ts'
 import { excerpt } from '../../json/index.ts'
 import type { ColumnBuilder } from '../values/column.ts'
 import { parseDate } from '../values/date.ts'
-import type { DelimitedOptions, Dialect, NumberStyle } from '../values/dialect.ts'
+import type { DelimitedOptions, Dialect, FoundStyle, NumberStyle } from '../values/dialect.ts'
 import { parseStyledNumber, styleOptionsOf } from '../values/number.ts'
 import { formatNullOption } from './column-result.ts'
 
@@ -112,6 +112,8 @@ export class NumberWarnings {
     }
     const style = profile.styles[k]
     if (!WITH_THOUSANDS.test(text) && !DECIMAL_COMMA.test(text) && !style) return undefined
+    // `listMixedColumns` names the other values.
+    if (profile.nonNumbers[k]) return undefined
     if (this.options.numbers !== undefined && parseStyledNumber(text, this.options.numbers) !== undefined)
       return `column ${names[k]} has values that are not numbers in the given style; kept as text (line ${line}: ${text}, and others)`
     const isGroups = WITH_THOUSANDS.test(text) || (style !== undefined && style.decimal === '.')
@@ -123,11 +125,12 @@ export class NumberWarnings {
     return undefined
   }
 
-  private formatStyleHint(style: NumberStyle, text: string): string {
+  private formatStyleHint(style: FoundStyle, text: string): string {
+    const nulls = style.missing.map((marker) => ` ${formatNullOption(marker)}`).join('')
     // Each value is a number in both styles.
     if (WITH_THOUSANDS.test(text) && style.decimal === ',' && style.thousands === '')
-      return '; to read them: --thousands , (or, if the comma is decimal: --decimal ,)'
-    return `; to read them: ${styleOptionsOf(style)}${this.formatEffect(style)}${this.formatLocale(style)}`
+      return `; to read them: --thousands ,${nulls} (or, if the comma is decimal: --decimal ,${nulls})`
+    return `; to read them: ${styleOptionsOf(style)}${nulls}${this.formatEffect(style)}${this.formatLocale(style)}`
   }
 
   /** Lists columns whose decimal points can separate thousands, since other columns have decimal commas. */

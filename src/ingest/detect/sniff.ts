@@ -1,7 +1,7 @@
 // Detects the dialect, header and column names of delimited text.
 import { defaultLimits } from '../../contract/limits.ts'
 import { excerpt } from '../../json/index.ts'
-import type { ColumnProfile, DelimitedOptions, Dialect, ValueShape } from '../values/dialect.ts'
+import type { ColumnProfile, DelimitedOptions, Dialect, FoundStyle, ValueShape } from '../values/dialect.ts'
 import { findStyle, isAmbiguousNumber, isJsonNumber, parseStyledNumber } from '../values/number.ts'
 import { isTotal } from '../values/total.ts'
 import { badData, badFile, Warnings } from '../values/warnings.ts'
@@ -11,7 +11,7 @@ import { isFilledRow, MAX_ROW_CELLS } from './sample-rows.ts'
 import { chooseStyle } from './style.ts'
 import { parseDelimiter } from './style-options.ts'
 import { findTableStart, isBlankDelimiter, isNumeric, refuseNoRows, refuseTwoTables } from './table-start.ts'
-import { valueShapeOf } from './value-shape.ts'
+import { isMissingMarker, valueShapeOf } from './value-shape.ts'
 
 /** Maximum size of the sample used for detection. */
 export const SAMPLE_BYTES = 256 * 1024
@@ -168,6 +168,17 @@ function isNote(row: readonly string[]): boolean {
 /** Minimum number of rows for a profile. */
 const MIN_PROFILE_ROWS = 3
 
+/** Returns the style of the numbers of each column, and markers of missing values that only these columns have. */
+function findStyles(columns: readonly (readonly string[])[]): (FoundStyle | undefined)[] {
+  return columns.map((cells, k) => {
+    const missing = [...new Set(cells.filter(isMissingMarker))]
+    const isShared = columns.some((other, at) => at !== k && other.some((cell) => missing.includes(cell)))
+    const known = isShared ? cells : cells.filter((cell) => !missing.includes(cell))
+    const style = known.length === 0 ? undefined : findStyle(known)
+    return style && { ...style, missing: isShared ? [] : missing }
+  })
+}
+
 /** Returns the shape of each column. Texts that would also be missing values in other columns have none. */
 function findShapes(columns: readonly (readonly string[])[]): (ValueShape | undefined)[] {
   const shapes = columns.map(valueShapeOf)
@@ -205,7 +216,7 @@ function profileColumns(
     styled: present.map(
       (cells) => style !== undefined && cells.every((cell) => parseStyledNumber(cell, style) !== undefined),
     ),
-    styles: present.map((cells) => (cells.length === 0 ? undefined : findStyle(cells))),
+    styles: findStyles(present),
     grouped: present.map((cells) => {
       const pointed = cells.filter((cell) => cell.includes('.'))
       return pointed.every(isAmbiguousNumber) ? pointed[0] : undefined
@@ -213,11 +224,15 @@ function profileColumns(
     shapes: findShapes(endsInTotal ? knownOf(complete.slice(0, -1)) : present),
     endsInTotal,
     nonNumbers: columns.map((cells, k) => {
-      const odd = cells.flatMap((cell, row) => (isMissing(cell) || isJsonNumber(cell) ? [] : [row]))
+      const isNumber = (cell: string): boolean =>
+        style === undefined ? isJsonNumber(cell) : parseStyledNumber(cell, style) !== undefined
+      const odd = cells.flatMap((cell, row) => (isMissing(cell) || isNumber(cell) ? [] : [row]))
       // Digits that are not JSON numbers are identifiers: 007.
       const isOdd = odd.length > 0 && !odd.some((row) => /^\d+$/.test(cells[row]))
       const numbers = present[k].length - odd.length
-      return isOdd && numbers >= MIN_PROFILE_ROWS && numbers >= odd.length * 2
+      // Who gives a style expects numbers.
+      const minNumbers = style === undefined ? MIN_PROFILE_ROWS : 1
+      return isOdd && numbers >= minNumbers && numbers >= odd.length * 2
         ? odd.map((row) => ({ line: lineOf(complete[row]), text: cells[row] }))
         : undefined
     }),

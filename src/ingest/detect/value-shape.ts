@@ -25,7 +25,7 @@ const MAX_VALUE_CHARACTERS = 64
 
 /** Returns whether a text looks like a marker of a missing value. */
 export function isMissingMarker(text: string): boolean {
-  return /^(n\/?a|n\.a\.|nan|\(?null\)?|none|nil|missing|unknown|tbd|[-+]?inf(inity)?|#[a-z/0]+[!?]?|-+|\?+|\*+|\.+|…|\.\.\.)$/i.test(
+  return /^(n\/?a|n\.a\.|k\. ?a\.|nan|\(?null\)?|none|nil|missing|unknown|tbd|[-+]?inf(inity)?|#[a-z/0]+[!?]?|-+|\?+|\*+|\.+|…|\.\.\.)$/i.test(
     text,
   )
 }

@@ -77,7 +77,7 @@ export interface ColumnProfile {
   /** Whether all values are numbers in the requested `NumberStyle`. */
   styled: boolean[]
   /** Style in which all values are numbers, if they are not JSON numbers. */
-  styles: (NumberStyle | undefined)[]
+  styles: (FoundStyle | undefined)[]
   /** First value, if the point in all values can be decimal or group thousands: 1.234. */
   grouped: (string | undefined)[]
   /** Whether the last row looks like a total of the others. `shapes` then ignores it. */
@@ -129,6 +129,11 @@ export interface NumberStyle {
   decimal: '.' | ','
   /** Empty for none. */
   thousands: string
+}
+
+/** Style of the numbers of a column, and the texts between them that mark missing values. */
+export interface FoundStyle extends NumberStyle {
+  missing: readonly string[]
 }
 
 /** Options that override detection. */

@@ -25,8 +25,13 @@ export const refreshHandlers = {
   'refreshes.set': async (service, call) => {
     const { fid, headers } = call
     const { owner, idlocal } = fid
-    const { url, every } = call.fields
-    const { file } = await service.store.read((readers) => authorizeCall(readers, call))
+    const { url } = call.fields
+    const { file, current } = await service.store.read(async (readers) => ({
+      ...(await authorizeCall(readers, call)),
+      current: await readers.urlRefreshes.get(owner, idlocal),
+    }))
+    const every = call.fields.every ?? current?.every
+    if (every === undefined) throw invalidField('every', 'missing: the seconds between two requests')
     if (every < MIN_SECONDS || every > MAX_SECONDS)
       throw invalidField('every', `must be from ${MIN_SECONDS} to ${MAX_SECONDS} seconds`)
     assertNotDerived(file)

@@ -278,11 +278,11 @@ async function warnOfEdits(store: Store, { owner, idlocal }: Fid, user: string |
   if (versions[0]?.operation === 'revert' && versions[0].of_version === versions[last]?.version) return []
   const edits = versions.slice(0, last < 0 ? undefined : last).filter((edit) => isCorrection(edit, user))
   if (edits.length === 0) return []
-  const [{ version, made_by, message }] = edits
+  const [{ made_by, message }] = edits
   const by = `${made_by === null ? '' : ` by ${made_by}`}${message === null ? '' : `: '${message}'`}`
   const count = `${edits.length === MAX_EDITS ? 'at least ' : ''}${formatCount(edits.length, 'change')}`
   return [
-    `replaces ${count} made after the last upload, the latest${by}; version ${version} has ${edits.length === 1 ? 'it' : 'them'}`,
+    `replaces ${count} made after the last upload, the latest${by}; version ${versions[0].version} has ${edits.length === 1 ? 'it' : 'them'}`,
   ]
 }
 

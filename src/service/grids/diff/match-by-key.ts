@@ -109,10 +109,9 @@ function splitUnshared(a: readonly RowGroup[], b: readonly RowGroup[]): [RowGrou
 /** Names of columns that identify rows. */
 const KEY_NAME = /(?:^|[_\s-])(?:id|key|code|uuid|nr|no|number)$|[a-z]Id$/i
 
-/** Returns how likely a column identifies rows, 0 being most likely: numbers without such a name are mostly measured. */
-function rankAsKey({ after: { name, type } }: ColumnPair): number {
-  if (KEY_NAME.test(name)) return 0
-  return type === 'number' ? 2 : 1
+/** Returns whether a column may identify rows: numbers without such a name are measured, and unique by chance. */
+function mayBeKey({ after: { name, type } }: ColumnPair): boolean {
+  return type !== 'number' || KEY_NAME.test(name)
 }
 
 /**
@@ -122,7 +121,11 @@ function rankAsKey({ after: { name, type } }: ColumnPair): number {
 export async function findUniqueColumn(tables: ComparedTables): Promise<ColumnPair | undefined> {
   const { left, right, pairs } = tables
   if (left.rows + right.rows > MAX_CHECKED_ROWS) return undefined
-  const candidates = pairs.slice(0, MAX_TRIED_COLUMNS).sort((a, b) => rankAsKey(a) - rankAsKey(b))
+  const named = (pair: ColumnPair): number => (KEY_NAME.test(pair.after.name) ? 0 : 1)
+  const candidates = pairs
+    .slice(0, MAX_TRIED_COLUMNS)
+    .filter(mayBeKey)
+    .sort((a, b) => named(a) - named(b))
   for (const candidate of candidates) {
     const asKey = { ...tables, pairs: pairs.map((pair) => ({ ...pair, isKey: pair === candidate })) }
     try {
