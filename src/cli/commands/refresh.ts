@@ -22,6 +22,10 @@ const options = [
     description:
       'store texts in columns of numbers, dates or booleans (default: refused, and the content stays)',
   },
+  {
+    flags: '-y, --yes',
+    description: 'with a URL: also if its file lacks columns, or most rows, of the grid',
+  },
   { flags: '--status', description: 'show the URL and the state, and change nothing' },
   { flags: '--stop', description: 'stop refreshing; the grid keeps its content' },
   ...readingOptions,
@@ -54,13 +58,14 @@ export const command = defineCommand({
     'gridline refresh prices --status',
     'gridline refresh prices --stop',
   ],
-  async run(context, [name, url], { every, maxShrink, allowTypeChange, status, stop, ...reading }) {
+  async run(context, [name, url], { every, maxShrink, allowTypeChange, yes, status, stop, ...reading }) {
     const isSet = url !== undefined || every !== undefined
     if (Number(isSet) + Number(status === true) + Number(stop === true) > 1)
       throw new Problem('usage', 'give only one of a URL or --every, --status and --stop')
     const headers = {
       ...toReadingHeaders(reading),
       'Allow-Type-Change': allowTypeChange,
+      ...(yes === true && url !== undefined && { 'Allow-Column-Loss': true }),
       ...(maxShrink !== undefined && { 'Max-Shrink': parsePercent('--max-shrink', maxShrink) }),
     }
     if (url === undefined && Object.values(headers).some((value) => value !== undefined))

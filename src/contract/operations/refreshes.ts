@@ -21,7 +21,12 @@ export const refreshesOperations = {
     path: '/v2/grids/:fid/refresh',
     access: 'own',
     agentTool: 'changes',
-    headers: { ...readingHeaders, Sheet: uploadHeaders.Sheet, Range: uploadHeaders.Range },
+    headers: {
+      ...readingHeaders,
+      Sheet: uploadHeaders.Sheet,
+      Range: uploadHeaders.Range,
+      'Allow-Column-Loss': uploadHeaders['Allow-Column-Loss'],
+    },
     body: jsonBody(r.RefreshSet),
     status: 200,
     result: r.Refresh,

@@ -89,8 +89,9 @@ export async function fetchContent(service: UrlRefreshService, source: UrlSource
     ...{ onConflict: 'replace', provenance: url.slice(0, MAX_SOURCE_CHARACTERS) },
   })
   await replacing.catch((error) => {
-    if (!(error instanceof Problem) || error.code !== 'row_loss') throw error
-    throw new Problem('row_loss', error.message, { hint: SHRINK_HINT })
+    if (!(error instanceof Problem) || !(error.code in LOSS_HINTS)) throw error
+    const hint = LOSS_HINTS[error.code as keyof typeof LOSS_HINTS]
+    throw new Problem(error.code, error.message, { hint })
   })
   return { etag: fetched.etag, last_modified: fetched.last_modified }
 }
@@ -123,7 +124,11 @@ function typeOf(columns: readonly ColumnRow[], name: string): ColumnRow['type'] 
 
 const TEXTS: ReadonlySet<string> = new Set(['text', 'json'])
 
-const SHRINK_HINT = 'If that is right, set the URL again with --max-shrink 100%.'
+/** What to do if a file with fewer columns or rows is right. */
+const LOSS_HINTS = {
+  column_loss: 'If that is right, set the URL again with --yes.',
+  row_loss: 'If that is right, set the URL again with --yes; for later files too, with --max-shrink 100%.',
+}
 
 /** Part of the rows that a refresh may lose, in percent, unless the owner has chosen another. */
 const MAX_SHRINK_PERCENT = 50
@@ -149,7 +154,7 @@ function createCall(
     ifMatch: undefined,
     trace: undefined,
     message: undefined,
-    headers: { 'Max-Shrink': MAX_SHRINK_PERCENT, ...headers },
+    headers: { 'Max-Shrink': MAX_SHRINK_PERCENT, 'Allow-Column-Loss': false, ...headers },
     writeKey: (of) => ({
       owner: of,
       caller: owner,

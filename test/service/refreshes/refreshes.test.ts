@@ -136,6 +136,31 @@ describe('grids refreshed from a URL', () => {
     expect((await set({})).status).toBe(200)
   })
 
+  it('a file without a column of the grid keeps the content, unless it is accepted once', async () => {
+    answer = serveFile('a\n5\n6\n', '"narrow"')
+    await pass(61)
+    const { json } = await test.ask('alice', 'GET', path())
+    expect([json.state, json.error.code, json.error.hint]).toEqual([
+      'stale',
+      'column_loss',
+      'If that is right, set the URL again with --yes.',
+    ])
+    expect(await rows()).toBe('a,b\n5,v\n6,w\n')
+    const set = (headers: Record<string, string>) =>
+      test.ask('alice', 'PUT', path(), { json: { url, every: 3600 }, headers })
+    expect((await set({})).json.errors[0].code).toBe('column_loss')
+    expect((await set({ 'gridline-allow-column-loss': 'true' })).status).toBe(200)
+    expect(await rows()).toBe('a\n5\n6\n')
+    answer = serveFile('a,b\n5,v\n6,w\n', '"wide"')
+    await pass(61)
+    expect(await rows()).toBe('a,b\n5,v\n6,w\n')
+    answer = serveFile('a\n5\n6\n', '"narrow again"')
+    await pass(61)
+    expect((await test.ask('alice', 'GET', path())).json.error.code).toBe('column_loss')
+    answer = serveFile('a,b\n5,v\n6,w\n', '"as before"')
+    await pass(61)
+  })
+
   it('days that could be months are read in the order of the grid', async () => {
     answer = serveFile('a,b,d\n5,v,13/01/2024\n6,w,14/01/2024\n', '"days"')
     const set = await test.ask('alice', 'PUT', path(), { json: { url, every: 3600 } })
@@ -144,7 +169,9 @@ describe('grids refreshed from a URL', () => {
     expect((await test.ask('alice', 'POST', path())).json).toMatchObject({ state: 'current' })
     expect(await rows()).toBe('a,b,d\n5,v,2024-02-01\n6,w,2024-02-02\n')
     answer = serveFile('a,b\n5,v\n6,w\n', '"without"')
-    expect((await test.ask('alice', 'POST', path())).json).toMatchObject({ state: 'current' })
+    const headers = { 'gridline-allow-column-loss': 'true' }
+    const without = await test.ask('alice', 'PUT', path(), { json: { url, every: 3600 }, headers })
+    expect(without.json).toMatchObject({ state: 'current' })
   })
 
   it('checks of the grid apply', async () => {
