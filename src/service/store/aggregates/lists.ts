@@ -178,7 +178,7 @@ export class ListReader {
 
   /**
    * Finds files by text in their names, column names or titles, latest change first. Reads the files changed last,
-   * those whose words are not indexed yet, and those with a word that begins like the longest word of the text: its
+   * those whose words are not indexed yet, and those with a word that begins like the rarest word of the text: its
    * cost does not grow with the number of files.
    */
   async searchFiles(owner: string, text: string, limit: number): Promise<FileRow[]> {
@@ -199,7 +199,7 @@ export class ListReader {
     if (found.length >= limit) return found.map(withLastAppend)
     const unindexed = sql`select idlocal from files where owner = ${owner} and idlocal > ${selectLastIndexed(owner)}
       order by idlocal desc limit ${sql.lit(MAX_UNINDEXED)}`
-    const indexed = selectFilesWithWord(owner, text, MAX_WITH_WORD)
+    const indexed = await selectFilesWithWord(this.db, owner, text, MAX_WITH_WORD)
     const candidates = uniteRanges(indexed ? [unindexed, indexed] : [unindexed])
     const known = new Set(found.map(({ idlocal }) => idlocal))
     const modified = sql`coalesce(files.appended_at, files.date_modified)`

@@ -35,16 +35,33 @@ function listKeys(word: string): string[] {
   return UNSPACED.test(word) ? [...word].map((_, k, characters) => characters.slice(k).join('')) : [word]
 }
 
-/** SQL: ids of the files with a word that begins like the longest word of a text; undefined without words. */
-export function selectFilesWithWord(
+/** Words of a search that are looked up: the longest ones. */
+const MAX_SEARCHED_WORDS = 5
+
+/**
+ * Returns SQL for the ids of up to `limit` files with a word that begins like the rarest word of a text; undefined
+ * without words.
+ */
+export async function selectFilesWithWord(
+  db: Db,
   owner: string,
   text: string,
   limit: number,
-): RawBuilder<unknown> | undefined {
-  const [longest] = listWords(text).sort((a, b) => b.length - a.length)
-  if (longest === undefined) return undefined
-  return sql`select idlocal from file_words where owner = ${owner} and word >= ${longest} and word < ${longest + LAST}
-    order by word desc, idlocal desc limit ${sql.lit(limit)}`
+): Promise<RawBuilder<unknown> | undefined> {
+  const words = [...new Set(listWords(text))].sort((a, b) => b.length - a.length).slice(0, MAX_SEARCHED_WORDS)
+  const ranges = words.map(
+    (
+      word,
+    ) => sql`select idlocal from file_words where owner = ${owner} and word >= ${word} and word < ${word + LAST}
+      order by word desc, idlocal desc limit ${sql.lit(limit)}`,
+  )
+  if (ranges.length <= 1) return ranges[0]
+  const counts = ranges.map(
+    (range, k) => sql`select ${sql.lit(k)} as k, count(*) as files from (${range}) as r`,
+  )
+  const { rows } = await sql<{ k: number }>`select k from (${sql.join(counts, sql` union all `)}) as c
+    order by files, k limit 1`.execute(db)
+  return ranges[Number(rows[0].k)]
 }
 
 /** SQL: id of the last file whose words are indexed; -1 without any. All before it are indexed too. */
