@@ -27,7 +27,7 @@ const CLOSED_GROUPS: ReadonlySet<string> = new Set(['more', 'look', 'axes'])
 /** Beginning of the names of the fields of colors. */
 export const COLOR_FIELD = 'color '
 
-/** What the buttons of the form do. */
+/** Actions of the buttons of the form. */
 export interface FormActions {
   undo(): void
   redo(): void

@@ -124,7 +124,7 @@ function typeOf(columns: readonly ColumnRow[], name: string): ColumnRow['type'] 
 
 const TEXTS: ReadonlySet<string> = new Set(['text', 'json'])
 
-/** What to do if a file with fewer columns or rows is right. */
+/** Hints for a file with fewer columns or rows that is right. */
 const LOSS_HINTS = {
   column_loss: 'If that is right, set the URL again with --yes.',
   row_loss: 'If that is right, set the URL again with --yes; for later files too, with --max-shrink 100%.',

@@ -27,6 +27,7 @@ import {
   renderSource,
   takeItemSnapshot,
 } from './board-reader.ts'
+import { findPlotStaleSince, renderStale } from './derivation-note.ts'
 import { listPageRows } from './grid-page.ts'
 import { renderTable } from './table.ts'
 
@@ -181,10 +182,14 @@ async function renderChart(
   place: ChartPlace,
 ): Promise<string> {
   const { service, renderPlot } = boardReader
-  const visible = await service.store.read((readers) => loadItemFile(readers, fid, boardReader, item))
-  if (visible?.file.filetype !== 'plot' || visible.state !== 'active') throw hiddenError('chart')
+  const { visible, staleSince } = await service.store.read(async (readers) => {
+    const visible = await loadItemFile(readers, fid, boardReader, item)
+    if (visible?.file.filetype !== 'plot' || visible.state !== 'active') throw hiddenError('chart')
+    return { visible, staleSince: await findPlotStaleSince(readers, visible.file) }
+  })
   const ignored = await listIgnoredBy(boardReader, visible.file)
-  return `${await renderPlot(visible, item, place)}${renderIgnored(ignored)}`
+  const stale = staleSince === null ? '' : `<p class="source">The data are ${renderStale(staleSince)}.</p>`
+  return `${await renderPlot(visible, item, place)}${stale}${renderIgnored(ignored)}`
 }
 
 async function renderRows(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {

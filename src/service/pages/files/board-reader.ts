@@ -17,6 +17,7 @@ import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow } from '../../store/aggregates/grids.ts'
 import type { VersionRow } from '../../store/aggregates/versions.ts'
 import type { Readers } from '../../store/store.ts'
+import { renderStale } from './derivation-note.ts'
 import type { SortingService } from './grid-page.ts'
 
 /** Place of a chart on the page. */
@@ -126,7 +127,5 @@ type SourceGrid = Pick<ItemGrid, 'file' | 'isOpen' | 'staleSince'>
 export function renderSource({ url }: Service, { file, isOpen, staleSince }: SourceGrid): string {
   const name = escapeHtml(file.filename)
   const link = isOpen ? `<a href="${escapeHtml(formatWebUrl(url, file))}">${name}</a>` : name
-  return staleSince === null
-    ? link
-    : `${link} · <strong>stale since ${new Date(staleSince).toISOString().slice(0, 16).replace('T', ' ')} UTC</strong>`
+  return staleSince === null ? link : `${link} · ${renderStale(staleSince)}`
 }

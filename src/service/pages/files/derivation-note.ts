@@ -1,4 +1,4 @@
-// The note on the page of a derived grid: what it is derived from, and whether it is stale.
+// Notes about grids that follow others or a URL: what a grid is derived from, and whether data are stale.
 import { formatWebUrl, parseFid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { Derivation } from '../../../contract/resources/index.ts'
@@ -34,6 +34,22 @@ function formatInputs({ url }: Service, { inputs }: Derivation): string {
       return `<a href="${escapeHtml(address)}" title="${escapeHtml(fid)}">${escapeHtml(table)}</a>`
     })
     .join(', ')
+}
+
+/** Returns since when a grid of a plot is stale, in ms since 1970; null if none is. */
+export async function findPlotStaleSince(
+  { plots, derivations }: Readers,
+  { owner, idlocal }: FileRow,
+): Promise<number | null> {
+  const references = await plots.listReferences(owner, [idlocal])
+  return derivations.findStaleSince(
+    references.map(({ to_owner, to_idlocal }) => ({ owner: to_owner, idlocal: to_idlocal })),
+  )
+}
+
+/** Renders since when data are stale, in ms since 1970; empty for null. */
+export function renderStale(since: number | null): string {
+  return since === null ? '' : `<strong>stale since ${formatMinute(since)} UTC</strong>`
 }
 
 function formatFailure({ stale_since, error }: Derivation): string {

@@ -17,6 +17,7 @@ import type { FileRow } from '../../store/aggregates/files.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
 import { accessQueryOf, appendQuery, readColorScheme, renderActionButton } from '../html.ts'
 import { describeChart, headingsOf } from './alt-text.ts'
+import { findPlotStaleSince, renderStale } from './derivation-note.ts'
 import { collectColumns, createReadRequest } from './downloads.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
@@ -58,7 +59,8 @@ export async function renderPlotPage(
   const link: PlotPage['link'] = (url, label, ...parameters) =>
     `<a href="${escapeHtml(appendQuery(url, ...parameters, key))}">${label}</a>`
   const plot = { service, file, view, key, link, page: formatWebUrl(service.url, file).slice(0, -1) }
-  const { above, access } = await service.store.read(async (readers) => ({
+  const { above, access, staleSince } = await service.store.read(async (readers) => ({
+    staleSince: await findPlotStaleSince(readers, file),
     above: await renderBreadcrumbs(service, readers, principal, file),
     access: await loadFileAccess(readers, file, principal),
   }))
@@ -75,7 +77,7 @@ export async function renderPlotPage(
     renderActions(plot, isEditable),
     renderFileActions(file, principal, access),
     ...renderNotes(plot, principal.caller?.username === file.owner),
-    ...renderSources(plot),
+    ...renderSources(plot, staleSince),
     ...(await renderData(plot)),
     renderEmbedding(plot, principal.shareKey),
     renderCommands(plot),
@@ -123,8 +125,8 @@ function renderNotes({ service, file, view, link }: PlotPage, isOwner: boolean):
   return notes.map((note) => `<p class="note">${note}</p>`)
 }
 
-/** Renders links to the grids of the plot; empty without grids. */
-function renderSources({ service, view, link }: PlotPage): string[] {
+/** Renders links to the grids of the plot, and since when one is stale; empty without grids. */
+function renderSources({ service, view, link }: PlotPage, staleSince: number | null): string[] {
   const grids = [...view.grids.values()]
   const unreadable = grids.filter(({ isReadable }) => !isReadable).length
   const sources = grids
@@ -132,7 +134,8 @@ function renderSources({ service, view, link }: PlotPage): string[] {
     .map((grid) => link(formatWebUrl(service.url, grid), escapeHtml(grid.filename)))
   if (unreadable > 0) sources.push(unreadable === 1 ? 'a private grid' : `${unreadable} private grids`)
   if (sources.length === 0) return []
-  return [`<p>Data: ${sources.join(', ')}</p>`]
+  const stale = staleSince === null ? '' : ` · ${renderStale(staleSince)}`
+  return [`<p>Data: ${sources.join(', ')}${stale}</p>`]
 }
 
 /** Renders the first rows of the data as a table; empty without data. */

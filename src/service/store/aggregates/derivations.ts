@@ -1,7 +1,7 @@
 // Reads and writes the queries of derived grids, and their inputs.
 import { randomInt } from 'node:crypto'
-import type { Selectable } from 'kysely'
-import type { FileKey } from '../schema/file-key.ts'
+import { type Selectable, sql } from 'kysely'
+import { type FileKey, matchesAnyFile } from '../schema/file-key.ts'
 import { addReferences, deleteReferencers } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 
@@ -35,6 +35,19 @@ export class DerivationReader {
       .limit(limit)
       .execute()
     return rows.map(({ idlocal }) => idlocal)
+  }
+
+  /** Returns since when the refreshes of any of these grids fail, in ms since 1970; null if none do. */
+  async findStaleSince(grids: readonly FileKey[]): Promise<number | null> {
+    if (grids.length === 0) return null
+    const failed = (['derivations', 'url_refreshes'] as const).map(
+      (table) => sql`select min(failed_at) as since from ${sql.table(table)}
+        where failed_at is not null and ${matchesAnyFile(grids, 'owner', 'idlocal')}`,
+    )
+    const { rows } = await sql<{ since: number | null }>`select min(since) as since
+      from (${sql.join(failed, sql` union all `)}) as f`.execute(this.db)
+    const [{ since }] = rows
+    return since === null ? null : Number(since)
   }
 
   /** Returns whether there are any derived grids. */
