@@ -9,7 +9,7 @@ import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand, yesOption } from '../core/define.ts'
 import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
-import { warnAboutDerived } from '../files/derived-grids.ts'
+import { warnAboutAlerts, warnAboutDerived } from '../files/followers.ts'
 import { readWhole } from '../files/input.ts'
 import { toKeyHeaders } from '../files/parse-options.ts'
 import { type TableView, versionColumn } from '../output/view.ts'
@@ -192,7 +192,9 @@ const rename = defineCommand({
   ],
   async run(context, [grid, column, name]) {
     const client = await context.client()
-    await warnAboutDerived(context, client, (await loadColumns(client, grid)).fid, grid)
+    const { fid, cols } = await loadColumns(client, grid)
+    await warnAboutDerived(context, client, fid, grid)
+    await warnAboutAlerts(context, client, fid, grid, [findColumn(cols, column).name])
     return updateColumn(client, grid, column, { name })
   },
 })
@@ -211,6 +213,13 @@ const remove = defineCommand({
     const removedNames = removed.map(({ name }) => name).join(', ')
     await warnAboutPlots(context, client, fid, removed)
     await warnAboutDerived(context, client, fid, grid)
+    await warnAboutAlerts(
+      context,
+      client,
+      fid,
+      grid,
+      removed.map(({ name }) => name),
+    )
     await confirm(
       `The values of ${removedNames} will be lost. Remove ${removed.length === 1 ? 'the column' : 'the columns'}?`,
       options.yes === true,

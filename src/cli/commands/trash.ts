@@ -2,7 +2,7 @@
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
-import { warnAboutDerived } from '../files/derived-grids.ts'
+import { warnAboutDerived } from '../files/followers.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({

@@ -59,8 +59,12 @@ export const deriveHandlers = {
     service.store.read(async (readers) => {
       const owner = call.caller!.username
       const derivations: Derivation[] = []
-      for (const idlocal of await readers.derivations.listIds(owner, MAX_LISTED_GRIDS))
-        derivations.push(await loadDerivation(readers, { owner, idlocal }, true))
+      for (const idlocal of await readers.derivations.listIds(owner, MAX_LISTED_GRIDS)) {
+        const file = await readers.files.get(owner, idlocal)
+        // Those in the trash are listed there.
+        if (file && file.trashed_at === null && file.hidden === 0)
+          derivations.push(await loadDerivation(readers, { owner, idlocal }, true))
+      }
       return { body: { derivations } }
     }),
 

@@ -1,5 +1,6 @@
-// Warns about derived grids that a change of their input breaks.
+// Warns about derived grids and alerts that a change of their grid breaks.
 import type { Client } from '../../client/index.ts'
+import { Problem } from '../../contract/errors.ts'
 import type { Context } from '../core/context.ts'
 
 /** Returns the names of the grids that are derived from a grid. */
@@ -22,4 +23,23 @@ export async function warnAboutDerived(
   if (derived.length === 0) return
   const names = derived.map((one) => `${one.name} (${one.fid})`).join(', ')
   messages.warning(`${change}: these grids are derived from it, and may keep their content: ${names}`)
+}
+
+/** Warns about alerts on a grid whose conditions name columns that it will not have. */
+export async function warnAboutAlerts(
+  { messages }: Context,
+  client: Client,
+  fid: string,
+  grid: string,
+  columns: readonly string[],
+): Promise<void> {
+  const { alerts } = await client.call('alerts.list', { query: { fid } }).catch((error) => {
+    // Only its owner knows the alerts on a grid.
+    if (error instanceof Problem && error.code === 'invalid_request') return { alerts: [] }
+    throw error
+  })
+  const broken = alerts.filter(({ condition }) => columns.some((name) => condition.includes(name)))
+  if (broken.length === 0) return
+  const list = broken.map(({ condition, id }) => `${condition} (${id})`).join(', ')
+  messages.warning(`${grid}: these alerts name the column, and may not be evaluated any more: ${list}`)
 }
