@@ -87,7 +87,7 @@ export function namesNoColumn(message: string): boolean {
 }
 
 /** Number of columns that an error names. */
-const MAX_NAMED_COLUMNS = 12
+const MAX_NAMED_COLUMNS = 30
 
 /** Describes an unknown column: with a similar one, or the columns that there are. */
 function describeUnknown({ columns }: FailedQuery, message: string, name: string, otherwise = ''): string {

@@ -97,7 +97,7 @@ export async function takeTableSnapshots(
     }
     return found
   })
-  if (missing.length > 0) throw await createUnknownTable(service, principal, missing)
+  if (missing.length > 0) throw await createUnknownTable(service, principal, missing, scope)
   const empty = snapshots.find(({ snapshot }) => snapshot.columns.length === 0)
   if (empty) throw new Problem('invalid_query', `${formatTableName(empty.table)} has no columns`)
   return Promise.all(
@@ -222,16 +222,17 @@ async function createUnknownTable(
   { store }: Service,
   { caller }: Principal,
   tables: readonly TableName[],
+  { folders }: NameScope,
 ): Promise<Problem> {
   const names = tables.map(formatTableName)
   const [{ line }] = tables
   const { grids, paths } = caller
     ? await store.read(async (readers) => ({
-        grids: await readers.files.listNames(caller.username, ROOT, 'grid', MAX_COMPARED_NAMES),
+        grids: await listNamesIn(readers, caller.username, folders),
         paths: await listPathsLike(readers, caller.username, names[0]),
       }))
     : { grids: [], paths: [] }
-  const closest = findClosest(names[0], [...grids, ...paths]) ?? paths[0]
+  const closest = findClosest(names[0], grids) ?? findClosest(names[0], paths) ?? paths[0]
   const listed = grids.slice(0, MAX_LISTED_NAMES)
   const more = grids.length > listed.length ? ' and others' : ''
   const list = closest !== undefined || listed.length === 0 ? '' : ` Your grids: ${listed.join(', ')}${more}.`
@@ -246,6 +247,14 @@ async function createUnknownTable(
       ),
     },
   )
+}
+
+/** Lists the names of the grids in folders, up to a maximum. */
+async function listNamesIn({ files }: Readers, owner: string, folders: readonly number[]): Promise<string[]> {
+  const names: string[] = []
+  for (const folder of folders)
+    names.push(...(await files.listNames(owner, folder, 'grid', MAX_COMPARED_NAMES - names.length)))
+  return names
 }
 
 /** Lists the paths of grids in folders whose names contain the last part of a path, those of exactly this name first. */
