@@ -5,6 +5,7 @@ import { completeFromGrid } from '../charts/create-chart.ts'
 import type { Figure } from '../charts/figure/figure.ts'
 import { groupColumnsByKind } from '../charts/normalize/choose-type.ts'
 import { isAmount } from '../charts/normalize/measures.ts'
+import { parseColumnNames } from '../charts/spec/column-names.ts'
 import type { ChartGrid, ChartOptions } from '../charts/spec/options.ts'
 import type { ChartType } from '../charts/spec/types.ts'
 import { Problem } from '../contract/errors.ts'
@@ -57,14 +58,18 @@ class ChartMaker {
     reason: string,
     columns: ChartOptions,
   ): Promise<Candidate | undefined> {
-    const [number] = groupColumnsByKind(this.grid.cols).numbers
-    const aggregate = number && isAmount(number.name) ? 'sum' : 'mean'
+    const { cols } = this.grid
+    const [shown = groupColumnsByKind(cols).numbers[0]?.name ?? ''] = parseColumnNames(
+      columns.y ?? '',
+      cols.map(({ name }) => name),
+    )
+    const aggregate = isAmount(shown) ? 'sum' : 'mean'
     for (const more of [{}, { aggregate } as const]) {
       try {
         const { options } = await completeFromGrid(this.client, this.grid, type, { ...columns, ...more })
         const candidate = {
           type,
-          reason: 'aggregate' in more ? `${reason} (${aggregate}s)` : reason,
+          reason: 'aggregate' in more ? `${reason} (${aggregate === 'sum' ? 'sums' : 'means'})` : reason,
           options,
         }
         await this.compile(candidate)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { compileChart } from '../../src/charts/compile/compile.ts'
 import { completed } from '../../src/charts/normalize/complete-options.ts'
+import { choosePeriod, isAmount, isLevel } from '../../src/charts/normalize/measures.ts'
 import type { ChartGrid, Column } from '../../src/charts/spec/options.ts'
 import { runs } from '../support/property-runs.ts'
 
@@ -69,6 +70,36 @@ it('amounts come first and are added up per period, levels have a mean', async (
   expect(await choose(['day', 'unit_price', 'total_cases'])).toBe(
     '--type line --x day --y unit_price,total_cases --aggregate mean --per week',
   )
+  // What is given stays.
+  const grid = { fid: 'me:1', filename: 'g', cols }
+  const given = { y: 'unit_price,orderTotal', per: 'month' } as const
+  const ends = ['2025-01-01', '2025-12-31']
+  const { options } = await completed(grid, 'auto', { ...given }, async () => ({
+    rows: 3000,
+    distinct: 365,
+    ends,
+  }))
+  expect(options).toMatchObject({ ...given, aggregate: 'mean' })
+})
+
+it('names tell amounts from levels', () => {
+  const amounts =
+    'amount,Revenue (EUR),sales2023,order_total,total (USD),total_usd,Total price,grossProfit,revenue/EUR'
+  const levels =
+    'sales_rate,average_amount,Profit %,spend ratio,gross margin %,revenue_growth,unit_price,cumulative_sales'
+  const neither = 'total_cases,quantity,template_count,lonely,running total'
+  expect(amounts.split(',').filter((name) => !isAmount(name))).toEqual([])
+  expect(levels.split(',').filter((name) => !isLevel(name))).toEqual([])
+  expect(neither.split(',').filter((name) => isAmount(name))).toEqual([])
+})
+
+it('periods give neither few points nor thousands', () => {
+  const choose = (first: string, last: string) => choosePeriod('datetime', first, last)
+  expect(choose('2025-01-01T00:00:00', '2025-01-01T02:00:00')).toBe('minute')
+  expect(choose('2025-01-01T00:00:00', '2025-01-01T00:05:00')).toBe(undefined)
+  expect(choose('2025-01-01T00:00:00', '2025-01-03T00:00:00')).toBe('hour')
+  expect(choose('2025-01-01T00:00:00', '2025-03-01T00:00:00')).toBe('day')
+  expect(choose('-0044-03-15T00:00:00', '2025-03-01T00:00:00')).toBe(undefined)
 })
 
 it('the choice has a reason and alternatives', async () => {

@@ -95,7 +95,8 @@ export async function completed(
       if (group && type === 'line') {
         next.by = group
         next.y = next.y && quoteColumnName(parseColumnNames(next.y, names)[0])
-      } else if (next.y !== undefined) combineRows(type, next, names, findColumn(next.x), counts)
+      } else if (next.y !== undefined)
+        combineRows(type, next, { names, x: findColumn(next.x), counts, isYOpen: options.y === undefined })
     }
   }
   if (isOpen && type === 'bar' && next.y === undefined) next.aggregate = 'count'
@@ -114,20 +115,33 @@ export async function completed(
 /** Number of dates above which they are collected into periods. */
 const MAX_DATES = 200
 
-/** Combines several rows per x: amounts add up, levels have a mean. Many dates are collected into periods. */
+/** A chart with several rows per x. */
+interface RepeatedRows {
+  /** Names of all columns. */
+  names: readonly string[]
+  x: Column | undefined
+  /** Counts of the values of x. */
+  counts: ValueCounts
+  /** Whether the y columns were chosen, not given. */
+  isYOpen: boolean
+}
+
+/** Combines the rows: amounts add up, levels have a mean. Many dates are collected into periods. */
 function combineRows(
   type: ChartType,
   options: ChartOptions,
-  names: readonly string[],
-  x: Column | undefined,
-  { distinct, ends: [first, last] = [] }: ValueCounts,
+  { names, x, counts, isYOpen }: RepeatedRows,
 ): void {
   const y = parseColumnNames(options.y!, names)
   const amounts = y.filter(isAmount)
+  const shown = isYOpen && amounts.length > 0 ? amounts : y
+  if (isYOpen) options.y = shown.map(quoteColumnName).join(',')
   const hasParts = type === 'bar' || hasTrait(type, 'slices')
-  options.aggregate = amounts.length > 0 || (hasParts && !y.every(isLevel)) ? 'sum' : 'mean'
-  if (amounts.length > 0) options.y = amounts.map(quoteColumnName).join(',')
-  if (x && distinct > MAX_DATES && acceptsOption(type, 'per')) options.per = choosePeriod(x.type, first, last)
+  const isSum = hasParts ? !shown.every(isLevel) : shown.every(isAmount)
+  options.aggregate = isSum ? 'sum' : 'mean'
+  const { distinct, ends: [first, last] = [] } = counts
+  if (x && distinct > MAX_DATES && options.per === undefined && acceptsOption(type, 'per'))
+    options.per = choosePeriod(x.type, first, last)
 }
 
 /** Types for which year columns become the x axis. */

@@ -3,17 +3,25 @@ import { isMomentType } from '../../contract/column-types.ts'
 import type { PERIODS } from '../../contract/row-options.ts'
 import type { Column } from '../spec/options.ts'
 
-const wordOf = (words: string): RegExp => new RegExp(`(?:^|[_\\s-])(?:${words})(?:$|[_\\s(-])`, 'i')
+const wordOf = (words: string): RegExp => new RegExp(`(?:^|[_\\s/-])(?:${words})(?:$|[_\\s/:([\\d-])`, 'i')
 
 /** Names of amounts, which add up. */
 const AMOUNT = wordOf(
-  'amount|revenue|sales|turnover|gross|profit|spend|spending|betrag|umsatz|erlös|montant|importe|ventas|total[_\\s-]price|total(?=$)',
+  'amounts?|revenues?|sales|turnover|gross|profits?|spend|spending|betrag|umsatz|erlös|montant|importe|ventas',
 )
+/** The same for names that end in the word, but for a unit. */
+const TOTAL = /(?:^|[_\s-])total(?:[_\s]*(?:[([].*|usd|eur|gbp|chf|[€$£]))?$|total[_\s-]price/i
 /** Names of levels, which do not add up: their mean says more than their sum. */
-const LEVEL = new RegExp(
-  `${wordOf('avg|average|mean|median|rate|ratio|share|percent|pct|price|temp\\w*|speed|age|score|rating|index|humidity|pressure|height|lat|lon\\w*|level|grade|year').source}|%|°`,
-  'i',
+const LEVEL = wordOf(
+  [
+    'avg|average|mean|median|rate|ratio|share|percent|pct|margin|growth|change|rank|rating|score|index|level|grade|per',
+    'cumulative|running|price|age|speed|temp|temperature|humidity|pressure|height|weight|lat|latitude|lon|long|longitude|year|id',
+  ].join('|'),
 )
+/** Totals of totals. */
+const RUNNING = /running|cumulative/i
+/** Units of levels. */
+const LEVEL_UNIT = /[%°]/
 const DAY_MS = 24 * 3600_000
 
 /** Period by which dates are collected. */
@@ -21,26 +29,37 @@ export type Period = (typeof PERIODS)[number]
 
 /** Returns whether a name is that of amounts, such as `order_amount` or `orderTotal`. */
 export function isAmount(name: string): boolean {
-  return AMOUNT.test(separateWords(name))
+  const words = separateWords(name)
+  return TOTAL.test(words) ? !RUNNING.test(words) : AMOUNT.test(words) && !hasLevelName(words)
 }
 
 /** Returns whether a name is that of levels, such as `unit_price`. */
 export function isLevel(name: string): boolean {
-  return !isAmount(name) && LEVEL.test(separateWords(name))
+  return !isAmount(name) && hasLevelName(separateWords(name))
+}
+
+function hasLevelName(words: string): boolean {
+  return LEVEL.test(words) || LEVEL_UNIT.test(words)
 }
 
 /** Separates the words of a name such as `orderTotal`. */
 function separateWords(name: string): string {
-  return name.trim().replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+  return name
+    .trim()
+    .normalize('NFC')
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
 }
 
-/** Returns the period that gives 20 to 200 points or so; undefined for years as numbers, and without dates. */
+/** Returns the period that gives 10 to 200 points or so; undefined for years as numbers, without dates, and for minutes. */
 export function choosePeriod(type: Column['type'], first: unknown, last: unknown): Period | undefined {
   if (!isMomentType(type) || typeof first !== 'string' || typeof last !== 'string') return undefined
-  const days = (Date.parse(last) - Date.parse(first)) / DAY_MS
+  // Years before Christ are no dates of JavaScript.
+  const days = /^\d/.test(first) ? (Date.parse(last) - Date.parse(first)) / DAY_MS : Number.NaN
   if (!Number.isFinite(days)) return undefined
   if (days > 365 * 20) return 'year'
   if (days > 365 * 2) return 'month'
   if (days > 180) return 'week'
-  return days > 3 || type === 'date' ? 'day' : 'hour'
+  if (days > 8 || type === 'date') return 'day'
+  if (days > 0.5) return 'hour'
+  return days * 24 * 60 > 10 ? 'minute' : undefined
 }

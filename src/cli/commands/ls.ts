@@ -75,7 +75,8 @@ export const command = defineCommand({
     { flags: '--trashed', description: 'list files in the trash' },
     {
       flags: '--search <text>',
-      description: 'list your files with this text in their name, a column name or the title of a chart',
+      description:
+        'list your files with this text in their name, a column name or the title of a chart; in old files, at the beginning of a word',
     },
     {
       flags: '--type <type>',

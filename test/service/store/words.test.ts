@@ -2,15 +2,18 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createService } from '../../../src/service/index.ts'
-import { listWords } from '../../../src/service/store/aggregates/words.ts'
+import { listKeys, listWords } from '../../../src/service/store/aggregates/words.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { fill } from '../../support/scale.ts'
 import { scatter, TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
-it('words are letters and digits in lower case, of up to 32 characters', () => {
+it('words are letters and digits in lower case; their first 32 characters are indexed', () => {
   expect(listWords('Umsätze_2026-Q1 (neu).csv')).toEqual(['umsätze', '2026', 'q1', 'neu', 'csv'])
+  expect(listWords('ΚΩΣΤΑΣ ΚΩΣ')).toEqual(['κωστασ', 'κωσ'])
   expect(listWords('%-_ 🎉')).toEqual([])
-  expect(listWords('𝐱'.repeat(40))).toEqual(['𝐱'.repeat(32)])
+  expect(listKeys('𝐱'.repeat(40))).toEqual(['𝐱'.repeat(32)])
+  expect(listKeys('売上データ')).toEqual(['売上データ', '上データ', 'データ', 'ータ', 'タ'])
+  expect(listKeys(`${'あ'.repeat(40)}終`).at(-1)).toBe('終')
 })
 
 describe.each(['sqlite', 'postgres'] as const)('searches in many files [%s]', (engine) => {
@@ -59,6 +62,23 @@ describe.each(['sqlite', 'postgres'] as const)('searches in many files [%s]', (e
     expect(await find('f0000007')).toEqual(['f0000007'])
     expect(await find('no such word')).toEqual([])
     expect((await find('f000')).length).toBe(50)
+  })
+
+  it('finds a file among thousands with the same word, by its other words or as a whole word', async () => {
+    await test.service.store.engine.write(['alice'], async (db) => {
+      const numbers = sql`with recursive numbers(k) as (select 0 union all select k + 1 from numbers where k < 2999)`
+      await sql`insert into file_words (owner, idlocal, word) ${numbers}
+        select 'alice', 100000 + k, 'umsätzegross' from numbers union all
+        select 'alice', 200000 + k, 'umsätze' from numbers`.execute(db)
+    })
+    expect(await find('umsätze 2026')).toEqual(['Umsätze 2026'])
+    await test.service.store.engine.write(['alice'], (db) =>
+      db.deleteFrom('file_words').where('idlocal', '>=', 200_000).execute(),
+    )
+    expect(await find('umsätze')).toEqual(['Umsätze 2026'])
+    await test.service.store.engine.write(['alice'], (db) =>
+      db.deleteFrom('file_words').where('idlocal', '>=', 100_000).execute(),
+    )
   })
 
   it('finds new names, and no former ones', async () => {

@@ -95,7 +95,8 @@ async function writeColumnsAndVersion(
   const epoch = { owner, idlocal, epoch: grid.epoch + (kind === 'new' ? 1 : 0) }
   const uids = await replaceColumns(writers, epoch, layout, plan.columns)
   const names = new Set(layout.columns.map(({ name }) => name))
-  if (plan.columns.some(({ name }) => !names.has(name))) await writers.files.indexWordsAgain(owner, idlocal)
+  if (names.size !== plan.columns.length || plan.columns.some(({ name }) => !names.has(name)))
+    await writers.files.indexWordsAgain(owner, idlocal)
   if (kind === 'append') return { uids, version: await recordAppend(writers, before, by) }
   if (kind === 'current') {
     // Row counts are computed when the history is read, since a row may have changed twice.

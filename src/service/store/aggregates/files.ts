@@ -181,6 +181,9 @@ function monotonicTimestamp(now: number) {
 /** Fields that decide which lists show a file. */
 const LIST_FIELDS = ['parent', 'trashed_at', 'hidden', 'world_readable'] as const
 
+/** Delay of the index of words while files with numbers of their own are added, in ms. */
+const WORDS_DELAY_MS = 60_000
+
 export class FileWriter extends FileReader {
   constructor(
     db: Db,
@@ -233,6 +236,7 @@ export class FileWriter extends FileReader {
       .returning('next_idlocal')
       .executeTakeFirst()
     if (!row) throw new Problem('not_found', `no user named ${owner}`)
+    if (row.next_idlocal % NEW_FILES_PER_JOB === 0) await this.jobs.schedule(owner, 'words')
     return row.next_idlocal - 1
   }
 
@@ -248,7 +252,11 @@ export class FileWriter extends FileReader {
       .where('next_idlocal', '>=', 0)
       .where('next_idlocal', '<=', idlocal)
       .executeTakeFirst()
-    return numUpdatedRows > 0n
+    if (numUpdatedRows === 0n) return false
+    // Numbers were left out, perhaps those at which words are indexed.
+    if (idlocal >= NEW_FILES_PER_JOB)
+      await this.jobs.schedule(owner, 'words', '', Date.now() + WORDS_DELAY_MS)
+    return true
   }
 
   /** Adds a file to its folder. The name must be free there. */
@@ -272,8 +280,6 @@ export class FileWriter extends FileReader {
     await this.db.insertInto('files').values(row).execute()
     await this.counts.applyChange(file.owner, [], [row])
     this.recordAccessChanges(undefined, row)
-    if (row.idlocal % NEW_FILES_PER_JOB === NEW_FILES_PER_JOB - 1)
-      await this.jobs.schedule(row.owner, 'words')
     return row
   }
 

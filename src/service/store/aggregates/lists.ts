@@ -37,7 +37,7 @@ export const OWNER_SCOPE: ListScope = { seesAll: true, names: [], folders: [] }
 const LATEST_FILES = 500
 /** Files that a search reads besides: those whose words are not indexed yet, and those with one of its words. */
 const MAX_UNINDEXED = 5000
-const MAX_WITH_WORD = 2000
+const MAX_WITH_WORD = 1000
 
 function lowerAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())

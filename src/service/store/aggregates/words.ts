@@ -6,17 +6,18 @@ import type { Db } from '../schema/schema.ts'
 /** Number of new files of an owner after which words are indexed: those of earlier files. */
 export const NEW_FILES_PER_JOB = 500
 
-/** Files indexed by one transaction. */
-const BATCH_FILES = 200
-/** Columns of a grid whose names are indexed: the first ones. */
-const MAX_COLUMNS = 1000
-/** Words of a file that are indexed, and rows inserted by one statement. */
-const MAX_WORDS = 1000
+/** Files indexed by one transaction, which keeps the owner waiting. */
+const BATCH_FILES = 50
+/** Columns of a grid whose names are indexed, and words of a file: the first ones. */
+const MAX_COLUMNS = 200
+const MAX_WORDS = 200
+/** Rows inserted by one statement. */
+const BATCH_ROWS = 1000
 /** Characters of a word that are indexed. */
 const MAX_WORD_CHARACTERS = 32
 /** Marks an indexed file, as a row without a word. */
 const INDEXED = ''
-/** A word that comes after all words with the same beginning. */
+/** A beginning with this end comes after all words with the beginning. */
 const LAST = '\u{10ffff}'
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu
@@ -25,18 +26,34 @@ const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Khme
 
 /** Returns the words of a text: letters and digits, in lower case. */
 export function listWords(text: string): string[] {
-  return (text.toLowerCase().match(WORD) ?? []).map((word) =>
-    [...word].slice(0, MAX_WORD_CHARACTERS).join(''),
-  )
+  // The end of a word decides which of the two a capital sigma becomes.
+  return text.toLowerCase().replaceAll('ς', 'σ').match(WORD) ?? []
 }
 
-/** Returns the texts under which a word is found by its beginning: also from each later character, without spaces. */
-function listKeys(word: string): string[] {
-  return UNSPACED.test(word) ? [...word].map((_, k, characters) => characters.slice(k).join('')) : [word]
+/** Returns the texts under which a word is found by its beginning: without spaces, also those from each later character. */
+export function listKeys(word: string): string[] {
+  const characters = [...word]
+  const starts = UNSPACED.test(word) ? characters.map((_, k) => k) : [0]
+  return starts.map((k) => characters.slice(k, k + MAX_WORD_CHARACTERS).join(''))
 }
 
 /** Words of a search that are looked up: the longest ones. */
 const MAX_SEARCHED_WORDS = 5
+
+/** Rows of the index that are read for a word: several of them may be of one file. */
+const MAX_READ_ROWS = 5000
+
+/** SQL: ids of up to `limit` files with a word: those with the whole word first, and of these the newest. */
+function selectFilesWith(owner: string, word: string, limit: number): RawBuilder<unknown> {
+  const [key] = listKeys(word)
+  const whole = sql`select idlocal from file_words where owner = ${owner} and word = ${key}
+    order by idlocal desc limit ${sql.lit(limit)}`
+  const longer = sql`select idlocal from file_words where owner = ${owner} and word > ${key} and word < ${key + LAST}
+    order by word, idlocal limit ${sql.lit(MAX_READ_ROWS)}`
+  return sql`select idlocal from (select idlocal, min(place) as place from (
+      select idlocal, 0 as place from (${whole}) as w union all select idlocal, 1 as place from (${longer}) as l) as f
+    group by idlocal order by place, idlocal desc limit ${sql.lit(limit)}) as g`
+}
 
 /**
  * Returns SQL for the ids of up to `limit` files with a word that begins like the rarest word of a text; undefined
@@ -49,19 +66,14 @@ export async function selectFilesWithWord(
   limit: number,
 ): Promise<RawBuilder<unknown> | undefined> {
   const words = [...new Set(listWords(text))].sort((a, b) => b.length - a.length).slice(0, MAX_SEARCHED_WORDS)
-  const ranges = words.map(
-    (
-      word,
-    ) => sql`select idlocal from file_words where owner = ${owner} and word >= ${word} and word < ${word + LAST}
-      order by word desc, idlocal desc limit ${sql.lit(limit)}`,
-  )
-  if (ranges.length <= 1) return ranges[0]
-  const counts = ranges.map(
-    (range, k) => sql`select ${sql.lit(k)} as k, count(*) as files from (${range}) as r`,
+  const found = words.map((word) => selectFilesWith(owner, word, limit))
+  if (found.length <= 1) return found[0]
+  const counts = found.map(
+    (files, k) => sql`select ${sql.lit(k)} as k, count(*) as files from (${files}) as r`,
   )
   const { rows } = await sql<{ k: number }>`select k from (${sql.join(counts, sql` union all `)}) as c
     order by files, k limit 1`.execute(db)
-  return ranges[Number(rows[0].k)]
+  return found[Number(rows[0].k)]
 }
 
 /** SQL: id of the last file whose words are indexed; -1 without any. All before it are indexed too. */
@@ -100,13 +112,13 @@ async function addWords(db: Db, owner: string, ids: readonly number[]): Promise<
   if (ids.length === 0) return
   const names = await db
     .selectFrom('files')
-    .select(['idlocal', 'filename as name'])
+    .select(['idlocal', 'filename as name', sql<number>`-1`.as('position')])
     .where('owner', '=', owner)
     .where('idlocal', 'in', ids)
     .unionAll(
       db
         .selectFrom('columns')
-        .select(['idlocal', 'name'])
+        .select(['idlocal', 'name', 'position'])
         .where('owner', '=', owner)
         .where('idlocal', 'in', ids)
         .where('position', '<', MAX_COLUMNS),
@@ -114,19 +126,19 @@ async function addWords(db: Db, owner: string, ids: readonly number[]): Promise<
     .unionAll(
       db
         .selectFrom('plots')
-        .select(['idlocal', sql<string>`title`.as('name')])
+        .select(['idlocal', sql<string>`title`.as('name'), sql<number>`-1`.as('position')])
         .where('owner', '=', owner)
         .where('idlocal', 'in', ids)
         .where('title', 'is not', null),
     )
     .execute()
   const wordsOf = new Map(ids.map((idlocal) => [idlocal, new Set([INDEXED])]))
-  for (const { idlocal, name } of names) {
+  for (const { idlocal, name } of names.sort((a, b) => Number(a.position) - Number(b.position))) {
     const words = wordsOf.get(Number(idlocal))!
     for (const key of listWords(name).flatMap(listKeys)) if (words.size < MAX_WORDS) words.add(key)
   }
   const rows = [...wordsOf].flatMap(([idlocal, words]) =>
     [...words].map((word) => ({ owner, idlocal, word })),
   )
-  for (const batch of inBatches(rows, MAX_WORDS)) await db.insertInto('file_words').values(batch).execute()
+  for (const batch of inBatches(rows, BATCH_ROWS)) await db.insertInto('file_words').values(batch).execute()
 }
