@@ -51,20 +51,12 @@ gridline(['describe', made.filename, '--format', 'table'])
 const [, row] = gridline(['cat', made.fid, '--limit', '1'], { shown: false }).split('\n')
 if (row) gridline(['append', made.filename, '--row', row])
 
-// Draws the first column of numbers over a column of dates; other files as they are.
-const isNumber = ({ type }) => type === 'number'
-const numbers = made.cols.filter(isNumber)
-const y = numbers.find(({ name }) => name === 'temp_max') ?? numbers[0]
-const x = made.cols.find(({ name }) => /date|day|time|year|month/i.test(name) && name !== y?.name)
-// Draws one line per value of a text column.
-const by = made.cols.some(({ name }) => name === 'location') && x ? ['--by', 'location'] : []
-if (y) {
+// Draws what the columns suggest.
+if (made.cols.some(({ type }) => type === 'number')) {
   const grid = made.filename
-  const words = x
-    ? ['--type', 'line', '--x', x.name, '--y', y.name, ...by]
-    : ['--type', 'histogram', '--y', y.name]
+  const words = own ? [] : ['--type', 'line', '--x', 'date', '--y', 'temp_max', '--by', 'location']
   const plot = JSON.parse(gridline(['plot', 'create', '--grid', grid, ...words, '--json'], { shown: false }))
-  console.log(`\n$ gridline plot create --grid ${grid} ${words.join(' ')}`)
+  console.log(`\n$ gridline plot create --grid ${[grid, ...words].join(' ')}`)
   console.log(`${plot.fid}  ${plot.filename}  ${plot.web_url}`)
   gridline(['preview', plot.filename])
 } else console.log('\nThere is no column of numbers to draw.')
