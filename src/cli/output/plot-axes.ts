@@ -14,7 +14,7 @@ export function isPresent(value: unknown): boolean {
   return value !== null && value !== undefined && value !== ''
 }
 
-const DATE_PATTERN = /^\d{4}-\d{2}(-\d{2}([T ]\d{2}(:\d{2}(:\d{2}(\.\d+)?)?)?)?)?$/
+const DATE_PATTERN = /^\d{4}-\d{2}(-\d{2}([T ]\d{2}(:\d{2}(:\d{2}(\.\d+)?)?)?Z?)?)?$/
 
 /** Creates an axis for values; undefined if not supported. */
 export function createAxis(
@@ -129,7 +129,8 @@ function isDateLike(value: unknown): boolean {
 /** Parses a date to ms since 1970; NaN for other values. */
 function parseTime(value: unknown): number {
   if (!isDate(value)) return Number.NaN
-  const [day, time = '00:00'] = value.split(/[T ]/)
+  // As for plotly.js, the zone of a time does not count.
+  const [day, time = '00:00'] = value.replace(/Z$/, '').split(/[T ]/)
   return Date.parse(`${day.length === 7 ? `${day}-01` : day}T${time.length === 2 ? `${time}:00` : time}Z`)
 }
 
