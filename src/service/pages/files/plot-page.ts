@@ -17,7 +17,7 @@ import type { FileRow } from '../../store/aggregates/files.ts'
 import { createSitePage, type PageAnswer } from '../answer.ts'
 import { accessQueryOf, appendQuery, readColorScheme, renderActionButton } from '../html.ts'
 import { describeChart, headingsOf } from './alt-text.ts'
-import { findPlotStaleSince, renderStale } from './derivation-note.ts'
+import { renderStale } from './derivation-note.ts'
 import { collectColumns, createReadRequest } from './downloads.ts'
 import { loadFileAccess, renderFileActions } from './file-actions.ts'
 import { renderBreadcrumbs, renderSummary } from './file-lists.ts'
@@ -60,7 +60,9 @@ export async function renderPlotPage(
     `<a href="${escapeHtml(appendQuery(url, ...parameters, key))}">${label}</a>`
   const plot = { service, file, view, key, link, page: formatWebUrl(service.url, file).slice(0, -1) }
   const { above, access, staleSince } = await service.store.read(async (readers) => ({
-    staleSince: await findPlotStaleSince(readers, file),
+    staleSince: await readers.derivations.findStaleSince(
+      [...view.grids.values()].flatMap(({ file: grid }) => grid ?? []),
+    ),
     above: await renderBreadcrumbs(service, readers, principal, file),
     access: await loadFileAccess(readers, file, principal),
   }))
