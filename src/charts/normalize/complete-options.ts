@@ -27,7 +27,7 @@ import {
   MAX_AUTO_BARS,
   type Suggestion,
 } from './choose-type.ts'
-import { choosePeriod, isAmount, isLevel } from './measures.ts'
+import { choosePeriod, isAmount, isLevel, MAX_DATES } from './measures.ts'
 import type { ValueCounts } from './read-values.ts'
 
 /** A chart with all options filled in from the column types and values. */
@@ -111,9 +111,6 @@ export async function completed(
   ]
   return { type, options: next, chosenFlags: flags.join(' '), reason, suggestions }
 }
-
-/** Number of dates above which they are collected into periods. */
-const MAX_DATES = 200
 
 /** A chart with several rows per x. */
 interface RepeatedRows {

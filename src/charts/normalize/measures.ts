@@ -24,6 +24,9 @@ const RUNNING = /running|cumulative/i
 const LEVEL_UNIT = /[%°]/
 const DAY_MS = 24 * 3600_000
 
+/** Number of dates above which they are collected into periods. */
+export const MAX_DATES = 200
+
 /** Period by which dates are collected. */
 export type Period = (typeof PERIODS)[number]
 
@@ -50,7 +53,10 @@ function separateWords(name: string): string {
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
 }
 
-/** Returns the period that gives 10 to 200 points or so; undefined for years as numbers, without dates, and for minutes. */
+/**
+ * Returns the period that gives 10 to 200 points or so; undefined for years as numbers, without dates, and for less than
+ * ten minutes.
+ */
 export function choosePeriod(type: Column['type'], first: unknown, last: unknown): Period | undefined {
   if (!isMomentType(type) || typeof first !== 'string' || typeof last !== 'string') return undefined
   // Years before Christ are no dates of JavaScript.

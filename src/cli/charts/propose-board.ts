@@ -1,6 +1,6 @@
 // Proposes a board for a table: numbers, charts, a table and filters, each with the reason for it.
 import { groupColumnsByKind } from '../../charts/normalize/choose-type.ts'
-import { choosePeriod, isLevel } from '../../charts/normalize/measures.ts'
+import { choosePeriod, isLevel, MAX_DATES } from '../../charts/normalize/measures.ts'
 import { quoteColumnName } from '../../charts/spec/column-names.ts'
 import type { Column } from '../../charts/spec/options.ts'
 import { isMomentType } from '../../contract/column-types.ts'
@@ -17,8 +17,6 @@ const MAX_FILTER_VALUES = 50
 const MAX_SERIES = 6
 /** Number of bars of a chart. */
 const MAX_BARS = 10
-/** Number of dates above which they are collected into periods. */
-const MAX_DATES = 200
 /** Largest number of points of a scatter plot. */
 const MAX_POINTS = 10_000
 /** Maximum length of the name of a chart: a file name has up to 255 bytes. */
