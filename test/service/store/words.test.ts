@@ -64,7 +64,7 @@ describe.each(['sqlite', 'postgres'] as const)('searches in many files [%s]', (e
     expect((await find('f000')).length).toBe(50)
   })
 
-  it('finds a file among thousands with the same word, by its other words or as a whole word', async () => {
+  it('finds a file by its rarest word, and whole words before longer ones', async () => {
     await test.service.store.engine.write(['alice'], async (db) => {
       const numbers = sql`with recursive numbers(k) as (select 0 union all select k + 1 from numbers where k < 2999)`
       await sql`insert into file_words (owner, idlocal, word) ${numbers}
