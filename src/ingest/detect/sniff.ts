@@ -170,9 +170,12 @@ const MIN_PROFILE_ROWS = 3
 
 /** Returns the style of the numbers of each column, and markers of missing values that only these columns have. */
 function findStyles(columns: readonly (readonly string[])[]): (FoundStyle | undefined)[] {
+  const markers = columns.map((cells) => [...new Set(cells.filter(isMissingMarker))])
+  const counts = new Map<string, number>()
+  for (const marker of markers.flat()) counts.set(marker, (counts.get(marker) ?? 0) + 1)
   return columns.map((cells, k) => {
-    const missing = [...new Set(cells.filter(isMissingMarker))]
-    const isShared = columns.some((other, at) => at !== k && other.some((cell) => missing.includes(cell)))
+    const missing = markers[k]
+    const isShared = missing.some((marker) => counts.get(marker)! > 1)
     const known = isShared ? cells : cells.filter((cell) => !missing.includes(cell))
     const style = known.length === 0 ? undefined : findStyle(known)
     return style && { ...style, missing: isShared ? [] : missing }
