@@ -433,6 +433,7 @@ async function kernels() {
     'src/ingest/kernel/columns.as.ts',
     'src/service/grids/column/kernel/values.as.ts',
     'src/service/grids/column/kernel/cells.as.ts',
+    'src/service/grids/column/kernel/pages.as.ts',
   ]
   for (const source of sources) {
     const target = `dist/${/(\w+)\.as\.ts$/.exec(source)[1]}.wasm`

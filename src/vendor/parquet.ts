@@ -1,1 +1,3 @@
-export { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+export { ByteWriter } from 'hyparquet-writer/src/bytewriter.js'
+export { writePageHeader } from 'hyparquet-writer/src/datapage.js'
+export { writeMetadata } from 'hyparquet-writer/src/metadata.js'

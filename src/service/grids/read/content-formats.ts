@@ -41,9 +41,8 @@ export const CONTENT_WRITERS: Record<ContentFormat, ContentWriter> = {
   parquet: {
     type: dataTypes.parquet,
     async *body(snap, selected) {
-      const { streamParquet } = await import('./parquet.ts')
-      const { rows } = sizeOf(snap, selected)
-      yield* streamParquet(snap, rows, (columns, writer) => streamSelected(columns, writer, selected))
+      const { streamParquet } = await import('./parquet/stream-parquet.ts')
+      yield* streamParquet(snap, countSelected(snap, selected), selected)
     },
   },
   md: { type: `${dataTypes.md}; charset=utf-8`, body: writeByRow(() => createMarkdownWriter()) },

@@ -66,7 +66,7 @@ let inUse = 0
 const multiplier = randomInt(2 ** 30) * 2 + 1
 
 /** Returns whether a grid with so many rows is read with a kernel. */
-function isWorthKernel(rows: number): boolean {
+export function isWorthKernel(rows: number): boolean {
   return ValueKernel.use === 'always' || (ValueKernel.use === 'large' && rows >= MIN_KERNEL_ROWS)
 }
 

@@ -1,0 +1,345 @@
+/**
+ * AssemblyScript, compiled to WebAssembly by esbuild.config.js: encodes column JSON as pages of Parquet files
+ * (docs/adr/0057-parquet.md). A page has a level for each value, 0 for null, and the other values in the encoding
+ * PLAIN. Stops at values that TypeScript code encodes (pages.ts). The text is padded with commas.
+ */
+
+import { endOf, endOfText, escapes, skipBlanks } from '../../../../json/scan.as'
+
+/** Memory layout: constants of this file, levels and values of the page, text of the column. */
+const LEVELS: i32 = 4096
+const MAX_ROWS: i32 = 131_072
+const VALUES: i32 = LEVELS + MAX_ROWS
+const PAGE_BYTES: i32 = 1_048_576
+const TEXT: i32 = VALUES + PAGE_BYTES + 64
+
+/** Encodings of values. */
+const INTEGER: i32 = 0
+const DOUBLE: i32 = 1
+const DAY: i32 = 2
+const TIME: i32 = 3
+const TEXT_VALUE: i32 = 4
+const JSON_VALUE: i32 = 5
+const BOOLEAN: i32 = 6
+
+/** Facts about values, whatever their encoding. */
+const FRACTION: i32 = 1
+const NEGATIVE_ZERO: i32 = 2
+const UNREADABLE: i32 = 16
+const IS_DAY: i32 = 32
+const LETTER: i32 = 64
+const SPACE: i32 = 128
+const LOCAL: i32 = 256
+const UTC: i32 = 512
+const OFFSET: i32 = 1024
+const NO_SECONDS: i32 = 2048
+const NANOSECONDS: i32 = 4096
+const PADDED: i32 = 8192
+const WHOLE: i32 = 16_384
+
+/** Address at which the last call stopped. */
+export let stop: i32 = 0
+/** Why the last call stopped before its end: 1 for a value that is not plain, 2 for a full page. */
+export let odd: i32 = 0
+/** The page: end of its values, number of its rows and nulls, lowest and highest value. */
+export let out: i32 = VALUES
+export let rows: i32 = 0
+export let nulls: i32 = 0
+export let low: i64 = i64.MAX_VALUE
+export let high: i64 = i64.MIN_VALUE
+export let lowDouble: f64 = Infinity
+export let highDouble: f64 = -Infinity
+/** Facts about all values since they were set to 0. */
+export let facts: i32 = 0
+
+const ODD: i32 = 1
+const FULL: i32 = 2
+/** Space that a number and copies of 16 bytes need. */
+const SLACK: i32 = 32
+
+const LF: i32 = 0x0a
+const BLANK: i32 = 0x20
+const QUOTE: i32 = 0x22
+const PLUS: i32 = 0x2b
+const COMMA: i32 = 0x2c
+const MINUS: i32 = 0x2d
+const POINT: i32 = 0x2e
+const SLASH: i32 = 0x2f
+const ZERO: i32 = 0x30
+const COLON: i32 = 0x3a
+const LETTER_T: i32 = 0x54
+const LETTER_Z: i32 = 0x5a
+const BRACKET: i32 = 0x5b
+const BACKSLASH: i32 = 0x5c
+const LETTER_E: i32 = 0x65
+const LETTER_N: i32 = 0x6e
+const LETTER_R: i32 = 0x72
+const LOWER_T: i32 = 0x74
+const BRACE: i32 = 0x7b
+
+/** Maximum number of digits that always fit into 64 bits; of characters of a number that a division makes exact. */
+const MAX_DIGITS: i32 = 18
+const MAX_EXACT: i32 = 15
+
+const POWERS: StaticArray<f64> = [
+  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+]
+
+/** Begins a page. */
+export function begin(): void {
+  out = VALUES
+  rows = 0
+  nulls = 0
+  low = i64.MAX_VALUE
+  high = i64.MIN_VALUE
+  lowDouble = Infinity
+  highDouble = -Infinity
+}
+
+/** Adds up to `most` values in [from, to) to the page. Returns their number; sets `stop` and `odd`. */
+export function add(encoding: i32, from: i32, to: i32, most: i32): i32 {
+  let i = from
+  let n = 0
+  odd = 0
+  while (n < most) {
+    stop = i
+    i = skipBlanks(i)
+    if (i >= to) {
+      stop = to
+      return n
+    }
+    if (rows == MAX_ROWS || out + SLACK > VALUES + PAGE_BYTES) {
+      odd = FULL
+      return n
+    }
+    const first = <i32>load<u8>(i)
+    let level = 1
+    if (first == LETTER_N) {
+      level = 0
+      nulls++
+      i += 4
+    } else if (encoding <= DOUBLE) i = number(encoding, i)
+    else if (encoding <= TIME) i = moment(encoding, i)
+    else if (encoding == BOOLEAN) {
+      store<u8>(out++, first == LOWER_T ? 1 : 0)
+      i = endOf(i)
+    } else i = text(encoding, i)
+    // The value is neither of them.
+    if (odd) return n
+    store<u8>(LEVELS + rows, level)
+    rows++
+    n++
+    i = skipBlanks(i) + 1
+  }
+  stop = i
+  return n
+}
+
+function addInteger(value: i64): void {
+  store<i64>(out, value)
+  out += 8
+  low = min(low, value)
+  high = max(high, value)
+}
+
+/** Adds a number. Returns its end. */
+function number(encoding: i32, at: i32): i32 {
+  let i = at
+  let c = <i32>load<u8>(i)
+  const isNegative = c == MINUS
+  if (isNegative) c = <i32>load<u8>(++i)
+  const start = i
+  let digits: u64 = 0
+  let point = 0
+  while (true) {
+    const digit = c - ZERO
+    if (<u32>digit < 10) digits = digits * 10 + digit
+    else if (c == POINT) point = i
+    else break
+    c = <i32>load<u8>(++i)
+  }
+  const hasExponent = (c | 0x20) == LETTER_E
+  if (encoding == INTEGER) {
+    if (point || hasExponent) {
+      facts |= FRACTION
+      addInteger(0)
+      return hasExponent ? endOf(at) : i
+    }
+    if (i - start > MAX_DIGITS) odd = ODD
+    else {
+      facts |= isNegative && digits == 0 ? NEGATIVE_ZERO : WHOLE
+      addInteger(isNegative ? -(<i64>digits) : <i64>digits)
+    }
+    return i
+  }
+  if (hasExponent || i - start > MAX_EXACT) {
+    odd = ODD
+    return i
+  }
+  let value = <f64>digits
+  if (point) value /= unchecked(POWERS[i - point - 1])
+  if (isNegative) value = -value
+  store<f64>(out, value)
+  out += 8
+  lowDouble = min(lowDouble, value)
+  highDouble = max(highDouble, value)
+  return i
+}
+
+function two(at: i32): i32 {
+  const a = <i32>load<u8>(at) - ZERO
+  const b = <i32>load<u8>(at, 1) - ZERO
+  return <u32>a < 10 && <u32>b < 10 ? a * 10 + b : -1
+}
+
+/** Days since 1970, and microseconds since then, of the last call of `readMoment`. */
+let days: i32 = 0
+let micros: i64 = 0
+
+/** Adds a day or a time. Returns its end. */
+function moment(encoding: i32, at: i32): i32 {
+  const isText = <i32>load<u8>(at) == QUOTE
+  const end = isText ? endOfText(at) : endOf(at)
+  days = 0
+  micros = 0
+  const found = isText ? readMoment(at + 1, end - 1) : UNREADABLE
+  facts |= found
+  if (found & UNREADABLE) {
+    days = 0
+    micros = 0
+  }
+  if (encoding == DAY) {
+    store<i32>(out, days)
+    out += 4
+    low = min(low, <i64>days)
+    high = max(high, <i64>days)
+  } else addInteger(micros)
+  return end
+}
+
+/** Reads a day or time. Returns facts about it. */
+function readMoment(at: i32, end: i32): i32 {
+  if (end - at < 10 || <i32>load<u8>(at, 4) != MINUS || <i32>load<u8>(at, 7) != MINUS) return UNREADABLE
+  const century = two(at)
+  const decade = two(at + 2)
+  const month = two(at + 5)
+  const day = two(at + 8)
+  if (century < 0 || decade < 0 || month < 1 || month > 12 || day < 1) return UNREADABLE
+  const year = century * 100 + decade
+  const isLeap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0
+  // Bits of months with 31 days.
+  const last = month == 2 ? (isLeap ? 29 : 28) : 30 + ((0x15aa >>> month) & 1)
+  if (day > last) return UNREADABLE
+  const y = month <= 2 ? year - 1 : year
+  const era = (y >= 0 ? y : y - 399) / 400
+  const yearOfEra = y - era * 400
+  const dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+  days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  micros = <i64>days * 86_400_000_000
+  if (end - at == 10) return IS_DAY
+  let i = at + 16
+  const separator = <i32>load<u8>(at, 10)
+  if (i > end || (separator != LETTER_T && separator != BLANK)) return UNREADABLE
+  let found = separator == BLANK ? SPACE : LETTER
+  const hour = two(at + 11)
+  const minute = two(at + 14)
+  if (<u32>hour > 23 || <u32>minute > 59 || <i32>load<u8>(at, 13) != COLON) return UNREADABLE
+  micros += <i64>(hour * 60 + minute) * 60_000_000
+  if (i + 3 <= end && <i32>load<u8>(i) == COLON) {
+    const second = two(i + 1)
+    if (<u32>second > 59) return UNREADABLE
+    micros += <i64>second * 1_000_000
+    i += 3
+    if (i < end && <i32>load<u8>(i) == POINT) {
+      const from = ++i
+      let unit: i64 = 100_000
+      let digit = <i32>load<u8>(i) - ZERO
+      let lastDigit = 0
+      while (i < end && <u32>digit < 10) {
+        micros += unit * digit
+        unit /= 10
+        lastDigit = digit
+        digit = <i32>load<u8>(++i) - ZERO
+      }
+      if (i == from) return UNREADABLE
+      if (i - from > 6) found |= NANOSECONDS
+      if (lastDigit == 0) found |= PADDED
+    }
+  } else found |= NO_SECONDS
+  if (i == end) return found | LOCAL
+  const sign = <i32>load<u8>(i)
+  if (sign == LETTER_Z) return i + 1 == end ? found | UTC : UNREADABLE
+  if (sign != PLUS && sign != MINUS) return UNREADABLE
+  const hours = i + 3 <= end ? two(i + 1) : -1
+  let minutes = 0
+  if (i + 3 < end) {
+    const from = <i32>load<u8>(i + 3) == COLON ? i + 4 : i + 3
+    minutes = from + 2 == end ? two(from) : -1
+  }
+  if (<u32>hours > 23 || <u32>minutes > 59) return UNREADABLE
+  const offset = <i64>(hours * 60 + minutes) * 60_000_000
+  micros += sign == PLUS ? -offset : offset
+  return found | OFFSET
+}
+
+/** Adds a text, or a value as its JSON. Returns its end. */
+function text(encoding: i32, at: i32): i32 {
+  const first = <i32>load<u8>(at)
+  const end = endOf(at)
+  const isText = first == QUOTE && encoding == TEXT_VALUE
+  const from = isText ? at + 1 : at
+  const length = (isText ? end - 1 : end) - from
+  if (out + length + SLACK > VALUES + PAGE_BYTES) {
+    odd = FULL
+    return end
+  }
+  const target = out + 4
+  if (isText && escapes) {
+    const last = unescape(from, from + length, target)
+    if (last == 0) {
+      odd = ODD
+      return end
+    }
+    store<i32>(out, last - target)
+    out = last
+    return end
+  }
+  const isNested = first == BRACKET || first == BRACE
+  if (isNested && encoding == TEXT_VALUE && hasLines(from, end)) {
+    odd = ODD
+    return end
+  }
+  for (let k = 0; k < length; k += 16) v128.store(target + k, v128.load(from + k))
+  store<i32>(out, length)
+  out = target + length
+  return end
+}
+
+function hasLines(from: i32, to: i32): bool {
+  for (let i = from; i < to; i++) if (<i32>load<u8>(i) < BLANK) return true
+  return false
+}
+
+/** Writes the characters of a text. Returns their end; 0 for escapes such as \u. */
+function unescape(from: i32, to: i32, target: i32): i32 {
+  let i = from
+  let at = target
+  while (i < to) {
+    const v = v128.load(i)
+    v128.store(at, v)
+    const found = i8x16.bitmask(i8x16.eq(v, i8x16.splat(<i8>BACKSLASH)))
+    const plain = min(found ? <i32>ctz(found) : 16, to - i)
+    i += plain
+    at += plain
+    if (i >= to || plain == 16) continue
+    const c = <i32>load<u8>(i, 1)
+    i += 2
+    let decoded = c
+    if (c == LETTER_N) decoded = LF
+    else if (c == LETTER_R) decoded = 0x0d
+    else if (c == LOWER_T) decoded = 0x09
+    else if (c != QUOTE && c != BACKSLASH && c != SLASH) return 0
+    store<u8>(at++, decoded)
+  }
+  return at
+}
