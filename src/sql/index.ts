@@ -17,7 +17,7 @@ import type {
 
 export { DUCKDB_PACKAGE, findDuckDb } from './find-duckdb.ts'
 export type {
-  CsvTable,
+  ColumnStorage,
   EmptyTable,
   QueryParameter,
   QueryTables,
@@ -44,7 +44,7 @@ export function queryLimitsOf(limits: Limits): QueryLimits {
 export interface Query extends QueryText {
   /** Folder of temporary files of this query alone. */
   folder: string
-  /** Opens the tables that the query names. `isAfresh`: each as one new database, since others could not be loaded. */
+  /** Opens the tables that the query names. `isAfresh`: each as one new file, since others could not be read. */
   openTables(names: readonly TableName[], isAfresh: boolean): Promise<QueryTables>
   /** Returns whether nobody waits for the result any more. */
   isAborted?: () => boolean

@@ -33,27 +33,31 @@ export interface TableName {
   line?: number
 }
 
-/** Column of a table. `isLarge`: it has numbers beyond those that a double holds exactly. */
+/** How the values of a column are stored in a file: see `STORAGES` of the service. */
+export type ColumnStorage =
+  | 'integer'
+  | 'double'
+  | 'digits'
+  | 'boolean'
+  | 'day'
+  | 'localTime'
+  | 'utcTime'
+  | 'text'
+  | 'empty'
+
+/** Column of a table. */
 export interface TableColumn {
   name: string
   type: 'number' | 'text' | 'boolean' | 'date' | 'datetime'
-  isLarge?: boolean
 }
 
-/** A table as a file. */
-export interface CsvTable {
-  path: string
-  columns: readonly TableColumn[]
-}
-
-/** A table in a database file. */
+/** A table in Parquet files. Their columns are named by their storage and position: `integer0`. */
 export interface StoredTable {
   table: TableName
-  database: string
-  /** Content of the database; undefined if it holds the table already. */
-  csv?: CsvTable
-  /** Rows that follow those of the database. */
-  rest?: CsvTable
+  columns: readonly TableColumn[]
+  path: string
+  /** Rows that follow those of the file. Days and times are texts, which have the storage that is given here. */
+  rest?: { path: string; storages: readonly ColumnStorage[] }
 }
 
 /** A table without rows. */
@@ -77,7 +81,7 @@ export interface ResultColumn {
 /** Message from the process. */
 export type QueryMessage =
   | { tables: TableName[] }
-  /** False if a database cannot be read, or if the rest of a table does not have its types: open the tables afresh. */
+  /** False if a file cannot be read, or if the rest of a table does not have its types: open the tables afresh. */
   | { isLoaded: boolean }
   | { columns: ResultColumn[] }
   /** The next rows: the values of each column, comma-separated JSON. */

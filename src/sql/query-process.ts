@@ -1,6 +1,5 @@
 // Query process: runs one query on the tables that its parent names, and ends. It has no secrets and no network, and
-// cannot read files once its tables are loaded. Its parent limits time and memory.
-import { rmSync } from 'node:fs'
+// can read no files but those of its tables. Its parent limits time and memory.
 import {
   type DuckDBConnection,
   DuckDBInstance,
@@ -11,15 +10,8 @@ import { errorMessageOf } from '../contract/errors.ts'
 import { bindParameters } from './bind-parameters.ts'
 import { describeError, namesNoColumn } from './describe-error.ts'
 import { describeCount, findTableNames } from './find-table-names.ts'
-import { loadRest, loadTable, openMemory } from './load-table.ts'
-import type {
-  EmptyTable,
-  QueryMessage,
-  QuerySettings,
-  QueryTables,
-  QueryText,
-  StoredTable,
-} from './messages.ts'
+import type { EmptyTable, QueryMessage, QuerySettings, QueryTables, QueryText } from './messages.ts'
+import { openTable } from './open-table.ts'
 import { quoteName, quoteText } from './quote.ts'
 import { streamResult } from './result-json.ts'
 
@@ -61,34 +53,9 @@ const CONFIGURATION = {
 
 /** Makes the tables visible under the names of the query. Returns false if they must be opened afresh. */
 async function openTables(connection: DuckDBConnection, { tables }: QueryTables): Promise<boolean> {
-  /** Database files → their names: several tables can have the same content, or the same with other rows after it. */
-  const files = new Map<string, string>()
-  await openMemory(connection)
-  const openStored = async (stored: StoredTable, rowsName: string): Promise<string | undefined> => {
-    const { database, csv, rest } = stored
-    let file = files.get(database)
-    if (file === undefined) {
-      // No user has such a name, which would be a schema.
-      file = quoteName(`:${files.size}`)
-      files.set(database, file)
-      if (csv) await loadTable(connection, database, csv)
-      try {
-        await connection.run(`ATTACH ${quoteText(database)} AS ${file} (READ_ONLY)`)
-        await connection.run(`FROM ${file}.main.grid LIMIT 0`)
-      } catch (error) {
-        if (csv) throw error
-        // It is damaged. The next query that needs it copies it again.
-        rmSync(database, { force: true })
-        return undefined
-      }
-    }
-    const source = rest ? await loadRest(connection, file, rowsName, rest) : `FROM ${file}.main.grid`
-    for (const { path } of [csv, rest].filter((loaded) => loaded !== undefined)) rmSync(path, { force: true })
-    return source
-  }
-  for (const [k, one] of tables.entries()) {
+  for (const one of tables) {
     const { table } = one
-    const source = 'database' in one ? await openStored(one, `rest${k}`) : formatEmptyTable(one)
+    const source = 'path' in one ? await openTable(connection, one) : formatEmptyTable(one)
     if (source === undefined) return false
     if (table.schema !== '') await connection.run(`CREATE SCHEMA IF NOT EXISTS ${quoteName(table.schema)}`)
     const name = [table.schema, table.name].filter((part) => part !== '').map(quoteName)
@@ -111,8 +78,10 @@ async function limit(connection: DuckDBConnection): Promise<void> {
   await connection.run("SET TimeZone = 'UTC'")
 }
 
-/** Forbids access to files and changes of the settings. */
-async function lock(connection: DuckDBConnection): Promise<void> {
+/** Forbids access to other files than those of the tables, and changes of the settings. */
+async function lock(connection: DuckDBConnection, { tables }: QueryTables): Promise<void> {
+  const paths = tables.flatMap((one) => ('path' in one ? [one.path, one.rest?.path ?? one.path] : []))
+  await connection.run(`SET allowed_paths = [${paths.map(quoteText).join(', ')}]`)
   await connection.run('SET enable_external_access = false')
   await connection.run('SET lock_configuration = true')
 }
@@ -157,9 +126,10 @@ async function runQuery(): Promise<void> {
   const { sql, parameters, isRepeatable } = await receive<QueryText>()
   await send({ tables: await findTableNames(connection, sql) })
   await limit(connection)
-  const isLoaded = await openTables(connection, await receive<QueryTables>())
+  const tables = await receive<QueryTables>()
+  const isLoaded = await openTables(connection, tables)
   if (isRepeatable) await connection.run('SET threads = 1')
-  await lock(connection)
+  await lock(connection, tables)
   await send({ isLoaded })
   if (!isLoaded) return
   const statement = await withLines(connection, sql, () => prepare(connection, sql))

@@ -1,36 +1,34 @@
-/** Database files of grids for queries: copies of grids, each by the hash of its content. */
+/** Parquet files of grids for queries: copies of grids, each by the hash of its content. */
 import { createHash, randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Problem } from '../../contract/errors.ts'
 import { takeUniqueName } from '../../contract/unique-name.ts'
 import type { Bytes } from '../../json/index.ts'
-import type { CsvTable, StoredTable, TableColumn } from '../../sql/index.ts'
-import { type Snapshot, type SnapshotColumn, skipRows } from '../grids/column/snapshot.ts'
-import { createDelimitedWriter } from '../grids/read/row-writers.ts'
-import { streamFirstRows } from '../grids/read/rows.ts'
-import { familyOf } from '../store/schema/column-types.ts'
+import type { ColumnStorage, StoredTable, TableColumn } from '../../sql/index.ts'
+import { largestChunkBytes, type Snapshot, skipRows, streamColumn } from '../grids/column/snapshot.ts'
+import { chooseQueriedStorage, findFacts } from '../grids/read/parquet/storages.ts'
+import { GROUP_ROWS, writeFile } from '../grids/read/parquet/write-file.ts'
+import { familyOf, isDateType } from '../store/schema/column-types.ts'
 
-/** Numbers from here on may have no exact double. */
-const MIN_LARGE = 2 ** 53
-/** Size of CSV that may wait to be written while more is made, in bytes. */
-const WRITTEN_AHEAD_BYTES = 4 * 1024 * 1024
 /**
- * Minimum number of stored rows for a copy without the appended ones. DuckDB reads that many in one piece. It reads the
- * pieces of larger tables in parallel, and `first` without an order can be a row of any piece.
+ * Minimum number of stored rows for a copy without the appended ones. DuckDB reads the groups of rows of larger tables
+ * in parallel, and `first` without an order can be a row of any group.
  */
-const MIN_STORED_ROWS = 122_880
-/** Maximum number of appended rows that are loaded beside a copy. With more, the whole grid is copied. */
+const MIN_STORED_ROWS = GROUP_ROWS
+/** Mode of files: a query could not change the table that others read, even if a statement that writes ever passed. */
+const READ_ONLY = 0o400
+/** Size of files that may wait to be written while more is made, in bytes. */
+const WRITTEN_AHEAD_BYTES = 4 * 1024 * 1024
+/** Maximum number of appended rows that are read beside a copy. With more, the whole grid is copied. */
 const MAX_REST_ROWS = 20_000
-/** Digits of such a number. */
-const LARGE_DIGITS = /\d{16}/
 /** Time after its last use when a file is deleted, in ms: content of deleted grids must not stay. */
 const MAX_IDLE_MS = 24 * 3600 * 1000
-/** Time after its last use before which a file is not deleted, in ms: a query may be about to open it. */
-const MIN_IDLE_MS = 60_000
+/** Time after its last use before which a file is not deleted, in ms: a query may read it. */
+const MIN_IDLE_MS = 300_000
 /** Time after which a folder of a query is one that a killed server has left, in ms. */
 const MAX_WORK_MS = 3600_000
 const WORK_PREFIX = 'work-'
@@ -57,10 +55,10 @@ export class TableFiles {
   }
 
   /**
-   * Returns the file of a grid. If there is none, its content is written as CSV into the folder of the query, which
-   * loads it; `keep` then keeps the file for other queries. The file of a large grid has only its stored slices, and so
-   * stays as it is for many appends: rows that were appended since are its rest. `isAfresh`: none of this, and a new
-   * file. Throws `too_large` above the size of all files.
+   * Returns the file of a grid. If there is none, it is written into the folder of the query; `keep` then keeps it for
+   * other queries. The file of a large grid has only its stored slices, and so stays as it is for many appends: rows
+   * that were appended since are its rest. `isAfresh`: none of this, and a new file. Throws `too_large` above the size
+   * of all files.
    */
   async get(
     snap: Snapshot,
@@ -69,29 +67,27 @@ export class TableFiles {
     budget: CopyBudget,
   ): Promise<{ file: TableFile; keep: () => Promise<void> }> {
     const folder = await this.open()
-    const placeOf = (hash: string): string => join(folder, `${hash}.duckdb`)
-    const write = async (part: Snapshot): Promise<CsvTable> => {
-      const path = join(workFolder, `${randomBytes(6).toString('hex')}.csv`)
-      await writeCsv(part, path, budget)
-      return { path, columns: columnsOf(part) }
+    const columns = columnsOf(snap)
+    const placeOf = (hash: string): string => join(folder, `${hash}.parquet`)
+    const write = async (part: Snapshot, isRest: boolean) => {
+      const path = join(workFolder, `${randomBytes(6).toString('hex')}.parquet`)
+      return { path, storages: await writeCopy(part, path, isRest, budget) }
     }
     const parts = isAfresh ? undefined : splitTail(snap)
     // Parts that did not fit together have left a file of the whole.
     const whole = parts && placeOf(hashSnapshot(snap))
     if (whole !== undefined && (await touch(whole)))
-      return { file: { database: whole }, keep: async () => {} }
+      return { file: { columns, path: whole }, keep: async () => {} }
     const { stored, rest } = parts ?? { stored: snap, rest: undefined }
     const hash = hashSnapshot(stored)
-    const written = rest && (await write(rest))
+    const written = rest && (await write(rest, true))
     const known = budget.files.get(hash)
-    if (known) return { file: { ...known, rest: written }, keep: async () => {} }
-    const isKept = !isAfresh && (await touch(placeOf(hash)))
-    const csv = isKept ? undefined : await write(stored)
-    const file = { database: csv ? csv.path.replace(/csv$/, 'duckdb') : placeOf(hash), csv }
-    budget.files.set(hash, file)
+    const isKept = known === undefined && !isAfresh && (await touch(placeOf(hash)))
+    const path = known ?? (isKept ? placeOf(hash) : (await write(stored, false)).path)
+    budget.files.set(hash, path)
     return {
-      file: { ...file, rest: written },
-      keep: async () => (isKept ? undefined : rename(file.database, placeOf(hash))),
+      file: { columns, path, rest: written },
+      keep: async () => (known !== undefined || isKept ? undefined : keepFile(path, placeOf(hash))),
     }
   }
 
@@ -149,6 +145,17 @@ async function removeOrphans(): Promise<void> {
   }
 }
 
+/** Moves a complete file to its place, where it is complete even if the power fails. */
+async function keepFile(path: string, place: string): Promise<void> {
+  const file = await open(path)
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(path, place)
+}
+
 /** Sets the time of the last use of a file. Returns false if the file does not exist. */
 async function touch(path: string): Promise<boolean> {
   const now = new Date()
@@ -192,40 +199,98 @@ function hashSnapshot({ columns, rows }: Snapshot): string {
 function columnsOf({ columns }: Snapshot): TableColumn[] {
   const used = new Set<string>()
   return columns.map((column) => {
-    const name = takeUniqueName(column.name, used, (text) => text.toLowerCase())
     const family = familyOf(column.type)
     const type = family === 'json' || family === 'empty' ? 'text' : family
-    return { name, type, ...(type === 'number' && hasLargeNumbers(column) && { isLarge: true }) }
+    return { name: takeUniqueName(column.name, used, (text) => text.toLowerCase()), type }
   })
-}
-
-/** Returns whether a column can have numbers that have no exact double. */
-function hasLargeNumbers({ slices, tail }: SnapshotColumn): boolean {
-  return (
-    slices.some(({ bounds }) => {
-      if (!bounds) return true
-      return [bounds.low, bounds.high].some((bound) => Math.abs(Number(bound ?? 0)) >= MIN_LARGE)
-    }) || LARGE_DIGITS.test(tail.toString('latin1'))
-  )
 }
 
 /** Copies that one query has made, and what it may still write. */
 export interface CopyBudget {
-  /** Files of this query by the hash of their content, which names of the same content share. */
-  files: Map<string, TableFile>
+  /** Paths of files of this query by the hash of their content, which names of the same content share. */
+  files: Map<string, string>
   /** Number of bytes that may still be written. */
   bytesLeft: number
   isAborted: (() => boolean) | undefined
 }
 
-async function writeCsv(snap: Snapshot, path: string, budget: CopyBudget): Promise<void> {
-  // A second column keeps missing values apart from blank lines.
-  const columns = snap.columns.length === 1 ? [snap.columns[0], snap.columns[0]] : snap.columns
-  const chunks = streamFirstRows({ ...snap, columns }, createDelimitedWriter(','))
-  await pipeline(
-    countBytes(chunks, budget),
-    createWriteStream(path, { mode: 0o600, highWaterMark: WRITTEN_AHEAD_BYTES }),
+/** A column has values that do not fit its storage. */
+class OtherStorage extends Error {}
+
+/**
+ * Writes a grid as a Parquet file, and returns how its columns are stored. Their first slices tell how, if all others
+ * agree; else, all of their values do. `isRest`: days and times are texts.
+ */
+async function writeCopy(
+  snap: Snapshot,
+  path: string,
+  isRest: boolean,
+  budget: CopyBudget,
+): Promise<ColumnStorage[]> {
+  const bytesLeft = budget.bytesLeft
+  try {
+    return await writeStored(snap, await findColumnFacts(snap, !isRest), path, isRest, budget)
+  } catch (error) {
+    if (!(error instanceof OtherStorage)) throw error
+    budget.bytesLeft = bytesLeft
+    await rm(path)
+    return writeStored(snap, await findColumnFacts(snap, false), path, isRest, budget)
+  }
+}
+
+/** Finds the facts about the values of columns. `isGuess`: of those in their first slices, if they tell enough. */
+async function findColumnFacts(snap: Snapshot, isGuess: boolean): Promise<number[]> {
+  const facts: number[] = []
+  for (const column of snap.columns) {
+    const { type, slices, skip = 0 } = column
+    const find = (rows?: number): Promise<number> =>
+      findFacts(column, streamColumn(snap, column, rows, 1), largestChunkBytes(column))
+    const first = isGuess && slices.length > 0 ? await find(slices[0].rows - skip) : undefined
+    const isEnough = first !== undefined && CHECKED.has(chooseQueriedStorage(type, first))
+    facts.push(isEnough ? first : await find())
+  }
+  return facts
+}
+
+/** Storages of which values that do not fit are noticed, or that fit all values of a column. */
+const CHECKED: ReadonlySet<ColumnStorage> = new Set<ColumnStorage>([
+  'integer',
+  'double',
+  'boolean',
+  'day',
+  'localTime',
+  'utcTime',
+  'text',
+])
+
+async function writeStored(
+  { columns, rows, ...snap }: Snapshot,
+  facts: number[],
+  path: string,
+  isRest: boolean,
+  budget: CopyBudget,
+): Promise<ColumnStorage[]> {
+  const storages = columns.map(({ type }, k) => chooseQueriedStorage(type, facts[k]))
+  const file = writeFile(
+    columns.map((column, k) => {
+      const storage = isRest && isDateType(column.type) ? 'text' : storages[k]
+      return { name: `${storage}${k}`, storage, values: streamColumn({ columns, rows, ...snap }, column) }
+    }),
+    {
+      rows,
+      textBytes: Math.max(...columns.map(largestChunkBytes)),
+      isCompressed: false,
+      check(k, more) {
+        facts[k] |= more
+        if (chooseQueriedStorage(columns[k].type, facts[k]) !== storages[k]) throw new OtherStorage()
+      },
+    },
   )
+  await pipeline(
+    countBytes(file, budget),
+    createWriteStream(path, { mode: READ_ONLY, highWaterMark: WRITTEN_AHEAD_BYTES }),
+  )
+  return storages
 }
 
 async function* countBytes(chunks: Bytes, budget: CopyBudget): Bytes {

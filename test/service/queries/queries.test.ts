@@ -450,6 +450,35 @@ onSqliteFirst('random tables', (test) => {
     )
   }, 400_000)
 
+  it('types are those of all values, also if the first ones are of a narrower type', async () => {
+    const columns: [values: string, last: string, type: string, read: string][] = [
+      ['1', '0.5', 'DOUBLE', '0.5'],
+      ['null', '2.5', 'DOUBLE', '2.5'],
+      ['12345678901234567890123', '0.5', 'DOUBLE', '0.5'],
+      ['7', '12345678901234567890123', 'HUGEINT', '12345678901234567890123'],
+      ['7', '-0', 'DOUBLE', '-0.0'],
+      ['7', '9007199254740993', 'BIGINT', '9007199254740993'],
+      ['null', '"2024-02-29"', 'DATE', '2024-02-29'],
+      ['"2024-01-01"', '"2024-01-01T10:00"', 'TIMESTAMP', '2024-01-01 10:00:00'],
+      ['"2024-01-01T10:00"', '"2024-01-01T10:00:00.123456789"', 'VARCHAR', '2024-01-01T10:00:00.123456789'],
+    ]
+    const cols = columns.map(
+      ([values, last], k) => `"c${k}": {"data": [${`${values},`.repeat(PARTED_ROWS)}${last}]}`,
+    )
+    const { status } = await test().ask('alice', 'POST', '/v2/grids', {
+      headers: { 'content-type': 'application/json' },
+      body: `{"filename": "late", "data": {"cols": {${cols.join(', ')}}}}`,
+    })
+    expect(status).toBe(201)
+    const types = columns.map((_, k) => `typeof(c${k})`)
+    const values = columns.map((_, k) => `c${k}::varchar`)
+    const { rows } = await query(
+      test(),
+      `select ${[...types, ...values].join(', ')} from late offset ${PARTED_ROWS}`,
+    )
+    expect(rows).toEqual([[...columns.map(([, , type]) => type), ...columns.map(([, , , read]) => read)]])
+  })
+
   /** Values by kind: those of a column before and after an append may be of two. */
   const KINDS: readonly (readonly unknown[])[] = [
     [1, -2, 3_000_000],
