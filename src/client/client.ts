@@ -6,6 +6,7 @@ import {
   HEADER_PREFIXES,
   IDEMPOTENCY_HEADER,
   MESSAGE_HEADER,
+  WARNING_HEADER,
 } from '../contract/headers.ts'
 import { HttpHeaders, type HttpRequest, type HttpResponse } from '../contract/http.ts'
 import {
@@ -37,6 +38,8 @@ export interface ClientOptions {
   apiKey?: string
   /** Called before a retry; `wait` in ms. */
   onRetry?: (problem: Problem, wait: number) => void
+  /** Called with what is wrong with the data of a response. */
+  onWarning?: (text: string) => void
   /** Aborts requests, and waits between retries. */
   signal?: AbortSignal
   /** Prefix of all idempotency keys: a second run with the same prefix repeats the same writes. */
@@ -157,7 +160,10 @@ export class Client {
       if (!operation.lasts) await this.perform(name, options, true)
       throw planError(name, options.fid ?? options.name, options.json ?? options.query)
     }
-    return this.perform(name, options)
+    const response = await this.perform(name, options)
+    const warning = response.headers[WARNING_HEADER]
+    if (warning !== undefined) this.options.onWarning?.(decodeURIComponent(warning))
+    return response
   }
 
   /** Performs a write as a dry run: the server rolls it back. Returns its result, or throws its error. */

@@ -228,5 +228,5 @@ export function getPrefixedHeader(
 /** Response header: data that the image lacks because it was deleted, percent-encoded. Absent otherwise. */
 export const MISSING_HEADER = 'gridline-missing'
 
-/** Response header: parts of the figure that were not drawn, percent-encoded. Absent otherwise. */
+/** Response header: what is wrong with an image or data, such as parts that were not drawn, percent-encoded. */
 export const WARNING_HEADER = 'gridline-warning'

@@ -48,7 +48,22 @@ describe('tables and boards made of grids', () => {
     await run('trash', 'sales')
     const stale = JSON.parse((await run('derive', 'Reports/totals', '--json')).stdout)
     expect([stale.state, stale.error.detail]).toEqual(['stale', expect.stringContaining('in the trash')])
+    const warning = expect.stringMatching(
+      /totals is stale since \d{4}-\d\d-\d\d \d\d:\d\d UTC: its refreshes fail\n$/,
+    )
+    for (const args of [
+      ['cat', 'Reports/totals'],
+      ['cat', 'Reports/totals', '--group', 'city', '--sum', 'amount'],
+      ['query', 'select * from "Reports/totals"'],
+    ])
+      expect([args, await run(...args)]).toEqual([
+        args,
+        { code: 0, stdout: expect.anything(), stderr: warning },
+      ])
+    expect(await run('cat', 'Reports/totals@1')).toMatchObject({ code: 0, stderr: '' })
+    expect((await run('show', 'Reports/totals')).stdout).toMatch(/\t\d{4}-\S+Z\n$/)
     await run('restore', 'sales')
+    expect(await run('cat', 'Reports/totals')).toMatchObject({ code: 0, stderr: '' })
     expect((await run('derive', 'Reports/totals', '--json', 'state')).stdout).toBe('{"state":"current"}\n')
     for (const [args, said] of [
       [['derive', 'sales'], 'this grid is not derived'],

@@ -13,7 +13,7 @@ import { CHART_TYPE_CHOICES } from '../../charts/spec/types.ts'
 import { resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import { formatImagesNote } from '../../contract/figure-images.ts'
-import { MISSING_HEADER, WARNING_HEADER } from '../../contract/headers.ts'
+import { MISSING_HEADER } from '../../contract/headers.ts'
 import { type ImageFormat, imageFormats } from '../../contract/operations/index.ts'
 import { addLinkFilters } from '../../contract/web/filter-query.ts'
 import { toByteStream } from '../../json/index.ts'
@@ -246,7 +246,5 @@ async function drawStored(context: Context, plot: string, given: ImageSettings &
       hint: 'No image was saved. Add the column to its grid again, or change the chart.',
     })
   }
-  const omitted = response.headers[WARNING_HEADER]
-  if (omitted !== undefined) context.messages.warning(decodeURIComponent(omitted))
   return { image: await buffer(response.bytes()), name: filename.replace(/[/\\]/g, '_') }
 }

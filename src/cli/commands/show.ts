@@ -32,6 +32,7 @@ const detailView: TableView = {
     { field: 'web_url', title: 'LINK' },
     // Missing columns of a plot.
     { field: 'missing', title: 'PROBLEM' },
+    { field: 'stale_since', title: 'STALE SINCE', time: true },
   ],
 }
 

@@ -30,6 +30,8 @@ export interface ConnectOptions {
   changesData?: boolean
   /** Called before a retry; `wait` in ms. */
   onRetry: (problem: Problem, wait: number) => void
+  /** Called with what is wrong with the data of a response. */
+  onWarning: (text: string) => void
   /** Aborts requests, and waits between retries. */
   signal: AbortSignal | undefined
   idempotencyKey: string | undefined

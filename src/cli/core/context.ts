@@ -60,6 +60,8 @@ export class Context {
   mayWrite = false
   /** Time (`performance.now()`) until which retries are not announced again. */
   private quietUntil = 0
+  /** Warnings of data that were written. */
+  private readonly warnings = new Set<string>()
   /** Aborts requests when --timeout expires. */
   private readonly timeoutController = new AbortController()
 
@@ -173,12 +175,15 @@ export class Context {
 
   /** Returns the client of an in-process service whose data is deleted when the command ends. */
   async temporaryClient(): Promise<Client> {
-    const { environment, signal, onRetry, trace, idempotencyKey } = this.connectOptions()
+    const { environment, signal, onRetry, onWarning, trace, idempotencyKey } = this.connectOptions()
     const key = 'temporary'
     if (!this.otherConnections.has(key))
       this.otherConnections.set(
         key,
-        connectTemporary({ environment, signal, onRetry, trace, idempotencyKey, planError: undefined }),
+        connectTemporary({
+          ...{ environment, signal, onRetry, onWarning, trace, idempotencyKey },
+          planError: undefined,
+        }),
       )
     return (await this.otherConnections.get(key)!).client
   }
@@ -206,6 +211,13 @@ export class Context {
     return this.flags.verbose === true || this.environment.GRIDLINE_DEBUG === 'http'
   }
 
+  /** Warns of data. What several responses say is written once. */
+  private warnOnce(text: string): void {
+    if (this.warnings.has(text)) return
+    this.warnings.add(text)
+    this.messages.warning(text)
+  }
+
   /** Announces a retry. Parallel requests that wait together are announced once. */
   private noteRetry({ message }: Problem, wait: number): void {
     const now = performance.now()
@@ -225,6 +237,7 @@ export class Context {
       caFile: this.flags.caFile ?? (this.environment.GRIDLINE_CA_FILE || undefined),
       planError: this.flags.dryRun ? (...details) => new Planned(...details) : undefined,
       onRetry: (problem, wait) => this.noteRetry(problem, wait),
+      onWarning: (text) => this.warnOnce(text),
       onNewDatabase: (file) =>
         this.messages.note(`Your data is on this machine: ${file}. For a server: gridline login URL`),
     }

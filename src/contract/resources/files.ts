@@ -42,6 +42,9 @@ export const META_FIELDS = {
   share_key: s.optional(s.nullable(s.string())),
   share_key_enabled: s.optional(s.boolean()),
   share_items: s.optional(s.boolean()),
+  stale_since: s.optional(
+    s.string({ description: 'Since when refreshes of the grid fail. Absent if the last one did not.' }),
+  ),
   source_tag: s.optional(
     s.nullable(s.string({ description: 'The Source-Tag of the upload, if the file has not changed since.' })),
   ),

@@ -75,5 +75,8 @@ export interface OperationResult<T> {
    * Creates the body of a slow response. Runs after the request has left the queue, and not at all if the
    * client already has this `etag`. `user` is the user or IP address; `work` bounds the cost.
    */
-  createBody?: (user: string, work: WorkBudget) => Promise<Pick<OperationResult<T>, 'body' | 'type'>>
+  createBody?: (
+    user: string,
+    work: WorkBudget,
+  ) => Promise<Pick<OperationResult<T>, 'body' | 'type' | 'headers'>>
 }

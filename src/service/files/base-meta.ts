@@ -63,6 +63,7 @@ export function formatBaseMeta(
     is_theme: toNullableBoolean(file.is_theme),
     is_template: toNullableBoolean(file.is_template),
     metadata: JSON.parse(file.metadata),
+    ...(file.stale_since !== null && { stale_since: new Date(file.stale_since).toISOString() }),
     ...(permission === 'admin'
       ? {
           deleted: state === 'trashed',

@@ -116,6 +116,7 @@ const COPY_RULES = {
   shared: 'new',
   derived: 'new',
   feeds: 'new',
+  stale_since: 'new',
   quality: 'new',
   world_readable: 'new',
   share_key: 'new',

@@ -7,6 +7,7 @@ import type { Call, OperationResult } from '../core/call.ts'
 import { STANDALONE_POLICY } from '../core/chart-policy.ts'
 import { fileEtag } from '../core/etag.ts'
 import { createPageFacts } from '../files/page-facts.ts'
+import { createStaleHeaders } from '../files/stale.ts'
 import { selectByName, skipRows, streamContentBrotli, trimSnapshot } from '../grids/column/snapshot.ts'
 import { CONTENT_WRITERS } from '../grids/read/content-formats.ts'
 import { Selection } from '../grids/read/selection.ts'
@@ -47,7 +48,11 @@ export async function loadGridContent(
   const getFacts = () => createPageFacts(service, file)
   const { type, body } = CONTENT_WRITERS[format === 'api' ? 'json' : format]
   const { head, offset, tail, sample } = query
-  const headers = format === 'html' ? { 'content-security-policy': STANDALONE_POLICY } : undefined
+  const headers = {
+    ...(format === 'html' && { 'content-security-policy': STANDALONE_POLICY }),
+    // A version is what the grid was.
+    ...(call.version === undefined && createStaleHeaders([file])),
+  }
   if (selection.needsValues) {
     const evaluate = async (work: WorkBudget) => {
       const selected = await selection.select(service.orders, snapshot, work)

@@ -4,6 +4,7 @@ import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
 import { STANDALONE_POLICY } from '../core/chart-policy.ts'
 import { createPageFacts } from '../files/page-facts.ts'
+import { createStaleHeaders } from '../files/stale.ts'
 import { createFirstRows } from '../grids/column/cursor.ts'
 import { selectByName, trimSnapshot } from '../grids/column/snapshot.ts'
 import { CONTENT_WRITERS } from '../grids/read/content-formats.ts'
@@ -36,7 +37,10 @@ export async function loadReshapedContent(
   return {
     body: toByteStream(new Uint8Array()),
     type,
-    headers: format === 'html' ? { 'content-security-policy': STANDALONE_POLICY } : undefined,
+    headers: {
+      ...(format === 'html' && { 'content-security-policy': STANDALONE_POLICY }),
+      ...(call.version === undefined && createStaleHeaders(other ? [file, other.file] : [file])),
+    },
     createBody: (user, work) =>
       service.analysis.run(
         user,

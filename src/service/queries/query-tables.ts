@@ -55,6 +55,7 @@ export interface QueriedTable {
   /** The table as the query names it, in lower case. */
   name: string
   source: GridSource
+  file: FileRow
   /** Changes with the content of the grid. */
   state: string
   isDraft: boolean
@@ -125,9 +126,9 @@ async function takeTableSnapshot(
   const source = await findGrid(service, readers, principal, table, scope)
   const found = source && (await findVersion(readers, principal, source))
   if (!found) return undefined
-  const { row, state } = found
+  const { row, state, file } = found
   const snapshot = await takeVersionSnapshot(service.store, readers, source.fid, row)
-  return { snapshot, source, state, isDraft: row !== undefined && row.version < 0 }
+  return { snapshot, source, file, state, isDraft: row !== undefined && row.version < 0 }
 }
 
 /**
@@ -157,7 +158,7 @@ async function findVersion(
   readers: Readers,
   principal: Principal,
   { fid, version }: GridSource,
-): Promise<{ row: VersionRow | undefined; state: string } | undefined> {
+): Promise<{ row: VersionRow | undefined; file: FileRow; state: string } | undefined> {
   const request = { ...principal, version, operation: 'grids.content', fid, filetype: 'grid' } as const
   // Whether there is such a file, or such a version of it, is for those who may read it.
   const access = await undefinedIfNotFound(authorizeCall(readers, request))
@@ -165,7 +166,7 @@ async function findVersion(
   if (access?.state !== 'active') return undefined
   const row = await loadVersionRow(readers, access, version)
   // The version of the file changes with each write, but not when rows are only stored in another way.
-  return { row, state: row ? `version ${row.version}` : `${access.file.version}` }
+  return { row, file: access.file, state: row ? `version ${row.version}` : `${access.file.version}` }
 }
 
 /** Finds the grid of a name, which may have a version. */

@@ -319,7 +319,7 @@ onSqliteFirst('queries', (test) => {
     const { status, code } = await query(test(), sql)
     expect([status, code]).toEqual([
       400,
-      expect.stringMatching(/^(invalid_query|invalid_request|unknown_table)$/),
+      expect.stringMatching(/^(invalid_query|invalid_request|unknown_table|unknown_column)$/),
     ])
     expect(readdirSync('/tmp').filter((name) => name.startsWith('gridline-hostile'))).toEqual([])
   })

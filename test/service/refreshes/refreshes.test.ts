@@ -109,9 +109,16 @@ describe('grids refreshed from a URL', () => {
     }
     const since = (await test.ask('alice', 'GET', path())).json.stale_since
     expect(since).not.toBeNull()
+    const read = await test.ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)
+    expect(decodeURIComponent(read.headers.get('gridline-warning')!)).toMatch(
+      / is stale since .* UTC: its refreshes fail$/,
+    )
+    expect((await test.ask('alice', 'GET', `/v2/files/${fid}`)).json.stale_since).toBe(since)
     answer = serveFile('a,b\n5,v\n6,w\n', '"five"')
     const now = await test.ask('alice', 'POST', path())
     expect(now.json).toMatchObject({ state: 'current', error: null, stale_since: null })
+    const again = await test.ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)
+    expect(again.headers.get('gridline-warning')).toBeNull()
     expect(await rows()).toBe('a,b\n5,v\n6,w\n')
   })
 

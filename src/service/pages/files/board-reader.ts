@@ -67,10 +67,6 @@ export async function takeItemSnapshot(
   const taken = await service.store.read(async (readers) => {
     const visible = await loadItemFile(readers, fid, reader)
     if (visible?.file.filetype !== 'grid' || visible.state !== 'active') throw hiddenError('grid')
-    const { owner, idlocal, derived } = visible.file
-    const refreshed = derived
-      ? await readers.derivations.get(owner, idlocal)
-      : await readers.urlRefreshes.get(owner, idlocal)
     // Who can write a board chooses its grids: their past and drafts are for those who can write them.
     const row = (await canWrite(readers, visible.file, { caller: principal.caller }))
       ? await findGridVersion(readers, { owner: board.owner, principal, version }, visible.file)
@@ -85,7 +81,7 @@ export async function takeItemSnapshot(
       ...visible,
       snap,
       version: row,
-      staleSince: refreshed?.failed_at ?? null,
+      staleSince: visible.file.stale_since,
     }
   })
   return { ...taken, snap: await trimSnapshot(taken.snap) }

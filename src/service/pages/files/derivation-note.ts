@@ -4,9 +4,9 @@ import { escapeHtml } from '../../../contract/html.ts'
 import type { Derivation } from '../../../contract/resources/index.ts'
 import type { Service } from '../../core/context.ts'
 import { loadDerivation } from '../../derivations/state.ts'
+import { formatMinute, staleSinceOf } from '../../files/stale.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers } from '../../store/store.ts'
-import { formatMinute } from './version-note.ts'
 
 /** Renders the note; empty for a grid that is not derived. */
 export async function renderDerivationNote(
@@ -38,13 +38,12 @@ function formatInputs({ url }: Service, { inputs }: Derivation): string {
 
 /** Returns since when a grid of a plot is stale, in ms since 1970; null if none is. */
 export async function findPlotStaleSince(
-  { plots, derivations }: Readers,
+  { plots, files }: Readers,
   { owner, idlocal }: FileRow,
 ): Promise<number | null> {
   const references = await plots.listReferences(owner, [idlocal])
-  return derivations.findStaleSince(
-    references.map(({ to_owner, to_idlocal }) => ({ owner: to_owner, idlocal: to_idlocal })),
-  )
+  const keys = references.map(({ to_owner, to_idlocal }) => ({ owner: to_owner, idlocal: to_idlocal }))
+  return staleSinceOf(await files.listByKeys(keys))
 }
 
 /** Renders since when data are stale, in ms since 1970; empty for null. */

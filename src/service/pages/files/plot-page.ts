@@ -8,6 +8,7 @@ import { formatEmbedBlock } from '../../../contract/web/embed-block.ts'
 import type { RawJson } from '../../../json/index.ts'
 import type { Principal } from '../../access/access.ts'
 import type { Service } from '../../core/context.ts'
+import { staleSinceOf } from '../../files/stale.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { Snapshot, SnapshotColumn } from '../../grids/column/snapshot.ts'
 import { readValuesAt, selectAffordable } from '../../grids/column/values-at.ts'
@@ -59,10 +60,7 @@ export async function renderPlotPage(
   const link: PlotPage['link'] = (url, label, ...parameters) =>
     `<a href="${escapeHtml(appendQuery(url, ...parameters, key))}">${label}</a>`
   const plot = { service, file, view, key, link, page: formatWebUrl(service.url, file).slice(0, -1) }
-  const { above, access, staleSince } = await service.store.read(async (readers) => ({
-    staleSince: await readers.derivations.findStaleSince(
-      [...view.grids.values()].flatMap(({ file: grid }) => grid ?? []),
-    ),
+  const { above, access } = await service.store.read(async (readers) => ({
     above: await renderBreadcrumbs(service, readers, principal, file),
     access: await loadFileAccess(readers, file, principal),
   }))
@@ -79,7 +77,7 @@ export async function renderPlotPage(
     renderActions(plot, isEditable),
     renderFileActions(file, principal, access),
     ...renderNotes(plot, principal.caller?.username === file.owner),
-    ...renderSources(plot, staleSince),
+    ...renderSources(plot),
     ...(await renderData(plot)),
     renderEmbedding(plot, principal.shareKey),
     renderCommands(plot),
@@ -128,7 +126,8 @@ function renderNotes({ service, file, view, link }: PlotPage, isOwner: boolean):
 }
 
 /** Renders links to the grids of the plot, and since when one is stale; empty without grids. */
-function renderSources({ service, view, link }: PlotPage, staleSince: number | null): string[] {
+function renderSources({ service, view, link }: PlotPage): string[] {
+  const staleSince = staleSinceOf([...view.grids.values()].flatMap(({ file }) => file ?? []))
   const grids = [...view.grids.values()]
   const unreadable = grids.filter(({ isReadable }) => !isReadable).length
   const sources = grids

@@ -3,6 +3,7 @@
 import { formatWebUrl } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
 import type { Service } from '../../core/context.ts'
+import { formatMinute } from '../../files/stale.ts'
 import type { ResolvedVersion } from '../../files/versions.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 
@@ -24,9 +25,4 @@ export function renderVersionNote(
   const { made_at, made_by, kept_name } = version.row
   const label = `Version ${version.version}${kept_name === null ? '' : ` (${kept_name})`} of ${file.content_version}`
   return `<p class="note">${escapeHtml(`${label}, made ${formatMinute(made_at)} UTC${made_by === null ? '' : ` by ${made_by}`}.`)} <a href="${escapeHtml(currentUrl)}">Current version</a></p>`
-}
-
-/** Formats a time in ms since 1970 as day and minute in UTC. */
-export function formatMinute(time: number): string {
-  return new Date(time).toISOString().slice(0, 16).replace('T', ' ')
 }

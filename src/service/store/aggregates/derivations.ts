@@ -1,7 +1,7 @@
 // Reads and writes the queries of derived grids, and their inputs.
 import { randomInt } from 'node:crypto'
-import { type Selectable, sql } from 'kysely'
-import { type FileKey, matchesAnyFile } from '../schema/file-key.ts'
+import type { Selectable } from 'kysely'
+import type { FileKey } from '../schema/file-key.ts'
 import { addReferences, deleteReferencers } from '../schema/references.ts'
 import type { Db, Schema } from '../schema/schema.ts'
 
@@ -35,19 +35,6 @@ export class DerivationReader {
       .limit(limit)
       .execute()
     return rows.map(({ idlocal }) => idlocal)
-  }
-
-  /** Returns since when the refreshes of any of these grids fail, in ms since 1970; null if none do. */
-  async findStaleSince(grids: readonly FileKey[]): Promise<number | null> {
-    if (grids.length === 0) return null
-    const failed = (['derivations', 'url_refreshes'] as const).map(
-      (table) => sql`select min(failed_at) as since from ${sql.table(table)}
-        where failed_at is not null and ${matchesAnyFile(grids, 'owner', 'idlocal')}`,
-    )
-    const { rows } = await sql<{ since: number | null }>`select min(since) as since
-      from (${sql.join(failed, sql` union all `)}) as f`.execute(this.db)
-    const [{ since }] = rows
-    return since === null ? null : Number(since)
   }
 
   /** Returns whether there are any derived grids. */
@@ -98,7 +85,7 @@ export class DerivationWriter extends DerivationReader {
         failed_at: null,
       })
       .execute()
-    await this.setFlag({ owner, idlocal }, 'derived', 1)
+    await this.setFlags({ owner, idlocal }, { derived: 1 })
     await this.addInputs({ owner, idlocal }, inputs)
     const targets = new Map(
       inputs.map(({ to_owner, to_idlocal }) => [`${to_owner}:${to_idlocal}`, { to_owner, to_idlocal }]),
@@ -108,7 +95,7 @@ export class DerivationWriter extends DerivationReader {
       [...targets.values()].map((target) => ({ owner, idlocal, kind: 'input', ...target })),
     )
     for (const { to_owner, to_idlocal } of targets.values())
-      await this.setFlag({ owner: to_owner, idlocal: to_idlocal }, 'feeds', 1)
+      await this.setFlags({ owner: to_owner, idlocal: to_idlocal }, { feeds: 1 })
   }
 
   /** Records that the content is the result of the query on these inputs. */
@@ -123,6 +110,7 @@ export class DerivationWriter extends DerivationReader {
         failed_at: null,
       },
     )
+    await this.setFlags({ owner, idlocal }, { stale_since: null })
     await this.deleteInputs({ owner, idlocal })
     await this.addInputs({ owner, idlocal }, inputs)
   }
@@ -130,13 +118,14 @@ export class DerivationWriter extends DerivationReader {
   /** Records that no derived grid has a file as an input any more, if so. */
   async stopFeeding({ owner, idlocal }: FileKey): Promise<void> {
     const derived = await this.listDerived(owner, idlocal)
-    if (derived.length === 0) await this.setFlag({ owner, idlocal }, 'feeds', 0)
+    if (derived.length === 0) await this.setFlags({ owner, idlocal }, { feeds: 0 })
   }
 
   /** Records why a refresh failed. */
   async setError({ owner, idlocal, failed_at }: DerivationRow, error: string): Promise<void> {
     const now = Date.now()
     await this.change({ owner, idlocal }, { tried_at: now, error, failed_at: failed_at ?? now })
+    await this.setFlags({ owner, idlocal }, { stale_since: failed_at ?? now })
   }
 
   /** Makes a derived grid one like others. */
@@ -152,7 +141,7 @@ export class DerivationWriter extends DerivationReader {
       .deleteFrom('derivations')
       .where(({ and }) => and({ owner, idlocal }))
       .execute()
-    await this.setFlag({ owner, idlocal }, 'derived', 0)
+    await this.setFlags({ owner, idlocal }, { derived: 0, stale_since: null })
   }
 
   private async change({ owner, idlocal }: FileKey, fields: Partial<DerivationRow>): Promise<void> {
@@ -178,10 +167,13 @@ export class DerivationWriter extends DerivationReader {
       .execute()
   }
 
-  private async setFlag({ owner, idlocal }: FileKey, flag: 'derived' | 'feeds', value: 0 | 1): Promise<void> {
+  private async setFlags(
+    { owner, idlocal }: FileKey,
+    flags: { derived?: 0 | 1; feeds?: 0 | 1; stale_since?: number | null },
+  ): Promise<void> {
     await this.db
       .updateTable('files')
-      .set({ [flag]: value })
+      .set(flags)
       .where(({ and }) => and({ owner, idlocal }))
       .execute()
   }

@@ -36,6 +36,7 @@ export const NEW_FILE = {
   shared: 0,
   derived: 0,
   feeds: 0,
+  stale_since: null,
   quality: null,
   version: 1,
   views: 0,

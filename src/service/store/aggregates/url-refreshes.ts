@@ -35,17 +35,30 @@ export class UrlRefreshWriter extends UrlRefreshReader {
   }
 
   /** Changes a row, unless its URL was changed meanwhile. */
-  async change({ owner, idlocal, revision }: UrlRefreshRow, fields: Partial<UrlRefreshRow>): Promise<void> {
-    await this.db
+  async change(row: UrlRefreshRow, fields: Partial<UrlRefreshRow>): Promise<void> {
+    const { owner, idlocal, revision } = row
+    const { numUpdatedRows } = await this.db
       .updateTable('url_refreshes')
       .set(fields)
       .where(({ and }) => and({ owner, idlocal, revision }))
-      .execute()
+      .executeTakeFirst()
+    const { failed_at = row.failed_at } = fields
+    if (failed_at !== row.failed_at && numUpdatedRows > 0n)
+      await this.setStaleSince({ owner, idlocal }, failed_at)
   }
 
   async remove({ owner, idlocal }: FileKey): Promise<void> {
-    await this.db
+    const { numDeletedRows } = await this.db
       .deleteFrom('url_refreshes')
+      .where(({ and }) => and({ owner, idlocal }))
+      .executeTakeFirst()
+    if (numDeletedRows > 0n) await this.setStaleSince({ owner, idlocal }, null)
+  }
+
+  private async setStaleSince({ owner, idlocal }: FileKey, stale_since: number | null): Promise<void> {
+    await this.db
+      .updateTable('files')
+      .set({ stale_since })
       .where(({ and }) => and({ owner, idlocal }))
       .execute()
   }

@@ -27,6 +27,7 @@ import * as mailings from './0024-mailings.ts'
 import * as shareItems from './0025-share-items.ts'
 import * as mailingFilters from './0026-mailing-filters.ts'
 import * as words from './0027-words.ts'
+import * as staleFiles from './0028-stale-files.ts'
 import { MIGRATION_NAMES, type MigrationName } from './names.ts'
 
 const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
@@ -57,6 +58,7 @@ const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
   '0025-share-items': { up: shareItems.up },
   '0026-mailing-filters': { up: mailingFilters.up },
   '0027-words': { up: words.up },
+  '0028-stale-files': { up: staleFiles.up },
 }
 
 /** All migrations, in order. Never change a released one. */

@@ -28,5 +28,6 @@ export const MIGRATION_NAMES = [
   '0025-share-items',
   '0026-mailing-filters',
   '0027-words',
+  '0028-stale-files',
 ] as const
 export type MigrationName = (typeof MIGRATION_NAMES)[number]

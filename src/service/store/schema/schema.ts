@@ -64,6 +64,8 @@ export interface Schema extends AccountTables {
     derived: Generated<number>
     /** 1 if derived grids may have it as an input, so that they are refreshed after a change. */
     feeds: Generated<number>
+    /** Since when the refreshes of a derived grid, or of one from a URL, fail; null if the last one did not. */
+    stale_since: number | null
     /** Quality of a plot, 0 to 5; null for other files. */
     quality: number | null
     /** Incremented with every change of metadata or content. Used as ETag. */
