@@ -25,7 +25,7 @@ const NO_BORDERS = {
 
 /**
  * Formats rows as a table, or one item as a list of fields. If wider than `width`, texts wrap between words,
- * and empty columns are omitted.
+ * and empty columns are omitted. If that is not enough, each row is a list of fields.
  */
 export function formatTable(
   single: boolean,
@@ -37,18 +37,21 @@ export function formatTable(
   const chalk = new Chalk({ level: color ? 1 : 0 })
   const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] }
   const clean = cells.map((row) => row.map(escapeTerminal))
-  if (single) {
+  const formatFields = (row: readonly string[]): string => {
     const visibleFields = view.columns
-      .map(({ title }, k) => [escapeTerminal(title).toLowerCase(), clean[0][k]])
+      .map(({ title }, k) => [escapeTerminal(title).toLowerCase(), row[k]])
       .filter(([, text]) => text !== '')
     const longest = Math.max(...visibleFields.map(([title]) => title.length))
     return visibleFields.map(([title, text]) => `${chalk.dim(title.padEnd(longest))}  ${text}\n`).join('')
   }
+  if (single) return formatFields(clean[0])
   const titles = view.columns.map(({ title }) => escapeTerminal(title))
   const naturalWidths = columnWidths(titles, clean, (text) => text.length)
   const isWide = sum(naturalWidths) + COLUMN_GAP * (naturalWidths.length - 1) > width
   const words = columnWidths(titles, clean, longestWord)
   const columnIndexes = titles.map((_, k) => k).filter((k) => !isWide || clean.some((row) => row[k] !== ''))
+  const least = columnIndexes.map((k) => Math.min(words[k], MAX_WORD_CHARACTERS) + COLUMN_GAP)
+  if (isWide && sum(least) - COLUMN_GAP > width) return clean.map(formatFields).join('\n')
   const widths = isWide
     ? fitWidths(
         columnIndexes.map((k) => naturalWidths[k]),
@@ -71,6 +74,8 @@ export function formatTable(
 
 /** Number of spaces between columns. */
 const COLUMN_GAP = 2
+/** A longer word is no reason to show rows as lists of fields: the table is a little too wide then. */
+const MAX_WORD_CHARACTERS = 20
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
