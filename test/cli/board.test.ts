@@ -114,6 +114,12 @@ describe('tables and boards made of grids', () => {
     await run('board', 'pull', 'Sales report', '-o', 'pulled.yml')
     expect(readFileSync(join(folder.path, 'pulled.yml'), 'utf8')).toBe(REPORT.replace('much', 'little'))
     expect((await run('ls')).stdout).toMatch(/Sales report\tboard/)
+    expect((await run('sources', 'sold')).stdout).toMatch(/^boards\t\S+\tSales report$/m)
+    const shown = expect.stringContaining('these boards show it: Sales report')
+    const rename = ['column', 'rename', 'sales', 'amount', 'total', '--dry-run']
+    expect((await run(...rename)).stderr).toEqual(shown)
+    expect((await run('trash', 'sold')).stderr).toEqual(shown)
+    await run('restore', 'sold')
   })
 
   it('a wrong board file is refused with the place', async () => {

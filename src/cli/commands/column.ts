@@ -9,7 +9,7 @@ import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, type Option, subcommand, yesOption } from '../core/define.ts'
 import { arrayOf, objectOf, otherOutput } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
-import { warnAboutAlerts, warnAboutDerived } from '../files/followers.ts'
+import { warnAboutAlerts, warnAboutFollowers } from '../files/followers.ts'
 import { readWhole } from '../files/input.ts'
 import { toKeyHeaders } from '../files/parse-options.ts'
 import { type TableView, versionColumn } from '../output/view.ts'
@@ -193,7 +193,7 @@ const rename = defineCommand({
   async run(context, [grid, column, name]) {
     const client = await context.client()
     const { fid, cols } = await loadColumns(client, grid)
-    await warnAboutDerived(context, client, fid, grid)
+    await warnAboutFollowers(context, client, fid, grid)
     await warnAboutAlerts(context, client, fid, grid, [findColumn(cols, column).name])
     return updateColumn(client, grid, column, { name })
   },
@@ -212,7 +212,7 @@ const remove = defineCommand({
     const removed = names.map((name) => findColumn(cols, name))
     const removedNames = removed.map(({ name }) => name).join(', ')
     await warnAboutPlots(context, client, fid, removed)
-    await warnAboutDerived(context, client, fid, grid)
+    await warnAboutFollowers(context, client, fid, grid)
     await warnAboutAlerts(
       context,
       client,

@@ -7,7 +7,7 @@ import { defineCommand, yesOption } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
 import { runOnTargets } from '../files/batch.ts'
-import { listDerivedGrids } from '../files/followers.ts'
+import { listFollowers } from '../files/followers.ts'
 import { resolveTargets } from '../files/targets.ts'
 import type { Failure } from '../output/failure.ts'
 import { fileView, type TableView } from '../output/view.ts'
@@ -87,15 +87,20 @@ function formatQuestion(files: readonly FileMeta[]): string {
   return `Permanently delete ${target}? This cannot be undone.`
 }
 
-/** Warns about plots and derived grids that lose their data, except those deleted by the same command. */
+/** Warns about plots, derived grids and boards that lose what they show, except those deleted by the same command. */
 async function warnAboutUses(
   context: Context,
   client: Client,
   metas: ReadonlyMap<string, FileMeta>,
 ): Promise<void> {
   for (const { fid, filetype, filename, referencers } of metas.values()) {
-    if (filetype !== 'grid') continue
-    const derived = (await listDerivedGrids(client, fid)).filter((one) => !metas.has(one.fid))
+    if (filetype !== 'grid' && filetype !== 'plot') continue
+    const followers = await listFollowers(client, fid)
+    const [derived, boards] = [followers.derived, followers.boards].map((list) =>
+      list.filter((one) => !metas.has(one.fid)),
+    )
+    if (boards.length > 0)
+      context.messages.warning(`${filename}: boards that show it: ${boards.map((one) => one.fid).join(', ')}`)
     if (derived.length > 0)
       context.messages.warning(
         `${filename}: grids derived from it keep their content, and cannot follow: ${derived.map((one) => one.fid).join(', ')}`,

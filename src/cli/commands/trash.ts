@@ -2,7 +2,7 @@
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runOnFiles } from '../files/batch.ts'
-import { warnAboutDerived } from '../files/followers.ts'
+import { warnAboutFollowers } from '../files/followers.ts'
 import { fileView } from '../output/view.ts'
 
 export const command = defineCommand({
@@ -20,7 +20,8 @@ export const command = defineCommand({
           context.messages.warning(
             `${name}: other users see these plots without data until the grid is restored: ${file.referencers.join(', ')}`,
           )
-        if (file.filetype === 'grid') await warnAboutDerived(context, client, fid, name)
+        if (file.filetype === 'grid' || file.filetype === 'plot')
+          await warnAboutFollowers(context, client, fid, name)
         return file
       },
       fileView,

@@ -1,28 +1,42 @@
-// Warns about derived grids and alerts that a change of their grid breaks.
+// Warns about derived grids, boards and alerts that a change of their file breaks.
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import type { Relation } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 
-/** Returns the names of the grids that are derived from a grid. */
-export async function listDerivedGrids(
-  client: Client,
-  fid: string,
-): Promise<{ fid: string; name: string }[]> {
-  const { graph } = await client.call('files.sources', { fid, query: { relation: 'derived grids' } })
-  return graph.edges.map(({ target }) => ({ fid: target, name: graph.nodes[target].label }))
+/** A file that shows another one, or is derived from it. */
+interface Follower {
+  fid: string
+  name: string
 }
 
-/** Warns that grids derived from a grid keep their content from now on. `change`: why. */
-export async function warnAboutDerived(
+/** Lists the grids that are derived from a file, and the boards that show it: the first ones of many. */
+export async function listFollowers(
+  client: Client,
+  fid: string,
+): Promise<{ derived: Follower[]; boards: Follower[] }> {
+  const { graph } = await client.call('files.sources', { fid })
+  const listOf = (name: Relation): Follower[] =>
+    graph.edges
+      .filter(({ relation, target }) => relation === name && graph.nodes[target].label !== 'next')
+      .map(({ target }) => ({ fid: target, name: graph.nodes[target].label }))
+  return { derived: listOf('derived grids'), boards: listOf('boards') }
+}
+
+/** Warns about what follows a file, and may break from now on. `change`: why. */
+export async function warnAboutFollowers(
   { messages }: Context,
   client: Client,
   fid: string,
   change: string,
 ): Promise<void> {
-  const derived = await listDerivedGrids(client, fid)
-  if (derived.length === 0) return
-  const names = derived.map((one) => `${one.name} (${one.fid})`).join(', ')
-  messages.warning(`${change}: these grids are derived from it, and may keep their content: ${names}`)
+  const { derived, boards } = await listFollowers(client, fid)
+  const format = (files: readonly Follower[]) => files.map((one) => `${one.name} (${one.fid})`).join(', ')
+  if (derived.length > 0)
+    messages.warning(
+      `${change}: these grids are derived from it, and may keep their content: ${format(derived)}`,
+    )
+  if (boards.length > 0) messages.warning(`${change}: these boards show it: ${format(boards)}`)
 }
 
 /** Warns about alerts on a grid whose conditions name columns that it will not have. */

@@ -103,6 +103,7 @@ export const relations = [
   'parent',
   'child',
   'created plots',
+  'boards',
   'derived grids',
   'source grids',
   'source URL',

@@ -2,6 +2,7 @@
 
 import { type Fid, formatFid } from '../../contract/fid.ts'
 import type { DeliveryService } from '../alerts/deliver.ts'
+import type { ItemService } from '../boards/refer-to-items.ts'
 import type { RefreshOptions, RefreshService } from '../derivations/refresh.ts'
 import type { MailingService } from '../mailings/send.ts'
 import type { UrlRefreshService } from '../refreshes/refresh-from-url.ts'
@@ -12,7 +13,7 @@ import { Pace } from './pace.ts'
 
 /** Returns the handler of each kind of job. A missing kind is a compile error. */
 export function createJobHandlers(
-  service: RefreshService & UrlRefreshService & DeliveryService & MailingService,
+  service: RefreshService & UrlRefreshService & DeliveryService & MailingService & ItemService,
   minRefreshMs = MIN_REFRESH_MS,
 ): Record<JobKind, JobWork> {
   const { store } = service
@@ -21,6 +22,7 @@ export function createJobHandlers(
     tree: updateDescendants,
     dates: indexDates,
     words: indexWords,
+    items: (held) => referToItems(service, held),
     fold: (held) => fold(store, held),
     feed: (held) => feed(store, held),
     refresh: (held) => refresh(service, held, pace, minRefreshMs),
@@ -82,6 +84,13 @@ async function indexDates(leased: LeasedJob): Promise<number | undefined> {
 function indexWords(leased: LeasedJob): Promise<number | undefined> {
   const { owner } = leased.job
   return repeatBatches(leased, ({ files }) => files.indexNextWords(owner))
+}
+
+/** Lets the files of a board's items know the board. */
+async function referToItems(service: ItemService, { job, write }: LeasedJob): Promise<undefined> {
+  const { referToItems } = await import('../boards/refer-to-items.ts')
+  await referToItems(service, { owner: job.owner, idlocal: Number(job.key) })
+  await write(({ jobs }) => jobs.deleteFinished(job))
 }
 
 /** Time between two refreshes of a derived grid that changes again and again, in ms: each can add a version. */

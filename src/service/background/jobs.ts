@@ -20,7 +20,11 @@ interface LaneRules {
 
 /** Kinds of jobs that run beside each other, and how many at the same time: queries and downloads delay no others. */
 const LANES: readonly LaneRules[] = [
-  { kinds: ['tree', 'dates', 'words', 'fold', 'feed', 'sweep'], concurrency: 2, maxDelayMs: 25 * 3600_000 },
+  {
+    kinds: ['tree', 'dates', 'words', 'items', 'fold', 'feed', 'sweep'],
+    concurrency: 2,
+    maxDelayMs: 25 * 3600_000,
+  },
   { kinds: ['judge'], concurrency: 2, maxDelayMs: 4 * 3600_000 },
   // Receivers may be slow: they delay no other job, and those of one user not those of others.
   { kinds: ['deliver'], concurrency: 16, concurrencyOfOwner: 4, maxDelayMs: 4 * 3600_000 },

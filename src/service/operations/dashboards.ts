@@ -63,6 +63,7 @@ export const dashboardHandlers = {
           ...row,
         }))
       await writers.plots.setContent(file, stored, MEDIA_TYPE)
+      await writers.jobs.scheduleItems(file)
       if (taken) await files.change(owner, file.idlocal, row)
       await putDraftFile(writers, file, draft, call)
       return { idlocal: file.idlocal }
@@ -92,6 +93,7 @@ export const dashboardHandlers = {
         const isShared = access.file.share_items > 0
         if (isShared && !access.roles.has('owner')) throw onlyOwnerChanges()
         await writers.plots.setContent(access.file, stored, MEDIA_TYPE)
+        await writers.jobs.scheduleItems(access.file)
         await writers.files.change(owner, idlocal, isShared ? { share_items: Date.now() } : {})
       }
       return applyUpdate(service, call, writers, access)

@@ -52,6 +52,7 @@ export async function copyFile(
       const created = await addCopy(writers, original, fields, original.filename)
       if (file.filetype === 'grid') await copyColumns(writers, original, created, owner)
       else await copyContent(writers, original, created)
+      if (file.filetype === 'dashboard') await writers.jobs.scheduleItems(created)
       return { idlocal: created.idlocal, made: [created.idlocal], warnings: [] }
     }
     return store.writeOnce(write, copyOnce, { owners: [file.owner] })
@@ -183,7 +184,7 @@ async function addFigure(
   )
   const plot = await writers.plots.getPlot(from.owner, from.idlocal)
   await writers.plots.setPlot(owner, idlocal, { quality: plot?.quality ?? 0, title: plot?.title ?? null })
-  await writers.plots.setGrids(owner, idlocal, grids)
+  await writers.plots.setReferences({ owner, idlocal }, 'grid', grids)
 }
 
 /**

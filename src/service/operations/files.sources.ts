@@ -50,6 +50,8 @@ const QUERY_BY_RELATION: Partial<
     file.filetype === 'grid'
       ? plots.listReferencers(file, 'grid', after, backwards, limit)
       : Promise.resolve([]),
+  boards: ({ plots }, file, after, backwards, limit) =>
+    plots.listReferencers(file, 'item', after, backwards, limit),
   'derived grids': async ({ derivations, files }, file, after, backwards, limit) => {
     if (!file.feeds) return []
     const keys = await derivations.listDerived(file.owner, file.idlocal)

@@ -279,7 +279,7 @@ export async function writeFigure(
   const { hash } = figure.content.blob
   await writers.plots.setContent({ owner, idlocal }, figure.content, FIGURE_MEDIA_TYPE)
   await writers.plots.setPlot(owner, idlocal, figure.facts, figure.grid?.idlocal)
-  await writers.plots.setGrids(owner, idlocal, grids)
+  await writers.plots.setReferences({ owner, idlocal }, 'grid', grids)
   const by = usernameOf(principal)
   if (!previous) {
     await addFirstVersion(writers, plot, { hash, bytes }, { operation: 'create', by })

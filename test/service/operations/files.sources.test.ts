@@ -25,6 +25,39 @@ onBothStores('sources of files', (test) => {
     expect(await relationsOf('bob', `/v2/plots/${file.fid}/sources`)).toEqual([])
   })
 
+  it('sources lists the boards that show a file, for those who may read them', async () => {
+    const { file, grid_fid } = await test().plot('alice', scatter([1]))
+    const { fid: hidden } = await test().grid('bob', 'hidden', { a: [1] })
+    const contentOf = (...items: object[]) => ({ settings: { board: { rows: [{ items }] } } })
+    const made = await ask('alice', 'POST', '/v2/dashboards', {
+      json: {
+        filename: 'board',
+        content: contentOf({ plot: file.fid }, { table: grid_fid }, { table: grid_fid }, { table: hidden }),
+      },
+    })
+    const board = made.json.file.fid
+    const boardsOf = async (user: string, fid: string) => {
+      await test().service.runJobs()
+      return relationsOf(user, `/v2/files/${fid}/sources?relation=boards`)
+    }
+    expect(await boardsOf('alice', file.fid)).toEqual([`boards ${board}`])
+    expect(await boardsOf('alice', grid_fid)).toEqual([`boards ${board}`])
+    // Its owner cannot read it, so the board does not show it.
+    expect(await boardsOf('bob', hidden)).toEqual([])
+    await ask('alice', 'PATCH', `/v2/files/${grid_fid}`, { json: { world_readable: true } })
+    expect(await boardsOf('bob', grid_fid)).toEqual([])
+    const copy = (await ask('alice', 'POST', `/v2/files/${board}/copy`)).json.new_fid
+    expect(await boardsOf('alice', file.fid)).toEqual([`boards ${board}`, `boards ${copy}`])
+    await ask('alice', 'PATCH', `/v2/dashboards/${board}`, { json: { content: contentOf({ text: 'a' }) } })
+    expect(await boardsOf('alice', file.fid)).toEqual([`boards ${copy}`])
+    // Boards are no references of metadata, as plots and extras are.
+    const { json } = await ask('alice', 'GET', `/v2/files/${file.fid}`)
+    expect(json.referencers).toEqual([])
+    await ask('alice', 'POST', `/v2/files/${copy}/trash`)
+    await ask('alice', 'DELETE', `/v2/files/${copy}/permanent_delete`)
+    expect(await boardsOf('alice', file.fid)).toEqual([])
+  })
+
   it('sources lists five files per relation, with pages linked by next and prev', async () => {
     const { fid } = await test().grid('alice', 'many copies', { a: [1] })
     const copies: string[] = []

@@ -114,6 +114,11 @@ export class JobWriter extends JobReader {
     return this.schedule(owner, 'refresh', String(idlocal))
   }
 
+  /** Schedules that the files of a board's items know the board. */
+  scheduleItems({ owner, idlocal }: FileKey): Promise<void> {
+    return this.schedule(owner, 'items', String(idlocal))
+  }
+
   /** Schedules a look at the alerts of a grid. */
   scheduleJudgement({ owner, idlocal }: FileKey): Promise<void> {
     return this.schedule(owner, 'judge', String(idlocal))

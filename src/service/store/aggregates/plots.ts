@@ -152,7 +152,7 @@ export class PlotReader {
   /** Lists files that refer to this one, ordered by id. */
   async listReferencers(
     { owner, idlocal }: FileKey,
-    kind: 'grid' | 'extra' | undefined,
+    kind: 'grid' | 'item',
     after: FileKey | undefined,
     backwards: boolean,
     limit: number,
@@ -161,11 +161,10 @@ export class PlotReader {
     let select = this.db
       .selectFrom('referencers')
       .select(['by_owner', 'by_idlocal'])
-      .where(({ and }) => and({ owner, idlocal }))
+      .where(({ and }) => and({ owner, idlocal, kind }))
       .orderBy('by_owner', direction)
       .orderBy('by_idlocal', direction)
       .limit(limit)
-    if (kind) select = select.where('kind', '=', kind)
     if (after)
       select = select.where(
         sql<boolean>`(by_owner, by_idlocal) ${sql.raw(backwards ? '<' : '>')} (${after.owner}, ${after.idlocal})`,
@@ -262,23 +261,27 @@ export class PlotWriter extends PlotReader {
     return true
   }
 
-  /** Replaces the references from a plot to grids. */
-  async setGrids(owner: string, idlocal: number, grids: readonly FileKey[]): Promise<void> {
+  /** Replaces the references from a plot to grids, or from a board to the files of its items. */
+  async setReferences(
+    { owner, idlocal }: FileKey,
+    kind: 'grid' | 'item',
+    targets: readonly FileKey[],
+  ): Promise<void> {
     const before = await this.db
       .deleteFrom('references')
       .where(({ and }) => and({ owner, idlocal }))
-      .where('kind', '=', 'grid')
+      .where('kind', '=', kind)
       .returningAll()
       .execute()
     await deleteReferencers(this.db, before)
     await addReferences(
       this.db,
-      grids.map((grid) => ({
+      targets.map((target) => ({
         owner,
         idlocal,
-        kind: 'grid',
-        to_owner: grid.owner,
-        to_idlocal: grid.idlocal,
+        kind,
+        to_owner: target.owner,
+        to_idlocal: target.idlocal,
       })),
     )
   }

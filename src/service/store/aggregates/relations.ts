@@ -14,9 +14,9 @@ export interface Relations {
   /** Usernames in order, up to a maximum, and the number of all stars. */
   stars: { usernames: string[]; count: number }
   collaborators: RelatedCollaborator[]
-  /** Files that it refers to. Inputs of derived grids are separate. */
+  /** Grids and extras that it refers to. */
   references: FileKey[]
-  /** Files that refer to it, up to a maximum. */
+  /** Plots that refer to it, and files whose extra it is, up to a maximum. */
   referencers: FileKey[]
 }
 
@@ -80,12 +80,12 @@ export class RelationReader {
     if (references)
       parts.push(sql`select 'reference' as what, owner, idlocal, to_owner as name, to_idlocal as number, null as kind, null as team
         from "references"
-        where kind <> 'input' and ${matchesAnyFile(files, 'owner', 'idlocal')}`)
+        where kind in ('grid', 'extra') and ${matchesAnyFile(files, 'owner', 'idlocal')}`)
     for (const { owner, idlocal } of referred)
       parts.push(sql`select * from (
         select 'referencer' as what, owner, idlocal, by_owner as name, by_idlocal as number,
           null as kind, null as team from referencers
-        where owner = ${owner} and idlocal = ${idlocal} and kind <> 'input' order by by_owner, by_idlocal limit ${sql.lit(MAX_REFERENCERS)}) as r`)
+        where owner = ${owner} and idlocal = ${idlocal} and kind in ('grid', 'extra') order by by_owner, by_idlocal limit ${sql.lit(MAX_REFERENCERS)}) as r`)
     if (parts.length === 0) return relations
     const { rows } = await sql<RelationRow>`${sql.join(parts, sql` union all `)}`.execute(this.db)
     const byKey = new Map(files.map(({ owner, idlocal }, k) => [`${owner}:${idlocal}`, relations[k]]))

@@ -28,6 +28,7 @@ import * as shareItems from './0025-share-items.ts'
 import * as mailingFilters from './0026-mailing-filters.ts'
 import * as words from './0027-words.ts'
 import * as staleFiles from './0028-stale-files.ts'
+import * as boardItems from './0029-board-items.ts'
 import { MIGRATION_NAMES, type MigrationName } from './names.ts'
 
 const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
@@ -59,6 +60,7 @@ const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
   '0026-mailing-filters': { up: mailingFilters.up },
   '0027-words': { up: words.up },
   '0028-stale-files': { up: staleFiles.up },
+  '0029-board-items': { up: boardItems.up },
 }
 
 /** All migrations, in order. Never change a released one. */

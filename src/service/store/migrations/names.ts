@@ -29,5 +29,6 @@ export const MIGRATION_NAMES = [
   '0026-mailing-filters',
   '0027-words',
   '0028-stale-files',
+  '0029-board-items',
 ] as const
 export type MigrationName = (typeof MIGRATION_NAMES)[number]

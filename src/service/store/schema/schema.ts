@@ -103,11 +103,14 @@ export interface Schema extends AccountTables {
     /** The grid created for the data of the figure. */
     data_grid: number | null
   }
-  /** References between files: from plots to grids, from derived grids to their inputs, from any file to extras. */
+  /**
+   * References between files: from plots to grids, from boards to the files of their items, from derived grids to their
+   * inputs, from any file to extras.
+   */
   references: {
     owner: string
     idlocal: number
-    kind: 'grid' | 'input' | 'extra'
+    kind: 'grid' | 'item' | 'input' | 'extra'
     to_owner: string
     to_idlocal: number
   }
@@ -115,7 +118,7 @@ export interface Schema extends AccountTables {
   referencers: {
     owner: string
     idlocal: number
-    kind: 'grid' | 'input' | 'extra'
+    kind: 'grid' | 'item' | 'input' | 'extra'
     by_owner: string
     by_idlocal: number
   }
@@ -446,6 +449,7 @@ export interface Schema extends AccountTables {
       | 'tree'
       | 'dates'
       | 'words'
+      | 'items'
       | 'fold'
       | 'feed'
       | 'refresh'
