@@ -43,8 +43,18 @@ function refer(schema: unknown): unknown {
   return found
 }
 
-function referMembers(schema: object): unknown {
+function referMembers(schema: Schema | readonly Schema[]): unknown {
   if (Array.isArray(schema)) return schema.map(refer)
+  const { anyOf: [first, second, ...others] = [] } = schema as Schema
+  // Null is one more type, where that says the same in fewer bytes.
+  if (
+    second?.type === 'null' &&
+    others.length === 0 &&
+    first.type &&
+    !first.enum &&
+    !NAMES.has(JSON.stringify(first))
+  )
+    return { ...(referMembers(first) as Schema), type: [first.type, 'null'] }
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, refer(value)]))
 }
 
