@@ -180,6 +180,15 @@ describe('imports run downhill', () => {
     },
   )
 
+  it('the page about the architecture has the modules in this order', () => {
+    const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+    const orders = [...page.matchAll(/`[\w.-]+`(?: → `[\w.-]+`){4,}/g)].map(([order]) =>
+      order.replaceAll('`', '').split(' → '),
+    )
+    for (const modules of [...Object.values(MODULES), INNER_MODULES['service/grids']])
+      expect(orders).toContainEqual(modules)
+  })
+
   it('no files import each other in a circle, including types', () => {
     expect(
       findCycles(
@@ -392,6 +401,12 @@ describe('a kernel', () => {
         caller: 'cells.ts',
         file: 'cells.as.ts',
         some: ['MAX_VALUES', 'HASHES', 'LIST', 'STARTS', 'ENDS', 'TEXT'],
+      },
+      {
+        folder: 'src/service/grids/column/kernel',
+        caller: 'pages.ts',
+        file: 'pages.as.ts',
+        some: ['LEVELS', 'MAX_ROWS', 'VALUES', 'PAGE_BYTES', 'TEXT', 'SLACK', 'FULL'],
       },
     ]
     for (const { folder, caller, file, some } of layouts) {

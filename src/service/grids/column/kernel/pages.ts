@@ -294,12 +294,12 @@ function withLength(value: Buffer): Buffer {
   return Buffer.concat([length, value])
 }
 
-const INTEGER = /^-?\d+$/
+const WHOLE_NUMBER = /^-?\d+$/
 const MAX_VAST = 2n ** 127n
 
 /** Reads a number as an integer, and facts about it. */
 function readInteger(text: string): { value: bigint; facts: number } {
-  if (!INTEGER.test(text)) return { value: 0n, facts: FACTS.fraction }
+  if (!WHOLE_NUMBER.test(text)) return { value: 0n, facts: FACTS.fraction }
   if (text === '-0') return { value: 0n, facts: FACTS.negativeZero }
   const value = BigInt(text)
   if (BigInt.asIntN(64, value) === value) return { value, facts: FACTS.whole }
@@ -311,16 +311,16 @@ const MOMENT =
   /^(\d{4})-(\d\d)-(\d\d)(?:([T ])([01]\d|2[0-3]):([0-5]\d)(:[0-5]\d)?(?:(?<=:\d\d:\d\d)\.(\d+))?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/
 const MINUTE_MICROS = 60_000_000n
 const DAY_MS = 86_400_000
-const UNREADABLE = { days: 0, micros: 0n, facts: FACTS.unreadable }
+const NO_MOMENT = { days: 0, micros: 0n, facts: FACTS.unreadable }
 
 /** Reads a day or time as days and microseconds since 1970, and facts about it. */
 function readMoment(text: string): { days: number; micros: bigint; facts: number } {
   const match = MOMENT.exec(text)
-  if (!match) return UNREADABLE
+  if (!match) return NO_MOMENT
   const [, year, month, day, separator, hour, minute, second, fraction, zone] = match
   const date = new Date(Date.UTC(2000, Number(month) - 1, Number(day)))
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
-  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return UNREADABLE
+  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return NO_MOMENT
   const days = date.getTime() / DAY_MS
   const midnight = BigInt(date.getTime()) * 1000n
   if (separator === undefined) return { days, micros: midnight, facts: FACTS.day }
