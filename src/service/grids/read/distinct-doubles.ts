@@ -11,33 +11,33 @@ export class DistinctDoubles {
   /** Number of distinct numbers. */
   size = 0
   /** NaN marks a free slot. */
-  private slots = new Float64Array(INITIAL_SLOTS).fill(Number.NaN)
-  private readonly double = new Float64Array(1)
-  private readonly words = new Int32Array(this.double.buffer)
+  private slots: Float64Array = new Float64Array(INITIAL_SLOTS).fill(Number.NaN)
 
-  add(value: number): void {
-    const { slots } = this
-    const slot = this.find(value)
-    if (slots[slot] === value) return
-    slots[slot] = value
-    this.size++
-    if (2 * this.size >= slots.length) this.grow()
+  /** Adds the numbers among `values`, until the set has `limit`. */
+  addAll(values: Float64Array, limit: number): void {
+    const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length)
+    let { slots } = this
+    for (let k = 0; k < values.length && this.size < limit; k++) {
+      const value = values[k]
+      if (Number.isNaN(value)) continue
+      // −0 is 0.
+      const hash =
+        value === 0 ? 0 : Math.imul(words[2 * k], LOW_FACTOR) ^ Math.imul(words[2 * k + 1], HIGH_FACTOR)
+      let slot = (hash ^ (hash >>> 15)) & (slots.length - 1)
+      while (slots[slot] !== value && !Number.isNaN(slots[slot])) slot = (slot + 1) & (slots.length - 1)
+      if (slots[slot] === value) continue
+      slots[slot] = value
+      this.size++
+      if (2 * this.size >= slots.length) slots = this.grow()
+    }
   }
 
-  /** Returns the slot of a number, or the free one for it. */
-  private find(value: number): number {
-    const { slots, double, words } = this
-    // −0 is 0.
-    double[0] = value + 0
-    const hash = Math.imul(words[0], LOW_FACTOR) ^ Math.imul(words[1], HIGH_FACTOR)
-    let slot = (hash ^ (hash >>> 15)) & (slots.length - 1)
-    while (!Number.isNaN(slots[slot]) && slots[slot] !== value) slot = (slot + 1) & (slots.length - 1)
-    return slot
-  }
-
-  private grow(): void {
+  /** Doubles the number of slots, and returns them. */
+  private grow(): Float64Array {
     const old = this.slots
     this.slots = new Float64Array(2 * old.length).fill(Number.NaN)
-    for (const value of old) if (!Number.isNaN(value)) this.slots[this.find(value)] = value
+    this.size = 0
+    this.addAll(old, Number.POSITIVE_INFINITY)
+    return this.slots
   }
 }

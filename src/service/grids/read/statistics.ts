@@ -10,7 +10,7 @@ import { DistinctValues } from './distinct-values.ts'
 const MAX_DISTINCT_VALUES = 100_000
 /** Maximum size of a value in the set of distinct values, in bytes. Longer values are hashed. */
 const MAX_KEPT_VALUE_BYTES = 200
-/** Number of values in the sample for quantiles. */
+/** Maximum number of values in the sample for quantiles: even. */
 const MAX_SAMPLE_VALUES = 10_000
 /** Number of row ranges in the trend. */
 const TREND_RANGES = 24
@@ -24,6 +24,7 @@ interface Extreme {
 /** Running statistics of the values of a column. */
 export class Statistics {
   private nulls = 0
+  /** Finite numbers or times. */
   private numbers = 0
   private hasTexts = false
   private sum = 0
@@ -43,6 +44,11 @@ export class Statistics {
   private last = Number.NEGATIVE_INFINITY
   private seed = 1
   private readonly sample: number[] = []
+  /** Number of the next value of the sample, among those of the column. */
+  private nextSample = 0
+  /** How many numbers of the column each value of the sample stands for, and all of them. */
+  private stride = 1
+  private sampled = 0
   private readonly ranges: { sum: number; count: number }[]
   private readonly rangeRows: number
 
@@ -66,27 +72,15 @@ export class Statistics {
    * without quotes; it can be called later.
    */
   addDoubles(values: Float64Array, writtenAt: (k: number) => string): void {
-    let [low, high] = [-1, -1]
-    let [min, max] = [this.lowest.value, this.highest.value]
-    for (let k = 0; k < values.length; k++) {
-      const value = values[k]
-      if (Number.isNaN(value)) this.addNulls(1)
-      else {
-        this.addDistinctDouble(value)
-        this.addDouble(value)
-        // Other numbers exceed the range of a double.
-        if (value < min && value !== Number.NEGATIVE_INFINITY) {
-          min = value
-          low = k
-        }
-        if (value > max && value !== Number.POSITIVE_INFINITY) {
-          max = value
-          high = k
-        }
-      }
+    if (this.isExact) {
+      this.distinctDoubles.addAll(values, MAX_DISTINCT_VALUES - this.distinctOthers.size)
+      this.limitDistinct()
     }
-    if (low >= 0) this.lowest = { value: min, written: () => writtenAt(low) }
-    if (high >= 0) this.highest = { value: max, written: () => writtenAt(high) }
+    for (let from = 0; from < values.length; ) {
+      const to = Math.min(values.length, from + this.rowsOfRange())
+      this.addRun(values, from, to, writtenAt)
+      from = to
+    }
   }
 
   /** Adds the JSON value buf[start, end). */
@@ -113,18 +107,8 @@ export class Statistics {
       this.addDoubles(Float64Array.of(number), () => written)
       return
     }
-    const value = Number(number)
     this.addDistinct(buf, start, end)
-    this.addDouble(value)
-    if (!Number.isFinite(value)) return
-    if (value < this.lowest.value) this.lowest = { value, written: () => written }
-    if (value > this.highest.value) this.highest = { value, written: () => written }
-  }
-
-  private addDistinctDouble(value: number): void {
-    if (!this.isExact) return
-    this.distinctDoubles.add(value)
-    this.limitDistinct()
+    this.addRun(Float64Array.of(Number(number)), 0, 1, () => written)
   }
 
   private addDistinct(buf: Buffer, start: number, end: number): void {
@@ -145,30 +129,81 @@ export class Statistics {
     return this.distinctDoubles.size + this.distinctOthers.size
   }
 
-  /** Adds a number or time, except to the distinct values and the extremes. */
-  private addDouble(value: number): void {
-    const row = this.row++
-    if (!Number.isFinite(value)) return
-    if (value < this.last) this.isAscending = false
-    this.last = value
-    if (this.isMoments) return
-    this.sum += value
-    const range = this.ranges[Math.min(this.ranges.length - 1, Math.floor(row / this.rangeRows))]
-    range.sum += value
-    range.count++
-    // Reservoir sampling (algorithm R): each value has the same chance.
-    const k = this.numbers < MAX_SAMPLE_VALUES ? this.numbers : Math.floor(this.random() * (this.numbers + 1))
-    if (k < MAX_SAMPLE_VALUES) this.sample[k] = value
-    this.numbers++
+  /** Number of the range of the trend that a row is in. */
+  private rangeOf(row: number): number {
+    return Math.min(this.ranges.length - 1, Math.floor(row / this.rangeRows))
+  }
+
+  /** Returns the number of rows from here to the end of their range. */
+  private rowsOfRange(): number {
+    const range = this.rangeOf(this.row)
+    if (range === this.ranges.length - 1) return Number.POSITIVE_INFINITY
+    let end = Math.ceil((range + 1) * this.rangeRows)
+    // Rounding can be off by one.
+    while (this.rangeOf(end) === range) end++
+    while (end > this.row + 1 && this.rangeOf(end - 1) > range) end--
+    return end - this.row
+  }
+
+  /** Adds values [from, to) of one range, except to the distinct values. */
+  private addRun(values: Float64Array, from: number, to: number, writtenAt: (k: number) => string): void {
+    let { sum, numbers, last, isAscending, nextSample } = this
+    let [min, max] = [this.lowest.value, this.highest.value]
+    let [low, high] = [-1, -1]
+    const range = this.ranges[this.rangeOf(this.row)]
+    let sumOfRange = range.sum
+    const before = numbers
+    for (let k = from; k < to; k++) {
+      const value = values[k]
+      // Null, or a number that exceeds the range of a double.
+      if (value - value !== 0) {
+        if (Number.isNaN(value)) this.nulls++
+        continue
+      }
+      if (value < min) {
+        min = value
+        low = k
+      }
+      if (value > max) {
+        max = value
+        high = k
+      }
+      if (isAscending && value < last) isAscending = false
+      last = value
+      sum += value
+      sumOfRange += value
+      if (numbers++ === nextSample) nextSample = this.takeSample(value)
+    }
+    Object.assign(this, { sum, numbers, last, isAscending, nextSample })
+    range.sum = sumOfRange
+    range.count += numbers - before
+    this.row += to - from
+    if (low >= 0) this.lowest = { value: min, written: () => writtenAt(low) }
+    if (high >= 0) this.highest = { value: max, written: () => writtenAt(high) }
   }
 
   /**
-   * Returns a pseudorandom number from 0 to 1. Always the same sequence, so that statistics can be
-   * reproduced.
+   * Takes a number of the column into the sample, and returns which one to take next. The sample has a
+   * random one of each `stride` numbers; it is halved when it is full.
    */
-  private random(): number {
+  private takeSample(value: number): number {
+    const { sample, stride } = this
+    if (sample.length === MAX_SAMPLE_VALUES) {
+      for (let n = 0; 2 * n < MAX_SAMPLE_VALUES; n++) sample[n] = sample[2 * n + this.randomBelow(2)]
+      sample.length = MAX_SAMPLE_VALUES / 2
+      this.stride = 2 * stride
+      // The numbers that this one stands for are half as many as others stand for now.
+      if (this.randomBelow(2) === 0) return this.sampled + stride + this.randomBelow(stride)
+    }
+    sample.push(value)
+    this.sampled += this.stride
+    return this.sampled + this.randomBelow(this.stride)
+  }
+
+  /** Returns a pseudorandom integer below `end`. Always the same sequence, so that statistics can be reproduced. */
+  private randomBelow(end: number): number {
     this.seed = (Math.imul(this.seed, 1_664_525) + 1_013_904_223) >>> 0
-    return this.seed / 2 ** 32
+    return Math.floor((this.seed / 2 ** 32) * end)
   }
 
   private addText(text: string): void {
@@ -202,7 +237,8 @@ export class Statistics {
   }
 
   summarize(): Omit<ColumnDescription, 'name' | 'type' | 'rows'> {
-    const { lowest, highest, numbers } = this
+    const { lowest, highest } = this
+    const numbers = this.isMoments ? 0 : this.numbers
     const sorted = this.sample.sort((a, b) => a - b)
     // Linear interpolation between two values.
     const quantile = (share: number): number => {

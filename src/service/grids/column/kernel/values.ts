@@ -233,12 +233,20 @@ export class ValueKernel {
     decode: (start: number) => { value: number; end: number } | undefined,
   ): Float64Array | undefined {
     this.setText(TEXT, text)
-    const doubles = new Float64Array((text.length >> 1) + 1)
+    // Each value but the last takes two bytes at least, and mostly more.
+    const most = (text.length >> 1) + 1
+    let doubles = new Float64Array(Math.min(most, MAX_VALUES))
     const end = TEXT + text.length
     let count = 0
     let at = TEXT
     while (at < end) {
       const added = this.exports.doubles(at, end)
+      if (count + added >= doubles.length && doubles.length < most) {
+        const bytesPerValue = (this.exports.stop.value - TEXT) / (count + added)
+        const larger = new Float64Array(Math.min(most, Math.ceil((1.1 * text.length) / bytesPerValue) + 1))
+        larger.set(doubles.subarray(0, count))
+        doubles = larger
+      }
       doubles.set(this.numbers.subarray(RESULTS >> 3, (RESULTS >> 3) + added), count)
       count += added
       at = this.exports.stop.value
