@@ -10,14 +10,20 @@ export function staleSinceOf(files: readonly StaleFile[]): number | null {
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** Returns the response header that says which of these files are stale; none if none is. */
-export function createStaleHeaders(files: readonly StaleFile[]): Record<string, string> {
+/** Says which of these files are stale; undefined if none is. */
+export function formatStaleNote(files: readonly StaleFile[]): string | undefined {
   const stale = files.flatMap(({ filename, stale_since }) =>
     stale_since === null
       ? []
       : [`${filename} is stale since ${formatMinute(stale_since)} UTC: its refreshes fail`],
   )
-  return stale.length === 0 ? {} : { [WARNING_HEADER]: encodeURIComponent([...new Set(stale)].join('; ')) }
+  return stale.length === 0 ? undefined : [...new Set(stale)].join('; ')
+}
+
+/** Returns the response header that says which of these files are stale; none if none is. */
+export function createStaleHeaders(files: readonly StaleFile[]): Record<string, string> {
+  const note = formatStaleNote(files)
+  return note === undefined ? {} : { [WARNING_HEADER]: encodeURIComponent(note) }
 }
 
 /** Formats ms since 1970 as the minute in UTC: `2026-01-31 10:00`. */

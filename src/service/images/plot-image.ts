@@ -18,6 +18,7 @@ import type { OperationResult } from '../core/call.ts'
 import { STANDALONE_POLICY } from '../core/chart-policy.ts'
 import type { Service } from '../core/context.ts'
 import { createPageFacts } from '../files/page-facts.ts'
+import { formatStaleNote } from '../files/stale.ts'
 import {
   describeMissingData,
   findFigureContent,
@@ -25,7 +26,7 @@ import {
   openFigure,
   readWholeFigure,
 } from '../plots/content.ts'
-import { fingerprintFigure } from '../plots/referenced-grids.ts'
+import { findFigureState } from '../plots/referenced-grids.ts'
 import { storedContentOf } from '../store/aggregates/plots.ts'
 import { loadDecompressed } from '../store/aggregates/slice-json.ts'
 import {
@@ -51,7 +52,7 @@ export async function drawPlotImage(
   imageRequest: ImageRequest,
 ): Promise<OperationResult<Bytes>> {
   const { store, images, limits } = service
-  const { content, fingerprint, ownSiteOnly, file } = await store.read(async (readers) => {
+  const { content, fingerprint, grids, ownSiteOnly, file } = await store.read(async (readers) => {
     const authorized = await authorizeCall(readers, request)
     const { file } = authorized
     if (file.filetype !== 'plot')
@@ -60,8 +61,8 @@ export async function drawPlotImage(
       })
     const content = await findFigureContent(readers, authorized, request)
     const ownSiteOnly = file.world_readable === 0 && request.shareKey === undefined
-    const fingerprint = await fingerprintFigure(readers, file, content, request, content.version)
-    return { content, fingerprint, ownSiteOnly, file }
+    const state = await findFigureState(readers, file, content, request, content.version)
+    return { content, ...state, ownSiteOnly, file }
   })
   const figure = parseRaw(
     await loadDecompressed(store.blobs, storedContentOf(content)),
@@ -77,11 +78,13 @@ export async function drawPlotImage(
   const missing = await images.getNote(fingerprint, async () =>
     describeMissingData(await openFigure(service, request)),
   )
-  const omittedImages = formatImagesNote(extractImages(figure))
+  const warnings = [formatImagesNote(extractImages(figure)), formatStaleNote(grids)].filter(
+    (note) => note !== undefined,
+  )
   const headers = {
     ...(missing !== undefined && { [MISSING_HEADER]: encodeURIComponent(missing) }),
     ...(isPage && { 'content-security-policy': STANDALONE_POLICY }),
-    ...(omittedImages !== undefined && { [WARNING_HEADER]: encodeURIComponent(omittedImages) }),
+    ...(warnings.length > 0 && { [WARNING_HEADER]: encodeURIComponent(warnings.join('; ')) }),
   }
   const cached = isPage ? undefined : images.getCached(key)
   if (cached) return { body: toByteStream(cached), type, etag, isSameOriginOnly: ownSiteOnly, headers }

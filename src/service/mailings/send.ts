@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
 import { type Fid, formatWebUrl } from '../../contract/fid.ts'
+import { WARNING_HEADER } from '../../contract/headers.ts'
 import { escapeHtml } from '../../contract/html.ts'
 import type { Limits } from '../../contract/limits.ts'
 import { listFilters } from '../../contract/web/filter-query.ts'
@@ -69,7 +70,8 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
   const day = new Date().toISOString().slice(0, 10)
   const image = picture
     ? `<a href="${escapeHtml(link)}"><img src="cid:picture" alt="${escapeHtml(title)}" width="${WIDTH_PIXELS}" style="max-width: 100%; height: auto"></a>`
-    : `<p>${escapeHtml(note)}</p>`
+    : ''
+  const notes = note === '' ? '' : `<p>${escapeHtml(note)}</p>`
   const sent: Sent = { reached: [], ...(granted < to.length && { failure: overQuota(limits).message }) }
   for (const receiver of to.slice(0, granted))
     try {
@@ -77,8 +79,8 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
         to: receiver,
         subject: `${title}, ${day}`,
         messageId: `<${messageId}.${createHash('sha256').update(receiver).digest('hex').slice(0, 12)}@gridline>`,
-        text: `${title}\n\n    ${link}\n\n${picture ? '' : `${note}\n\n`}${footer}\n`,
-        html: `<p><a href="${escapeHtml(link)}">${escapeHtml(title)}</a></p>${image}<p style="color: #666; font-size: 13px">${escapeHtml(footer)}</p>`,
+        text: `${title}\n\n    ${link}\n\n${note === '' ? '' : `${note}\n\n`}${footer}\n`,
+        html: `<p><a href="${escapeHtml(link)}">${escapeHtml(title)}</a></p>${image}${notes}<p style="color: #666; font-size: 13px">${escapeHtml(footer)}</p>`,
         attachments: picture
           ? [{ filename: `${title.replace(/[/\\]/g, '_')}.png`, content: picture, cid: 'picture' }]
           : [],
@@ -96,7 +98,7 @@ function overQuota({ emails_per_day }: Limits): Problem {
 
 export const NO_MAIL_HINT = 'Its operator can name a mail server with: gridline serve --smtp'
 
-/** Draws the picture; on a machine without Chromium, returns a note instead. */
+/** Draws the picture. The note says what is wrong with it, or that the machine has no Chromium. */
 async function drawPicture(
   service: MailingService,
   request: Parameters<typeof drawFile>[1],
@@ -110,7 +112,8 @@ async function drawPicture(
       { format: 'png', width: WIDTH_PIXELS, scale: SCALE },
       query,
     )
-    return { picture: await readImage(drawn, user, new WorkBudget(service.limits)), note: '' }
+    const note = decodeURIComponent(drawn.headers?.[WARNING_HEADER] ?? '')
+    return { picture: await readImage(drawn, user, new WorkBudget(service.limits)), note }
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'no_chromium') throw error
     return { note: 'There is no picture, since the server has no Chromium.' }

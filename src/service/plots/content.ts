@@ -28,7 +28,7 @@ import { createMissingNote, createPointsNote, referencesOf, splitAtData } from '
 import { type EvaluationRequest, evaluateFigure } from './evaluation.ts'
 import { filterFigure, listUnfollowed } from './filter-rows.ts'
 import {
-  fingerprintFigure,
+  findFigureState,
   loadReferencedGrids,
   type ReferencedGrid,
   trimReferencedGrids,
@@ -141,7 +141,7 @@ export async function openFigure(
   const viewer = { owner: file.owner, principal: request, version }
   const { grids, fingerprint } = await store.read(async (readers) => ({
     grids: await loadReferencedGrids(store, readers, viewer, sources),
-    fingerprint: await fingerprintFigure(readers, file, content, request, version),
+    fingerprint: (await findFigureState(readers, file, content, request, version)).fingerprint,
   }))
   return {
     file,

@@ -24,7 +24,7 @@ import {
 import type { VisibleRanges } from './downsampling/axes.ts'
 import { planDownsampling } from './downsampling/plan.ts'
 import { PlotWatch } from './plot-watch.ts'
-import { fingerprintFigure } from './referenced-grids.ts'
+import { findFigureState } from './referenced-grids.ts'
 
 /** Lifetime of a cached fingerprint, and interval of checks of a stream, in ms. */
 const CHECK_MS = 1000
@@ -108,8 +108,8 @@ export class LivePlots {
     const stored = await loadPlotContent(service, request)
     if (ranges && ranges.size > 0)
       return streamForDrawing(await openDownsampledFigure(service, request, stored, ranges))
-    const fingerprint = await service.store.read((readers) =>
-      fingerprintFigure(readers, stored.file, stored.content, request, stored.content.version),
+    const { fingerprint } = await service.store.read((readers) =>
+      findFigureState(readers, stored.file, stored.content, request, stored.content.version),
     )
     const cached = this.getCached(fingerprint, form)
     if (cached) return toByteStream(cached)
@@ -261,7 +261,7 @@ export type FindFingerprint = (readers: Readers, request: FileRequest) => Promis
 const findFingerprint: FindFingerprint = async (readers, request) => {
   const authorized = await authorizeCall(readers, request)
   const content = await findFigureContent(readers, authorized, request)
-  return fingerprintFigure(readers, authorized.file, content, request, content.version)
+  return (await findFigureState(readers, authorized.file, content, request, content.version)).fingerprint
 }
 
 /** Returns the plot and the reader of a request. */

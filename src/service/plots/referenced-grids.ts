@@ -113,14 +113,22 @@ async function findVisibleGrid(
   return visibleToOwner?.state === 'active' ? { file, isReadable } : undefined
 }
 
-/** Hashes the figure of a plot and the versions of its grids, as visible to `principal`. Reads no data. */
-export async function fingerprintFigure(
+/** What a plot shows now. */
+export interface FigureState {
+  /** Hash of the figure and the versions of its grids. */
+  fingerprint: string
+  /** The grids that the reader sees. */
+  grids: FileRow[]
+}
+
+/** Finds what a plot shows to `principal`. Reads no data. */
+export async function findFigureState(
   readers: Readers,
   { owner, idlocal }: FileRow,
   { hash }: ContentRow,
   principal: Principal,
   version?: ResolvedVersion,
-): Promise<string> {
+): Promise<FigureState> {
   const viewer = { owner, principal, version }
   const digest = createHash('sha256').update(hash)
   if (principal.rowFilter) digest.update(`\n${JSON.stringify(principal.rowFilter)}`)
@@ -128,10 +136,12 @@ export async function fingerprintFigure(
     digest.update(
       `\n${version.version} ${version.time ?? ''} ${version.row?.kept_at ?? ''} ${version.draft ?? ''}`,
     )
+  const grids: FileRow[] = []
   for (const { kind, to_owner, to_idlocal } of await readers.plots.listReferences(owner, [idlocal])) {
     if (kind !== 'grid') continue
     const fid = { owner: to_owner, idlocal: to_idlocal }
     const visible = await findVisibleGrid(readers, viewer, fid)
+    if (visible) grids.push(visible.file)
     const grid = visible && (await readers.grids.get(to_owner, to_idlocal))
     const gridFingerprint = grid ? `${visible.file.version}.${fingerprintOfGrid(grid)}` : 'hidden'
     // The visible version of the grid depends on the caller.
@@ -142,5 +152,5 @@ export async function fingerprintFigure(
       )
     digest.update(`\n${formatFid(fid)} ${gridFingerprint}`)
   }
-  return digest.digest('hex').slice(0, 32)
+  return { fingerprint: digest.digest('hex').slice(0, 32), grids }
 }

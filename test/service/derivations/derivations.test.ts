@@ -129,6 +129,8 @@ onSqliteFirst('derived grids', (test) => {
     const { file } = (await test().ask('alice', 'POST', '/v2/plots', { json: { figure } })).json
     const page = await test().ask('alice', 'GET', `/~${file.fid.replace(':', '/')}/`)
     expect(page.text).toMatch(/stale since \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
+    const saved = await test().ask('alice', 'HEAD', `/~${file.fid.replace(':', '/')}.html`)
+    expect(decodeURIComponent(saved.headers.get('gridline-warning') ?? '')).toMatch(/^sums is stale since/)
     expect(await rows(test(), totals)).toBe('city,amount\nBern,8\nOslo,6\nRome,2\n')
     await test().ask('alice', 'PUT', path, { json: { checks: null } })
     const refreshed = await test().ask('alice', 'POST', `/v2/grids/${totals}/refresh`)

@@ -160,8 +160,7 @@ export async function downloadImage(
   const reader = await resolveSignature(service, principal, fid, query)
   const request = { ...createReadRequest(reader, fid), operation: 'files.image' as const }
   const { body, etag, createBody, headers: drawn } = await drawFile(service, request, imageRequest, query)
-  const headers: Record<string, string> = {}
-  if (format === 'html') headers['content-security-policy'] = String(drawn?.['content-security-policy'])
+  const headers = { ...drawn }
   if (query.has('download'))
     headers['content-disposition'] = attachmentHeader(`${fid.owner}-${fid.idlocal}`, format)
   return { body, type: imageTypes[format], etag, headers, later: createBody }
