@@ -34,6 +34,7 @@ const view: TableView = {
       field: 'rows_added',
       title: 'CHANGED',
       isOptional: true,
+      minCharacters: 12,
       format: (_: unknown, version: ComparedVersion) => formatChanges(version),
     },
     {
