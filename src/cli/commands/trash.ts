@@ -15,13 +15,13 @@ export const command = defineCommand({
       context,
       files,
       async (client, fid, name) => {
+        // Also in a dry run, which ends with the next call.
+        await warnAboutFollowers(context, client, fid, name)
         const file = await client.call('files.trash', { fid })
         if (file.filetype === 'grid' && file.referencers.length > 0)
           context.messages.warning(
             `${name}: other users see these plots without data until the grid is restored: ${file.referencers.join(', ')}`,
           )
-        if (file.filetype === 'grid' || file.filetype === 'plot')
-          await warnAboutFollowers(context, client, fid, name)
         return file
       },
       fileView,

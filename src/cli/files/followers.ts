@@ -1,7 +1,7 @@
 // Warns about derived grids, boards and alerts that a change of their file breaks.
 import type { Client } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { Relation } from '../../contract/resources/index.ts'
+import type { Relation, SourcesGraph } from '../../contract/resources/index.ts'
 import type { Context } from '../core/context.ts'
 
 /** A file that shows another one, or is derived from it. */
@@ -15,12 +15,18 @@ export async function listFollowers(
   client: Client,
   fid: string,
 ): Promise<{ derived: Follower[]; boards: Follower[] }> {
-  const { graph } = await client.call('files.sources', { fid })
+  const { graph } = await client.call('files.sources', { fid }).catch(ignoreOtherFiles)
   const listOf = (name: Relation): Follower[] =>
     graph.edges
       .filter(({ relation, target }) => relation === name && graph.nodes[target].label !== 'next')
       .map(({ target }) => ({ fid: target, name: graph.nodes[target].label }))
   return { derived: listOf('derived grids'), boards: listOf('boards') }
+}
+
+/** Returns a graph without edges if nothing can follow a file, since it is neither a grid nor a plot. */
+function ignoreOtherFiles(error: unknown): { graph: Pick<SourcesGraph['graph'], 'nodes' | 'edges'> } {
+  if (error instanceof Problem && error.code === 'invalid_request') return { graph: { nodes: {}, edges: [] } }
+  throw error
 }
 
 /** Warns about what follows a file, and may break from now on. `change`: why. */
