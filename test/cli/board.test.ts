@@ -118,7 +118,8 @@ describe('tables and boards made of grids', () => {
     const shown = expect.stringContaining('these boards show it: Sales report')
     const rename = ['column', 'rename', 'sales', 'amount', 'total', '--dry-run']
     expect((await run(...rename)).stderr).toEqual(shown)
-    expect((await run('trash', 'sold')).stderr).toEqual(shown)
+    for (const flags of [['--dry-run'], []])
+      expect((await run('trash', 'sold', ...flags)).stderr).toEqual(shown)
     await run('restore', 'sold')
   })
 
@@ -177,5 +178,6 @@ describe('tables and boards made of grids', () => {
     await run('board', 'auto', 'odd.csv', '-o', 'odd')
     expect((await run('upload', 'odd')).code).toBe(0)
     expect((await run('board', 'auto', 'odd.csv', '-o', 'x', '--column', 'day:date-dmy')).code).toBe(2)
+    expect((await run('board', 'auto', 'odd.csv', '-o', 'x.yml')).stderr).toContain('board auto odd.csv -o x')
   })
 })

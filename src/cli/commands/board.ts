@@ -157,6 +157,10 @@ const auto = defineCommand({
       throw new Problem('usage', `-o cannot be used with ${flag}: the file is copied as it is`, {
         hint: 'Upload it, and use its grid: gridline board auto GRID -o DIRECTORY',
       })
+    if (output !== undefined && /\.ya?ml$/i.test(output))
+      throw new Problem('usage', `-o ${output}: must be a directory, since charts have files of their own`, {
+        hint: `gridline board auto ${quoteShellWord(word)} -o ${quoteShellWord(output.replace(/\.ya?ml$/i, ''))}`,
+      })
     const { client, fid } = await openGridOrFile(context, word, reading)
     const grid = await client.call('grids.get', { fid })
     const description = await client.call('grids.describe', { fid })
