@@ -82,7 +82,7 @@ class ColumnReader {
     // Texts that were added before are not added again.
     for (const isText of kernel.numberValues(text, this.known, add, 0)) {
       let nulls = isText.length
-      for (const one of isText) nulls -= one
+      for (let k = 0; k < isText.length; k++) nulls -= isText[k]
       this.statistics.addNulls(nulls)
       this.row += isText.length
       await this.work.spendAndPause(isText.length)
