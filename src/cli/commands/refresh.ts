@@ -45,10 +45,24 @@ const view: TableView = {
   ],
 }
 
+const listView: TableView = {
+  id: 'fid',
+  columns: [
+    { field: 'fid', title: 'FID' },
+    { field: 'filename', title: 'NAME' },
+    { field: 'state', title: 'STATE' },
+    { field: 'refreshed_at', title: 'REFRESHED', time: true },
+    { field: 'next_at', title: 'NEXT', time: true, isOptional: true },
+    { field: 'url', title: 'FROM', format: (url: string | null) => url ?? 'its query', isCut: true },
+    { field: 'error', title: 'ERROR', format: formatError },
+  ],
+}
+
 export const command = defineCommand({
   output: objectOf('Refresh'),
   writes: true,
-  arguments: '<grid> [url]',
+  arguments: '[grid] [url]',
+  lists: {},
   options,
   completion: ['grid'],
   examples: [
@@ -57,6 +71,7 @@ export const command = defineCommand({
     'gridline refresh prices --every 1d',
     'gridline refresh prices --status',
     'gridline refresh prices --stop',
+    'gridline refresh                       # all such grids, with their states',
   ],
   async run(context, [name, url], { every, maxShrink, allowTypeChange, yes, status, stop, ...reading }) {
     const isSet = url !== undefined || every !== undefined
@@ -72,6 +87,11 @@ export const command = defineCommand({
       throw new Problem('usage', 'options of reading are set with a URL', {
         hint: 'For example: gridline refresh prices https://example.com/prices.csv --every 1h --decimal ,',
       })
+    if (name === undefined) {
+      if (isSet || status || stop) throw new Problem('usage', 'the name of the grid is missing')
+      const { refreshes } = await (await context.client()).call('refreshes.list')
+      return { items: refreshes, view: listView, empty: 'No grids are refreshed from a URL or a query.' }
+    }
     const client = await context.clientFor(name)
     const fid = await resolveFid(client, name, 'grid').catch((error) => {
       throw url === undefined ? error : withUploadHint(error, name, url)

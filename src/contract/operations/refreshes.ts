@@ -5,6 +5,16 @@ import type { Operation } from './operation.ts'
 import { jsonBody, noBody, readingHeaders } from './shared.ts'
 
 export const refreshesOperations = {
+  'refreshes.list': {
+    summary: 'List your grids that are refreshed from a URL or a query, with their states',
+    method: 'GET',
+    path: '/v2/refreshes',
+    access: 'caller',
+    agentTool: 'reads',
+    body: noBody,
+    status: 200,
+    result: r.Refreshes,
+  },
   'refreshes.get': {
     summary: 'Get the URL from which a grid is refreshed, and its state',
     method: 'GET',

@@ -19,6 +19,7 @@ export const RefreshSet = s.object({
 
 export const Refresh = s.object({
   fid: s.string(),
+  filename: s.string(),
   url: s.nullable(s.string({ description: 'null: a derived grid.' })),
   every: s.nullable(s.integer()),
   state: s.enumOf(['current', 'pending', 'stale'], {
@@ -31,3 +32,5 @@ export const Refresh = s.object({
   error: s.nullable(s.object({ code: s.string(), detail: s.string(), hint: s.optional(s.string()) })),
 })
 export type Refresh = s.Static<typeof Refresh>
+
+export const Refreshes = s.object({ refreshes: s.array(Refresh, { description: 'By id.' }) })

@@ -96,6 +96,7 @@ export const pageOperations = {
   'mailings.delete': 'for the command line: gridline send --stop ID',
   'derivations.list': 'for the command line: gridline derive',
   'derivations.get': 'the page of a grid shows it',
+  'refreshes.list': 'for the command line: gridline refresh',
   'refreshes.get': 'for the command line: gridline refresh',
   'refreshes.set': 'for the command line: gridline refresh',
   'refreshes.run': 'for the command line: gridline refresh',

@@ -77,6 +77,7 @@ const moduleByOperation: { [N in OperationName]: ModuleOf<N> } = {
   'grids.derive': 'derive',
   'derivations.list': 'derive',
   'derivations.get': 'derive',
+  'refreshes.list': 'refreshes',
   'refreshes.get': 'refreshes',
   'refreshes.set': 'refreshes',
   'refreshes.run': 'refreshes',

@@ -1,6 +1,6 @@
 // Handlers of refreshes: of derived grids, and of grids from URLs.
 import { invalidField, Problem } from '../../contract/errors.ts'
-import type { Fid } from '../../contract/fid.ts'
+import { type Fid, formatFid } from '../../contract/fid.ts'
 import type { Refresh } from '../../contract/resources/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import { refreshDerived } from '../derivations/refresh.ts'
@@ -15,7 +15,28 @@ import type { Handlers } from './handler.ts'
 const MIN_SECONDS = 60
 const MAX_SECONDS = 366 * 24 * 3600
 
+/** Maximum number of listed grids: of those with a URL, and of derived ones. */
+const MAX_LISTED_GRIDS = 1000
+
 export const refreshHandlers = {
+  'refreshes.list': (service, call) =>
+    service.store.read(async (readers) => {
+      const owner = call.caller!.username
+      const { files, urlRefreshes, derivations } = readers
+      const ids = [
+        ...(await urlRefreshes.listIds(owner, MAX_LISTED_GRIDS)),
+        ...(await derivations.listIds(owner, MAX_LISTED_GRIDS)),
+      ]
+      const refreshes: Refresh[] = []
+      for (const idlocal of ids.sort((a, b) => a - b)) {
+        const file = await files.get(owner, idlocal)
+        // Those in the trash are listed there.
+        if (file && file.trashed_at === null && file.hidden === 0)
+          refreshes.push(await loadRefresh(readers, { owner, idlocal }, true))
+      }
+      return { body: { refreshes } }
+    }),
+
   'refreshes.get': (service, call) =>
     service.store.read(async (readers) => {
       const { roles } = await authorizeCall(readers, call)
@@ -85,14 +106,23 @@ export const refreshHandlers = {
  */
 async function loadRefresh(readers: Readers, fid: Fid, isOwner: boolean): Promise<Refresh> {
   const row = await readers.urlRefreshes.get(fid.owner, fid.idlocal)
-  if (row) return { ...formatRefresh(row), ...(!isOwner && { error: null }) }
+  if (row) {
+    const file = await readers.files.get(fid.owner, fid.idlocal)
+    return { ...formatRefresh(row, file?.filename ?? ''), ...(!isOwner && { error: null }) }
+  }
   if (!(await readers.derivations.get(fid.owner, fid.idlocal)))
     throw new Problem('invalid_request', 'this grid is not refreshed', {
       hint: 'Refresh it from a URL with: gridline refresh GRID URL --every 1h',
     })
-  const { state, refreshed_at, stale_since, error = null } = await loadDerivation(readers, fid, isOwner)
+  const {
+    filename,
+    state,
+    refreshed_at,
+    stale_since,
+    error = null,
+  } = await loadDerivation(readers, fid, isOwner)
   return {
-    ...{ fid: `${fid.owner}:${fid.idlocal}`, url: null, every: null },
+    ...{ fid: formatFid(fid), filename, url: null, every: null },
     ...{ state, refreshed_at, stale_since, error, next_at: null },
   }
 }

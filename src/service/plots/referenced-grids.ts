@@ -113,7 +113,7 @@ async function findVisibleGrid(
   return visibleToOwner?.state === 'active' ? { file, isReadable } : undefined
 }
 
-/** What a plot shows now. */
+/** State of a figure and its data. */
 export interface FigureState {
   /** Hash of the figure and the versions of its grids. */
   fingerprint: string

@@ -165,12 +165,12 @@ function createCall(
   }
 }
 
-/** Returns the state of the refreshes of a grid. */
-export function formatRefresh(row: UrlRefreshRow): Refresh {
+/** Returns the state of the refreshes of a grid with this name. */
+export function formatRefresh(row: UrlRefreshRow, filename: string): Refresh {
   const { owner, idlocal, url, every, refreshed_at, error, failed_at } = row
   const format = (time: number): string => new Date(time).toISOString()
   return {
-    ...{ fid: formatFid({ owner, idlocal }), url, every },
+    ...{ fid: formatFid({ owner, idlocal }), filename, url, every },
     state: error === null ? 'current' : 'stale',
     refreshed_at: format(refreshed_at),
     next_at: format(Math.max(refreshed_at, failed_at ?? 0) + every * 1000),

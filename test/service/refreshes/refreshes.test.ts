@@ -108,6 +108,9 @@ describe('grids refreshed from a URL', () => {
       expect(await rows()).toBe('a,b\n1,x\n3,z\n')
     }
     const since = (await test.ask('alice', 'GET', path())).json.stale_since
+    const listed = async (user: string) => (await test.ask(user, 'GET', '/v2/refreshes')).json.refreshes
+    expect(await listed('alice')).toMatchObject([{ filename: 'prices', url, state: 'stale' }])
+    expect(await listed('bob')).toEqual([])
     expect(since).not.toBeNull()
     const read = await test.ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)
     expect(decodeURIComponent(read.headers.get('gridline-warning')!)).toMatch(

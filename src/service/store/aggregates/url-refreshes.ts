@@ -16,6 +16,18 @@ export class UrlRefreshReader {
       .where(({ and }) => and({ owner, idlocal }))
       .executeTakeFirst()
   }
+
+  /** Lists the grids of an owner that are refreshed from a URL, by id. */
+  async listIds(owner: string, limit: number): Promise<number[]> {
+    const rows = await this.db
+      .selectFrom('url_refreshes')
+      .select('idlocal')
+      .where('owner', '=', owner)
+      .orderBy('idlocal')
+      .limit(limit)
+      .execute()
+    return rows.map(({ idlocal }) => idlocal)
+  }
 }
 
 export class UrlRefreshWriter extends UrlRefreshReader {
