@@ -532,6 +532,8 @@ it('a review makes drafts of what differs, with all that follows from it', async
   for (const name of ['new.csv', 'newer.sql', 'charts/newer.chart.yml']) rmSync(join(cwd, 'weather', name))
   write('readings.csv', FILES['readings.csv'])
   expect(new Set(Object.values(await review()))).toEqual(new Set(['unchanged']))
+  const again = await run('review', 'weather', '--draft', 'pr-1', '--json')
+  expect(again.stdout).not.toContain('version=')
   expect((await run('draft', 'list', '--json')).stdout).toBe('[]\n')
   expect((await run('lookup', 'Drafts')).code).not.toBe(0)
   expect((await rows('upload', 'weather')).every((row) => row.endsWith('unchanged'))).toBe(true)

@@ -100,7 +100,8 @@ export async function compareDraft(
 ): Promise<Reviewed> {
   const { fid, row_count: rows, cols } = grid
   const columns = cols.length
-  const isNew = new URL(url).searchParams.get('version') === null
+  const page = new URL(url)
+  const isNew = page.searchParams.get('version') === null
   if (isNew) return { file, fid, url, state: 'new', rows, columns, checks }
   // If the key has duplicates, a check reports that: compare rows in order.
   const hasKey = !checks?.results.some(({ rule, passed }) => rule === 'key' && !passed)
@@ -111,17 +112,11 @@ export async function compareDraft(
     version: draft,
     query: { base_version: '-0', limit: MAX_DIFF_ROWS, removed_first: true, context: true, key },
   })
-  return {
-    file,
-    fid,
-    url,
-    target: `${fid}@${draft}`,
-    state: diff.is_same ? 'unchanged' : 'changed',
-    rows,
-    columns,
-    diff,
-    checks,
-  }
+  const target = `${fid}@${draft}`
+  if (!diff.is_same) return { file, fid, url, target, state: 'changed', rows, columns, diff, checks }
+  // The draft is deleted.
+  page.search = ''
+  return { file, fid, url: page.href, state: 'unchanged', rows, columns, checks }
 }
 
 /** Without write access: checks the file locally, and compares it with the grid if readable. */
