@@ -26,7 +26,7 @@ const TYPES_OF_NOTHING: Record<TableColumn['type'], string> = {
   datetime: 'TIMESTAMP',
 }
 
-/** Storages of numbers: each also holds the numbers of those before it. */
+/** Storages of numbers: a column with numbers of two of them has the type of the later one. */
 const NUMBERS: readonly ColumnStorage[] = ['integer', 'digits', 'double']
 
 /**
@@ -57,7 +57,7 @@ export async function openTable(
 }
 
 async function listColumns(connection: DuckDBConnection, path: string): Promise<string[]> {
-  const described = await connection.run(`DESCRIBE FROM read_parquet(${quoteText(path)})`)
+  const described = await connection.run(`DESCRIBE FROM ${formatFile(path)}`)
   return (await described.getRows()).map(([name]) => String(name))
 }
 
@@ -72,7 +72,12 @@ function formatSelect(
     const sqlType = TYPES[storages[k]] ?? TYPES_OF_NOTHING[type]
     return `CAST(${quoteName(stored[k])} AS ${sqlType}) AS ${quoteName(name)}`
   })
-  return `SELECT ${list.join(', ')} FROM read_parquet(${quoteText(path)})`
+  return `SELECT ${list.join(', ')} FROM ${formatFile(path)}`
+}
+
+/** A folder `year=2024` in the path would be a column of all files in it. */
+function formatFile(path: string): string {
+  return `read_parquet(${quoteText(path)}, hive_partitioning = false)`
 }
 
 /** Returns the storage of the values of both; undefined if there is none with the same values. */

@@ -7,7 +7,7 @@ import { defineCommand, yesOption } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { confirm } from '../core/prompt.ts'
 import { runOnTargets } from '../files/batch.ts'
-import { listFollowers } from '../files/followers.ts'
+import { formatFollowers, listFollowers } from '../files/followers.ts'
 import { resolveTargets } from '../files/targets.ts'
 import type { Failure } from '../output/failure.ts'
 import { fileView, type TableView } from '../output/view.ts'
@@ -96,14 +96,15 @@ async function warnAboutUses(
   for (const { fid, filetype, filename, referencers } of metas.values()) {
     if (filetype !== 'grid' && filetype !== 'plot') continue
     const followers = await listFollowers(client, fid)
-    const [derived, boards] = [followers.derived, followers.boards].map((list) =>
-      list.filter((one) => !metas.has(one.fid)),
-    )
-    if (boards.length > 0)
-      context.messages.warning(`${filename}: boards that show it: ${boards.map((one) => one.fid).join(', ')}`)
-    if (derived.length > 0)
+    const [derived, boards] = [followers.derived, followers.boards].map(({ files, hasMore }) => ({
+      files: files.filter((one) => !metas.has(one.fid)),
+      hasMore,
+    }))
+    if (boards.files.length > 0)
+      context.messages.warning(`${filename}: boards that show it: ${formatFollowers(boards, true)}`)
+    if (derived.files.length > 0)
       context.messages.warning(
-        `${filename}: grids derived from it keep their content, and cannot follow: ${derived.map((one) => one.fid).join(', ')}`,
+        `${filename}: grids derived from it keep their content, and cannot follow: ${formatFollowers(derived, true)}`,
       )
     const remaining = referencers.filter((plot) => !metas.has(plot))
     if (remaining.length > 0)

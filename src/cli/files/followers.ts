@@ -10,23 +10,41 @@ interface Follower {
   name: string
 }
 
-/** Lists the grids that are derived from a file, and the boards that show it: the first ones of many. */
+/** Followers of one relation: the first ones, and whether there are more. */
+interface Followers {
+  files: Follower[]
+  hasMore: boolean
+}
+
+/**
+ * Lists the grids that are derived from a file, and the boards that show it. Lists none if nothing can follow the file,
+ * or if the API key may not read: the change itself does not need that.
+ */
 export async function listFollowers(
   client: Client,
   fid: string,
-): Promise<{ derived: Follower[]; boards: Follower[] }> {
-  const { graph } = await client.call('files.sources', { fid }).catch(ignoreOtherFiles)
-  const listOf = (name: Relation): Follower[] =>
-    graph.edges
-      .filter(({ relation, target }) => relation === name && graph.nodes[target].label !== 'next')
-      .map(({ target }) => ({ fid: target, name: graph.nodes[target].label }))
+): Promise<{ derived: Followers; boards: Followers }> {
+  const { graph } = await client.call('files.sources', { fid }).catch((error): SourcesGraph => {
+    if (!(error instanceof Problem)) throw error
+    return { graph: { id: fid, type: '', label: '', directed: true, nodes: {}, edges: [] } }
+  })
+  const listOf = (name: Relation): Followers => {
+    const targets = graph.edges.flatMap(({ relation, target }) => (relation === name ? [target] : []))
+    const next = `next:${name}`
+    return {
+      files: targets
+        .filter((target) => target !== next)
+        .map((target) => ({ fid: target, name: graph.nodes[target].label })),
+      hasMore: targets.includes(next),
+    }
+  }
   return { derived: listOf('derived grids'), boards: listOf('boards') }
 }
 
-/** Returns a graph without edges if nothing can follow a file, since it is neither a grid nor a plot. */
-function ignoreOtherFiles(error: unknown): { graph: Pick<SourcesGraph['graph'], 'nodes' | 'edges'> } {
-  if (error instanceof Problem && error.code === 'invalid_request') return { graph: { nodes: {}, edges: [] } }
-  throw error
+/** Formats followers as names, or as ids alone. */
+export function formatFollowers({ files, hasMore }: Followers, isShort = false): string {
+  const names = files.map(({ fid, name }) => (isShort ? fid : `${name} (${fid})`))
+  return `${names.join(', ')}${hasMore ? ', and more' : ''}`
 }
 
 /** Warns about what follows a file, and may break from now on. `change`: why. */
@@ -37,12 +55,11 @@ export async function warnAboutFollowers(
   change: string,
 ): Promise<void> {
   const { derived, boards } = await listFollowers(client, fid)
-  const format = (files: readonly Follower[]) => files.map((one) => `${one.name} (${one.fid})`).join(', ')
-  if (derived.length > 0)
+  if (derived.files.length > 0)
     messages.warning(
-      `${change}: these grids are derived from it, and may keep their content: ${format(derived)}`,
+      `${change}: these grids are derived from it, and may keep their content: ${formatFollowers(derived)}`,
     )
-  if (boards.length > 0) messages.warning(`${change}: these boards show it: ${format(boards)}`)
+  if (boards.files.length > 0) messages.warning(`${change}: these boards show it: ${formatFollowers(boards)}`)
 }
 
 /** Warns about alerts on a grid whose conditions name columns that it will not have. */

@@ -10,14 +10,28 @@ export function staleSinceOf(files: readonly StaleFile[]): number | null {
   return times.length === 0 ? null : Math.min(...times)
 }
 
+/** Maximum number of stale files that a note names, and of characters of a name: it is a response header. */
+const MAX_NAMED_FILES = 5
+const MAX_NAME_CHARACTERS = 60
+
 /** Says which of these files are stale; undefined if none is. */
 export function formatStaleNote(files: readonly StaleFile[]): string | undefined {
   const stale = files.flatMap(({ filename, stale_since }) =>
     stale_since === null
       ? []
-      : [`${filename} is stale since ${formatMinute(stale_since)} UTC: its refreshes fail`],
+      : [`${shorten(filename)} is stale since ${formatMinute(stale_since)} UTC: its refreshes fail`],
   )
-  return stale.length === 0 ? undefined : [...new Set(stale)].join('; ')
+  const notes = [...new Set(stale)]
+  const rest = notes.length - MAX_NAMED_FILES
+  if (rest > 0) notes.splice(MAX_NAMED_FILES, rest, `and ${rest} more`)
+  return notes.length === 0 ? undefined : notes.join('; ')
+}
+
+function shorten(name: string): string {
+  const characters = [...name]
+  return characters.length <= MAX_NAME_CHARACTERS
+    ? name
+    : `${characters.slice(0, MAX_NAME_CHARACTERS - 1).join('')}…`
 }
 
 /** Returns the response header that says which of these files are stale; none if none is. */

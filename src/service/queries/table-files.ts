@@ -10,7 +10,7 @@ import { takeUniqueName } from '../../contract/unique-name.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { ColumnStorage, StoredTable, TableColumn } from '../../sql/index.ts'
 import { largestChunkBytes, type Snapshot, skipRows, streamColumn } from '../grids/column/snapshot.ts'
-import { chooseQueriedStorage, findFacts } from '../grids/read/parquet/storages.ts'
+import { chooseQueriedStorage, FactFinder } from '../grids/read/parquet/storages.ts'
 import { GROUP_ROWS, writeFile } from '../grids/read/parquet/write-file.ts'
 import { familyOf, isDateType } from '../store/schema/column-types.ts'
 
@@ -240,11 +240,11 @@ async function writeCopy(
 
 /** Finds the facts about the values of columns. `isGuess`: of those in their first slices, if they tell enough. */
 async function findColumnFacts(snap: Snapshot, isGuess: boolean): Promise<number[]> {
+  const finder = new FactFinder(snap.rows, Math.max(0, ...snap.columns.map(largestChunkBytes)))
   const facts: number[] = []
   for (const column of snap.columns) {
     const { type, slices, skip = 0 } = column
-    const find = (rows?: number): Promise<number> =>
-      findFacts(column, streamColumn(snap, column, rows, 1), largestChunkBytes(column))
+    const find = (rows?: number): Promise<number> => finder.find(type, streamColumn(snap, column, rows, 1))
     const first = isGuess && slices.length > 0 ? await find(slices[0].rows - skip) : undefined
     const isEnough = first !== undefined && CHECKED.has(chooseQueriedStorage(type, first))
     facts.push(isEnough ? first : await find())

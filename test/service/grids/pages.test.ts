@@ -44,7 +44,7 @@ const nearMoment = fc
   .tuple(moment, fc.nat(30), fc.constantFrom('', '-', ':', '.', 'Z', ' ', '5', 'x'))
   .map(([text, at, other]) => text.slice(0, at) + other + text.slice(at + 1))
 const texts: Record<Encoding, fc.Arbitrary<string>> = {
-  integer: digits,
+  integer: fc.oneof(digits, fc.stringMatching(/^-?(0|[1-9]\d{0,24})\.0{1,20}$/)),
   double: digits,
   day: fc
     .oneof(
@@ -128,7 +128,9 @@ it('facts tell what is true of the values', () => {
     expect(factsOf('integer', 'null')).toBe(0)
     expect(factsOf('integer', '5', '-7')).toBe(FACTS.whole)
     expect(factsOf('integer', '-0')).toBe(FACTS.negativeZero)
-    expect(factsOf('integer', '1e3')).toBe(FACTS.fraction)
+    expect(factsOf('integer', '1e3', '2.0')).toBe(FACTS.fraction | FACTS.whole)
+    expect(factsOf('integer', '2.50', '1e-3')).toBe(FACTS.fraction | FACTS.part)
+    expect(factsOf('integer', '-0.0')).toBe(FACTS.fraction | FACTS.negativeZero)
     expect(factsOf('integer', '9223372036854775807', '-9223372036854775808')).toBe(FACTS.whole)
     expect(factsOf('integer', '9223372036854775808')).toBe(FACTS.wide)
     expect(factsOf('integer', `1${'0'.repeat(40)}`)).toBe(FACTS.wide | FACTS.vast)

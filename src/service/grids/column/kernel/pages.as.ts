@@ -36,6 +36,7 @@ const NO_SECONDS: i32 = 2048
 const NANOSECONDS: i32 = 4096
 const PADDED: i32 = 8192
 const WHOLE: i32 = 16_384
+const PART: i32 = 32_768
 
 /** Address at which the last call stopped. */
 export let stop: i32 = 0
@@ -160,11 +161,11 @@ function number(encoding: i32, at: i32): i32 {
   }
   const hasExponent = (c | 0x20) == LETTER_E
   if (encoding == INTEGER) {
-    if (point || hasExponent) {
-      facts |= FRACTION
-      addInteger(0)
-      return hasExponent ? endOf(at) : i
+    if (hasExponent) {
+      odd = ODD
+      return i
     }
+    if (point) return pointed(start, point, i, isNegative)
     if (i - start > MAX_DIGITS) odd = ODD
     else {
       facts |= isNegative && digits == 0 ? NEGATIVE_ZERO : WHOLE
@@ -184,6 +185,26 @@ function number(encoding: i32, at: i32): i32 {
   lowDouble = min(lowDouble, value)
   highDouble = max(highDouble, value)
   return i
+}
+
+/** Adds a number [start, end) with a point as an integer. Returns its end. */
+function pointed(start: i32, point: i32, end: i32, isNegative: bool): i32 {
+  facts |= FRACTION
+  for (let k = point + 1; k < end; k++)
+    if (<i32>load<u8>(k) != ZERO) {
+      facts |= PART
+      addInteger(0)
+      return end
+    }
+  if (point - start > MAX_DIGITS) {
+    odd = ODD
+    return end
+  }
+  let digits: i64 = 0
+  for (let k = start; k < point; k++) digits = digits * 10 + (<i32>load<u8>(k) - ZERO)
+  facts |= isNegative && digits == 0 ? NEGATIVE_ZERO : WHOLE
+  addInteger(isNegative ? -digits : digits)
+  return end
 }
 
 function two(at: i32): i32 {

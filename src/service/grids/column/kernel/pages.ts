@@ -9,7 +9,8 @@ export const ENCODINGS = { integer: 0, double: 1, day: 2, time: 3, text: 4, json
 /**
  * Facts about values, as bits; 0 if all are null. Numbers: written with a fraction or exponent, −0, beyond 64 bits,
  * beyond 127 bits. Days and times: neither of them, a day, `T` or a blank before the time of day, no zone, `Z`, an offset,
- * no seconds, more than six digits of a fraction, zeros at its end. Numbers again: whole ones.
+ * no seconds, more than six digits of a fraction, zeros at its end. Numbers again: whole ones, however they are written;
+ * others.
  */
 export const FACTS = {
   fraction: 1,
@@ -27,6 +28,7 @@ export const FACTS = {
   nanoseconds: 4096,
   padded: 8192,
   whole: 16_384,
+  part: 32_768,
 } as const
 
 /** Memory layout, as in pages.as.ts. */
@@ -294,17 +296,24 @@ function withLength(value: Buffer): Buffer {
   return Buffer.concat([length, value])
 }
 
-const WHOLE_NUMBER = /^-?\d+$/
+const WHOLE_NUMBER = /^(-?\d+)(\.0+)?$/
 const MAX_VAST = 2n ** 127n
 
 /** Reads a number as an integer, and facts about it. */
 function readInteger(text: string): { value: bigint; facts: number } {
-  if (!WHOLE_NUMBER.test(text)) return { value: 0n, facts: FACTS.fraction }
-  if (text === '-0') return { value: 0n, facts: FACTS.negativeZero }
-  const value = BigInt(text)
-  if (BigInt.asIntN(64, value) === value) return { value, facts: FACTS.whole }
+  const match = WHOLE_NUMBER.exec(text)
+  if (!match) {
+    const value = /e/i.test(text) ? Number(text) : Number.NaN
+    if (Number.isSafeInteger(value)) return { value: BigInt(value), facts: FACTS.fraction | FACTS.whole }
+    return { value: 0n, facts: FACTS.fraction | FACTS.part }
+  }
+  const [, digits, zeros] = match
+  const written = zeros === undefined ? 0 : FACTS.fraction
+  if (/^-0+$/.test(digits)) return { value: 0n, facts: written | FACTS.negativeZero }
+  const value = BigInt(digits)
+  if (BigInt.asIntN(64, value) === value) return { value, facts: written | FACTS.whole }
   const isVast = value >= MAX_VAST || value < -MAX_VAST
-  return { value: 0n, facts: isVast ? FACTS.wide | FACTS.vast : FACTS.wide }
+  return { value: 0n, facts: written | FACTS.wide | (isVast ? FACTS.vast : 0) }
 }
 
 const MOMENT =

@@ -6,7 +6,7 @@ import type { ColumnType } from '../../../store/schema/schema.ts'
 import { type ENCODINGS, FACTS, PageEncoder } from '../../column/kernel/pages.ts'
 import type { StorageName } from './write-file.ts'
 
-const { fraction, negativeZero, wide, vast, unreadable, day, letter, space } = FACTS
+const { fraction, negativeZero, wide, vast, part, unreadable, day, letter, space } = FACTS
 const { local, utc, offset, noSeconds, nanoseconds, padded } = FACTS
 
 /** Encoding by which the facts about the values of a type are found; other types need none. */
@@ -17,24 +17,32 @@ function encodingOf(type: ColumnType): keyof typeof ENCODINGS | undefined {
   return family === 'number' || family === 'date' || family === 'datetime' ? LOOKED_AT[family] : undefined
 }
 
-/** Finds the facts about the values of a column of `rows` rows, whose pieces have up to `textBytes`; 0 if none matter. */
-export async function findFacts(
-  { type, rows }: { type: ColumnType; rows: number },
-  values: Bytes,
-  textBytes: number,
-): Promise<number> {
-  const encoding = encodingOf(type)
-  if (encoding === undefined) return 0
-  const encoder = PageEncoder.create(rows, textBytes)
-  for await (const piece of values) {
-    const text = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
-    // A piece between two others can be their comma.
-    if (text.length === 1 && text[0] === COMMA) continue
-    for (let at = 0; at < text.length; at = encoder.add(encoding, text, at, text.length).end)
-      encoder.take(encoding)
-    if (shouldYield()) await yieldToEventLoop()
+/** Finds the facts about the values of columns of up to `rows` rows, whose pieces mostly have up to `textBytes`. */
+export class FactFinder {
+  private encoder: PageEncoder | undefined
+
+  constructor(
+    private readonly rows: number,
+    private readonly textBytes: number,
+  ) {}
+
+  /** Returns the facts about the values of a column; 0 if none matter. */
+  async find(type: ColumnType, values: Bytes): Promise<number> {
+    const encoding = encodingOf(type)
+    if (encoding === undefined) return 0
+    this.encoder ??= PageEncoder.create(this.rows, this.textBytes)
+    const { encoder } = this
+    encoder.take(encoding)
+    for await (const piece of values) {
+      const text = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
+      // A piece between two others can be their comma.
+      if (text.length === 1 && text[0] === COMMA) continue
+      for (let at = 0; at < text.length; at = encoder.add(encoding, text, at, text.length).end)
+        encoder.take(encoding)
+      if (shouldYield()) await yieldToEventLoop()
+    }
+    return encoder.takeFacts()
   }
-  return encoder.takeFacts()
 }
 
 const COMMA = 0x2c
@@ -75,7 +83,7 @@ export function chooseQueriedStorage(type: ColumnType, facts: number): Exclude<S
   if (encodingOf(type) && facts === 0) return 'empty'
   switch (familyOf(type)) {
     case 'number':
-      if (has(fraction | negativeZero | vast)) return 'double'
+      if (has(part | vast)) return 'double'
       return has(wide) ? 'digits' : 'integer'
     case 'date':
       return has(~day) ? 'text' : 'day'

@@ -7,7 +7,7 @@ import { largestChunkBytes, type Snapshot, type SnapshotColumn, streamColumn } f
 import { CHUNK_BYTES } from '../row-writers.ts'
 import { streamColumnValues } from '../selected-json.ts'
 import type { Selected } from '../selection.ts'
-import { chooseExactStorage, findFacts } from './storages.ts'
+import { chooseExactStorage, FactFinder } from './storages.ts'
 import { GROUP_ROWS, writeFile } from './write-file.ts'
 
 /** Maximum number of columns times row groups: the facts about all of them are written at once. */
@@ -38,10 +38,11 @@ export async function* streamParquet(
       ? streamColumn(snap, column, selected.head, ahead)
       : streamColumnValues(snap, column, selected)
   const textBytes = 'head' in selected ? Math.max(0, ...columns.map(largestChunkBytes)) : 2 * CHUNK_BYTES
+  const finder = new FactFinder(rows, textBytes)
   const stored = []
   for (const column of columns) {
     const { name, type } = column
-    const facts = await findFacts({ type, rows }, stream(column), textBytes)
+    const facts = await finder.find(type, stream(column))
     stored.push({ name, type: familyOf(type), ...chooseExactStorage(type, facts) })
   }
   const marks = stored.map(
