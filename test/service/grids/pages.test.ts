@@ -45,7 +45,7 @@ const nearMoment = fc
   .map(([text, at, other]) => text.slice(0, at) + other + text.slice(at + 1))
 const texts: Record<Encoding, fc.Arbitrary<string>> = {
   integer: fc.oneof(digits, fc.stringMatching(/^-?(0|[1-9]\d{0,24})\.0{1,20}$/)),
-  double: digits,
+  double: fc.oneof(digits, fc.double({ min: -1e6, max: 1e6, noNaN: true }).map(String)),
   day: fc
     .oneof(
       moment,

@@ -4,6 +4,7 @@
  * PLAIN. Stops at values that TypeScript code encodes (pages.ts). The text is padded with commas.
  */
 
+import { decimal, MAX_PLACES } from '../../../../json/decimal.as'
 import { endOf, endOfText, escapes, skipBlanks } from '../../../../json/scan.as'
 
 /** Memory layout: constants of this file, levels and values of the page, text of the column. */
@@ -78,13 +79,8 @@ const LETTER_R: i32 = 0x72
 const LOWER_T: i32 = 0x74
 const BRACE: i32 = 0x7b
 
-/** Maximum number of digits that always fit into 64 bits; of characters of a number that a division makes exact. */
+/** Maximum number of digits of an integer that always fits into 64 bits with its sign. */
 const MAX_DIGITS: i32 = 18
-const MAX_EXACT: i32 = 15
-
-const POWERS: StaticArray<f64> = [
-  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-]
 
 /** Begins a page. */
 export function begin(): void {
@@ -173,12 +169,11 @@ function number(encoding: i32, at: i32): i32 {
     }
     return i
   }
-  if (hasExponent || i - start > MAX_EXACT) {
+  if (hasExponent || i - start > (point ? MAX_PLACES + 1 : MAX_PLACES)) {
     odd = ODD
     return i
   }
-  let value = <f64>digits
-  if (point) value /= unchecked(POWERS[i - point - 1])
+  let value = decimal(digits, point ? i - point - 1 : 0)
   if (isNegative) value = -value
   store<f64>(out, value)
   out += 8

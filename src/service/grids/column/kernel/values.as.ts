@@ -4,6 +4,7 @@
  * (scalars.ts, rows.ts). The text is padded with commas.
  */
 
+import { decimal, MAX_PLACES } from '../../../../json/decimal.as'
 import { endOf, endOfText, escapes, skipBlanks } from '../../../../json/scan.as'
 
 /** Memory layout of `rows`: constants of this file, columns, row numbers, prefixes of cells, output, texts. */
@@ -222,13 +223,11 @@ function unescaped(at: i32, end: i32, separator: i32, target: i32): i32 {
   return copy(start, to - start, target)
 }
 
-/** Powers of ten, from 0 to 15. */
-const POWERS: StaticArray<f64> = [
-  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-]
+/** Maximum number of digits before the point: more may be an integer that no double is. */
+const MAX_EXACT: i32 = 15
 
 /**
- * Decodes the values in [from, to) to doubles in RESULTS: numbers of up to 15 characters without an exponent;
+ * Decodes the values in [from, to) to doubles in RESULTS: numbers of up to 15 digits before the point and 20 characters, without an exponent;
  * days and times in seconds as ms since 1970; NaN for null. Returns their number. Stops at the first other
  * value (sets `odd`), and when RESULTS is full.
  */
@@ -267,12 +266,13 @@ export function doubles(from: i32, to: i32): i32 {
         else break
         c = <i32>load<u8>(++i)
       }
-      if ((c != COMMA && c > BLANK) || i - start > 15 + <i32>negative) {
+      const first = start + <i32>negative
+      const isLong = (point ? point : i) - first > MAX_EXACT || i - first > MAX_PLACES + 1
+      if ((c != COMMA && c > BLANK) || isLong) {
         odd = 1
         break
       }
-      value = <f64>digits
-      if (point) value /= unchecked(POWERS[i - point - 1])
+      value = decimal(digits, point ? i - point - 1 : 0)
       if (negative) value = -value
     }
     store<f64>(RESULTS + (n << 3), value)
