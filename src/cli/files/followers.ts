@@ -24,10 +24,14 @@ export async function listFollowers(
   client: Client,
   fid: string,
 ): Promise<{ derived: Followers; boards: Followers }> {
-  const { graph } = await client.call('files.sources', { fid }).catch((error): SourcesGraph => {
-    if (!(error instanceof Problem)) throw error
-    return { graph: { id: fid, type: '', label: '', directed: true, nodes: {}, edges: [] } }
-  })
+  const none: SourcesGraph['graph'] = { id: fid, type: '', label: '', directed: true, nodes: {}, edges: [] }
+  // An older server may answer something else.
+  const { graph = none } = await client
+    .call('files.sources', { fid })
+    .catch((error): Partial<SourcesGraph> => {
+      if (error instanceof Problem) return {}
+      throw error
+    })
   const listOf = (name: Relation): Followers => {
     const targets = graph.edges.flatMap(({ relation, target }) => (relation === name ? [target] : []))
     const next = `next:${name}`
