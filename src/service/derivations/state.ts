@@ -21,6 +21,26 @@ export async function isCurrent(
   return true
 }
 
+/** Maximum number of grids of each list. */
+const MAX_LISTED_GRIDS = 1000
+
+/** Loads the state of each grid that `lists` have for an owner, by id, except those in the trash: they are listed there. */
+export async function loadListed<T>(
+  { files }: Readers,
+  owner: string,
+  lists: readonly { listIds(owner: string, limit: number): Promise<number[]> }[],
+  load: (fid: Fid) => Promise<T>,
+): Promise<T[]> {
+  const ids: number[] = []
+  for (const list of lists) ids.push(...(await list.listIds(owner, MAX_LISTED_GRIDS)))
+  const states: T[] = []
+  for (const idlocal of ids.sort((a, b) => a - b)) {
+    const file = await files.get(owner, idlocal)
+    if (file && file.trashed_at === null && file.hidden === 0) states.push(await load({ owner, idlocal }))
+  }
+  return states
+}
+
 /**
  * Loads the state of a derived grid. `isOwner`: also its query, and why it is stale, which can tell of inputs. Throws
  * `invalid_request` for another grid.

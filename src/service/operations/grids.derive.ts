@@ -7,7 +7,7 @@ import type { OperationCall } from '../core/call.ts'
 import { checkIfMatch } from '../core/etag.ts'
 import { assertNoCircle } from '../derivations/inputs.ts'
 import { type DerivedContent, planContent, runDerivation } from '../derivations/result.ts'
-import { loadDerivation } from '../derivations/state.ts'
+import { loadDerivation, loadListed } from '../derivations/state.ts'
 import { formatDraftFolder, parseDraftName } from '../files/drafts.ts'
 import { checkFilename, findByPath, nameTaken, resolveDestination, splitPath } from '../files/names.ts'
 import { getFile } from '../files/read.ts'
@@ -24,9 +24,6 @@ import type { FileRow } from '../store/aggregates/files.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import { formatDraftResponse } from './grids.upload.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
-
-/** Maximum number of derived grids in a list. */
-const MAX_LISTED_GRIDS = 1000
 
 const TAKEN_HINT = 'Choose another name, or replace its content and query: --on-conflict replace'
 
@@ -57,15 +54,9 @@ export const deriveHandlers = {
 
   'derivations.list': (service, call) =>
     service.store.read(async (readers) => {
-      const owner = call.caller!.username
-      const derivations: Derivation[] = []
-      for (const idlocal of await readers.derivations.listIds(owner, MAX_LISTED_GRIDS)) {
-        const file = await readers.files.get(owner, idlocal)
-        // Those in the trash are listed there.
-        if (file && file.trashed_at === null && file.hidden === 0)
-          derivations.push(await loadDerivation(readers, { owner, idlocal }, true))
-      }
-      return { body: { derivations } }
+      const { username } = call.caller!
+      const load = (fid: Fid): Promise<Derivation> => loadDerivation(readers, fid, true)
+      return { body: { derivations: await loadListed(readers, username, [readers.derivations], load) } }
     }),
 
   'derivations.get': (service, call) =>

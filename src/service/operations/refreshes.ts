@@ -4,7 +4,7 @@ import { type Fid, formatFid } from '../../contract/fid.ts'
 import type { Refresh } from '../../contract/resources/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import { refreshDerived } from '../derivations/refresh.ts'
-import { loadDerivation } from '../derivations/state.ts'
+import { loadDerivation, loadListed } from '../derivations/state.ts'
 import { checkCanChange } from '../files/read.ts'
 import { assertNotDerived } from '../grids/change/versions.ts'
 import { fetchContent, formatRefresh, refreshFromUrl } from '../refreshes/refresh-from-url.ts'
@@ -15,26 +15,12 @@ import type { Handlers } from './handler.ts'
 const MIN_SECONDS = 60
 const MAX_SECONDS = 366 * 24 * 3600
 
-/** Maximum number of listed grids: of those with a URL, and of derived ones. */
-const MAX_LISTED_GRIDS = 1000
-
 export const refreshHandlers = {
   'refreshes.list': (service, call) =>
     service.store.read(async (readers) => {
-      const owner = call.caller!.username
-      const { files, urlRefreshes, derivations } = readers
-      const ids = [
-        ...(await urlRefreshes.listIds(owner, MAX_LISTED_GRIDS)),
-        ...(await derivations.listIds(owner, MAX_LISTED_GRIDS)),
-      ]
-      const refreshes: Refresh[] = []
-      for (const idlocal of ids.sort((a, b) => a - b)) {
-        const file = await files.get(owner, idlocal)
-        // Those in the trash are listed there.
-        if (file && file.trashed_at === null && file.hidden === 0)
-          refreshes.push(await loadRefresh(readers, { owner, idlocal }, true))
-      }
-      return { body: { refreshes } }
+      const lists = [readers.urlRefreshes, readers.derivations]
+      const load = (fid: Fid): Promise<Refresh> => loadRefresh(readers, fid, true)
+      return { body: { refreshes: await loadListed(readers, call.caller!.username, lists, load) } }
     }),
 
   'refreshes.get': (service, call) =>

@@ -13,6 +13,23 @@ export function createRevision(): number {
   return randomInt(2 ** 47)
 }
 
+/** Lists the grids of an owner that have a row in a table, by id. */
+export async function listIdsIn(
+  db: Db,
+  table: 'derivations' | 'url_refreshes',
+  owner: string,
+  limit: number,
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom(table)
+    .select('idlocal')
+    .where('owner', '=', owner)
+    .orderBy('idlocal')
+    .limit(limit)
+    .execute()
+  return rows.map(({ idlocal }) => idlocal)
+}
+
 /** Reads the queries of derived grids, and their inputs. */
 export class DerivationReader {
   constructor(protected readonly db: Db) {}
@@ -26,15 +43,8 @@ export class DerivationReader {
   }
 
   /** Lists the derived grids of an owner, by id. */
-  async listIds(owner: string, limit: number): Promise<number[]> {
-    const rows = await this.db
-      .selectFrom('derivations')
-      .select('idlocal')
-      .where('owner', '=', owner)
-      .orderBy('idlocal')
-      .limit(limit)
-      .execute()
-    return rows.map(({ idlocal }) => idlocal)
+  listIds(owner: string, limit: number): Promise<number[]> {
+    return listIdsIn(this.db, 'derivations', owner, limit)
   }
 
   /** Returns whether there are any derived grids. */

@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 import type { FileKey } from '../schema/file-key.ts'
 import type { Db, Schema } from '../schema/schema.ts'
-import { createRevision } from './derivations.ts'
+import { createRevision, listIdsIn } from './derivations.ts'
 
 export type UrlRefreshRow = Selectable<Schema['url_refreshes']>
 
@@ -18,15 +18,8 @@ export class UrlRefreshReader {
   }
 
   /** Lists the grids of an owner that are refreshed from a URL, by id. */
-  async listIds(owner: string, limit: number): Promise<number[]> {
-    const rows = await this.db
-      .selectFrom('url_refreshes')
-      .select('idlocal')
-      .where('owner', '=', owner)
-      .orderBy('idlocal')
-      .limit(limit)
-      .execute()
-    return rows.map(({ idlocal }) => idlocal)
+  listIds(owner: string, limit: number): Promise<number[]> {
+    return listIdsIn(this.db, 'url_refreshes', owner, limit)
   }
 }
 
