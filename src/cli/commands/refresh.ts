@@ -1,5 +1,6 @@
 // `gridline refresh`: refreshes grids from a URL, now and regularly, and derived grids.
 import { resolveFid } from '../../client/index.ts'
+import { formatDuration } from '../../contract/duration.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Refresh } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
@@ -31,6 +32,8 @@ const options = [
   ...readingOptions,
 ] as const satisfies readonly Option[]
 
+const formatEvery = (seconds: number | null): string => (seconds === null ? '' : formatDuration(seconds))
+
 const view: TableView = {
   id: 'fid',
   columns: [
@@ -40,7 +43,7 @@ const view: TableView = {
     { field: 'next_at', title: 'NEXT', time: true },
     { field: 'stale_since', title: 'STALE SINCE', time: true },
     { field: 'error', title: 'ERROR', format: formatError },
-    { field: 'every', title: 'EVERY' },
+    { field: 'every', title: 'EVERY', format: formatEvery },
     { field: 'url', title: 'URL' },
   ],
 }

@@ -12,7 +12,7 @@ export const Version = s.object({
   made_by: s.nullable(s.string({ description: 'The user; null if unknown.' })),
   operation: s.string({
     description:
-      'create, copy, replace, append, update (rows by key), columns, figure, refresh (of a derived grid) or revert.',
+      'create, copy, replace, append, update (rows by key), columns, figure, refresh (from a query or a URL) or revert.',
   }),
   source: s.nullable(s.string({ description: 'URL or Source-Tag of the data.' })),
   message: s.nullable(s.string({ description: 'Reason of the change: the header Message.' })),

@@ -2,6 +2,7 @@
 import { Problem } from '../../contract/errors.ts'
 import { formatFid, ROOT } from '../../contract/fid.ts'
 import type { AuthorizedFile } from '../access/access.ts'
+import { FROM_QUERY } from '../store/aggregates/derivations.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import { trashStateOf } from '../store/aggregates/folders.ts'
 import type { Writers } from '../store/store.ts'
@@ -38,7 +39,7 @@ export async function restoreFile(
   await files.change(owner, idlocal, { trashed_at: null, live_name, parent, hidden: 0 })
   if (filetype === 'fold') await folders.propagateState(owner, idlocal)
   // It was not refreshed in the trash.
-  if (file.derived) await jobs.scheduleRefresh(file)
+  if (file.derived === FROM_QUERY) await jobs.scheduleRefresh(file)
   return isInTrash ? ['its folder is in the trash, so it was restored to the home folder'] : []
 }
 

@@ -6,6 +6,7 @@ import { type Relation, relations, type SourcesGraph } from '../../contract/reso
 import { type AuthorizedFile, authorizeCall, resolveVisibleFiles } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
 import { createPage, formatPageUrl, ListCursors, type Position } from '../core/paging.ts'
+import { FROM_QUERY } from '../store/aggregates/derivations.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { FileKey } from '../store/schema/file-key.ts'
 import type { Readers } from '../store/store.ts'
@@ -58,7 +59,7 @@ const QUERY_BY_RELATION: Partial<
     return listPageOf(files, keys, after, backwards, limit)
   },
   'source grids': async ({ plots, files }, file, after, backwards, limit) => {
-    if (file.filetype !== 'plot' && !file.derived) return []
+    if (file.filetype !== 'plot' && file.derived !== FROM_QUERY) return []
     const references = (await plots.listReferences(file.owner, [file.idlocal])).filter(
       ({ kind }) => kind !== 'extra',
     )

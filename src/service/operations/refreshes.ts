@@ -7,7 +7,9 @@ import { refreshDerived } from '../derivations/refresh.ts'
 import { loadDerivation, loadListed } from '../derivations/state.ts'
 import { checkCanChange } from '../files/read.ts'
 import { assertNotDerived } from '../grids/change/versions.ts'
-import { fetchContent, formatRefresh, refreshFromUrl } from '../refreshes/refresh-from-url.ts'
+import { fetchContent, refreshFromUrl } from '../refreshes/refresh-from-url.ts'
+import { formatRefresh } from '../refreshes/state.ts'
+import { FROM_QUERY } from '../store/aggregates/derivations.ts'
 import type { Readers, Writers } from '../store/store.ts'
 import type { Handlers } from './handler.ts'
 
@@ -43,7 +45,7 @@ export const refreshHandlers = {
     if (every === undefined) throw invalidField('every', 'missing: the seconds between two requests')
     if (every < MIN_SECONDS || every > MAX_SECONDS)
       throw invalidField('every', `must be from ${MIN_SECONDS} to ${MAX_SECONDS} seconds`)
-    assertNotDerived(file)
+    if (file.derived === FROM_QUERY) assertNotDerived(file)
     const setNext = ({ jobs }: Writers): Promise<void> =>
       jobs.setDue(owner, 'download', String(idlocal), Date.now() + every * 1000)
     if (url === undefined) {

@@ -1,7 +1,6 @@
 /** Refreshes grids from URLs. */
 import { Problem } from '../../contract/errors.ts'
-import { type Fid, formatFid, ROOT } from '../../contract/fid.ts'
-import type { Refresh } from '../../contract/resources/index.ts'
+import { type Fid, ROOT } from '../../contract/fid.ts'
 import { excerpt } from '../../json/index.ts'
 import type { Service } from '../core/context.ts'
 import type { RefreshOptions } from '../derivations/refresh.ts'
@@ -86,7 +85,7 @@ export async function fetchContent(service: UrlRefreshService, source: UrlSource
   checkTypes(call, tables[0].table, columns)
   const replacing = replaceGrid(service, call, { owner, idlocal }, tables[0].table, {
     ...{ filename: '', parent: ROOT, world_readable: false },
-    ...{ onConflict: 'replace', provenance: url.slice(0, MAX_SOURCE_CHARACTERS) },
+    ...{ onConflict: 'replace', provenance: url.slice(0, MAX_SOURCE_CHARACTERS), isRefresh: true },
   })
   await replacing.catch((error) => {
     if (!(error instanceof Problem) || !(error.code in LOSS_HINTS)) throw error
@@ -162,19 +161,5 @@ function createCall(
       operation: 'grids.upload',
       fingerprint: '',
     }),
-  }
-}
-
-/** Returns the state of the refreshes of a grid with this name. */
-export function formatRefresh(row: UrlRefreshRow, filename: string): Refresh {
-  const { owner, idlocal, url, every, refreshed_at, error, failed_at } = row
-  const format = (time: number): string => new Date(time).toISOString()
-  return {
-    ...{ fid: formatFid({ owner, idlocal }), filename, url, every },
-    state: error === null ? 'current' : 'stale',
-    refreshed_at: format(refreshed_at),
-    next_at: format(Math.max(refreshed_at, failed_at ?? 0) + every * 1000),
-    stale_since: failed_at === null ? null : format(failed_at),
-    error: error === null ? null : JSON.parse(error),
   }
 }

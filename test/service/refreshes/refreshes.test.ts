@@ -125,6 +125,35 @@ describe('grids refreshed from a URL', () => {
     expect(await rows()).toBe('a,b\n5,v\n6,w\n')
   })
 
+  it('nobody writes to it, since the next file would replace the change', async () => {
+    const writes = [
+      ['POST', `/v2/grids/${fid}/row`, { rows: [[7, 'new']] }],
+      ['POST', `/v2/grids/${fid}/col`, { cols: JSON.stringify([{ name: 'more', data: [1] }]) }],
+      ['POST', `/v2/grids/${fid}/revert`, { version: '1' }],
+    ] as const
+    for (const [method, address, json] of writes) {
+      const { status, json: problem } = await test.ask('alice', method, address, { json })
+      expect([address, status, problem.errors[0].code]).toEqual([address, 409, 'derived_grid'])
+      expect(problem.errors[0].hint ?? problem.hint).toContain(`gridline refresh ${fid} --stop`)
+    }
+    const upload = await test.ask('alice', 'POST', '/v2/grids/upload', {
+      body: 'a,b\n7,new\n',
+      headers: { 'x-file-name': 'prices.csv', 'gridline-on-conflict': 'replace' },
+    })
+    expect([upload.status, upload.json.errors[0].code]).toEqual([409, 'derived_grid'])
+    expect(await rows()).toBe('a,b\n5,v\n6,w\n')
+    const [{ operation }] = (await test.ask('alice', 'GET', `/v2/grids/${fid}/versions`)).json.versions
+    expect(operation).toBe('refresh')
+    const page = async (user: string) => (await test.ask(user, 'GET', `/~${fid.replace(':', '/')}/`)).text
+    expect(await page('alice')).toContain(
+      `Refreshed from <a href="${url}" rel="noreferrer">${url}</a> every 1 h, last at`,
+    )
+    expect(await page('alice')).not.toContain('Edit data')
+    await test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: true } })
+    expect(await page('bob')).toContain('Refreshed from a URL every 1 h, last at')
+    expect(await page('bob')).not.toContain(url)
+  })
+
   it('a text in a column of numbers keeps the content, unless it is read as empty or allowed', async () => {
     answer = serveFile('a,b\n5,v\nn/a,w\n', '"missing"')
     await pass(61)
@@ -216,6 +245,9 @@ describe('grids refreshed from a URL', () => {
     await pass(3 * 60)
     expect(asked).toEqual([])
     expect(await test.status('alice', 'GET', path())).toBe(400)
+    // Who writes may write again.
+    const row = await test.ask('bob', 'POST', `/v2/grids/${fid}/row`, { json: { rows: [[7, 'new']] } })
+    expect([row.status, await rows()]).toEqual([201, 'a,b\n5,v\n6,w\n7,new\n'])
   })
 
   it('reading options are kept', async () => {

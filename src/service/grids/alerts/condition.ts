@@ -1,4 +1,5 @@
 // Conditions of alerts (docs/alerts.md): parses and formats them.
+import { formatDuration } from '../../../contract/duration.ts'
 import { invalidField, Problem } from '../../../contract/errors.ts'
 import type { AlertCondition } from '../../../contract/resources/index.ts'
 import { AGGREGATE_FUNCTIONS } from '../../../contract/row-options.ts'
@@ -120,20 +121,6 @@ export function checkCondition(condition: AlertCondition): void {
 /** Returns the condition of an alert. */
 export function conditionOf({ condition }: Pick<AlertRow, 'condition'>): AlertCondition {
   return JSON.parse(condition)
-}
-
-/** Seconds of each unit in which times are said. */
-const UNITS = [
-  [24 * 3600, 'd'],
-  [3600, 'h'],
-  [60, 'min'],
-  [1, 's'],
-] as const
-
-/** Formats a time of whole units: `36 h`. */
-function formatDuration(seconds: number): string {
-  const [unit, name] = UNITS.find(([size]) => seconds % size === 0)!
-  return `${seconds / unit} ${name}`
 }
 
 /** Formats a condition as a phrase: `max(temp) > 40`, `no change for 36 h`. */

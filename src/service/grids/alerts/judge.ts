@@ -2,6 +2,7 @@
 import { formatFid } from '../../../contract/fid.ts'
 import type { AlertChange } from '../../../contract/resources/index.ts'
 import type { AlertKey, AlertRow, Judgement } from '../../store/aggregates/alerts.ts'
+import { FROM_URL } from '../../store/aggregates/derivations.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers, Writers } from '../../store/store.ts'
 import { conditionOf } from './condition.ts'
@@ -110,9 +111,9 @@ async function findBlock(readers: Readers, file: FileRow): Promise<Block | undef
   const { owner, idlocal } = file
   if (file.trashed_at !== null || file.hidden !== 0)
     return { why: 'the grid is in the trash', isOfRefresh: false }
-  const failed = file.derived
-    ? await readers.derivations.get(owner, idlocal)
-    : await readers.urlRefreshes.get(owner, idlocal)
+  if (!file.derived) return undefined
+  const source = file.derived === FROM_URL ? readers.urlRefreshes : readers.derivations
+  const failed = await source.get(owner, idlocal)
   if (!failed || failed.error === null) return undefined
   const { detail } = JSON.parse(failed.error) as { detail: string }
   return { why: `the grid is stale, since its refresh fails: ${detail}`, isOfRefresh: true }

@@ -48,6 +48,8 @@ export interface UploadTarget {
   source_tag?: string
   /** Origin of the data, for the history. */
   provenance?: string
+  /** Whether the file is fetched for a grid that is refreshed from a URL. */
+  isRefresh?: boolean
   source_referer?: string | null
   /** Name of the draft that a new grid belongs to. */
   draft?: string
@@ -248,7 +250,7 @@ export function replaceGrid(
     }
     return {
       columns: isUnchanged ? undefined : keepUids(table.columns, columns),
-      change: { operation: 'replace', source: originOf(target) },
+      change: { operation: target.isRefresh ? 'refresh' : 'replace', source: originOf(target) },
       key,
       failedChecks: checked.failedChecks,
       fields: target.world_readable && file?.world_readable === 0 ? { world_readable: 1 } : {},

@@ -1,6 +1,7 @@
 // Versions of grids: each change of content begins one (docs/adr/0025).
 import { Problem } from '../../../contract/errors.ts'
 import { formatFid } from '../../../contract/fid.ts'
+import { FROM_URL } from '../../store/aggregates/derivations.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { ColumnRow, GridRow } from '../../store/aggregates/grids.ts'
 import type { NewVersion } from '../../store/aggregates/versions.ts'
@@ -178,15 +179,20 @@ export async function addAppendVersion(
   return version
 }
 
-/** Throws `derived_grid` for a grid whose content is the result of a query. */
+/** Throws `derived_grid` for a grid whose content is the result of a query, or the file at a URL. */
 export function assertNotDerived({
   derived,
   filename,
   ...fid
 }: Pick<FileRow, 'derived' | 'filename' | 'owner' | 'idlocal'>): void {
   if (!derived) return
+  const grid = formatFid(fid)
+  if (derived === FROM_URL)
+    throw new Problem('derived_grid', `${filename} is refreshed from a URL, which would replace the change`, {
+      hint: `Change the file at the URL, or end the refreshes: gridline refresh ${grid} --stop`,
+    })
   throw new Problem('derived_grid', `${filename} is derived from other grids, and changes with them`, {
-    hint: `Change its inputs or its query, or end the derivation: gridline derive ${formatFid(fid)} --remove`,
+    hint: `Change its inputs or its query, or end the derivation: gridline derive ${grid} --remove`,
   })
 }
 

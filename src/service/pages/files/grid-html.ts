@@ -96,7 +96,10 @@ export class GridRenderer {
       return {
         above: await renderBreadcrumbs(service, readers, principal, file),
         access,
-        derivation: await renderDerivationNote(service, readers, file, isOwner),
+        derivation: await renderDerivationNote(service, readers, file, {
+          isOwner,
+          canWrite: access.canWrite,
+        }),
         alerts: await renderAlertNote(readers, file, isOwner),
       }
     })

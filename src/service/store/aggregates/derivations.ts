@@ -30,6 +30,10 @@ export async function listIdsIn(
   return rows.map(({ idlocal }) => idlocal)
 }
 
+/** Kinds of grids whose content comes from elsewhere, as in `files.derived`. */
+export const FROM_QUERY = 1
+export const FROM_URL = 2
+
 /** Reads the queries of derived grids, and their inputs. */
 export class DerivationReader {
   constructor(protected readonly db: Db) {}
@@ -95,7 +99,7 @@ export class DerivationWriter extends DerivationReader {
         failed_at: null,
       })
       .execute()
-    await this.setFlags({ owner, idlocal }, { derived: 1 })
+    await this.setFlags({ owner, idlocal }, { derived: FROM_QUERY })
     await this.addInputs({ owner, idlocal }, inputs)
     const targets = new Map(
       inputs.map(({ to_owner, to_idlocal }) => [`${to_owner}:${to_idlocal}`, { to_owner, to_idlocal }]),
@@ -179,7 +183,7 @@ export class DerivationWriter extends DerivationReader {
 
   private async setFlags(
     { owner, idlocal }: FileKey,
-    flags: { derived?: 0 | 1; feeds?: 0 | 1; stale_since?: number | null },
+    flags: { derived?: 0 | typeof FROM_QUERY; feeds?: 0 | 1; stale_since?: number | null },
   ): Promise<void> {
     await this.db
       .updateTable('files')

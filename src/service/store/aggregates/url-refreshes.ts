@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 import type { FileKey } from '../schema/file-key.ts'
 import type { Db, Schema } from '../schema/schema.ts'
-import { createRevision, listIdsIn } from './derivations.ts'
+import { createRevision, FROM_URL, listIdsIn } from './derivations.ts'
 
 export type UrlRefreshRow = Selectable<Schema['url_refreshes']>
 
@@ -37,6 +37,7 @@ export class UrlRefreshWriter extends UrlRefreshReader {
         failed_at: null,
       })
       .execute()
+    await this.setFile(row, { derived: FROM_URL, stale_since: null })
   }
 
   /** Changes a row, unless its URL was changed meanwhile. */
@@ -49,7 +50,7 @@ export class UrlRefreshWriter extends UrlRefreshReader {
       .executeTakeFirst()
     const { failed_at = row.failed_at } = fields
     if (failed_at !== row.failed_at && numUpdatedRows > 0n)
-      await this.setStaleSince({ owner, idlocal }, failed_at)
+      await this.setFile({ owner, idlocal }, { stale_since: failed_at })
   }
 
   async remove({ owner, idlocal }: FileKey): Promise<void> {
@@ -57,13 +58,16 @@ export class UrlRefreshWriter extends UrlRefreshReader {
       .deleteFrom('url_refreshes')
       .where(({ and }) => and({ owner, idlocal }))
       .executeTakeFirst()
-    if (numDeletedRows > 0n) await this.setStaleSince({ owner, idlocal }, null)
+    if (numDeletedRows > 0n) await this.setFile({ owner, idlocal }, { derived: 0, stale_since: null })
   }
 
-  private async setStaleSince({ owner, idlocal }: FileKey, stale_since: number | null): Promise<void> {
+  private async setFile(
+    { owner, idlocal }: FileKey,
+    fields: { derived?: 0 | typeof FROM_URL; stale_since: number | null },
+  ): Promise<void> {
     await this.db
       .updateTable('files')
-      .set({ stale_since })
+      .set(fields)
       .where(({ and }) => and({ owner, idlocal }))
       .execute()
   }

@@ -29,6 +29,7 @@ import * as mailingFilters from './0026-mailing-filters.ts'
 import * as words from './0027-words.ts'
 import * as staleFiles from './0028-stale-files.ts'
 import * as boardItems from './0029-board-items.ts'
+import * as derivedFromUrls from './0030-derived-from-urls.ts'
 import { MIGRATION_NAMES, type MigrationName } from './names.ts'
 
 const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
@@ -61,6 +62,7 @@ const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
   '0027-words': { up: words.up },
   '0028-stale-files': { up: staleFiles.up },
   '0029-board-items': { up: boardItems.up },
+  '0030-derived-from-urls': { up: derivedFromUrls.up },
 }
 
 /** All migrations, in order. Never change a released one. */

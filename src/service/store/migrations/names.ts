@@ -30,5 +30,6 @@ export const MIGRATION_NAMES = [
   '0027-words',
   '0028-stale-files',
   '0029-board-items',
+  '0030-derived-from-urls',
 ] as const
 export type MigrationName = (typeof MIGRATION_NAMES)[number]

@@ -60,7 +60,7 @@ export interface Schema extends AccountTables {
      */
     starred: Generated<number>
     shared: Generated<number>
-    /** 1: a derived grid, whose content is the result of a query. */
+    /** A grid to which nobody writes, since its content is 1: the result of a query, or 2: the file at a URL. */
     derived: Generated<number>
     /** 1 if derived grids may have it as an input, so that they are refreshed after a change. */
     feeds: Generated<number>

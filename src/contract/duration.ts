@@ -1,0 +1,15 @@
+/** Durations as people read them. */
+
+/** Seconds of each unit. */
+const UNITS = [
+  [24 * 3600, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+] as const
+
+/** Formats seconds in the largest unit of which they are whole: `36 h`. */
+export function formatDuration(seconds: number): string {
+  const [unit, name] = UNITS.find(([size]) => seconds % size === 0)!
+  return `${seconds / unit} ${name}`
+}
