@@ -92,10 +92,11 @@ async function draw(
       isUntitled,
       measure: () => ({ width: box.clientWidth, height: box.clientHeight }),
       onDrawn: (failed) => {
+        const isFirst = drawn.hasPicture === undefined
         drawn.hasPicture = failed
         // A chart can need more height than its place has.
         send({ type: 'gridline:drawn', id, height: Number.parseFloat(chart.style.minHeight) || 0 })
-        schedulePictures()
+        schedulePictures(isFirst ? FIRST_PICTURE_DELAY_MS : PICTURE_DELAY_MS)
       },
     },
     settings,
@@ -109,7 +110,8 @@ async function draw(
   if (drawn.mustLook) drawn.updates.poll()
 }
 
-/** Time without a new drawing before pictures are made, in ms. */
+/** Time without a new drawing before pictures are made, in ms: the first ones, and those of changed charts. */
+const FIRST_PICTURE_DELAY_MS = 200
 const PICTURE_DELAY_MS = 2000
 /** Time after which pictures are made even if charts are drawn all the time, in ms. */
 const MAX_PICTURE_DELAY_MS = 10_000
@@ -118,11 +120,11 @@ let pictures: ReturnType<typeof setTimeout> | undefined
 let picturesDue = Number.POSITIVE_INFINITY
 
 /** Schedules pictures of charts, for printing: a page cannot wait for them when it is printed. */
-function schedulePictures(): void {
+function schedulePictures(delay: number): void {
   const now = performance.now()
   picturesDue = Math.min(picturesDue, now + MAX_PICTURE_DELAY_MS)
   clearTimeout(pictures)
-  pictures = setTimeout(sendPicture, Math.min(PICTURE_DELAY_MS, picturesDue - now))
+  pictures = setTimeout(sendPicture, Math.min(delay, picturesDue - now))
 }
 
 async function sendPicture(): Promise<void> {

@@ -93,6 +93,10 @@ class BoardCharts {
     this.sheet.addEventListener('load', () => setTimeout(giveUp, READY_TIMEOUT_MS))
     setTimeout(giveUp, LOAD_TIMEOUT_MS)
     this.observer.observe(board)
+    // Printing does not wait for charts that were never seen, but the next one has them.
+    addEventListener('beforeprint', () => {
+      if (this.isReady) for (const place of this.places.values()) this.load(place)
+    })
     this.update()
   }
 

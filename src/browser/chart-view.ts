@@ -112,7 +112,7 @@ export class ChartView {
   /** Draws a figure (JSON text), for the first time or again with new data. */
   async draw(text: string): Promise<void> {
     const { chart, status, measure, onDrawn } = this.place
-    const figure = await prepareFigure(text, this.settings.geo ?? '', (one) => this.adapt(one))
+    const figure = await this.prepare(text)
     const givenFrames = Array.isArray(figure.frames) ? figure.frames.filter((frame) => frame !== null) : []
     const { width, height } = measure()
     const view = { scheme: this.readScheme(), width, height }
@@ -180,9 +180,24 @@ export class ChartView {
     this.place.onDrawn(true)
   }
 
-  /** Returns the drawn chart as a data URL of an SVG image, in its size. */
+  /** Returns the drawn chart as a data URL of an SVG image for paper: in its size, and in light colors. */
   async toPicture(): Promise<string> {
-    return this.plotly.toImage(this.place.chart, { format: 'svg', ...this.place.measure() })
+    const { chart, measure } = this.place
+    const size = { format: 'svg', ...measure() }
+    if (this.readScheme() === 'light') return this.plotly.toImage(chart, size)
+    const fitted = this.fit(await this.prepare(this.drawn.text), 'light')
+    const sheet = document.createElement('div')
+    sheet.style.cssText = `position:absolute;visibility:hidden;width:${size.width}px;height:${size.height}px`
+    document.body.append(sheet)
+    try {
+      await this.plotly.newPlot(sheet, fitted)
+      const changes = measuredChanges(sheet, loaded?.placesNote)
+      if (changes) await this.plotly.relayout(sheet, changes)
+      return await this.plotly.toImage(sheet, size)
+    } finally {
+      this.plotly.purge(sheet)
+      sheet.remove()
+    }
   }
 
   /** Removes what is drawn. */
@@ -234,8 +249,13 @@ export class ChartView {
     }
   }
 
+  /** Returns a figure (JSON text) as the loaded plotly.js can draw it. */
+  private prepare(text: string): Promise<Figure> {
+    return prepareFigure(text, this.settings.geo ?? '', (one) => this.adapt(one))
+  }
+
   /** Returns the figure in the size of its place, unless its address sets one, and with its theme. */
-  private fit(figure: Figure): Figure {
+  private fit(figure: Figure, scheme = this.readScheme()): Figure {
     const { chart, isUntitled, fixed: { width, height } = {}, measure } = this.place
     const { width: _, height: __, ...titled } = removeTiles(figure)
     // The page shows the title instead, but not while it is changed.
@@ -244,7 +264,6 @@ export class ChartView {
     const place = measure()
     const size = { width: width ?? place.width, height: height ?? place.height, maxHeight }
     const untitled = { data: figure.data, layout: plain }
-    const scheme = this.readScheme()
     const { data, layout } = applyThemeWith(untitled, { scheme, ...size }, loaded?.steps)
     // A chart that is higher than its place scrolls.
     chart.style.minHeight = layout.height === undefined || height !== undefined ? '' : `${layout.height}px`

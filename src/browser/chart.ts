@@ -59,6 +59,7 @@ async function drawPreviews(): Promise<void> {
 addEventListener('message', ({ source, origin, data }) => {
   if (parent === window || source !== parent || origin !== location.origin) return
   if (data?.type === 'gridline:look') updates.poll()
+  if (data?.type === 'gridline:print') sendPicture()
   if (data?.type !== 'gridline:show') return
   const isDrawing = nextPreview !== undefined
   nextPreview = data as Preview
@@ -81,6 +82,12 @@ function sendHeight(failed: boolean): void {
   if (parent === window) return
   const height = Math.ceil(document.documentElement.scrollHeight)
   parent.postMessage({ type: 'gridline:drawn', height, ...(failed && { failed }) }, '*')
+}
+
+/** Sends the chart as an image to a page of this server, which prints it. */
+async function sendPicture(): Promise<void> {
+  const url = await view.toPicture().catch(() => undefined)
+  if (url !== undefined) parent.postMessage({ type: 'gridline:picture', url }, location.origin)
 }
 
 addEventListener('resize', () => view.scheduleRedraw())

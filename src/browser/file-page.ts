@@ -147,16 +147,46 @@ for (const frame of document.querySelectorAll<HTMLIFrameElement>('iframe.chart')
   if (height) frame.style.height = `${height}px`
 }
 
+const MAX_CHART_PIXELS = 10_000
+/** Time without a new drawing before the image of a chart is made, in ms. */
+const PICTURE_DELAY_MS = 500
+
+/** Images of charts for printing, which shows only the part of a frame that is seen; with the timer of the next one. */
+const pictures = new Map<
+  HTMLIFrameElement,
+  { image: HTMLImageElement; timer?: ReturnType<typeof setTimeout> }
+>()
+
+/** Asks for the image of a chart soon. */
+function askForPicture(frame: HTMLIFrameElement): void {
+  const picture = pictures.get(frame) ?? { image: document.createElement('img') }
+  pictures.set(frame, picture)
+  clearTimeout(picture.timer)
+  picture.timer = setTimeout(
+    () => frame.contentWindow?.postMessage({ type: 'gridline:print' }, '*'),
+    PICTURE_DELAY_MS,
+  )
+}
+
 // Charts that grow with their rows send their height.
 addEventListener('message', ({ data, source }) => {
   const frames = [...document.querySelectorAll<HTMLIFrameElement>('iframe.chart, .board iframe:not(.sheet)')]
   const frame = frames.find((one) => one.contentWindow === source)
-  if (!frame || data?.type !== 'gridline:drawn' || frame.dataset.height) return
+  if (!frame) return
+  if (data?.type === 'gridline:picture' && /^data:image\/svg\+xml,/.test(String(data.url))) {
+    const image = pictures.get(frame)?.image
+    if (!image) return
+    image.className = 'printed'
+    image.alt = frame.title
+    image.src = data.url
+    frame.after(image)
+  }
+  if (data?.type !== 'gridline:drawn') return
+  if (!data.failed) askForPicture(frame)
+  if (frame.dataset.height) return
   const height = Math.min(Number(data.height), MAX_CHART_PIXELS)
   if (height > frame.clientHeight) frame.style.height = `${height}px`
 })
-
-const MAX_CHART_PIXELS = 10_000
 
 /** Maximum number of retries of an image that was not drawn. */
 const MAX_RETRIES = 4

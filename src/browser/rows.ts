@@ -139,9 +139,13 @@ class CellEditor {
       ),
       create('div', { class: 'actions' }, button),
     )
-    dialog.body.querySelector<HTMLElement>('input, select')?.focus()
-    dialog.body.addEventListener('keydown', ({ key, target }) => {
-      if (key === 'Enter' && target instanceof HTMLInputElement) button.click()
+    dialog.body.querySelector<HTMLElement>('input, select, textarea')?.focus()
+    dialog.body.addEventListener('keydown', (event) => {
+      const { key, shiftKey, isComposing, target } = event
+      if (key !== 'Enter' || isComposing) return
+      if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) || shiftKey) return
+      event.preventDefault()
+      button.click()
     })
   }
 
@@ -150,7 +154,7 @@ class CellEditor {
     const before = items[row - 1] ?? 'null'
     const isJson = column.type === 'json'
     const text = before === 'null' ? '' : !isJson && before.startsWith('"') ? JSON.parse(before) : before
-    const value = create('textarea', { rows: 2 })
+    const value = create('textarea', { rows: 2, title: 'Enter saves; Shift and Enter begin a new line.' })
     value.value = text
     const isEmpty = create('input', { type: 'checkbox', checked: before === 'null' })
     value.addEventListener('input', () => {

@@ -423,7 +423,7 @@ it('a session that ends, a change by others, and a file in the trash are said in
   await page.click('main tbody tr:nth-child(1) td')
   await page.waitForSelector('dialog textarea')
   await fill(page, 'dialog textarea', 'Bergen')
-  await press(page, 'Save')
+  await page.keyboard.press('Enter')
   await said(page, 'Somebody else has changed this grid meanwhile.')
   expect((await test.ask('alice', 'GET', `/v2/grids/${fid}/content?format=csv`)).text).toBe(
     'city\nBern\nOslo\nRome\n',

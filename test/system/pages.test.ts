@@ -41,6 +41,23 @@ describe('pages of plots in a browser', () => {
     await visit.close()
   })
 
+  it('a page prints the whole chart, as an image in light colors', async () => {
+    const visit = await site().visit(pathOf(await shown(titled)), { dark: true })
+    await visit.chart()
+    await visit.page.waitForFunction(() => document.querySelector('img.printed'))
+    await visit.page.emulateMediaType('print')
+    const shownOf = (selector: string) =>
+      visit.page.$eval(selector, (element) => getComputedStyle(element).display)
+    expect([await shownOf('iframe.chart'), await shownOf('img.printed')]).toEqual(['none', 'inline'])
+    const svg = decodeURIComponent(
+      await visit.page.$eval('img.printed', (image) => (image as HTMLImageElement).src),
+    )
+    expect(svg).toContain('winter')
+    expect(/<rect[^>]*fill: rgb\((\d+)/.exec(svg)?.[1]).toBe('255')
+    expect(visit.seen).toEqual(nothing)
+    await visit.close()
+  })
+
   it('a chart loads the smallest plotly.js that draws it, and all of it once its type changes', async () => {
     const fid = await shown(scatter([1, 3, 2]))
     const visit = await site().visit(pathOf(fid))
