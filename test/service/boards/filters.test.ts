@@ -36,8 +36,8 @@ onSqliteFirst('filters of boards', (test) => {
     { table: grid.fid, columns: ['temp'] },
     { number: other, value: 'count' },
   ]
-  const page = async (fid: string, query = '', user: string | undefined = 'alice', ending = '/') =>
-    (await ask(user, 'GET', `/~alice/${idlocal(fid)}${ending}${query && `?${query}`}`)).text
+  const page = async (fid: string, query = '', user: string | null = 'alice', ending = '/') =>
+    (await ask(user ?? undefined, 'GET', `/~alice/${idlocal(fid)}${ending}${query && `?${query}`}`)).text
   const numbersOf = (text: string): string[] =>
     [...text.matchAll(/<p class="number">([^<]*)/g)].map(([, number]) => number)
   const frameOf = (text: string): string =>
@@ -107,10 +107,11 @@ onSqliteFirst('filters of boards', (test) => {
   })
 
   it('a reader of a public board gets the filters that it names, and no others', async () => {
-    const { json } = await create([{ plot }], [{ column: 'city' }], { world_readable: true })
+    // The values are those of a private grid that a public chart shows, and a number that the reader does not see.
+    const hiddenNumber = { number: grid.fid, value: 'count' }
+    const { json } = await create([hiddenNumber, { plot }], [{ column: 'city' }], { world_readable: true })
     const { fid } = json.file
-    // The values are those of a private grid that a public chart shows.
-    const shown = await page(fid, 'filter.city=Oslo&filter.warm=true&filter.temp=1', undefined)
+    const shown = await page(fid, 'filter.city=Oslo&filter.warm=true&filter.temp=1', null)
     expect(shown).toContain('<option value="Rome">')
     expect(await drawn(frameOf(shown))).toEqual([1, 4])
     const url = frameOf(shown)

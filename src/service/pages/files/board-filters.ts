@@ -215,8 +215,12 @@ async function listGrids(
       const grids = plot === undefined ? [fid] : isShown ? await listPlotGrids(readers, fid) : []
       for (const grid of grids) {
         const key = JSON.stringify([formatFid(grid), where])
-        if (found.has(key) || found.size >= MAX_READ_GRIDS) continue
-        if ((await listColumnsOf(readers, grid)).some((column) => column.name === name))
+        const before = found.get(key)
+        if (before) before.isShown ||= isShown
+        else if (
+          found.size < MAX_READ_GRIDS &&
+          (await listColumnsOf(readers, grid)).some((column) => column.name === name)
+        )
           found.set(key, { grid, isShown, where })
       }
     }
