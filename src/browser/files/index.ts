@@ -179,16 +179,37 @@ async function toggleStar(button: HTMLElement, { fid }: PageFile): Promise<void>
   }
 }
 
-/** Lists the charts that use a grid, by name. */
-async function listCharts({ fid, type }: PageFile): Promise<string[]> {
-  if (type !== 'grid') return []
-  const { graph } = await call('files.sources', { path: { fid }, query: { relation: 'created plots' } })
-  return graph.edges
-    .filter(({ relation }) => relation === 'created plots')
-    .flatMap(({ source, target }) => [source, target])
-    .filter((id) => id !== graph.id && graph.nodes[id])
-    .map((id) => graph.nodes[id].label)
-    .filter((name, k, all) => all.indexOf(name) === k)
+/** What follows a file, by relation: who it is, and what happens to it while the file is in the trash, and later. */
+const FOLLOWERS = {
+  'created plots': {
+    who: 'charts use',
+    meanwhile: 'and are empty until it is restored',
+    after: 'and stay empty',
+  },
+  'derived grids': {
+    who: 'grids are derived from',
+    meanwhile: 'and keep their content until it is restored',
+    after: 'and cannot follow any more',
+  },
+  boards: {
+    who: 'boards show',
+    meanwhile: 'and leave it out until it is restored',
+    after: 'and leave it out from then on',
+  },
+} as const
+
+/** Lists what follows a file. */
+async function listFollowers({
+  fid,
+  type,
+}: PageFile): Promise<{ relation: string; fid: string; name: string }[]> {
+  if (type !== 'grid' && type !== 'plot') return []
+  const { graph } = await call('files.sources', { path: { fid } })
+  return graph.edges.flatMap(({ relation, target }) => {
+    const { label, metadata } = graph.nodes[target]
+    // Others are links to more.
+    return metadata?.filetype === undefined ? [] : [{ relation, fid: target, name: label }]
+  })
 }
 
 /** Returns the names of files as a list. */
@@ -198,20 +219,22 @@ function listNames(names: readonly string[]): HTMLElement {
   return create('ul', {}, ...shown)
 }
 
-/** Shows which charts lose their data. */
-async function showBroken(dialog: OpenDialog, files: readonly PageFile[], what: string): Promise<void> {
-  const own = new Set(files.map(({ name }) => name))
-  const lists = await Promise.all(files.slice(0, 50).map((file) => listCharts(file).catch(() => [])))
-  const charts = [...new Set(lists.flat())].filter((name) => !own.has(name))
-  if (charts.length > 0)
-    dialog.body.prepend(
-      create(
-        'div',
-        { class: 'note' },
-        `These charts use ${files.length === 1 ? 'it' : 'them'}, ${what}:`,
-        listNames(charts),
-      ),
-    )
+/** Shows what follows files, and what becomes of it. */
+async function showBroken(
+  dialog: OpenDialog,
+  files: readonly PageFile[],
+  when: 'meanwhile' | 'after',
+): Promise<void> {
+  const own = new Set(files.map(({ fid }) => fid))
+  const lists = await Promise.all(files.slice(0, 50).map((file) => listFollowers(file).catch(() => [])))
+  const notes = Object.entries(FOLLOWERS).flatMap(([relation, { who, [when]: what }]) => {
+    const followers = lists.flat().filter((one) => one.relation === relation && !own.has(one.fid))
+    const names = new Map(followers.map(({ fid, name }) => [fid, name]))
+    if (names.size === 0) return []
+    const text = `These ${who} ${files.length === 1 ? 'it' : 'them'}, ${what}:`
+    return [create('div', { class: 'note' }, text, listNames([...names.values()]))]
+  })
+  dialog.body.prepend(...notes)
 }
 
 async function trashFiles(files: readonly PageFile[]): Promise<void> {
@@ -227,7 +250,7 @@ async function trashFiles(files: readonly PageFile[]): Promise<void> {
     ...(files.length > 1 ? [listNames(files.map(({ name }) => name))] : []),
   )
   dialog.body.append(createCommand(`gridline trash ${fidsOf(files)}`))
-  await showBroken(dialog, files, 'and are empty until it is restored')
+  await showBroken(dialog, files, 'meanwhile')
   addAction(dialog, 'Move to trash', async () => {
     await forEachFile(dialog, files, ({ fid }) => call('files.trash', { path: { fid } }))
     leave(files)
@@ -256,7 +279,7 @@ async function deleteFiles(files: readonly PageFile[]): Promise<void> {
     create('p', {}, 'This cannot be undone: the files, their versions and their links end.'),
     listNames(files.map(({ name }) => name)),
   )
-  await showBroken(dialog, files, 'and stay empty')
+  await showBroken(dialog, files, 'after')
   dialog.body.append(create('p', {}, create('label', {}, asked, ' I want to delete this for good')))
   dialog.body.append(createCommand(`gridline delete ${fidsOf(files)}`))
   addAction(

@@ -73,7 +73,7 @@ export const command = defineCommand({
     if (write && readOnly) throw new Problem('usage', 'use only one of: --write, --read-only')
     if (user.length + team.length + email.length === 0 && !link && !withItems)
       throw new Problem('usage', 'the recipient is missing', {
-        hint: 'Use --user, --team, --email, --link or --with-items.',
+        hint: 'Use --user, --team, --email, --link or --with-items. For everyone: gridline publish FILE',
       })
     const outcome = await runOnFiles(
       context,
