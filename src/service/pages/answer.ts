@@ -1,9 +1,9 @@
 /** Request and response of a page, a download or a chart. */
-import type { Fid } from '../../contract/fid.ts'
+import { type Fid, formatWebUrl } from '../../contract/fid.ts'
 import type { Bytes, WorkBudget } from '../../json/index.ts'
 import type { Caller, Principal } from '../access/access.ts'
 import { assetPathOf } from './assets.ts'
-import { type DocumentOptions, readColorScheme, renderDocument } from './html.ts'
+import { appendQuery, type DocumentOptions, readColorScheme, renderDocument } from './html.ts'
 
 /** A request for a page, a download or a chart. */
 export interface PageRequest {
@@ -46,8 +46,9 @@ export function createSitePage(
   { viewed, scripts = [], ...options }: DocumentOptions & { viewed?: Fid } = {},
 ): PageAnswer {
   const { scripts: siteScripts = [], ...site } = siteOptionsOf(caller)
+  const next = viewed && appendQuery(formatWebUrl('', viewed), query.toString())
   const own = { scheme: readColorScheme(query, 'auto'), scripts: [...siteScripts, ...scripts] }
-  return createPage(renderDocument(title, body, { ...site, ...own, ...options }), { viewed })
+  return createPage(renderDocument(title, body, { ...site, ...own, next, ...options }), { viewed })
 }
 
 /** Returns navigation and script of a page. */

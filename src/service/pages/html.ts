@@ -39,6 +39,8 @@ export interface DocumentOptions {
   searchText?: string
   /** User who is signed in; null if nobody is. Undefined: the page has no navigation. */
   user?: string | null
+  /** Path that is shown after signing in. Default: the start page. */
+  next?: string
   /** Paths of scripts. */
   scripts?: readonly string[]
   /** Data of the scripts, by name. */
@@ -67,10 +69,11 @@ export function renderActionButton(
   return `<button type="button"${classes}${renderData({ action, script: assetPathOf(script), ...data })} hidden>${label}</button>`
 }
 
-function renderNavigation(user: string | null, searched: string): string {
+function renderNavigation(user: string | null, searched: string, next: string | undefined): string {
+  const back = next === undefined ? '' : `?next=${encodeURIComponent(next)}`
   const account =
     user === null
-      ? '<a href="/signin">Sign in</a>'
+      ? `<a href="${escapeHtml(`/signin${back}`)}">Sign in</a>`
       : `${renderActionButton('add', 'add.js', 'Add data')} <a href="/~${escapeHtml(user)}/">${escapeHtml(user)}</a> <a href="/account">Account</a> <form method="post" action="/signout"><button type="submit">Sign out</button></form>`
   const search =
     user === null
@@ -93,6 +96,7 @@ export function renderDocument(
     data = {},
     context = {},
     user,
+    next,
     isCard = false,
     scheme = 'auto',
     searchText: searched = '',
@@ -107,7 +111,7 @@ export function renderDocument(
 <link rel="icon" href="/favicon.ico" type="image/svg+xml">
 <title>${escapeHtml(title)}</title>
 ${head}<link rel="stylesheet" href="${assetPathOf('style.css')}">
-${user === undefined ? '' : renderNavigation(user, searched)}<main${renderData(context)}>
+${user === undefined ? '' : renderNavigation(user, searched, next)}<main${renderData(context)}>
 ${above}${isCard ? `<div class="card${isCard === 'wide' ? ' wide' : ''}">${content}</div>` : content}
 </main>
 ${user === undefined ? '' : FOOTER}${scripts.map((path) => `<script src="${path}"${attributes}></script>\n`).join('')}</html>

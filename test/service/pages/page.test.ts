@@ -61,6 +61,10 @@ onSqliteFirst('pages of files', (test) => {
     const plot = (await plotOf('alice', { data: [] })).json.file
     await ask('alice', 'PATCH', `/v2/files/${plot.fid}`, { share_key_enabled: true })
     const { share_key } = (await ask('alice', 'GET', `/v2/files/${plot.fid}`)).json
+    // Who signs in comes back to the page, with the share key.
+    expect(await page(undefined, plot.fid, `?share_key=${share_key}`)).toContain(
+      `<a href="/signin?next=${encodeURIComponent(`/~${plot.fid.replace(':', '/')}/?share_key=${share_key}`)}">`,
+    )
     const [, link] = /href="([^"]*inline_data[^"]*)"/.exec(
       await page(undefined, plot.fid, `?share_key=${share_key}`),
     )!

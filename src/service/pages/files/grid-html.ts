@@ -141,7 +141,8 @@ export class GridRenderer {
     ]
     // Data that is dropped on the page changes the grid.
     const context = isEditable && isOwner ? { grid: formatFid(file), name: file.filename } : {}
-    const options = { ...siteOptionsOf(principal.caller), context, scheme }
+    const next = appendQuery(formatWebUrl('', file), key)
+    const options = { ...siteOptionsOf(principal.caller), context, scheme, next }
     const html = parts.filter((part) => part !== undefined).join('\n')
     return renderDocument(file.filename, html, { above, ...options })
   }
