@@ -106,6 +106,64 @@ itLong('a chart that was changed by hand is as its file says again, with its lin
   expect((await run('show', 'weather/charts/temp', '--jq', '.fid')).stdout).toBe(fid)
 })
 
+it('pull writes the same files back, from which the same is made', async () => {
+  const { cwd, run, rows } = copyOfUploaded()
+  const plain = await run('pull', 'weather', 'plain')
+  expect([plain.code, plain.stderr]).toEqual([0, expect.stringContaining('left out: 1 board; --definitions')])
+  const pulled = await rows('pull', 'weather', 'back', '--definitions')
+  const files = ['best.sql', 'board.yml', 'charts/temp.chart.yml', 'cities.csv', 'readings.csv', 'warm.sql']
+  expect(pulled.sort()).toEqual(files.map((name) => `back/weather/${name} downloaded`))
+  const read = (name: string): string => readFileSync(join(cwd, 'back/weather', name), 'utf8')
+  for (const name of ['best.sql', 'warm.sql', 'board.yml'])
+    expect([name, read(name)]).toEqual([name, FILES[name]])
+  expect(read('charts/temp.chart.yml')).toBe('grid: readings\ntype: line\nx: day\ny: temp\nby: city\n')
+  // Files that are the same are ours, and others are not replaced.
+  expect(await rows('pull', 'weather/warm', 'weather/Weather report', 'weather', '--definitions')).toEqual([
+    'weather/warm.sql unchanged',
+    'weather/board.yml unchanged',
+  ])
+  writeFileSync(join(cwd, 'weather/warm.sql'), 'select 1 as changed')
+  const refused = await run('pull', 'weather/warm', 'weather', '--definitions')
+  expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining('was changed locally')])
+  rmSync(join(cwd, 'weather'), { recursive: true })
+  renameSync(join(cwd, 'back/weather'), join(cwd, 'weather'))
+  expect((await rows('upload', 'weather')).every((row) => row.endsWith(' unchanged'))).toBe(true)
+  expect(
+    (await rows('upload', 'weather', '--folder', 'copies')).every((row) => row.endsWith(' created')),
+  ).toBe(true)
+  expect((await run('cat', 'copies/weather/best')).stdout).toBe('country,warmest\nItaly,28\n')
+})
+
+it('pull says which files have no definition, and what others lack', async () => {
+  const { cwd, run, rows } = copyOfUploaded()
+  await run(
+    'derive',
+    'weather/hot',
+    '--sql',
+    'select * from readings where temp > $least',
+    '--param',
+    'least=20',
+  )
+  await run('plot', 'set', 'weather/charts/temp', 'layout.xaxis.dtick=2')
+  writeFileSync(join(cwd, 'old.json'), JSON.stringify({ data: [{ y: [1, 2] }], layout: {} }))
+  await run('plot', 'create', 'old.json', '--name', 'old', '--folder', 'weather')
+  const { code, stdout, stderr } = await run('pull', 'weather', 'back', '--definitions')
+  const paths = stdout.split(/[\t\n]/)
+  expect([code, paths.includes('back/weather/hot.csv'), paths.includes('back/weather/old.json')]).toEqual([
+    0,
+    true,
+    true,
+  ])
+  expect(stderr).toMatch(
+    /hot: its query has parameters, which a file cannot have: its data or figure is written/,
+  )
+  expect(stderr).toMatch(/temp: its file lacks attributes of the figure that no option sets/)
+  expect(stderr).toMatch(/old: its figure has attributes .*: its data or figure is written/)
+  // A grid elsewhere is named by its id.
+  expect(await rows('pull', 'weather/charts/temp', 'back', '--definitions')).toHaveLength(1)
+  expect(readFileSync(join(cwd, 'back/temp.chart.yml'), 'utf8')).toMatch(/^grid: \w+:\d+\n/)
+})
+
 it('colors of series are in chart files, and written back', async () => {
   const { run, rows, write } = copyOfUploaded()
   await run('plot', 'set', 'weather/charts/temp', '--color-of', 'Rome=#aa3377')

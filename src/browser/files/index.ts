@@ -179,7 +179,7 @@ async function toggleStar(button: HTMLElement, { fid }: PageFile): Promise<void>
   }
 }
 
-/** What follows a file, by relation: who it is, and what happens to it while the file is in the trash, and later. */
+/** Files that follow another one, by relation: who they are, and what happens to them while it is in the trash, and later. */
 const FOLLOWERS = {
   'created plots': {
     who: 'charts use',

@@ -1,17 +1,10 @@
 // `gridline plot set` and `plot options`: change a chart, or print the command that creates it.
 import { writeFile } from 'node:fs/promises'
-import { applyOptions, findGridId } from '../../charts/change/apply-options.ts'
-import { readSpec } from '../../charts/change/read-spec.ts'
-import { compileSpec } from '../../charts/compile/compile.ts'
-import { type Figure, isSameFigure } from '../../charts/figure/figure.ts'
-import { listChosenColors, withChangedColors } from '../../charts/figure/series-color.ts'
-import { isBuiltInTheme } from '../../charts/figure/themes.ts'
-import type { ChartOptions } from '../../charts/spec/options.ts'
-import { CHART_OPTIONS, formatArguments, OPTION_NAMES } from '../../charts/spec/options.ts'
+import { applyOptions } from '../../charts/change/apply-options.ts'
+import { CHART_OPTIONS, type ChartOptions, formatArguments, OPTION_NAMES } from '../../charts/spec/options.ts'
 import { CHART_TYPES } from '../../charts/spec/types.ts'
-import { type Client, resolveFid } from '../../client/index.ts'
+import { resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { GridMeta } from '../../contract/resources/index.ts'
 import { quoteShellWord } from '../../contract/shell.ts'
 import {
   type AttributeEdit,
@@ -23,8 +16,9 @@ import {
 import { formatChartFile } from '../charts/chart-file.ts'
 import { addRegions, colorSeries } from '../charts/charts.ts'
 import { CHART_SHORT_HELP } from '../charts/create.ts'
+import { loadGridOf, readChart } from '../charts/read-chart.ts'
 import { loadTheme } from '../charts/themes.ts'
-import { changeFigure, loadFigure } from '../charts/update-figure.ts'
+import { changeFigure } from '../charts/update-figure.ts'
 import { defineCommand, type Option, type ShortHelp } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
 import { removeDefinitionExtension } from '../files/definitions.ts'
@@ -136,33 +130,20 @@ export const optionsCommand = defineCommand({
   async run(context, [plot], { output }) {
     const client = await context.clientFor(plot)
     const fid = await resolveFid(client, plot, 'plot')
-    const { figure } = await loadFigure(client, fid)
-    const grid = await loadGridOf(client, figure)
-    const { spec, options: currentOptions } = readSpec(figure, grid)
-    const { type } = spec
-    const options = { ...currentOptions, theme: builtInThemeOf(figure) }
-    const compileWith = (compileOptions: ChartOptions): Promise<Figure> =>
-      compileSpec(grid.fid, { ...spec, options: compileOptions })
-    // A title written into the figure becomes --title.
-    const title = titleOf(figure)
-    if (title !== titleOf(await compileWith(spec.options))) options.title = title || 'none'
-    const plain = JSON.parse(JSON.stringify(await compileWith({ ...spec.options, title: options.title })))
-    const colors = listChosenColors(figure, plain)
-    const recreated = output === undefined ? plain : withChangedColors(plain, new Map(Object.entries(colors)))
-    const theme: unknown = figure.layout.meta?.theme
-    if (builtInThemeOf(figure) === undefined && figure.layout.template !== undefined)
+    const { chart, grid, ownTheme, isComplete } = await readChart(client, fid)
+    const { type, options } = chart
+    if (ownTheme !== undefined)
       context.messages.note(
-        `The chart has the theme ${String(theme)}; to create it again, pass the theme's file with --theme.`,
+        `The chart has the theme ${ownTheme}; to create it again, pass the theme's file with --theme.`,
       )
-    if (!isSameFigure(withoutTheme(figure), withoutTheme(recreated)))
+    if (!(output === undefined ? isComplete.withoutColors : isComplete.withColors))
       context.messages.note(
         'The command lacks attributes of the figure that no option sets; to see them: gridline plot data',
       )
     if (output !== undefined) {
       const { filename } = await client.call('files.get', { fid })
       const isNamed = removeDefinitionExtension(output) === filename
-      const chart = { grid: grid.filename, type, options, colors }
-      const text = await formatChartFile(chart, isNamed ? undefined : filename)
+      const text = await formatChartFile({ ...chart, grid: grid.filename }, isNamed ? undefined : filename)
       if (output === '-') return { text }
       await writeFile(output, text)
       return { text: '' }
@@ -177,29 +158,6 @@ export const optionsCommand = defineCommand({
     return { item: { command, grid: grid.fid }, view }
   },
 })
-
-/** Returns the title of a figure. */
-function titleOf({ layout: { title } }: Figure): string | undefined {
-  return typeof title === 'string' ? title : title?.text
-}
-
-/** Returns the built-in theme of a chart; undefined for others. */
-function builtInThemeOf({ layout: { meta, template } }: Figure): string | undefined {
-  return isBuiltInTheme(meta?.theme) && template !== undefined ? meta.theme : undefined
-}
-
-/** Removes the theme, the origin of the title, and headers of tables, which follow from the columns. */
-function withoutTheme({ layout: { meta: _meta, template: _, ...layout }, data, ...figure }: Figure): Figure {
-  const plain = data.map((trace) =>
-    trace.type === 'table' ? { ...trace, header: undefined, cells: trace.cells?.valuessrc } : trace,
-  )
-  return { ...figure, data: plain, layout }
-}
-
-/** Loads the grid whose columns a figure shows. Throws `usage` unless there is exactly one. */
-async function loadGridOf(client: Client, figure: Figure): Promise<GridMeta> {
-  return client.call('grids.get', { fid: findGridId(figure) })
-}
 
 /** Parses the color of a series: `price=#d62728`. Throws `usage`. */
 function parseSeriesColor(assignment: string): [series: string, color: string] {

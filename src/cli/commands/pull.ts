@@ -1,14 +1,26 @@
 // `gridline pull`: downloads files into a directory, and skips unchanged ones.
-import { createWriteStream, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from '../../client/index.ts'
 import { errorMessageOf, Problem } from '../../contract/errors.ts'
+import { formatCount } from '../../contract/message-texts.ts'
 import { contentFormats } from '../../contract/operations/index.ts'
 import type { FileMeta } from '../../contract/resources/index.ts'
 import { sortOption, whereOption } from '../../contract/row-options.ts'
+import type { FormattedDefinition } from '../charts/format-definition.ts'
 import { writePrivateFile } from '../config/private-file.ts'
+import type { Context } from '../core/context.ts'
 import { defineCommand } from '../core/define.ts'
 import { arrayOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
@@ -51,6 +63,11 @@ export const command = defineCommand({
       flags: '--force',
       description: 'download all files again, and overwrite local changes',
     },
+    {
+      flags: '--definitions',
+      description:
+        'write derived grids as queries, charts as chart files and boards as board files, as gridline upload reads them',
+    },
     whereOption,
     sortOption,
     { flags: '--dry-run', description: 'show what would be downloaded, without writing anything' },
@@ -59,6 +76,7 @@ export const command = defineCommand({
     'gridline pull sales .',
     'gridline pull Reports backup',
     "gridline pull 'Reports/2024*' data --format ndjson --jobs 8",
+    'gridline pull Reports . --definitions',
   ],
   async run(context, words, options) {
     const directory = words.at(-1)!
@@ -74,13 +92,22 @@ export const command = defineCommand({
     const format = options.format ?? 'csv'
     const { where, sort } = options
     const query = { where, sort }
+    const definitions = options.definitions ? await formatDefinitions(context, client, entries) : new Map()
     const items = entries
-      .filter(({ file }) => file.filetype === 'grid' || file.filetype === 'plot')
+      .filter(
+        ({ file: { fid, filetype } }) => filetype === 'grid' || filetype === 'plot' || definitions.has(fid),
+      )
       .map(({ file, folders }) => {
         const extension = file.filetype === 'grid' ? format : 'json'
-        const names = [...folders, `${file.filename}.${extension}`].map(toSafeFileName)
-        return { file, subject: names.join('/'), path: join(directory, ...names) }
+        const definition = definitions.get(file.fid)
+        const names = [...folders, definition?.file ?? `${file.filename}.${extension}`].map(toSafeFileName)
+        return { file, subject: names.join('/'), path: join(directory, ...names), text: definition?.text }
       })
+    const boards = entries.filter(({ file }) => file.filetype === 'dashboard').length
+    if (boards > 0 && !options.definitions)
+      context.messages.note(
+        `left out: ${formatCount(boards, 'board')}; --definitions writes boards, charts and queries as the files that upload reads`,
+      )
     const paths = new Set<string>()
     const duplicate = items.find(({ path }) => paths.size === paths.add(path).size)
     if (duplicate) throw new Problem('conflict', `two files have the same path ${duplicate.path}`)
@@ -93,16 +120,21 @@ export const command = defineCommand({
     const state = new DownloadRecords(directory)
     const result = await runEach(
       items,
-      async ({ file, path }) => {
+      async ({ file, path, text }) => {
         const { fid } = file
-        const rowQuery = file.filetype === 'grid' ? query : {}
-        if (!options.force && state.isCurrent(path, file, rowQuery)) return { path, fid, action: 'unchanged' }
+        const rowQuery = file.filetype === 'grid' && text === undefined ? query : {}
+        const isSame = text === undefined ? state.isCurrent(path, file, rowQuery) : hasText(path, text)
+        if (!options.force && isSame) {
+          if (text !== undefined) state.record(path, {})
+          return { path, fid, action: 'unchanged' }
+        }
         if (!options.force && !state.isOurs(path))
           throw new Problem('conflict', `${path} was changed locally, or not downloaded by pull`, {
             hint: 'Move it away, or use --force to replace it.',
           })
         if (options.dryRun) return { path, fid, action: 'would download' }
-        await downloadFile(client, file, { format, ...query }, path, directory)
+        const bytes = text === undefined ? await download(client, file, { format, ...query }) : [text]
+        await writeDownload(bytes, file, path, directory)
         state.record(path, rowQuery)
         return { path, fid, action: 'downloaded' }
       },
@@ -176,23 +208,60 @@ class DownloadRecords {
   }
 }
 
-/** Downloads to a temporary file first: a failed download leaves the previous file. */
-async function downloadFile(
+/** Formats files as definitions, by id. Warns about those that cannot have one. */
+async function formatDefinitions(
+  { messages }: Context,
   client: Client,
-  { fid, filetype, date_modified }: FileMeta,
+  entries: readonly TreeEntry[],
+): Promise<Map<string, FormattedDefinition>> {
+  const { DefinitionFormatter } = await import('../charts/format-definition.ts')
+  const formatter = await DefinitionFormatter.open(client, entries)
+  const definitions = new Map<string, FormattedDefinition>()
+  for (const entry of entries) {
+    const { fid, filename, filetype } = entry.file
+    try {
+      const definition = await formatter.format(entry)
+      if (!definition) continue
+      definitions.set(fid, definition)
+      for (const note of definition.notes) messages.warning(note, filename)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'usage') throw error
+      const instead = filetype === 'dashboard' ? 'it is left out' : 'its data or figure is written'
+      messages.warning(`${error.message}: ${instead}`, filename)
+    }
+  }
+  return definitions
+}
+
+function hasText(path: string, text: string): boolean {
+  return existsSync(path) && readFileSync(path, 'utf8') === text
+}
+
+/** Starts the download of a grid or a figure. */
+async function download(
+  client: Client,
+  { fid, filetype }: FileMeta,
   query: { format: Format; where?: string; sort?: string },
+): Promise<AsyncIterable<Uint8Array>> {
+  const response =
+    filetype === 'grid'
+      ? await client.response('grids.content', { fid, query })
+      : await client.response('plots.content', { fid, query: { inline_data: true } })
+  return response.bytes()
+}
+
+/** Writes to a temporary file first: a failed download leaves the previous file. */
+async function writeDownload(
+  bytes: AsyncIterable<Uint8Array> | Iterable<string>,
+  { date_modified }: FileMeta,
   path: string,
   directory: string,
 ): Promise<void> {
   assertNoLink(dirname(path), directory)
   mkdirSync(dirname(path), { recursive: true })
-  const response =
-    filetype === 'grid'
-      ? await client.response('grids.content', { fid, query })
-      : await client.response('plots.content', { fid, query: { inline_data: true } })
   const temporaryFile = `${path}.${process.pid}.part`
   try {
-    await pipeline(Readable.from(response.bytes()), createWriteStream(temporaryFile))
+    await pipeline(Readable.from(bytes), createWriteStream(temporaryFile))
     const modified = new Date(date_modified)
     utimesSync(temporaryFile, modified, modified)
     renameSync(temporaryFile, path)
