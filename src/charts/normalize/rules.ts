@@ -24,7 +24,7 @@ export function assertAcceptedOptions(type: ChartType, options: ChartOptions): v
     if (options[name] !== undefined && options[name] !== false && !acceptsOption(type, name)) {
       if (hasTrait(type, 'no axes') && AXIS_OPTIONS.has(name)) throw createUsageError(`a ${type} has no axes`)
       throw createUsageError(
-        `${flagOf(name)} can only be used with --type ${listTypesAccepting(name).join(' or ')}`,
+        `${flagOf(name)} can only be used with --type ${listTypesAccepting(name).join(' or ')}${name === 'z' && type === 'heatmap' ? '; the values of a heatmap are --color' : ''}`,
       )
     }
 }

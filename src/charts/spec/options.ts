@@ -164,7 +164,8 @@ export const OPTION_NAMES = Object.keys(OPTIONS_BY_NAME) as readonly (keyof Char
 /** An option beside those of a chart; not stored in the spec. */
 export const EXPLAIN_OPTION = {
   flags: '--explain',
-  description: 'also list other chart types that fit, and what each would show; with --dry-run, no chart is made',
+  description:
+    'also list other chart types that fit, and what each would show; with --dry-run, no chart is made',
 } as const
 
 /** Options as the command line declares them. */

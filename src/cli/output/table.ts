@@ -2,6 +2,7 @@
 import { Chalk } from 'chalk'
 import Table from 'cli-table3'
 import { escapeTerminal } from './escape-terminal.ts'
+import { wrapText } from './messages.ts'
 import type { TableView } from './view.ts'
 
 /** Table characters: no borders. */
@@ -42,7 +43,13 @@ export function formatTable(
       .map(({ title }, k) => [escapeTerminal(title).toLowerCase(), row[k]])
       .filter(([, text]) => text !== '')
     const longest = Math.max(...visibleFields.map(([title]) => title.length))
-    return visibleFields.map(([title, text]) => `${chalk.dim(title.padEnd(longest))}  ${text}\n`).join('')
+    const indent = longest + COLUMN_GAP
+    return visibleFields
+      .map(([title, text]) => {
+        const wrapped = wrapText(text, width - indent).replaceAll('\n', `\n${' '.repeat(indent)}`)
+        return `${chalk.dim(title.padEnd(indent))}${wrapped}\n`
+      })
+      .join('')
   }
   if (single) return formatFields(clean[0])
   const titles = view.columns.map(({ title }) => escapeTerminal(title))

@@ -47,6 +47,8 @@ export function createProgram(): Commander {
     .configureOutput({ writeErr: () => {} })
     .showSuggestionAfterError(false)
     .configureHelp({
+      // Beside long flags too: in a narrow terminal, words would be broken.
+      minWidthToWrap: 20,
       subcommandTerm: (command) => command.name(),
       optionDescription: (option) => {
         const { argChoices = [], description } = option
@@ -134,13 +136,14 @@ function formatOmittedOptions(program: Commander, count: number, { options, topi
   ].join('\n')
 }
 
-/** Lists the global options in lines of up to 78 characters. */
+/** Lists the global options in lines of up to 78 characters, or as many as the terminal has. */
 function formatGlobalOptions(): string {
+  const width = Math.min(process.stdout.columns || 80, 80) - 2
   const flags = globalOptions.map((option) => option.flags.replace(/^-\w, /, ''))
   const lines = ['Common options:']
   for (const flag of flags) {
     const line = lines[lines.length - 1]
-    if (line.length + flag.length + 2 > 78 || lines.length === 1) lines.push(`  ${flag}`)
+    if (line.length + flag.length + 2 > width || lines.length === 1) lines.push(`  ${flag}`)
     else lines[lines.length - 1] = `${line}, ${flag}`
   }
   return `${lines.join('\n')}\n  See: gridline help options`

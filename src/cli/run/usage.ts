@@ -18,6 +18,8 @@ export function convertCommanderError(error: CommanderError, command: Commander,
     })
   if (error.code === 'commander.unknownOption' && existsSync(word))
     return new Problem('usage', message, { hint: `To name the file, write ./${word}` })
+  const other = OTHER_WAYS[command.name()]?.[word]
+  if (other !== undefined) return new Problem('usage', message, { hint: other })
   const suggestion = suggestWord(error.code, word, command, message)
   // The word that is meant says more than a long list.
   const isLong = message.length > MAX_LIST_CHARACTERS
@@ -25,6 +27,13 @@ export function convertCommanderError(error: CommanderError, command: Commander,
   return new Problem('usage', short, {
     hint: withSuggestion(suggestion, help),
   })
+}
+
+/** Hints for options that a command of another tool has, by command. */
+const OTHER_WAYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ls: { '-R': 'All folders: gridline ls --all', '--recursive': 'All folders: gridline ls --all' },
+  query: { '--limit': 'Write it into the query: … limit 10' },
+  share: { '--public': 'For everyone: gridline publish FILE' },
 }
 
 /** Options that other tools write as one letter. Ours have no short form. */

@@ -134,7 +134,7 @@ function validatorOf(header: string | string[] | undefined): string | null {
 }
 
 function fetchFailed(text: string, why: string): Problem {
-  return new Problem('bad_data', `source_url: ${text.slice(0, 200)} could not be fetched: ${why}`, {
+  return new Problem('bad_data', `${text.slice(0, 200)} could not be fetched: ${why}`, {
     field: 'source_url',
   })
 }

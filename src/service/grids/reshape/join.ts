@@ -34,6 +34,7 @@ export async function join(
     right.columns,
     pairs.map(([name, other]) => other ?? name),
     'on',
+    'the joined table',
   )
   const added = [...right.columns.keys()].filter((k) => !rightAt.includes(k))
   const matches = await readMatches(right, rightAt, added, { limits, work })

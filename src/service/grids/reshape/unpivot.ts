@@ -14,19 +14,22 @@ export interface Unpivot {
   into: readonly string[]
 }
 
-/** Returns the position of each named column. Throws `unknown_column`. */
+/** Returns the position of each named column. `table`: names it in errors. Throws `unknown_column`. */
 export function findColumns(
   columns: readonly { name: string }[],
   names: readonly string[],
   field: string,
+  table = 'the table',
 ): number[] {
   return names.map((name) => {
     const index = columns.findIndex((column) => column.name === name)
     if (index >= 0) return index
     const all = columns.map((column) => column.name)
-    throw new Problem('unknown_column', `${field}: the table has no column ${JSON.stringify(name)}`, {
+    throw new Problem('unknown_column', `${field}: ${table} has no column ${JSON.stringify(name)}`, {
       field,
-      hint: withSuggestion(findClosest(name, all), `Columns: ${formatList(all)}.`),
+      hint: /[-+*/()]/.test(name)
+        ? `It takes a column. To calculate, use SQL: gridline query. Columns: ${formatList(all)}.`
+        : withSuggestion(findClosest(name, all), `Columns: ${formatList(all)}.`),
     })
   })
 }
