@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { compileChart } from '../../src/charts/compile/compile.ts'
 import { completed } from '../../src/charts/normalize/complete-options.ts'
-import { choosePeriod, isAmount, isLevel } from '../../src/charts/normalize/measures.ts'
+import { choosePeriod, isAmount, isCount, isLevel } from '../../src/charts/normalize/measures.ts'
 import type { ChartGrid, Column } from '../../src/charts/spec/options.ts'
 import { runs } from '../support/property-runs.ts'
 
@@ -67,6 +67,9 @@ it('amounts come first and are added up per period, levels have a mean', async (
   expect(await choose(['day', 'quantity', 'orderTotal'])).toBe(
     '--type line --x day --y orderTotal --aggregate sum --per week',
   )
+  expect(await choose(['day', 'quantity'])).toBe(
+    '--type line --x day --y quantity --aggregate sum --per week',
+  )
   expect(await choose(['day', 'unit_price', 'total_cases'])).toBe(
     '--type line --x day --y unit_price,total_cases --aggregate mean --per week',
   )
@@ -91,6 +94,9 @@ it('names tell amounts from levels', () => {
   expect(amounts.split(',').filter((name) => !isAmount(name))).toEqual([])
   expect(levels.split(',').filter((name) => !isLevel(name))).toEqual([])
   expect(neither.split(',').filter((name) => isAmount(name))).toEqual([])
+  const counts = 'quantity,Qty,units,order_count,pageViews'
+  expect(counts.split(',').filter((name) => !isCount(name) || isAmount(name))).toEqual([])
+  expect('running count,count_per_day,average visits,country'.split(',').filter(isCount)).toEqual([])
 })
 
 it('periods give neither few points nor thousands', () => {

@@ -27,7 +27,7 @@ import {
   MAX_AUTO_BARS,
   type Suggestion,
 } from './choose-type.ts'
-import { choosePeriod, isAmount, isLevel, MAX_DATES } from './measures.ts'
+import { choosePeriod, isAmount, isCount, isLevel, MAX_DATES } from './measures.ts'
 import type { ValueCounts } from './read-values.ts'
 
 /** A chart with all options filled in from the column types and values. */
@@ -134,7 +134,7 @@ function combineRows(
   const shown = isYOpen && amounts.length > 0 ? amounts : y
   if (isYOpen) options.y = shown.map(quoteColumnName).join(',')
   const hasParts = type === 'bar' || hasTrait(type, 'slices')
-  const isSum = hasParts ? !shown.every(isLevel) : shown.every(isAmount)
+  const isSum = hasParts ? !shown.every(isLevel) : shown.every((name) => isAmount(name) || isCount(name))
   options.aggregate = isSum ? 'sum' : 'mean'
   const { distinct, ends: [first, last] = [] } = counts
   if (x && distinct > MAX_DATES && options.per === undefined && acceptsOption(type, 'per'))

@@ -9,6 +9,10 @@ const wordOf = (words: string): RegExp => new RegExp(`(?:^|[_\\s/-])(?:${words})
 const AMOUNT = wordOf(
   'amounts?|revenues?|sales|turnover|gross|profits?|spend|spending|betrag|umsatz|erlös|montant|importe|ventas',
 )
+/** Names of counts, which add up as well, but are shown only if there are no amounts. */
+const COUNT = wordOf(
+  'quantity|quantities|qty|count|counts|units|orders|visits|clicks|views|menge|anzahl|quantité|cantidad',
+)
 /** The same for names that end in the word, but for a unit. */
 const TOTAL = /(?:^|[_\s-])total(?:[_\s]*(?:[([].*|usd|eur|gbp|chf|[€$£]))?$|total[_\s-]price/i
 /** Names of levels, which do not add up: their mean says more than their sum. */
@@ -34,6 +38,12 @@ export type Period = (typeof PERIODS)[number]
 export function isAmount(name: string): boolean {
   const words = separateWords(name)
   return TOTAL.test(words) ? !RUNNING.test(words) : AMOUNT.test(words) && !hasLevelName(words)
+}
+
+/** Returns whether a name is that of counts, such as `quantity`. */
+export function isCount(name: string): boolean {
+  const words = separateWords(name)
+  return COUNT.test(words) && !RUNNING.test(words) && !hasLevelName(words)
 }
 
 /** Returns whether a name is that of levels, such as `unit_price`. */
