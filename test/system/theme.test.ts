@@ -425,3 +425,16 @@ it.each([
   const { data } = applyTheme(drawn, { scheme: 'light', width: 640, height: 400 })
   expect((data[0] as Attributes).marker?.size).toEqual(sizes)
 })
+
+it.each([
+  ['numbers from zero', [3, 0, null], {}, 'nonnegative'],
+  ['a number below zero', [3, -1, 2], {}, undefined],
+  ['a mark, which may be below zero', [3, 0, 2], { shapes: [{ type: 'line', y0: -5, y1: -5 }] }, undefined],
+])('names at the ends of lines leave the axis above zero for %s', (_, y, more, rangemode) => {
+  const lines = ['a', 'b'].map((name, k) => ({
+    ...{ type: 'scatter', mode: 'lines', name, x: [1, 2, 3] },
+    y: k === 0 ? [1, 2, 3] : y,
+  }))
+  const drawn = drawnOf(lines, { showlegend: true, ...more })
+  expect([drawn.layout.showlegend, drawn.layout.yaxis.rangemode]).toEqual([false, rangemode])
+})

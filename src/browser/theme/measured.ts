@@ -83,13 +83,18 @@ function spreadNames(
 ): { k: number; shift: number }[] {
   const order = [...ends].sort((a, b) => a.at - b.at)
   const places = order.map(({ at }) => at)
-  for (let round = 0; round < MAX_ROUNDS; round++)
+  const last = places.length - 1
+  // Below the axis are the labels of its ends.
+  const lowest = Math.max(height, places[last])
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    places[last] = Math.min(places[last], lowest)
     for (let k = 1; k < places.length; k++) {
       const missing = LINE_NAME_PIXELS - (places[k] - places[k - 1])
       if (missing <= 0) continue
       places[k - 1] -= missing / 2
       places[k] += missing / 2
     }
-  const overflow = Math.max(0, (places.at(-1) ?? 0) - height - LINE_NAME_PIXELS / 2)
+  }
+  const overflow = Math.max(0, places[last] - lowest)
   return order.map(({ k, at }, n) => ({ k, shift: places[n] - overflow - at }))
 }

@@ -83,6 +83,9 @@ export function writeEndNames(
   const isWhole = names.every((name, k) => name === fullNames[k])
   if (!isWhole && lines.length > MAX_SHORTENED_LINES) return
   layout.showlegend = false
+  // Names near zero need no space below it.
+  if (!isLog && layout.yaxis?.rangemode === undefined && isNowhereNegative(draft))
+    layout.yaxis = { ...layout.yaxis, rangemode: 'nonnegative' }
   draft.right = Math.max(draft.right, Math.max(...names.map((name) => measureText(name))) + GAP_PIXELS + 12)
   const colors = colorwayOf(draft)
   for (const [k, name] of names.entries()) {
@@ -100,6 +103,17 @@ export function writeEndNames(
       font: { color, size: TEXT_PIXELS },
     })
   }
+}
+
+/** Returns whether all that is drawn at heights are numbers from zero. */
+function isNowhereNegative({ data, layout }: Draft): boolean {
+  if (listOf(layout.shapes).length > 0) return false
+  return data.every(({ y, error_y }) => {
+    const heights = [...listOf(y)]
+    const isFromZero = (height: unknown): boolean =>
+      height == null || (typeof height === 'number' && height >= 0)
+    return error_y === undefined && heights.length > 0 && heights.every(isFromZero)
+  })
 }
 
 /** Returns whether a trace is a line on the main axes. */
