@@ -343,6 +343,7 @@ const pages = {
     history: 'src/browser/history.ts',
     rows: 'src/browser/rows.ts',
     query: 'src/browser/query.ts',
+    summary: 'src/browser/summary.ts',
     share: 'src/browser/share.ts',
     edit: 'src/browser/edit/index.ts',
     make: 'src/browser/make-chart.ts',

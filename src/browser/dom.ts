@@ -26,6 +26,24 @@ export function create<K extends keyof HTMLElementTagNameMap>(
   return element
 }
 
+/** Returns a table that scrolls sideways. `label`: what it has; numbers are aligned to the right. */
+export function createTable(
+  label: string,
+  columns: readonly { name: string; isNumber: boolean }[],
+  rows: readonly (readonly string[])[],
+): HTMLElement {
+  const alignments = columns.map(({ isNumber }) => ({ class: isNumber ? 'n' : undefined }))
+  const heads = columns.map(({ name }, k) => create('th', { scope: 'col', ...alignments[k] }, name))
+  const body = rows.map((cells) =>
+    create('tr', {}, ...cells.map((text, k) => create('td', alignments[k], text))),
+  )
+  return create(
+    'div',
+    { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': label },
+    create('table', {}, create('thead', {}, create('tr', {}, ...heads)), create('tbody', {}, ...body)),
+  )
+}
+
 /** Returns a button. */
 export function createButton(
   label: string,

@@ -75,7 +75,7 @@ class HistoryDialog {
         create('p', {}, `${formatTime(made_at)}${made_by === null ? '' : ` by ${made_by}`}`),
         changed,
         message !== null && create('p', {}, `“${message}”`),
-        source !== null && create('p', {}, `from ${source}`),
+        source !== null && !source.startsWith('sha256:') && create('p', {}, `from ${source}`),
         this.createActions(version, detail),
         detail,
       ),

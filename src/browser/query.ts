@@ -1,7 +1,15 @@
 /// <reference lib="dom" />
 // The box for queries of a grid: SQL, the columns of the grid beside it, and the result.
 import { call, formatError, isNumber, parseExactly, request, textOfValue } from './api.ts'
-import { create, createAction, createButton, createCommand, onAction, openDialog } from './dom.ts'
+import {
+  create,
+  createAction,
+  createButton,
+  createCommand,
+  createTable,
+  onAction,
+  openDialog,
+} from './dom.ts'
 
 /** Number of rows of a result that are shown. */
 const MAX_ROWS = 200
@@ -93,32 +101,12 @@ async function showResult(
   const { cols } = parseExactly<{ cols: Columns }>(await response.text())
   const names = Object.keys(cols)
   const count = names.length > 0 ? cols[names[0]].data.length : 0
-  // Numbers are aligned to the right.
-  const alignments = names.map((name) =>
-    cols[name].data.some(isNumber) ? { class: 'n' } : ({} as { class?: string }),
-  )
   const rows = Array.from({ length: Math.min(count, MAX_ROWS) }, (_, row) =>
-    create(
-      'tr',
-      {},
-      ...names.map((name, k) => create('td', alignments[k], textOfValue(cols[name].data[row]).slice(0, 200))),
-    ),
+    names.map((name) => textOfValue(cols[name].data[row]).slice(0, 200)),
   )
+  const columns = names.map((name) => ({ name, isNumber: cols[name].data.some(isNumber) }))
   place.replaceChildren(
-    create(
-      'div',
-      { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Result' },
-      create(
-        'table',
-        {},
-        create(
-          'thead',
-          {},
-          create('tr', {}, ...names.map((name, k) => create('th', { scope: 'col', ...alignments[k] }, name))),
-        ),
-        create('tbody', {}, ...rows),
-      ),
-    ),
+    createTable('Result', columns, rows),
     create(
       'p',
       { class: 'actions' },

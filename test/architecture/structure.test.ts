@@ -275,6 +275,7 @@ describe('the contract', () => {
       history: ['browser/history.ts', 'browser/grid-difference.ts'],
       rows: ['browser/rows.ts'],
       query: ['browser/query.ts'],
+      summary: ['browser/summary.ts'],
       account: ['browser/account.ts'],
       save: ['browser/save-chart.ts'],
     }

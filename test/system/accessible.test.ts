@@ -168,7 +168,7 @@ itLong(
         'plot',
         action,
       ]),
-      ...['make', 'add-to', 'rows', 'query', 'history'].map((action) => ['grid', action]),
+      ...['make', 'add-to', 'rows', 'summary', 'query', 'history'].map((action) => ['grid', action]),
     ]
     for (const [k, [where, action]] of opened.entries()) {
       await page.setViewport({ width: k % 2 === 0 ? 360 : 1280, height: 800 })

@@ -11,6 +11,7 @@ export const pageParts = {
   history: 'the history of a file',
   rows: 'the rows of a grid',
   query: 'the box for queries of a grid',
+  summary: 'the summary of the columns of a grid',
   account: 'the account page',
   save: 'saving a chart of another site',
 } as const
@@ -74,7 +75,7 @@ export const pageOperations = {
   'grids.lookup': 'links lead to grids',
   'grids.get': ['add', 'chart', 'editor', 'rows', 'query'],
   'grids.content': ['chart', 'editor'],
-  'grids.describe': ['chart', 'editor'],
+  'grids.describe': ['chart', 'editor', 'summary'],
   'grids.diff': ['add', 'history'],
   'rows.append': ['rows'],
   'rows.history': ['rows'],

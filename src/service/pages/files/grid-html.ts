@@ -269,7 +269,8 @@ function renderGridActions(
     ? renderActionButton('rows', 'rows.js', 'Correct cells', { ...data, etag: fileEtag(file) })
     : ''
   const query = hasQueries ? renderActionButton('query', 'query.js', 'Query', { ...data, where }) : ''
-  return `<div class="actions">${make} ${add} ${rows} ${query}</div>`
+  const summary = renderActionButton('summary', 'summary.js', 'Summary', { ...data, where })
+  return `<div class="actions">${make} ${add} ${rows} ${summary} ${query}</div>`
 }
 
 /** Returns the query parameters `where` and `sort`, for links to pages and the API. */
