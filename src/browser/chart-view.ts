@@ -66,8 +66,8 @@ export interface Preview {
 
 /** Allowed settings of the figure. Others could name other servers or let the reader edit the chart. */
 const ALLOWED_SETTINGS = 'locale scrollZoom doubleClick staticPlot showTips showAxisDragHandles'.split(' ')
-/** Width below which a chart has no buttons, in pixels. */
-const NARROW_PIXELS = 480
+/** Width below which a chart has no buttons, which would cover its title, in pixels. */
+const NARROW_PIXELS = 640
 /** Maximum height of a chart, in pixels. */
 const MAX_HEIGHT_PIXELS = 10_000
 /** Time limit for the first drawing, in ms. */
@@ -242,7 +242,6 @@ export class ChartView {
       displaylogo: false,
       // The share button needs an origin, and no click should send a chart to a third party.
       showSendToCloud: false,
-      // On a phone, the buttons would cover the title.
       ...(this.settings.modebar === 'false' || this.place.measure().width < NARROW_PIXELS
         ? { displayModeBar: false }
         : {}),

@@ -95,7 +95,8 @@ if (whereField) {
       whereField.value = value.trim() === '' ? condition : `(${value}) and ${condition}`
       whereField.form!.requestSubmit()
     }
-    whereField.form!.after(offer)
+    // In the row of the form, so that the table stays where it is.
+    whereField.form!.append(offer)
   })
 }
 

@@ -79,7 +79,7 @@ function renderNavigation(user: string | null, searched: string, next: string | 
     user === null
       ? ''
       : `<form class="search" method="get" action="/" role="search"><input type="search" name="q" value="${escapeHtml(searched)}" placeholder="Search names, columns and titles" aria-label="Search names, columns and titles" maxlength="200"></form>`
-  return `<header class="top"><nav aria-label="Site"><a class="home" href="/">${LOGO}Gridline</a>${search}<span class="account">${account}</span></nav></header>\n`
+  return `<header class="top"><a class="skip" href="#main">Skip to the content</a><nav aria-label="Site"><a class="home" href="/">${LOGO}Gridline</a>${search}<span class="account">${account}</span></nav></header>\n`
 }
 
 const FOOTER =
@@ -111,7 +111,7 @@ export function renderDocument(
 <link rel="icon" href="/favicon.ico" type="image/svg+xml">
 <title>${escapeHtml(title)}</title>
 ${head}<link rel="stylesheet" href="${assetPathOf('style.css')}">
-${user === undefined ? '' : renderNavigation(user, searched, next)}<main${renderData(context)}>
+${user === undefined ? '' : renderNavigation(user, searched, next)}<main id="main"${renderData(context)}>
 ${above}${isCard ? `<div class="card${isCard === 'wide' ? ' wide' : ''}">${content}</div>` : content}
 </main>
 ${user === undefined ? '' : FOOTER}${scripts.map((path) => `<script src="${path}"${attributes}></script>\n`).join('')}</html>

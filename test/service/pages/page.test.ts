@@ -41,6 +41,23 @@ onSqliteFirst('pages of files', (test) => {
     expect((await test().ask('alice', 'GET', path)).status).toBe(200)
   })
 
+  it('a search finds own files, and those that others share, also by the names of their columns', async () => {
+    const own = await test().grid('bob', 'zebra counts', { a: [1] })
+    const shared = await test().grid('alice', 'animals', { 'Zebra_stripes 100%': [1] })
+    const hidden = await test().grid('alice', 'zebra secrets', { a: [1] })
+    const search = async (text: string) =>
+      (await test().ask('bob', 'GET', `/?q=${encodeURIComponent(text)}`)).text
+    const share = { users: ['bob'], readonly: true }
+    await ask('alice', 'POST', `/v2/files/${shared.fid}/collaborators`, share)
+    const html = await search('zebra')
+    expect([own, shared, hidden].map(({ web_url }) => html.includes(web_url))).toEqual([true, true, false])
+    expect(html.indexOf('Shared with you')).toBeGreaterThan(html.indexOf('zebra counts'))
+    expect(await search('stripes 100%')).toContain(shared.web_url)
+    expect(await search('stripes%100')).toContain('No file has this in its name')
+    await ask('alice', 'POST', `/v2/files/${shared.fid}/trash`)
+    expect(await search('zebra')).not.toContain(shared.web_url)
+  })
+
   it('pages of plots and folders link to their content and pass the share key on', async () => {
     const folder = (await ask('alice', 'POST', '/v2/folders', { path: 'shown', world_readable: true })).json
       .file

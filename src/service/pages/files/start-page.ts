@@ -25,6 +25,8 @@ const LAST_CHANGED = {
 } as const
 /** Maximum number of results of a search. */
 const MAX_RESULTS = 50
+/** Maximum number of files shared by others that are searched. */
+const MAX_SEARCHED_SHARED = 1000
 /** Maximum length of a search text. */
 const MAX_SEARCH_CHARACTERS = 200
 
@@ -73,7 +75,7 @@ export async function renderStartPage(
   return createSitePage('Gridline', parts.join('\n'), caller, query)
 }
 
-/** Searches the user's files by file and column name. */
+/** Searches the files of a user, and those that others share with them, by names and titles. */
 async function renderSearchPage(
   service: Service,
   caller: Caller,
@@ -81,22 +83,32 @@ async function renderSearchPage(
   query: URLSearchParams,
 ): Promise<PageAnswer> {
   const searchText = searched.slice(0, MAX_SEARCH_CHARACTERS)
-  const files = await service.store.read(({ lists }) =>
-    lists.searchFiles(caller.username, searchText, MAX_RESULTS + 1),
-  )
+  const { files, shared } = await service.store.read(async ({ lists, folders, sharing }) => {
+    const { username } = caller
+    const dirtyFolders = await folders.listDirtyOwners()
+    const others = await sharing.listSharedWith(username, dirtyFolders, undefined, MAX_SEARCHED_SHARED)
+    return {
+      files: await lists.searchFiles(username, searchText, MAX_RESULTS + 1),
+      shared: await lists.filterByText(await folders.filterActive(others), searchText),
+    }
+  })
   const cut =
     searched.length > MAX_SEARCH_CHARACTERS
       ? `<p class="note">Only the first ${MAX_SEARCH_CHARACTERS} characters are searched for.</p>`
       : ''
-  const more =
-    files.length > MAX_RESULTS
-      ? `<p>Only the first ${MAX_RESULTS} files are shown. Search for more of the name.</p>`
-      : ''
-  const body =
-    files.length === 0
-      ? '<p>No file has this in its name, in the name of a column or in the title of a chart.</p>'
-      : `<p>Your files with this in their names, in the names of their columns, or in the titles of their charts.</p>${await renderFileTable(service, files.slice(0, MAX_RESULTS))}${more}`
-  return createSitePage(`Search: ${searchText}`, cut + body, caller, query, { searchText })
+  const parts: string[] = []
+  if (files.length > 0)
+    parts.push(
+      '<p>Your files with this in their names, in the names of their columns, or in the titles of their charts.</p>',
+      await renderFileTable(service, files.slice(0, MAX_RESULTS)),
+    )
+  if (files.length > MAX_RESULTS)
+    parts.push(`<p>Only the first ${MAX_RESULTS} files are shown. Search for more of the name.</p>`)
+  if (shared.length > 0)
+    parts.push('<h2>Shared with you</h2>', await renderFileTable(service, shared.slice(0, MAX_RESULTS)))
+  if (parts.length === 0)
+    parts.push('<p>No file has this in its name, in the name of a column or in the title of a chart.</p>')
+  return createSitePage(`Search: ${searchText}`, cut + parts.join(''), caller, query, { searchText })
 }
 
 /** Lists of the files that the owner of the page sees there. */

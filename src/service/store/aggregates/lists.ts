@@ -1,5 +1,7 @@
 // Serves lists of files from ranges of indexes.
 import { sql } from 'kysely'
+import { matchesAnyFile } from '../schema/file-key.ts'
+import { inBatches } from '../schema/row-groups.ts'
 import type { Db } from '../schema/schema.ts'
 import { COUNT_PLACES, FileCounts } from './file-counts.ts'
 import { type FileRow, withLastAppend } from './files.ts'
@@ -38,6 +40,8 @@ const LATEST_FILES = 500
 /** Files that a search reads besides: those whose words are not indexed yet, and those with one of its words. */
 const MAX_UNINDEXED = 5000
 const MAX_WITH_WORD = 1000
+/** Number of files that one query compares with a text. */
+const BATCH_FILES = 400
 
 function lowerAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
@@ -211,6 +215,21 @@ export class ListReader {
       .map(withLastAppend)
   }
 
+  /** Returns those of some files in which a search for a text finds it. */
+  async filterByText(files: readonly FileRow[], text: string): Promise<FileRow[]> {
+    const found = new Set<string>()
+    for (const batch of inBatches(files, BATCH_FILES)) {
+      const rows = await this.db
+        .selectFrom('files')
+        .select(['owner', 'idlocal'])
+        .where(matchesAnyFile(batch, 'owner', 'idlocal'))
+        .where(sql<boolean>`${containsText(sql.ref('files.owner'), text)}`)
+        .execute()
+      for (const { owner, idlocal } of rows) found.add(`${owner}:${idlocal}`)
+    }
+    return files.filter(({ owner, idlocal }) => found.has(`${owner}:${idlocal}`))
+  }
+
   /** Counts the visible subfolders of visible folders, by id; null above 1,000 in folders of another user. */
   async countSubfolders(
     owner: string,
@@ -251,7 +270,7 @@ export class ListReader {
 }
 
 /** SQL: a name of the file, of its columns or of its chart contains a text. */
-function containsText(owner: string, text: string): SqlFragment {
+function containsText(owner: string | SqlFragment, text: string): SqlFragment {
   const pattern = `%${text.replace(/[\\%_]/g, (c) => `\\${c}`)}%`
   // The database engines fold case only for ASCII.
   const like = (column: string): SqlFragment =>
