@@ -73,6 +73,22 @@ describe('the quick start', () => {
       `{"fid":"${user}:0","row_count":3}\n`,
     )
     expect((await run(['lookup', 'sales', '-q'])).stdout).toBe(`${user}:0\n`)
+    // For the summary of a job: a list, and the details of one thing without empty fields.
+    const markdown = async (...args: string[]) => (await run([...args, '--format', 'md'])).stdout.split('\n')
+    expect((await markdown('ls')).slice(0, 2)).toEqual([
+      '| FID | NAME | TYPE | ACCESS | MODIFIED |',
+      '| --- | --- | --- | --- | --- |',
+    ])
+    expect((await markdown('describe', 'sales'))[3]).toMatch(/^\| price \| number \| 0 \| 3 \| 1\.5 \|/)
+    const details = await markdown('show', 'sales')
+    expect(details.slice(0, 5)).toEqual([
+      '|  |  |',
+      '| --- | --- |',
+      `| fid | ${user}:0 |`,
+      '| name | sales |',
+      '| type | grid |',
+    ])
+    expect(details.filter((line) => line.endsWith('|  |'))).toEqual(['|  |  |'])
     expect((await run(['whoami', '--json', 'username,server'])).stdout).toBe(
       `{"username":"${user}","server":null}\n`,
     )

@@ -36,7 +36,7 @@ const SETTING_VARIABLES: Record<SettingName, string> = {
 export const SETTING_NAMES = Object.keys(SETTING_VARIABLES) as SettingName[]
 
 /** Output formats. */
-export const OUTPUT_FORMATS = ['table', 'tsv', 'csv', 'json', 'ndjson'] as const
+export const OUTPUT_FORMATS = ['table', 'tsv', 'csv', 'json', 'ndjson', 'md'] as const
 
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 

@@ -96,6 +96,18 @@ const WRITERS: Record<OutputFormat, (input: WriterInput) => Promise<void>> = {
       : cells
     return writeText(lines.map((row) => `${row.map(escapeTsv).join('\t')}\n`).join(''))
   },
+  async md({ rows, isDetail, view }) {
+    const { escapeMarkdown } = await import('../output/markdown.ts')
+    const cells = formatCells(rows, view)
+    const isNumber = view.columns.map(({ align }) => !isDetail && align === 'right')
+    const head = isDetail ? ['', ''] : view.columns.map(({ title }) => title)
+    const fields = view.columns.map(({ title }, k) => [title.toLowerCase(), cells[0]?.[k] ?? ''])
+    const body = isDetail ? fields.filter(([, text]) => text !== '') : cells
+    const rule = head.map((_, k) => (isNumber[k] ? '--:' : '---'))
+    const lines = [head, ...body].map((line) => line.map(escapeMarkdown))
+    lines.splice(1, 0, rule)
+    await writeText(lines.map((line) => `| ${line.join(' | ')} |\n`).join(''))
+  },
   async table({ rows, isDetail, view, emptyText, environment }) {
     if (rows.length === 0) {
       if (emptyText) process.stderr.write(`${emptyText}\n`)

@@ -21,8 +21,10 @@ export interface MailingService extends ImageService, SortingService {
   mailer: Mailer | undefined
 }
 
-/** Width of the picture, in CSS pixels, and image pixels per CSS pixel. */
+/** Width of the picture of a chart, and of a board, whose items are beside each other, in CSS pixels. */
 const WIDTH_PIXELS = 640
+const BOARD_WIDTH_PIXELS = 800
+/** Image pixels per CSS pixel. */
 const SCALE = 2
 
 /** A picture to send. */
@@ -57,7 +59,8 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
     filetype: undefined,
   }
   const { file } = await store.read((readers) => authorizeCall(readers, request))
-  const { picture, note } = await drawPicture(service, request, sender, new URLSearchParams(filters))
+  const width = file.filetype === 'dashboard' ? BOARD_WIDTH_PIXELS : WIDTH_PIXELS
+  const { picture, note } = await drawPicture(service, request, sender, width, new URLSearchParams(filters))
   const granted = await store.write([sender], ({ accounts }) =>
     accounts.takeQuota(sender, 'emails', to.length, limits.emails_per_day),
   )
@@ -69,7 +72,7 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
   const title = toOneLine([file.filename, ...values].join(', '))
   const day = new Date().toISOString().slice(0, 10)
   const image = picture
-    ? `<a href="${escapeHtml(link)}"><img src="cid:picture" alt="${escapeHtml(title)}" width="${WIDTH_PIXELS}" style="max-width: 100%; height: auto"></a>`
+    ? `<a href="${escapeHtml(link)}"><img src="cid:picture" alt="${escapeHtml(title)}" width="${width}" style="max-width: 100%; height: auto"></a>`
     : ''
   const notes = note === '' ? '' : `<p>${escapeHtml(note)}</p>`
   const sent: Sent = { reached: [], ...(granted < to.length && { failure: overQuota(limits).message }) }
@@ -103,15 +106,11 @@ async function drawPicture(
   service: MailingService,
   request: Parameters<typeof drawFile>[1],
   user: string,
+  width: number,
   query: URLSearchParams,
 ): Promise<{ picture?: Buffer; note: string }> {
   try {
-    const drawn = await drawFile(
-      service,
-      request,
-      { format: 'png', width: WIDTH_PIXELS, scale: SCALE },
-      query,
-    )
+    const drawn = await drawFile(service, request, { format: 'png', width, scale: SCALE }, query)
     const note = decodeURIComponent(drawn.headers?.[WARNING_HEADER] ?? '')
     return { picture: await readImage(drawn, user, new WorkBudget(service.limits)), note }
   } catch (error) {
