@@ -32,7 +32,8 @@ const options = [
   ...readingOptions,
 ] as const satisfies readonly Option[]
 
-const formatEvery = (seconds: number | null): string => (seconds === null ? '' : formatDuration(seconds))
+const formatEvery = (seconds: number | null | undefined): string =>
+  seconds == null ? '' : formatDuration(seconds)
 
 const view: TableView = {
   id: 'fid',

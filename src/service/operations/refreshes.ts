@@ -60,9 +60,9 @@ export const refreshHandlers = {
     }
     const source = { owner, idlocal, url, etag: null, last_modified: null }
     const first = mayLose ? { ...headers, 'Allow-Column-Loss': true, 'Max-Shrink': 100 } : headers
-    const validators = await fetchContent(service, { ...source, headers: first })
-    await service.store.write([owner], async (writers) => {
+    await fetchContent(service, { ...source, headers: first }, async (writers, changed, validators) => {
       await authorizeCall(writers, call)
+      if (changed.derived === FROM_QUERY) assertNotDerived(changed)
       await writers.urlRefreshes.put({ ...source, ...validators, every, headers: JSON.stringify(headers) })
       await setNext(writers)
     })
@@ -82,8 +82,10 @@ export const refreshHandlers = {
   'refreshes.delete': async (service, call) => {
     const { fid } = call
     await service.store.write([fid.owner], async (writers) => {
-      await authorizeCall(writers, call)
+      const { file } = await authorizeCall(writers, call)
       await writers.urlRefreshes.remove(fid)
+      // Alerts trusted no grid whose refresh failed.
+      if (file.stale_since !== null) await writers.jobs.scheduleJudgement(fid)
     })
     return { body: undefined }
   },

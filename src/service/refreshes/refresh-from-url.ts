@@ -11,14 +11,19 @@ import { allowsTypeChange, type DataCall, parseColumnTypes } from '../grids/inpu
 import { storeTables, type Table } from '../grids/input/tables.ts'
 import type { GridService } from '../grids/service.ts'
 import type { UrlImport, Validators } from '../import/fetch.ts'
+import type { FileRow } from '../store/aggregates/files.ts'
 import type { ColumnRow } from '../store/aggregates/grids.ts'
 import type { UrlRefreshRow } from '../store/aggregates/url-refreshes.ts'
 import { dayOrderOf, familyOf } from '../store/schema/column-types.ts'
+import type { Writers } from '../store/store.ts'
 
 /** The parts of the service that a refresh needs. */
 export interface UrlRefreshService extends Service, GridService {
   urlImport: UrlImport | undefined
 }
+
+/** The grid has another source than when the request was made, or none. */
+class SourceChanged extends Error {}
 
 /** Errors of this moment, after which the refresh is tried again soon. */
 const TEMPORARY: ReadonlySet<Problem['code']> = new Set(['overloaded', 'aborted'])
@@ -50,10 +55,16 @@ export async function refreshFromUrl(
       const { has_alerts } = await writers.grids.get(owner, idlocal)
       if (has_alerts === 1) await writers.jobs.scheduleJudgement(row)
     })
+  const assertSame = async ({ urlRefreshes }: Writers): Promise<void> => {
+    const current = await urlRefreshes.get(owner, idlocal)
+    if (current?.revision !== row.revision) throw new SourceChanged()
+  }
   try {
-    const validators = await fetchContent(service, { ...row, headers: JSON.parse(row.headers) })
+    const validators = await fetchContent(service, { ...row, headers: JSON.parse(row.headers) }, assertSame)
     await record({ ...validators, refreshed_at: Date.now(), error: null, failed_at: null })
   } catch (error) {
+    if (error instanceof SourceChanged)
+      return store.read(({ urlRefreshes }) => urlRefreshes.get(owner, idlocal))
     if (!(error instanceof Problem) || TEMPORARY.has(error.code)) throw error
     const { code, message, hint } = error
     await record({
@@ -66,9 +77,13 @@ export async function refreshFromUrl(
 
 /**
  * Replaces the content of a grid by the file at a URL, unless it has not changed. Checks and key of the grid apply.
- * Returns the validators of the response.
+ * `refresh` runs in the transaction of the change. Returns the validators of the response.
  */
-export async function fetchContent(service: UrlRefreshService, source: UrlSource): Promise<Validators> {
+export async function fetchContent(
+  service: UrlRefreshService,
+  source: UrlSource,
+  refresh: (writers: Writers, file: FileRow, validators: Validators) => Promise<void>,
+): Promise<Validators> {
   const { owner, idlocal, url } = source
   if (!service.urlImport)
     throw new Problem('forbidden', 'URL import is disabled on this server', {
@@ -83,16 +98,21 @@ export async function fetchContent(service: UrlRefreshService, source: UrlSource
   if (tables.length !== 1)
     throw new Problem('bad_data', `${url}: ${tables.length} tables; a grid is refreshed from one`)
   checkTypes(call, tables[0].table, columns)
+  const validators = { etag: fetched.etag, last_modified: fetched.last_modified }
   const replacing = replaceGrid(service, call, { owner, idlocal }, tables[0].table, {
     ...{ filename: '', parent: ROOT, world_readable: false },
-    ...{ onConflict: 'replace', provenance: url.slice(0, MAX_SOURCE_CHARACTERS), isRefresh: true },
+    ...{
+      onConflict: 'replace',
+      provenance: url.slice(0, MAX_SOURCE_CHARACTERS),
+      refresh: (writers, file) => refresh(writers, file, validators),
+    },
   })
   await replacing.catch((error) => {
     if (!(error instanceof Problem) || !(error.code in LOSS_HINTS)) throw error
     const hint = LOSS_HINTS[error.code as keyof typeof LOSS_HINTS]
     throw new Problem(error.code, error.message, { hint })
   })
-  return { etag: fetched.etag, last_modified: fetched.last_modified }
+  return validators
 }
 
 /**

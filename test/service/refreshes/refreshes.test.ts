@@ -154,6 +154,58 @@ describe('grids refreshed from a URL', () => {
     expect(await page('bob')).not.toContain(url)
   })
 
+  it('a first request ends the version that its owner was adding rows to', async () => {
+    const { fid: fed } = await test.grid('alice', 'fed', { a: [1] })
+    const ask = (method: string, rest: string, json?: object) =>
+      test.ask('alice', method, `/v2/grids/${fed}/${rest}`, { json })
+    expect((await ask('POST', 'row', { rows: [[2]] })).status).toBe(201)
+    answer = serveFile('a\n1\n2\n', '"fed"')
+    expect((await ask('PUT', 'refresh', { url, every: 3600 })).status).toBe(200)
+    expect((await ask('POST', 'row', { rows: [[99]] })).status).toBe(409)
+    const same = {
+      body: 'a\n1\n2\n',
+      headers: { 'x-file-name': 'fed.csv', 'gridline-on-conflict': 'replace' },
+    }
+    expect((await test.ask('alice', 'POST', '/v2/grids/upload', same)).json.action).toBe('unchanged')
+    expect((await ask('DELETE', 'refresh')).status).toBe(204)
+  })
+
+  it('a slow response changes nothing once the grid has another source, or none', async () => {
+    const { fid: slow } = await test.grid('alice', 'slow', { a: [1] })
+    const ask = (method: string, rest: string, json?: object) =>
+      test.ask('alice', method, `/v2/grids/${slow}/${rest}`, { json })
+    const sourceOf = async () => (await test.ask('alice', 'GET', `/v2/grids/${slow}/refresh`)).json
+    const content = async () => (await ask('GET', 'content?format=csv')).text
+    let respond: (() => void) | undefined
+    const hold = (text: string): Promise<void> =>
+      new Promise((resolve) => {
+        answer = (request, response) => {
+          respond = () => serveFile(text, '"slow"')(request, response)
+          resolve()
+        }
+      })
+    answer = serveFile('a\n2\n', '"two"')
+    expect((await ask('PUT', 'refresh', { url, every: 3600 })).status).toBe(200)
+    // It is stopped meanwhile.
+    let asking = hold('a\n3\n')
+    let refreshing = ask('POST', 'refresh')
+    await asking
+    expect((await ask('DELETE', 'refresh')).status).toBe(204)
+    expect((await ask('POST', 'row', { rows: [[7]] })).status).toBe(201)
+    respond!()
+    expect((await refreshing).status).toBe(400)
+    expect(await content()).toBe('a\n2\n7\n')
+    // It becomes a derived grid meanwhile.
+    asking = hold('a\n4\n')
+    refreshing = ask('PUT', 'refresh', { url, every: 3600 })
+    await asking
+    const query = { filename: 'slow', sql: 'select 5 as a', on_conflict: 'replace' }
+    expect((await test.ask('alice', 'POST', '/v2/grids/derive', { json: query })).status).toBe(201)
+    respond!()
+    expect((await refreshing).status).toBe(409)
+    expect([await content(), (await sourceOf()).url]).toEqual(['a\n5\n', null])
+  })
+
   it('a text in a column of numbers keeps the content, unless it is read as empty or allowed', async () => {
     answer = serveFile('a,b\n5,v\nn/a,w\n', '"missing"')
     await pass(61)

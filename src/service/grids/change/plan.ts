@@ -7,7 +7,14 @@ import type { Writers } from '../../store/store.ts'
 import type { Layout, NewColumn } from '../column/layout.ts'
 import { findKeyColumns } from '../keys/primary-key.ts'
 import { addColumns } from './create.ts'
-import { addVersion, type Change, continuesVersion, type GridBefore, recordAppend } from './versions.ts'
+import {
+  addVersion,
+  assertNotDerived,
+  type Change,
+  continuesVersion,
+  type GridBefore,
+  recordAppend,
+} from './versions.ts'
 
 /** A prepared change of a grid. Undefined members are not changed. */
 export interface GridPlan {
@@ -89,6 +96,7 @@ async function writeColumnsAndVersion(
 ): Promise<Committed> {
   const { owner, idlocal } = file
   const { grid } = layout
+  if (plan.change.operation !== 'refresh') assertNotDerived(file)
   const before: GridBefore = { file, grid }
   const now = Date.now()
   const kind = await chooseVersionKind(writers, before, plan, by, now)

@@ -32,7 +32,7 @@ import { changeGrid } from './change.ts'
 import { addGrid } from './create.ts'
 import { hasSameContent } from './same-content.ts'
 import { checkNoDeleteMissing, type UpsertResult, upsert } from './upsert.ts'
-import { assertNotDerived, usernameOf } from './versions.ts'
+import { usernameOf } from './versions.ts'
 
 /** Destination of an upload, and the rule for a taken name. */
 export interface UploadTarget {
@@ -48,8 +48,8 @@ export interface UploadTarget {
   source_tag?: string
   /** Origin of the data, for the history. */
   provenance?: string
-  /** Whether the file is fetched for a grid that is refreshed from a URL. */
-  isRefresh?: boolean
+  /** For a grid that is refreshed from a URL: checks that it still is, or records that, in the transaction of the change. */
+  refresh?: (writers: Writers, file: FileRow) => Promise<void>
   source_referer?: string | null
   /** Name of the draft that a new grid belongs to. */
   draft?: string
@@ -104,7 +104,7 @@ export async function saveGrid(
   if (onConflict === 'replace' || onConflict === 'append') {
     const existing = await service.store.read((readers) => findExisting(service, readers, owner, target))
     if (existing) {
-      assertNotDerived(checkIsGrid(existing))
+      checkIsGrid(existing)
       return update(existing.idlocal)
     }
   }
@@ -250,11 +250,14 @@ export function replaceGrid(
     }
     return {
       columns: isUnchanged ? undefined : keepUids(table.columns, columns),
-      change: { operation: target.isRefresh ? 'refresh' : 'replace', source: originOf(target) },
+      change: { operation: target.refresh ? 'refresh' : 'replace', source: originOf(target) },
       key,
       failedChecks: checked.failedChecks,
       fields: target.world_readable && file?.world_readable === 0 ? { world_readable: 1 } : {},
-      writeMore: (writers) => recordDraftAndTag(writers, call, fid, target),
+      writeMore: async (writers, file) => {
+        await target.refresh?.(writers, file)
+        await recordDraftAndTag(writers, call, fid, target)
+      },
       createResult: ({ version }) => ({
         idlocal: fid.idlocal,
         version,

@@ -17,7 +17,13 @@ import type { Writers } from '../../../store/store.ts'
 import { packBodies, type RowsJson } from '../../column/tail.ts'
 import { type Misfit, wrongLengthError } from '../../input/json-rows.ts'
 import type { Append, Appended } from '../../service.ts'
-import { addAppendVersion, continuesVersion, type GridBefore, usernameOf } from '../versions.ts'
+import {
+  addAppendVersion,
+  assertNotDerived,
+  continuesVersion,
+  type GridBefore,
+  usernameOf,
+} from '../versions.ts'
 import { columnsChangedError, haveColumnsChanged, needsPlan } from './request.ts'
 
 /** The tail is flushed into slices when it exceeds either limit. */
@@ -176,6 +182,7 @@ async function versionOfAppend(
   now: number,
   message: string | undefined,
 ): Promise<number> {
+  assertNotDerived(before.file)
   if (message === undefined && continuesVersion(before.grid, by, now)) return before.file.content_version
   return addAppendVersion(writers, before, by, now, message)
 }
