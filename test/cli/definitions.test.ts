@@ -147,21 +147,48 @@ it('pull says which files have no definition, and what others lack', async () =>
   await run('plot', 'set', 'weather/charts/temp', 'layout.xaxis.dtick=2')
   writeFileSync(join(cwd, 'old.json'), JSON.stringify({ data: [{ y: [1, 2] }], layout: {} }))
   await run('plot', 'create', 'old.json', '--name', 'old', '--folder', 'weather')
+  await run('upload', 'weather/cities.csv', '--name', 'lost', '--folder', 'weather', '--plot', 'table')
+  await run('delete', 'weather/lost', '--yes')
   const { code, stdout, stderr } = await run('pull', 'weather', 'back', '--definitions')
   const paths = stdout.split(/[\t\n]/)
-  expect([code, paths.includes('back/weather/hot.csv'), paths.includes('back/weather/old.json')]).toEqual([
-    0,
-    true,
-    true,
+  const names = ['hot.csv', 'old.json', 'old.chart.yml', 'lost table.json', 'warm.sql']
+  expect([code, ...names.map((name) => paths.includes(`back/weather/${name}`))]).toEqual([
+    ...[0, true, false, false, false, true],
   ])
-  expect(stderr).toMatch(
-    /hot: its query has parameters, which a file cannot have: its data or figure is written/,
-  )
+  expect(stderr).toMatch(/hot: its query has parameters, which a file cannot have: its rows are written/)
   expect(stderr).toMatch(/temp: its file lacks attributes of the figure that no option sets/)
-  expect(stderr).toMatch(/old: its figure has attributes .*: its data or figure is written/)
+  expect(stderr).toMatch(/old: its figure has attributes .*: it is left out/)
+  expect(stderr).toMatch(/lost table: .*: it is left out/)
   // A grid elsewhere is named by its id.
   expect(await rows('pull', 'weather/charts/temp', 'back', '--definitions')).toHaveLength(1)
   expect(readFileSync(join(cwd, 'back/temp.chart.yml'), 'utf8')).toMatch(/^grid: \w+:\d+\n/)
+})
+
+it('pull names files as they are called now, and each in a file of its own', async () => {
+  const { cwd, run, rows, write } = copyOfUploaded()
+  const read = (name: string): string => readFileSync(join(cwd, 'back/weather', name), 'utf8')
+  // Another title makes another board from the same file.
+  write('board.yml', FILES['board.yml'].replace('Weather report', 'Second'))
+  await run('upload', 'weather')
+  await run('rename', 'weather/Second', 'Third')
+  // A nearer grid has the name of the one that the chart shows.
+  await run('upload', 'weather/cities.csv', '--name', 'readings', '--folder', 'weather/charts')
+  await run('rename', 'weather/cities', 'towns')
+  const { code, stderr } = await run('pull', 'weather', 'back', '--definitions')
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining('warm: its query reads cities, which is called towns now'),
+  ])
+  expect(stderr).toContain('Third: files that it names have other names now')
+  expect(read('charts/temp.chart.yml')).toMatch(/^grid: \.\.\/readings\n/)
+  expect(read('board.yml')).toBe(FILES['board.yml'])
+  expect(read('Third.board.yml')).toMatch(
+    /^title: Third\nrows:\n {2}- - plot: charts\/temp\n {4}- number: readings\n/,
+  )
+  await run('rename', 'weather/towns', 'cities')
+  await run('pull', 'weather', 'again', '--definitions')
+  const made = await rows('upload', 'again/weather', '--on-conflict', 'replace')
+  expect(made.filter((row) => !row.endsWith(' unchanged'))).toEqual(['weather/Third replaced'])
 })
 
 it('colors of series are in chart files, and written back', async () => {

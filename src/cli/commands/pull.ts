@@ -1,14 +1,5 @@
 // `gridline pull`: downloads files into a directory, and skips unchanged ones.
-import {
-  createWriteStream,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from 'node:fs'
+import { createWriteStream, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -92,11 +83,14 @@ export const command = defineCommand({
     const format = options.format ?? 'csv'
     const { where, sort } = options
     const query = { where, sort }
-    const definitions = options.definitions ? await formatDefinitions(context, client, entries) : new Map()
+    const { definitions, leftOut } = options.definitions
+      ? await formatDefinitions(context, client, entries)
+      : NO_DEFINITIONS
     const items = entries
-      .filter(
-        ({ file: { fid, filetype } }) => filetype === 'grid' || filetype === 'plot' || definitions.has(fid),
-      )
+      .filter(({ file: { fid, filetype } }) => {
+        const isData = filetype === 'grid' || filetype === 'plot'
+        return (isData && !leftOut.has(fid)) || definitions.has(fid)
+      })
       .map(({ file, folders }) => {
         const extension = file.filetype === 'grid' ? format : 'json'
         const definition = definitions.get(file.fid)
@@ -208,15 +202,27 @@ class DownloadRecords {
   }
 }
 
-/** Formats files as definitions, by id. Warns about those that cannot have one. */
+/** Files that have a definition, by id, and the ids of those that are left out. */
+interface Definitions {
+  definitions: ReadonlyMap<string, FormattedDefinition>
+  leftOut: ReadonlySet<string>
+}
+
+const NO_DEFINITIONS: Definitions = { definitions: new Map(), leftOut: new Set() }
+
+/** Errors of a file that cannot have a definition: it has no options, or its grid is gone or private. */
+const WITHOUT_DEFINITION: ReadonlySet<string> = new Set(['usage', 'not_found', 'forbidden', 'bad_data'])
+
+/** Formats files as definitions. Warns about those that cannot have one. */
 async function formatDefinitions(
   { messages }: Context,
   client: Client,
   entries: readonly TreeEntry[],
-): Promise<Map<string, FormattedDefinition>> {
+): Promise<Definitions> {
   const { DefinitionFormatter } = await import('../charts/format-definition.ts')
   const formatter = await DefinitionFormatter.open(client, entries)
   const definitions = new Map<string, FormattedDefinition>()
+  const leftOut = new Set<string>()
   for (const entry of entries) {
     const { fid, filename, filetype } = entry.file
     try {
@@ -225,16 +231,17 @@ async function formatDefinitions(
       definitions.set(fid, definition)
       for (const note of definition.notes) messages.warning(note, filename)
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== 'usage') throw error
-      const instead = filetype === 'dashboard' ? 'it is left out' : 'its data or figure is written'
+      if (!(error instanceof Problem) || !WITHOUT_DEFINITION.has(error.code)) throw error
+      if (filetype !== 'grid') leftOut.add(fid)
+      const instead = filetype === 'grid' ? 'its rows are written' : 'it is left out'
       messages.warning(`${error.message}: ${instead}`, filename)
     }
   }
-  return definitions
+  return { definitions, leftOut }
 }
 
 function hasText(path: string, text: string): boolean {
-  return existsSync(path) && readFileSync(path, 'utf8') === text
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true && readFileSync(path, 'utf8') === text
 }
 
 /** Starts the download of a grid or a figure. */
