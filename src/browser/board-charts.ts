@@ -98,6 +98,10 @@ async function draw(
         send({ type: 'gridline:drawn', id, height: Number.parseFloat(chart.style.minHeight) || 0 })
         schedulePictures(isFirst ? FIRST_PICTURE_DELAY_MS : PICTURE_DELAY_MS)
       },
+      onChanged: () => {
+        drawn.hasPicture = false
+        schedulePictures(PICTURE_DELAY_MS)
+      },
     },
     settings,
     plotly,

@@ -22,6 +22,8 @@ class ChartPlace {
   readonly element = document.createElement('div')
   /** The chart as it was last drawn, for printing. */
   readonly picture = document.createElement('img')
+  /** Whether its page is loaded, or being loaded. */
+  isLoaded = false
 
   constructor(
     readonly id: string,
@@ -186,6 +188,8 @@ class BoardCharts {
 
   /** Loads the page of a chart, and sends what it draws. The frame shows it if that fails. */
   private async load(place: ChartPlace): Promise<void> {
+    if (place.isLoaded) return
+    place.isLoaded = true
     const { id, frame } = place
     try {
       const { pathname, search } = new URL(frame.src)

@@ -52,6 +52,8 @@ export interface ChartPlace {
   measure(): { width: number; height: number }
   /** Called when the chart is drawn, or has failed. */
   onDrawn(hasFailed: boolean): void
+  /** Called when its reader has zoomed it, or hidden a part. */
+  onChanged(): void
 }
 
 /** A figure that the page around the chart shows in its place: changes that are not saved. */
@@ -133,9 +135,11 @@ export class ChartView {
     if (isEditable) layout.legend = { ...(layout.legend as object), itemclick: false, itemdoubleclick: false }
     const drawing = { data, layout, config, ...(frames.length > 0 && { frames }) }
     await loaded?.joinMarks(this.plotly, drawing)
-    await (chart.dataset.drawn === 'true'
-      ? this.plotly.react(chart, drawing)
-      : this.plotly.newPlot(chart, drawing))
+    if (chart.dataset.drawn === 'true') await this.plotly.react(chart, drawing)
+    else {
+      const drawn = (await this.plotly.newPlot(chart, drawing)) as DrawnElement
+      for (const event of ['plotly_relayout', 'plotly_restyle']) drawn.on(event, () => this.place.onChanged())
+    }
     const changes = this.last.withoutKept(layout, measuredChanges(chart, loaded?.placesNote))
     // For a shifted annotation, `relayout` draws all points again, and `react` does not.
     if (changes && this.preview)
@@ -185,12 +189,15 @@ export class ChartView {
     const { chart, measure } = this.place
     const size = { format: 'svg', ...measure() }
     if (this.readScheme() === 'light') return this.plotly.toImage(chart, size)
-    const fitted = this.fit(await this.prepare(this.drawn.text), 'light')
+    const figure = await this.prepare(this.drawn.text)
+    const config = { ...this.createConfig(figure), responsive: false }
+    const drawing = { ...withView(this.fit(figure, 'light'), chart as unknown as Figure), config }
+    await loaded?.joinMarks(this.plotly, drawing)
     const sheet = document.createElement('div')
     sheet.style.cssText = `position:absolute;visibility:hidden;width:${size.width}px;height:${size.height}px`
     document.body.append(sheet)
     try {
-      await this.plotly.newPlot(sheet, fitted)
+      await this.plotly.newPlot(sheet, drawing)
       const changes = measuredChanges(sheet, loaded?.placesNote)
       if (changes) await this.plotly.relayout(sheet, changes)
       return await this.plotly.toImage(sheet, size)
@@ -290,6 +297,25 @@ export class ChartView {
     this.plotly = await loadPlotly(plotly)
     this.hasAllTypes = true
     return true
+  }
+}
+
+/** An element in which plotly.js has drawn. */
+type DrawnElement = HTMLElement & { on(event: string, listener: () => void): void }
+
+/** Returns a figure with what its reader sees of the drawn one: zoomed axes, turned scenes, hidden series. */
+function withView({ data, layout }: Figure, shown: Figure): Figure {
+  const next = { ...layout }
+  for (const [name, part] of Object.entries(shown.layout)) {
+    const { range, autorange, camera } = (part ?? {}) as Record<string, unknown>
+    const seen =
+      /^[xy]axis\d*$/.test(name) && range && autorange === false ? { range, autorange } : camera && { camera }
+    if (seen) next[name] = { ...(layout[name] as object), ...(seen as object) }
+  }
+  const isSame = shown.data.length === data.length
+  return {
+    data: isSame ? data.map((trace, k) => ({ ...trace, visible: shown.data[k].visible })) : data,
+    layout: next,
   }
 }
 

@@ -22,6 +22,8 @@ const view = new ChartView(
     fixed: { width: readSide('width'), height: readSide('height') },
     measure: () => ({ width: innerWidth, height: innerHeight }),
     onDrawn: sendHeight,
+    // Other sites need not know.
+    onChanged: () => parent.postMessage({ type: 'gridline:changed' }, location.origin),
   },
   settings,
   Plotly,

@@ -149,23 +149,34 @@ for (const frame of document.querySelectorAll<HTMLIFrameElement>('iframe.chart')
 }
 
 const MAX_CHART_PIXELS = 10_000
-/** Time without a new drawing before the image of a chart is made, in ms. */
+/** Time without a new drawing before the image of a chart is made, and time after which it is made anyway, in ms. */
 const PICTURE_DELAY_MS = 500
+const MAX_PICTURE_DELAY_MS = 10_000
 
-/** Images of charts for printing, which shows only the part of a frame that is seen; with the timer of the next one. */
-const pictures = new Map<
-  HTMLIFrameElement,
-  { image: HTMLImageElement; timer?: ReturnType<typeof setTimeout> }
->()
+/** The image of a chart for printing, with the timer of the next one, and when that is due, in ms of `performance.now()`. */
+interface Picture {
+  image: HTMLImageElement
+  timer?: ReturnType<typeof setTimeout>
+  due: number
+}
+
+/** Images of charts: a printed page has only the part of a frame that is seen. */
+const pictures = new WeakMap<HTMLIFrameElement, Picture>()
 
 /** Asks for the image of a chart soon. */
 function askForPicture(frame: HTMLIFrameElement): void {
-  const picture = pictures.get(frame) ?? { image: document.createElement('img') }
+  const never = Number.POSITIVE_INFINITY
+  const picture: Picture = pictures.get(frame) ?? { image: document.createElement('img'), due: never }
   pictures.set(frame, picture)
+  const now = performance.now()
+  picture.due = Math.min(picture.due, now + MAX_PICTURE_DELAY_MS)
   clearTimeout(picture.timer)
   picture.timer = setTimeout(
-    () => frame.contentWindow?.postMessage({ type: 'gridline:print' }, '*'),
-    PICTURE_DELAY_MS,
+    () => {
+      picture.due = never
+      frame.contentWindow?.postMessage({ type: 'gridline:print' }, '*')
+    },
+    Math.min(PICTURE_DELAY_MS, picture.due - now),
   )
 }
 
@@ -182,6 +193,7 @@ addEventListener('message', ({ data, source }) => {
     image.src = data.url
     frame.after(image)
   }
+  if (data?.type === 'gridline:changed') askForPicture(frame)
   if (data?.type !== 'gridline:drawn') return
   if (!data.failed) askForPicture(frame)
   if (frame.dataset.height) return
