@@ -62,8 +62,8 @@ async function startCorrecting(fid: string, button: HTMLButtonElement): Promise<
           .catch((error) => openDialog('Correct cells').say(formatError(error)))
       }
       cell.addEventListener('click', open)
-      cell.addEventListener('keydown', ({ key }) => {
-        if (key === 'Enter') open()
+      cell.addEventListener('keydown', ({ key, repeat }) => {
+        if (key === 'Enter' && !repeat) open()
       })
     }
   }
@@ -141,8 +141,8 @@ class CellEditor {
     )
     dialog.body.querySelector<HTMLElement>('input, select, textarea')?.focus()
     dialog.body.addEventListener('keydown', (event) => {
-      const { key, shiftKey, isComposing, target } = event
-      if (key !== 'Enter' || isComposing) return
+      const { key, shiftKey, isComposing, repeat, target } = event
+      if (key !== 'Enter' || isComposing || repeat) return
       if (!(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) || shiftKey) return
       event.preventDefault()
       button.click()
@@ -156,6 +156,8 @@ class CellEditor {
     const text = before === 'null' ? '' : !isJson && before.startsWith('"') ? JSON.parse(before) : before
     const value = create('textarea', { rows: 2, title: 'Enter saves; Shift and Enter begin a new line.' })
     value.value = text
+    // The field writes line ends in its own way.
+    const shown = value.value
     const isEmpty = create('input', { type: 'checkbox', checked: before === 'null' })
     value.addEventListener('input', () => {
       isEmpty.checked = false
@@ -170,7 +172,7 @@ class CellEditor {
       async (message) => {
         const after = isEmpty.checked
           ? 'null'
-          : value.value === text
+          : value.value === shown
             ? before
             : toJson(value.value, column.type)
         if (after === before) return 'stay'

@@ -198,17 +198,22 @@ const FOLLOWERS = {
   },
 } as const
 
-/** Lists what follows a file. */
+/** Id of followers that are not listed. */
+const MORE = ''
+
+/** Lists what follows a file, with an entry for those beyond the first. */
 async function listFollowers({
   fid,
   type,
 }: PageFile): Promise<{ relation: string; fid: string; name: string }[]> {
   if (type !== 'grid' && type !== 'plot') return []
   const { graph } = await call('files.sources', { path: { fid } })
-  return graph.edges.flatMap(({ relation, target }) => {
+  return graph.edges.map(({ relation, target }) => {
     const { label, metadata } = graph.nodes[target]
     // Others are links to more.
-    return metadata?.filetype === undefined ? [] : [{ relation, fid: target, name: label }]
+    return metadata?.filetype === undefined
+      ? { relation, fid: MORE, name: 'and more' }
+      : { relation, fid: target, name: label }
   })
 }
 
@@ -229,6 +234,8 @@ async function showBroken(
   const lists = await Promise.all(files.slice(0, 50).map((file) => listFollowers(file).catch(() => [])))
   const notes = Object.entries(FOLLOWERS).flatMap(([relation, { who, [when]: what }]) => {
     const followers = lists.flat().filter((one) => one.relation === relation && !own.has(one.fid))
+    // What is more comes last.
+    followers.sort((a, b) => Number(a.fid === MORE) - Number(b.fid === MORE))
     const names = new Map(followers.map(({ fid, name }) => [fid, name]))
     if (names.size === 0) return []
     const text = `These ${who} ${files.length === 1 ? 'it' : 'them'}, ${what}:`

@@ -4,7 +4,7 @@ import { formatFid } from '../../contract/fid.ts'
 import type { Version } from '../../contract/resources/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import { updateFile } from '../files/read.ts'
-import { resolveVersionRef } from '../files/versions.ts'
+import { canSeeVersions, resolveVersionRef } from '../files/versions.ts'
 import { analyze, type Handlers } from './handler.ts'
 import { countChanges, isUncounted } from './versions.counts.ts'
 import { keepVersion } from './versions.keep.ts'
@@ -23,7 +23,12 @@ export const versionHandlers = {
       const rows = await listVisibleVersions(readers, access, before, limit + 1)
       const page = rows.slice(0, limit)
       const versions: Version[] = []
-      for (const row of page) versions.push(await loadVersionMeta(service, readers, access.file, row))
+      // The URL of a refresh may hold a secret.
+      const knowsUrls = canSeeVersions(access)
+      for (const row of page) {
+        const meta = await loadVersionMeta(service, readers, access.file, row)
+        versions.push(knowsUrls || row.operation !== 'refresh' ? meta : { ...meta, source: null })
+      }
       const next = rows.length > limit ? page.at(-1)!.version : null
       return { file: access.file, page, body: { versions, next } }
     })

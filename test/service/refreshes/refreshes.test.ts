@@ -152,6 +152,8 @@ describe('grids refreshed from a URL', () => {
     await test.ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: true } })
     expect(await page('bob')).toContain('Refreshed from a URL every 1 h, last at')
     expect(await page('bob')).not.toContain(url)
+    const history = await test.ask('bob', 'GET', `/v2/files/${fid}/versions`)
+    expect([history.json.versions.length > 0, history.text.includes(url)]).toEqual([true, false])
   })
 
   it('a first request ends the version that its owner was adding rows to', async () => {

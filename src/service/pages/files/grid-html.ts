@@ -141,7 +141,7 @@ export class GridRenderer {
     ]
     // Data that is dropped on the page changes the grid.
     const context = isEditable && isOwner ? { grid: formatFid(file), name: file.filename } : {}
-    const next = appendQuery(formatWebUrl('', file), key)
+    const next = this.urlTo({}).slice(service.url.length)
     const options = { ...siteOptionsOf(principal.caller), context, scheme, next }
     const html = parts.filter((part) => part !== undefined).join('\n')
     return renderDocument(file.filename, html, { above, ...options })
@@ -149,15 +149,19 @@ export class GridRenderer {
 
   /** Returns a link to the page with other query parameters, as HTML. */
   private linkTo(change: Partial<GridQuery>): string {
+    return escapeHtml(this.urlTo(change))
+  }
+
+  /** Returns the URL of the page with other query parameters. */
+  private urlTo(change: Partial<GridQuery>): string {
     const { page, columns, sort, where } = { ...this.grid.view, ...change }
-    const url = appendQuery(
+    return appendQuery(
       this.pageUrl,
       page > 1 && `page=${page}`,
       columns > 1 && `columns=${columns}`,
       ...formatQueryParameters({ sort, where }),
       this.key,
     )
-    return escapeHtml(url)
   }
 
   /** Returns the columns of the page whose values are small enough. */
