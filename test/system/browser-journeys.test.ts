@@ -457,13 +457,14 @@ it('a collaborator sees only what they may do', async () => {
       buttons.filter((one) => !one.hidden).map((one) => one.textContent!),
     )
   }
-  expect(await listButtons()).toEqual(['Make a chart', 'Query', 'Copy', 'Star'])
+  expect(await listButtons()).toEqual(['Make a chart', 'Summary', 'Query', 'Copy', 'Star'])
   await test.ask('alice', 'POST', `/v2/files/${fid}/collaborators`, {
     json: { users: ['bob'], readonly: false },
   })
   expect(await listButtons()).toEqual([
     'Make a chart',
     'Correct cells',
+    'Summary',
     'Query',
     'Rename',
     'Copy',

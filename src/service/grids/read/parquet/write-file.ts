@@ -1,9 +1,10 @@
 // Writes columns as a Parquet file, one row group after the other.
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { ColumnChunk, FileMetaData, KeyValue, RowGroup, SchemaElement, Statistics } from 'hyparquet'
+import type { ColumnChunk, KeyValue, RowGroup, SchemaElement, Statistics } from 'hyparquet'
 import { type Bytes, shouldYield, yieldToEventLoop } from '../../../../json/index.ts'
 import { type ENCODINGS, type EncodedPage, PageEncoder } from '../../column/kernel/pages.ts'
+import { type Footer, writeFooter } from './write-footer.ts'
 
 type Encoding = keyof typeof ENCODINGS
 
@@ -88,7 +89,8 @@ export async function* writeFile(
   columns: readonly FileColumn[],
   options: FileOptions,
 ): AsyncGenerator<Uint8Array> {
-  const { ByteWriter, writeMetadata, writePageHeader } = await import('../../../../vendor/parquet.ts')
+  const library = await import('../../../../vendor/parquet.ts')
+  const { ByteWriter, writePageHeader } = library
   const { rows, isCompressed, createdBy, metadata } = options
   const out = new ByteWriter()
   const take = (): Uint8Array => {
@@ -126,7 +128,7 @@ export async function* writeFile(
     groups[group].total_byte_size += BigInt(headerBytes + size)
     addBounds(facts.statistics!, nulls, low, high)
   }
-  const facts: Omit<FileMetaData, 'metadata_length'> = {
+  const footer: Footer = {
     version: 2,
     created_by: createdBy,
     schema: [
@@ -143,8 +145,7 @@ export async function* writeFile(
     row_groups: groups,
     key_value_metadata: metadata,
   }
-  // Its length is that of what is written.
-  writeMetadata(out, facts as FileMetaData)
+  await writeFooter(out, library, footer)
   out.appendUint32(MAGIC)
   yield take()
 }
