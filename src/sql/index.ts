@@ -8,17 +8,18 @@ import { readResidentBytes } from '../contract/resident-memory.ts'
 import { findDuckDb } from './find-duckdb.ts'
 import type {
   QueryMessage,
+  QueryNames,
   QuerySettings,
   QueryTables,
   QueryText,
   ResultColumn,
-  TableName,
 } from './messages.ts'
 
 export { DUCKDB_PACKAGE, findDuckDb } from './find-duckdb.ts'
 export type {
   ColumnStorage,
   EmptyTable,
+  QueryNames,
   QueryParameter,
   QueryTables,
   ResultColumn,
@@ -45,7 +46,7 @@ export interface Query extends QueryText {
   /** Folder of temporary files of this query alone. */
   folder: string
   /** Opens the tables that the query names. `isAfresh`: each as one new file, since others could not be read. */
-  openTables(names: readonly TableName[], isAfresh: boolean): Promise<QueryTables>
+  openTables(names: QueryNames, isAfresh: boolean): Promise<QueryTables>
   /** Returns whether nobody waits for the result any more. */
   isAborted?: () => boolean
 }
@@ -93,7 +94,7 @@ async function tryQuery(
     if (!('tables' in named)) throw unexpectedError()
     // Meanwhile the service copies tables, and limits their size.
     process_.pauseClock()
-    const tables = await query.openTables(named.tables, isAfresh)
+    const tables = await query.openTables(named, isAfresh)
     process_.startClock(LOAD_SECONDS)
     process_.send(tables)
     const loaded = await process_.receive()
@@ -107,7 +108,11 @@ async function tryQuery(
   }
 }
 
-async function readResult(process_: QueryProcess, { resultBytes }: QueryLimits): Promise<QueryResult> {
+/** Reads the result; undefined if the query reads a column that a file lacks. */
+async function readResult(
+  process_: QueryProcess,
+  { resultBytes }: QueryLimits,
+): Promise<QueryResult | undefined> {
   let columns: ResultColumn[] = []
   let parts: Uint8Array[][] = []
   let rows = 0
@@ -137,7 +142,8 @@ async function readResult(process_: QueryProcess, { resultBytes }: QueryLimits):
         // Without the last comma.
         texts: parts.map((texts) => Buffer.concat(texts).subarray(0, -1)),
       }
-    } else throw unexpectedError()
+    } else if ('isLoaded' in message) return undefined
+    else throw unexpectedError()
   }
 }
 

@@ -51,10 +51,22 @@ export interface TableColumn {
   type: 'number' | 'text' | 'boolean' | 'date' | 'datetime'
 }
 
+/** Tables and words of a query. */
+export interface QueryNames {
+  tables: TableName[]
+  /**
+   * Words of the query in lower case: it reads no column whose name is not among them, or has other characters than
+   * those of ASCII. Undefined: it can read any column.
+   */
+  words?: ReadonlySet<string>
+}
+
 /** A table in Parquet files. Their columns are named by their storage and position: `integer0`. */
 export interface StoredTable {
   table: TableName
   columns: readonly TableColumn[]
+  /** Number of columns that the files have. Reading another one is an error. */
+  storedColumns: number
   path: string
   /** Rows that follow those of the file. Days and times are texts, which have the storage that is given here. */
   rest?: { path: string; storages: readonly ColumnStorage[] }
@@ -80,8 +92,11 @@ export interface ResultColumn {
 
 /** Message from the process. */
 export type QueryMessage =
-  | { tables: TableName[] }
-  /** False if a file cannot be read, or if the rest of a table does not have its types: open the tables afresh. */
+  | QueryNames
+  /**
+   * False if a file cannot be read, the rest of a table does not have its types, or the query reads a column that a file
+   * lacks: open the tables afresh. In the last case, this follows other messages.
+   */
   | { isLoaded: boolean }
   | { columns: ResultColumn[] }
   /** The next rows: the values of each column, comma-separated JSON. */

@@ -9,13 +9,16 @@ import {
 import { errorMessageOf } from '../contract/errors.ts'
 import { bindParameters } from './bind-parameters.ts'
 import { describeError, namesNoColumn } from './describe-error.ts'
-import { describeCount, findTableNames } from './find-table-names.ts'
+import { describeCount, findNames } from './find-names.ts'
 import type { EmptyTable, QueryMessage, QuerySettings, QueryTables, QueryText } from './messages.ts'
-import { openTable } from './open-table.ts'
+import { openTable, readsMissingColumn } from './open-table.ts'
 import { quoteName, quoteText } from './quote.ts'
 import { streamResult } from './result-json.ts'
 
 const settings: QuerySettings = JSON.parse(process.argv[2])
+
+/** Whether files lack columns that the query does not name. */
+let isPartial = false
 
 /** Messages that have not been taken. */
 const received: unknown[] = []
@@ -55,6 +58,7 @@ const CONFIGURATION = {
 async function openTables(connection: DuckDBConnection, { tables }: QueryTables): Promise<boolean> {
   for (const one of tables) {
     const { table } = one
+    if ('path' in one && one.storedColumns < one.columns.length) isPartial = true
     const source = 'path' in one ? await openTable(connection, one) : formatEmptyTable(one)
     if (source === undefined) return false
     if (table.schema !== '') await connection.run(`CREATE SCHEMA IF NOT EXISTS ${quoteName(table.schema)}`)
@@ -124,7 +128,7 @@ async function runQuery(): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:', CONFIGURATION)
   const connection = await instance.connect()
   const { sql, parameters, isRepeatable } = await receive<QueryText>()
-  await send({ tables: await findTableNames(connection, sql) })
+  await send(await findNames(connection, sql))
   await limit(connection)
   const tables = await receive<QueryTables>()
   const isLoaded = await openTables(connection, tables)
@@ -140,6 +144,7 @@ async function runQuery(): Promise<void> {
 runQuery()
   .catch((error) => {
     const message = errorMessageOf(error)
+    if (isPartial && readsMissingColumn(message)) return send({ isLoaded: false })
     return send({
       refused: describeError(message),
       code: codeOf(errorMessageOf(error.cause ?? error)),

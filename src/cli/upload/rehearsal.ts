@@ -83,8 +83,10 @@ export class Rehearsal {
           sql: local.definition.text,
           parameters: {},
           folder,
-          openTables: async (names) => ({
-            tables: (await Promise.all(names.map((name) => this.describeTable(local, name, numbers)))).flat(),
+          openTables: async ({ tables }) => ({
+            tables: (
+              await Promise.all(tables.map((name) => this.describeTable(local, name, numbers)))
+            ).flat(),
           }),
         },
         queryLimitsOf(readLimits(this.context.environment)),

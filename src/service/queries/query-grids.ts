@@ -116,15 +116,16 @@ export class Queries {
           folder,
           isAborted: principal.isAborted,
           openTables: async (names, isAfresh) => {
+            const words = isAfresh ? undefined : names.words
             const tables = []
             const budget = {
               files: new Map(),
               bytesLeft: this.limits.query_cache_bytes,
               isAborted: principal.isAborted,
             }
-            queried = await takeTableSnapshots(service, principal, names, given, query.scope)
+            queried = await takeTableSnapshots(service, principal, names.tables, given, query.scope)
             for (const { table, snapshot } of queried) {
-              const { file, keep } = await this.files.get(snapshot, isAfresh, folder, budget)
+              const { file, keep } = await this.files.get(snapshot, { isAfresh, words }, folder, budget)
               kept.push(keep)
               tables.push({ table, ...file })
             }

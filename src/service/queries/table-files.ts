@@ -36,6 +36,14 @@ const TEMPORARY_PREFIX = 'gridline-queries-'
 
 type TableFile = Omit<StoredTable, 'table'>
 
+/** How the file of a grid is read. */
+interface Reading {
+  /** Nothing that exists is used. */
+  isAfresh: boolean
+  /** Words of the query, in lower case: it reads only columns with such names; undefined: any column. */
+  words?: ReadonlySet<string>
+}
+
 /** Files of grids that were queried, so that the next query need not copy them again. */
 export class TableFiles {
   private folder: Promise<string> | undefined
@@ -56,38 +64,57 @@ export class TableFiles {
 
   /**
    * Returns the file of a grid. If there is none, it is written into the folder of the query; `keep` then keeps it for
-   * other queries. The file of a large grid has only its stored slices, and so stays as it is for many appends: rows
-   * that were appended since are its rest. `isAfresh`: none of this, and a new file. Throws `too_large` above the size
-   * of all files.
+   * other queries. It can have only the columns that the query names. The file of a large grid has only its stored
+   * slices, and so stays as it is for many appends: rows that were appended since are its rest. Throws `too_large` above
+   * the size of all files.
    */
   async get(
     snap: Snapshot,
-    isAfresh: boolean,
+    { isAfresh, words }: Reading,
     workFolder: string,
     budget: CopyBudget,
   ): Promise<{ file: TableFile; keep: () => Promise<void> }> {
     const folder = await this.open()
     const columns = columnsOf(snap)
-    const placeOf = (hash: string): string => join(folder, `${hash}.parquet`)
-    const write = async (part: Snapshot, isRest: boolean) => {
+    const place = (name: string): string => join(folder, `${name}.parquet`)
+    const write = async (part: Snapshot, positions: readonly number[], isRest: boolean) => {
       const path = join(workFolder, `${randomBytes(6).toString('hex')}.parquet`)
-      return { path, storages: await writeCopy(part, path, isRest, budget) }
+      return { path, storages: await writeCopy(part, positions, path, isRest, budget) }
     }
     const parts = isAfresh ? undefined : splitTail(snap)
     // Parts that did not fit together have left a file of the whole.
-    const whole = parts && placeOf(hashSnapshot(snap))
+    const whole = parts && place(hashSnapshot(snap))
     if (whole !== undefined && (await touch(whole)))
-      return { file: { columns, path: whole }, keep: async () => {} }
+      return { file: { columns, storedColumns: columns.length, path: whole }, keep: async () => {} }
     const { stored, rest } = parts ?? { stored: snap, rest: undefined }
     const hash = hashSnapshot(stored)
-    const written = rest && (await write(rest, true))
-    const known = budget.files.get(hash)
-    const isKept = known === undefined && !isAfresh && (await touch(placeOf(hash)))
-    const path = known ?? (isKept ? placeOf(hash) : (await write(stored, false)).path)
-    budget.files.set(hash, path)
+    const needed = findPositions(columns, words)
+    const kept = isAfresh ? [] : await listCopies(folder, hash, columns.length)
+    let copy = budget.files.get(hash)
+    for (const positions of kept) {
+      if (copy || !includesAll(positions, needed)) continue
+      const path = place(nameCopy(hash, positions, columns.length))
+      if (await touch(path)) copy = { path, positions }
+    }
+    let keep = async (): Promise<void> => {}
+    if (!copy) {
+      const positions = widen(needed, kept, columns.length)
+      const { path } = await write(stored, positions, false)
+      copy = { path, positions }
+      // While the query runs.
+      const synced = syncFile(path)
+      synced.catch(() => {})
+      keep = async () => {
+        await synced
+        await rename(path, place(nameCopy(hash, positions, columns.length)))
+      }
+    }
+    budget.files.set(hash, copy)
+    const { path, positions } = copy
+    const storedColumns = positions.length
     return {
-      file: { columns, path, rest: written },
-      keep: async () => (known !== undefined || isKept ? undefined : keepFile(path, placeOf(hash))),
+      file: { columns, storedColumns, path, rest: rest && (await write(rest, positions, true)) },
+      keep,
     }
   }
 
@@ -145,15 +172,14 @@ async function removeOrphans(): Promise<void> {
   }
 }
 
-/** Moves a complete file to its place, where it is complete even if the power fails. */
-async function keepFile(path: string, place: string): Promise<void> {
+/** Resolves when a file is complete even if the power fails. */
+async function syncFile(path: string): Promise<void> {
   const file = await open(path)
   try {
     await file.sync()
   } finally {
     await file.close()
   }
-  await rename(path, place)
 }
 
 /** Sets the time of the last use of a file. Returns false if the file does not exist. */
@@ -205,10 +231,54 @@ function columnsOf({ columns }: Snapshot): TableColumn[] {
   })
 }
 
+/** Maximum number of columns of a copy that lacks others: their positions are in the name of the file. */
+const MAX_PART_COLUMNS = 30
+
+/** Returns the positions of the columns that a query with these words can read, at least one. */
+function findPositions(columns: readonly TableColumn[], words: ReadonlySet<string> | undefined): number[] {
+  const positions: number[] = []
+  for (const [k, { name }] of columns.entries())
+    if (!words || words.has(name.toLowerCase()) || !ASCII.test(name)) positions.push(k)
+  return positions.length > 0 ? positions : [0]
+}
+
+const ASCII = /^[\x20-\x7e]*$/
+
+/**
+ * Returns the positions of columns to copy: those that are needed, and those that queries have needed before. If it is
+ * more than half of the columns, all: a copy of the whole serves all queries.
+ */
+function widen(needed: readonly number[], kept: readonly (readonly number[])[], count: number): number[] {
+  const positions = [...new Set([...needed, ...kept.flat()])].sort((a, b) => a - b)
+  const isPart = positions.length * 2 <= count && positions.length <= MAX_PART_COLUMNS
+  return isPart ? positions : Array.from({ length: count }, (_, k) => k)
+}
+
+function includesAll(positions: readonly number[], needed: readonly number[]): boolean {
+  const present = new Set(positions)
+  return needed.every((position) => present.has(position))
+}
+
+/** Returns the name of the copy of a content that has columns at some positions. */
+function nameCopy(hash: string, positions: readonly number[], count: number): string {
+  return positions.length === count ? hash : `${hash}-${positions.join('_')}`
+}
+
+/** Lists the positions of the columns that kept copies of a content have. */
+async function listCopies(folder: string, hash: string, count: number): Promise<number[][]> {
+  const names = await readdir(folder).catch(() => [])
+  return names
+    .filter((name) => name.startsWith(hash))
+    .map((name) => {
+      const part = /-([\d_]+)\.parquet$/.exec(name)?.[1]
+      return part === undefined ? Array.from({ length: count }, (_, k) => k) : part.split('_').map(Number)
+    })
+}
+
 /** Copies that one query has made, and what it may still write. */
 export interface CopyBudget {
-  /** Paths of files of this query by the hash of their content, which names of the same content share. */
-  files: Map<string, string>
+  /** Files of this query by the hash of their content, which names of the same content share. */
+  files: Map<string, { path: string; positions: readonly number[] }>
   /** Number of bytes that may still be written. */
   bytesLeft: number
   isAborted: (() => boolean) | undefined
@@ -218,29 +288,34 @@ export interface CopyBudget {
 class OtherStorage extends Error {}
 
 /**
- * Writes a grid as a Parquet file, and returns how its columns are stored. Their first slices tell how, if all others
+ * Writes columns of a grid as a Parquet file, and returns how they are stored. Their first slices tell how, if all others
  * agree; else, all of their values do. `isRest`: days and times are texts.
  */
 async function writeCopy(
-  snap: Snapshot,
+  { columns, ...snap }: Snapshot,
+  positions: readonly number[],
   path: string,
   isRest: boolean,
   budget: CopyBudget,
 ): Promise<ColumnStorage[]> {
   const bytesLeft = budget.bytesLeft
+  const part: Snapshot = { ...snap, columns: positions.map((position) => columns[position]) }
   try {
-    return await writeStored(snap, await findColumnFacts(snap, !isRest), path, isRest, budget)
+    return await writeStored(part, positions, await findColumnFacts(part, !isRest), path, isRest, budget)
   } catch (error) {
     if (!(error instanceof OtherStorage)) throw error
     budget.bytesLeft = bytesLeft
     await rm(path)
-    return writeStored(snap, await findColumnFacts(snap, false), path, isRest, budget)
+    return writeStored(part, positions, await findColumnFacts(part, false), path, isRest, budget)
   }
 }
 
 /** Finds the facts about the values of columns. `isGuess`: of those in their first slices, if they tell enough. */
 async function findColumnFacts(snap: Snapshot, isGuess: boolean): Promise<number[]> {
-  const finder = new FactFinder(snap.rows, Math.max(0, ...snap.columns.map(largestChunkBytes)))
+  const finder = new FactFinder(
+    snap.rows * snap.columns.length,
+    Math.max(0, ...snap.columns.map(largestChunkBytes)),
+  )
   const facts: number[] = []
   for (const column of snap.columns) {
     const { type, slices, skip = 0 } = column
@@ -265,6 +340,7 @@ const CHECKED: ReadonlySet<ColumnStorage> = new Set<ColumnStorage>([
 
 async function writeStored(
   { columns, rows, ...snap }: Snapshot,
+  positions: readonly number[],
   facts: number[],
   path: string,
   isRest: boolean,
@@ -274,7 +350,11 @@ async function writeStored(
   const file = writeFile(
     columns.map((column, k) => {
       const storage = isRest && isDateType(column.type) ? 'text' : storages[k]
-      return { name: `${storage}${k}`, storage, values: streamColumn({ columns, rows, ...snap }, column) }
+      return {
+        name: `${storage}${positions[k]}`,
+        storage,
+        values: streamColumn({ columns, rows, ...snap }, column),
+      }
     }),
     {
       rows,

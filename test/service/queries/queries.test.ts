@@ -1,5 +1,5 @@
 // Queries of grids in SQL.
-import { existsSync, readdirSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
@@ -387,6 +387,111 @@ describe('limits of queries', () => {
     await none.user('alice')
     expect(await query(none, 'select 1')).toMatchObject({ status: 403, code: 'forbidden' })
     await none.service.close()
+  })
+})
+
+/** Queries of a table `t` with the columns a, b, c, d, "E e", f, g: some read columns that they do not name. */
+const SHAPES = [
+  'select a from t order by 1',
+  'select count(*) from t',
+  'select sum(T.A * b) from t',
+  'select t from t order by a',
+  'select typeof(t), a from t order by a',
+  'select #2, a from t order by a',
+  'select y.a, y.z from t as y(a, z) order by 1',
+  'select x.a from t x natural join t y order by 1',
+  'with w(a, b) as (select c, d from t) select a, b from w order by all',
+  'select try(a / 0), try(to_json(t)) from t order by a',
+  "select column_name, data_type from duckdb_columns() where table_name = 't' order by 1",
+  'select nothing from t',
+  "select error('gridline: this column is not in the file') from t",
+  'select t.a, "e E" from (select b as "e E", a from t) t order by 1',
+  'select "e E", max("E E") from (select 1 "e E", * from t) group by 1',
+  'select * from t order by a',
+  'from t select a, b order by 1',
+  'table t order by all',
+  'select x from t x order by x.a',
+  'select count(t) from t',
+  'select y.x from t as y(x) order by 1',
+  'select x.a from t x join t y using (a, b) order by 1',
+  'select x.a from t x positional join t y order by 1',
+  'with w as (select * from t) select c from w order by 1',
+  'with t as (from t) select g from t order by 1',
+  "select columns('^[ab]$') from t order by all",
+  "select columns(lambda n: n > 'e') from t order by all",
+  'select * exclude (a) from t order by all',
+  'describe t',
+  'summarize t',
+  'from (unpivot t on a, b) order by all',
+  'select * from (pivot t on g in (1, 2) using sum(a)) order by all',
+  'select a, (select max(b) from t y where y.c < x.c) from t x order by a',
+  'select (select count(distinct d) from t)',
+  'select a, l from t, lateral (select a + b as l) order by 1',
+  'select a, unnest([b, c]) u from t order by all',
+  'select a from t union all by name select f as a from t order by 1',
+  'select a from t intersect select b from t order by 1',
+  'select a, row_number() over (partition by g order by f desc) n from t order by a',
+  'select g, sum(a) from t group by grouping sets ((g), ()) order by all',
+  "select name, type from pragma_table_info('t') order by 1",
+  'select arg_max(x, a) from t x',
+  'select distinct on (g) g, a from t order by g, a',
+  'select a from t where "E e" is not null and f not in (select c from t) order by 1',
+  'select i, a from range(3) r(i), t order by all',
+  'select list_transform([a], n -> n + b) from t order by all',
+  'with recursive r as (select min(a) n from t union all select n + 1 from r where n < 3) from r order by 1',
+]
+
+describe('copies with the columns that a query names', () => {
+  const folder = temporaryFolder()
+  const copies = join(folder.path, 'test.db-queries')
+  let test: TestService
+  beforeAll(async () => {
+    const database = `sqlite:${join(folder.path, 'test.db')}`
+    test = new TestService(await createService({ database, url: 'http://gridline.test', environment: {} }))
+    await test.user('alice')
+  })
+  afterAll(async () => {
+    await test.service.close()
+    folder.remove()
+  })
+
+  it('a query has the same result as on a copy of the whole', async () => {
+    const columns = Object.fromEntries(
+      ['a', 'b', 'c', 'd', 'E e', 'f', 'g'].map((name, k) => [
+        name,
+        Array.from({ length: 5 }, (_, row) => (k === 6 ? row % 3 : (row * (k + 1) * 7) % 11)),
+      ]),
+    )
+    await test.grid('alice', 't', columns)
+    await query(test, 'from t')
+    const [whole] = readdirSync(copies)
+    const path = join(folder.path, whole)
+    renameSync(join(copies, whole), path)
+    for (const sql of SHAPES.slice(0, runs(12, SHAPES.length))) {
+      const fresh = await query(test, sql)
+      for (const name of readdirSync(copies)) rmSync(join(copies, name))
+      copyFileSync(path, join(copies, whole))
+      expect([sql, fresh]).toEqual([sql, await query(test, sql)])
+      rmSync(join(copies, whole))
+    }
+  })
+
+  it('has the columns of earlier queries, too, until a copy of the whole is better', async () => {
+    const names = Array.from({ length: 10 }, (_, k) => `c${k}`)
+    await test.grid('alice', 'ten', Object.fromEntries(names.map((name, k) => [name, [k * 1000 + 7]])))
+    const parts = async (sql: string): Promise<string[]> => {
+      const before = new Set(readdirSync(copies))
+      expect((await query(test, sql)).status).toBe(200)
+      return readdirSync(copies)
+        .filter((name) => !before.has(name))
+        .map((name) => name.replace(/^\w{40}|\.parquet$/g, ''))
+    }
+    expect(await parts('select c3, c1 from ten')).toEqual(['-1_3'])
+    expect(await parts('select c3 from ten')).toEqual([])
+    expect(await parts('select count(*) from ten where c9 > 0')).toEqual(['-1_3_9'])
+    expect(await parts('select c1, c3 from ten where c9 > 0')).toEqual([])
+    expect(await parts('select c4, c5, c6 from ten')).toEqual([''])
+    expect(await parts('select c8 from ten')).toEqual([])
   })
 })
 

@@ -92,10 +92,10 @@ export class PageEncoder {
     this.begin()
   }
 
-  /** Creates an encoder for columns of `rows` rows, whose texts mostly have up to `textBytes`. */
-  static create(rows: number, textBytes: number): PageEncoder {
+  /** Creates an encoder of `values` values of all columns, whose texts mostly have up to `textBytes`. */
+  static create(values: number, textBytes: number): PageEncoder {
     const size = TEXT + Math.min(textBytes, MAX_TEXT_BYTES) + PADDING.length
-    const instance = isWorthKernel(rows) ? wasm.createInstance(size) : undefined
+    const instance = isWorthKernel(values) ? wasm.createInstance(size) : undefined
     if (instance) return new PageEncoder(Buffer.from(instance.memory), instance.exports, instance.exports)
     return new PageEncoder(Buffer.alloc(TEXT), createPage(), undefined)
   }

@@ -56,7 +56,7 @@ const MAX_MEMORY_BYTES = 32 * 1024 * 1024
 /** Maximum number of kernels in use, and of idle ones for later requests. */
 const MAX_KERNELS = 16
 const MAX_IDLE_KERNELS = 2
-/** Minimum number of rows for a kernel. For fewer rows, its start takes longer than it saves. */
+/** Minimum number of rows, or of values, for a kernel. For fewer, its start takes longer than it saves. */
 const MIN_KERNEL_ROWS = 2000
 
 const wasm = new WasmModule<Exports>('values.wasm')
@@ -65,7 +65,7 @@ let inUse = 0
 /** Random odd multiplier of hashes, so that nobody can construct colliding texts. */
 const multiplier = randomInt(2 ** 30) * 2 + 1
 
-/** Returns whether a grid with so many rows is read with a kernel. */
+/** Returns whether so many rows, or values, are read with a kernel. */
 export function isWorthKernel(rows: number): boolean {
   return ValueKernel.use === 'always' || (ValueKernel.use === 'large' && rows >= MIN_KERNEL_ROWS)
 }

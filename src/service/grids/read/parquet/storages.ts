@@ -17,12 +17,12 @@ function encodingOf(type: ColumnType): keyof typeof ENCODINGS | undefined {
   return family === 'number' || family === 'date' || family === 'datetime' ? LOOKED_AT[family] : undefined
 }
 
-/** Finds the facts about the values of columns of up to `rows` rows, whose pieces mostly have up to `textBytes`. */
+/** Finds the facts about `values` values of columns, whose pieces mostly have up to `textBytes`. */
 export class FactFinder {
   private encoder: PageEncoder | undefined
 
   constructor(
-    private readonly rows: number,
+    private readonly values: number,
     private readonly textBytes: number,
   ) {}
 
@@ -30,7 +30,7 @@ export class FactFinder {
   async find(type: ColumnType, values: Bytes): Promise<number> {
     const encoding = encodingOf(type)
     if (encoding === undefined) return 0
-    this.encoder ??= PageEncoder.create(this.rows, this.textBytes)
+    this.encoder ??= PageEncoder.create(this.values, this.textBytes)
     const { encoder } = this
     encoder.take(encoding)
     for await (const piece of values) {

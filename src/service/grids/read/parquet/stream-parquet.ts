@@ -38,7 +38,7 @@ export async function* streamParquet(
       ? streamColumn(snap, column, selected.head, ahead)
       : streamColumnValues(snap, column, selected)
   const textBytes = 'head' in selected ? Math.max(0, ...columns.map(largestChunkBytes)) : 2 * CHUNK_BYTES
-  const finder = new FactFinder(rows, textBytes)
+  const finder = new FactFinder(rows * columns.length, textBytes)
   const stored = []
   for (const column of columns) {
     const { name, type } = column

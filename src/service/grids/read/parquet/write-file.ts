@@ -180,7 +180,7 @@ function createChunk({ name, storage }: FileColumn, from: number, isCompressed: 
 /** Encodes the pages of all columns, by row group. A few are compressed meanwhile. */
 async function* encodePages(columns: readonly FileColumn[], options: FileOptions): AsyncGenerator<Page> {
   const { rows, textBytes, isCompressed, check } = options
-  const encoder = PageEncoder.create(rows, textBytes)
+  const encoder = PageEncoder.create(rows * columns.length, textBytes)
   const readers = columns.map(({ values }) => new ColumnReader(values))
   const waiting: Page[] = []
   try {

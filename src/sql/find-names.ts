@@ -1,7 +1,7 @@
-// Finds the tables that a query names.
+// Finds what a query names: tables, and words that can be columns.
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { describeAt, lineAt } from './describe-error.ts'
-import type { TableName } from './messages.ts'
+import type { QueryNames, TableName } from './messages.ts'
 
 /** Tables that SHOW reads. */
 const LISTS_OF_TABLES: ReadonlySet<string> = new Set(['"tables"', '__show_tables_expanded', '"databases"'])
@@ -15,11 +15,17 @@ interface SyntaxTree {
   statements?: unknown[]
 }
 
+/** Functions in FROM that read no columns but those that they name. */
+const KNOWN_TABLE_FUNCTIONS: ReadonlySet<unknown> = new Set(['range', 'generate_series', 'unnest'])
+
+/** Maximum number of words of a query, beyond which they are not told. */
+const MAX_WORDS = 2000
+
 /**
- * Returns the tables that a query names. Those that it also defines (WITH) are marked. Throws for a query that cannot be
- * parsed, that is not one statement, or that does more than read.
+ * Returns the tables and words of a query. Tables that it also defines (WITH) are marked. Throws for a query that cannot
+ * be parsed, that is not one statement, or that does more than read.
  */
-export async function findTableNames(connection: DuckDBConnection, sql: string): Promise<TableName[]> {
+export async function findNames(connection: DuckDBConnection, sql: string): Promise<QueryNames> {
   const statement = await connection.prepare('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR')
   statement.bindVarchar(1, sql)
   const [[json]] = await (await statement.run()).getRows()
@@ -66,8 +72,37 @@ export async function findTableNames(connection: DuckDBConnection, sql: string):
       throw new Error(`${other.name} and ${table.name} differ only in case: name one of them by its id`)
     byLowerCase.set(key, table)
   }
-  return tables
+  return { tables, words: findWords(tree.statements) }
 }
+
+/** Returns the words of a syntax tree in lower case; undefined if it can read columns that it does not name. */
+function findWords(statements: unknown): ReadonlySet<string> | undefined {
+  const words = new Set<string>()
+  const names = new Set<unknown>()
+  const alone = new Set<string>()
+  let isKnown = true
+  visit(statements, (node) => {
+    const fields = node as Record<string, unknown>
+    for (const value of Object.values(fields).flat())
+      if (typeof value === 'string') words.add(value.toLowerCase())
+    const { type, ref_type, table_name, alias, column_name_alias, column_names, function: call } = fields
+    // `FROM t AS u (a, b)` gives columns other names.
+    if (Array.isArray(column_name_alias) && column_name_alias.length > 0) isKnown = false
+    if (ref_type === 'NATURAL' || UNKNOWN_TYPES.has(type)) isKnown = false
+    if (type === 'TABLE_FUNCTION')
+      isKnown &&= KNOWN_TABLE_FUNCTIONS.has((call as { function_name?: unknown }).function_name)
+    if (table_name !== undefined)
+      for (const name of [table_name, alias]) names.add(String(name).toLowerCase())
+    if (Array.isArray(column_names) && column_names.length === 1)
+      alone.add(String(column_names[0]).toLowerCase())
+  })
+  // The name of a table alone is the row.
+  const isRow = [...alone].some((name) => names.has(name))
+  return isKnown && !isRow && words.size <= MAX_WORDS ? words : undefined
+}
+
+/** Types of nodes that read columns without their names. */
+const UNKNOWN_TYPES: ReadonlySet<unknown> = new Set(['STAR', 'POSITIONAL_REFERENCE', 'SHOW_REF', 'PIVOT'])
 
 /** Describes a query that is not one statement. */
 export function describeCount(statements: number): string {
