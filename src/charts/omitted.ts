@@ -153,14 +153,26 @@ const NUMBER_TEXT = /^\s*$|^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i
 /** Beginning of a date. */
 const DATE_TEXT = /^\s*$|^[-+]?\d{4}/
 
-/**
- * Returns how many rows have a text in a column that had numbers or dates when the chart was made: 2 rows whose price is
- * not a number.
- */
-function describeOtherTexts({ data, layout }: Figure): string[] {
+/** Attributes that show their values as they are written, so that any text will do. */
+const WRITTEN_ATTRIBUTES: ReadonlySet<string> = new Set(
+  'labels ids parents text hovertext customdata locations theta'.split(' '),
+)
+
+/** A list of a trace that has texts in a column of numbers or dates. */
+interface OtherTexts {
+  /** The trace, or its marker. */
+  holder: Attributes
+  attribute: string
+  column: Attributes
+  /** Positions of the texts. */
+  rows: number[]
+}
+
+/** Finds texts in columns that had numbers or dates when the chart was made. */
+function findOtherTexts(traces: readonly Attributes[], layout: Attributes): OtherTexts[] {
   const columns: Attributes[] = Array.from(listOf(layout.meta?.spec?.columns)).filter(isObject)
-  const counts = new Map<string, number>()
-  for (const trace of data)
+  const found: OtherTexts[] = []
+  for (const trace of traces)
     for (const holder of [trace, trace.marker].filter(isObject))
       for (const [key, source] of Object.entries(holder)) {
         if (!key.endsWith('src') || typeof source !== 'string') continue
@@ -170,18 +182,45 @@ function describeOtherTexts({ data, layout }: Figure): string[] {
         const isAxis = attribute === 'x' || attribute === 'y'
         if (!column || (isAxis && hasLabelAxis(layout, attribute, trace[`${attribute}axis`]))) continue
         const isNumber = column.type === 'number'
-        if (!isNumber && !String(column.type).startsWith('date')) continue
+        if (WRITTEN_ATTRIBUTES.has(attribute) || !(isNumber || String(column.type).startsWith('date')))
+          continue
         const fits = isNumber ? NUMBER_TEXT : DATE_TEXT
-        let count = 0
         const list = listOf(holder[attribute])
+        const rows: number[] = []
         for (let k = 0; k < list.length; k++) {
           const value = list[k]
-          if (typeof value === 'string' && !fits.test(value)) count++
+          if (typeof value === 'string' && !fits.test(value)) rows.push(k)
         }
-        const why = `whose ${humanizeName(String(column.name))} is not a ${isNumber ? 'number' : 'date'}`
-        if (count > 0) counts.set(why, Math.max(count, counts.get(why) ?? 0))
+        if (rows.length > 0) found.push({ holder, attribute, column, rows })
       }
+  return found
+}
+
+/**
+ * Returns how many rows have a text in a column that had numbers or dates when the chart was made: 2 rows whose price is
+ * not a number.
+ */
+function describeOtherTexts({ data, layout }: Figure): string[] {
+  const counts = new Map<string, number>()
+  for (const { column, rows } of findOtherTexts(data, layout)) {
+    const why = `whose ${humanizeName(String(column.name))} is not a ${column.type === 'number' ? 'number' : 'date'}`
+    counts.set(why, Math.max(rows.length, counts.get(why) ?? 0))
+  }
   return [...counts].map(([why, count]) => `${formatCount(count, 'row')} ${why}`)
+}
+
+/** Returns a trace without texts in columns that had numbers or dates: an axis of labels would have them in any order. */
+export function dropOtherTexts(trace: Attributes, layout: Attributes): Attributes {
+  let changed = trace
+  for (const { holder, attribute, rows } of findOtherTexts([trace], layout)) {
+    const values: unknown[] = Array.from(listOf(holder[attribute]))
+    for (const row of rows) values[row] = null
+    changed =
+      holder === trace
+        ? { ...changed, [attribute]: values }
+        : { ...changed, marker: { ...changed.marker, [attribute]: values } }
+  }
+  return changed
 }
 
 /** Counts the leaves of a treemap or sunburst that have no value. */

@@ -72,6 +72,32 @@ describe('rows without a place', () => {
     expect(describeMissingRows({ data: [trace], layout: labels })).toEqual(expected.slice(1))
   })
 
+  it.each([
+    ['box', ['y'], []],
+    ['histogram', ['x'], []],
+    ['line', ['y'], [{ type: 'sort', target: 'x' }]],
+    ['bar', ['y'], [{ type: 'groupby', groups: ['p', 'p', 'q', 'q'] }]],
+    ['scatter', ['x'], []],
+  ] as const)('a %s draws no text of a column that had numbers', async (type, [attribute], transforms) => {
+    const trace = {
+      ...{ type: type === 'line' ? 'scatter' : type, x: [1, 2, 3, 4], y: [1, 2, 3, 4], transforms },
+      ...{ [attribute]: ['€1', '2', null, 'n/a'], [`${attribute}src`]: 'ann:1:bbbbbb' },
+      marker: { color: ['x', '5', 6, 'y'], colorsrc: 'ann:1:bbbbbb' },
+    }
+    const columns = [{ name: 'price', uid: 'bbbbbb', type: 'number' }]
+    const layout = { meta: { theme: 'gridline', spec: { options: {}, columns } } }
+    const evaluated = (await evaluateTransforms({ data: [trace], layout })) as {
+      data: Attributes[]
+      layout: Attributes
+    }
+    const drawn = applyTheme(evaluated, { scheme: 'light', width: 640, height: 400 })
+    const values = drawn.data.flatMap((one) => [...(one[attribute] ?? []), ...(one.marker?.color ?? [])])
+    expect(values.filter((value) => typeof value === 'string' && !/^\d$|^#/.test(value))).toEqual([])
+    expect(values.map(String)).toContain('2')
+    const note = drawn.layout.annotations.map(({ text }: Attributes) => text).join(' ')
+    expect(note).toContain('2 rows whose price is not a number')
+  })
+
   it('rows without a place are counted once, before aggregation', async () => {
     const transforms = [
       { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'sum', empty: 'none' }] },

@@ -9,6 +9,8 @@ const REQUIRED_BY_CELLS: Readonly<Record<string, readonly string[]>> = {
   contour: ['z'],
   histogram2d: ['x', 'y'],
 }
+/** Trace types whose values are parts: those that are 0 are not seen. */
+const PARTS: ReadonlySet<unknown> = new Set(['pie', 'treemap', 'sunburst'])
 /** Attributes with the values of other trace types. */
 const VALUE_ATTRIBUTES = 'x y z values r value open lat locations dimensions cells'.split(' ')
 
@@ -50,7 +52,7 @@ function hasValues(trace: Attributes, required: readonly string[]): boolean {
   if (cells && !Array.isArray(trace.z?.[0])) return hasCompleteRow(trace, [...required, ...cells])
   if (cells) return hasSomeValue(trace.z)
   if (trace.type === 'sankey') return listOf(trace.link?.value).length > 0
-  if (trace.type === 'pie')
+  if (PARTS.has(trace.type))
     return [...listOf(trace.values)].some((value) => Number(value) > 0) || trace.values === undefined
   if (Array.isArray(trace.x) && Array.isArray(trace.y)) return hasSomeValue(trace.x) && hasSomeValue(trace.y)
   return (

@@ -1,6 +1,6 @@
 // Lists omitted data in the footer, and removes rows that cannot be drawn: see docs/guide.md#themes.
 import { listOf } from '../../charts/figure/lists.ts'
-import { describeOmitted, dropUnplacedRows, findNegativeParts } from '../../charts/omitted.ts'
+import { describeOmitted, dropOtherTexts, dropUnplacedRows, findNegativeParts } from '../../charts/omitted.ts'
 import { escapeMarkup } from '../../contract/plotly-markup.ts'
 import type { Attributes, Draft } from './arrangement.ts'
 
@@ -13,8 +13,10 @@ export function noteOmitted({ data, layout, omitted, remarks }: Draft): void {
 
 /** Removes rows without a position, which would break lines and extend axes. */
 export function dropUndrawableRows({ data, layout }: Draft): void {
-  for (const [k, trace] of data.entries())
+  for (const [k, original] of data.entries()) {
+    const trace = dropOtherTexts(original, layout)
     data[k] = dropNotPositive(dropNegativeShares(dropUnplacedRows(trace, layout), layout), layout)
+  }
 }
 
 /** Returns a trace without negative shares, which are not parts of a whole. */

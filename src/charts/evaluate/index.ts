@@ -127,10 +127,11 @@ export async function evaluateTransforms(
 ): Promise<{ data?: unknown; layout?: unknown }> {
   const { data } = figure
   if (!Array.isArray(data)) return figure
-  const ready: unknown[] = []
-  for (const trace of data) ready.push(hasTransforms(trace) ? await prepareTrace(trace) : trace)
+  const prepared: unknown[] = []
+  for (const trace of data) prepared.push(hasTransforms(trace) ? await prepareTrace(trace) : trace)
   // Count unseen rows before rows are aggregated.
-  const notShown = new NotShown(figure.layout, ready.filter(isObject))
+  const notShown = new NotShown(figure.layout, prepared.filter(isObject))
+  const ready = notShown.drop(prepared, figure.layout)
   const transformed = ready.filter(hasTransforms)
   for (const trace of transformed) notShown.addUnseen(listTransforms(trace).filter(isPreparation))
   limitGroups(transformed)
@@ -142,7 +143,11 @@ export async function evaluateTransforms(
   const { frames, facets } = split
   const parts = split.traces.filter(isObject)
   const arranged = facets.size > 0 ? arrangeFacets(figure, parts, facets) : figure
-  const axes = new AxisTypes(isObject(arranged.layout) ? arranged.layout : {}, parts, data.filter(isObject))
+  const axes = new AxisTypes(
+    isObject(arranged.layout) ? arranged.layout : {},
+    parts,
+    notShown.drop(data, figure.layout).filter(isObject),
+  )
   const drawn: unknown[] = []
   for (const [k, trace] of split.traces.entries()) {
     if (!hasTransforms(trace)) {

@@ -2,7 +2,7 @@
 
 import { formatCount } from '../../contract/message-texts.ts'
 import { type Attributes, isObject } from '../figure/figure.ts'
-import { describeMissingRows } from '../omitted.ts'
+import { describeMissingRows, dropOtherTexts } from '../omitted.ts'
 import { humanizeName, pluralize } from '../spec/words.ts'
 import type { Transform } from './attributes.ts'
 
@@ -17,6 +17,12 @@ export class NotShown {
     this.isCounted = isObject(layout) && isObject(layout.meta) && layout.meta.spec !== undefined
     if (isObject(layout) && this.isCounted)
       for (const text of describeMissingRows({ data: traces, layout })) this.texts.add(text)
+  }
+
+  /** Returns traces without the texts that are counted. */
+  drop(traces: readonly unknown[], layout: unknown): readonly unknown[] {
+    if (!isObject(layout) || !this.isCounted) return traces
+    return traces.map((trace) => (isObject(trace) ? dropOtherTexts(trace, layout) : trace))
   }
 
   /** Adds what transforms have not shown: [number, unit, reason]. */

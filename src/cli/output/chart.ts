@@ -4,7 +4,7 @@ import { isStacked } from '../../charts/figure/bar-mode.ts'
 import { COLORS } from '../../charts/figure/colors.ts'
 import { isObject } from '../../charts/figure/figure.ts'
 import { NO_LABEL } from '../../charts/figure/shared-names.ts'
-import { describeOmitted, dropUnplacedRows } from '../../charts/omitted.ts'
+import { describeOmitted, dropOtherTexts, dropUnplacedRows } from '../../charts/omitted.ts'
 import type { ImageFormat } from '../../contract/operations/index.ts'
 import { hasColor } from './color.ts'
 import { withBins } from './histogram.ts'
@@ -117,7 +117,7 @@ function fillMissingLabels(figure: ChartFigure): ChartFigure {
   return {
     ...figure,
     data: data
-      .map((original) => dropUnplacedRows(original, layout))
+      .map((original) => dropUnplacedRows(dropOtherTexts(original, layout), layout))
       .map((trace) => ({
         ...trace,
         ...(isLabels(layout.xaxis) && trace.x !== undefined && { x: fillLabels(trace.x) }),
