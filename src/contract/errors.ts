@@ -186,6 +186,22 @@ export function invalidField(path: string, why: string): Problem {
   return new Problem('invalid_request', `${path}: ${why}`, { field: path.split('.')[0], path })
 }
 
+/** Returns `column_loss` for columns of a grid that new content lacks. `source`: the content, as in `the file`. */
+export function columnLossError(
+  source: string,
+  filename: string,
+  lost: readonly { name: string }[],
+): Problem {
+  const names = lost.slice(0, 10).map(({ name }) => name)
+  const count = lost.length === 1 ? 'a column' : `${lost.length} columns`
+  const more = lost.length > names.length ? ' …' : ''
+  return new Problem(
+    'column_loss',
+    `${source} lacks ${count} of '${filename}', which would be lost: ${names.join(', ')}${more}`,
+    { field: 'columns', hint: 'Add --yes to replace the grid anyway.' },
+  )
+}
+
 /** Returns the result of a lookup; undefined if it fails with `not_found`. */
 export async function undefinedIfNotFound<T>(lookup: Promise<T>): Promise<T | undefined> {
   try {

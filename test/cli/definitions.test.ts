@@ -407,6 +407,31 @@ it('what failed is not replaced by another file of its name, and a dry run finds
   expect([code, stderr]).toEqual([8, expect.stringMatching(/warm\.sql: .*does not take/)])
 })
 
+it('a query that drops columns needs --yes, in dry runs and plans, too, and if its grids change as well', async () => {
+  const { run, write } = copyOfUploaded()
+  write('warm.sql', FILES['warm.sql'].replace('warmest', 'top').replace('warmest', 'top'))
+  write('best.sql', 'select country, top from warm where top > 5\n')
+  for (const isDataNew of [false, true]) {
+    if (isDataNew) write('readings.csv', FILES['readings.csv'].replace('18', '19'))
+    for (const more of [['--dry-run'], ['--plan', 'plan.json'], []]) {
+      const { code, stderr } = await run('upload', 'weather', '--on-conflict', 'replace', ...more)
+      expect([more, code, stderr]).toEqual([
+        more,
+        8,
+        expect.stringMatching(/warm\.sql: .*lacks a column of 'warm', which would be lost: warmest/),
+      ])
+    }
+  }
+  const planned = await run('upload', 'weather', '--on-conflict', 'replace', '--yes', '--plan', 'plan.json')
+  const applied = await run('apply', 'plan.json')
+  expect([planned.code, applied.code, applied.stderr]).toEqual([0, 0, ''])
+  const derive = ['derive', 'weather/warm', '--sql', 'select 1 as one', '--on-conflict', 'replace']
+  const codes: number[] = []
+  for (const more of [['--dry-run'], [], ['--dry-run', '--yes'], ['--yes']])
+    codes.push((await run(...derive, ...more)).code)
+  expect(codes).toEqual([6, 6, 0, 0])
+})
+
 itLong('plot options writes a chart file that makes the same chart', async () => {
   const { cwd, run, rows } = copyOfUploaded()
   await run(

@@ -25,7 +25,7 @@ const options = [
   { flags: '--remove', description: 'make a derived grid one like others, with the content that it has' },
 ] as const satisfies readonly Option[]
 
-type DeriveOptions = OptionValues<typeof options>
+type DeriveOptions = OptionValues<typeof options> & { dryRun?: boolean; confirmed?: boolean }
 
 const view: TableView = {
   id: 'fid',
@@ -120,7 +120,8 @@ async function derive(context: Context, name: string, options: DeriveOptions): P
     sql: readSql(options.sql, options.file),
     params: parseParameters(options.param ?? []),
   }
-  const headers = { 'Allow-Column-Loss': options.yes === true }
+  const { dryRun, confirmed, yes } = options
+  const headers = { 'Allow-Column-Loss': (dryRun ? confirmed : yes) === true }
   const { file, action, derivation } = await sendSql(() => client.call('grids.derive', { json, headers }), {
     file: options.file,
     filesHint: 'A derived grid follows grids: upload the file first, and name its grid.',

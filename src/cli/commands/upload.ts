@@ -163,6 +163,7 @@ async function createMaker(
   const { onConflict } = options
   return new DefinitionMaker(context, {
     ...options,
+    yes: options.dryRun ? options.confirmed : options.yes,
     isReplacing: onConflict === 'replace' || onConflict === 'append',
     removed: new Set(removals.map(({ file }) => file.fid)),
   })

@@ -1,5 +1,5 @@
 // Makes derived grids of queries in files.
-import { Problem } from '../../contract/errors.ts'
+import { columnLossError, Problem } from '../../contract/errors.ts'
 import type { Derivation, FileMeta } from '../../contract/resources/index.ts'
 import { inFile, namesTable } from '../files/definitions.ts'
 import { failedProblem, removedProblem } from './definition-names.ts'
@@ -77,6 +77,19 @@ async function findState(
   if (derivation?.sql !== local.definition.text) return undefined
   refuseRemoved(scope, local, derivation)
   return derivation.state
+}
+
+/** Throws `column_loss` if a query would lose columns of a derived grid. `columns`: those of its result. */
+export async function refuseColumnLoss(
+  scope: DefinitionScope,
+  { fid, filename }: FileMeta,
+  columns: readonly { name: string }[],
+): Promise<void> {
+  if (scope.options.yes) return
+  const grid = await (await scope.client()).call('grids.get', { fid })
+  const names = new Set(columns.map(({ name }) => name))
+  const lost = grid.cols.filter(({ name }) => !names.has(name))
+  if (lost.length > 0) throw columnLossError('the result of the query', filename, lost)
 }
 
 /** Throws `conflict` if a query reads a grid that this upload moves to the trash. */

@@ -4,7 +4,7 @@ import type { Context } from '../core/context.ts'
 import { type Definition, inFile, namesTable } from '../files/definitions.ts'
 import { boardKind } from './define-board.ts'
 import { chartKind } from './define-chart.ts'
-import { queryKind } from './define-query.ts'
+import { queryKind, refuseColumnLoss } from './define-query.ts'
 import { NotMade, type PlannedFile } from './definition-names.ts'
 import { type DefinitionKind, DefinitionScope, type MadeFile, type MakeOptions } from './definition-scope.ts'
 import type { LocalFile } from './expand.ts'
@@ -135,9 +135,10 @@ export class DefinitionMaker {
       const isSame = await isUnchanged(scope, local, target)
       const { kind, text } = local.definition
       // Grids that do not exist yet, or will change, cannot be queried.
-      if (kind === 'query' && scope.names.hasPlanned)
+      if (kind === 'query' && scope.names.hasPlanned) {
         columns = await rehearse(this.rehearsal, local).catch(inThisFile)
-      else if (!isSame) await tryMake(scope, local, target).catch(inThisFile)
+        if (target && columns) await refuseColumnLoss(scope, target, columns).catch(inThisFile)
+      } else if (!isSame) await tryMake(scope, local, target).catch(inThisFile)
       if (isSame && kind === 'query' && scope.names.listPlanned().some((name) => namesTable(text, name)))
         return follow()
       if (isSame) return { would: 'nothing', target }

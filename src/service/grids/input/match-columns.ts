@@ -1,6 +1,6 @@
 // Matches the columns of a table with those of a grid, and refuses unwanted losses.
 
-import { Problem } from '../../../contract/errors.ts'
+import { columnLossError, Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { formatCount } from '../../../contract/message-texts.ts'
 import { badData } from '../../../ingest/index.ts'
@@ -139,14 +139,8 @@ export function checkColumnLoss(
 ): void {
   if (headers['Allow-Column-Loss'] !== false) return
   const names = new Set(table.map(({ name }) => name))
-  const lostNames = columns.filter(({ name }) => !names.has(name)).map(({ name }) => name)
-  if (lostNames.length === 0) return
-  const listedNames = lostNames.slice(0, 10).join(', ') + (lostNames.length > 10 ? ' …' : '')
-  throw new Problem(
-    'column_loss',
-    `${source} lacks ${lostNames.length === 1 ? 'a column' : `${lostNames.length} columns`} of '${file.filename}', which would be lost: ${listedNames}`,
-    { field: 'columns', hint: 'Add --yes to replace the grid anyway.' },
-  )
+  const lost = columns.filter(({ name }) => !names.has(name))
+  if (lost.length > 0) throw columnLossError(source, file.filename, lost)
 }
 
 /**
