@@ -426,7 +426,7 @@ it('a query that drops columns needs --yes, in dry runs and plans, too, and if i
   const applied = await run('apply', 'plan.json')
   expect([planned.code, applied.code, applied.stderr]).toEqual([0, 0, ''])
   const derive = ['derive', 'weather/warm', '--sql', 'select 1 as one', '--on-conflict', 'replace']
-  const codes: number[] = []
+  const codes: (number | null)[] = []
   for (const more of [['--dry-run'], [], ['--dry-run', '--yes'], ['--yes']])
     codes.push((await run(...derive, ...more)).code)
   expect(codes).toEqual([6, 6, 0, 0])
