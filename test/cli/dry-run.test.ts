@@ -62,6 +62,7 @@ const runs: Record<string, [args: string[], shown: RegExp]> = {
     ['alert', 'add', 'grid', '--when', 'count(*) > 9', '--to', 'https://example.com/hook'],
     /alerts\.create.*"when":"count\(\*\) > 9"/,
   ],
+  'alert set': [['alert', 'set', 'ALERT', '--stale', '2d'], /alerts\.update.*"stale_seconds":172800/],
   'alert remove': [['alert', 'remove', 'ALERT'], /alerts\.delete/],
   'board create': [['board', 'create', 'board.yml'], /dashboards\.create.*"filename":"board"/],
   derive: [

@@ -1,7 +1,8 @@
-// `gridline alert`: adds, lists, tests and removes alerts on grids.
+// `gridline alert`: adds, changes, lists, tests and removes alerts on grids.
 import { resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
 import type { Alert } from '../../contract/resources/index.ts'
+import type { Context } from '../core/context.ts'
 import { type CommandEntry, defineCommand, type OptionValues, subcommand } from '../core/define.ts'
 import { arrayOf, objectOf } from '../core/output-schema.ts'
 import { runEach } from '../files/batch.ts'
@@ -50,7 +51,7 @@ function formatReceiver(to = ''): string {
   return URL.canParse(to) ? new URL(to).host : to
 }
 
-const addOptions = [
+const conditionOptions = [
   { flags: '--when <condition>', description: "a condition on the rows: 'max(temp) > 40', 'count(*) < 100'" },
   { flags: '--where <condition>', description: 'with --when or --of: only rows for which this is true' },
   { flags: '--stale <time>', description: 'fire without a change for this time, such as 36h or 2d' },
@@ -60,11 +61,20 @@ const addOptions = [
   },
   { flags: '--of <value>', description: 'with --changed: the value that changes: sum(amount)' },
   { flags: '--failed-checks', description: 'fire if checks fail, or refuse a write' },
+] as const
+
+const addOptions = [
+  ...conditionOptions,
   {
     flags: '--to <receiver>',
     repeatable: true,
     description: 'e-mail address, or URL, that gets a message for each change; repeated: an alert for each',
   },
+] as const
+
+const setOptions = [
+  ...conditionOptions,
+  { flags: '--to <receiver>', description: 'another e-mail address, or URL, which gets a new secret' },
 ] as const
 
 const add = defineCommand({
@@ -81,6 +91,10 @@ const add = defineCommand({
   ],
   async run(context, [name], { to, ...options }) {
     if (!to) throw new Problem('usage', '--to is missing: the e-mail address or URL that gets the messages')
+    if (kindsOf(options).length !== 1)
+      throw new Problem('usage', 'give one of --when, --stale, --changed and --failed-checks', {
+        hint: "For example: gridline alert add sensors --when 'max(temp) > 40' --to ops@example.com",
+      })
     const condition = parseCondition(options)
     const client = await context.clientFor(name)
     const fid = await resolveFid(client, name, 'grid')
@@ -91,21 +105,24 @@ const add = defineCommand({
     client.isMultiple = receivers.length > 1
     for (const receiver of new Set(receivers))
       alerts.push(await client.call('alerts.create', { fid, json: { ...condition, to: receiver } }))
-    if (alerts.some(({ secret }) => secret !== undefined))
-      context.messages.note(
-        'Save the secret now; it is not shown again. It signs each message (docs/alerts.md).',
-      )
+    noteSecret(context, alerts)
     return alerts.length === 1 ? { item: alerts[0], view, isDetail: true } : { items: alerts, view }
   },
 })
 
-function parseCondition(options: Omit<OptionValues<typeof addOptions>, 'to'>) {
-  const { when, stale, changed, failedChecks, where, of } = options
-  const kinds = [when, stale, changed, failedChecks].filter((kind) => kind !== undefined)
-  if (kinds.length !== 1)
-    throw new Problem('usage', 'give one of --when, --stale, --changed and --failed-checks', {
-      hint: "For example: gridline alert add sensors --when 'max(temp) > 40' --to ops@example.com",
-    })
+function noteSecret({ messages }: Context, alerts: readonly Alert[]): void {
+  if (alerts.some(({ secret }) => secret !== undefined))
+    messages.note('Save the secret now; it is not shown again. It signs each message (docs/alerts.md).')
+}
+
+type ConditionOptions = OptionValues<typeof conditionOptions>
+
+/** Returns the conditions that are given. */
+function kindsOf({ when, stale, changed, failedChecks }: ConditionOptions): unknown[] {
+  return [when, stale, changed, failedChecks].filter((kind) => kind !== undefined)
+}
+
+function parseCondition({ when, stale, changed, failedChecks, where, of }: ConditionOptions) {
   return {
     when,
     where,
@@ -122,6 +139,29 @@ function parseChange(text: string): number {
     throw new Problem('usage', `--changed ${text}: expected a percentage above 0, such as 20%`)
   return Number(number)
 }
+
+const set = defineCommand({
+  output: objectOf('Alert'),
+  writes: true,
+  arguments: '<id>',
+  completion: [undefined],
+  options: setOptions,
+  examples: [
+    "gridline alert set 3f1c0a9be2 --when 'max(temp) > 45'",
+    'gridline alert set 3f1c0a9be2 --to night@example.com',
+  ],
+  async run(context, [name], { to, ...options }) {
+    if (kindsOf(options).length > 1)
+      throw new Problem('usage', 'give at most one of --when, --stale, --changed and --failed-checks')
+    const { where, of } = options
+    if (![to, where, of, ...kindsOf(options)].some((value) => value !== undefined))
+      throw new Problem('usage', 'nothing to change: give a condition, or --to')
+    const client = await context.client()
+    const alert = await client.call('alerts.update', { name, json: { ...parseCondition(options), to } })
+    noteSecret(context, [alert])
+    return { item: alert, view, isDetail: true }
+  },
+})
 
 const list = defineCommand({
   output: arrayOf('Alert'),
@@ -169,6 +209,7 @@ const remove = defineCommand({
 
 export const commands: readonly CommandEntry[] = [
   subcommand('add', 'Add an alert to a grid', add),
+  subcommand('set', 'Change the condition or the receiver of an alert', set),
   subcommand('list', 'List your alerts, with their states', list),
   subcommand('test', 'Send a test message to the receiver of an alert', test),
   subcommand('remove', 'Remove alerts', remove),

@@ -90,6 +90,7 @@ const PHRASES: Partial<Record<OperationName, string>> = {
   'dashboards.create': 'create a board',
   'dashboards.update': 'replace the board',
   'alerts.create': 'add an alert',
+  'alerts.update': 'change an alert',
   'alerts.delete': 'remove an alert',
   'mailings.create': 'send regularly',
   'mailings.send': 'send now',

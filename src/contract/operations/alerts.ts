@@ -26,6 +26,16 @@ export const alertsOperations = {
     status: 201,
     result: r.Alert,
   },
+  'alerts.update': {
+    summary: 'Change the condition or the receiver of an alert, which is judged again',
+    method: 'PATCH',
+    path: '/v2/alerts/:id',
+    access: 'caller',
+    agentTool: 'changes',
+    body: jsonBody(r.AlertUpdate),
+    status: 200,
+    result: r.Alert,
+  },
   'alerts.test': {
     summary: 'Send a test message to the receiver of an alert, now',
     method: 'POST',

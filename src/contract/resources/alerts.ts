@@ -28,6 +28,11 @@ export const AlertCreate = s.object({
   to: s.string({ description: 'Receiver of the messages: an e-mail address, or a URL.' }),
 })
 
+export const AlertUpdate = s.object({
+  ...condition,
+  to: s.optional(s.string({ description: 'Another receiver. A URL gets a new secret.' })),
+})
+
 const states = ['ok', 'firing', 'unknown'] as const
 
 export const Alert = s.object({
@@ -43,7 +48,7 @@ export const Alert = s.object({
   since: Timestamp,
   secret: s.optional(
     s.string({
-      description: 'Signs messages to a URL, as in Standard Webhooks. Returned once, at creation.',
+      description: 'Signs messages to a URL, as in Standard Webhooks. Returned once, when the URL is set.',
     }),
   ),
   error: s.nullable(s.string({ description: 'Why the last message could not be sent.' })),

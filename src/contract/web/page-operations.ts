@@ -89,6 +89,7 @@ export const pageOperations = {
   'grids.derive': ['query'],
   'alerts.list': 'the page of a grid shows them',
   'alerts.create': 'for the command line: gridline alert add',
+  'alerts.update': 'for the command line: gridline alert set',
   'alerts.test': 'for the command line: gridline alert test',
   'alerts.delete': 'for the command line: gridline alert remove',
   'mailings.list': 'for the command line: gridline send',

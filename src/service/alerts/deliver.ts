@@ -58,17 +58,15 @@ export async function deliverMessage(
   const now = Date.now()
   // A later message waits, too. If the clock was set back, it waits no longer than from now.
   if (message.next_at > now && message.next_at <= now + RETRY_WAITS_MS.at(-1)!) return message.next_at
-  const failure = await sendMessage(
-    service,
-    alert,
-    message,
-    formatSubject(service, alert, file.filename),
-  ).then(
+  const error = await sendMessage(service, alert, message, formatSubject(service, alert, file.filename)).then(
     () => undefined,
-    (error: unknown) => formatFailure(error),
+    (error: unknown) => error,
   )
-  const attempts = message.attempts + 1
-  const next_at = Date.now() + RETRY_WAITS_MS[Math.min(attempts, RETRY_WAITS_MS.length) - 1]
+  const failure = error === undefined ? undefined : formatFailure(error)
+  // Without a mail that was granted, nothing was tried.
+  const attempts = message.attempts + (error instanceof OverQuota ? 0 : 1)
+  const wait = RETRY_WAITS_MS[Math.min(attempts, RETRY_WAITS_MS.length) - 1]
+  const next_at = Date.now() + (error instanceof OverQuota ? RETRY_WAITS_MS.at(-1)! : wait)
   const isEnded = failure === undefined || next_at > message.at + MAX_AGE_MS
   await write(async ({ alerts }) => {
     if (isEnded) await alerts.deleteMessage(message)
@@ -128,19 +126,24 @@ async function sendMessage(
     )
   if (!mailer) throw new Problem('unreachable', 'this server sends no e-mail (gridline serve --smtp)')
   // Once for all attempts.
-  const isGranted =
-    attempts > 0 ||
-    (await store.write([owner], ({ accounts }) =>
-      accounts.takeQuota(owner, 'emails', 1, limits.emails_per_day),
-    )) > 0
-  if (!isGranted)
-    throw new Problem('too_large', `the limit is ${limits.emails_per_day} e-mails a day (emails_per_day)`)
+  if (attempts === 0)
+    await store.write([owner], async ({ accounts }) => {
+      const { emails_per_day } = limits
+      const share = Math.ceil(emails_per_day / 2)
+      if ((await accounts.takeQuota(owner, 'alert_emails', 1, share)) === 0)
+        throw new OverQuota('too_large', `alerts send ${share} e-mails a day, half of emails_per_day`)
+      if ((await accounts.takeQuota(owner, 'emails', 1, emails_per_day)) === 0)
+        throw new OverQuota('too_large', `the limit is ${emails_per_day} e-mails a day (emails_per_day)`)
+    })
   await mailer.send({
     to: receiver,
     messageId: `<${messageId}@gridline>`,
     ...formatAlertMail(change, subject, isTest),
   })
 }
+
+/** All mails of a day are sent. */
+class OverQuota extends Problem {}
 
 /** Maximum length of the reason of a failure, in characters. */
 const MAX_FAILURE_CHARACTERS = 300

@@ -1,4 +1,5 @@
 // Formats the messages of alerts.
+import { formatMinute } from '../../contract/duration.ts'
 import type { AlertChange } from '../../contract/resources/index.ts'
 import { toOneLine } from '../sharing/invitation.ts'
 
@@ -49,7 +50,8 @@ export function formatAlertMail(
   subject: MessageSubject,
   isTest: boolean,
 ): { subject: string; text: string } {
-  const { alert, reason, version, at, previous_state, unsent } = change
+  const { alert, fid, reason, version, at, previous_state, unsent } = change
+  const before = previous_state === 'ok' ? '' : `; it was ${previous_state} before`
   const headline = formatHeadline(change, subject, isTest)
   const lines = [
     headline,
@@ -59,12 +61,12 @@ export function formatAlertMail(
     '',
     isTest
       ? `The alert is ${change.state}. This message is a test.`
-      : `Since ${at}, version ${version}; it was ${previous_state} before.`,
+      : `Since ${formatMinute(at)}, version ${version}${before}.`,
     ...(unsent > 0
       ? [`It changed ${unsent} more times in the last hour, of which no message was sent.`]
       : []),
     '',
-    `To end these messages: gridline alert remove ${alert}`,
+    `${fid.split(':')[0]} ends these messages with: gridline alert remove ${alert}`,
   ]
   return { subject: headline, text: `${lines.join('\n')}\n` }
 }

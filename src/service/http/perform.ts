@@ -85,6 +85,7 @@ const REVEALING: ReadonlySet<string> = new Set<OperationName>([
   'grids.derive',
   'refreshes.run',
   'alerts.create',
+  'alerts.update',
   'alerts.test',
   'mailings.send',
   'mailings.create',

@@ -157,7 +157,7 @@ export async function runMailing(
     sender: owner,
     to: receivers,
     messageId: `${id}.${row.next_at.toString(36)}`,
-    footer: `${owner} sends this ${formatSchedule(schedule)}. To end it: gridline send --stop ${id}`,
+    footer: `${owner} sends this ${formatSchedule(schedule)}. ${owner} ends it with: gridline send --stop ${id}`,
   }).catch((error: unknown): Sent => ({ reached: [], failure: errorMessageOf(error) }))
   const left = receivers.filter((receiver) => !reached.includes(receiver))
   const isLast = now + RETRY_MS > Math.max(row.next_at, row.failed_at ?? now) + MAX_RETRY_MS

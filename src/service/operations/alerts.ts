@@ -53,16 +53,45 @@ export const alertHandlers = {
         ...createRow(fid, condition, to, secret),
         changed_at: Math.max(version?.made_at ?? date_modified, appended_at ?? 0),
       }
+      refuseSame(all, row)
       await writers.alerts.add(row)
       await writers.jobs.scheduleJudgement(fid)
       return row
     })
-    // The first look, which also shows whether the condition can be evaluated.
-    await service.analysis.run(fid.owner, () =>
-      lookAtAlerts(service, fid, (work) => service.store.write([fid.owner], work)),
-    )
-    const row = (await service.store.read(({ alerts }) => alerts.get(added))) ?? added
-    return { body: { ...formatAlert(row, file.filename), ...(added.secret && { secret: added.secret }) } }
+    return { body: await lookAndFormat(service, added, file.filename) }
+  },
+
+  'alerts.update': async (service, call) => {
+    const { username } = call.caller!
+    const { to, ...given } = call.fields
+    const found = await service.store.read(async (readers) => {
+      const alert = await readers.alerts.find(username, call.name)
+      if (!alert) throw noAlert(call.name)
+      const file = await readers.files.get(alert.owner, alert.idlocal)
+      const columns = await readers.grids.listColumns(alert.owner, alert.idlocal)
+      return { alert, filename: file?.filename ?? '', columns }
+    })
+    const condition = changeCondition(conditionOf(found.alert), given)
+    checkCondition(condition)
+    checkColumns(condition, found.columns)
+    const isOther = to !== undefined && to !== found.alert.receiver
+    const secret = isOther ? await checkReceiver(service, to) : found.alert.secret
+    const changed = await service.store.write([username], async (writers) => {
+      const { alerts, jobs } = writers
+      const alert = await alerts.find(username, call.name)
+      if (!alert) throw noAlert(call.name)
+      const row = {
+        ...{ ...alert, ...BEGINNING, since: Date.now() },
+        ...{ condition: JSON.stringify(condition), ...(isOther && { receiver: to, secret }) },
+      }
+      refuseSame(await alerts.list(alert), row)
+      // They name the condition of now.
+      await alerts.deleteMessages(alert)
+      await alerts.change(alert, row)
+      await jobs.scheduleJudgement(alert)
+      return row
+    })
+    return { body: await lookAndFormat(service, changed, found.filename, isOther) }
   },
 
   'alerts.test': async (service, call) => {
@@ -135,11 +164,57 @@ function createRow(
   const now = Date.now()
   return {
     ...{ owner, idlocal, id: randomBytes(5).toString('hex'), condition: JSON.stringify(condition) },
-    ...{ receiver, secret, created_at: now, judged: null, why: '', value: null },
-    // The first judgement sends a message if it is another state.
-    ...{ state: 'ok', reason: '', since: now, last_seq: 0, hour: 0, hour_messages: 0, unsent: 0 },
-    ...{ error: null, failed_at: null },
+    ...{ receiver, secret, created_at: now, since: now, last_seq: 0, hour: 0, hour_messages: 0 },
+    ...BEGINNING,
   }
+}
+
+/** The state of an alert that was not judged yet. The first judgement sends a message if it is another one. */
+const BEGINNING: Pick<
+  AlertRow,
+  'judged' | 'why' | 'value' | 'state' | 'reason' | 'unsent' | 'error' | 'failed_at'
+> = {
+  ...{ judged: null, why: '', value: null, state: 'ok', reason: '', unsent: 0 },
+  ...{ error: null, failed_at: null },
+}
+
+/** Kinds of conditions; each has one. */
+const KINDS = ['when', 'stale_seconds', 'changed_percent', 'failed_checks'] as const
+
+/** Returns a condition with what is given: another kind of condition replaces all of it. */
+function changeCondition(condition: AlertCondition, given: AlertCondition): AlertCondition {
+  const isOther = KINDS.some((kind) => given[kind] !== undefined && condition[kind] === undefined)
+  return isOther ? given : { ...condition, ...given }
+}
+
+type AlertIdentity = Pick<AlertRow, 'idlocal' | 'id' | 'condition' | 'receiver'>
+
+/** Throws `already_exists` if another alert on the grid has the same condition and receiver. */
+function refuseSame(alerts: readonly AlertIdentity[], row: AlertIdentity): void {
+  const textOf = (one: AlertIdentity): string =>
+    JSON.stringify([one.idlocal, one.receiver, formatCondition(conditionOf(one))])
+  const same = alerts.find((one) => one.id !== row.id && textOf(one) === textOf(row))
+  if (same)
+    throw new Problem('already_exists', `alert ${same.id} tells ${same.receiver} of the same`, {
+      hint: `To change it: gridline alert set ${same.id}`,
+    })
+}
+
+/**
+ * Looks at an alert that is new or changed, which also shows whether its condition can be evaluated, and formats it.
+ */
+async function lookAndFormat(
+  service: Service,
+  row: AlertRow,
+  filename: string,
+  hasNewSecret = true,
+): Promise<Alert> {
+  await service.analysis.run(row.owner, () =>
+    lookAtAlerts(service, row, (work) => service.store.write([row.owner], work)),
+  )
+  const judged = (await service.store.read(({ alerts }) => alerts.get(row))) ?? row
+  const { secret } = row
+  return { ...formatAlert(judged, filename), ...(hasNewSecret && secret !== null && { secret }) }
 }
 
 function formatAlert(row: AlertRow, filename: string): Alert {

@@ -56,6 +56,7 @@ const moduleByOperation: { [N in OperationName]: ModuleOf<N> } = {
   'mailings.delete': 'mailings',
   'alerts.list': 'alerts',
   'alerts.create': 'alerts',
+  'alerts.update': 'alerts',
   'alerts.test': 'alerts',
   'alerts.delete': 'alerts',
   'checks.run': 'checks',

@@ -392,6 +392,61 @@ describe('alerts', () => {
     expect(mails.length).toBe(2)
   })
 
+  it('a changed alert is judged again, with its secret, and messages of before are not sent', async () => {
+    const fid = await grid()
+    const { json } = await add(fid, { when: 'max(temp) > 40', where: 'temp > 0' })
+    const change = (fields: object) => test.ask('alice', 'PATCH', `/v2/alerts/${json.id}`, { json: fields })
+    await append(fid, [[3, 41]])
+    const changed = await change({ when: 'max(temp) > 50' })
+    expect([changed.status, changed.json]).toEqual([
+      200,
+      expect.objectContaining({ id: json.id, condition: 'max(temp) > 50 where temp > 0', state: 'ok' }),
+    ])
+    expect(changed.json.secret).toBeUndefined()
+    await deliver()
+    expect(told(fid)).toEqual([])
+    // Now it fires again, and is signed as before.
+    expect((await change({ where: 'temp > 1', when: 'max(temp) > 30' })).json.state).toBe('firing')
+    await deliver()
+    expect(told(fid)).toEqual(['alert.firing'])
+    const moved = await change({ to: `${base}/elsewhere` })
+    expect([moved.json.to, moved.json.secret === json.secret]).toEqual([`${base}/elsewhere`, false])
+    expect(moved.json.secret).toMatch(/^whsec_/)
+    await deliver()
+    expect(told('elsewhere')).toEqual(['alert.firing'])
+    expect((await change({ stale_seconds: 3600 })).json).toMatchObject({
+      condition: 'no change for 1 h',
+      state: 'ok',
+    })
+    expect((await change({ of: 'sum(temp)' })).json.errors[0].code).toBe('invalid_request')
+    expect((await change({ when: 'max(nothing) > 1' })).json.errors[0].code).toBe('unknown_column')
+    expect(
+      (await test.ask('bob', 'PATCH', `/v2/alerts/${json.id}`, { json: { to: 'b@example.com' } })).status,
+    ).toBe(404)
+    // The same again would tell everything twice.
+    const again = await add(fid, { stale_seconds: 3600 }, `${base}/elsewhere`)
+    expect([again.status, again.json.errors[0].code]).toEqual([409, 'already_exists'])
+  })
+
+  it('alerts send half of the mails of a day, and the others on the next days', async () => {
+    // The first minute of a day, of which nothing was sent.
+    const dayMs = 86_400_000
+    vi.useFakeTimers({ toFake: ['Date'], now: Math.ceil(Date.now() / dayMs) * dayMs + 60_000 })
+    const fid = await grid()
+    await add(fid, { when: 'last(temp) > 40' }, 'ops@example.com')
+    for (let k = 0; k < 30; k++) await append(fid, [[k, k % 2 === 0 ? 50 : 5]])
+    await deliver()
+    expect(mails.length).toBe(25)
+    const [alert] = (await test.ask('alice', 'GET', `/v2/alerts?fid=${fid}`)).json.alerts
+    expect(alert.error).toContain('half of emails_per_day')
+    // More changes do not send what has to wait.
+    await append(fid, [[3, 50]])
+    await pass(241)
+    expect(mails.length).toBe(25)
+    for (let hours = 0; hours < 28; hours += 4) await pass(241)
+    expect(mails.length).toBe(31)
+  })
+
   it('an alert that changes all the time sends 60 messages an hour, then the last state', async () => {
     const fid = await grid()
     await add(fid, { when: 'last(temp) > 40' })

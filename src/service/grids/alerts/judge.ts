@@ -1,4 +1,5 @@
 // Decides the state of alerts, and records a message for each change, in the transaction that caused it.
+import { formatMinute } from '../../../contract/duration.ts'
 import { formatFid } from '../../../contract/fid.ts'
 import type { AlertChange } from '../../../contract/resources/index.ts'
 import type { AlertKey, AlertRow, Judgement } from '../../store/aggregates/alerts.ts'
@@ -85,7 +86,7 @@ export async function judgeTime(
       const due = changed_at + stale_seconds * 1000
       // Only a write ends it, not a clock that is set back.
       const isStale = row.judged === 'firing' || now >= due
-      const since = new Date(changed_at).toISOString()
+      const since = formatMinute(changed_at)
       fields = {
         changed_at,
         judged: isStale ? 'firing' : 'ok',

@@ -136,12 +136,17 @@ function judgeChange(name: string, json: string, before: string | null, percent:
   const last = before === null ? undefined : Number(before)
   if (last === undefined) return { judged: 'ok', why: `${name} is ${json}`, value: json }
   const change = last === value ? 0 : ((value - last) / Math.abs(last)) * 100
-  const text = Number.isFinite(change) ? ` (${change > 0 ? '+' : ''}${Number(change.toFixed(1))}%)` : ''
+  const text = Number.isFinite(change) ? ` (${change > 0 ? '+' : ''}${formatPercent(change)}%)` : ''
   return {
     judged: Math.abs(change) >= percent ? 'firing' : 'ok',
     why: `${name} went from ${before} to ${json}${text}`,
     value: json,
   }
+}
+
+/** Formats a percentage with one decimal; smaller ones with one digit that is not 0. */
+function formatPercent(percent: number): number {
+  return Math.abs(percent) < 0.1 ? Number(percent.toPrecision(1)) : Number(percent.toFixed(1))
 }
 
 /** Returns whether rows that were not checked may be why an alert is not ok. */

@@ -1,4 +1,5 @@
 /** Numbers of boards: a value of a grid, its change since the version before, and how it developed. */
+import { formatMinute } from '../../../contract/duration.ts'
 import { Problem } from '../../../contract/errors.ts'
 import type { Fid } from '../../../contract/fid.ts'
 import { escapeHtml } from '../../../contract/html.ts'
@@ -89,7 +90,7 @@ async function measureBefore(
 function renderChange(number: unknown, before: ValueBefore | undefined, decimals?: number): string {
   if (!before || typeof number !== 'number') return ''
   const difference = number - before.value
-  const since = `${before.until.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const since = formatMinute(before.until)
   if (difference === 0) return `<p class="change">unchanged since ${since}</p>`
   const sign = difference > 0 ? '+' : '−'
   const share = Math.abs((difference / before.value) * 100)

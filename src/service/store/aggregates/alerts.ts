@@ -87,12 +87,17 @@ export class AlertWriter extends AlertReader {
       .execute()
   }
 
-  /** Removes an alert and its messages. Returns whether it existed. */
-  async remove({ owner, idlocal, id }: AlertKey): Promise<boolean> {
+  /** Deletes the messages of an alert that are still to be sent. */
+  async deleteMessages({ owner, idlocal, id }: AlertKey): Promise<void> {
     await this.db
       .deleteFrom('alert_messages')
       .where(({ and }) => and({ owner, idlocal, alert: id }))
       .execute()
+  }
+
+  /** Removes an alert and its messages. Returns whether it existed. */
+  async remove({ owner, idlocal, id }: AlertKey): Promise<boolean> {
+    await this.deleteMessages({ owner, idlocal, id })
     const { numDeletedRows } = await this.db
       .deleteFrom('alerts')
       .where(({ and }) => and({ owner, idlocal, id }))
