@@ -115,6 +115,7 @@ describe('tables and boards made of grids', () => {
     expect(readFileSync(join(folder.path, 'pulled.yml'), 'utf8')).toBe(REPORT.replace('much', 'little'))
     expect((await run('ls')).stdout).toMatch(/Sales report\tboard/)
     expect((await run('sources', 'sold')).stdout).toMatch(/^boards\t\S+\tSales report$/m)
+    expect((await run('sources', 'Sales report')).stdout).toMatch(/^items\t\S+\tsold$/m)
     const shown = expect.stringContaining('these boards show it: Sales report')
     const rename = ['column', 'rename', 'sales', 'amount', 'total', '--dry-run']
     expect((await run(...rename)).stderr).toEqual(shown)

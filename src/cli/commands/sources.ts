@@ -28,8 +28,13 @@ export const command = defineCommand({
       await loadAllPages(document, (query) => client.call('files.sources', { fid, query }))
     const isTree = process.stdout.isTTY && context.flags.json === undefined && context.flags.jq === undefined
     if (isTree && !context.flags.quiet) return { text: drawTree(document) }
-    if (context.flags.json === undefined && context.flags.jq === undefined)
+    if (context.flags.json === undefined && context.flags.jq === undefined) {
+      const { nodes, edges } = document.graph
+      for (const { relation: name, target } of edges)
+        if (isLink(nodes[target]))
+          context.messages.note(`there are more ${name}; all of them: --relation "${name}"`)
       return { items: listEntries(document), view: entryView }
+    }
     return { item: document, view: { columns: [{ field: 'graph', title: 'GRAPH' }] } }
   },
 })
@@ -45,11 +50,14 @@ const entryView: TableView = {
 
 /** Lists one row per related file. */
 function listEntries({ graph }: SourcesGraph): object[] {
-  return graph.edges.map(({ relation, target }) => ({
-    relation,
-    fid: target,
-    name: graph.nodes[target].label,
-  }))
+  return graph.edges
+    .filter(({ target }) => !isLink(graph.nodes[target]))
+    .map(({ relation, target }) => ({ relation, fid: target, name: graph.nodes[target].label }))
+}
+
+/** Returns whether a node is a link to another page. */
+function isLink({ label, metadata }: SourcesGraph['graph']['nodes'][string]): boolean {
+  return metadata?.url !== undefined && (label === 'next' || label === 'prev')
 }
 
 /** Query of one page. */
@@ -62,8 +70,7 @@ async function loadAllPages(
 ): Promise<void> {
   for (;;) {
     const { nodes, edges } = first.graph
-    const [name] =
-      Object.entries(nodes).find(([, { label, metadata }]) => label === 'next' && metadata?.url) ?? []
+    const [name] = Object.entries(nodes).find(([, node]) => node.label === 'next' && isLink(node)) ?? []
     if (name === undefined) return
     const { searchParams } = new URL(nodes[name].metadata!.url as string)
     delete nodes[name]
@@ -90,13 +97,12 @@ function drawTree({ graph }: SourcesGraph): string {
     lines.push(`${isLast ? '└─' : '├─'} ${relation}`)
     const targets = graph.edges.filter((edge) => edge.relation === relation).map(({ target }) => target)
     for (const [n, target] of targets.entries()) {
-      const { label, metadata } = graph.nodes[target]
-      const text =
-        metadata?.url && (label === 'next' || label === 'prev')
-          ? `… more: --relation "${relation}"`
-          : target === label
-            ? label
-            : `${label} (${target})`
+      const { label } = graph.nodes[target]
+      const text = isLink(graph.nodes[target])
+        ? `… more: --relation "${relation}"`
+        : target === label
+          ? label
+          : `${label} (${target})`
       lines.push(`${isLast ? '  ' : '│ '} ${n === targets.length - 1 ? '└─' : '├─'} ${text}`)
     }
   }

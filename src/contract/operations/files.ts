@@ -132,7 +132,7 @@ export const filesOperations = {
     result: s.object({ path: s.string() }),
   },
   'files.sources': {
-    summary: 'Get the lineage of a plot or grid: its sources, and the files created from it',
+    summary: 'Get the lineage of a plot, grid or board: its sources, and what was created from it',
     method: 'GET',
     path: '/v2/files/:fid/sources',
     alsoUnder: ['grids', 'plots'],

@@ -107,6 +107,9 @@ export const relations = [
   'derived grids',
   'source grids',
   'source URL',
+  'items',
+  'alerts',
+  'mailings',
 ] as const
 
 export type Relation = (typeof relations)[number]

@@ -1,11 +1,14 @@
 // Lineage of plots and grids.
 import { Problem } from '../../contract/errors.ts'
 import { type Fid, formatFid } from '../../contract/fid.ts'
+import type { Limits } from '../../contract/limits.ts'
 import { pathOf } from '../../contract/operations/index.ts'
 import { type Relation, relations, type SourcesGraph } from '../../contract/resources/index.ts'
 import { type AuthorizedFile, authorizeCall, resolveVisibleFiles } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
 import { createPage, formatPageUrl, ListCursors, type Position } from '../core/paging.ts'
+import { conditionOf, formatCondition } from '../grids/alerts/condition.ts'
+import { formatSchedule } from '../mailings/schedule.ts'
 import { FROM_QUERY } from '../store/aggregates/derivations.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { FileKey } from '../store/schema/file-key.ts'
@@ -58,20 +61,33 @@ const QUERY_BY_RELATION: Partial<
     const keys = await derivations.listDerived(file.owner, file.idlocal)
     return listPageOf(files, keys, after, backwards, limit)
   },
-  'source grids': async ({ plots, files }, file, after, backwards, limit) => {
-    if (file.filetype !== 'plot' && file.derived !== FROM_QUERY) return []
-    const references = (await plots.listReferences(file.owner, [file.idlocal])).filter(
-      ({ kind }) => kind !== 'extra',
-    )
-    const keys = references.map(({ to_owner, to_idlocal }) => ({ owner: to_owner, idlocal: to_idlocal }))
-    return listPageOf(files, keys, after, backwards, limit)
-  },
+  'source grids': (readers, file, after, backwards, limit) =>
+    file.filetype === 'plot' || file.derived === FROM_QUERY
+      ? listReferences(readers, file, after, backwards, limit)
+      : Promise.resolve([]),
+  items: (readers, file, after, backwards, limit) =>
+    file.filetype === 'dashboard'
+      ? listReferences(readers, file, after, backwards, limit)
+      : Promise.resolve([]),
   parent: async ({ files }, { source_fid }, after) => {
     if (source_fid === null || after) return []
     const [, owner, idlocal] = /^(.*):(.*)$/.exec(source_fid)!
     const row = await files.get(owner, Number(idlocal))
     return row ? [row] : []
   },
+}
+
+/** Lists the files that a file refers to, except attachments. */
+async function listReferences(
+  { plots, files }: Readers,
+  { owner, idlocal }: FileRow,
+  after: FileKey | undefined,
+  backwards: boolean,
+  limit: number,
+): Promise<FileRow[]> {
+  const references = (await plots.listReferences(owner, [idlocal])).filter(({ kind }) => kind !== 'extra')
+  const keys = references.map(({ to_owner, to_idlocal }) => ({ owner: to_owner, idlocal: to_idlocal }))
+  return listPageOf(files, keys, after, backwards, limit)
 }
 
 /** Loads the files of a list of keys that come after a key, in order. */
@@ -93,6 +109,46 @@ function isKeyBefore(a: FileKey, b: FileKey): boolean {
   return a.owner < b.owner || (a.owner === b.owner && a.idlocal < b.idlocal)
 }
 
+const HAVE_SOURCES: ReadonlySet<FileRow['filetype']> = new Set(['grid', 'plot', 'dashboard'])
+
+/** Loads what the caller sends about a file: a page of all alerts or mailings; undefined for other relations. */
+async function loadMessages(
+  { alerts, mailings }: Readers,
+  { caller }: OperationCall<'files.sources'>,
+  file: FileRow,
+  relation: Relation,
+  limits: Limits,
+): Promise<Page | undefined> {
+  if (relation !== 'alerts' && relation !== 'mailings') return undefined
+  const toPage = (rows: { id: string; label: string }[]): Page => ({
+    related: rows.map(({ id, label }) => ({ id: `${relation.slice(0, -1)}:${id}`, label, metadata: { id } })),
+  })
+  if (relation === 'alerts') {
+    const rows = file.owner === caller?.username && file.filetype === 'grid' ? await alerts.list(file) : []
+    return toPage(
+      rows.map((row) => ({
+        id: row.id,
+        label: `${formatCondition(conditionOf(row))}, to ${nameReceiver(row.receiver)}`,
+      })),
+    )
+  }
+  const all = caller ? await mailings.list(caller.username, limits.mailings) : []
+  const rows = all.filter(
+    ({ to_owner, to_idlocal }) => to_owner === file.owner && to_idlocal === file.idlocal,
+  )
+  return toPage(
+    rows.map((row) => ({
+      id: row.id,
+      label: `${formatSchedule(row)}, to ${(JSON.parse(row.receivers) as string[]).join(', ')}`,
+    })),
+  )
+}
+
+/** Names a receiver: the path of a URL can be a secret. */
+function nameReceiver(receiver: string): string {
+  return URL.canParse(receiver) ? new URL(receiver).host : receiver
+}
+
 /** Loads inputs and derived files of a plot or grid, in JSON Graph Format. See docs/api.md#sources. */
 export async function loadSources(
   service: Service,
@@ -104,11 +160,15 @@ export async function loadSources(
   const position = await cursorsOf(relation).parse(cursor)
   const { subject, pages } = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)
-    if (access.file.filetype !== 'grid' && access.file.filetype !== 'plot')
-      throw new Problem('invalid_request', 'only plots and grids have sources')
+    if (!HAVE_SOURCES.has(access.file.filetype))
+      throw new Problem('invalid_request', 'only plots, grids and boards have sources')
     const list: [Relation, Page][] = []
     for (const name of relation ? [relation] : relations)
-      list.push([name, await loadPage(readers, call, access, name, position)])
+      list.push([
+        name,
+        (await loadMessages(readers, call, access.file, name, service.limits)) ??
+          (await loadPage(readers, call, access, name, position)),
+      ])
     return { subject: access.file, pages: list }
   })
   const id = formatFid(subject)

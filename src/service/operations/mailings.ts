@@ -33,7 +33,13 @@ export const mailingHandlers = {
       for (const row of await readers.mailings.list(call.caller!.username, service.limits.mailings)) {
         const fid = { owner: row.to_owner, idlocal: row.to_idlocal }
         const visible = await loadVisibleFile(readers, fid, ownerPrincipal(row.owner))
-        mailings.push(formatMailing(row, visible?.file.filename ?? ''))
+        const mailing = formatMailing(row, visible?.file.filename ?? '')
+        const lost = !visible
+          ? 'you may not see it any more'
+          : visible.state === 'active'
+            ? null
+            : 'it is in the trash'
+        mailings.push(lost === null ? mailing : { ...mailing, error: lost })
       }
       return { body: { mailings } }
     }),

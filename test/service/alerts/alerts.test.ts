@@ -423,6 +423,8 @@ describe('alerts', () => {
     expect(
       (await test.ask('bob', 'PATCH', `/v2/alerts/${json.id}`, { json: { to: 'b@example.com' } })).status,
     ).toBe(404)
+    const { graph } = (await test.ask('alice', 'GET', `/v2/files/${fid}/sources?relation=alerts`)).json
+    expect(graph.nodes[`alert:${json.id}`].label).toBe(`no change for 1 h, to ${new URL(base).host}`)
     // The same again would tell everything twice.
     const again = await add(fid, { stale_seconds: 3600 }, `${base}/elsewhere`)
     expect([again.status, again.json.errors[0].code]).toEqual([409, 'already_exists'])

@@ -358,7 +358,12 @@ describe('mailings', () => {
     expect(mailings[0].error).toMatch(/no |not/)
     // Nor the name of a file that is hidden now.
     expect(mailings[0].filename).toBe('')
+    const own = await test.ask('alice', 'POST', `/v2/files/${plot}/mailings`, { json })
+    const { graph } = (await test.ask('alice', 'GET', `/v2/files/${plot}/sources?relation=mailings`)).json
+    expect(graph.nodes[`mailing:${own.json.id}`].label).toMatch(/^every day .*, to a@example\.com$/)
     await test.ask('alice', 'POST', `/v2/files/${plot}/trash`)
+    const [trashed] = (await test.ask('alice', 'GET', '/v2/mailings')).json.mailings
+    expect([trashed.filename, trashed.error]).toEqual([expect.any(String), 'it is in the trash'])
     await test.ask('alice', 'DELETE', `/v2/files/${plot}/permanent_delete`)
     await pass(25)
     expect((await test.ask('bob', 'GET', '/v2/mailings')).json.mailings).toEqual([])
