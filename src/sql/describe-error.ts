@@ -68,10 +68,20 @@ const REWRITES: readonly [RegExp, (query: FailedQuery, ...parts: string[]) => st
   [/(?<= at or near ")([^"]*)(?="$)/s, (_, text) => shorten(text)],
 ]
 
+/** Functions of columns of numbers. */
+const OF_NUMBERS: ReadonlySet<string> = new Set(
+  'sum avg mean median stddev variance var_samp corr'.split(' '),
+)
+const AMOUNT_HINT =
+  '; a text such as 1.5 is made a number by ::DOUBLE, a column of amounts such as €1.50 by: gridline upload FILE --column NAME:number'
+
 /** Describes which types a function does not take, and how others are made of text. */
 function describeWrongTypes(name: string, types: string): string {
   const words = types.replaceAll(/[A-Z_]+/g, (type) => TYPE_WORDS[type] ?? type.toLowerCase())
-  const hint = /VARCHAR/.test(types) ? '; a text is made a date by ::DATE, a number by ::DOUBLE' : ''
+  const ofNumbers = OF_NUMBERS.has(name)
+    ? AMOUNT_HINT
+    : '; a text is made a date by ::DATE, a number by ::DOUBLE'
+  const hint = /VARCHAR/.test(types) ? ofNumbers : ''
   return `${name} does not take (${words})${hint}`
 }
 

@@ -152,7 +152,7 @@ export class ChartColumnResolver {
       reason
         ? `To load them as numbers, ${remedy}; for an existing grid, upload the file again with --on-conflict replace.`
         : numbers.length > 0
-          ? `Columns of numbers: ${formatList(numbers)}.`
+          ? `${flag === '--color' ? `For a color of each value: --by ${name}. ` : ''}Columns of numbers: ${formatList(numbers)}.`
           : `If these are numbers, ${asNumbers}.`,
     )
   }

@@ -24,9 +24,16 @@ export function assertAcceptedOptions(type: ChartType, options: ChartOptions): v
     if (options[name] !== undefined && options[name] !== false && !acceptsOption(type, name)) {
       if (hasTrait(type, 'no axes') && AXIS_OPTIONS.has(name)) throw createUsageError(`a ${type} has no axes`)
       throw createUsageError(
-        `${flagOf(name)} can only be used with --type ${listTypesAccepting(name).join(' or ')}${name === 'z' && type === 'heatmap' ? '; the values of a heatmap are --color' : ''}`,
+        `${flagOf(name)} can only be used with --type ${listTypesAccepting(name).join(' or ')}${insteadOf(name, type)}`,
       )
     }
+}
+
+/** Returns which option of a type is meant; empty for none. */
+function insteadOf(name: keyof ChartOptions, type: ChartType): string {
+  if (name === 'z' && type === 'heatmap') return '; the values of a heatmap are --color'
+  if (name === 'by' && acceptsOption(type, 'parent')) return `; the groups of a ${type} are --parent`
+  return ''
 }
 
 /** Options of charts with axes. */

@@ -141,7 +141,8 @@ export async function preview(
     isCompared && tables[0].ingested.rows <= MAX_COMPARED_ROWS
       ? await countChanges(context, { client, fid: target.fid }, file, options)
       : null
-  if (changes) context.messages.note(`${name} would change: ${formatChanges(changes)}`)
+  if (changes)
+    context.messages.note(`${[...folders, name].join('/')} would change: ${formatChanges(changes)}`)
   return tables.map((table) => ({
     file: input.name,
     name: [...folders, name, ...table.path].join('/'),

@@ -1,4 +1,5 @@
 // Other tables of the rows of a grid: joined, grouped, pivoted, or with columns as rows.
+import { Problem } from '../../contract/errors.ts'
 import { type Bytes, toByteStream } from '../../json/index.ts'
 import { authorizeCall } from '../access/access.ts'
 import type { Call, OperationResult } from '../core/call.ts'
@@ -15,18 +16,30 @@ import type { ColumnRow } from '../store/aggregates/grids.ts'
 import { type ContentOptions, takeRequestedSnapshot } from './grids.requested.ts'
 import type { OperationService as Service } from './handler.ts'
 
-/** Returns another table of the rows: `where` chooses rows before, everything else concerns the result. */
+/**
+ * Returns another table of the rows: `where` chooses rows before, if the grid has its columns; else it chooses rows of
+ * the result, which everything else concerns.
+ */
 export async function loadReshapedContent(
   service: Service,
   call: Call,
   { format = 'json', columns, where, ...query }: ContentOptions,
 ): Promise<OperationResult<Bytes>> {
   checkReshape(query)
-  const filter = new Selection({ where })
-  const result = new Selection(query)
+  let filter = new Selection({ where })
+  let result = new Selection(query)
   const { loaded, file } = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)
-    const choose = (all: ColumnRow[]) => filter.bind(all, all)
+    const choose = (all: ColumnRow[]) => {
+      try {
+        return filter.bind(all, all)
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'unknown_column') throw error
+        filter = new Selection({})
+        result = new Selection({ ...query, where })
+        return filter.bind(all, all)
+      }
+    }
     return { loaded: await takeRequestedSnapshot(service, readers, access, call, choose), file: access.file }
   })
   const [other] =

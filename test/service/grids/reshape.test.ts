@@ -50,6 +50,13 @@ onSqliteFirst('reshape', (test) => {
     expect(await read('group=city&where=price%20>%201.6&sort=-count&columns=count,city')).toBe(
       'count,city\n1,Rome\n1,Oslo\n',
     )
+    // Columns of the result.
+    expect(await read('group=city&aggregate=sum:price&where=sum_price%20>%203')).toBe(
+      'city,sum_price\nOslo,4.5\n',
+    )
+    const joined = 'join=cities&on=city&columns=city,land'
+    expect(await read(`${joined}&where=land%20=%20'NO'`)).toBe('city,land\nOslo,NO\nOslo,NO\n')
+    expect(await read('group=city&where=nothing%20=%201')).toBe('400 the grid has no column "nothing"')
   })
 
   it('values become columns, and columns rows', async () => {
