@@ -9,7 +9,7 @@ const SUFFIX_VALUES = { M: 1e6, B: 1e9, T: 1e12 } as const
 const MAX_TICK_MULTIPLE = 120
 
 /** Formats axis numbers, unless the figure does: thousands with commas, millions by name, no prefixes. */
-export function formatNumbers({ data, layout }: Draft): void {
+export function formatNumbers({ data, layout, view }: Draft): void {
   const names = new Set([
     'xaxis',
     'yaxis',
@@ -42,6 +42,7 @@ export function formatNumbers({ data, layout }: Draft): void {
           tickmode: 'array',
           tickvals: Array.from({ length: span + 1 }, (_, k) => low + k),
         }),
+      ...(key === 'xaxis' && !hasEachTick && axis.type !== 'log' && limitTicks(values, axis, view.width)),
       ...(isWhole &&
         !hasEachTick &&
         span < EACH_TICK_THRESHOLD &&
@@ -154,6 +155,26 @@ function formatFirstAxis({ data, layout, view }: Draft): void {
   }
   if ((Date.parse(last) - Date.parse(first)) / DAY_MS <= MAX_DAYS_WITH_TICKS)
     layout.xaxis = { ...layout.xaxis, dtick: DAY_MS }
+}
+
+/** Width of a digit, and of the space between two labels, in pixels. */
+const DIGIT_PIXELS = 8
+const GAP_PIXELS = 16
+/** Least width of a tick for which plotly.js chooses their number. */
+const TICK_PIXELS = 80
+
+/** Limits the ticks of an x axis whose labels are wider than plotly.js expects: `10,000 €`. */
+function limitTicks(
+  values: number,
+  { tickprefix = '', ticksuffix = '' }: Attributes,
+  widthPixels: number,
+): Attributes {
+  // Large numbers are named: 20 million.
+  const digits = values >= 1e6 ? 10 : Math.ceil(values).toLocaleString('en').length
+  const unit = `${tickprefix}${String(ticksuffix).length > 2 ? '' : ticksuffix}`
+  const pixels = (digits + unit.length) * DIGIT_PIXELS + GAP_PIXELS
+  const most = Math.floor(widthPixels / pixels)
+  return pixels > TICK_PIXELS || most < 5 ? { nticks: Math.max(2, Math.min(most, 8)) } : {}
 }
 
 /** Returns whether reference lines or notes extend the axis beyond the data. */

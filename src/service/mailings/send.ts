@@ -65,6 +65,7 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
     accounts.takeQuota(sender, 'emails', to.length, limits.emails_per_day),
   )
   if (granted === 0) throw overQuota(limits)
+  const about = file.world_readable ? footer : `${footer} The link asks for an account that may see it.`
   const link = `${formatWebUrl(url, file)}${filters === '' ? '' : `?${filters}`}`
   const values = listFilters(new URLSearchParams(filters)).flatMap(({ value }) =>
     value.trim() === '' ? [] : [value],
@@ -82,8 +83,8 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
         to: receiver,
         subject: `${title}, ${day}`,
         messageId: `<${messageId}.${createHash('sha256').update(receiver).digest('hex').slice(0, 12)}@gridline>`,
-        text: `${title}\n\n    ${link}\n\n${note === '' ? '' : `${note}\n\n`}${footer}\n`,
-        html: `<p><a href="${escapeHtml(link)}">${escapeHtml(title)}</a></p>${image}${notes}<p style="color: #666; font-size: 13px">${escapeHtml(footer)}</p>`,
+        text: `${title}\n\n    ${link}\n\n${note === '' ? '' : `${note}\n\n`}${about}\n`,
+        html: `<p><a href="${escapeHtml(link)}">${escapeHtml(title)}</a></p>${image}${notes}<p style="color: #666; font-size: 13px">${escapeHtml(about)}</p>`,
         attachments: picture
           ? [{ filename: `${title.replace(/[/\\]/g, '_')}.png`, content: picture, cid: 'picture' }]
           : [],
