@@ -15,39 +15,39 @@ export const reshapeOptions = [
   {
     flags: '--sum <columns>',
     repeatable: true,
-    description: 'with --group: sums of these columns (repeatable)',
+    description: 'sums of these columns, in each group or of all rows (repeatable)',
   },
   {
     flags: '--mean <columns>',
     repeatable: true,
-    description: 'with --group: means of these columns (repeatable)',
+    description: 'means of these columns (repeatable)',
   },
   {
     flags: '--median <columns>',
     repeatable: true,
-    description: 'with --group: medians of these columns (repeatable)',
+    description: 'medians of these columns (repeatable)',
   },
   {
     flags: '--min <columns>',
     repeatable: true,
-    description: 'with --group: lowest values of these columns (repeatable)',
+    description: 'lowest values of these columns (repeatable)',
   },
   {
     flags: '--max <columns>',
     repeatable: true,
-    description: 'with --group: highest values of these columns (repeatable)',
+    description: 'highest values of these columns (repeatable)',
   },
   {
     flags: '--first <columns>',
     repeatable: true,
-    description: 'with --group: first values of these columns (repeatable)',
+    description: 'first values of these columns (repeatable)',
   },
   {
     flags: '--last <columns>',
     repeatable: true,
-    description: 'with --group: last values of these columns (repeatable)',
+    description: 'last values of these columns (repeatable)',
   },
-  { flags: '--count', description: 'with --group: number of rows (default without another function)' },
+  { flags: '--count', description: 'number of rows (default of --group without another function)' },
   { flags: '--per <period>', description: 'group dates by minute, hour, day … year', choices: PERIODS },
   { flags: '--pivot <column>', description: 'the values of this column become columns' },
   {
@@ -97,14 +97,9 @@ export async function toReshapeQuery(
       throw new Problem('usage', `${flags} belong together`, {
         hint: 'For example: --join cities --on city, or --unpivot 2019-2023 --into year,value',
       })
-  const isGrouped = group !== undefined || per !== undefined || pivot !== undefined
-  if (aggregate.length > 0 && !isGrouped)
-    throw new Problem('usage', 'functions such as --sum need groups: --group, --per or --pivot', {
-      hint: 'For example: gridline cat sales --group city --sum price',
-    })
   return {
     ...(group !== undefined && { group: await names(group) }),
-    ...(isGrouped && aggregate.length > 0 && { aggregate }),
+    ...(aggregate.length > 0 && { aggregate }),
     ...(per !== undefined && { per }),
     ...(pivot !== undefined && { pivot }),
     ...(unpivot !== undefined && { unpivot: await names(unpivot) }),

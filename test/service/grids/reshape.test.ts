@@ -50,6 +50,8 @@ onSqliteFirst('reshape', (test) => {
     expect(await read('group=city&where=price%20>%201.6&sort=-count&columns=count,city')).toBe(
       'count,city\n1,Rome\n1,Oslo\n',
     )
+    // Of all rows.
+    expect(await read('aggregate=sum:price&aggregate=count')).toBe('sum_price,count\n6.5,4\n')
     // Columns of the result.
     expect(await read('group=city&aggregate=sum:price&where=sum_price%20>%203')).toBe(
       'city,sum_price\nOslo,4.5\n',
@@ -70,7 +72,7 @@ onSqliteFirst('reshape', (test) => {
     expect(await read('unpivot=y1')).toMatch(/^400 .*belong together/)
     expect(await read('pivot=city&aggregate=sum:price,mean:price')).toMatch(/^400 /)
     expect(await read('group=city&aggregate=sum')).toMatch(/^400 aggregate: /)
-    expect(await read('group=city&aggregate=sum:day')).toBe('400 aggregate: sum: day has dates, not numbers')
+    expect(await read('group=city&aggregate=sum:day')).toBe('400 sum: day has dates, not numbers')
     expect(await read('group=nope')).toMatch(/^400 group: the table has no column "nope"/)
   })
 

@@ -102,7 +102,13 @@ function planGrouping({ columns }: Snapshot, { by, per, aggregates, pivot }: Gro
     const [found] = column === undefined ? [] : findColumns(columns, [column], name)
     const family = found === undefined ? 'number' : familyOf(columns[found].type)
     if (OF_NUMBERS.has(name) && !['number', 'empty', 'json'].includes(family))
-      throw invalidField('aggregate', `${name}: ${column} has ${COLUMN_TYPES[family].noun}, not numbers`)
+      throw new Problem(
+        'invalid_request',
+        `${name}: ${column} has ${COLUMN_TYPES[family].noun}, not numbers`,
+        {
+          field: 'aggregate',
+        },
+      )
     const [at] = column === undefined ? [undefined] : findColumns(columns, [column], name)
     return {
       at,
