@@ -9,6 +9,7 @@ import { listFilters } from '../../contract/web/filter-query.ts'
 import { WorkBudget } from '../../json/index.ts'
 import { authorizeCall, ownerPrincipal } from '../access/access.ts'
 import { type ImageService, readImage } from '../images/plot-image.ts'
+import { describeNumbers } from '../pages/files/board-words.ts'
 import { drawFile } from '../pages/files/draw-file.ts'
 import type { SortingService } from '../pages/files/grid-page.ts'
 import { toOneLine } from '../sharing/invitation.ts'
@@ -60,16 +61,17 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
   }
   const { file } = await store.read((readers) => authorizeCall(readers, request))
   const width = file.filetype === 'dashboard' ? BOARD_WIDTH_PIXELS : WIDTH_PIXELS
-  const { picture, note } = await drawPicture(service, request, sender, width, new URLSearchParams(filters))
+  const query = new URLSearchParams(filters)
+  const { picture, note } = await drawPicture(service, request, sender, width, query)
+  const numbers =
+    file.filetype === 'dashboard' ? await describeNumbers(service, request, file, query, sender) : []
   const granted = await store.write([sender], ({ accounts }) =>
     accounts.takeQuota(sender, 'emails', to.length, limits.emails_per_day),
   )
   if (granted === 0) throw overQuota(limits)
   const about = file.world_readable ? footer : `${footer} The link asks for an account that may see it.`
   const link = `${formatWebUrl(url, file)}${filters === '' ? '' : `?${filters}`}`
-  const values = listFilters(new URLSearchParams(filters)).flatMap(({ value }) =>
-    value.trim() === '' ? [] : [value],
-  )
+  const values = listFilters(query).flatMap(({ value }) => (value.trim() === '' ? [] : [value]))
   const title = toOneLine([file.filename, ...values].join(', '))
   const day = new Date().toISOString().slice(0, 10)
   const image = picture
@@ -83,7 +85,7 @@ export async function sendPicture(service: MailingService, mail: Mail): Promise<
         to: receiver,
         subject: `${title}, ${day}`,
         messageId: `<${messageId}.${createHash('sha256').update(receiver).digest('hex').slice(0, 12)}@gridline>`,
-        text: `${title}\n\n    ${link}\n\n${note === '' ? '' : `${note}\n\n`}${about}\n`,
+        text: `${title}\n\n    ${link}\n\n${numbers.map((text) => `${toOneLine(text)}\n`).join('')}${numbers.length > 0 ? '\n' : ''}${note === '' ? '' : `${note}\n\n`}${about}\n`,
         html: `<p><a href="${escapeHtml(link)}">${escapeHtml(title)}</a></p>${image}${notes}<p style="color: #666; font-size: 13px">${escapeHtml(about)}</p>`,
         attachments: picture
           ? [{ filename: `${title.replace(/[/\\]/g, '_')}.png`, content: picture, cid: 'picture' }]

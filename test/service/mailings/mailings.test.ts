@@ -245,6 +245,7 @@ describe('mailings', () => {
     expect(mails[0].text).toMatch(/^Subject: my plot, \d{4}-\d\d-\d\d\r$/m)
     expect(mails[2].text).toContain(`${URL_OF_TESTS}/~alice/`)
     for (const { text } of mails) expect(text).toMatch(/filename="?my (?:plot|board)\.png/)
+    expect(mails[2].text).toMatch(/^g, sum of y: 7\r$/m)
   })
 
   it('a board is sent with a filter, now and regularly, and its link has it', async () => {
@@ -253,6 +254,7 @@ describe('mailings', () => {
     const post = (path: string, more: object) =>
       test.ask('alice', 'POST', path, { json: { ...json, ...more } })
     expect((await post(`/v2/files/${board}/send`, {})).status).toBe(200)
+    expect(mails[0].text).toMatch(/^g, sum of y: 4\r$/m)
     const made = await post(`/v2/files/${board}/mailings`, { every: 'day' })
     expect(made.json.filter).toEqual(['x=2'])
     const all = await post(`/v2/files/${board}/mailings`, { every: 'day', filter: [] })

@@ -17,6 +17,22 @@ import {
   takeItemSnapshot,
 } from './board-reader.ts'
 
+/** Describes a number in words: `Revenue: 170,378.66 €, +3 (+12.5%) since 2026-11-05 14:30 UTC`. */
+export async function describeNumber(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
+  const { value = 'count', title, unit, change, decimals } = item
+  const { where } = await addFilters(reader, fid, item.where)
+  const filter = new Selection({ where })
+  const { snap, ...grid } = await takeItemSnapshot(reader, fid, (all) => filter.bind(all, all))
+  const number: unknown = JSON.parse(
+    lastValueOf(await reshapeRows(reader, filter, snap, { aggregate: [value] })),
+  )
+  const before = change ? await measureBefore(reader, grid, { ...item, where }) : undefined
+  const difference = describeChange(number, before, decimals)
+  const name = title ?? `${grid.file.filename}, ${value.replace(':', ' of ')}`
+  const shown = number === null ? '–' : formatNumber(number, decimals)
+  return `${name}: ${shown}${unit === undefined ? '' : ` ${unit}`}${difference && `, ${difference}`}`
+}
+
 /** Renders a number. */
 export async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fid): Promise<string> {
   const { value = 'count', unit, change, spark, per, decimals } = item
@@ -28,11 +44,12 @@ export async function renderNumber(reader: BoardReader, item: BoardItem, fid: Fi
   const number: unknown = JSON.parse(json)
   const suffix = unit === undefined ? '' : ` <small>${escapeHtml(unit)}</small>`
   const before = change ? await measureBefore(reader, grid, { ...item, where }) : undefined
+  const difference = describeChange(number, before, decimals)
   const line =
     spark === undefined ? '' : renderLine(await measure({ group: [spark], per, aggregate: [value] }))
   const link = renderSource(reader.service, grid)
   const condition = item.where === undefined ? '' : ` where ${escapeHtml(item.where)}`
-  return `<p class="number">${number === null ? '–' : escapeHtml(formatNumber(number, decimals))}${suffix}</p>${renderChange(number, before, decimals)}${line}<p class="source">${escapeHtml(value.replace(':', ' of '))}${condition} · ${link}</p>${renderIgnored(ignored)}`
+  return `<p class="number">${number === null ? '–' : escapeHtml(formatNumber(number, decimals))}${suffix}</p>${difference && `<p class="change">${difference}</p>`}${line}<p class="source">${escapeHtml(value.replace(':', ' of '))}${condition} · ${link}</p>${renderIgnored(ignored)}`
 }
 
 /** Returns the JSON of the value of a table with one row. */
@@ -86,16 +103,16 @@ async function measureBefore(
   }
 }
 
-/** Renders the change of a number: `+3 (+12.5%) since 2026-11-05 14:30 UTC`. */
-function renderChange(number: unknown, before: ValueBefore | undefined, decimals?: number): string {
+/** Describes the change of a number: `+3 (+12.5%) since 2026-11-05 14:30 UTC`; empty if it is not known. */
+function describeChange(number: unknown, before: ValueBefore | undefined, decimals?: number): string {
   if (!before || typeof number !== 'number') return ''
   const difference = number - before.value
   const since = formatMinute(before.until)
-  if (difference === 0) return `<p class="change">unchanged since ${since}</p>`
+  if (difference === 0) return `unchanged since ${since}`
   const sign = difference > 0 ? '+' : '−'
   const share = Math.abs((difference / before.value) * 100)
   const percent = Number.isFinite(share) ? ` (${sign}${formatNumber(Number(share.toPrecision(3)))}%)` : ''
-  return `<p class="change">${sign}${formatNumber(Math.abs(difference), decimals)}${percent} since ${since}</p>`
+  return `${sign}${formatNumber(Math.abs(difference), decimals)}${percent} since ${since}`
 }
 
 /** Number of points of a line, and its size in its own units. */
