@@ -215,7 +215,7 @@ function checkItem(item: BoardItem, path: string): void {
       path,
       `${kind}: ${JSON.stringify(item[kind])} is not the id of a file, such as alice:12`,
     )
-  if (kind === 'number') checkValue(item.value ?? '', path)
+  if (kind === 'number') checkValue(item.value ?? 'count', path)
   if (item.per !== undefined && (item.spark === undefined || !PERIODS.some((one) => one === item.per)))
     throw invalidField(path, `per: needs spark, and is one of ${PERIODS.join(', ')}`)
   const { width = 1, limit = 1, decimals = 0 } = item

@@ -316,6 +316,23 @@ onSqliteFirst('boards', (test) => {
     expect(text).not.toContain('private, in the trash')
   })
 
+  it('the start page has public boards, but none in a folder that is trashed', async () => {
+    const place = { filename: 'for all', world_readable: true, parent_path: 'Open' }
+    const { json } = await create(boardOf([{ items: [{ number: grid }] }]), place)
+    const { fid, parent } = json.file
+    const startPage = async () => (await test().ask(undefined, 'GET', '/')).text
+    expect(await startPage()).toMatch(/<h2>Public boards<\/h2>[\s\S]*for all/)
+    for (const [path, isListed] of [
+      [`alice:${parent}/trash`, false],
+      [`alice:${parent}/restore`, true],
+    ] as const) {
+      await test().ask('alice', 'POST', `/v2/folders/${path}`)
+      expect((await startPage()).includes('for all')).toBe(isListed)
+    }
+    await test().ask('alice', 'PATCH', `/v2/files/${fid}`, { json: { world_readable: false } })
+    expect(await startPage()).not.toContain('for all')
+  })
+
   it('copies, renames and sharing are those of other files; it has no versions', async () => {
     const { fid } = (await create(boardOf([{ items: [{ text: 'a' }] }]), { filename: 'mine' })).json.file
     const copy = (await test().ask('alice', 'POST', `/v2/dashboards/${fid}/copy`, { json: {} })).json.new_fid

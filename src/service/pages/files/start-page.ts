@@ -16,6 +16,7 @@ const MAX_FILES = 200
 /** Maximum numbers of files on the start page. */
 const MAX_RECENT = 12
 const MAX_PUBLIC = 24
+const MAX_PUBLIC_BOARDS = 12
 /** Query of the recent files of a user. */
 const LAST_CHANGED = {
   viewer: OWNER_SCOPE,
@@ -31,7 +32,7 @@ const MAX_SEARCHED_SHARED = 1000
 const MAX_SEARCH_CHARACTERS = 200
 
 /**
- * `/`: shows recent files and public charts, or results of a search. Without a session, only public charts.
+ * `/`: shows recent files, public boards and charts, or results of a search. Without a session, only what is public.
  */
 export async function renderStartPage(
   service: Service,
@@ -40,13 +41,13 @@ export async function renderStartPage(
 ): Promise<PageAnswer> {
   const searched = query.get('q')?.trim() ?? ''
   if (caller && searched !== '') return renderSearchPage(service, caller, searched, query)
-  const { recent, shared, plots } = await service.store.read(async (readers) => {
+  const { recent, shared, boards, plots } = await service.store.read(async (readers) => {
     const { lists, folders, sharing, plots } = readers
     const dirtyFolders = await folders.listDirtyOwners()
-    const publicPlots = plots.listPublic(
-      { order: 'creation_time', descending: true, limit: MAX_PUBLIC },
-      dirtyFolders,
-    )
+    const listNewest = async (filetype: 'plot' | 'dashboard', limit: number): Promise<FileRow[]> => {
+      const newest = { filetype, order: 'creation_time', descending: true, limit } as const
+      return folders.filterActive(await plots.listPublic(newest, dirtyFolders))
+    }
     return {
       recent: caller ? await lists.loadPage({ ...LAST_CHANGED, owner: caller.username }) : [],
       shared: caller
@@ -54,7 +55,8 @@ export async function renderStartPage(
             await sharing.listSharedWith(caller.username, dirtyFolders, undefined, MAX_RECENT),
           )
         : [],
-      plots: await folders.filterActive(await publicPlots),
+      boards: await listNewest('dashboard', MAX_PUBLIC_BOARDS),
+      plots: await listNewest('plot', MAX_PUBLIC),
     }
   })
   const parts: string[] = []
@@ -70,8 +72,9 @@ export async function renderStartPage(
       '<p>This server stores tables (grids) and charts (plots), and serves them under links.</p>',
       '<p class="actions"><a class="button" href="/signin">Sign in</a> <a class="button" href="/connect">Connect a client</a></p>',
     )
+  if (boards.length > 0) parts.push(`<h2>Public boards</h2>${renderFileCards(service, boards)}`)
   if (plots.length > 0) parts.push(`<h2>Public charts</h2>${renderFileCards(service, plots)}`)
-  else if (!caller) parts.push('<p>There are no public charts yet.</p>')
+  else if (!caller && boards.length === 0) parts.push('<p>There are no public charts yet.</p>')
   return createSitePage('Gridline', parts.join('\n'), caller, query)
 }
 

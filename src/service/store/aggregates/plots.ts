@@ -35,6 +35,8 @@ export interface PlotDetails {
 export type PlotRow = Selectable<Schema['plots']>
 
 export interface PublicPlots {
+  /** Default: plots. Boards have no quality. */
+  filetype?: 'plot' | 'dashboard'
   order: 'creation_time' | 'views'
   descending: boolean
   minQuality?: number
@@ -67,12 +69,20 @@ export class PlotReader {
   }
 
   /**
-   * Lists public plots from one index range, or one per requested quality. Pages start after a key, so new
+   * Lists public plots, or boards, from one index range, or one per requested quality. Pages start after a key, so new
    * and deleted plots do not shift them. `dirtyOwners`: owners with dirty folders, whose plots may have an
    * outdated `hidden`; the caller checks their folders.
    */
   async listPublic(
-    { order, descending, minQuality = 0, maxQuality = MAX_QUALITY, after, limit }: PublicPlots,
+    {
+      filetype = 'plot',
+      order,
+      descending,
+      minQuality = 0,
+      maxQuality = MAX_QUALITY,
+      after,
+      limit,
+    }: PublicPlots,
     dirtyOwners: ReadonlySet<string>,
   ): Promise<FileRow[]> {
     const direction = sql.raw(descending ? 'desc' : 'asc')
@@ -82,10 +92,14 @@ export class PlotReader {
       ? sql` and (${column}, owner, idlocal) ${sql.raw(descending ? '<' : '>')} (${after.value}, ${after.owner}, ${after.idlocal})`
       : sql``
     const part = (condition: ReturnType<typeof sql>) =>
-      sql`select * from (select files.*, ${column} as k from files where ${condition}filetype = 'plot'
+      sql`select * from (select files.*, ${column} as k from files where ${condition}filetype = ${sql.lit(filetype)}
         and world_readable = 1 and trashed_at is null${from} order by ${ordering}) as p`
     const lowest = Math.max(0, Math.ceil(minQuality))
     const highest = Math.min(MAX_QUALITY, Math.floor(maxQuality))
+    const qualities =
+      filetype === 'plot'
+        ? sql`quality between ${sql.lit(lowest)} and ${sql.lit(highest)}`
+        : sql`quality is null`
     const parts = []
     if (lowest === 0 && highest === MAX_QUALITY) parts.push(part(sql`hidden = 0 and `))
     else
@@ -94,11 +108,7 @@ export class PlotReader {
     if (parts.length === 0) return []
     // Plots restored from the trash whose `hidden` is outdated.
     if (dirtyOwners.size > 0)
-      parts.push(
-        part(
-          sql`owner in (${sql.join([...dirtyOwners])}) and hidden = 1 and quality between ${sql.lit(lowest)} and ${sql.lit(highest)} and `,
-        ),
-      )
+      parts.push(part(sql`owner in (${sql.join([...dirtyOwners])}) and hidden = 1 and ${qualities} and `))
     const { rows } = await sql<FileRow>`select * from (${sql.join(parts, sql` union all `)}) as u
       order by k ${direction}, owner ${direction}, idlocal ${direction} limit ${sql.lit(limit)}`.execute(
       this.db,

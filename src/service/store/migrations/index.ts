@@ -30,6 +30,7 @@ import * as words from './0027-words.ts'
 import * as staleFiles from './0028-stale-files.ts'
 import * as boardItems from './0029-board-items.ts'
 import * as derivedFromUrls from './0030-derived-from-urls.ts'
+import * as publicBoards from './0031-public-boards.ts'
 import { MIGRATION_NAMES, type MigrationName } from './names.ts'
 
 const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
@@ -63,6 +64,7 @@ const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
   '0028-stale-files': { up: staleFiles.up },
   '0029-board-items': { up: boardItems.up },
   '0030-derived-from-urls': { up: derivedFromUrls.up },
+  '0031-public-boards': { up: publicBoards.up },
 }
 
 /** All migrations, in order. Never change a released one. */

@@ -31,5 +31,6 @@ export const MIGRATION_NAMES = [
   '0028-stale-files',
   '0029-board-items',
   '0030-derived-from-urls',
+  '0031-public-boards',
 ] as const
 export type MigrationName = (typeof MIGRATION_NAMES)[number]
