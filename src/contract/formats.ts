@@ -159,7 +159,7 @@ function removeExtension(name: string): string {
 
 /** Warnings about unambiguous facts. `--strict` ignores them. */
 const NOTICE_PATTERN =
-  /^(?:[^:]+: )?(?:delimiter detected: |sheet .* was skipped: it is empty$|sheets were skipped, which are empty: )/s
+  /^(?:[^:]+: )?(?:delimiter detected: |read as numbers, as in the grid: |sheet .* was skipped: it is empty$|sheets were skipped, which are empty: )/s
 
 /** Returns whether a warning only tells what was detected or skipped: `strict` does not refuse it. */
 export function isNotice(warning: string): boolean {

@@ -126,11 +126,12 @@ export async function preview(
       hint: 'Warnings are errors with --strict.',
     })
   for (const warning of tried?.warnings ?? all) context.messages.warning(warning, input.name)
-  // Columns that become rows are known only then.
-  const changed = unpivot !== undefined && tried && 'cols' in tried.file ? tried.file : undefined
   const isNothing = isSame || tried?.action === 'unchanged'
   const rule = conflictRuleOf(options)
   const would = isNothing ? 'nothing' : options.draft !== undefined ? 'draft' : target ? rule : 'create'
+  // Columns that become rows, and types of amounts in a grid of numbers, are known only then.
+  const isTold = unpivot !== undefined || (would === 'replace' && tables.length === 1)
+  const changed = isTold && tried && 'cols' in tried.file ? tried.file : undefined
   const isCompared =
     would === 'replace' &&
     tables.length === 1 &&
@@ -183,6 +184,10 @@ async function compareWithGrid(
   const grid = await client.call('grids.get', { fid })
   if (grid.row_count > MAX_COMPARED_ROWS) return null
   const local = await loadLocalGrid(context, file, options, {}, true)
+  // Amounts that are texts here are read as numbers there.
+  const isNumber = new Set(grid.cols.filter(({ type }) => type === 'number').map(({ name }) => name))
+  const { cols } = await local.client.call('grids.get', { fid: local.fid })
+  if (cols.some(({ name, type }) => type === 'text' && isNumber.has(name))) return null
   const asked = parseKey(options, grid) ?? grid.primary_key
   const key = asked?.every((column) => grid.cols.some(({ name }) => name === column)) ? asked : undefined
   const diff = await diffWithFile(context, { client, fid }, local, { limit: 0, key })

@@ -218,12 +218,32 @@ export class DelimitedTable {
         warnings.note(
           `column ${dialect.names[k]}: ${protectedCells} texts written as ="…" were read without the formula`,
         )
+    const amounts = dialect.names.filter((name, k) => isKnownAmount(dialect, options, name, k))
+    if (amounts.length > 0)
+      warnings.note(
+        `read as numbers, as in the grid: ${formatList(amounts, 5)}; to keep texts: --column NAME:text`,
+      )
     warnings.addAll(new NumberWarnings(builders, dialect, options).list())
     this.totals.warn(warnings, this.tokenizer.noteLines, options.sheetName)
     const mixed = listMixedColumns(columns, builders, dialect, options.asWritten)
     const lineOf = (row: number): number => this.lines.lineOf(row)
     return { rows, columns, dialect, warnings: [...warnings.list(), ...mixed], lineOf }
   }
+}
+
+/**
+ * Returns whether a column looks like amounts (€1.50, 5%), and that of the target grid holds numbers: then they are read
+ * as numbers, as they were before.
+ */
+function isKnownAmount(
+  { profile }: Pick<Dialect, 'profile'>,
+  { types, asWritten, isNumber }: DelimitedOptions,
+  name: string,
+  k: number,
+): boolean {
+  const shape = profile.shapes[k]
+  const isAmount = shape?.types.length === 1 && shape.types[0] === 'number' && !shape.numbers
+  return isAmount && !asWritten && !types?.has(name) && isNumber?.(name) === true
 }
 
 /** Creates the builders of all columns. Throws `unknown_column` for types of missing columns, unless they are optional. */
@@ -243,17 +263,22 @@ function createColumnBuilders(
   return names.map((name, k) => {
     const given = options.types?.get(name)
     const isExact = options.asWritten && (given === 'date' || given === 'datetime')
+    const isAmount = isKnownAmount(dialect, options, name, k)
     return new ColumnBuilder({
       name: options.targetName?.(k) ?? name,
       isTarget: options.expected !== undefined && !options.types?.has(name),
       isExact,
       declaredType: isExact
         ? 'text'
-        : (given ?? options.expected?.(name, k) ?? (isAmbiguous(dialect, options, k) ? 'text' : undefined)),
+        : (given ??
+          options.expected?.(name, k) ??
+          (isAmount ? 'number' : isAmbiguous(dialect, options, k) ? 'text' : undefined)),
       order: options.order?.(name, k) ?? dateOrderOf(options.dates),
       asWritten: options.asWritten,
       styled: dialect.profile.styled[k],
-      nullTexts: options.nullTexts,
+      nullTexts: isAmount
+        ? [...(options.nullTexts ?? []), ...(dialect.profile.shapes[k]?.missing ?? [])]
+        : options.nullTexts,
       numbers: options.numbers,
       quote: dialect.quote === '' ? -1 : dialect.quote.charCodeAt(0),
       escape: dialect.escape === '' ? -1 : dialect.escape.charCodeAt(0),

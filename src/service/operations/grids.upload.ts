@@ -6,8 +6,9 @@ import type { OperationCall } from '../core/call.ts'
 import { formatDraftUrl, parseDraftName } from '../files/drafts.ts'
 import { checkFilename } from '../files/names.ts'
 import { respondWithFile } from '../files/read.ts'
-import type { UploadResult, UploadTarget } from '../grids/change/save-grid.ts'
+import { findExisting, type UploadResult, type UploadTarget } from '../grids/change/save-grid.ts'
 import { saveTables } from '../grids/change/save-tables.ts'
+import { loadColumns } from '../grids/input/match-columns.ts'
 import { type DataCall, parseProvenance } from '../grids/input/reading-options.ts'
 import { storeTables } from '../grids/input/tables.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
@@ -45,7 +46,21 @@ async function upload(service: Service, call: OperationCall<'grids.upload'>): Pr
   }
   checkFilename(target.filename, service.limits)
   const replay = await findUploadReplay(service, call, target)
-  return replay ?? saveTables(service, call, await storeTables(service, call), target)
+  if (replay) return replay
+  const numbers = await loadNumbers(service, call, target)
+  const tables = await storeTables(service, call, { isNumber: (name) => numbers.has(name) })
+  return saveTables(service, call, tables, target)
+}
+
+/** Returns the names of the columns with numbers of the grid that an upload replaces, or appends to. */
+async function loadNumbers(service: Service, call: DataCall, target: UploadTarget): Promise<Set<string>> {
+  const { onConflict } = target
+  if (onConflict !== 'replace' && onConflict !== 'append') return new Set()
+  const columns = await service.store.read(async (readers) => {
+    const file = await findExisting(service, readers, call.caller!.username, target)
+    return file?.filetype === 'grid' ? loadColumns(readers, file) : []
+  })
+  return new Set(columns.filter(({ type }) => type === 'number').map(({ name }) => name))
 }
 
 /** Returns the first values of a grid, as in its metadata. */

@@ -94,7 +94,10 @@ export async function fetchContent(
   const call = createCall(source, fetched)
   const columns = await service.store.read((readers) => loadColumns(readers, call.fid))
   // Dates of the first days of a month do not tell it.
-  const { tables } = await storeTables(service, call, (name) => dayOrderOf(typeOf(columns, name)))
+  const { tables } = await storeTables(service, call, {
+    order: (name) => dayOrderOf(typeOf(columns, name)),
+    isNumber: (name) => typeOf(columns, name) === 'number',
+  })
   if (tables.length !== 1)
     throw new Problem('bad_data', `${url}: ${tables.length} tables; a grid is refreshed from one`)
   checkTypes(call, tables[0].table, columns)

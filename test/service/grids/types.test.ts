@@ -39,6 +39,39 @@ onSqliteFirst('types of columns', (test) => {
     expect(await column(plain)).toEqual(['date'])
   })
 
+  it('amounts are read as numbers again where the grid holds numbers', async () => {
+    const name = `types ${made++}.csv`
+    const again = (body: string, more: Record<string, string> = {}) =>
+      send('/v2/grids/upload', body, {
+        ...{ 'Gridline-Filename': name, 'Gridline-On-Conflict': 'replace', ...more },
+      })
+    const asNumbers = { 'Gridline-Columns': '{"p": "number"}' }
+    const { fid } = (await again('d,p\na,€5.50\nb,€7\n', asNumbers)).json.file
+    const replaced = await again('d,p\na,"€1,250.50"\nb,n/a\nc,5%\nd,8\n')
+    expect([replaced.status, await column(fid, 1), await values(fid, 'p')]).toEqual([
+      201,
+      ['text'],
+      expect.anything(),
+    ])
+    await again('d,p\na,€5.50\n', asNumbers)
+    const money = await again('d,p\na,"€1,250.50"\nb,n/a\nd,8\n')
+    expect([money.status, money.json.warnings]).toEqual([
+      201,
+      ['read as numbers, as in the grid: p; to keep texts: --column NAME:text'],
+    ])
+    expect(await values(fid, 'p')).toEqual([1250.5, null, 8])
+    expect((await again('d,p\nx,€2\n', { 'Gridline-On-Conflict': 'append' })).status).toBe(201)
+    expect(await values(fid, 'p')).toEqual([1250.5, null, 8, 2])
+    // A text among them later is refused, as in a column that is given as numbers.
+    const many = `d,p\n${'a,€1\n'.repeat(5000)}b,soon\n`
+    expect((await again(many)).json.errors[0]).toMatchObject({ code: 'bad_data', line: 5002 })
+    // Texts are texts where the grid holds texts, or where they are wanted.
+    const texts = await again('d,p\na,€3\n', { 'Gridline-Columns': '{"p": "text"}' })
+    expect([texts.status, await column(fid, 1)]).toEqual([201, ['text']])
+    await again('d,p\na,€4\n')
+    expect(await values(fid, 'p')).toEqual(['€4'])
+  })
+
   it('texts stay as written in a text column', async () => {
     const fid = await upload('d,n\nsoon,1\n')
     await send(`/v2/grids/${fid}/row`, 'd,n\n31.01.2024,2\nTRUE,3\n')

@@ -90,15 +90,15 @@ export interface FileTables {
   warnings: string[]
 }
 
-/** Parses a file of any format into stored slices, to which no rows refer yet. `order`: of days and months in a column. */
+/** Parses a file of any format into stored slices, to which no rows refer yet. `known`: about the target grid. */
 export async function storeTables(
   service: GridService,
   call: DataCall,
-  order?: DelimitedOptions['order'],
+  known: Pick<DelimitedOptions, 'order' | 'isNumber'> = {},
 ): Promise<FileTables> {
   const { limits, store } = service
   const who = call.caller?.username
-  const options = { ...parseReadingOptions(service, call), order, fileName: call.fileName, limits, who }
+  const options = { ...parseReadingOptions(service, call), ...known, fileName: call.fileName, limits, who }
   const writers: SliceWriter[] = []
   const open = (): SliceWriter => {
     writers.push(new SliceWriter(store.blobs, call.caller!.username))
