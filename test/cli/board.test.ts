@@ -131,7 +131,10 @@ describe('tables and boards made of grids', () => {
       ['rows: []\nfilter: x', 'filter is none of title, filters, rows'],
       ['rows: [{ plot: nope }]', 'row 1, item 1: no plot at nope'],
       ['rows: [[{ text: a }, { table: sold }]]', 'row 1, item 2: sold is a plot, not a grid'],
-      ['rows: [{ number: sales }]', 'wrong.yml: row 1, item 1: value: "" is not a function and a column'],
+      [
+        'rows: [{ number: sales, value: amount }]',
+        'wrong.yml: row 1, item 1: value: "amount" is not a function',
+      ],
       ['title: Sales: overview\nrows: []', 'A text with a colon is in quotes'],
       ['rows: [text]', 'expected plot, table, number or text'],
       [`a: &a [x, x]\nb: &b [${'*a,'.repeat(200)}]\nrows: [${'*b,'.repeat(200)}]`, 'wrong.yml'],

@@ -146,7 +146,9 @@ describe('resolving names', () => {
     file('figure.json', '{"data": [{"y": [1, 2]}]}')
     await run(['plot', 'create', 'figure.json'])
     const grid = 'figure_grid'
-    expect((await run(['trash', grid])).stderr).toContain('without data until the grid is restored')
+    expect((await run(['trash', grid])).stderr).toContain(
+      'other users see these charts without its data: figure (',
+    )
     await run(['restore', grid])
     expect((await run(['delete', grid, '--yes'])).stderr).toMatch(
       /warning: figure_grid: plots that will lose their data: \S+:\d+/,

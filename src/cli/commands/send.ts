@@ -1,6 +1,7 @@
 // `gridline send`: sends charts and boards by e-mail, now or regularly.
 import { type Client, resolveFid } from '../../client/index.ts'
 import { Problem } from '../../contract/errors.ts'
+import type { Mailing } from '../../contract/resources/index.ts'
 import { addLinkFilters } from '../../contract/web/filter-query.ts'
 import { defineCommand, type Option } from '../core/define.ts'
 import { objectOf } from '../core/output-schema.ts'
@@ -50,6 +51,11 @@ const view: TableView = {
 
 function formatList(texts: string[] = []): string {
   return texts.join(', ')
+}
+
+/** Returns whether two mailings have a receiver in common, and the same filter. */
+function isForSame(a: Mailing, b: Mailing): boolean {
+  return formatList(a.filter) === formatList(b.filter) && a.to.some((address) => b.to.includes(address))
 }
 
 /** Formats a time in a time zone: `2026-11-30 07:00 (Europe/Oslo)`. */
@@ -126,6 +132,10 @@ export const command = defineCommand({
     }
     const local = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
     const json = { ...mail, every, at, on, zone: local }
-    return { item: await client.call('mailings.create', { fid, json }), view, isDetail: true }
+    const { mailings } = await client.call('mailings.list')
+    const item = await client.call('mailings.create', { fid, json })
+    for (const { id, schedule } of mailings.filter((one) => one.fid === fid && isForSame(one, item)))
+      context.messages.note(`it is also sent ${schedule}. To end that: gridline send --stop ${id}`)
+    return { item, view, isDetail: true }
   },
 })

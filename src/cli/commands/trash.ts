@@ -16,13 +16,8 @@ export const command = defineCommand({
       files,
       async (client, fid, name) => {
         // Also in a dry run, which ends with the next call.
-        await warnAboutFollowers(context, client, fid, name)
-        const file = await client.call('files.trash', { fid })
-        if (file.filetype === 'grid' && file.referencers.length > 0)
-          context.messages.warning(
-            `${name}: other users see these plots without data until the grid is restored: ${file.referencers.join(', ')}`,
-          )
-        return file
+        await warnAboutFollowers(context, client, fid, name, true)
+        return client.call('files.trash', { fid })
       },
       fileView,
     ),

@@ -16,14 +16,23 @@ interface Followers {
   hasMore: boolean
 }
 
+/** Relations of what follows a file. */
+const RELATIONS = {
+  plots: 'created plots',
+  derived: 'derived grids',
+  boards: 'boards',
+  alerts: 'alerts',
+  mailings: 'mailings',
+} as const satisfies Record<string, Relation>
+
 /**
- * Lists the grids that are derived from a file, and the boards that show it. Lists none if nothing can follow the file,
- * or if the API key may not read: the change itself does not need that.
+ * Lists what follows a file: charts, derived grids and boards, and your alerts and mailings. Lists none if nothing can
+ * follow the file, or if the API key may not read: the change itself does not need that.
  */
 export async function listFollowers(
   client: Client,
   fid: string,
-): Promise<{ derived: Followers; boards: Followers }> {
+): Promise<Record<keyof typeof RELATIONS, Followers>> {
   const none: SourcesGraph['graph'] = { id: fid, type: '', label: '', directed: true, nodes: {}, edges: [] }
   // An older server may answer something else.
   const { graph = none } = await client
@@ -42,7 +51,11 @@ export async function listFollowers(
       hasMore: targets.includes(next),
     }
   }
-  return { derived: listOf('derived grids'), boards: listOf('boards') }
+  const { plots, derived, boards, alerts, mailings } = RELATIONS
+  return {
+    ...{ plots: listOf(plots), derived: listOf(derived), boards: listOf(boards) },
+    ...{ alerts: listOf(alerts), mailings: listOf(mailings) },
+  }
 }
 
 /** Formats followers as names, or as ids alone. */
@@ -51,14 +64,22 @@ export function formatFollowers({ files, hasMore }: Followers, isShort = false):
   return `${names.join(', ')}${hasMore ? ', and more' : ''}`
 }
 
-/** Warns about what follows a file, and may break from now on. `change`: why. */
+/** Warns about what follows a file, and may break from now on. `change`: why. `isLost`: it cannot be read meanwhile. */
 export async function warnAboutFollowers(
   { messages }: Context,
   client: Client,
   fid: string,
   change: string,
+  isLost = false,
 ): Promise<void> {
-  const { derived, boards } = await listFollowers(client, fid)
+  const { plots, derived, boards, alerts, mailings } = await listFollowers(client, fid)
+  for (const [followers, effect] of [
+    [plots, 'until it is restored, other users see these charts without its data'],
+    [alerts, 'until it is restored, these alerts are unknown'],
+    [mailings, 'until it is restored, it is not sent'],
+  ] as const)
+    if (isLost && followers.files.length > 0)
+      messages.warning(`${change}: ${effect}: ${formatFollowers(followers)}`)
   if (derived.files.length > 0)
     messages.warning(
       `${change}: these grids are derived from it, and may keep their content: ${formatFollowers(derived)}`,
