@@ -148,15 +148,41 @@ export function describeMissingRows({ data, layout }: Figure): string[] {
   ]
 }
 
-/** Numbers that are written as texts, which plotly.js also draws. */
-const NUMBER_TEXT = /^\s*$|^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i
+/** Maximum length of a number or a date, in characters. */
+const MAX_VALUE_CHARACTERS = 400
+/** Characters beside and in numbers that plotly.js ignores, as in `$1,200` and `45%`. */
+const NUMBER_JUNK = /^['"%,$#\s]+|[, ]|['"%,$#\s]+$/g
+const NUMBER_TEXT = /^(?:[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)?$/i
 /** Beginning of a date. */
 const DATE_TEXT = /^\s*$|^[-+]?\d{4}/
 
+/** Returns whether plotly.js draws a text on an axis of numbers. Empty texts are missing values. */
+function isNumberText(text: string): boolean {
+  return text.length <= MAX_VALUE_CHARACTERS && NUMBER_TEXT.test(text.replace(NUMBER_JUNK, ''))
+}
+
+/** Returns whether plotly.js draws a text on an axis of dates. */
+function isDateText(text: string): boolean {
+  return text.length <= MAX_VALUE_CHARACTERS && DATE_TEXT.test(text)
+}
+
 /** Attributes that show their values as they are written, so that any text will do. */
 const WRITTEN_ATTRIBUTES: ReadonlySet<string> = new Set(
-  'labels ids parents text hovertext customdata locations theta'.split(' '),
+  'labels ids parents text hovertext customdata locations theta symbol'.split(' '),
 )
+
+/** Returns whether any text will do for an attribute of a trace: labels, and values that are counted. */
+function takesTexts(trace: Attributes, layout: Attributes, attribute: string): boolean {
+  if (WRITTEN_ATTRIBUTES.has(attribute)) return true
+  const isSpread = trace.type === 'box' || trace.type === 'violin'
+  if (isSpread && attribute === (trace.orientation === 'h' ? 'y' : 'x')) return true
+  const transforms: Attributes[] = Array.from(listOf(trace.transforms)).filter(isObject)
+  const aggregations = transforms.flatMap((transform) => Array.from(listOf(transform.aggregations)))
+  if (aggregations.some((one) => isObject(one) && one.target === attribute && one.func === 'count'))
+    return true
+  const isAxis = attribute === 'x' || attribute === 'y'
+  return isAxis && hasLabelAxis(layout, attribute, trace[`${attribute}axis`])
+}
 
 /** A list of a trace that has texts in a column of numbers or dates. */
 interface OtherTexts {
@@ -179,17 +205,15 @@ function findOtherTexts(traces: readonly Attributes[], layout: Attributes): Othe
         const attribute = key.slice(0, -3)
         const uid = source.slice(source.lastIndexOf(':') + 1)
         const column = columns.find((one) => one.uid === uid)
-        const isAxis = attribute === 'x' || attribute === 'y'
-        if (!column || (isAxis && hasLabelAxis(layout, attribute, trace[`${attribute}axis`]))) continue
+        if (!column || takesTexts(trace, layout, attribute)) continue
         const isNumber = column.type === 'number'
-        if (WRITTEN_ATTRIBUTES.has(attribute) || !(isNumber || String(column.type).startsWith('date')))
-          continue
-        const fits = isNumber ? NUMBER_TEXT : DATE_TEXT
+        if (!isNumber && !String(column.type).startsWith('date')) continue
+        const fits = isNumber ? isNumberText : isDateText
         const list = listOf(holder[attribute])
         const rows: number[] = []
         for (let k = 0; k < list.length; k++) {
           const value = list[k]
-          if (typeof value === 'string' && !fits.test(value)) rows.push(k)
+          if (typeof value === 'string' && !fits(value)) rows.push(k)
         }
         if (rows.length > 0) found.push({ holder, attribute, column, rows })
       }
@@ -202,7 +226,9 @@ function findOtherTexts(traces: readonly Attributes[], layout: Attributes): Othe
  */
 function describeOtherTexts({ data, layout }: Figure): string[] {
   const counts = new Map<string, number>()
-  for (const { column, rows } of findOtherTexts(data, layout)) {
+  for (const { attribute, column, rows } of findOtherTexts(data, layout)) {
+    // Rows without a color are grey.
+    if (attribute === 'color') continue
     const why = `whose ${humanizeName(String(column.name))} is not a ${column.type === 'number' ? 'number' : 'date'}`
     counts.set(why, Math.max(rows.length, counts.get(why) ?? 0))
   }
@@ -285,11 +311,10 @@ export function describeOmitted({ data, layout }: Figure): { unseen: string[]; r
   for (const [where, count] of cut) unseen.push(`${formatCount(count, 'value')} ${where}`)
   const unknownPlaces = data.reduce((sum, trace) => sum + countUnknownRegions(trace), 0)
   if (unknownPlaces > 0) unseen.push(`${formatCount(unknownPlaces, 'place')} not on the map`)
-  const colorless = data.reduce(
-    (sum, { marker }) =>
-      sum + (marker?.showscale === true ? Array.from(listOf(marker.color)).filter(isMissing).length : 0),
-    0,
-  )
+  const colorless = data
+    .filter(({ marker }) => marker?.showscale === true)
+    .map((trace) => Array.from(listOf(dropOtherTexts(trace, layout).marker.color)).filter(isMissing).length)
+    .reduce((sum, count) => sum + count, 0)
   const start = data.some(beginsAtZero) && findCutStart(layout, data)
   const zeros = countAreaGaps(data, hasLabelAxis(layout, 'x', undefined))
   return {

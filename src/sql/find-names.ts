@@ -79,7 +79,7 @@ export async function findNames(connection: DuckDBConnection, sql: string): Prom
 function findWords(statements: unknown): ReadonlySet<string> | undefined {
   const words = new Set<string>()
   const names = new Set<unknown>()
-  const alone = new Set<string>()
+  const last = new Set<string>()
   let isKnown = true
   visit(statements, (node) => {
     const fields = node as Record<string, unknown>
@@ -93,11 +93,10 @@ function findWords(statements: unknown): ReadonlySet<string> | undefined {
       isKnown &&= KNOWN_TABLE_FUNCTIONS.has((call as { function_name?: unknown }).function_name)
     if (table_name !== undefined)
       for (const name of [table_name, alias]) names.add(String(name).toLowerCase())
-    if (Array.isArray(column_names) && column_names.length === 1)
-      alone.add(String(column_names[0]).toLowerCase())
+    // `t`, `schema.t` and `catalog.schema.t` can each be the row of a table.
+    if (Array.isArray(column_names)) last.add(String(column_names.at(-1)).toLowerCase())
   })
-  // The name of a table alone is the row.
-  const isRow = [...alone].some((name) => names.has(name))
+  const isRow = [...last].some((name) => names.has(name))
   return isKnown && !isRow && words.size <= MAX_WORDS ? words : undefined
 }
 

@@ -98,6 +98,40 @@ describe('rows without a place', () => {
     expect(note).toContain('2 rows whose price is not a number')
   })
 
+  it('texts that plotly.js reads as numbers stay, and so do labels and what is counted', async () => {
+    const columns = [{ name: 'price', uid: 'bbbbbb', type: 'number' }]
+    const layout = { meta: { theme: 'gridline', spec: { options: {}, columns } } }
+    const drawn = async (trace: Attributes) => {
+      const { data } = (await evaluateTransforms({ data: [trace], layout })) as { data: Attributes[] }
+      return applyTheme({ data, layout }, { scheme: 'light', width: 640, height: 400 }).data[0]
+    }
+    const source = { xsrc: 'ann:1:bbbbbb' }
+    const numbers = ['1,234', '$5', '45%', ' -2.5e3 ', '', '.5', '5.']
+    expect((await drawn({ type: 'histogram', x: numbers, ...source })).x).toEqual(numbers)
+    expect((await drawn({ type: 'box', x: ['1', 'A'], y: [1, 2], ...source })).x).toEqual(['1', 'A'])
+    const aggregations = [{ target: 'y', func: 'count' }]
+    const transforms = [{ type: 'aggregate', groups: 'x', aggregations }]
+    const counted = { type: 'bar', x: ['a', 'a'], y: ['A1', 'A2'], ysrc: 'ann:1:bbbbbb', transforms }
+    expect((await drawn(counted)).y).toEqual([2])
+    // A long text takes no longer than its length.
+    const long = [`${'1'.repeat(300_000)}x`, `${' '.repeat(300_000)}x`, `${'%'.repeat(300_000)}x`]
+    expect((await drawn({ type: 'histogram', x: long, ...source })).x).toEqual([null, null, null])
+    // Points without a color are grey, not missing.
+    const figure = {
+      data: [
+        {
+          x: [1, 2],
+          y: [1, 2],
+          mode: 'markers',
+          marker: { color: [1, 'big'], colorsrc: 'ann:1:bbbbbb', showscale: true },
+        },
+      ],
+      layout,
+    }
+    const { unseen, remarks } = describeOmitted(figure)
+    expect([unseen, remarks]).toEqual([[], ['1 row without a color is grey']])
+  })
+
   it('rows without a place are counted once, before aggregation', async () => {
     const transforms = [
       { type: 'aggregate', groups: 'x', aggregations: [{ target: 'y', func: 'sum', empty: 'none' }] },

@@ -111,7 +111,12 @@ async function makePlanned(
     import('../upload/definition-order.ts'),
   ])
   const removed = new Set(trash.map(({ fid }) => fid))
-  const maker = new DefinitionMaker(context, { ...options, isReplacing: true, removed })
+  const maker = new DefinitionMaker(context, {
+    ...options,
+    isReplacing: true,
+    yes: options.confirmed,
+    removed,
+  })
   for (const { target, ...local } of uploads)
     if (target && definitionKindOf(local.file) === undefined)
       maker.remember(local, { fid: target.fid, filetype: 'grid', action: 'unchanged' })

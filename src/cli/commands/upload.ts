@@ -136,6 +136,7 @@ async function prepareUpload(
   const sending: SendOptions = {
     ...options,
     yes: isDry ? confirmed : options.yes,
+    confirmed: options.dryRun ? options.confirmed : options.yes,
     maxShrink: options.maxShrink === undefined ? undefined : parsePercent('--max-shrink', options.maxShrink),
     reading,
     needsDetails:
@@ -148,7 +149,10 @@ async function prepareUpload(
   const removals = options.delete
     ? await listRemovals(await context.client(), words, expanded, { ...options, isDry })
     : []
-  const maker = definitions.length > 0 ? await createMaker(context, options, removals) : undefined
+  const maker =
+    definitions.length > 0
+      ? await createMaker(context, { ...options, yes: sending.confirmed }, removals)
+      : undefined
   const sender = new Sender(context, sending, expanded.isMultiple || options.onConflict === 'replace', total)
   return { ...request, options, maker, sending, sender, removals, provenance, total }
 }
@@ -163,7 +167,6 @@ async function createMaker(
   const { onConflict } = options
   return new DefinitionMaker(context, {
     ...options,
-    yes: options.dryRun ? options.confirmed : options.yes,
     isReplacing: onConflict === 'replace' || onConflict === 'append',
     removed: new Set(removals.map(({ file }) => file.fid)),
   })

@@ -97,9 +97,9 @@ async function computeTag(local: LocalFile, reading: SendOptions['reading']): Pr
 
 /** Returns the options that concern sending, for the plan. */
 function sendingOptionsOf(options: SendOptions): SendOptions {
-  const { name, folder, onConflict, allowTypeChange, yes, maxShrink, strict, key, deleteMissing, reading } =
-    options
-  const rules = { onConflict, allowTypeChange, yes, maxShrink, strict, key, deleteMissing }
+  const { name, folder, onConflict, allowTypeChange, yes, confirmed, maxShrink, strict, key } = options
+  const { deleteMissing, reading } = options
+  const rules = { onConflict, allowTypeChange, yes, confirmed, maxShrink, strict, key, deleteMissing }
   return { name, folder, public: options.public, ...rules, reading }
 }
 

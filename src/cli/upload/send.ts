@@ -36,6 +36,8 @@ export interface SendOptions {
   onConflict?: NonNullable<Headers['On-Conflict']>
   allowTypeChange?: boolean
   yes?: boolean
+  /** Whether the user gave --yes: plans confirm what they show, which is not what queries lose. */
+  confirmed?: boolean
   /** Maximum percentage of rows that a replaced grid may lose. Default: ask above 50%. */
   maxShrink?: number
   strict?: boolean

@@ -72,6 +72,8 @@ export interface AlertChange {
   value: unknown
   /** Version of the grid. */
   version: number
+  /** The condition that was judged, in words; missing in tests. */
+  condition?: string
   /** Time of the change. */
   at: string
   /** Number of earlier changes of which nobody was told, because there were too many. */

@@ -68,17 +68,21 @@ export async function deliverMessage(
   const wait = RETRY_WAITS_MS[Math.min(attempts, RETRY_WAITS_MS.length) - 1]
   const next_at = Date.now() + (error instanceof OverQuota ? RETRY_WAITS_MS.at(-1)! : wait)
   const isEnded = failure === undefined || next_at > message.at + MAX_AGE_MS
-  await write(async ({ alerts }) => {
+  const isSame = await write(async ({ alerts }) => {
     if (isEnded) await alerts.deleteMessage(message)
     else await alerts.changeMessage(message, { attempts, next_at })
+    const { receiver } = (await alerts.get(alert)) ?? {}
+    // The failures of a former receiver are not those of this one.
+    if (receiver !== alert.receiver) return false
     if (failure !== undefined || alert.error !== null)
       await alerts.change(alert, {
         error: failure ?? null,
         failed_at: failure === undefined ? null : (alert.failed_at ?? now),
       })
+    return true
   })
   // The next message waits for its turn behind those of others.
-  return isEnded ? Date.now() : next_at
+  return isEnded || !isSame ? Date.now() : next_at
 }
 
 /** Sends a message that tests the receiver of an alert. Throws why it could not be sent. */
@@ -116,12 +120,13 @@ async function sendMessage(
   isTest = false,
 ): Promise<void> {
   const change = JSON.parse(body) as AlertChange
+  const about = { ...subject, condition: change.condition ?? subject.condition }
   // Distinct from those of an earlier alert with the same number.
   const messageId = `msg_${id}_${created_at.toString(36)}_${isTest ? `test${at.toString(36)}` : seq}`
   if (secret !== null)
     return (await webhooks.get()).send(
       receiver,
-      { id: messageId, body: formatWebhookBody(change, subject, isTest) },
+      { id: messageId, body: formatWebhookBody(change, about, isTest) },
       secret,
     )
   if (!mailer) throw new Problem('unreachable', 'this server sends no e-mail (gridline serve --smtp)')
@@ -138,7 +143,7 @@ async function sendMessage(
   await mailer.send({
     to: receiver,
     messageId: `<${messageId}@gridline>`,
-    ...formatAlertMail(change, subject, isTest),
+    ...formatAlertMail(change, about, isTest),
   })
 }
 

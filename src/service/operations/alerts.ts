@@ -11,6 +11,7 @@ import { checkCondition, conditionOf, formatCondition } from '../grids/alerts/co
 import { checkColumns } from '../grids/alerts/measure.ts'
 import { isEmailAddress } from '../sharing/mail.ts'
 import type { AlertRow } from '../store/aggregates/alerts.ts'
+import type { ColumnRow } from '../store/aggregates/grids.ts'
 import type { Handlers, OperationService as Service } from './handler.ts'
 
 export const alertHandlers = {
@@ -71,27 +72,35 @@ export const alertHandlers = {
       const columns = await readers.grids.listColumns(alert.owner, alert.idlocal)
       return { alert, filename: file?.filename ?? '', columns }
     })
-    const condition = changeCondition(conditionOf(found.alert), given)
-    checkCondition(condition)
-    checkColumns(condition, found.columns)
+    const check = (alert: AlertRow, columns: readonly ColumnRow[]): AlertCondition => {
+      const condition = changeCondition(conditionOf(alert), given)
+      checkCondition(condition)
+      checkColumns(condition, columns)
+      return condition
+    }
+    check(found.alert, found.columns)
     const isOther = to !== undefined && to !== found.alert.receiver
-    const secret = isOther ? await checkReceiver(service, to) : found.alert.secret
-    const changed = await service.store.write([username], async (writers) => {
-      const { alerts, jobs } = writers
+    const secret = isOther ? await checkReceiver(service, to) : null
+    const { row, hasNewSecret } = await service.store.writeOnce(call.writeKey(username), async (writers) => {
+      const { alerts, grids, jobs } = writers
       const alert = await alerts.find(username, call.name)
       if (!alert) throw noAlert(call.name)
-      const row = {
-        ...{ ...alert, ...BEGINNING, since: Date.now() },
-        ...{ condition: JSON.stringify(condition), ...(isOther && { receiver: to, secret }) },
+      const condition = check(alert, await grids.listColumns(alert.owner, alert.idlocal))
+      const isMoved = isOther && to !== alert.receiver
+      if (!isMoved && formatCondition(condition) === formatCondition(conditionOf(alert)))
+        return { row: alert, hasNewSecret: false }
+      const row: AlertRow = {
+        ...{ ...alert, condition: JSON.stringify(condition), judged: null, why: '', value: null },
+        // A new receiver was told nothing yet.
+        ...(isMoved && { ...BEGINNING, since: Date.now(), receiver: to, secret }),
       }
       refuseSame(await alerts.list(alert), row)
-      // They name the condition of now.
-      await alerts.deleteMessages(alert)
+      if (isMoved) await alerts.deleteMessages(alert)
       await alerts.change(alert, row)
       await jobs.scheduleJudgement(alert)
-      return row
+      return { row, hasNewSecret: isMoved }
     })
-    return { body: await lookAndFormat(service, changed, found.filename, isOther) }
+    return { body: await lookAndFormat(service, row, found.filename, hasNewSecret) }
   },
 
   'alerts.test': async (service, call) => {
@@ -181,10 +190,15 @@ const BEGINNING: Pick<
 /** Kinds of conditions; each has one. */
 const KINDS = ['when', 'stale_seconds', 'changed_percent', 'failed_checks'] as const
 
-/** Returns a condition with what is given: another kind of condition replaces all of it. */
+/**
+ * Returns a condition with what is given: another kind of condition replaces all of it, and an empty `where` or `of` is
+ * none.
+ */
 function changeCondition(condition: AlertCondition, given: AlertCondition): AlertCondition {
   const isOther = KINDS.some((kind) => given[kind] !== undefined && condition[kind] === undefined)
-  return isOther ? given : { ...condition, ...given }
+  const changed = isOther ? { ...given } : { ...condition, ...given }
+  for (const name of ['where', 'of'] as const) if (changed[name] === '') delete changed[name]
+  return changed
 }
 
 type AlertIdentity = Pick<AlertRow, 'idlocal' | 'id' | 'condition' | 'receiver'>
@@ -214,7 +228,8 @@ async function lookAndFormat(
   )
   const judged = (await service.store.read(({ alerts }) => alerts.get(row))) ?? row
   const { secret } = row
-  return { ...formatAlert(judged, filename), ...(hasNewSecret && secret !== null && { secret }) }
+  const { isDry } = service.store
+  return { ...formatAlert(judged, filename), ...(hasNewSecret && secret !== null && !isDry && { secret }) }
 }
 
 function formatAlert(row: AlertRow, filename: string): Alert {

@@ -7,7 +7,7 @@ import { STANDALONE_POLICY } from '../core/chart-policy.ts'
 import { createPageFacts } from '../files/page-facts.ts'
 import { createStaleHeaders } from '../files/stale.ts'
 import { createFirstRows } from '../grids/column/cursor.ts'
-import { selectByName, trimSnapshot } from '../grids/column/snapshot.ts'
+import { type Snapshot, type SnapshotColumn, selectByName, trimSnapshot } from '../grids/column/snapshot.ts'
 import { CONTENT_WRITERS } from '../grids/read/content-formats.ts'
 import { Selection } from '../grids/read/selection.ts'
 import { checkReshape, reshape } from '../grids/reshape/index.ts'
@@ -28,13 +28,16 @@ export async function loadReshapedContent(
   checkReshape(query)
   let filter = new Selection({ where })
   let result = new Selection(query)
+  /** Why `where` is about the result. */
+  let unknown: Problem | undefined
   const { loaded, file } = await service.store.read(async (readers) => {
     const access = await authorizeCall(readers, call)
     const choose = (all: ColumnRow[]) => {
       try {
         return filter.bind(all, all)
       } catch (error) {
-        if (!(error instanceof Problem) || error.code !== 'unknown_column') throw error
+        if (!isUnknownColumn(error)) throw error
+        unknown = error
         filter = new Selection({})
         result = new Selection({ ...query, where })
         return filter.bind(all, all)
@@ -66,7 +69,7 @@ export async function loadReshapedContent(
             limits: service.limits,
           })
           const named = columns ? selectByName(columns)(table.columns) : table.columns
-          const shown = { ...table, columns: result.bind(table.columns, named) }
+          const shown = { ...table, columns: bindResult(result, table, named, snapshot, unknown) }
           const selected = await result.select(service.orders, shown, work)
           const facts = () => createPageFacts(service, file)
           const printed = body(result.printedSnapshot(shown), selected, facts)
@@ -75,4 +78,28 @@ export async function loadReshapedContent(
         work.isAborted,
       ),
   }
+}
+
+/**
+ * Binds what is selected of the result. Throws `unknown`, the error of the same condition for the grid, if the column that
+ * the result lacks is the same, or if only the grid has it.
+ */
+function bindResult(
+  result: Selection,
+  table: Snapshot,
+  named: SnapshotColumn[],
+  grid: Snapshot,
+  unknown: Problem | undefined,
+): SnapshotColumn[] {
+  try {
+    return result.bind(table.columns, named)
+  } catch (error) {
+    if (!unknown || !isUnknownColumn(error)) throw error
+    const isOfGrid = grid.columns.some(({ name }) => error.message.endsWith(JSON.stringify(name)))
+    throw isOfGrid || error.message === unknown.message ? unknown : error
+  }
+}
+
+function isUnknownColumn(error: unknown): error is Problem {
+  return error instanceof Problem && error.code === 'unknown_column'
 }

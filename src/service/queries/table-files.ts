@@ -9,8 +9,14 @@ import { Problem } from '../../contract/errors.ts'
 import { takeUniqueName } from '../../contract/unique-name.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { ColumnStorage, StoredTable, TableColumn } from '../../sql/index.ts'
-import { largestChunkBytes, type Snapshot, skipRows, streamColumn } from '../grids/column/snapshot.ts'
-import { chooseQueriedStorage, FactFinder } from '../grids/read/parquet/storages.ts'
+import {
+  batchFirstReads,
+  largestChunkBytes,
+  type Snapshot,
+  skipRows,
+  streamColumn,
+} from '../grids/column/snapshot.ts'
+import { chooseQueriedStorage, FactFinder, needsFacts } from '../grids/read/parquet/storages.ts'
 import { GROUP_ROWS, writeFile } from '../grids/read/parquet/write-file.ts'
 import { familyOf, isDateType } from '../store/schema/column-types.ts'
 
@@ -130,14 +136,19 @@ export class TableFiles {
       files.push({ path, bytes: size, used: mtimeMs })
     }
     let bytes = 0
+    const seen = new Set<string>()
     const now = Date.now()
     for (const { path, bytes: size, used } of files.sort((a, b) => b.used - a.used)) {
       const idleMs = now - used
       const isWork = basename(path).startsWith(WORK_PREFIX)
+      // A later copy of the same content has the columns of those before it.
+      const [hash] = basename(path, '.parquet').split('-')
+      const isReplaced = !isWork && seen.has(hash)
+      seen.add(hash)
       if (!isWork) bytes += size
       const isExpired = isWork
         ? idleMs > MAX_WORK_MS
-        : idleMs > MAX_IDLE_MS || (bytes > this.maxBytes && idleMs > MIN_IDLE_MS)
+        : idleMs > MAX_IDLE_MS || ((bytes > this.maxBytes || isReplaced) && idleMs > MIN_IDLE_MS)
       if (isExpired) await rm(path, { recursive: true, force: true })
     }
   }
@@ -234,6 +245,10 @@ function columnsOf({ columns }: Snapshot): TableColumn[] {
 /** Maximum number of columns of a copy that lacks others: their positions are in the name of the file. */
 const MAX_PART_COLUMNS = 30
 
+/** Number of copies with some of the columns, after which a grid of not too many columns is copied as a whole. */
+const MAX_PARTS = 2
+const MANY_COLUMNS = 500
+
 /** Returns the positions of the columns that a query with these words can read, at least one. */
 function findPositions(columns: readonly TableColumn[], words: ReadonlySet<string> | undefined): number[] {
   const positions: number[] = []
@@ -250,7 +265,8 @@ const ASCII = /^[\x20-\x7e]*$/
  */
 function widen(needed: readonly number[], kept: readonly (readonly number[])[], count: number): number[] {
   const positions = [...new Set([...needed, ...kept.flat()])].sort((a, b) => a - b)
-  const isPart = positions.length * 2 <= count && positions.length <= MAX_PART_COLUMNS
+  const isOften = kept.length >= MAX_PARTS && count <= MANY_COLUMNS
+  const isPart = positions.length * 2 <= count && positions.length <= MAX_PART_COLUMNS && !isOften
   return isPart ? positions : Array.from({ length: count }, (_, k) => k)
 }
 
@@ -264,7 +280,7 @@ function nameCopy(hash: string, positions: readonly number[], count: number): st
   return positions.length === count ? hash : `${hash}-${positions.join('_')}`
 }
 
-/** Lists the positions of the columns that kept copies of a content have. */
+/** Lists the positions of the columns that kept copies of a content have, the widest copy first. */
 async function listCopies(folder: string, hash: string, count: number): Promise<number[][]> {
   const names = await readdir(folder).catch(() => [])
   return names
@@ -273,6 +289,7 @@ async function listCopies(folder: string, hash: string, count: number): Promise<
       const part = /-([\d_]+)\.parquet$/.exec(name)?.[1]
       return part === undefined ? Array.from({ length: count }, (_, k) => k) : part.split('_').map(Number)
     })
+    .sort((a, b) => b.length - a.length)
 }
 
 /** Copies that one query has made, and what it may still write. */
@@ -317,9 +334,13 @@ async function findColumnFacts(snap: Snapshot, isGuess: boolean): Promise<number
     Math.max(0, ...snap.columns.map(largestChunkBytes)),
   )
   const facts: number[] = []
+  const looked = batchFirstReads(
+    snap,
+    snap.columns.filter(({ type }) => needsFacts(type)),
+  )
   for (const column of snap.columns) {
     const { type, slices, skip = 0 } = column
-    const find = (rows?: number): Promise<number> => finder.find(type, streamColumn(snap, column, rows, 1))
+    const find = (rows?: number): Promise<number> => finder.find(type, streamColumn(looked, column, rows, 1))
     const first = isGuess && slices.length > 0 ? await find(slices[0].rows - skip) : undefined
     const isEnough = first !== undefined && CHECKED.has(chooseQueriedStorage(type, first))
     facts.push(isEnough ? first : await find())
@@ -347,13 +368,14 @@ async function writeStored(
   budget: CopyBudget,
 ): Promise<ColumnStorage[]> {
   const storages = columns.map(({ type }, k) => chooseQueriedStorage(type, facts[k]))
+  const read = batchFirstReads({ columns, rows, ...snap }, columns)
   const file = writeFile(
     columns.map((column, k) => {
       const storage = isRest && isDateType(column.type) ? 'text' : storages[k]
       return {
         name: `${storage}${positions[k]}`,
         storage,
-        values: streamColumn({ columns, rows, ...snap }, column),
+        values: streamColumn(read, column),
       }
     }),
     {

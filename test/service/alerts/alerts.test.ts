@@ -6,6 +6,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Webhooks } from '../../../src/service/alerts/webhook.ts'
 import { createService } from '../../../src/service/index.ts'
+import { AlertReader } from '../../../src/service/store/aggregates/alerts.ts'
 import { TestService, temporaryFolder, URL_OF_TESTS } from '../../support/service.ts'
 
 interface Received {
@@ -392,7 +393,7 @@ describe('alerts', () => {
     expect(mails.length).toBe(2)
   })
 
-  it('a changed alert is judged again, with its secret, and messages of before are not sent', async () => {
+  it('a changed alert is judged again, and a new receiver has a new secret', async () => {
     const fid = await grid()
     const { json } = await add(fid, { when: 'max(temp) > 40', where: 'temp > 0' })
     const change = (fields: object) => test.ask('alice', 'PATCH', `/v2/alerts/${json.id}`, { json: fields })
@@ -404,12 +405,32 @@ describe('alerts', () => {
     ])
     expect(changed.json.secret).toBeUndefined()
     await deliver()
-    expect(told(fid)).toEqual([])
-    // Now it fires again, and is signed as before.
-    expect((await change({ where: 'temp > 1', when: 'max(temp) > 30' })).json.state).toBe('firing')
+    // Each message has the condition that was judged.
+    const conditions = () =>
+      received.flatMap(({ path, body }) => (path === `/${fid}` ? [JSON.parse(body).data.condition] : []))
+    expect(told(fid)).toEqual(['alert.firing', 'alert.ok'])
+    expect(conditions()).toEqual(['max(temp) > 40 where temp > 0', 'max(temp) > 50 where temp > 0'])
+    expect((await change({ where: '', when: 'max(temp) > 30' })).json).toMatchObject({
+      ...{ state: 'firing', condition: 'max(temp) > 30' },
+    })
+    // What is the same is no change.
+    for (const fields of [{}, { when: 'max(temp) > 30' }])
+      expect((await change(fields)).json.state).toBe('firing')
+    // Changes at the same time are both made.
+    await Promise.all([change({ when: 'max(temp) > 31' }), change({ where: 'temp > 2' })])
+    expect((await change({})).json.condition).toBe('max(temp) > 31 where temp > 2')
     await deliver()
-    expect(told(fid)).toEqual(['alert.firing'])
-    const moved = await change({ to: `${base}/elsewhere` })
+    expect(told(fid)).toEqual(['alert.firing', 'alert.ok', 'alert.firing'])
+    const again = (key: string) =>
+      test.ask('alice', 'PATCH', `/v2/alerts/${json.id}`, {
+        ...{ json: { to: `${base}/elsewhere` }, headers: { 'idempotency-key': key } },
+      })
+    const dry = await test.ask('alice', 'PATCH', `/v2/alerts/${json.id}`, {
+      ...{ json: { to: `${base}/elsewhere` }, headers: { 'gridline-dry-run': 'true' } },
+    })
+    expect([dry.status, dry.json.to, dry.json.secret]).toEqual([200, `${base}/elsewhere`, undefined])
+    const moved = await again('move-1')
+    expect((await again('move-1')).json.secret).toBe(moved.json.secret)
     expect([moved.json.to, moved.json.secret === json.secret]).toEqual([`${base}/elsewhere`, false])
     expect(moved.json.secret).toMatch(/^whsec_/)
     await deliver()
@@ -426,8 +447,40 @@ describe('alerts', () => {
     const { graph } = (await test.ask('alice', 'GET', `/v2/files/${fid}/sources?relation=alerts`)).json
     expect(graph.nodes[`alert:${json.id}`].label).toBe(`no change for 1 h, to ${new URL(base).host}`)
     // The same again would tell everything twice.
-    const again = await add(fid, { stale_seconds: 3600 }, `${base}/elsewhere`)
-    expect([again.status, again.json.errors[0].code]).toEqual([409, 'already_exists'])
+    const same = await add(fid, { stale_seconds: 3600 }, `${base}/elsewhere`)
+    expect([same.status, same.json.errors[0].code]).toEqual([409, 'already_exists'])
+  })
+
+  it('a judgement of a former condition does not count, nor a failure of a former receiver', async () => {
+    const fid = await grid()
+    const { json } = await add(fid, { when: 'max(temp) > 1000' })
+    const change = (fields: object) => test.ask('alice', 'PATCH', `/v2/alerts/${json.id}`, { json: fields })
+    // The alert changes after the write has read it, and before it is judged.
+    const { list } = AlertReader.prototype
+    const spy = vi.spyOn(AlertReader.prototype, 'list').mockImplementationOnce(async function (
+      this: AlertReader,
+      key,
+    ) {
+      const rows = await list.call(this, key)
+      await change({ when: 'max(temp) < 0' })
+      return rows
+    })
+    await replace(fid, 'id,temp\n1,2999\n')
+    expect(spy).toHaveBeenCalled()
+    spy.mockRestore()
+    await deliver()
+    expect(told(fid)).toEqual([])
+    expect(await stateOf(fid)).toEqual(['ok: max(temp) is 2999'])
+    answer = (request, response) => {
+      if (request.url !== `/${fid}`) return accept(request, response)
+      void change({ to: `${base}/later` }).then(() => response.writeHead(500).end())
+    }
+    await change({ when: 'max(temp) > 0' })
+    await deliver()
+    await pass(0.1)
+    const [alert] = (await test.ask('alice', 'GET', `/v2/alerts?fid=${fid}`)).json.alerts
+    expect([alert.to, alert.error]).toEqual([`${base}/later`, null])
+    expect(told('later')).toEqual(['alert.firing'])
   })
 
   it('alerts send half of the mails of a day, and the others on the next days', async () => {

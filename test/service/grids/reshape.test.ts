@@ -58,6 +58,9 @@ onSqliteFirst('reshape', (test) => {
     )
     const joined = 'join=cities&on=city&columns=city,land'
     expect(await read(`${joined}&where=land%20=%20'NO'`)).toBe('city,land\nOslo,NO\nOslo,NO\n')
+    expect(await read('group=city&where=price%20>%201%20and%20nope=1')).toBe(
+      '400 the grid has no column "nope"',
+    )
     expect(await read('group=city&where=nothing%20=%201')).toBe('400 the grid has no column "nothing"')
   })
 

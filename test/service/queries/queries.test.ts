@@ -397,6 +397,8 @@ const SHAPES = [
   'select sum(T.A * b) from t',
   'select t from t order by a',
   'select typeof(t), a from t order by a',
+  'select typeof(alice.t), typeof(a) from alice.t limit 1',
+  'select typeof(main.t), a from t order by a',
   'select #2, a from t order by a',
   'select y.a, y.z from t as y(a, z) order by 1',
   'select x.a from t x natural join t y order by 1',

@@ -6,7 +6,7 @@ import type { AlertKey, AlertRow, Judgement } from '../../store/aggregates/alert
 import { FROM_URL } from '../../store/aggregates/derivations.ts'
 import type { FileRow } from '../../store/aggregates/files.ts'
 import type { Readers, Writers } from '../../store/store.ts'
-import { conditionOf } from './condition.ts'
+import { conditionOf, formatCondition } from './condition.ts'
 
 /** Maximum number of messages of one alert in an hour. */
 const MAX_HOUR_MESSAGES = 60
@@ -34,7 +34,7 @@ export async function judgeWrite(
   const block = await findBlock(writers, file)
   for (const row of await writers.alerts.list(file)) {
     const { stale_seconds } = conditionOf(row)
-    let judgement: Partial<AlertRow> | undefined = judgements.get(row.id)
+    let judgement: Partial<AlertRow> | undefined = findJudgement(judgements, row)
     if (isChange && stale_seconds !== undefined) judgement = { judged: 'ok', why: 'the grid has changed' }
     if (!judgement && isChange) {
       judgement = { judged: null }
@@ -94,10 +94,16 @@ export async function judgeTime(
       }
       // Look again before, since the clock may jump.
       if (!isStale) next = Math.min(next ?? Number.POSITIVE_INFINITY, due, now + HOUR_MS)
-    } else if (row.judged === null) fields = judgements.get(row.id) ?? {}
+    } else if (row.judged === null) fields = findJudgement(judgements, row) ?? {}
     await settle(writers, row, fields, block, file.content_version, now)
   }
   return next
+}
+
+/** Returns the judgement of an alert; undefined if its condition is another one since. */
+function findJudgement(judgements: ReadonlyMap<string, Judgement>, row: AlertRow): Judgement | undefined {
+  const judgement = judgements.get(row.id)
+  return judgement?.condition === row.condition ? judgement : undefined
 }
 
 /** Why the content of a grid tells nothing. */
@@ -179,6 +185,7 @@ async function addMessage(
     ...{ alert: id, fid: formatFid({ owner, idlocal }), state, previous_state, reason },
     value: value === null ? null : JSON.parse(value),
     ...{ version, at: new Date(row.since).toISOString(), unsent },
+    condition: formatCondition(conditionOf(row)),
   }
   await writers.alerts.change(row, { last_seq: seq, unsent: 0 })
   await writers.alerts.addMessage({

@@ -30,6 +30,9 @@ export interface JudgedContent extends CheckedContent {
   snap: Snapshot
 }
 
+/** A judgement of a condition. */
+type Judged = Omit<Judgement, 'condition'>
+
 /** Judges alerts on a content, except those for which all of it must be checked. What cannot be evaluated is `unknown`. */
 export async function measureAlerts(
   alerts: readonly AlertRow[],
@@ -42,7 +45,8 @@ export async function measureAlerts(
     found: new Map<string, Promise<RowSet>>(),
   }
   for (const alert of alerts)
-    if (!needsAllChecks(alert, content)) judgements.set(alert.id, await judge(alert, reader))
+    if (!needsAllChecks(alert, content))
+      judgements.set(alert.id, { ...(await judge(alert, reader)), condition: alert.condition })
   return judgements
 }
 
@@ -55,7 +59,7 @@ interface ContentReader extends JudgedContent {
   found: Map<string, Promise<RowSet>>
 }
 
-async function judge(alert: AlertRow, reader: ContentReader): Promise<Judgement> {
+async function judge(alert: AlertRow, reader: ContentReader): Promise<Judged> {
   const { when, of, where, changed_percent } = conditionOf(alert)
   const { value: valueBefore } = alert
   try {
@@ -105,7 +109,7 @@ async function measure(
 }
 
 /** Compares a measured value, as JSON, with that of the condition. */
-function compare({ measure, operator, value: limit }: Comparison, json: string): Judgement {
+function compare({ measure, operator, value: limit }: Comparison, json: string): Judged {
   const name = measure.column === undefined ? 'count(*)' : `${measure.function}(${measure.column})`
   if (json === 'null') return { judged: 'unknown', why: `${name} has no value`, value: json }
   const value: unknown = JSON.parse(json)
@@ -130,7 +134,7 @@ const COMPARISONS: Record<Comparison['operator'], (a: string | number, b: string
 }
 
 /** Compares a value with that before the write, both as JSON. */
-function judgeChange(name: string, json: string, before: string | null, percent: number): Judgement {
+function judgeChange(name: string, json: string, before: string | null, percent: number): Judged {
   const value = Number(JSON.parse(json) ?? Number.NaN)
   if (!Number.isFinite(value)) return { judged: 'unknown', why: `${name} has no value`, value: before }
   const last = before === null ? undefined : Number(before)
@@ -157,7 +161,7 @@ function needsAllChecks(alert: AlertRow, { failedChecks, isPartChecked }: Checke
   )
 }
 
-function judgeFailed(failed: readonly string[] | undefined): Judgement {
+function judgeFailed(failed: readonly string[] | undefined): Judged {
   if (failed === undefined) return { judged: 'unknown', why: 'the grid has no checks', value: null }
   return failed.length === 0
     ? { judged: 'ok', why: 'all checks pass', value: null }
@@ -173,7 +177,9 @@ export function judgeChecks(alerts: readonly AlertRow[], checked: CheckedContent
   const ofChecks = alerts.filter(
     (alert) => conditionOf(alert).failed_checks && !needsAllChecks(alert, checked),
   )
-  return new Map(ofChecks.map(({ id }) => [id, judgeFailed(checked.failedChecks)]))
+  return new Map(
+    ofChecks.map(({ id, condition }) => [id, { ...judgeFailed(checked.failedChecks), condition }]),
+  )
 }
 
 /** Functions whose result has the type of the column. */

@@ -264,6 +264,14 @@ export function skipValues(buf: Uint8Array, from: number, count: number): number
   return i
 }
 
+/**
+ * Returns a snapshot that loads blobs in batches, if these columns are read side by side: their first slices one after
+ * the other. With more than one slice each, they are read in another order.
+ */
+export function batchFirstReads(snap: Snapshot, columns: readonly SnapshotColumn[]): Snapshot {
+  return columns.every(({ slices }) => slices.length <= 1) ? batchReads(snap, columns) : snap
+}
+
 /** Returns a snapshot that loads blobs in batches, if these columns are read one after the other. */
 function batchReads(snap: Snapshot, columns: readonly SnapshotColumn[]): Snapshot {
   const blobs = new BatchedBlobs(

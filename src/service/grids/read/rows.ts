@@ -5,7 +5,7 @@ import { type Bytes, shouldYield, WorkBudget, yieldToEventLoop } from '../../../
 import { type Cell, ColumnCursor, createFirstRows, type RowSequence } from '../column/cursor.ts'
 import { RowGatherer, ValueKernel } from '../column/kernel/values.ts'
 import { RowSet } from '../column/row-set.ts'
-import { largestChunkBytes, type Snapshot } from '../column/snapshot.ts'
+import { batchFirstReads, largestChunkBytes, type Snapshot } from '../column/snapshot.ts'
 import { createPositions, RadixSorter } from './radix-sort.ts'
 import { CHUNK_BYTES, OutputBuffer, type RowWriter } from './row-writers.ts'
 
@@ -16,7 +16,7 @@ const NULL_BYTES = 4
 export function streamFirstRows(snap: Snapshot, writer: RowWriter, head?: number): Bytes {
   const longest = Math.max(0, ...snap.columns.map(({ rows }) => rows))
   const count = Math.min(longest, head ?? longest)
-  return streamRows(snap, writer, createFirstRows(count), count)
+  return streamRows(batchFirstReads(snap, snap.columns), writer, createFirstRows(count), count)
 }
 
 /** Streams chosen rows of a grid, in ascending order. */

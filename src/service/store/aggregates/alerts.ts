@@ -6,7 +6,9 @@ import type { Db, Schema } from '../schema/schema.ts'
 export type AlertRow = Selectable<Schema['alerts']>
 export type AlertMessageRow = Selectable<Schema['alert_messages']>
 /** Result of evaluating a condition on a content. */
-export type Judgement = Pick<AlertRow, 'why' | 'value'> & { judged: NonNullable<AlertRow['judged']> }
+export type Judgement = Pick<AlertRow, 'why' | 'value' | 'condition'> & {
+  judged: NonNullable<AlertRow['judged']>
+}
 
 /** Key of an alert. */
 export type AlertKey = Pick<AlertRow, 'owner' | 'idlocal' | 'id'>

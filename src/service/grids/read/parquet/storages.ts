@@ -17,6 +17,11 @@ function encodingOf(type: ColumnType): keyof typeof ENCODINGS | undefined {
   return family === 'number' || family === 'date' || family === 'datetime' ? LOOKED_AT[family] : undefined
 }
 
+/** Returns whether the values of a column tell how it is stored. */
+export function needsFacts(type: ColumnType): boolean {
+  return encodingOf(type) !== undefined
+}
+
 /** Finds the facts about `values` values of columns, whose pieces mostly have up to `textBytes`. */
 export class FactFinder {
   private encoder: PageEncoder | undefined

@@ -3,11 +3,17 @@ import { Problem } from '../../../../contract/errors.ts'
 import { COLUMNS_KEY, type ParquetMark } from '../../../../contract/formats.ts'
 import { version } from '../../../../contract/version.ts'
 import { familyOf } from '../../../store/schema/column-types.ts'
-import { largestChunkBytes, type Snapshot, type SnapshotColumn, streamColumn } from '../../column/snapshot.ts'
+import {
+  batchFirstReads,
+  largestChunkBytes,
+  type Snapshot,
+  type SnapshotColumn,
+  streamColumn,
+} from '../../column/snapshot.ts'
 import { CHUNK_BYTES } from '../row-writers.ts'
 import { streamColumnValues } from '../selected-json.ts'
 import type { Selected } from '../selection.ts'
-import { chooseExactStorage, FactFinder } from './storages.ts'
+import { chooseExactStorage, FactFinder, needsFacts } from './storages.ts'
 import { GROUP_ROWS, writeFile } from './write-file.ts'
 
 /** Maximum number of columns times row groups: the facts about all of them are written at once. */
@@ -33,16 +39,20 @@ export async function* streamParquet(
       { field: 'format', hint: 'Use CSV or NDJSON, or choose fewer columns.' },
     )
   const ahead = columns.length > MANY_COLUMNS ? 1 : undefined
-  const stream = (column: SnapshotColumn) =>
+  const looked = batchFirstReads(
+    snap,
+    columns.filter(({ type }) => needsFacts(type)),
+  )
+  const stream = (column: SnapshotColumn, from = snap) =>
     'head' in selected
-      ? streamColumn(snap, column, selected.head, ahead)
+      ? streamColumn(from, column, selected.head, ahead)
       : streamColumnValues(snap, column, selected)
   const textBytes = 'head' in selected ? Math.max(0, ...columns.map(largestChunkBytes)) : 2 * CHUNK_BYTES
   const finder = new FactFinder(rows * columns.length, textBytes)
   const stored = []
   for (const column of columns) {
     const { name, type } = column
-    const facts = await finder.find(type, stream(column))
+    const facts = await finder.find(type, stream(column, looked))
     stored.push({ name, type: familyOf(type), ...chooseExactStorage(type, facts) })
   }
   const marks = stored.map(
@@ -52,8 +62,9 @@ export async function* streamParquet(
       separator,
     }),
   )
+  const read = batchFirstReads(snap, columns)
   yield* writeFile(
-    stored.map(({ name, storage }, k) => ({ name, storage, values: stream(columns[k]) })),
+    stored.map(({ name, storage }, k) => ({ name, storage, values: stream(columns[k], read) })),
     {
       rows,
       textBytes,
