@@ -10,14 +10,14 @@ import { takeUniqueName } from '../../contract/unique-name.ts'
 import type { Bytes } from '../../json/index.ts'
 import type { ColumnStorage, StoredTable, TableColumn } from '../../sql/index.ts'
 import {
-  batchFirstReads,
+  batchReads,
   largestChunkBytes,
   type Snapshot,
   skipRows,
   streamColumn,
 } from '../grids/column/snapshot.ts'
 import { chooseQueriedStorage, FactFinder, needsFacts } from '../grids/read/parquet/storages.ts'
-import { GROUP_ROWS, writeFile } from '../grids/read/parquet/write-file.ts'
+import { batchGroupReads, GROUP_ROWS, writeFile } from '../grids/read/parquet/write-file.ts'
 import { familyOf, isDateType } from '../store/schema/column-types.ts'
 
 /**
@@ -334,10 +334,8 @@ async function findColumnFacts(snap: Snapshot, isGuess: boolean): Promise<number
     Math.max(0, ...snap.columns.map(largestChunkBytes)),
   )
   const facts: number[] = []
-  const looked = batchFirstReads(
-    snap,
-    snap.columns.filter(({ type }) => needsFacts(type)),
-  )
+  const read = snap.columns.filter(({ type }) => needsFacts(type))
+  const looked = batchReads(snap, isGuess ? read.map(({ slices }) => ({ slices: slices.slice(0, 1) })) : read)
   for (const column of snap.columns) {
     const { type, slices, skip = 0 } = column
     const find = (rows?: number): Promise<number> => finder.find(type, streamColumn(looked, column, rows, 1))
@@ -368,7 +366,7 @@ async function writeStored(
   budget: CopyBudget,
 ): Promise<ColumnStorage[]> {
   const storages = columns.map(({ type }, k) => chooseQueriedStorage(type, facts[k]))
-  const read = batchFirstReads({ columns, rows, ...snap }, columns)
+  const read = batchGroupReads({ columns, rows, ...snap })
   const file = writeFile(
     columns.map((column, k) => {
       const storage = isRest && isDateType(column.type) ? 'text' : storages[k]

@@ -30,9 +30,12 @@ export function createFirstRows(count: number): RowSequence {
   return { next: (from) => (from < count ? from : Number.POSITIVE_INFINITY) }
 }
 
+/** Number of columns from which each loads one slice at a time. */
+export const MANY_COLUMNS = 8
+
 /** Returns how many slices to prefetch per column, which bounds memory; undefined for the default. */
 function prefetchedSlices(columns: number): number | undefined {
-  if (columns > 8) return 1
+  if (columns > MANY_COLUMNS) return 1
   return columns > 3 ? 2 : undefined
 }
 

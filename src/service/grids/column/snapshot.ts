@@ -264,21 +264,34 @@ export function skipValues(buf: Uint8Array, from: number, count: number): number
   return i
 }
 
-/**
- * Returns a snapshot that loads blobs in batches, if these columns are read side by side: their first slices one after
- * the other. With more than one slice each, they are read in another order.
- */
-export function batchFirstReads(snap: Snapshot, columns: readonly SnapshotColumn[]): Snapshot {
-  return columns.every(({ slices }) => slices.length <= 1) ? batchReads(snap, columns) : snap
-}
-
 /** Returns a snapshot that loads blobs in batches, if these columns are read one after the other. */
-function batchReads(snap: Snapshot, columns: readonly SnapshotColumn[]): Snapshot {
-  const blobs = new BatchedBlobs(
-    snap.blobs,
+export function batchReads(snap: Snapshot, columns: readonly Pick<SnapshotColumn, 'slices'>[]): Snapshot {
+  return withBatches(
+    snap,
     columns.flatMap(({ slices }) => slices),
   )
-  return { ...snap, blobs }
+}
+
+/** Returns a snapshot that loads blobs in batches, if rows are read in order: each slice at its first row. */
+export function batchRowReads(snap: Snapshot): Snapshot {
+  const starts = snap.columns.flatMap(({ slices, skip = 0 }) => {
+    let next = -skip
+    return slices.map((slice) => {
+      const first = Math.max(0, next)
+      next += slice.rows
+      return { slice, first }
+    })
+  })
+  // Slices with the same first row stay in the order of columns.
+  starts.sort((a, b) => a.first - b.first)
+  return withBatches(
+    snap,
+    starts.map(({ slice }) => slice),
+  )
+}
+
+function withBatches(snap: Snapshot, slices: readonly SliceRef[]): Snapshot {
+  return { ...snap, blobs: new BatchedBlobs(snap.blobs, slices) }
 }
 
 /** Streams the content of a grid: `{"cols": {name: {uid, order, data}}}`. */

@@ -2,10 +2,10 @@
 import { Problem } from '../../../contract/errors.ts'
 import { formatBytes } from '../../../contract/limits.ts'
 import { type Bytes, shouldYield, WorkBudget, yieldToEventLoop } from '../../../json/index.ts'
-import { type Cell, ColumnCursor, createFirstRows, type RowSequence } from '../column/cursor.ts'
+import { type Cell, ColumnCursor, createFirstRows, MANY_COLUMNS, type RowSequence } from '../column/cursor.ts'
 import { RowGatherer, ValueKernel } from '../column/kernel/values.ts'
 import { RowSet } from '../column/row-set.ts'
-import { batchFirstReads, largestChunkBytes, type Snapshot } from '../column/snapshot.ts'
+import { batchRowReads, largestChunkBytes, type Snapshot } from '../column/snapshot.ts'
 import { createPositions, RadixSorter } from './radix-sort.ts'
 import { CHUNK_BYTES, OutputBuffer, type RowWriter } from './row-writers.ts'
 
@@ -16,7 +16,9 @@ const NULL_BYTES = 4
 export function streamFirstRows(snap: Snapshot, writer: RowWriter, head?: number): Bytes {
   const longest = Math.max(0, ...snap.columns.map(({ rows }) => rows))
   const count = Math.min(longest, head ?? longest)
-  return streamRows(batchFirstReads(snap, snap.columns), writer, createFirstRows(count), count)
+  // Fewer columns load slices ahead, in another order.
+  const read = snap.columns.length > MANY_COLUMNS ? batchRowReads(snap) : snap
+  return streamRows(read, writer, createFirstRows(count), count)
 }
 
 /** Streams chosen rows of a grid, in ascending order. */

@@ -4,7 +4,7 @@ import { COLUMNS_KEY, type ParquetMark } from '../../../../contract/formats.ts'
 import { version } from '../../../../contract/version.ts'
 import { familyOf } from '../../../store/schema/column-types.ts'
 import {
-  batchFirstReads,
+  batchReads,
   largestChunkBytes,
   type Snapshot,
   type SnapshotColumn,
@@ -14,7 +14,7 @@ import { CHUNK_BYTES } from '../row-writers.ts'
 import { streamColumnValues } from '../selected-json.ts'
 import type { Selected } from '../selection.ts'
 import { chooseExactStorage, FactFinder, needsFacts } from './storages.ts'
-import { GROUP_ROWS, writeFile } from './write-file.ts'
+import { batchGroupReads, GROUP_ROWS, writeFile } from './write-file.ts'
 
 /** Maximum number of columns times row groups: the facts about all of them are written at once. */
 const MAX_CHUNKS = 50_000
@@ -39,10 +39,13 @@ export async function* streamParquet(
       { field: 'format', hint: 'Use CSV or NDJSON, or choose fewer columns.' },
     )
   const ahead = columns.length > MANY_COLUMNS ? 1 : undefined
-  const looked = batchFirstReads(
-    snap,
-    columns.filter(({ type }) => needsFacts(type)),
-  )
+  const isWhole = 'head' in selected && (selected.head ?? snap.rows) >= snap.rows
+  const looked = isWhole
+    ? batchReads(
+        snap,
+        columns.filter(({ type }) => needsFacts(type)),
+      )
+    : snap
   const stream = (column: SnapshotColumn, from = snap) =>
     'head' in selected
       ? streamColumn(from, column, selected.head, ahead)
@@ -62,7 +65,7 @@ export async function* streamParquet(
       separator,
     }),
   )
-  const read = batchFirstReads(snap, columns)
+  const read = isWhole ? batchGroupReads(snap) : snap
   yield* writeFile(
     stored.map(({ name, storage }, k) => ({ name, storage, values: stream(columns[k], read) })),
     {

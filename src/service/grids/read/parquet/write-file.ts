@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib'
 import type { ColumnChunk, KeyValue, RowGroup, SchemaElement, Statistics } from 'hyparquet'
 import { type Bytes, shouldYield, yieldToEventLoop } from '../../../../json/index.ts'
 import { type ENCODINGS, type EncodedPage, PageEncoder } from '../../column/kernel/pages.ts'
+import { batchReads, type Snapshot } from '../../column/snapshot.ts'
 import { type Footer, writeFooter } from './write-footer.ts'
 
 type Encoding = keyof typeof ENCODINGS
@@ -70,6 +71,11 @@ export interface FileOptions {
 
 /** Number of rows of a row group: DuckDB reads each in one thread, and has pieces of that size itself. */
 export const GROUP_ROWS = 122_880
+/** Returns a snapshot that loads blobs in batches, if a file of its columns is written: with one group, in their order. */
+export function batchGroupReads(snap: Snapshot): Snapshot {
+  return snap.rows <= GROUP_ROWS ? batchReads(snap, snap.columns) : snap
+}
+
 /** Levels of gzip above the first take much more time for little. Small pieces of output take time, too. */
 const GZIP = { level: 1, chunkSize: 256 * 1024 }
 /** Number of pages that are compressed at once. */
