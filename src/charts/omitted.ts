@@ -151,20 +151,10 @@ export function describeMissingRows({ data, layout }: Figure): string[] {
 /** Maximum length of a number or a date, in characters. */
 const MAX_VALUE_CHARACTERS = 400
 /** Characters beside and in numbers that plotly.js ignores, as in `$1,200` and `45%`. */
-const NUMBER_JUNK = /^['"%,$#\s]+|[, ]|['"%,$#\s]+$/g
+const NUMBER_JUNK = /['"%,$#\s]/g
+/** Texts that plotly.js draws on axes of numbers and dates; empty ones are missing values. */
 const NUMBER_TEXT = /^(?:[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)?$/i
-/** Beginning of a date. */
-const DATE_TEXT = /^\s*$|^[-+]?\d{4}/
-
-/** Returns whether plotly.js draws a text on an axis of numbers. Empty texts are missing values. */
-function isNumberText(text: string): boolean {
-  return text.length <= MAX_VALUE_CHARACTERS && NUMBER_TEXT.test(text.replace(NUMBER_JUNK, ''))
-}
-
-/** Returns whether plotly.js draws a text on an axis of dates. */
-function isDateText(text: string): boolean {
-  return text.length <= MAX_VALUE_CHARACTERS && DATE_TEXT.test(text)
-}
+const DATE_TEXT = /^$|^[-+]?\d{4}/
 
 /** Attributes that show their values as they are written, so that any text will do. */
 const WRITTEN_ATTRIBUTES: ReadonlySet<string> = new Set(
@@ -208,7 +198,9 @@ function findOtherTexts(traces: readonly Attributes[], layout: Attributes): Othe
         if (!column || takesTexts(trace, layout, attribute)) continue
         const isNumber = column.type === 'number'
         if (!isNumber && !String(column.type).startsWith('date')) continue
-        const fits = isNumber ? isNumberText : isDateText
+        const fits = (text: string): boolean =>
+          text.length <= MAX_VALUE_CHARACTERS &&
+          (isNumber ? NUMBER_TEXT.test(text.replace(NUMBER_JUNK, '')) : DATE_TEXT.test(text.trim()))
         const list = listOf(holder[attribute])
         const rows: number[] = []
         for (let k = 0; k < list.length; k++) {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { measureText, shortenDistinct } from '../../src/browser/theme/arrangement.ts'
 import { applyTheme } from '../../src/browser/theme/index.ts'
+import type { Attributes } from '../../src/charts/figure/figure.ts'
 import { runs } from '../support/property-runs.ts'
 
 const bars = (count: number, type = 'bar') => ({
@@ -53,4 +54,20 @@ it('series names that do not fit above the plot on a phone are below it', () => 
     expect(shown).toMatchObject({ showlegend: true, legend: { yref: 'container', yanchor: 'bottom' } })
     expect((shown.margin as { b: number }).b).toBeGreaterThan(9 * 20)
   }
+})
+
+it('a narrow x axis of large numbers has room for its labels, and no margins that its ticks change', () => {
+  const data = [{ type: 'scatter', mode: 'markers', x: [2e7, 4e8], y: [1, 2] }]
+  const layoutOf = (width: number, xaxis: object = {}) =>
+    applyTheme(
+      { data, layout: { xaxis, meta: { theme: 'gridline' } } },
+      { scheme: 'light', width, height: 300 },
+    ).layout as Attributes
+  // With automatic ones at the sides, plotly.js drew some widths without end.
+  for (const width of [230, 320]) {
+    const { xaxis, margin } = layoutOf(width)
+    expect([xaxis.automargin, xaxis.nticks, margin.r >= 40]).toEqual(['height', 4, true])
+  }
+  expect(layoutOf(800).xaxis.automargin).toBeUndefined()
+  expect(layoutOf(320, { nticks: 2, automargin: true }).xaxis).toMatchObject({ nticks: 2, automargin: true })
 })

@@ -9,7 +9,8 @@ const SUFFIX_VALUES = { M: 1e6, B: 1e9, T: 1e12 } as const
 const MAX_TICK_MULTIPLE = 120
 
 /** Formats axis numbers, unless the figure does: thousands with commas, millions by name, no prefixes. */
-export function formatNumbers({ data, layout, view }: Draft): void {
+export function formatNumbers(draft: Draft): void {
+  const { data, layout } = draft
   const names = new Set([
     'xaxis',
     'yaxis',
@@ -42,7 +43,7 @@ export function formatNumbers({ data, layout, view }: Draft): void {
           tickmode: 'array',
           tickvals: Array.from({ length: span + 1 }, (_, k) => low + k),
         }),
-      ...(key === 'xaxis' && !hasEachTick && axis.type !== 'log' && limitTicks(values, axis, view.width)),
+      ...(key === 'xaxis' && isNarrow(draft.view) && placeNarrowTicks(draft, values, axis)),
       ...(isWhole &&
         !hasEachTick &&
         span < EACH_TICK_THRESHOLD &&
@@ -157,24 +158,25 @@ function formatFirstAxis({ data, layout, view }: Draft): void {
     layout.xaxis = { ...layout.xaxis, dtick: DAY_MS }
 }
 
-/** Width of a digit, and of the space between two labels, in pixels. */
-const DIGIT_PIXELS = 8
+/** Width of a character, and of the space between two labels, in pixels. */
+const CHARACTER_PIXELS = 8
 const GAP_PIXELS = 16
-/** Least width of a tick for which plotly.js chooses their number. */
-const TICK_PIXELS = 80
 
-/** Limits the ticks of an x axis whose labels are wider than plotly.js expects: `10,000 €`. */
-function limitTicks(
+/**
+ * Makes room for the labels of a narrow x axis: `10,000 €` is wider than plotly.js expects. With its automatic margins,
+ * which change the ticks, which change the margins, it can draw without end.
+ */
+function placeNarrowTicks(
+  draft: Draft,
   values: number,
   { tickprefix = '', ticksuffix = '' }: Attributes,
-  widthPixels: number,
 ): Attributes {
-  // Large numbers are named: 20 million.
+  // Large numbers are named, as in 20 million.
   const digits = values >= 1e6 ? 10 : Math.ceil(values).toLocaleString('en').length
-  const unit = `${tickprefix}${String(ticksuffix).length > 2 ? '' : ticksuffix}`
-  const pixels = (digits + unit.length) * DIGIT_PIXELS + GAP_PIXELS
-  const most = Math.floor(widthPixels / pixels)
-  return pixels > TICK_PIXELS || most < 5 ? { nticks: Math.max(2, Math.min(most, 8)) } : {}
+  const pixels = (digits + tickprefix.length + ticksuffix.length) * CHARACTER_PIXELS
+  draft.right = Math.max(draft.right, pixels / 2)
+  const most = Math.floor((draft.view.width - draft.right) / (pixels + GAP_PIXELS))
+  return { automargin: 'height', ...(most < 5 && { nticks: Math.max(4, most) }) }
 }
 
 /** Returns whether reference lines or notes extend the axis beyond the data. */
