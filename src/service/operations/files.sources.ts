@@ -7,8 +7,6 @@ import { type Relation, relations, type SourcesGraph } from '../../contract/reso
 import { type AuthorizedFile, authorizeCall, resolveVisibleFiles } from '../access/access.ts'
 import type { OperationCall } from '../core/call.ts'
 import { createPage, formatPageUrl, ListCursors, type Position } from '../core/paging.ts'
-import { conditionOf, formatCondition } from '../grids/alerts/condition.ts'
-import { formatSchedule } from '../mailings/schedule.ts'
 import { FROM_QUERY } from '../store/aggregates/derivations.ts'
 import type { FileRow } from '../store/aggregates/files.ts'
 import type { FileKey } from '../store/schema/file-key.ts'
@@ -125,6 +123,8 @@ async function loadMessages(
   })
   if (relation === 'alerts') {
     const rows = file.owner === caller?.username && file.filetype === 'grid' ? await alerts.list(file) : []
+    if (rows.length === 0) return { related: [] }
+    const { conditionOf, formatCondition } = await import('../grids/alerts/condition.ts')
     return toPage(
       rows.map((row) => ({
         id: row.id,
@@ -136,6 +136,8 @@ async function loadMessages(
   const rows = all.filter(
     ({ to_owner, to_idlocal }) => to_owner === file.owner && to_idlocal === file.idlocal,
   )
+  if (rows.length === 0) return { related: [] }
+  const { formatSchedule } = await import('../mailings/schedule.ts')
   return toPage(
     rows.map((row) => ({
       id: row.id,
