@@ -171,8 +171,8 @@ function placeNarrowTicks(
   values: number,
   { tickprefix = '', ticksuffix = '' }: Attributes,
 ): Attributes {
-  // Large numbers are named, as in 20 million.
-  const digits = values >= 1e6 ? 10 : Math.ceil(values).toLocaleString('en').length
+  // The last tick is above the values. Large numbers are named, as in 20 million.
+  const digits = values >= 1e6 ? 10 : Math.ceil(values * 2).toLocaleString('en').length
   const pixels = (digits + tickprefix.length + ticksuffix.length) * CHARACTER_PIXELS
   draft.right = Math.max(draft.right, pixels / 2)
   const most = Math.floor((draft.view.width - draft.right) / (pixels + GAP_PIXELS))
