@@ -7,7 +7,7 @@ import { authorizeCall } from '../access/access.ts'
 import { sendTest } from '../alerts/deliver.ts'
 import { lookAtAlerts } from '../alerts/look.ts'
 import { createSecret } from '../alerts/webhook.ts'
-import { checkCondition, conditionOf, formatCondition } from '../grids/alerts/condition.ts'
+import { changeCondition, checkCondition, conditionOf, formatCondition } from '../grids/alerts/condition.ts'
 import { checkColumns } from '../grids/alerts/measure.ts'
 import { isEmailAddress } from '../sharing/mail.ts'
 import type { AlertRow } from '../store/aggregates/alerts.ts'
@@ -185,20 +185,6 @@ const BEGINNING: Pick<
 > = {
   ...{ judged: null, why: '', value: null, state: 'ok', reason: '', unsent: 0 },
   ...{ error: null, failed_at: null },
-}
-
-/** Kinds of conditions; each has one. */
-const KINDS = ['when', 'stale_seconds', 'changed_percent', 'failed_checks'] as const
-
-/**
- * Returns a condition with what is given: another kind of condition replaces all of it, and an empty `where` or `of` is
- * none.
- */
-function changeCondition(condition: AlertCondition, given: AlertCondition): AlertCondition {
-  const isOther = KINDS.some((kind) => given[kind] !== undefined && condition[kind] === undefined)
-  const changed = isOther ? { ...given } : { ...condition, ...given }
-  for (const name of ['where', 'of'] as const) if (changed[name] === '') delete changed[name]
-  return changed
 }
 
 type AlertIdentity = Pick<AlertRow, 'idlocal' | 'id' | 'condition' | 'receiver'>

@@ -19,6 +19,7 @@ import {
 import { chooseQueriedStorage, FactFinder, needsFacts } from '../grids/read/parquet/storages.ts'
 import { batchGroupReads, GROUP_ROWS, writeFile } from '../grids/read/parquet/write-file.ts'
 import { familyOf, isDateType } from '../store/schema/column-types.ts'
+import { findPositions, includesAll, listCopies, nameCopy, widen } from './copied-columns.ts'
 
 /**
  * Minimum number of stored rows for a copy without the appended ones. DuckDB reads the groups of rows of larger tables
@@ -240,56 +241,6 @@ function columnsOf({ columns }: Snapshot): TableColumn[] {
     const type = family === 'json' || family === 'empty' ? 'text' : family
     return { name: takeUniqueName(column.name, used, (text) => text.toLowerCase()), type }
   })
-}
-
-/** Maximum number of columns of a copy that lacks others: their positions are in the name of the file. */
-const MAX_PART_COLUMNS = 30
-
-/** Number of copies with some of the columns, after which a grid of not too many columns is copied as a whole. */
-const MAX_PARTS = 2
-const MANY_COLUMNS = 500
-
-/** Returns the positions of the columns that a query with these words can read, at least one. */
-function findPositions(columns: readonly TableColumn[], words: ReadonlySet<string> | undefined): number[] {
-  const positions: number[] = []
-  for (const [k, { name }] of columns.entries())
-    if (!words || words.has(name.toLowerCase()) || !ASCII.test(name)) positions.push(k)
-  return positions.length > 0 ? positions : [0]
-}
-
-const ASCII = /^[\x20-\x7e]*$/
-
-/**
- * Returns the positions of columns to copy: those that are needed, and those that queries have needed before. If it is
- * more than half of the columns, all: a copy of the whole serves all queries.
- */
-function widen(needed: readonly number[], kept: readonly (readonly number[])[], count: number): number[] {
-  const positions = [...new Set([...needed, ...kept.flat()])].sort((a, b) => a - b)
-  const isOften = kept.length >= MAX_PARTS && count <= MANY_COLUMNS
-  const isPart = positions.length * 2 <= count && positions.length <= MAX_PART_COLUMNS && !isOften
-  return isPart ? positions : Array.from({ length: count }, (_, k) => k)
-}
-
-function includesAll(positions: readonly number[], needed: readonly number[]): boolean {
-  const present = new Set(positions)
-  return needed.every((position) => present.has(position))
-}
-
-/** Returns the name of the copy of a content that has columns at some positions. */
-function nameCopy(hash: string, positions: readonly number[], count: number): string {
-  return positions.length === count ? hash : `${hash}-${positions.join('_')}`
-}
-
-/** Lists the positions of the columns that kept copies of a content have, the widest copy first. */
-async function listCopies(folder: string, hash: string, count: number): Promise<number[][]> {
-  const names = await readdir(folder).catch(() => [])
-  return names
-    .filter((name) => name.startsWith(hash))
-    .map((name) => {
-      const part = /-([\d_]+)\.parquet$/.exec(name)?.[1]
-      return part === undefined ? Array.from({ length: count }, (_, k) => k) : part.split('_').map(Number)
-    })
-    .sort((a, b) => b.length - a.length)
 }
 
 /** Copies that one query has made, and what it may still write. */

@@ -93,11 +93,13 @@ const MAX_TEXT_CHARACTERS = 1000
 const MIN_STALE_SECONDS = 60
 const MAX_STALE_SECONDS = 366 * 24 * 3600
 
+/** Kinds of conditions; each has one. */
+const KINDS = ['when', 'stale_seconds', 'changed_percent', 'failed_checks'] as const
+
 /** Checks that a condition is complete and can be parsed. Throws `invalid_request` and `invalid_query`. */
 export function checkCondition(condition: AlertCondition): void {
   const { when, stale_seconds, changed_percent, failed_checks, where, of } = condition
-  const kinds = [when, stale_seconds, changed_percent, failed_checks].filter((kind) => kind !== undefined)
-  if (kinds.length !== 1)
+  if (KINDS.filter((kind) => condition[kind] !== undefined).length !== 1)
     throw new Problem('invalid_request', 'give one of when, stale_seconds, changed_percent and failed_checks')
   for (const [field, text] of Object.entries({ when, where, of }))
     if (text !== undefined && text.length > MAX_TEXT_CHARACTERS)
@@ -116,6 +118,17 @@ export function checkCondition(condition: AlertCondition): void {
     throw invalidField('stale_seconds', `must be from ${MIN_STALE_SECONDS} to ${MAX_STALE_SECONDS}`)
   if (changed_percent !== undefined && !(changed_percent > 0 && Number.isFinite(changed_percent)))
     throw invalidField('changed_percent', 'must be above 0')
+}
+
+/**
+ * Returns a condition with what is given: another kind of condition replaces all of it, and an empty `where` or `of` is
+ * none.
+ */
+export function changeCondition(condition: AlertCondition, given: AlertCondition): AlertCondition {
+  const isOther = KINDS.some((kind) => given[kind] !== undefined && condition[kind] === undefined)
+  const changed = isOther ? { ...given } : { ...condition, ...given }
+  for (const name of ['where', 'of'] as const) if (changed[name] === '') delete changed[name]
+  return changed
 }
 
 /** Returns the condition of an alert. */

@@ -92,6 +92,10 @@ interface Plan {
   pivotAt: number | undefined
 }
 
+function notNumbersError(name: string, column: string | undefined, noun: string): Problem {
+  return new Problem('invalid_request', `${name}: ${column} has ${noun}, not numbers`, { field: 'aggregate' })
+}
+
 function planGrouping({ columns }: Snapshot, { by, per, aggregates, pivot }: Grouping): Plan {
   const [pivotAt] = pivot === undefined ? [undefined] : findColumns(columns, [pivot], 'pivot')
   if (pivot !== undefined && aggregates.length > 1)
@@ -102,13 +106,7 @@ function planGrouping({ columns }: Snapshot, { by, per, aggregates, pivot }: Gro
     const [found] = column === undefined ? [] : findColumns(columns, [column], name)
     const family = found === undefined ? 'number' : familyOf(columns[found].type)
     if (OF_NUMBERS.has(name) && !['number', 'empty', 'json'].includes(family))
-      throw new Problem(
-        'invalid_request',
-        `${name}: ${column} has ${COLUMN_TYPES[family].noun}, not numbers`,
-        {
-          field: 'aggregate',
-        },
-      )
+      throw notNumbersError(name, column, COLUMN_TYPES[family].noun)
     const [at] = column === undefined ? [undefined] : findColumns(columns, [column], name)
     return {
       at,

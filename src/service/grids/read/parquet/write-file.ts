@@ -71,11 +71,6 @@ export interface FileOptions {
 
 /** Number of rows of a row group: DuckDB reads each in one thread, and has pieces of that size itself. */
 export const GROUP_ROWS = 122_880
-/** Returns a snapshot that loads blobs in batches, if a file of its columns is written: with one group, in their order. */
-export function batchGroupReads(snap: Snapshot): Snapshot {
-  return snap.rows <= GROUP_ROWS ? batchReads(snap, snap.columns) : snap
-}
-
 /** Levels of gzip above the first take much more time for little. Small pieces of output take time, too. */
 const GZIP = { level: 1, chunkSize: 256 * 1024 }
 /** Number of pages that are compressed at once. */
@@ -88,6 +83,11 @@ interface Page extends Pick<EncodedPage, 'rows' | 'nulls' | 'low' | 'high'> {
   group: number
   column: number
   bytes: Promise<{ body: Buffer; size: number }>
+}
+
+/** Returns a snapshot that loads blobs in batches, if a file of its columns is written: with one group, in their order. */
+export function batchGroupReads(snap: Snapshot): Snapshot {
+  return snap.rows <= GROUP_ROWS ? batchReads(snap, snap.columns) : snap
 }
 
 /** Streams a Parquet file. */
