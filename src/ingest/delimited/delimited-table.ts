@@ -232,8 +232,8 @@ export class DelimitedTable {
 }
 
 /**
- * Returns whether a column looks like amounts (€1.50, 5%), and that of the target grid holds numbers: then they are read
- * as numbers, as they were before.
+ * Returns whether a column of the file looks like amounts (€1.50, 5%), while the target grid has numbers in the column
+ * of this name. Such amounts are read as numbers.
  */
 function isKnownAmount(
   { profile }: Pick<Dialect, 'profile'>,
