@@ -395,7 +395,7 @@ describe('a kernel', () => {
         folder: 'src/service/grids/column/kernel',
         caller: 'values.ts',
         file: 'values.as.ts',
-        some: ['COLUMNS', 'OUT', 'TEXTS', 'TEXT'],
+        some: ['COLUMN_BYTES', 'LIST', 'OUT', 'TEXTS', 'TEXT'],
       },
       {
         folder: 'src/service/grids/column/kernel',

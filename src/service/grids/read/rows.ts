@@ -47,8 +47,8 @@ async function* writeRows(
   passed: number,
   out: OutputBuffer,
 ): AsyncGenerator<void> {
-  const longest = Math.max(0, ...snap.columns.map(largestChunkBytes))
-  const kernel = writer.format && ValueKernel.forRows(passed, longest, writer.format)
+  const textBytes = snap.columns.map(largestChunkBytes)
+  const kernel = writer.format && ValueKernel.forRows(passed, textBytes, writer.format)
   try {
     yield* kernel ? writeWithKernel(kernel, snap, writer, rows, out) : writeOneByOne(snap, writer, rows, out)
   } finally {

@@ -7,15 +7,13 @@
 import { decimal, MAX_PLACES } from '../../../../json/decimal.as'
 import { endOf, endOfText, escapes, skipBlanks } from '../../../../json/scan.as'
 
-/** Memory layout of `rows`: constants of this file, columns, row numbers, prefixes of cells, output, texts. */
-export const COLUMNS: i32 = 2048
+/** Memory layout of `rows`: constants of this file, row numbers, output; where the caller chooses, columns and texts. */
 export const COLUMN_BYTES: i32 = 32
-export const MAX_COLUMNS: i32 = 64
-export const LIST: i32 = 4096
+export const LIST: i32 = 2048
 export const MAX_ROWS: i32 = 4096
-export const BEFORE: i32 = LIST + MAX_ROWS * 4
-export const BEFORE_BYTES: i32 = 16_384
-export const OUT: i32 = BEFORE + BEFORE_BYTES
+export const OUT: i32 = LIST + MAX_ROWS * 4
+
+/** Memory layout of `gather`: row numbers, output, texts. */
 export const OUT_BYTES: i32 = 131_072
 export const TEXTS: i32 = OUT + OUT_BYTES + 64
 
@@ -83,22 +81,48 @@ function copy(from: i32, length: i32, target: i32): i32 {
   return target + length
 }
 
+let structs: i32 = 0
+let structsEnd: i32 = 0
+let outBytes: i32 = 0
+let separator: i32 = 0
+let after: i32 = 0
+let afterLength: i32 = 0
+
 /**
- * Writes up to `count` rows from LIST + `from` * 4 to OUT. Returns their number. `separator`: of CSV; −1 for
- * JSON cells. Each column has a struct of 8 × i32 at COLUMNS: address and row of its next value; 1 if no
- * value contains a comma; 1 if all rows have the same value; start and end of the value of the last row;
- * address and length of the prefix of a cell. Sets `odd` if the next row is not plain; its cells are then
- * found and passed. The end of each written row replaces its number in LIST.
+ * Sets the format of `rows`: the address and number of the structs of columns, the size of the output, the separator
+ * of CSV (−1 for JSON cells), and the text after a row.
  */
-export function rows(from: i32, count: i32, columns: i32, separator: i32, after: i32, afterLength: i32): i32 {
+export function format(
+  columnsAt: i32,
+  columns: i32,
+  bytes: i32,
+  cellSeparator: i32,
+  rowEnd: i32,
+  rowEndLength: i32,
+): void {
+  structs = columnsAt
+  structsEnd = columnsAt + columns * COLUMN_BYTES
+  outBytes = bytes
+  separator = cellSeparator
+  after = rowEnd
+  afterLength = rowEndLength
+}
+
+/**
+ * Writes up to `count` rows from LIST + `from` * 4 to OUT. Returns their number. Each column has a struct of
+ * 8 × i32: address and row of its next value; 1 if no value contains a comma; 1 if all rows have the same value;
+ * start and end of the value of the last row; address and length of the prefix of a cell. Sets `odd` if the next
+ * row is not plain; its cells are then found and passed. The end of each written row replaces its number in LIST.
+ */
+export function rows(from: i32, count: i32): i32 {
+  const outEnd = OUT + outBytes
   let target = OUT
   let n = 0
   odd = 0
   while (n < count) {
     const row = load<i32>(LIST + ((from + n) << 2))
     const start = target
-    for (let c = 0; c < columns; c++) {
-      const column = COLUMNS + c * COLUMN_BYTES
+    for (let column = structs; column < structsEnd; column += COLUMN_BYTES) {
       let at = load<i32>(column)
       const constant = load<i32>(column, 12) != 0
       if (!constant) {
@@ -114,7 +138,7 @@ export function rows(from: i32, count: i32, columns: i32, separator: i32, after:
       if (odd) continue
       const before = load<i32>(column, 28)
       // A decoded text is never longer than its JSON, except for doubled quotes.
-      if (target + before + (end - at) * 2 + 64 > OUT + OUT_BYTES) {
+      if (target + before + (end - at) * 2 + 64 > outEnd) {
         odd = 1
         continue
       }
@@ -138,7 +162,7 @@ export function rows(from: i32, count: i32, columns: i32, separator: i32, after:
     target += afterLength
     store<i32>(LIST + ((from + n) << 2), target)
     n++
-    if (target > OUT + OUT_BYTES / 2) break
+    if (target > OUT + outBytes / 2) break
   }
   out = target
   return n

@@ -4,14 +4,15 @@ import { WasmModule } from '../../../../contract/wasm.ts'
 
 /** Exports of values.as.ts. */
 interface Exports {
-  rows(
-    from: number,
-    count: number,
+  format(
+    columnsAt: number,
     columns: number,
-    separator: number,
-    after: number,
-    afterLength: number,
-  ): number
+    bytes: number,
+    cellSeparator: number,
+    rowEnd: number,
+    rowEndLength: number,
+  ): void
+  rows(from: number, count: number): number
   gather(count: number): number
   doubles(from: number, to: number): number
   codes(from: number, to: number, multiplier: number, most: number): number
@@ -23,14 +24,10 @@ interface Exports {
 }
 
 /** Addresses and sizes in memory, as in values.as.ts. */
-const COLUMNS = 2048
 const COLUMN_BYTES = 32
-const MAX_COLUMNS = 64
-const LIST = 4096
+const LIST = 2048
 const MAX_ROWS = 4096
-const BEFORE = LIST + MAX_ROWS * 4
-const BEFORE_BYTES = 16_384
-const OUT = BEFORE + BEFORE_BYTES
+const OUT = LIST + MAX_ROWS * 4
 const OUT_BYTES = 131_072
 const TEXTS = OUT + OUT_BYTES + 64
 const MAX_KNOWN = 4096
@@ -50,24 +47,29 @@ const BATCH_VALUES = 4096
 
 /** Commas after each text: they end the last value, and allow reads of 16 bytes. */
 const PADDING = Buffer.alloc(48, ',')
-/** Maximum size of a text that a kernel reads, and of its memory. */
+/** Usual size of a cell, in bytes: a wide row of longer cells is written without the kernel. */
+const CELL_BYTES = 48
+/** Maximum size of a text that a kernel reads, and of its memory: slices of all columns of a wide grid. */
 const MAX_TEXT_BYTES = 4 * 1024 * 1024
-const MAX_MEMORY_BYTES = 32 * 1024 * 1024
-/** Maximum number of kernels in use, and of idle ones for later requests. */
-const MAX_KERNELS = 16
+const MAX_MEMORY_BYTES = 64 * 1024 * 1024
+/** Maximum memory of all kernels in use. */
+const MAX_USED_BYTES = 512 * 1024 * 1024
+/** Maximum number, and size, of idle kernels for later requests. */
 const MAX_IDLE_KERNELS = 2
-/** Minimum number of rows, or of values, for a kernel. For fewer, its start takes longer than it saves. */
-const MIN_KERNEL_ROWS = 2000
+const MAX_IDLE_BYTES = 32 * 1024 * 1024
+/** Minimum number of values of a column, or of cells of rows, for a kernel. For fewer, its start takes longer than it saves. */
+const MIN_KERNEL_VALUES = 2000
+const MIN_KERNEL_CELLS = 10_000
 
 const wasm = new WasmModule<Exports>('values.wasm')
 const idle: ValueKernel[] = []
-let inUse = 0
+let usedBytes = 0
 /** Random odd multiplier of hashes, so that nobody can construct colliding texts. */
 const multiplier = randomInt(2 ** 30) * 2 + 1
 
-/** Returns whether so many rows, or values, are read with a kernel. */
-export function isWorthKernel(rows: number): boolean {
-  return ValueKernel.use === 'always' || (ValueKernel.use === 'large' && rows >= MIN_KERNEL_ROWS)
+/** Returns whether so many values of a column are read with a kernel. */
+export function isWorthKernel(values: number, minimum = MIN_KERNEL_VALUES): boolean {
+  return ValueKernel.use === 'always' || (ValueKernel.use === 'large' && values >= minimum)
 }
 
 /** Output format of rows. */
@@ -98,11 +100,9 @@ export class ValueKernel {
   readonly bytes: Buffer
   private readonly words: Int32Array
   private readonly numbers: Float64Array
-  private bytesPerText = 0
-  private columns = 0
-  private separator = -1
-  private after = 0
-  private afterLength = 0
+  /** Addresses of the structs of all columns, and of the text of each. */
+  private columnsAt = 0
+  private textsAt: number[] = []
 
   private constructor(
     private readonly exports: Exports,
@@ -116,48 +116,57 @@ export class ValueKernel {
   /** Which grids are read with a kernel. Tests set it to compare results. */
   static use: 'never' | 'large' | 'always' = 'large'
 
-  /** Acquires a kernel that writes rows; undefined if none is suitable. Call `release` after use. */
-  static forRows(rows: number, maxTextBytes: number, plain: RowFormat): ValueKernel | undefined {
+  /**
+   * Acquires a kernel that writes rows; undefined if none is suitable. `textBytes`: maximum size of a text of each
+   * column. Call `release` after use.
+   */
+  static forRows(rows: number, textBytes: readonly number[], plain: RowFormat): ValueKernel | undefined {
     const { before, after, separator = -1 } = plain
-    const bytesPerText = maxTextBytes + PADDING.length
-    const prefix = before.reduce((sum, { length }) => sum + length, 0)
-    if (before.length === 0 || before.length > MAX_COLUMNS || prefix + 16 > BEFORE_BYTES) return undefined
-    const kernel = ValueKernel.acquire(rows, maxTextBytes, TEXTS + before.length * bytesPerText)
+    if (before.length === 0) return undefined
+    const prefixBytes = before.reduce((sum, { length }) => sum + length, 0)
+    const outBytes = Math.max(OUT_BYTES, 2 * (prefixBytes + before.length * CELL_BYTES))
+    const columnsAt = (OUT + outBytes + 64) & ~7
+    let at = columnsAt + before.length * COLUMN_BYTES
+    const prefixesAt = at
+    at += prefixBytes + 16
+    const textsAt = textBytes.map((size) => {
+      at += size + PADDING.length
+      return at - size - PADDING.length
+    })
+    const cells = isWorthKernel(rows * before.length, MIN_KERNEL_CELLS)
+    const kernel = cells ? ValueKernel.acquire(Math.max(...textBytes), at) : undefined
     if (!kernel) return undefined
-    kernel.bytesPerText = bytesPerText
-    kernel.columns = before.length
-    kernel.separator = separator
-    kernel.after = after[0] | ((after[1] ?? 0) << 8)
-    kernel.afterLength = after.length
-    let at = BEFORE
+    kernel.columnsAt = columnsAt
+    kernel.textsAt = textsAt
+    const rowEnd = after[0] | ((after[1] ?? 0) << 8)
+    kernel.exports.format(columnsAt, before.length, outBytes, separator, rowEnd, after.length)
+    let prefixAt = prefixesAt
     for (const [k, text] of before.entries()) {
-      text.copy(kernel.bytes, at)
-      const column = (COLUMNS + k * COLUMN_BYTES) >> 2
-      kernel.words[column + 6] = at
-      kernel.words[column + 7] = text.length
-      at += text.length
+      text.copy(kernel.bytes, prefixAt)
+      const place = kernel.placeOf(k)
+      kernel.words[place + 6] = prefixAt
+      kernel.words[place + 7] = text.length
+      prefixAt += text.length
     }
     return kernel
   }
 
   /** Acquires a kernel that decodes one column; undefined if none is suitable. Call `release` after use. */
   static forValues(rows: number, maxTextBytes: number): ValueKernel | undefined {
-    const kernel = ValueKernel.acquire(rows, maxTextBytes, TEXT + maxTextBytes + PADDING.length)
+    const kernel = isWorthKernel(rows)
+      ? ValueKernel.acquire(maxTextBytes, TEXT + maxTextBytes + PADDING.length)
+      : undefined
     kernel?.exports.forget()
     return kernel
   }
 
-  private static acquire(rows: number, maxTextBytes: number, bytes: number): ValueKernel | undefined {
-    if (
-      !isWorthKernel(rows) ||
-      inUse >= MAX_KERNELS ||
-      maxTextBytes > MAX_TEXT_BYTES ||
-      bytes > MAX_MEMORY_BYTES
-    )
+  /** `bytes`: of memory. */
+  private static acquire(maxTextBytes: number, bytes: number): ValueKernel | undefined {
+    if (maxTextBytes > MAX_TEXT_BYTES || bytes > MAX_MEMORY_BYTES || usedBytes + bytes > MAX_USED_BYTES)
       return undefined
     const index = idle.findIndex((one) => one.bytes.length >= bytes)
     const [kernel = ValueKernel.create(bytes)] = index < 0 ? [] : idle.splice(index, 1)
-    if (kernel) inUse++
+    if (kernel) usedBytes += kernel.bytes.length
     return kernel
   }
 
@@ -167,20 +176,26 @@ export class ValueKernel {
   }
 
   release(): void {
-    inUse--
+    usedBytes -= this.bytes.length
+    if (this.bytes.length > MAX_IDLE_BYTES) return
     idle.unshift(this)
     idle.length = Math.min(idle.length, MAX_IDLE_KERNELS)
   }
 
   /** Loads a chunk of a column into memory. */
   putChunk(column: number, { text, row, isSimple, isConstant }: KernelChunk): void {
-    const at = TEXTS + column * this.bytesPerText
+    const at = this.textsAt[column]
     this.setText(at, text)
-    const place = (COLUMNS + column * COLUMN_BYTES) >> 2
+    const place = this.placeOf(column)
     this.words[place] = at
     this.words[place + 1] = row
     this.words[place + 2] = isSimple ? 1 : 0
     this.words[place + 3] = isConstant ? 1 : 0
+  }
+
+  /** Returns the index of the struct of a column in `words`. */
+  private placeOf(column: number): number {
+    return (this.columnsAt + column * COLUMN_BYTES) >> 2
   }
 
   private setText(at: number, text: Buffer): void {
@@ -201,7 +216,7 @@ export class ValueKernel {
    * text. If the next row is not plain, sets `isOdd`; `cell` then returns its cells.
    */
   writeRows(from: number, count: number): number {
-    return this.exports.rows(from, count, this.columns, this.separator, this.after, this.afterLength)
+    return this.exports.rows(from, count)
   }
 
   get isOdd(): boolean {
@@ -220,7 +235,7 @@ export class ValueKernel {
 
   /** Returns a cell of the last row, in `bytes`. */
   cell(column: number): { buf: Buffer; start: number; end: number } {
-    const place = (COLUMNS + column * COLUMN_BYTES) >> 2
+    const place = this.placeOf(column)
     return { buf: this.bytes, start: this.words[place + 4], end: this.words[place + 5] }
   }
 
