@@ -42,6 +42,7 @@ export const commandRows = {
   'upload-xlsx': { args: ['upload', 'sheet.xlsx', '-q'], home: 'empty' },
   'upload-wide': { args: ['upload', 'wide.csv', '-q'], home: 'empty' },
   cat: { setup: [MILLION], args: ['cat', 'million'], home: 'kept' },
+  'cat-wide': { setup: [['upload', 'wide.csv', '-q']], args: ['cat', 'wide'], home: 'kept' },
   'cat-ndjson': { setup: [MILLION], args: ['cat', 'million', '--format', 'ndjson'], home: 'kept' },
   'cat-where': { setup: [MILLION], args: ['cat', 'million', '--where', 'price > 500'], home: 'kept' },
   'cat-sort': { setup: [MILLION], args: ['cat', 'million', '--sort', 'city,-price'], home: 'kept' },

@@ -96,7 +96,7 @@ async function revertPlot(service: Service, call: RevertCall, text: string): Pro
   if (content.version) checkNotDraft(content.version)
   const of_version = content.version?.version ?? file.content_version
   let figure = await loadFigure(store, content)
-  let slice: SliceRef = { seq: 0, rows: 1, ...storedContentOf(content) }
+  let slice: SliceRef = { seq: 0, rows: 1, packOffset: undefined, ...storedContentOf(content) }
   // Replace former usernames in the references.
   const usedGrids = listSources(figure).map((source) => source.grid)
   const renamed = replaceFormerOwners(service.formerNames, figure, usedGrids)

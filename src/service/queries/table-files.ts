@@ -18,6 +18,7 @@ import {
 } from '../grids/column/snapshot.ts'
 import { chooseQueriedStorage, FactFinder, needsFacts } from '../grids/read/parquet/storages.ts'
 import { batchGroupReads, GROUP_ROWS, writeFile } from '../grids/read/parquet/write-file.ts'
+import { contentKeyOf } from '../store/aggregates/grids.ts'
 import { familyOf, isDateType } from '../store/schema/column-types.ts'
 import { findPositions, includesAll, listCopies, nameCopy, widen } from './copied-columns.ts'
 
@@ -226,7 +227,7 @@ function hashSnapshot({ columns, rows }: Snapshot): string {
   const hash = createHash('sha256').update(`${rows}\n`)
   for (const { name, type, slices, tail, rows: count, skip = 0 } of columns) {
     hash.update(
-      `${JSON.stringify([name, type, count, skip, slices.map(({ blob }) => [blob.owner, blob.hash])])}\n`,
+      `${JSON.stringify([name, type, count, skip, slices.map((slice) => [slice.blob.owner, contentKeyOf(slice)])])}\n`,
     )
     hash.update(tail)
   }

@@ -49,7 +49,13 @@ function side(name: string, { names, rows }: Table, ends: number[] = []): DiffIn
       const text = Buffer.from(cells.slice(from, end).join(','))
       const hash = createHash('sha256').update(text).digest('hex')
       stored.set(hash, Buffer.concat([Buffer.from('0'), text]))
-      const slice = { seq, rows: end - from, bytes: text.length, blob: { owner: 'alice', hash } }
+      const slice = {
+        seq,
+        rows: end - from,
+        bytes: text.length,
+        blob: { owner: 'alice', hash },
+        packOffset: undefined,
+      }
       from = end
       return slice
     })

@@ -79,7 +79,11 @@ export async function appendToColumns(
   keys?: readonly number[],
 ): Promise<SliceRef[][]> {
   const merges = await planMerges(columns, rows, keys)
-  const refs = await storeMerges(blobs, owner, merges.flat())
+  const refs = await storeMerges(
+    blobs,
+    owner,
+    merges.flatMap((list, column) => list.map((merge) => ({ ...merge, column }))),
+  )
   return columns.map(({ slices }, k) => {
     const [first] = merges[k]
     return [...slices.slice(0, slices.length - first.last.length), ...refs.splice(0, merges[k].length)]
@@ -128,7 +132,11 @@ function splitMerges(
 }
 
 /** Stores merged slices, with few queries. */
-async function storeMerges(blobs: Blobs, owner: string, merges: readonly Merge[]): Promise<SliceRef[]> {
+async function storeMerges(
+  blobs: Blobs,
+  owner: string,
+  merges: readonly (Merge & { column: number })[],
+): Promise<SliceRef[]> {
   const batched = new BatchedBlobs(
     blobs,
     merges.flatMap(({ last }) => last),
@@ -137,11 +145,11 @@ async function storeMerges(blobs: Blobs, owner: string, merges: readonly Merge[]
   for (let k = 0; k < merges.length; ) {
     const batch: NewSlice[] = []
     for (let size = 0; k < merges.length && batch.length < BATCH_SLICES && size < BATCH_SLICE_BYTES; k++) {
-      const { last, text, rows, ended } = merges[k]
+      const { last, text, rows, ended, column } = merges[k]
       const buffers: Buffer[] = []
       for (const slice of last) buffers.push(await loadDecompressed(batched, slice), COMMA)
       const whole = Buffer.concat([...buffers, text])
-      batch.push({ rows, text: whole, ended, bounds: boundsOfMerge(last, rows, text) })
+      batch.push({ column, rows, text: whole, ended, bounds: boundsOfMerge(last, rows, text) })
       size += whole.length
       await yieldToEventLoop()
     }

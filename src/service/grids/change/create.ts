@@ -172,7 +172,7 @@ export async function storeColumnArrays(
   const stored = columns.map(
     ({ name, uid }): NewColumn => ({ name, uid, type: 'empty', rows: 0, slices: [] }),
   )
-  let batch: { column: NewColumn; values: ColumnJson & { ended: boolean } }[] = []
+  let batch: { column: NewColumn; values: ColumnJson & { ended: boolean; column: number } }[] = []
   let size = 0
   const flush = async (): Promise<void> => {
     const refs = await storeSlices(
@@ -188,7 +188,7 @@ export async function storeColumnArrays(
   for (const [k, { data }] of columns.entries()) {
     const column = stored[k]
     for (const values of sliceArray(data, ends)) {
-      batch.push({ column, values })
+      batch.push({ column, values: { ...values, column: k } })
       size += values.text.length
       column.rows += values.rows
       column.type = mergeTypes(column.type, values.type)
@@ -268,17 +268,7 @@ export async function addColumns(
     )
   await grids.addSlices(
     { owner, idlocal, epoch },
-    columns.flatMap(({ slices }, k) =>
-      slices.map(({ rows: count, bytes, blob, bounds, ended }, seq) => ({
-        uid: rows[k].uid,
-        seq,
-        rows: count,
-        bytes,
-        blob,
-        bounds,
-        ended,
-      })),
-    ),
+    columns.flatMap(({ slices }, k) => slices.map((slice, seq) => ({ ...slice, uid: rows[k].uid, seq }))),
   )
   return rows.map(({ uid }) => uid)
 }

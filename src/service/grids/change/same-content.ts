@@ -7,7 +7,7 @@ import {
   skipWhitespace,
   yieldToEventLoop,
 } from '../../../json/index.ts'
-import type { ColumnRow, SliceRef } from '../../store/aggregates/grids.ts'
+import { type ColumnRow, contentKeyOf, type SliceRef } from '../../store/aggregates/grids.ts'
 import { streamSlices } from '../../store/aggregates/slice-json.ts'
 import type { Blobs } from '../../store/objects/blobs.ts'
 import type { NewColumn } from '../column/layout.ts'
@@ -47,7 +47,7 @@ function sizeOfSlices(slices: readonly SliceRef[]): number {
   return slices.reduce((sum, { bytes }) => sum + bytes + 1, 0)
 }
 
-/** Splits the slices of two columns of the same length where both end. Drops pairs that share a blob. */
+/** Splits the slices of two columns of the same length where both end. Drops pairs that share their values. */
 function pairDifferentSlices(a: readonly SliceRef[], b: readonly SliceRef[]): SlicePair[] {
   const pairs: SlicePair[] = []
   let [i, j] = [0, 0]
@@ -59,7 +59,8 @@ function pairDifferentSlices(a: readonly SliceRef[], b: readonly SliceRef[]): Sl
       else right += b[j++].rows
     }
     const isSinglePair = i - from === 1 && j - to === 1
-    if (!isSinglePair || a[from].blob.hash !== b[to].blob.hash) pairs.push([a.slice(from, i), b.slice(to, j)])
+    if (!isSinglePair || contentKeyOf(a[from]) !== contentKeyOf(b[to]))
+      pairs.push([a.slice(from, i), b.slice(to, j)])
   }
   return pairs
 }

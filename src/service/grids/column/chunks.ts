@@ -1,7 +1,7 @@
 // Column chunks: the slices, tail and missing values of a column, read whole or for chosen rows.
 import type { Bounds } from '../../../ingest/slices.ts'
 import { yieldToEventLoop } from '../../../json/index.ts'
-import type { SliceRef } from '../../store/aggregates/grids.ts'
+import { contentKeyOf, type SliceRef } from '../../store/aggregates/grids.ts'
 import { loadDecompressed } from '../../store/aggregates/slice-json.ts'
 import type { BlobReader } from '../../store/objects/blobs.ts'
 import { repeatValue } from './column-json.ts'
@@ -29,8 +29,8 @@ export function columnChunksOf({ blobs, rows }: Snapshot, column: SnapshotColumn
   const parts: ColumnChunk[] = []
   let from = 0
   for (const slice of column.slices) {
-    const { rows: count, bytes, blob, bounds } = slice
-    const { hash } = blob
+    const { rows: count, bytes, bounds } = slice
+    const hash = contentKeyOf(slice)
     const load = (from = blobs): Promise<Buffer> => loadDecompressed(from, slice)
     parts.push({ from, rows: count, bytes, hash, bounds, slice, load })
     from += count

@@ -17,7 +17,7 @@ const CLAIM_MS = 60_000
 const MAX_SMALL_BYTES = 64 * 1024
 
 /** Placeholder for the blob of a slice that is being stored. */
-const NOT_STORED = { owner: '', hash: '' }
+const NOT_STORED = { blob: { owner: '', hash: '' }, packOffset: undefined }
 
 /** A stored slice. `form`: how the parser encoded its values. */
 export interface StoredSlice extends SliceRef {
@@ -123,12 +123,13 @@ export class SliceWriter implements SliceSink {
   private async storeBatch(batch: readonly Slice[]): Promise<void> {
     const stored = batch.map(({ column, rows, form, text, ended }): StoredSlice => {
       const slices = this.columns[column]
-      const slice = { seq: slices.length, rows, bytes: text.length, blob: NOT_STORED, ended, form }
+      const slice = { seq: slices.length, rows, bytes: text.length, ...NOT_STORED, ended, form }
       slices.push(slice)
       return slice
     })
     const refs = await storeSlices(this.blobs, this.owner, batch, this.claim)
-    for (const [k, { blob, bounds }] of refs.entries()) Object.assign(stored[k], { blob, bounds })
+    for (const [k, { blob, packOffset, bounds }] of refs.entries())
+      Object.assign(stored[k], { blob, packOffset, bounds })
   }
 }
 

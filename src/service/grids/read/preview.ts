@@ -2,7 +2,7 @@
 import type { Fid } from '../../../contract/fid.ts'
 import { yieldToEventLoop } from '../../../json/index.ts'
 import { Lru } from '../../core/lru.ts'
-import type { ColumnRow } from '../../store/aggregates/grids.ts'
+import { type ColumnRow, contentKeyOf } from '../../store/aggregates/grids.ts'
 import type { VersionRow } from '../../store/aggregates/versions.ts'
 import type { Readers, Store } from '../../store/store.ts'
 import { type Cell, ColumnCursor, createFirstRows } from '../column/cursor.ts'
@@ -53,7 +53,7 @@ export async function readPreview(snap: Snapshot): Promise<string> {
 /** Reads the first values of a column, shortened, as column JSON. */
 async function readFirstValues(snap: Snapshot, column: SnapshotColumn): Promise<string> {
   const [slice] = column.slices
-  const key = slice && slice.rows >= MAX_VALUES && !column.skip ? slice.blob.hash : undefined
+  const key = slice && slice.rows >= MAX_VALUES && !column.skip ? contentKeyOf(slice) : undefined
   const cached = key === undefined ? undefined : firstValues.get(key)
   if (cached !== undefined) return cached
   const rows = Math.min(MAX_VALUES, column.rows)

@@ -9,6 +9,7 @@ import type { Db, Schema } from '../schema/schema.ts'
 import { computeTailChecksum } from '../schema/tail-checksum.ts'
 import {
   type ColumnRow,
+  contentKeyOf,
   type GridEpoch,
   GridReader,
   type GridRow,
@@ -41,7 +42,9 @@ export interface SliceChange {
 /** Returns the range of positions, end excluded, where two lists of slices differ. */
 function changedRange(before: readonly SliceRef[], after: readonly SliceRef[]): [number, number] {
   const isSame = (k: number): boolean =>
-    before[k].blob.hash === after[k].blob.hash && before[k].rows === after[k].rows && before[k].seq === k
+    contentKeyOf(before[k]) === contentKeyOf(after[k]) &&
+    before[k].rows === after[k].rows &&
+    before[k].seq === k
   const common = Math.min(before.length, after.length)
   let from = 0
   while (from < common && isSame(from)) from++

@@ -18,6 +18,8 @@ export interface SliceRef {
   rows: number
   bytes: number
   blob: BlobRef
+  /** Offset in the text of a pack, a blob of several slices; undefined if the blob is this slice. */
+  packOffset: number | undefined
   /** Lowest value, highest value and number of nulls; undefined for old slices without them. */
   bounds?: Bounds
   /** Whether the slices of other columns end at the same row (ingest/values/slice-ends.ts). */
@@ -38,6 +40,7 @@ export const SLICE_FIELDS = [
   'rows',
   'bytes',
   'hash',
+  'pack_offset',
   'low',
   'high',
   'nulls',
@@ -47,9 +50,11 @@ export const SLICE_FIELDS = [
 type SliceRow = Pick<Selectable<Schema['slices']>, (typeof SLICE_FIELDS)[number]>
 
 /** Converts a row of the database to a slice. */
-export function sliceRefOf({ owner, seq, rows, bytes, hash, low, high, nulls, ended }: SliceRow): SliceRef {
+export function sliceRefOf(row: SliceRow): SliceRef {
+  const { owner, seq, rows, bytes, hash, low, high, nulls, ended } = row
   const bounds = nulls === null ? undefined : { low: low ?? undefined, high: high ?? undefined, nulls }
-  return { seq, rows, bytes, blob: { owner, hash }, bounds, ended: ended === 1 }
+  const packOffset = row.pack_offset ?? undefined
+  return { seq, rows, bytes, blob: { owner, hash }, packOffset, bounds, ended: ended === 1 }
 }
 
 /** Converts a slice to a row of the database. */
@@ -59,11 +64,32 @@ export function sliceRowOf({
   rows,
   bytes,
   blob: { hash },
+  packOffset,
   bounds,
   ended,
 }: SliceRef & { uid: string }): Omit<SliceRow, 'owner'> & { ended: number } {
   const { low = null, high = null, nulls = null } = bounds ?? {}
-  return { uid, seq, rows, bytes, hash, low, high, nulls, ended: ended ? 1 : 0 }
+  return {
+    uid,
+    seq,
+    rows,
+    bytes,
+    hash,
+    pack_offset: packOffset ?? null,
+    low,
+    high,
+    nulls,
+    ended: ended ? 1 : 0,
+  }
+}
+
+/** Returns a key of the values of a slice: slices of an owner with the same key have the same values. */
+export function contentKeyOf({
+  blob: { hash },
+  packOffset,
+  bytes,
+}: Pick<SliceRef, 'blob' | 'bytes'> & { packOffset?: number }): string {
+  return packOffset === undefined ? hash : `${hash}+${packOffset}+${bytes}`
 }
 
 /** Rows per statement: engines limit the number of parameters. */

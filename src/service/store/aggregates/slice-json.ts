@@ -12,7 +12,8 @@ export async function storeCompressed(
   rows: number,
   text: Uint8Array,
 ): Promise<SliceRef> {
-  return { seq: 0, rows, bytes: text.length, blob: await blobs.put(owner, await compress(text)) }
+  const blob = await blobs.put(owner, await compress(text))
+  return { seq: 0, rows, bytes: text.length, blob, packOffset: undefined }
 }
 
 /** Maximum number of slices compressed at once. */
@@ -22,10 +23,20 @@ const MAX_CONCURRENT_COMPRESSIONS = 64
 export const BATCH_SLICE_BYTES = 4 * 1024 * 1024
 export const BATCH_SLICES = 1000
 
+/**
+ * Small slices of neighboring columns share a blob, a pack: a blob of its own takes longer than the values of a small
+ * slice. Sizes in bytes. Packs begin at fixed columns, so that a change of one column does not change all of them.
+ */
+const MAX_PACKED_BYTES = 4095
+const MAX_PACK_BYTES = 16 * 1024
+const PACK_COLUMNS = 16
+
 /** A slice to store. Missing `bounds` are computed from `text`, its column JSON. */
 export interface NewSlice {
   rows: number
   text: Buffer
+  /** Position of its column; undefined for a slice with a blob of its own. */
+  column?: number
   bounds?: Bounds
   ended?: boolean
 }
@@ -40,36 +51,65 @@ export async function storeSlice(blobs: Blobs, owner: string, slice: NewSlice): 
 export async function storeSlices(
   blobs: Blobs,
   owner: string,
-  texts: readonly NewSlice[],
+  slices: readonly NewSlice[],
   claim?: Claim,
 ): Promise<SliceRef[]> {
+  const packs = packSlices(slices)
   const compressed: Buffer[] = []
   let next = 0
   const compressRest = async (): Promise<void> => {
-    while (next < texts.length) {
+    while (next < packs.length) {
       const k = next++
       await yieldToEventLoop()
-      compressed[k] = await compress(texts[k].text)
+      const texts = packs[k].map(({ text }) => text)
+      compressed[k] = await compress(texts.length === 1 ? texts[0] : Buffer.concat(texts))
     }
   }
-  await Promise.all(Array.from({ length: Math.min(texts.length, MAX_CONCURRENT_COMPRESSIONS) }, compressRest))
-  const refs = await blobs.putAll(owner, compressed, claim)
-  return texts.map(({ rows, text, bounds = boundsOf(text), ended }, k) => ({
-    seq: 0,
-    rows,
-    bytes: text.length,
-    blob: refs[k],
-    bounds,
-    ended,
-  }))
+  await Promise.all(Array.from({ length: Math.min(packs.length, MAX_CONCURRENT_COMPRESSIONS) }, compressRest))
+  const stored = await blobs.putAll(owner, compressed, claim)
+  return packs.flatMap((pack, k) => {
+    let offset = 0
+    return pack.map(({ rows, text, bounds = boundsOf(text), ended }): SliceRef => {
+      const packOffset = pack.length === 1 ? undefined : offset
+      offset += text.length
+      return { seq: 0, rows, bytes: text.length, blob: stored[k], packOffset, bounds, ended }
+    })
+  })
 }
+
+/** Groups slices, in order, by the blob that they are stored in. */
+function packSlices(slices: readonly NewSlice[]): NewSlice[][] {
+  const packs: NewSlice[][] = []
+  let columns: number | undefined
+  let bytes = 0
+  for (const slice of slices) {
+    const { column, text } = slice
+    const isSmall = column !== undefined && text.length <= MAX_PACKED_BYTES
+    const group = isSmall ? Math.floor(column / PACK_COLUMNS) : undefined
+    bytes += text.length
+    if (group !== undefined && group === columns && bytes <= MAX_PACK_BYTES) packs.at(-1)!.push(slice)
+    else {
+      packs.push([slice])
+      bytes = text.length
+    }
+    columns = group
+  }
+  return packs
+}
+
+/** The texts of packs, as long as their blobs are in use. */
+const unpacked = new WeakMap<Buffer, Promise<Buffer>>()
 
 /** Loads a blob and decompresses it. */
 export async function loadDecompressed(
   blobs: BlobReader,
-  slice: Pick<SliceRef, 'blob' | 'bytes'>,
+  { blob, bytes, packOffset }: Pick<SliceRef, 'blob' | 'bytes'> & Partial<Pick<SliceRef, 'packOffset'>>,
 ): Promise<Buffer> {
-  return decompress(await blobs.get(slice.blob), slice.bytes)
+  const stored = await blobs.get(blob)
+  if (packOffset === undefined) return decompress(stored, bytes)
+  let text = unpacked.get(stored)
+  if (!text) unpacked.set(stored, (text = decompress(stored, MAX_PACK_BYTES)))
+  return (await text).subarray(packOffset, packOffset + bytes)
 }
 
 /** Streams the column JSON of slices in order, loading a few ahead. */
@@ -88,6 +128,9 @@ export function streamCompressedSlices(
 ): AsyncGenerator<StreamChunk> {
   return loadAhead(
     slices,
-    async ({ blob, bytes }): Promise<StreamChunk> => ({ blob: await blobs.get(blob), size: bytes }),
+    async (slice): Promise<StreamChunk> =>
+      slice.packOffset === undefined
+        ? { blob: await blobs.get(slice.blob), size: slice.bytes }
+        : loadDecompressed(blobs, slice),
   )
 }

@@ -31,6 +31,7 @@ import * as staleFiles from './0028-stale-files.ts'
 import * as boardItems from './0029-board-items.ts'
 import * as derivedFromUrls from './0030-derived-from-urls.ts'
 import * as publicBoards from './0031-public-boards.ts'
+import * as packs from './0032-packs.ts'
 import { MIGRATION_NAMES, type MigrationName } from './names.ts'
 
 const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
@@ -65,6 +66,7 @@ const steps: Record<MigrationName, Omit<Migration, 'name'>> = {
   '0029-board-items': { up: boardItems.up },
   '0030-derived-from-urls': { up: derivedFromUrls.up },
   '0031-public-boards': { up: publicBoards.up },
+  '0032-packs': { up: packs.up },
 }
 
 /** All migrations, in order. Never change a released one. */

@@ -32,5 +32,6 @@ export const MIGRATION_NAMES = [
   '0029-board-items',
   '0030-derived-from-urls',
   '0031-public-boards',
+  '0032-packs',
 ] as const
 export type MigrationName = (typeof MIGRATION_NAMES)[number]

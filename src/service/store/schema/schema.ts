@@ -200,6 +200,8 @@ export interface Schema extends AccountTables {
     /** Size of the column JSON before compression, in bytes. */
     bytes: number
     hash: string
+    /** Offset of the column JSON in a pack, a blob of several slices; null if the blob is this slice. */
+    pack_offset: number | null
     /** Lowest and highest value as JSON, if they are numbers or short strings. */
     low: string | null
     high: string | null

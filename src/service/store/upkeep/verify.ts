@@ -2,7 +2,13 @@
 import { Problem } from '../../../contract/errors.ts'
 import { findValueEnd, skipWhitespace, yieldToEventLoop } from '../../../json/index.ts'
 import type { FileRow } from '../aggregates/files.ts'
-import type { ColumnRow, GridRow, SliceRef, TailRow } from '../aggregates/grids.ts'
+import {
+  type ColumnRow,
+  contentKeyOf,
+  type GridRow,
+  type SliceRef,
+  type TailRow,
+} from '../aggregates/grids.ts'
 import { storedContentOf } from '../aggregates/plots.ts'
 import { loadDecompressed } from '../aggregates/slice-json.ts'
 import { type BlobRef, blobIdOf } from '../objects/blobs.ts'
@@ -252,13 +258,13 @@ async function verifyVersions(
       const label = row.version < 0 ? `draft ${-row.version}` : `version ${row.version}`
       if (row.version > content_version) report(`${label} is later than the current one`)
       const check = async (
-        slice: { blob: BlobRef; bytes: number; rows?: number },
+        slice: Pick<SliceRef, 'blob' | 'bytes'> & { rows?: number; packOffset?: number },
         name: string,
       ): Promise<void> => {
-        const key = blobIdOf(slice.blob)
+        const key = `${slice.blob.owner} ${contentKeyOf(slice)}`
         if (seen.has(key)) return
         seen.add(key)
-        if (damagedNames.has(key))
+        if (damagedNames.has(blobIdOf(slice.blob)))
           report(`${label}: ${name} is damaged (blob ${slice.blob.hash.slice(0, 12)})`)
         else {
           const text = await loadDecompressed(store.blobs, slice)
