@@ -16,9 +16,9 @@ import { readPlain } from 'hyparquet/src/plain.js'
 import { readVarInt } from 'hyparquet/src/thrift.js'
 import { type JsonBatch, JsonText } from './json-text.ts'
 import {
-  formatTicks,
   type LossCounts,
   type ToJson,
+  toIsoTimeJson,
   toNumberJson,
   toStringJson,
   toTimeJson,
@@ -97,15 +97,15 @@ export function findPlainPages(
   return left === 0 ? pages : undefined
 }
 
-/** Writes the next non-null value of a page. */
-type WriteValue = (out: JsonText) => void
+/** Writes up to `count` of the next non-null values of a page, until the text is full. Returns how many. */
+type WriteValues = (out: JsonText, count: number) => number
 
 /** A page of data: which of its rows have values, and those. */
 interface DataPage {
   rows: number
   /** 1 for each row with a value; undefined: all. */
   levels: Uint8Array | undefined
-  write: WriteValue
+  write: WriteValues
 }
 
 /** Reads the pages of a chunk of a column, as `findPlainPages` returns them. Throws if one is damaged. */
@@ -122,10 +122,16 @@ export function* readFlatColumn(
       continue
     }
     const { rows, levels, write } = openPage(header, packed, column, meta, dictionary)
-    for (let k = 0; k < rows; k++) {
-      out.beginValue()
-      if (levels && levels[k] !== 1) out.addNull()
-      else write(out)
+    for (let k = 0; k < rows; ) {
+      if (!levels || levels[k] === 1) {
+        let end = levels ? k + 1 : rows
+        while (end < rows && levels?.[end] === 1) end++
+        k += write(out, end - k)
+      } else {
+        out.beginValue()
+        out.addNull()
+        k++
+      }
       if (out.isFull) yield out.take()
     }
   }
@@ -152,10 +158,10 @@ function readDictionary(
   const ends = [0]
   const losses = { infinite: 0 }
   const lost = new Uint8Array(count)
-  const write = createPlainWriter(view, 0, count, { ...column, losses })
+  const add = createPlainWriter(view, 0, count, { ...column, losses })
   for (let k = 0; k < count; k++) {
     const before = losses.infinite
-    write(out)
+    add(out)
     ends.push(out.length)
     lost[k] = losses.infinite - before
   }
@@ -253,8 +259,8 @@ function createWriter(
   count: number,
   column: FlatColumn,
   dictionary: Dictionary | undefined,
-): WriteValue {
-  if (encoding === 'PLAIN') return createPlainWriter(body.view, body.offset, count, column)
+): WriteValues {
+  if (encoding === 'PLAIN') return repeat(createPlainWriter(body.view, body.offset, count, column))
   if (!dictionary) throw new Error('the dictionary is missing')
   const indexes = new Uint32Array(count)
   const width = count === 0 ? 0 : body.view.getUint8(body.offset++)
@@ -264,16 +270,34 @@ function createWriter(
   }
   const { text, ends, lost } = dictionary
   let next = 0
-  return (out) => {
+  return repeat((out) => {
     const index = indexes[next++]
     if (index + 1 >= ends.length) throw new Error('no such value in the dictionary')
     if (lost) column.losses.infinite += lost[index]
     out.addBytes(text, ends[index], ends[index + 1])
+  })
+}
+
+/** Repeats what adds the next value. */
+function repeat(add: (out: JsonText) => void): WriteValues {
+  return (out, count) => {
+    let written = 0
+    while (written < count && !out.isFull) {
+      out.beginValue()
+      add(out)
+      written++
+    }
+    return written
   }
 }
 
-/** Creates what writes the next of `count` values, which begin at `offset`. */
-function createPlainWriter(view: DataView, offset: number, count: number, column: FlatColumn): WriteValue {
+/** Creates what adds the next of `count` values, which begin at `offset`. */
+function createPlainWriter(
+  view: DataView,
+  offset: number,
+  count: number,
+  column: FlatColumn,
+): (out: JsonText) => void {
   const { field, toJson: kind, losses } = column
   const toJson = (value: unknown): string => kind(value, losses)
   const { element } = field
@@ -302,20 +326,19 @@ function createPlainWriter(view: DataView, offset: number, count: number, column
     return (out) => {
       const value = view.getFloat64(at, true)
       at += 8
-      if (Number.isInteger(value) && Math.abs(value) <= MAX_SAFE_INTEGER) out.addInteger(value)
+      if (Number.isFinite(value)) out.addNumber(value)
       else out.addText(toJson(value))
     }
-  const perSecond = kind === toTimeJson && type === 'INT64' ? unitOf(converted, logical) : undefined
+  const isTime = kind === toTimeJson || kind === toIsoTimeJson
+  const separator = kind === toIsoTimeJson ? LETTER_T : BLANK
+  const perSecond = isTime && type === 'INT64' ? unitOf(converted, logical) : undefined
   if (type === 'INT64' && (isPlainInteger || perSecond !== undefined))
     return (out) => {
       const value = view.getInt32(at + 4, true) * 2 ** 32 + view.getUint32(at, true)
       const isExact = Math.abs(value) <= MAX_SAFE_INTEGER
       if (isExact && perSecond === undefined) out.addInteger(value)
-      else {
-        const formatted = isExact ? formatTicks(value, perSecond!) : undefined
-        if (formatted !== undefined) out.addText(`"${formatted}"`)
-        else out.addText(toJson(createConverter(column)(view.getBigInt64(at, true))))
-      }
+      else if (isExact && value % perSecond! === 0) out.addTime(value / perSecond!, separator)
+      else out.addText(toJson(createConverter(column)(view.getBigInt64(at, true))))
       at += 8
     }
   const values = convertValues(readPlain({ view, offset }, type!, count, element.type_length), column)
@@ -324,6 +347,7 @@ function createPlainWriter(view: DataView, offset: number, count: number, column
 }
 
 const { MAX_SAFE_INTEGER } = Number
+const [LETTER_T, BLANK] = Buffer.from('T ')
 
 function isText(converted: string | undefined, logical: string | undefined): boolean {
   return (

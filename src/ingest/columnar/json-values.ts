@@ -98,6 +98,9 @@ export const toCheckedJson: ToJson = (value, lost) => {
 export const toTimeJson: ToJson = (value) =>
   value === null || value === undefined ? 'null' : `"${value as string}"`
 
+/** Writes a formatted time with a T between day and time, as in ISO 8601. */
+export const toIsoTimeJson: ToJson = (value, lost) => toTimeJson(value, lost).replace(' ', 'T')
+
 /** Returns whether a value is an array of numbers in binary form. */
 function isTypedArray(value: unknown): value is ArrayLike<unknown> {
   return ArrayBuffer.isView(value) && !(value instanceof DataView)
@@ -179,7 +182,7 @@ export function formatCachedDay(day: number): string {
 }
 
 /** Formats a time since the epoch in whole seconds; undefined for others. `perSecond`: ticks per second. */
-export function formatTicks(ticks: number, perSecond: number): string | undefined {
+function formatTicks(ticks: number, perSecond: number): string | undefined {
   if (ticks % perSecond !== 0) return undefined
   const seconds = ticks / perSecond
   const day = Math.floor(seconds / SECONDS_PER_DAY)

@@ -1,7 +1,9 @@
 // Reads Parquet files.
 import { readSync } from 'node:fs'
+import * as zlib from 'node:zlib'
 import {
   type ColumnMetaData,
+  type Compressors,
   type FileMetaData,
   type ParquetParsers,
   parquetMetadataAsync,
@@ -27,6 +29,7 @@ import {
   type ToJson,
   toBooleanJson,
   toCheckedJson,
+  toIsoTimeJson,
   toNestedJson,
   toNumberJson,
   toSingleJson,
@@ -46,6 +49,21 @@ const parsers = {
   dateFromDays: (days: number) => formatCachedDay(days),
   // hyparquet types these by its own parsers.
 } as unknown as Partial<ParquetParsers>
+
+type Unpack = (input: Uint8Array, options: { maxOutputLength: number }) => Buffer
+/** Node.js has zstd since 22.15. */
+const { unzipSync, brotliDecompressSync, zstdDecompressSync } = zlib as typeof zlib & {
+  zstdDecompressSync?: Unpack
+}
+
+/** Codecs that Node.js has itself, which is faster. A page that is larger than declared is damaged. */
+const nativeCompressors: Compressors = {
+  GZIP: (input, maxOutputLength) => unzipSync(input, { maxOutputLength }),
+  BROTLI: (input, maxOutputLength) => brotliDecompressSync(input, { maxOutputLength }),
+  ...(zstdDecompressSync && {
+    ZSTD: (input: Uint8Array, maxOutputLength: number) => zstdDecompressSync(input, { maxOutputLength }),
+  }),
+}
 
 /** Opens a Parquet file. Values are read one column chunk at a time. Throws `RefusedFile`. */
 export async function openParquet({ size, columns: mostColumns, ratio }: ColumnarJob): Promise<Table> {
@@ -68,7 +86,7 @@ export async function openParquet({ size, columns: mostColumns, ratio }: Columna
     throw new RefusedFile(`${fields.length} columns; the limit is ${mostColumns} (columns)`)
   checkSizes(metadata, size, ratio)
   const guarded = Object.fromEntries(
-    Object.entries(compressors).map(([codec, unpack]) => [
+    Object.entries({ ...compressors, ...nativeCompressors }).map(([codec, unpack]) => [
       codec,
       (input: Uint8Array, length: number) => {
         if (length > MAX_PAGE_BYTES || length > 64 * 1024 + input.length * ratio)
@@ -192,6 +210,7 @@ function applyMark(
   mark: Partial<ParquetMark> = {},
 ): TableColumn {
   const { type, toJson } = column
+  if (mark.separator === 'T' && toJson === toTimeJson) return { ...column, toJson: toIsoTimeJson }
   if (mark.separator === 'T')
     return { ...column, toJson: (value, lost) => toJson(value, lost).replace(' ', 'T') }
   if (mark.type === 'text' && type === 'text') return { ...column, isExact: true }
