@@ -180,13 +180,12 @@ export async function addAppendVersion(
 }
 
 /** Throws `derived_grid` for a grid whose content is the result of a query, or the file at a URL. */
-export function assertNotDerived({
-  derived,
-  filename,
-  ...fid
-}: Pick<FileRow, 'derived' | 'filename' | 'owner' | 'idlocal'>): void {
+export function assertNotDerived(
+  file: Pick<FileRow, 'derived' | 'filename' | 'owner' | 'idlocal'>,
+): void {
+  const { derived, filename } = file
   if (!derived) return
-  const grid = formatFid(fid)
+  const grid = formatFid(file)
   if (derived === FROM_URL)
     throw new Problem('derived_grid', `${filename} is refreshed from a URL, which would replace the change`, {
       hint: `Change the file at the URL, or end the refreshes: gridline refresh ${grid} --stop`,
