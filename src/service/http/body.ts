@@ -245,7 +245,8 @@ async function parseJsonFields(
 ): Promise<Pick<ReceivedBody, 'fields' | 'ignored'>> {
   const { json, members } = await parseMembersAsync(content, limits)
   if (json.kind !== 'object') throw new Problem('invalid_request', 'the body must be a JSON object')
-  const fields: Record<string, unknown> = Object.create(null)
+  // Only names of the schema are set, so it needs no `Object.create(null)`, which would slow down all access.
+  const fields: Record<string, unknown> = {}
   for (const [name, value] of members) {
     if (!Object.hasOwn(schema.properties, name)) continue
     const size = value.end - value.start

@@ -104,21 +104,13 @@ export class IdempotencyWriter extends IdempotencyReader {
   }
 
   async recordResults(writes: { write: WriteKey; result: unknown }[], now = Date.now()): Promise<void> {
-    const rows = writes.flatMap(({ write: { key, ...write }, result }) =>
-      key === undefined
-        ? []
-        : [
-            {
-              owner: write.owner,
-              caller: write.caller,
-              operation: write.operation,
-              fingerprint: encodeFingerprint({ ...write, key }),
-              key,
-              result: JSON.stringify(result),
-              created_at: now,
-            },
-          ],
-    )
+    const rows = []
+    for (const { write, result } of writes) {
+      const { owner, caller, operation, key } = write
+      if (key === undefined) continue
+      const fingerprint = encodeFingerprint(write)
+      rows.push({ owner, caller, operation, fingerprint, key, result: JSON.stringify(result), created_at: now })
+    }
     if (rows.length === 0) return
     await this.db
       .insertInto('idempotency')
