@@ -77,3 +77,49 @@ it('texts and rows beyond the memory of the kernel are read alike', async () => 
   })
   expect(fast).toEqual(slow)
 })
+
+it('a column that ends before others leaves their values as they are', async () => {
+  const column = (count: number) => ({
+    values: Array.from({ length: count }, (_, k) => ['', String(k % 10), '']),
+    slices: [count],
+  })
+  for (const counts of [
+    [1, 60],
+    [2, 60, 1],
+    [0, 60, 3, 60],
+  ]) {
+    const snap = await snapshotOf(counts.map(column))
+    for (const writer of writers) {
+      const [a, b] = await both(() => all(streamFirstRows(snap, writer())))
+      expect(a).toBe(b)
+    }
+  }
+})
+
+it('rows of thousands of columns and of long cells are written like TypeScript', async () => {
+  const cells = [
+    (k: number) => String(k),
+    (k: number) => `"${'x'.repeat(k % 400)}, \\"${k}\\""`,
+    () => '[1, {"a": null}]',
+  ]
+  for (const [width, rows] of [
+    [3000, 12],
+    [700, 40],
+  ]) {
+    const snap = await snapshotOf(
+      Array.from({ length: width }, (_, column) => ({
+        // Only the last column has values that are not plain.
+        values: Array.from({ length: rows }, (_, row) => [
+          '',
+          cells[column === width - 1 ? 2 : column % 2](row * 97 + column),
+          '',
+        ]),
+        slices: [column % 3 === 0 ? 5 : rows - 1],
+      })),
+    )
+    for (const writer of writers) {
+      const [a, b] = await both(() => all(streamFirstRows(snap, writer())))
+      expect(a === b).toBe(true)
+    }
+  }
+})

@@ -180,9 +180,7 @@ export async function addAppendVersion(
 }
 
 /** Throws `derived_grid` for a grid whose content is the result of a query, or the file at a URL. */
-export function assertNotDerived(
-  file: Pick<FileRow, 'derived' | 'filename' | 'owner' | 'idlocal'>,
-): void {
+export function assertNotDerived(file: Pick<FileRow, 'derived' | 'filename' | 'owner' | 'idlocal'>): void {
   const { derived, filename } = file
   if (!derived) return
   const grid = formatFid(file)

@@ -15,7 +15,7 @@ export interface ColumnChunk {
   rows: number
   bytes: number
   /** Identifies the values; undefined for the tail. */
-  hash: string | undefined
+  contentKey: string | undefined
   /** Lowest and highest value, if known. */
   bounds?: Bounds
   /** Stored slice; undefined for the tail and for missing values. */
@@ -30,21 +30,22 @@ export function columnChunksOf({ blobs, rows }: Snapshot, column: SnapshotColumn
   let from = 0
   for (const slice of column.slices) {
     const { rows: count, bytes, bounds } = slice
-    const hash = contentKeyOf(slice)
+    const contentKey = contentKeyOf(slice)
     const load = (from = blobs): Promise<Buffer> => loadDecompressed(from, slice)
-    parts.push({ from, rows: count, bytes, hash, bounds, slice, load })
+    parts.push({ from, rows: count, bytes, contentKey, bounds, slice, load })
     from += count
   }
   const { tail } = column
   if (column.rows > from) {
     const count = column.rows - from
-    parts.push({ from, rows: count, bytes: tail.length, hash: undefined, load: async () => tail })
+    parts.push({ from, rows: count, bytes: tail.length, contentKey: undefined, load: async () => tail })
     from += count
   }
   for (; from < rows; ) {
     const count = Math.min(rows - from, MAX_MISSING_CHUNK_ROWS)
     const load = async () => repeatValue('null', count)
-    parts.push({ from, rows: count, bytes: count * 5, hash: `null*${count}`, bounds: { nulls: count }, load })
+    const contentKey = `null*${count}`
+    parts.push({ from, rows: count, bytes: count * 5, contentKey, bounds: { nulls: count }, load })
     from += count
   }
   return parts

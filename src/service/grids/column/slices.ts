@@ -2,7 +2,13 @@
 import type { ParsedColumn, Slice, SliceSink } from '../../../ingest/index.ts'
 import { convertTexts, type Form, quoteNumbers } from '../../../ingest/slices.ts'
 import type { SliceRef } from '../../store/aggregates/grids.ts'
-import { loadDecompressed, storeSlice, storeSlices } from '../../store/aggregates/slice-json.ts'
+import {
+  canShareBlob,
+  isPackable,
+  loadDecompressed,
+  storeSlice,
+  storeSlices,
+} from '../../store/aggregates/slice-json.ts'
 import type { Blobs, Claim } from '../../store/objects/blobs.ts'
 
 /** Number of batches that are compressed and stored at once. The parser waits above `BACKLOG_BYTES`. */
@@ -33,6 +39,7 @@ export class SliceWriter implements SliceSink {
   private bytes = 0
   private readonly running = new Set<Promise<void>>()
   private failure: unknown
+  private hasEnded = false
   private readonly claim: Claim
 
   constructor(
@@ -63,6 +70,7 @@ export class SliceWriter implements SliceSink {
 
   /** Stores queued slices, then encodes slices again that do not have the final type of their column. */
   async finish(columns: readonly ParsedColumn[]): Promise<void> {
+    this.hasEnded = true
     while (!this.failure && (this.waiting.length > 0 || this.running.size > 0)) {
       this.startStores()
       await Promise.race(this.running)
@@ -98,8 +106,10 @@ export class SliceWriter implements SliceSink {
   }
 
   private startStores(): void {
-    while (this.running.size < MAX_RUNNING_STORES && this.waiting.length > 0) {
-      const job: Promise<void> = this.storeBatch(this.takeBatch())
+    while (this.running.size < MAX_RUNNING_STORES) {
+      const batch = this.takeBatch()
+      if (batch.length === 0) return
+      const job: Promise<void> = this.storeBatch(batch)
         .catch((error) => {
           this.failure ??= error
         })
@@ -112,12 +122,21 @@ export class SliceWriter implements SliceSink {
     }
   }
 
+  /** Takes slices to store. Those of a pack are taken together, so that blobs do not depend on the time. */
   private takeBatch(): Slice[] {
+    const { waiting } = this
+    const sharesBlob = (k: number): boolean =>
+      k > 0 && k < waiting.length && canShareBlob(waiting[k - 1], waiting[k])
     let bytes = 0
     let count = 0
-    while (count < this.waiting.length && bytes < BATCH_BYTES) bytes += this.waiting[count++].text.length
+    while (count < waiting.length && (bytes < BATCH_BYTES || sharesBlob(count)))
+      bytes += waiting[count++].text.length
+    // The next slice may belong to the pack of the last one.
+    if (count === waiting.length && !this.hasEnded && count > 0 && isPackable(waiting[count - 1]))
+      do bytes -= waiting[--count].text.length
+      while (sharesBlob(count))
     this.waitingBytes -= bytes
-    return this.waiting.splice(0, count)
+    return waiting.splice(0, count)
   }
 
   private async storeBatch(batch: readonly Slice[]): Promise<void> {

@@ -61,14 +61,14 @@ export class ChangedCells {
   private async findSharedValues(column: number, left: RowList): Promise<Uint8Array> {
     const same = new Uint8Array(this.rows.before.length)
     const { left: a, right: b, work } = this.tables
-    const byHash = new Map<string, { from: number }[]>()
+    const byContent = new Map<string, { from: number }[]>()
     for (const placedPart of b.listChunks(column)) {
-      const { hash } = placedPart.part
-      if (hash === undefined) continue
-      byHash.set(hash, [...(byHash.get(hash) ?? []), { from: placedPart.index }])
+      const { contentKey } = placedPart.part
+      if (contentKey === undefined) continue
+      byContent.set(contentKey, [...(byContent.get(contentKey) ?? []), { from: placedPart.index }])
     }
     for (const { part, index } of a.listChunks(column)) {
-      for (const { from } of (part.hash !== undefined && byHash.get(part.hash)) || [])
+      for (const { from } of (part.contentKey !== undefined && byContent.get(part.contentKey)) || [])
         for (const k of left.positionsWithin(index, part.rows)) {
           if (this.rows.after[k] - from === this.rows.before[k] - index) same[k] = 1
           if (work.spend(1)) await work.pause()

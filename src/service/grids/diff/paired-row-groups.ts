@@ -79,7 +79,7 @@ export class PairedRowGroups {
         part,
         partsAfter[k],
       ])
-      const different = parts.filter(([x, y]) => x.hash === undefined || x.hash !== y.hash)
+      const different = parts.filter(([x, y]) => x.contentKey === undefined || x.contentKey !== y.contentKey)
       return different.length > 0 ? [{ column, parts: different }] : []
     })
   }

@@ -127,9 +127,9 @@ function rowGroupsOf(columns: readonly (readonly ColumnChunk[])[], rows: number)
     let isStored = true
     for (const [k, parts] of columns.entries()) {
       for (; next[k] < parts.length && parts[next[k]].from < end; next[k]++) {
-        const { hash, rows: partRows } = parts[next[k]]
-        if (hash === undefined) isStored = false
-        ids.push(`${hash}:${partRows}`)
+        const { contentKey, rows: partRows } = parts[next[k]]
+        if (contentKey === undefined) isStored = false
+        ids.push(`${contentKey}:${partRows}`)
       }
       ids.push('|')
     }

@@ -17,7 +17,7 @@ const MAX_VALUE_BYTES = 100
 const MAX_PREVIEW_CHARACTERS = 16 * 1024
 
 /**
- * First values of slices, by hash: a blob never changes. Metadata is read much more often than first values
+ * First values of slices, by the key of their content, which never changes. Metadata is read much more often than first values
  * change, and decompressing a slice for ten values costs more than the rest of the response.
  */
 const firstValues = new Lru<string>(8 * 1024 * 1024, (values) => 2 * values.length)

@@ -48,7 +48,8 @@ async function* writeRows(
   out: OutputBuffer,
 ): AsyncGenerator<void> {
   const textBytes = snap.columns.map(largestChunkBytes)
-  const kernel = writer.format && ValueKernel.forRows(passed, textBytes, writer.format)
+  const rowBytes = sizeOf(snap) / Math.max(1, snap.rows)
+  const kernel = writer.format && ValueKernel.forRows(passed, textBytes, rowBytes, writer.format)
   try {
     yield* kernel ? writeWithKernel(kernel, snap, writer, rows, out) : writeOneByOne(snap, writer, rows, out)
   } finally {
@@ -146,10 +147,17 @@ async function placesOf(order: Uint32Array): Promise<Uint32Array> {
 }
 
 /** Returns the maximum size of all rows as a kernel writes them, in bytes: no cell is longer than its JSON. */
-function maxSizeOf({ columns, rows }: Snapshot, { format }: RowWriter): number {
-  const sizes = columns.flatMap(({ slices, tail }) => [tail.length, ...slices.map(({ bytes }) => bytes)])
+function maxSizeOf(snap: Snapshot, { format }: RowWriter): number {
+  const { columns, rows } = snap
   const rest = format ? [format.after, ...format.before].reduce((sum, { length }) => sum + length, 0) : 0
-  return sizes.reduce((sum, size) => sum + size, 0) + rows * (rest + columns.length * NULL_BYTES)
+  return sizeOf(snap) + rows * (rest + columns.length * NULL_BYTES)
+}
+
+/** Returns the size of all values as JSON, in bytes. */
+function sizeOf({ columns }: Snapshot): number {
+  let size = 0
+  for (const { slices, tail } of columns) size += slices.reduce((sum, { bytes }) => sum + bytes, tail.length)
+  return size
 }
 
 /** Creates the error for sorted rows above the limit, in bytes. */

@@ -12,7 +12,7 @@ export type GridRow = Selectable<Schema['grids']>
 export type ColumnRow = Selectable<Schema['columns']>
 export type TailRow = Selectable<Schema['tail']>
 
-/** A slice: consecutive rows of one column, stored as a blob of compressed JSON. */
+/** A slice: consecutive rows of one column as compressed JSON, in a blob of its own or in a pack. */
 export interface SliceRef {
   seq: number
   rows: number

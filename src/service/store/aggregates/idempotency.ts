@@ -109,7 +109,15 @@ export class IdempotencyWriter extends IdempotencyReader {
       const { owner, caller, operation, key } = write
       if (key === undefined) continue
       const fingerprint = encodeFingerprint(write)
-      rows.push({ owner, caller, operation, fingerprint, key, result: JSON.stringify(result), created_at: now })
+      rows.push({
+        owner,
+        caller,
+        operation,
+        fingerprint,
+        key,
+        result: JSON.stringify(result),
+        created_at: now,
+      })
     }
     if (rows.length === 0) return
     await this.db

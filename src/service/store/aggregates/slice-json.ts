@@ -1,4 +1,5 @@
 // Compresses and stores the JSON of slices, and reads it back.
+import { Problem } from '../../../contract/errors.ts'
 import { type Bounds, boundsOf } from '../../../ingest/slices.ts'
 import { loadAhead, yieldToEventLoop } from '../../../json/index.ts'
 import type { BlobReader, Blobs, Claim } from '../objects/blobs.ts'
@@ -19,13 +20,16 @@ export async function storeCompressed(
 /** Maximum number of slices compressed at once. */
 const MAX_CONCURRENT_COMPRESSIONS = 64
 
+const COMMA = Buffer.from(',')
+
 /** Size and number of slices that callers should store together. */
 export const BATCH_SLICE_BYTES = 4 * 1024 * 1024
-export const BATCH_SLICES = 1000
+export const BATCH_SLICES = 1024
 
 /**
  * Small slices of neighboring columns share a blob, a pack: a blob of its own takes longer than the values of a small
- * slice. Sizes in bytes. Packs begin at fixed columns, so that a change of one column does not change all of them.
+ * slice. Its text is that of the slices, with commas in between. Sizes in bytes. Packs begin at fixed columns, so that a
+ * change of one column does not change all of them.
  */
 const MAX_PACKED_BYTES = 4095
 const MAX_PACK_BYTES = 16 * 1024
@@ -35,7 +39,7 @@ const PACK_COLUMNS = 16
 export interface NewSlice {
   rows: number
   text: Buffer
-  /** Position of its column; undefined for a slice with a blob of its own. */
+  /** Position of its column, among those that are stored together; undefined for a slice with a blob of its own. */
   column?: number
   bounds?: Bounds
   ended?: boolean
@@ -61,8 +65,7 @@ export async function storeSlices(
     while (next < packs.length) {
       const k = next++
       await yieldToEventLoop()
-      const texts = packs[k].map(({ text }) => text)
-      compressed[k] = await compress(texts.length === 1 ? texts[0] : Buffer.concat(texts))
+      compressed[k] = await compress(joinTexts(packs[k]))
     }
   }
   await Promise.all(Array.from({ length: Math.min(packs.length, MAX_CONCURRENT_COMPRESSIONS) }, compressRest))
@@ -71,36 +74,48 @@ export async function storeSlices(
     let offset = 0
     return pack.map(({ rows, text, bounds = boundsOf(text), ended }): SliceRef => {
       const packOffset = pack.length === 1 ? undefined : offset
-      offset += text.length
+      offset += text.length + 1
       return { seq: 0, rows, bytes: text.length, blob: stored[k], packOffset, bounds, ended }
     })
   })
 }
 
+/** Returns whether two slices, one stored after the other, can be in the same pack. */
+export function canShareBlob(before: NewSlice, after: NewSlice): boolean {
+  if (!isPackable(before) || !isPackable(after) || after.column <= before.column) return false
+  return Math.floor(before.column / PACK_COLUMNS) === Math.floor(after.column / PACK_COLUMNS)
+}
+
+/** Returns whether a slice can be part of a pack. */
+export function isPackable(slice: NewSlice): slice is NewSlice & { column: number } {
+  return slice.column !== undefined && slice.text.length <= MAX_PACKED_BYTES
+}
+
 /** Groups slices, in order, by the blob that they are stored in. */
 function packSlices(slices: readonly NewSlice[]): NewSlice[][] {
   const packs: NewSlice[][] = []
-  let columns: number | undefined
   let bytes = 0
-  for (const slice of slices) {
-    const { column, text } = slice
-    const isSmall = column !== undefined && text.length <= MAX_PACKED_BYTES
-    const group = isSmall ? Math.floor(column / PACK_COLUMNS) : undefined
-    bytes += text.length
-    if (group !== undefined && group === columns && bytes <= MAX_PACK_BYTES) packs.at(-1)!.push(slice)
+  for (const [k, slice] of slices.entries()) {
+    bytes += slice.text.length + 1
+    if (k > 0 && bytes <= MAX_PACK_BYTES && canShareBlob(slices[k - 1], slice)) packs.at(-1)!.push(slice)
     else {
       packs.push([slice])
-      bytes = text.length
+      bytes = slice.text.length
     }
-    columns = group
   }
   return packs
+}
+
+function joinTexts(pack: readonly NewSlice[]): Buffer {
+  return pack.length === 1
+    ? pack[0].text
+    : Buffer.concat(pack.flatMap(({ text }, k) => (k > 0 ? [COMMA, text] : [text])))
 }
 
 /** The texts of packs, as long as their blobs are in use. */
 const unpacked = new WeakMap<Buffer, Promise<Buffer>>()
 
-/** Loads a blob and decompresses it. */
+/** Returns the text of a slice or a figure. Others may share the bytes: do not change them. Throws `damaged`. */
 export async function loadDecompressed(
   blobs: BlobReader,
   { blob, bytes, packOffset }: Pick<SliceRef, 'blob' | 'bytes'> & Partial<Pick<SliceRef, 'packOffset'>>,
@@ -109,7 +124,16 @@ export async function loadDecompressed(
   if (packOffset === undefined) return decompress(stored, bytes)
   let text = unpacked.get(stored)
   if (!text) unpacked.set(stored, (text = decompress(stored, MAX_PACK_BYTES)))
-  return (await text).subarray(packOffset, packOffset + bytes)
+  return takeSlice(await text, packOffset, packOffset + bytes)
+}
+
+/** Returns the slice [start, end) of the text of a pack. Throws `damaged` if no slice can begin or end there. */
+function takeSlice(text: Buffer, start: number, end: number): Buffer {
+  const begins = start === 0 || (start > 0 && text[start - 1] === COMMA[0])
+  const ends = end === text.length || (end < text.length && text[end] === COMMA[0])
+  if (!begins || !ends || end < start)
+    throw new Problem('damaged', 'stored data is damaged: no such slice of a blob')
+  return text.subarray(start, end)
 }
 
 /** Streams the column JSON of slices in order, loading a few ahead. */

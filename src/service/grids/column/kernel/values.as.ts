@@ -7,7 +7,7 @@
 import { decimal, MAX_PLACES } from '../../../../json/decimal.as'
 import { endOf, endOfText, escapes, skipBlanks } from '../../../../json/scan.as'
 
-/** Memory layout of `rows`: constants of this file, row numbers, output; where the caller chooses, columns and texts. */
+/** Memory layout of `rows`: constants of this file, row numbers, output. Columns, prefixes and texts are where the caller puts them. */
 export const COLUMN_BYTES: i32 = 32
 export const LIST: i32 = 2048
 export const MAX_ROWS: i32 = 4096
@@ -113,11 +113,13 @@ export function format(
  * 8 × i32: address and row of its next value; 1 if no value contains a comma; 1 if all rows have the same value;
  * start and end of the value of the last row; address and length of the prefix of a cell. Sets `odd` if the next
  * row is not plain; its cells are then found and passed. The end of each written row replaces its number in LIST.
+ * A row for which the output has no room left is found again by the next call; alone in the output, it is not plain.
  */
 export function rows(from: i32, count: i32): i32 {
   const outEnd = OUT + outBytes
   let target = OUT
   let n = 0
+  let full = false
   odd = 0
   while (n < count) {
     const row = load<i32>(LIST + ((from + n) << 2))
@@ -140,6 +142,7 @@ export function rows(from: i32, count: i32): i32 {
       // A decoded text is never longer than its JSON, except for doubled quotes.
       if (target + before + (end - at) * 2 + 64 > outEnd) {
         odd = 1
+        full = n > 0
         continue
       }
       target = copy(load<i32>(column, 24), before, target)
@@ -156,6 +159,7 @@ export function rows(from: i32, count: i32): i32 {
     }
     if (odd) {
       target = start
+      if (full) findAgain(row)
       break
     }
     store<u16>(target, <u16>after)
@@ -166,6 +170,16 @@ export function rows(from: i32, count: i32): i32 {
   }
   out = target
   return n
+}
+
+/** Sets all columns back to the value of `row`, which was the last one. */
+function findAgain(row: i32): void {
+  odd = 0
+  for (let column = structs; column < structsEnd; column += COLUMN_BYTES) {
+    if (load<i32>(column, 12) != 0) continue
+    store<i32>(column, load<i32>(column, 16))
+    store<i32>(column, row, 4)
+  }
 }
 
 /** Maximum number of rows that `gather` copies at once. */

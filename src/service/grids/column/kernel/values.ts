@@ -45,14 +45,17 @@ const TEXT = ENDS + MAX_VALUES * 4
 /** Number of values that are numbered at once. */
 const BATCH_VALUES = 4096
 
+/** Size of `null`, in bytes. */
+const NULL_BYTES = 4
 /** Commas after each text: they end the last value, and allow reads of 16 bytes. */
 const PADDING = Buffer.alloc(48, ',')
-/** Usual size of a cell, in bytes: a wide row of longer cells is written without the kernel. */
-const CELL_BYTES = 48
+/** Room of the output for each row, as a multiple of the average row: at least a few rows at a time. */
+const ROWS_OF_OUTPUT = 4
 /** Maximum size of a text that a kernel reads, and of its memory: slices of all columns of a wide grid. */
 const MAX_TEXT_BYTES = 4 * 1024 * 1024
 const MAX_MEMORY_BYTES = 64 * 1024 * 1024
-/** Maximum memory of all kernels in use. */
+/** Maximum number of kernels in use, and their memory. */
+const MAX_KERNELS = 16
 const MAX_USED_BYTES = 512 * 1024 * 1024
 /** Maximum number, and size, of idle kernels for later requests. */
 const MAX_IDLE_KERNELS = 2
@@ -63,13 +66,14 @@ const MIN_KERNEL_CELLS = 10_000
 
 const wasm = new WasmModule<Exports>('values.wasm')
 const idle: ValueKernel[] = []
+let inUse = 0
 let usedBytes = 0
 /** Random odd multiplier of hashes, so that nobody can construct colliding texts. */
 const multiplier = randomInt(2 ** 30) * 2 + 1
 
-/** Returns whether so many values of a column are read with a kernel. */
-export function isWorthKernel(values: number, minimum = MIN_KERNEL_VALUES): boolean {
-  return ValueKernel.use === 'always' || (ValueKernel.use === 'large' && values >= minimum)
+/** Returns whether so many values, or rows to reorder, are worth a kernel. */
+export function isWorthKernel(count: number, minimum = MIN_KERNEL_VALUES): boolean {
+  return ValueKernel.use === 'always' || (ValueKernel.use === 'large' && count >= minimum)
 }
 
 /** Output format of rows. */
@@ -118,23 +122,30 @@ export class ValueKernel {
 
   /**
    * Acquires a kernel that writes rows; undefined if none is suitable. `textBytes`: maximum size of a text of each
-   * column. Call `release` after use.
+   * column; `rowBytes`: average size of the JSON of a row. Call `release` after use.
    */
-  static forRows(rows: number, textBytes: readonly number[], plain: RowFormat): ValueKernel | undefined {
-    const { before, after, separator = -1 } = plain
+  static forRows(
+    rows: number,
+    textBytes: readonly number[],
+    rowBytes: number,
+    { before, after, separator = -1 }: RowFormat,
+  ): ValueKernel | undefined {
     if (before.length === 0) return undefined
     const prefixBytes = before.reduce((sum, { length }) => sum + length, 0)
-    const outBytes = Math.max(OUT_BYTES, 2 * (prefixBytes + before.length * CELL_BYTES))
+    const outBytes = Math.max(OUT_BYTES, ROWS_OF_OUTPUT * Math.ceil(prefixBytes + 2 * rowBytes))
     const columnsAt = (OUT + outBytes + 64) & ~7
     let at = columnsAt + before.length * COLUMN_BYTES
     const prefixesAt = at
     at += prefixBytes + 16
     const textsAt = textBytes.map((size) => {
-      at += size + PADDING.length
-      return at - size - PADDING.length
+      const start = at
+      // A column that ends before others gets a null.
+      at += Math.max(size, NULL_BYTES) + PADDING.length
+      return start
     })
     const cells = isWorthKernel(rows * before.length, MIN_KERNEL_CELLS)
-    const kernel = cells ? ValueKernel.acquire(Math.max(...textBytes), at) : undefined
+    const longest = textBytes.reduce((most, size) => Math.max(most, size), 0)
+    const kernel = cells ? ValueKernel.acquire(longest, at) : undefined
     if (!kernel) return undefined
     kernel.columnsAt = columnsAt
     kernel.textsAt = textsAt
@@ -162,11 +173,13 @@ export class ValueKernel {
 
   /** `bytes`: of memory. */
   private static acquire(maxTextBytes: number, bytes: number): ValueKernel | undefined {
-    if (maxTextBytes > MAX_TEXT_BYTES || bytes > MAX_MEMORY_BYTES || usedBytes + bytes > MAX_USED_BYTES)
-      return undefined
+    if (inUse >= MAX_KERNELS || usedBytes + bytes > MAX_USED_BYTES) return undefined
+    if (maxTextBytes > MAX_TEXT_BYTES || bytes > MAX_MEMORY_BYTES) return undefined
     const index = idle.findIndex((one) => one.bytes.length >= bytes)
     const [kernel = ValueKernel.create(bytes)] = index < 0 ? [] : idle.splice(index, 1)
-    if (kernel) usedBytes += kernel.bytes.length
+    if (!kernel) return undefined
+    inUse++
+    usedBytes += kernel.bytes.length
     return kernel
   }
 
@@ -176,6 +189,7 @@ export class ValueKernel {
   }
 
   release(): void {
+    inUse--
     usedBytes -= this.bytes.length
     if (this.bytes.length > MAX_IDLE_BYTES) return
     idle.unshift(this)
