@@ -57,7 +57,9 @@ export async function pairByKeySlices(
   const shapeOf: IdOf = (group, side) => {
     const { chunks } = side === 'a' ? left : right
     const hashes = keys.flatMap((column) =>
-      chunksWithin(chunks[column], group).map(({ contentKey, rows }) => contentKey && `${contentKey}:${rows}`),
+      chunksWithin(chunks[column], group).map(
+        ({ contentKey, rows }) => contentKey && `${contentKey}:${rows}`,
+      ),
     )
     return hashes.includes(undefined) ? undefined : `${hashes.join()} ${describeShape(chunks, group)}`
   }
